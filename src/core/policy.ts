@@ -13,13 +13,8 @@ export const policy = {
     chunkBytes: 1 << 20,
     /** A longer line is reported and passed over: no agent writes one, and holding it would cost the memory of thousands. */
     lineBytes: 16 << 20,
-    /** Bytes of a file looked at to tell its format. */
-    sniffBytes: 64 << 10,
-  },
-  ingest: {
-    /** Characters redacted and written in one go: large enough for secretlint's fixed cost, small enough for memory. */
-    batchChars: 1 << 20,
-    batchEvents: 2_000,
+    /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
+    pieceBytes: 4 << 20,
   },
 } as const;
 

@@ -1,3 +1,9 @@
+import type { Counts, Event } from "../core/event.ts";
+import type { Json } from "../core/json.ts";
+import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
+import type { Checkout } from "../core/project.ts";
+import type { Diagnostic, Format, Session, SessionFacts } from "../core/session.ts";
+
 /** A text that may hold secrets, with the name it goes by (`password`, `Authorization`), which often decides. */
 export interface Field {
   readonly label: string;
@@ -10,4 +16,139 @@ export interface Field {
  */
 export interface Redactor {
   scrub(fields: readonly Field[]): Promise<string[]>;
+}
+
+export interface Clock {
+  now(): number;
+}
+
+/** What the disk says of working folders. Answers null for a folder that is gone or in no repository. Never throws. */
+export interface Checkouts {
+  of(cwd: string): Promise<Checkout | null>;
+}
+
+export interface FoundFile {
+  readonly path: string;
+  readonly size: number;
+  readonly modifiedAt: number;
+}
+
+/** How far a transcript was read: bytes and lines taken, and a digest of those bytes. */
+export interface Position {
+  readonly offset: number;
+  readonly line: number;
+  readonly digest: string;
+}
+
+/** What a thread needs to go on from where it was left; the events themselves are in the store. */
+export interface ThreadState {
+  readonly facts: SessionFacts;
+  readonly last: number;
+  readonly turn: number;
+  readonly counts: Counts;
+  /** Calls without a result: the agent's call id and the ref. */
+  readonly open: readonly (readonly [string, string])[];
+  /** Commands that go on after their call returned: the process and the ref. */
+  readonly running: readonly (readonly [string, string])[];
+}
+
+export interface ReadingState {
+  readonly threads: readonly (readonly [string, ThreadState])[];
+  /** The reader's own; it may hold words that are not in an event yet. */
+  readonly rest: Json;
+}
+
+/** What a reading needs to go on: where, its own state, and the events it may still change. */
+export interface Resume {
+  readonly format: Format;
+  readonly position: Position;
+  readonly state: ReadingState;
+  events(thread: string): readonly Event[];
+  origins(thread: string): readonly string[];
+}
+
+/** A stretch of a transcript: what is new or changed in its sessions, and where to go on from. */
+export interface Piece {
+  /** Null for a file that no reader knows. */
+  readonly format: Format | null;
+  readonly threads: readonly {
+    /** The session's name within the file; "" where the file is one session. */
+    readonly name: string;
+    readonly facts: SessionFacts;
+    readonly counts: Counts;
+    readonly events: readonly Event[];
+  }[];
+  readonly position: Position;
+  readonly state: ReadingState;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Transcripts on disk. What cannot be read becomes a diagnostic; nothing here throws for what a file holds. */
+export interface Transcripts {
+  /** The files at and below these paths, newest first. */
+  find(paths: readonly string[]): Promise<{ files: FoundFile[]; diagnostics: Diagnostic[] }>;
+  /** Whether the bytes up to a position are the ones that were read. */
+  unchanged(path: string, position: Position): Promise<boolean>;
+  /** The rest of a transcript in pieces, in order; the last piece reaches the end of the file. */
+  read(path: string, resume: Resume | null): AsyncIterable<Piece>;
+}
+
+/** How far Knack has read a file. */
+export interface Reading {
+  readonly path: string;
+  readonly format: Format | null;
+  readonly size: number;
+  readonly modifiedAt: number;
+  readonly position: Position;
+  readonly state: ReadingState;
+  readonly diagnostics: readonly Diagnostic[];
+  /** When its events were last written to the cache; null once they are purged. */
+  readonly cachedAt: number | null;
+}
+
+/**
+ * Knack's memory. Every method may be called inside or outside a transaction; inside one, nothing is seen by others
+ * before it ends, and an error undoes all of it. A transaction holds the only writer: keep it short, and let nothing
+ * slow happen in it. `save` replaces what has the same key.
+ */
+export interface Store {
+  readonly ledger: {
+    /** Appends what is not there yet, by idempotency key, and answers with what was new. */
+    append(entries: readonly LedgerEntry[]): Promise<LedgerEntry[]>;
+    /** In the order of event time, then session, then key; never by arrival. */
+    all(): Promise<LedgerEntry[]>;
+  };
+  readonly readings: {
+    get(path: string): Promise<Reading | null>;
+    of(paths: readonly string[]): Promise<Reading[]>;
+    save(reading: Reading): Promise<void>;
+  };
+  readonly sessions: {
+    /** The sessions of these files, or all; in no promised order. */
+    list(paths?: readonly string[]): Promise<Session[]>;
+    save(sessions: readonly Session[]): Promise<void>;
+  };
+  readonly events: {
+    /** Of one session, in order. */
+    of(session: string): Promise<Event[]>;
+    some(session: string, refs: readonly string[]): Promise<Event[]>;
+    origins(session: string): Promise<string[]>;
+    count(session: string): Promise<Counts>;
+    save(session: string, events: readonly Event[]): Promise<void>;
+    /** Forgets the events of a file's sessions; the sessions and their counts stay. */
+    drop(path: string): Promise<void>;
+    /** Forgets the events of files last cached before a time, and answers with how many. */
+    purge(before: number): Promise<number>;
+  };
+  readonly projects: {
+    list(): Promise<ProjectFold[]>;
+    /** Takes the place of all rows: they are a fold of the ledger. */
+    replace(rows: readonly ProjectFold[]): Promise<void>;
+    get(ids: readonly string[]): Promise<ProjectFold[]>;
+    save(rows: readonly ProjectFold[]): Promise<void>;
+  };
+  transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  /** What the database engine finds wrong with its file; empty when it is sound. */
+  check(): Promise<string[]>;
+  close(): Promise<void>;
 }

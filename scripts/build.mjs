@@ -1,0 +1,80 @@
+// Builds dist/: the command line, the library and the hook. Skips what is up to date.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const stamp = join(root, "dist", ".built-from");
+
+export async function build() {
+  const sources = digestOfSources();
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === sources) return;
+  rmSync(join(root, "dist"), { recursive: true, force: true });
+  await bundle();
+  declareTypes();
+  chmodSync(join(root, "dist/cli.js"), 0o755);
+  writeFileSync(stamp, sources);
+}
+
+async function bundle() {
+  const { build: esbuild } = await import("esbuild");
+  const { version, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const common = {
+    absWorkingDir: root,
+    bundle: true,
+    platform: "node",
+    target: "node20.19",
+    define: { KNACK_VERSION: JSON.stringify(version) },
+    logLevel: "warning",
+  };
+  // Small pure parts go into the bundle, because starting quickly matters; native and lazily loaded ones stay outside.
+  const inside = ["citty", "kysely", "unbash"];
+  const external = Object.keys(dependencies).filter((name) => !inside.includes(name));
+  await esbuild({
+    ...common,
+    entryPoints: { cli: "src/cli/cli.ts", index: "src/index.ts" },
+    outdir: "dist",
+    format: "esm",
+    splitting: true,
+    chunkNames: "parts/[name]-[hash]",
+    external,
+  });
+  await esbuild({
+    ...common,
+    entryPoints: { hook: "src/hook.ts" },
+    outdir: "dist",
+    format: "cjs",
+    outExtension: { ".js": ".cjs" },
+  });
+}
+
+function declareTypes() {
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  const { status, stdout } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`tsc failed:\n${stdout}`);
+}
+
+function digestOfSources() {
+  const hash = createHash("sha256");
+  const files = readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort();
+  const inputs = [
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "tsconfig.build.json",
+    "scripts/build.mjs",
+  ];
+  for (const file of [...files, ...inputs.map((name) => join(root, name))])
+    hash.update(file.slice(root.length)).update(readFileSync(file));
+  return hash.digest("hex");
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) await build();

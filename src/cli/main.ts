@@ -1,0 +1,92 @@
+import { type ArgsDef, type CommandDef, parseArgs, renderUsage } from "citty";
+import { KnackError } from "../core/errors.ts";
+import { version } from "./version.ts";
+
+/** What a verb gets: its parsed words and the surroundings. It answers with its exit code. */
+export interface Call<Args extends ArgsDef> {
+  readonly args: ReturnType<typeof parseArgs<Args>>;
+  readonly env: Env;
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Verb<Args extends ArgsDef = ArgsDef> {
+  readonly about: string;
+  readonly args: Args;
+  run(call: Call<Args>): Promise<number>;
+}
+
+/** A verb with the types of its own arguments. */
+export function defineVerb<const Args extends ArgsDef>(verb: Verb<Args>): Verb {
+  return verb as unknown as Verb;
+}
+
+const verbs: Readonly<Record<string, { readonly about: string; readonly load: () => Promise<Verb> }>> = {
+  sessions: {
+    about: "what your agents did: their sessions, by project",
+    load: async () => (await import("./sessions.ts")).sessions,
+  },
+  doctor: {
+    about: "is Knack itself in order, and what to do if not",
+    load: async () => (await import("./doctor.ts")).doctor,
+  },
+};
+
+/** What `knack` alone does. */
+const mainJob = "sessions";
+
+/** Runs the command line and answers with its exit code. */
+export async function main(words: readonly string[], env: Env): Promise<number> {
+  try {
+    return await dispatch(words, env);
+  } catch (error) {
+    if (!(error instanceof KnackError)) throw error;
+    process.stderr.write(`knack: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`);
+    return error.exitCode;
+  }
+}
+
+async function dispatch(words: readonly string[], env: Env): Promise<number> {
+  const [first = mainJob] = words;
+  if (first === "--help" || first === "-h" || first === "help") {
+    process.stdout.write(overview());
+    return 0;
+  }
+  const named = !first.startsWith("-");
+  const name = named ? first : mainJob;
+  const known = verbs[name];
+  if (!known) {
+    throw new KnackError("WRONG_USAGE", `There is no command "${name}".`, {
+      hint: "knack --help lists the commands.",
+    });
+  }
+  const verb = await known.load();
+  const rest = named ? words.slice(1) : [...words];
+  if (rest.includes("--help") || rest.includes("-h")) {
+    const command: CommandDef = { meta: { name: `knack ${name}`, description: verb.about }, args: verb.args };
+    process.stdout.write(`${await renderUsage(command)}\n`);
+    return 0;
+  }
+  refuseUnknown(name, verb.args, rest);
+  return verb.run({ args: parseArgs(rest, verb.args), env });
+}
+
+/** A misspelt flag must not be passed over in silence. */
+function refuseUnknown(name: string, args: ArgsDef, words: readonly string[]): void {
+  const flags = words
+    .slice(0, words.includes("--") ? words.indexOf("--") : undefined)
+    .filter((word) => /^--?[a-z]/i.test(word));
+  for (const flag of flags) {
+    const word = flag.replace(/^--?(no-)?/, "").replace(/=.*$/s, "");
+    if (!(word in args))
+      throw new KnackError("WRONG_USAGE", `knack ${name} has no ${flag}.`, {
+        hint: `knack ${name} --help lists what it has.`,
+      });
+  }
+}
+
+function overview(): string {
+  const width = Math.max(...Object.keys(verbs).map((name) => name.length));
+  const lines = Object.entries(verbs).map(([name, { about }]) => `  knack ${name.padEnd(width)}  ${about}`);
+  return `Knack ${version}: makes coding agents get better at your work.\n\n${lines.join("\n")}\n\nknack alone is knack ${mainJob}. knack <command> --help says more.\n`;
+}

@@ -1,0 +1,299 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { agents } from "../agents/index.ts";
+import { KnackError } from "../core/errors.ts";
+import type { Counts, Event } from "../core/event.ts";
+import { redact } from "../core/redact.ts";
+import type { Diagnostic } from "../core/session.ts";
+import type { SessionView } from "../engine/inspect.ts";
+import { type Knack, openKnack, sessionFolders } from "../open.ts";
+import { readers } from "../sources/index.ts";
+import { defineVerb, type Env } from "./main.ts";
+import { counted, type Paint, paintFor, progressOn } from "./terminal.ts";
+
+export const sessions = defineVerb({
+  about: "What your agents did: their sessions, by project, newest first.",
+  args: {
+    paths: {
+      type: "positional",
+      required: false,
+      description: "files and folders to read (default: the agents' own folders)",
+    },
+    agent: {
+      type: "string",
+      description: `only this agent: ${agents.map(({ format }) => format).join(", ")}`,
+    },
+    project: { type: "string", description: "only projects whose name or id contains this" },
+    since: { type: "string", description: "only sessions that ended since: 2026-11-01, or 12h, 7d, 4w ago" },
+    all: { type: "boolean", description: "list every session, not only each project's newest" },
+    events: { type: "boolean", description: "print the events, one JSON object a line" },
+    json: { type: "boolean", description: "print one JSON object" },
+    "dry-run": { type: "boolean", description: "keep nothing of what is read" },
+  },
+  run: async ({ args, env }) => {
+    const filter = filterOf(args, Date.now());
+    const found = await read(args._.length > 0 ? args._ : null, args, env);
+    try {
+      const sessions = found.sessions.filter(filter);
+      if (args.events) await printEvents(found.knack, sessions);
+      else if (args.json) printJson(sessions, found.diagnostics, found.examples);
+      else print(sessions, found, args.all === true, env);
+      return found.sessions.length === 0 ? refuse(args._, found.diagnostics) : 0;
+    } finally {
+      await found.knack.close();
+    }
+  },
+});
+
+interface Found {
+  readonly knack: Knack;
+  readonly sessions: readonly SessionView[];
+  readonly diagnostics: readonly Diagnostic[];
+  /** These are the bundled ones, because the machine has none. */
+  readonly examples: boolean;
+}
+
+interface Flags {
+  readonly agent?: string | undefined;
+  readonly project?: string | undefined;
+  readonly since?: string | undefined;
+  readonly events?: boolean | undefined;
+  readonly "dry-run"?: boolean | undefined;
+}
+
+async function read(paths: readonly string[] | null, flags: Flags, env: Env): Promise<Found> {
+  const knack = await openKnack({ env, dryRun: flags["dry-run"] === true });
+  const progress = progressOn(process.stderr);
+  try {
+    const options = { onProgress: progress.report, refresh: flags.events === true };
+    const found = await knack.sessions(paths ?? undefined, options);
+    progress.end();
+    if (paths !== null || found.sessions.length > 0) return { knack, ...found, examples: false };
+  } catch (error) {
+    progress.end();
+    await knack.close();
+    throw error;
+  }
+  await knack.close();
+  return readExamples(env);
+}
+
+/** The bundled sessions, so that a newcomer has something to look at. Nothing of them is kept. */
+async function readExamples(env: Env): Promise<Found> {
+  const folder = fileURLToPath(new URL("../examples/sessions", import.meta.url));
+  const knack = await openKnack({ env, dryRun: true });
+  return { knack, ...(await knack.sessions(existsSync(folder) ? [folder] : [])), examples: true };
+}
+
+function filterOf({ agent, project, since }: Flags, now: number): (session: SessionView) => boolean {
+  const formats = readers.map(({ format }) => format as string);
+  if (agent !== undefined && !formats.includes(agent)) {
+    throw new KnackError("WRONG_USAGE", `There is no agent "${agent}".`, {
+      hint: `Known: ${formats.join(", ")}`,
+    });
+  }
+  const from = since === undefined ? null : timeSince(since, now);
+  const part = project?.toLowerCase();
+  return (session) =>
+    (agent === undefined || session.format === agent) &&
+    (part === undefined || `${session.project.name}\n${session.project.id}`.toLowerCase().includes(part)) &&
+    (from === null || (session.endedAt ?? session.startedAt ?? 0) >= from);
+}
+
+function timeSince(since: string, now: number): number {
+  const ago = /^(\d+)([hdw])$/.exec(since);
+  const hours = { h: 1, d: 24, w: 168 }[ago?.[2] ?? ""];
+  const at = ago && hours ? now - Number(ago[1]) * hours * 3_600_000 : Date.parse(since);
+  if (!Number.isNaN(at)) return at;
+  throw new KnackError("WRONG_USAGE", `"${since}" is no time.`, {
+    hint: "Give a date (2026-11-01) or an age (12h, 7d, 4w).",
+  });
+}
+
+function refuse(paths: readonly string[], diagnostics: readonly Diagnostic[]): number {
+  const [first] = diagnostics;
+  const places = paths.length > 0 ? paths.join(", ") : "the bundled examples";
+  throw new KnackError(
+    "NOTHING_READABLE",
+    `No session could be read in ${places}${first ? ` (${first.path} ${first.message})` : ""}.`,
+    {
+      hint: `Looked for sessions of ${agents.map(({ name }) => name).join(", ")}, hook payloads and program records, told by their content.`,
+    },
+  );
+}
+
+async function printEvents(knack: Knack, sessions: readonly SessionView[]): Promise<void> {
+  for (const session of sessions) {
+    for (const event of await knack.events(session))
+      await write(`${JSON.stringify(eventOnWire(session, event))}\n`);
+  }
+}
+
+/** Waits while the reader of the pipe is behind, so that a gigabyte of events needs no memory. */
+async function write(text: string): Promise<void> {
+  if (process.stdout.write(text)) return;
+  await new Promise<void>((done) => process.stdout.once("drain", done));
+}
+
+function eventOnWire(session: SessionView, event: Event) {
+  const { ref, key, turn, kind, tool, outcome, exitCode } = event;
+  const command = event.command === null ? null : redact(event.command);
+  return {
+    session: session.id,
+    ref,
+    key,
+    at: iso(event.at),
+    turn,
+    kind,
+    tool,
+    command,
+    outcome,
+    exitCode,
+    text: redact(event.text),
+  };
+}
+
+function printJson(
+  sessions: readonly SessionView[],
+  diagnostics: readonly Diagnostic[],
+  examples: boolean,
+): void {
+  const all = { sessions: sessions.map(sessionOnWire), diagnostics, ...(examples ? { examples } : {}) };
+  process.stdout.write(`${JSON.stringify(all, null, 2)}\n`);
+}
+
+function sessionOnWire({
+  path,
+  format,
+  sessionId,
+  agentId,
+  project,
+  startedAt,
+  endedAt,
+  subagent,
+  counts,
+  diagnostics,
+  alsoFrom,
+}: SessionView) {
+  return {
+    path,
+    format,
+    sessionId,
+    agentId,
+    project,
+    startedAt: iso(startedAt),
+    endedAt: iso(endedAt),
+    subagent,
+    counts,
+    diagnostics,
+    alsoFrom: alsoFrom.map((other) => ({ path: other.path, format: other.format })),
+  };
+}
+
+function iso(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+/** Sessions listed for a project unless all are asked for. */
+const listed = 8;
+
+function print(
+  sessions: readonly SessionView[],
+  { diagnostics, examples }: Found,
+  all: boolean,
+  env: Env,
+): void {
+  const paint = paintFor(process.stdout, env);
+  const lines: string[] = [];
+  if (examples) {
+    const places = sessionFolders(env).map((folder) => `  ${folder}`);
+    lines.push(
+      "No agent sessions on this machine. Looked in:",
+      ...places,
+      "",
+      "These are the bundled examples:",
+      "",
+    );
+  }
+  const byProject = groupByProject(sessions);
+  for (const group of byProject.values())
+    lines.push(...projectLines(group, all ? group.length : listed, paint), "");
+  lines.push(
+    `${counted(sessions.length, "session")} in ${counted(byProject.size, "project")}: ${inWords(sum(sessions))}.`,
+  );
+  process.stdout.write(`${lines.join("\n")}\n`);
+  printDiagnostics([...sessions.flatMap((session) => session.diagnostics), ...diagnostics]);
+}
+
+function groupByProject(sessions: readonly SessionView[]): Map<string, SessionView[]> {
+  const groups = new Map<string, SessionView[]>();
+  for (const session of sessions) {
+    const group = groups.get(session.project.id);
+    if (group) group.push(session);
+    else groups.set(session.project.id, [session]);
+  }
+  return groups;
+}
+
+function projectLines(group: readonly SessionView[], most: number, paint: Paint): string[] {
+  const [{ project }] = group as [SessionView];
+  const place =
+    project.root !== null && project.root !== project.id ? `${project.id}  ${project.root}` : project.id;
+  const shown = group.slice(0, most);
+  const rows = shown.map(({ startedAt, format, subagent, counts, sessionId }) => [
+    startedAt === null ? "no time" : dateTime(startedAt),
+    subagent ? `${format} subagent` : format,
+    ...countCells(counts),
+    (sessionId ?? "").slice(0, 8),
+  ]);
+  const more = group.length - shown.length;
+  return [
+    `${paint.bold(project.name)}  ${paint.dim(place)}`,
+    ...columns(rows).map((line, at) =>
+      shown[at]?.counts.failed ? line.replace(/\d+ failed/, (cell) => paint.red(cell)) : line,
+    ),
+    ...(more > 0 ? [paint.dim(`  and ${counted(more, "older session")} (--all)`)] : []),
+  ];
+}
+
+function countCells({ events, calls, failed, prompts }: Counts): string[] {
+  return [
+    counted(events, "event"),
+    counted(calls, "call"),
+    `${failed} failed`,
+    counted(prompts, "human turn"),
+  ];
+}
+
+function inWords(counts: Counts): string {
+  return countCells(counts).join(", ");
+}
+
+function sum(sessions: readonly SessionView[]): Counts {
+  const total = { events: 0, prompts: 0, calls: 0, failed: 0, rejected: 0 };
+  for (const { counts } of sessions)
+    for (const key of Object.keys(total) as (keyof Counts)[]) total[key] += counts[key];
+  return total;
+}
+
+/** Lines of a table: cells that begin with a number are set to the right. */
+function columns(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)));
+  const cell = (text: string, at: number) =>
+    at > 1 && /^\d/.test(text) && at < 6 ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0);
+  return rows.map((row) => `  ${row.map(cell).join("  ").trimEnd()}`);
+}
+
+function dateTime(at: number): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
+  if (diagnostics.length === 0) return;
+  const shown = diagnostics.slice(0, 5).map(({ path, message }) => `  ${path} ${message}`);
+  const more = diagnostics.length - shown.length;
+  const rest = more > 0 ? `  and ${more} more (--json lists all)\n` : "";
+  process.stderr.write(`\n${counted(diagnostics.length, "note")}:\n${shown.join("\n")}\n${rest}`);
+}

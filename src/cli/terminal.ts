@@ -1,0 +1,63 @@
+import type { IngestProgress } from "../engine/ingest.ts";
+import type { Env } from "./main.ts";
+
+/** How to write for whoever reads: colour and a moving line for a person at a terminal, plain lines for the rest. */
+export interface Paint {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+}
+
+export function paintFor(stream: NodeJS.WriteStream, env: Env): Paint {
+  const colour = stream.isTTY === true && !env.NO_COLOR && env.TERM !== "dumb";
+  const style = (on: number, off: number) => (text: string) =>
+    colour ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return { bold: style(1, 22), dim: style(2, 22), red: style(31, 39) };
+}
+
+export interface ProgressLine {
+  report(progress: IngestProgress): void;
+  end(): void;
+}
+
+/** Progress on standard error: one line rewritten on a terminal, one line every few seconds elsewhere. */
+export function progressOn(stream: NodeJS.WriteStream, now: () => number = Date.now): ProgressLine {
+  const started = now();
+  const moving = stream.isTTY === true;
+  // Quick work needs no bar.
+  let next = started + (moving ? 300 : 3_000);
+  let shown = false;
+  return {
+    report: (progress) => {
+      if (now() < next) return;
+      next = now() + (moving ? 80 : 5_000);
+      stream.write(moving ? `\r\u001b[2K${bar(progress)}` : `${inWords(progress)}\n`);
+      shown = true;
+    },
+    end: () => {
+      if (shown && moving) stream.write("\r\u001b[2K");
+    },
+  };
+}
+
+function share({ bytes, bytesDone }: IngestProgress): number {
+  return bytes === 0 ? 1 : Math.min(1, bytesDone / bytes);
+}
+
+function bar(progress: IngestProgress): string {
+  const width = 24;
+  const full = Math.round(share(progress) * width);
+  return `Reading sessions [${"█".repeat(full)}${"░".repeat(width - full)}] ${inWords(progress).replace("Reading sessions: ", "")}`;
+}
+
+function inWords(progress: IngestProgress): string {
+  const { files, filesDone, bytes, bytesDone } = progress;
+  const megabytes = (count: number) => (count / 1e6).toFixed(count < 1e7 ? 1 : 0);
+  const percent = `${Math.floor(share(progress) * 100)}%`.padStart(4);
+  return `Reading sessions: ${percent}  ${filesDone} of ${files} files, ${megabytes(bytesDone)} of ${megabytes(bytes)} MB`;
+}
+
+/** A count with its noun: `1 session`, `2 sessions`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}

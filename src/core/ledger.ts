@@ -1,0 +1,59 @@
+import type { Project } from "./project.ts";
+
+/** Who decided. */
+export type Actor = "person" | "agent" | "knack";
+
+interface Entry<Type extends string, Data> {
+  /** When it happened, not when it was noted: what follows from the ledger must not depend on arrival. */
+  readonly at: number | null;
+  readonly project: string | null;
+  readonly session: string | null;
+  readonly actor: Actor;
+  readonly type: Type;
+  /** The same thing noted again has the same key, and is kept once. */
+  readonly key: string;
+  readonly data: Data;
+}
+
+/** What Knack found, decided, showed, wrote, spent and was told; only ever appended. */
+export type LedgerEntry =
+  | Entry<"session.found", { readonly project: Project; readonly path: string }>
+  | Entry<"transcript.rewritten", { readonly path: string; readonly line: number }>
+  | Entry<"events.purged", { readonly before: number; readonly events: number }>;
+
+/** The project rows that the ledger adds up to. */
+export interface ProjectFold extends Project {
+  /** When its first and its latest session began. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly sessions: number;
+}
+
+/** What becomes of a project's row when another entry is on the ledger; the order of entries does not matter. */
+export function foldProject(row: ProjectFold | undefined, entry: LedgerEntry): ProjectFold | undefined {
+  if (entry.type !== "session.found") return row;
+  const { project } = entry.data;
+  const at = entry.at ?? 0;
+  if (!row) return { ...project, firstAt: at, lastAt: at, sessions: 1 };
+  // The newest session knows best where the project is now; of two as new, the one that sorts last.
+  const newer = at > row.lastAt || (at === row.lastAt && (project.root ?? "") > (row.root ?? ""));
+  return {
+    id: row.id,
+    name: newer ? project.name : row.name,
+    root: newer ? project.root : row.root,
+    firstAt: Math.min(row.firstAt, at),
+    lastAt: Math.max(row.lastAt, at),
+    sessions: row.sessions + 1,
+  };
+}
+
+/** Every project's row, from the whole ledger in its order. */
+export function foldProjects(entries: Iterable<LedgerEntry>): Map<string, ProjectFold> {
+  const rows = new Map<string, ProjectFold>();
+  for (const entry of entries) {
+    if (entry.project === null) continue;
+    const row = foldProject(rows.get(entry.project), entry);
+    if (row) rows.set(entry.project, row);
+  }
+  return rows;
+}

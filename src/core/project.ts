@@ -1,0 +1,58 @@
+/** The repository or folder that sessions belong to. */
+export interface Project {
+  /** The normalised remote, or the root folder where there is none. */
+  readonly id: string;
+  readonly name: string;
+  readonly root: string | null;
+}
+
+/** What the disk knows of a working folder. */
+export interface Checkout {
+  /** The folder that holds the repository; for a worktree, its main repository's. */
+  readonly root: string;
+  readonly remote: string | null;
+}
+
+/** Which project a session that ran in `cwd` belongs to: by origin remote, then git root, then folder. */
+export function identify(cwd: string | null, remote: string | null, checkout: Checkout | null): Project {
+  const root = checkout?.root ?? (cwd === null ? null : withoutWorktree(trimSlash(cwd)));
+  const origin = normaliseRemote(checkout?.remote ?? remote ?? "");
+  if (origin !== null) return { id: origin, name: lastPart(origin), root };
+  if (root !== null) return { id: root, name: lastPart(root) || root, root };
+  return { id: "unknown", name: "unknown", root: null };
+}
+
+/**
+ * One name for all spellings of a remote: `host/owner/repo`, without scheme, credentials, port and `.git`.
+ * Null for what is no remote.
+ */
+export function normaliseRemote(remote: string): string | null {
+  const url = remote.trim();
+  if (url === "") return null;
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url);
+  if (scheme?.[1]?.toLowerCase() === "file") return tidy(url.slice(scheme[0].length));
+  if (scheme) {
+    const rest = url.slice(scheme[0].length).replace(/^[^/]*@/, "");
+    return tidy(rest.replace(/^([^/:]+):\d+/, "$1").toLowerCase());
+  }
+  // scp form: user@host:path. A Windows drive (`C:\`) and a plain path are local.
+  const scp = /^(?:[^@/\s]+@)?([^:/\\\s]{2,}):(?!\\)(.+)$/.exec(url);
+  return scp ? tidy(`${scp[1]}/${(scp[2] ?? "").replace(/^\/+/, "")}`.toLowerCase()) : tidy(url);
+}
+
+function tidy(path: string): string | null {
+  return trimSlash(path).replace(/\.git$/i, "") || null;
+}
+
+function trimSlash(path: string): string {
+  return path.length > 1 ? path.replace(/[/\\]+$/, "") : path;
+}
+
+function lastPart(path: string): string {
+  return path.split(/[/\\]/).pop() ?? path;
+}
+
+/** The repository of a worktree that an agent made inside it and that is gone from disk. */
+function withoutWorktree(path: string): string {
+  return path.replace(/[/\\]\.(claude|codex|git)?[/\\]?worktrees?[/\\][^/\\]+.*$/, "") || path;
+}

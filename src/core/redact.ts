@@ -1,0 +1,797 @@
+/** Where a secret stands in a text, and what kind it is. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: string;
+}
+
+/** The text with every secret that Knack's own patterns know replaced by its kind. */
+export function redact(text: string): string {
+  return mask(text, findSecrets(text));
+}
+
+/** Every secret that Knack's own patterns know, in order of place; spans may overlap. */
+export function findSecrets(text: string): Span[] {
+  const spans = [
+    ...privateKeys(text),
+    ...knownTokens(text),
+    ...urlCredentials(text),
+    ...authorizations(text),
+    ...cookies(text),
+    ...commandCredentials(text),
+    ...assignments(text),
+  ];
+  // Sorting is stable, so of two spans with one start the more telling kind, which was found first, names it.
+  return spans.sort((a, b) => a.start - b.start);
+}
+
+/** The text with each span, or group of overlapping spans, replaced by `[redacted:<kind>]`. */
+export function mask(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text;
+  const inOrder = [...spans].sort((a, b) => a.start - b.start);
+  let out = "";
+  let done = 0;
+  for (const { start, end, kind } of inOrder) {
+    if (start >= done) out += `${text.slice(done, start)}[redacted:${kind}]`;
+    done = Math.max(done, end);
+  }
+  return out + text.slice(done);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Tokens that are known by their looks
+// ---------------------------------------------------------------------------------------------------------
+
+/**
+ * Issuers mark their tokens so that they can be recognised. Each pattern is matched where a long run of word
+ * characters starts, so it needs no boundary on its left.
+ */
+const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
+  ["aws-key-id", "(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"],
+  ["aws-bedrock-key", "ABSK[A-Za-z0-9+/]{60,}={0,2}"],
+  ["jwt", "ey[JI][\\w-]{8,}\\.(?:ey[JI])?[\\w-]{8,}(?:\\.[\\w-]*){0,3}"],
+  ["private-key", "LS0tLS1CRUdJTi(?:BSU0E|BQUklW|BFQyBQ|BPUEVO|BFTkNS|BEU0E|BQR1AgUFJJ)[A-Za-z0-9+/=]*"],
+  ["age-key", "AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{40,}"],
+  ["github-token", "(?:gh[pousr]_[A-Za-z0-9_]{30,}|github_pat_\\w{40,})"],
+  ["gitlab-token", "gl(?:pat|dt|rt|rtr|cbt|ptt|ft|soat|agent|imt|oas|ffct)-[\\w.-]{20,}"],
+  [
+    "model-key",
+    "sk-(?:(?:ant|proj|svcacct|admin|or|lf|None)-[\\w-]{16,}|(?=[A-Za-z]*\\d)[A-Za-z0-9]{20,}(?![\\w-]*-[a-z]+-))",
+  ],
+  ["model-key", "(?:gsk_|xai-|pplx-|nvapi-|csk-|tvly-|jina_|fw_|sk_)(?=[A-Za-z]*\\d)[\\w-]{24,}"],
+  ["huggingface-token", "(?:hf|api_org)_[A-Za-z0-9]{30,}"],
+  ["replicate-token", "r8_[A-Za-z0-9]{30,}"],
+  ["stripe-key", "(?:[sr]k_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,})"],
+  ["slack-token", "(?:xox[a-z](?:\\.xox[a-z])?-[\\w-]{10,}|xapp-\\d-[\\w-]{10,})"],
+  ["google-key", "AIza[\\w-]{30,}"],
+  ["google-token", "(?:ya29\\.[\\w.-]{16,}|GOCSPX-[\\w-]{20,})"],
+  ["firebase-key", "(?:AAAA[\\w-]{7}:)?APA91[\\w-]{60,}"],
+  ["npm-token", "npm_[A-Za-z0-9]{30,}"],
+  ["pypi-token", "pypi-(?=[\\w-]*\\d)(?=[\\w-]*[A-Z])[\\w-]{30,}"],
+  ["rubygems-key", "rubygems_[0-9a-f]{40,}"],
+  ["sendgrid-key", "SG\\.[\\w-]{16,}\\.[\\w-]{16,}"],
+  ["twilio-key", "SK[0-9a-f]{32}(?![0-9A-Za-z])"],
+  ["mailgun-key", "key-[0-9a-f]{32}(?![0-9A-Za-z])"],
+  ["mailchimp-key", "[0-9a-f]{32}-us\\d{1,2}(?!\\w)"],
+  ["brevo-key", "x(?:keysib|smtpsib)-[0-9a-f]{32,}[\\w-]*"],
+  ["digitalocean-token", "do[por]_v1_[0-9a-f]{40,}"],
+  ["vault-token", "hv[sbr]\\.[\\w-]{20,}"],
+  ["doppler-token", "dp\\.(?:pt|st|ct|sa|scim|audit)\\.[\\w.-]{20,}"],
+  ["linear-key", "lin_(?:api|oauth)_[A-Za-z0-9]{20,}"],
+  ["notion-token", "(?:secret_(?=[A-Za-z]*\\d)[A-Za-z0-9]{36,}|ntn_[A-Za-z0-9]{30,})"],
+  ["supabase-key", "(?:sbp_[0-9a-f]{30,}|sb_secret_[\\w-]{16,})"],
+  ["shopify-token", "shp(?:at|ca|pa|ss)_[A-Za-z0-9]{24,}"],
+  ["square-token", "(?:sq0(?:atp|csp)-[\\w-]{20,}|EAAA[\\w-]{56,})"],
+  ["facebook-token", "EAA[A-Za-z0-9]{80,}"],
+  ["grafana-token", "(?:glsa_\\w{30,}|glc_[A-Za-z0-9+/]{30,}={0,2})"],
+  ["sentry-token", "sntry[su]_[\\w+/=]{30,}"],
+  ["postman-key", "PMAK-[0-9a-f]{20,}-[0-9a-f]{20,}"],
+  ["newrelic-key", "NR(?:AK|II|JS)-[A-Za-z0-9_-]{20,}"],
+  ["pulumi-token", "pul-[0-9a-f]{40}"],
+  ["planetscale-token", "pscale_(?:tkn|pw|oauth)_[\\w.-]{20,}"],
+  ["fly-token", "(?:fo1_|fm[12][a-z]?_)[\\w+/=-]{30,}"],
+  ["netlify-token", "nfp_[A-Za-z0-9]{30,}"],
+  ["render-key", "rnd_[A-Za-z0-9]{20,}"],
+  ["tailscale-key", "tskey-[a-z]+-[\\w-]{16,}"],
+  ["airtable-token", "pat[A-Za-z0-9]{14}\\.[0-9a-f]{40,}"],
+  ["atlassian-token", "(?:AT[AC]TT3[\\w=-]{40,}|ATBB[A-Za-z0-9]{20,})"],
+  ["docker-token", "dckr_(?:pat|oat)_[\\w-]{20,}"],
+  ["databricks-token", "dapi[0-9a-f]{32}"],
+  ["figma-token", "fig[dour]_[\\w-]{30,}"],
+  ["vercel-token", "vc[pciark]_[A-Za-z0-9]{20,}"],
+  ["resend-key", "re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{16,}"],
+  ["firecrawl-key", "fc-[0-9a-f]{32}"],
+  ["langsmith-key", "lsv2_(?:pt|sk)_[0-9a-f]{30,}\\w*"],
+  ["contentful-token", "CFPAT-[\\w-]{30,}"],
+  ["1password-token", "ops_eyJ[\\w+/=-]{40,}"],
+  ["posthog-key", "phx_[A-Za-z0-9]{30,}"],
+  ["sourcegraph-token", "sg[ap]_(?:[0-9a-f]{16}_)?[0-9a-f]{40}"],
+  ["nuget-key", "oy2[a-z0-9]{43}"],
+  ["discord-token", "[MNO][\\w-]{22,27}\\.[\\w-]{5,7}\\.[\\w-]{27,}"],
+];
+
+const knownToken = new RegExp(`^(?:${tokenPatterns.map(([, pattern]) => `(${pattern})`).join("|")})`);
+
+/** No known token has a shorter run of word characters, and ordinary words are rarely this long. */
+const runLength = 20;
+
+function knownTokens(text: string): Span[] {
+  const spans: Span[] = [];
+  forEachLongRun(text, (start, end) => {
+    for (const from of tokenStarts(text, start)) {
+      const token = tokenAt(text, from) ?? colonToken(text, start, end);
+      if (token === undefined) continue;
+      spans.push(token, ...companion(text, token));
+      break;
+    }
+  });
+  return spans;
+}
+
+const isRunChar = new Uint8Array(128);
+for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") {
+  isRunChar[char.charCodeAt(0)] = 1;
+}
+
+/** Visits every run of at least `runLength` word characters, looking at a fraction of the text only. */
+function forEachLongRun(text: string, visit: (start: number, end: number) => void): void {
+  const inRun = (at: number): boolean => isRunChar[text.charCodeAt(at)] === 1;
+  let from = 0;
+  // A run that long and starting at `from` or later covers `at`, so where `at` is no part of one all before is skipped.
+  for (let at = runLength - 1; at < text.length; at = from + runLength - 1) {
+    let start = at + 1;
+    while (start > from && inRun(start - 1)) start--;
+    if (start > from) {
+      from = start;
+      continue;
+    }
+    let end = at + 1;
+    while (end < text.length && inRun(end)) end++;
+    visit(start, end);
+    from = end + 1;
+  }
+}
+
+/** A token may start before its long run (`SG.…`) or after an escape that the run swallowed (`\nghp_…`, `%3Dghp_…`). */
+function tokenStarts(text: string, start: number): number[] {
+  switch (text[start - 1]) {
+    case "\\":
+      return [start, start + 1, start + 5];
+    case "%":
+      return [start + 2];
+    case ".": {
+      const head = /(?:^|[^\w.])([\w.]{1,30})$/.exec(text.slice(Math.max(0, start - 31), start))?.[1] ?? "";
+      return [start - head.length, start];
+    }
+    default:
+      return [start];
+  }
+}
+
+function tokenAt(text: string, start: number): Span | undefined {
+  const match = knownToken.exec(text.slice(start, start + 16_384));
+  if (match === null || isMadeUp(match[0])) return undefined;
+  const kind = tokenPatterns[match.findIndex((group, i) => i > 0 && group !== undefined) - 1]?.[0] ?? "token";
+  return { start, end: start + match[0].length, kind };
+}
+
+/** Tokens of two parts around a colon or slash, of which the second is the long one. */
+function colonToken(text: string, start: number, end: number): Span | undefined {
+  const before = text[start - 1];
+  if (
+    before === ":" &&
+    end - start === 35 &&
+    /(?<!\d)\d{8,10}:$/.test(text.slice(Math.max(0, start - 12), start))
+  ) {
+    return { start, end, kind: "telegram-token" };
+  }
+  if (before === "/" && text.slice(start - 3, start) === "1//" && end - start >= 40) {
+    return { start: start - 3, end, kind: "google-token" };
+  }
+  return undefined;
+}
+
+/** The secret that is written beside an id: `AKIA…,<secret>`. */
+function companion(text: string, id: Span): Span[] {
+  if (id.kind !== "aws-key-id") return [];
+  const match = /^[^A-Za-z0-9/+]{1,6}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/.exec(
+    text.slice(id.end, id.end + 64),
+  );
+  return match?.[1] === undefined ? [] : [lastOf(match, match[1], id.end, "aws-secret")];
+}
+
+/** The span of a group that ends its match. */
+function lastOf(match: RegExpExecArray, group: string, offset: number, kind: string): Span {
+  const end = offset + match.index + match[0].length;
+  return { start: end - group.length, end, kind };
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Private keys
+// ---------------------------------------------------------------------------------------------------------
+
+const keyBoundary = /-----(BEGIN|END)[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
+const maxKeyChars = 16_384;
+
+/** Blocks of private keys, whole, cut off before their end, or found by their end alone. */
+function privateKeys(text: string): Span[] {
+  const spans: Span[] = [];
+  let done = 0;
+  for (const match of text.matchAll(keyBoundary)) {
+    if (match.index < done) continue;
+    const after = match.index + match[0].length;
+    const span =
+      match[1] === "BEGIN" ? keyFrom(text, match.index, after) : keyUpTo(text, match.index, after, done);
+    if (span === undefined) continue;
+    spans.push(span);
+    done = span.end;
+  }
+  return spans;
+}
+
+// Between the lines of a key may stand line breaks, written out or escaped, and what other programs put at the
+// start and the end of lines: indentation, quotes, `+` and commas of string literals, line numbers, diff and quote signs.
+const lineJoint = String.raw`(?:\\+[nrt]|[\s"'\x60,+>|]|\d{1,6}[→:|\t]|\\$)`;
+const keyHeader = String.raw`(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,80})`;
+const keyBody = new RegExp(`^(?:${lineJoint}{1,40}${keyHeader}){0,4}(?:${lineJoint}{1,40}[\\w+/=-]{16,})*`);
+const keyEnd = new RegExp(
+  `^${lineJoint}{0,40}[\\w+/=-]{0,76}?${lineJoint}{0,40}-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----`,
+);
+const wholeKey =
+  /^([^(){};&<>*[\]-]{16,16384}?(?:-[^(){};&<>*[\]-]{1,80}){0,8})-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+
+function keyFrom(text: string, start: number, after: number): Span | undefined {
+  const rest = text.slice(after, after + maxKeyChars);
+  const whole = wholeKey.exec(rest);
+  if (whole !== null && /[\w+/=]{12}/.test(whole[1] ?? "") && !/\.\.\.|…/.test(whole[1] ?? "")) {
+    return { start, end: after + whole[0].length, kind: "private-key" };
+  }
+  const body = keyBody.exec(rest)?.[0] ?? "";
+  if (!/[\w+/=]{16}/.test(body)) return undefined;
+  // The last line of a key is often shorter than what makes a line known as part of one.
+  const end =
+    keyEnd.exec(rest.slice(body.length))?.[0] ?? shortLastLine.exec(rest.slice(body.length))?.[0] ?? "";
+  return { start, end: after + body.length + end.length, kind: "private-key" };
+}
+
+const shortLastLine = new RegExp(`^${lineJoint}{1,40}[A-Za-z0-9+/]{1,15}={0,2}(?=["'\\s\\\\]|$)`);
+
+/** The lines of a key before its end, when the beginning is missing. */
+function keyUpTo(text: string, endMark: number, after: number, floor: number): Span | undefined {
+  const lines = text.slice(Math.max(floor, endMark - maxKeyChars), endMark);
+  const start = endMark - keyTail(lines);
+  return /[\w+/=]{16}/.test(text.slice(start, endMark))
+    ? { start, end: after, kind: "private-key" }
+    : undefined;
+}
+
+/** How many characters at the end of a text are lines of a key. */
+function keyTail(text: string): number {
+  const pieces = text.split(/((?:\\+[nrt]|\n)[ \t>+|"']{0,20})/);
+  let length = 0;
+  for (let i = pieces.length - 1; i >= 0; i--) {
+    const piece = pieces[i] ?? "";
+    const isJoint = i % 2 === 1;
+    // Only the last line may be short; a short or wordy line before it is other text.
+    const isLast = i >= pieces.length - 3;
+    if (!isJoint && !(isLast ? /^[\w+/=-]*["',+\s\r]{0,4}$/ : /^[\w+/=-]{16,}["',+\s\r]{0,4}$/).test(piece))
+      break;
+    length += piece.length;
+  }
+  return length;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// URLs
+// ---------------------------------------------------------------------------------------------------------
+
+const slashes = String.raw`:\\?\/\\?\/`;
+const urlUserInfo = new RegExp(
+  `${slashes}(?:([^\\s:/@"'\`<>\\\\]{0,128}):([^\\s/"'\`<>\\\\]{1,256})@|([^\\s:/@"'\`<>\\\\]{20,256})@)`,
+  "g",
+);
+// Database passwords are often pasted unescaped, slashes included; elsewhere `host:8080/@scope` would look the same.
+const databaseUserInfo = new RegExp(
+  `(?:postgres|postgresql|mysql|mariadb|mongodb|srv|redis|rediss|amqp|amqps|clickhouse|mssql|sqlserver|cockroachdb)${slashes}` +
+    `[^\\s:/@"'\`<>\\\\]{0,128}:((?!\\d{1,5}/)[^\\s"'\`<>\\\\?]{1,200})@(?=[\\w.-]+(?:[:/,?\\s"'\`\\\\]|$))`,
+  "g",
+);
+const webhookUrl = new RegExp(
+  `${slashes}(?:hooks\\.slack(?:-gov)?\\.com\\\\?/(?:services|workflows|triggers)\\\\?/|(?:[\\w-]{1,20}\\.)?discord(?:app)?\\.com\\\\?/api\\\\?/(?:v\\d+\\\\?/)?webhooks\\\\?/|[\\w.-]{1,80}webhook\\.office\\.com\\\\?/webhookb2\\\\?/)([\\w@./\\\\-]{16,400})`,
+  "g",
+);
+const notPasswords = new Set(["x-oauth-basic", "x-access-token", "oauth2", "git"]);
+
+function urlCredentials(text: string): Span[] {
+  if (!/:\\?\//.test(text)) return [];
+  const spans: Span[] = [];
+  for (const match of text.matchAll(webhookUrl)) {
+    const path = (match[1] ?? "").replace(/\\$/, "");
+    if (isMadeUp(path)) continue;
+    const start = match.index + match[0].length - (match[1] ?? "").length;
+    spans.push({ start, end: start + path.length, kind: "webhook" });
+  }
+  for (const match of text.matchAll(databaseUserInfo)) addPassword(spans, match, match[1] ?? "");
+  for (const match of text.matchAll(urlUserInfo)) {
+    const [, user, password, token] = match;
+    if (token !== undefined) {
+      if (!isPlaceholder(token) && !isWordy(token)) addPassword(spans, match, token);
+    } else if (password !== undefined && notPasswords.has(password)) {
+      const start = match.index + match[0].length - 2 - password.length - (user?.length ?? 0);
+      if (!isPlaceholder(user ?? ""))
+        spans.push({ start, end: start + (user?.length ?? 0), kind: "url-password" });
+    } else {
+      addPassword(spans, match, password ?? "");
+    }
+  }
+  return spans;
+}
+
+/** Adds the password that ends right before the `@` which ends the match. */
+function addPassword(spans: Span[], match: RegExpExecArray, password: string): void {
+  if (password.length < 3 || isPlaceholder(password) || isTemplate(match[0])) return;
+  const end = match.index + match[0].length - 1;
+  spans.push({ start: end - password.length, end, kind: "url-password" });
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Headers
+// ---------------------------------------------------------------------------------------------------------
+
+const schemes = /(bearer|basic)(?:[ \t+]{1,4}|%20|: ?)(?:\\{0,7}["'])?([A-Za-z0-9._~+/%-]{6,8192}={0,2})/gi;
+
+/** Credentials after the word that names their scheme, in a header or anywhere else. */
+function authorizations(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const match of text.matchAll(schemes)) {
+    const scheme = (match[1] ?? "").toLowerCase();
+    const value = (match[2] ?? "").replace(/\.+$/, "");
+    const start = match.index + match[0].length - (match[2] ?? "").length;
+    const certain =
+      scheme === "basic" ? isBasicPair(value) : isScrambled(value, 16) || isHeader(text, match.index, value);
+    if (certain && !isPlaceholder(value)) spans.push({ start, end: start + value.length, kind: scheme });
+  }
+  return spans;
+}
+
+/** Short or word-like credentials count only where a header is written out. */
+function isHeader(text: string, at: number, value: string): boolean {
+  return (
+    /auth\w{0,10}[\\"'`\]]{0,6}\s{0,2}[:=,]\s{0,2}[\\"'`]{0,6}$/i.test(
+      text.slice(Math.max(0, at - 32), at),
+    ) && /\d/.test(value)
+  );
+}
+
+/** Whether a base64 text holds `user:password`. */
+function isBasicPair(value: string): boolean {
+  if (!/^[A-Za-z0-9+/]{6,}={0,2}$/.test(value)) return false;
+  try {
+    return /^[\x20-\x7e\x80-\xff]*:[\x20-\x7e\x80-\xff]+$/.test(atob(value));
+  } catch {
+    return false;
+  }
+}
+
+const cookieHeader = /cookie["'`\\\]]{0,8}[ \t]{0,4}[:=,][ \t]{0,4}(?:\\{0,7}["'`])?([^\r\n"'`\\]{6,8192})/gi;
+const cookieFlag = /(?:\s-b|--cookie)[ =](?:\\{0,7}["'])?([^\r\n"'`\\]{6,8192})/g;
+const cookiePair = /(?:^|[;,]\s?|\s)([\w.$-]{1,80})=([^\s;,"'\\]{4,4096})/g;
+const sessionName =
+  /sess|sid$|^sid|auth|token|jwt|csrf|xsrf|remember|login|secret|credential|sso|^__(?:secure|host)-/i;
+
+function cookies(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const pattern of [cookieHeader, cookieFlag]) {
+    for (const header of text.matchAll(pattern)) {
+      const offset = header.index + header[0].length - (header[1] ?? "").length;
+      for (const pair of (header[1] ?? "").matchAll(cookiePair)) {
+        const [whole, name = "", value = ""] = pair;
+        const isSession = sessionName.test(name) && /[\d%]/.test(value);
+        if (isPlaceholder(value) || !(isSession || isScrambled(value, 16))) continue;
+        const end = offset + pair.index + whole.length;
+        spans.push({ start: end - value.length, end, kind: "cookie" });
+      }
+    }
+  }
+  return spans;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Short options of commands
+// ---------------------------------------------------------------------------------------------------------
+
+const shortOption =
+  /\s-(?:[pPau]|passin|passout)(?:[ =]{0,2})((?:\\{0,7}["'])?)([^\s"'`\\|;<>]{2,256}|[^\r\n"'\\]{2,256}(?=\\{0,7}["']))/g;
+const passwordCommand =
+  /(?:^|[\s"'`;|&(/])(mysql\w*|mariadb\w*|sshpass|redis-cli|docker|podman|helm|mongo\w*|ldap\w+|smbclient|htpasswd|twine|ftp|7z|zip|unzip|openssl)\b[^\n;|&]*$/;
+const userCommand = /(?:^|[\s"'`;|&(/])(?:curl|wget|http|https|xh|ab|siege)\s[^\n]*$/;
+
+/** `mysql -pSecret`, `curl -u user:secret`: options that mean a password for some commands only. */
+function commandCredentials(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const match of text.matchAll(shortOption)) {
+    const value = match[2] ?? "";
+    const end = match.index + match[0].length;
+    const line = text.slice(Math.max(0, match.index - 200), match.index).replace(/\\+[nr]/g, "\n");
+    const secret = optionSecret(match[0].trimStart(), value, line);
+    if (secret !== "" && !isPlaceholder(secret))
+      spans.push({ start: end - secret.length, end, kind: "password" });
+  }
+  return spans;
+}
+
+function optionSecret(option: string, value: string, line: string): string {
+  if (option.startsWith("-u"))
+    return userCommand.test(line) ? (/^[^:]{0,128}:(.{2,})$/.exec(value)?.[1] ?? "") : "";
+  const command = passwordCommand.exec(line)?.[1] ?? "";
+  if (command === "") return "";
+  if (option.startsWith("-pass")) return command === "openssl" ? (/^pass:(.+)$/.exec(value)?.[1] ?? "") : "";
+  if (option.startsWith("-a")) return command === "redis-cli" ? value : "";
+  if (option.startsWith("-P")) return command === "zip" || command === "unzip" ? value : "";
+  if (/^(?:docker|podman|helm)$/.test(command))
+    return /\blogin\b/.test(line) && !/^\d+(?::\d+)?$/.test(value) ? value : "";
+  // `-p name` asks for the password and names the database; only `-pvalue` gives it.
+  if (/^(?:mysql|mariadb)/.test(command)) return /^-p\s/.test(option) ? "" : value;
+  return /^\d{1,5}$/.test(value) || value.startsWith("-") ? "" : value;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// Values under a telling name
+// ---------------------------------------------------------------------------------------------------------
+
+/** How much a name says: a password may be any word, a secret is rather random, and a weak name needs a random value. */
+type Strength = "password" | "secret" | "weak";
+
+/** How name and value are joined, which decides how much the value must look like a secret. */
+type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "prose";
+
+interface Named {
+  readonly name: string;
+  readonly strength: Strength;
+  readonly form: Form;
+}
+
+const quote = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#0?3[49];|%22|\\{1,3}u002[27])`;
+const blank = String.raw`(?:\s|\\{1,4}[nrt])`;
+const typeName = String.raw`(?:&(?:'static )?str|str(?:ing)?\??(?: \| (?:None|null|undefined))?|Optional\[str\]|SecretStr|String\??)`;
+const joints = [
+  String.raw`[ \t]{0,4}:?[ \t]{0,4}${typeName}[ \t]{1,4}=[ \t]{1,4}`,
+  String.raw`[,;]?${blank}{0,40}${quote}?value${quote}?[ \t]{0,4}[:=][ \t]{0,4}`,
+  String.raw`[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])(?:[ \t]{0,8}[|>][-+]?[ \t]*\r?\n)?[ \t]{0,16}(?:${blank}{1,40}(?=${quote}))?`,
+  String.raw`[ \t]{0,4},${blank}{0,20}(?=${quote})`,
+  ">",
+  String.raw`[ \t]{1,4}(?:(?:is|was|to)[ \t:]{1,3})?`,
+  "是 ?",
+];
+const named = new RegExp(
+  `(pass|pwd|secret|token|key|auth|cred|mnemonic|密码|密碼|口令|パスワード|пароль|비밀번호)([\\w-]{0,40})(?![\\w-])(${quote}?[\\])]?)(${joints.join("|")})(\\[?[bBrRuU]?${quote})?`,
+  "gi",
+);
+
+function assignments(text: string): Span[] {
+  const spans: Span[] = [];
+  for (const match of text.matchAll(named)) {
+    const span = assignedSecret(text, match);
+    if (span !== undefined) spans.push(span);
+  }
+  return spans;
+}
+
+function assignedSecret(text: string, match: RegExpExecArray): Span | undefined {
+  const [whole, word = "", rest = "", close = "", joint = "", opening = ""] = match;
+  const name = nameBefore(text, match.index) + word + rest;
+  const strength = strengthOf(name, word + rest);
+  if (strength === undefined) return undefined;
+  const start = match.index + whole.length;
+  const form = formOf(text, {
+    name,
+    at: match.index - (name.length - word.length - rest.length),
+    close,
+    joint,
+    opening,
+  });
+  if (form === undefined) return undefined;
+  const value = valueAt(text, start, opening, joint, form);
+  if (value === "" || !isSecretValue(value, { name, strength, form })) return undefined;
+  return { start, end: start + value.length, kind: kindOf(word) };
+}
+
+/** The part of a name that stands before the word that tells: `DB_` of `DB_PASSWORD`, `api ` of `api key`. */
+function nameBefore(text: string, at: number): string {
+  const before = text.slice(Math.max(0, at - 48), at);
+  const head =
+    /(?:[\w.$-]*|(?:api|access|secret|private|client|auth|account|bot|service|personal) )$/i.exec(
+      before,
+    )?.[0] ?? "";
+  // In escaped text the letter of a line break looks like a part of the name.
+  return /\\$/.test(before.slice(0, before.length - head.length)) ? head.replace(/^[nrt]/, "") : head;
+}
+
+const passwordName =
+  /(?:pass(?:w(?:or)?d|wort|phrase|code)|(?:^|[^a-z])(?:pass|pwd)|[a-z](?:Pass|Pwd)|[A-Z]_?PASS|[A-Z]PWD|密码|密碼|口令|パスワード|пароль|비밀번호)s?$/i;
+const keyQualifier =
+  "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|storage|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes";
+const secretName = new RegExp(
+  `(?:secret|mnemonic|[a-z0-9][_.-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
+  "i",
+);
+const weakName = /(?:token|(?:^|[^a-z])auth|authorization|credentials?|creds?|[_-]key)s?$/i;
+const innocentName =
+  /(?:next|page|continuation|sync|cursor|cancel(?:lation)?|stop|eos|bos|pad|unk|mask|sep|cls|max|min|num|per|total|csrf_?header|public|publishable|pub|primary|foreign|cache|sort|partition|idempotency|routing|row|hash|lookup|by|pass|map|object|json|dict|storage_?item|hot|short|arrow)[ _.-]?(?:token|key)s?$|(?:^|[^a-z])(?:by|com|sur|over|tres|under|out|multi|single|first|second|one|two|fast|render|forward|backward|low|high|band)[_-]?pass$/i;
+const nameSuffix =
+  /(?:[_-]?(?:\d{1,2}|v\d|prod(?:uction)?|staging|stage|stg|dev(?:elopment)?|test(?:ing)?|live|local|qa|value|base64|b64|plain(?:text)?|raw|str|env|old|new|prev|current|main|secondary|backup|base|confirm(?:ation)?))+$/i;
+
+function strengthOf(name: string, tail: string): Strength | undefined {
+  const stem = name.replace(nameSuffix, "").replace(/[-_.]+$/, "");
+  // A suffix may be the telling word itself, as in `test`, and a name that ends in a dash is no name.
+  if (stem.length === 0 || /[-.]$/.test(tail) || innocentName.test(stem)) return undefined;
+  if (passwordName.test(stem)) return "password";
+  if (secretName.test(stem)) return "secret";
+  return weakName.test(stem) ? "weak" : undefined;
+}
+
+interface Joined {
+  readonly name: string;
+  readonly at: number;
+  readonly close: string;
+  readonly joint: string;
+  readonly opening: string;
+}
+
+function formOf(text: string, { name, at, close, joint, opening }: Joined): Form | undefined {
+  const isFlag = name.startsWith("-");
+  if (joint === ">") return "quoted";
+  if (joint.includes(",") && !/value/i.test(joint))
+    return close !== "" && opening !== "" ? "pair" : undefined;
+  if (/^[ \t]+$/.test(joint)) {
+    if (isFlag) return "flag";
+    return takesValue(text, at) ? "assigned" : undefined;
+  }
+  if (/(?:is|was|to|是)[ \t:]*$/.test(joint)) return "prose";
+  const isUpper = /^[A-Z][A-Z0-9_]*$/.test(name.replace(/^.*[.$]/, ""));
+  if (/^(?:=|%3D|[?:]=)$/i.test(joint)) {
+    if (isFlag) return "flag";
+    if (isUpper && close === "") return "env";
+    return opening === "" ? "assigned" : "quoted";
+  }
+  return opening === "" ? "spaced" : "quoted";
+}
+
+/** Whether a bare word before the name says that a value follows it: `.netrc`, `ENV NAME value`, `config set name value`. */
+function takesValue(text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - 160), at);
+  return /(?:\blogin\s+\S+\s+(?:account\s+\S+\s+)?|(?:^|[\s"'])(?:ENV|setenv|SETX|setx)\s+|\bconfig(?:ure)? set\s+(?:\S+[:.])?)$/.test(
+    before,
+  );
+}
+
+const maxQuoted = 256;
+
+/** The value as written, without its quotes; empty where it cannot be one. */
+function valueAt(text: string, start: number, opening: string, joint: string, form: Form): string {
+  if (joint === ">")
+    return /^([^<>\s]{4,256})(?=<)/.exec(text.slice(start, start + maxQuoted + 1))?.[1] ?? "";
+  if (opening !== "") {
+    const closed = quotedValue(
+      text.slice(start, start + maxQuoted),
+      opening.replace(/^\[?[bBrRuU]?(?=[\\"'`&%])/, ""),
+    );
+    if (closed !== undefined) return closed;
+  }
+  return bareValue(text, start, form);
+}
+
+/** Text up to the quote that closes it, with as many backslashes as the one that opened it. */
+function quotedValue(text: string, opening: string): string | undefined {
+  const mark = opening.replace(/^\\+(?=["'`])/, "");
+  if (mark.length > 1) {
+    const end = text.indexOf(mark);
+    return end < 0 ? undefined : text.slice(0, end);
+  }
+  const depth = opening.length - 1;
+  let slashes = 0;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i];
+    if (char === "\n") return undefined;
+    // Each level of escaping doubles the backslashes, so what closes a level is known by their number.
+    if (char === mark && (slashes < depth || slashes % (2 * (depth + 1)) === depth))
+      return text.slice(0, i - Math.min(slashes, depth));
+    slashes = char === "\\" ? slashes + 1 : 0;
+  }
+  return undefined;
+}
+
+function bareValue(text: string, start: number, form: Form): string {
+  const rest = text.slice(start, start + 4096);
+  const word = /^[^\s"'`\\<>]+/.exec(rest)?.[0] ?? "";
+  const toLineEnd =
+    /^(?:\r?\n|\\+[nr]|$)/.test(rest.slice(word.length, word.length + 2)) || word.length === rest.length;
+  const startsLine = /(?:^|\n|\\n|export |[ \t]-e )[ \t]*[\w.-]*[ \t]*[:=]?[ \t]*$/.test(
+    text.slice(Math.max(0, start - 80), start),
+  );
+  if (startsLine && toLineEnd) return word.replace(/[,;]$/, "");
+  const ends = form === "spaced" || form === "prose" ? /[,;)}\]]+$|\.$/ : /[;&|,].*$|[)}\]]+$/;
+  return word.replace(ends, "");
+}
+
+function isSecretValue(value: string, { name, strength, form }: Named): boolean {
+  if (isPlaceholder(value) || isLocation(value)) return false;
+  if (/\s/.test(value)) return strength === "weak" ? false : isPhrase(value, name);
+  if (form !== "quoted" && form !== "pair" && isCode(value, form)) return false;
+  const hasDigit = /\d/.test(value);
+  const hasLetter = /[A-Za-z]/.test(value);
+  if (!hasLetter && strength !== "password") return false;
+  switch (strength) {
+    case "weak":
+      return isScrambled(value, form === "env" || form === "flag" ? 8 : 12);
+    case "secret":
+      if (form === "env" || form === "flag") return value.length >= 6 && !namesItself(value);
+      return (
+        value.length >= 6 && hasDigit && !isTechnical(value) && (!isWordy(value) || isWordAndNumber(value))
+      );
+    case "password":
+      return isPassword(value, name, form, hasDigit);
+  }
+}
+
+function isPassword(value: string, name: string, form: Form, hasDigit: boolean): boolean {
+  const isBarePass = /^pass$/i.test(name);
+  const hasSymbol = /[^\w\s.,:/-]/.test(value);
+  if (value.length < 4 || isTechnical(value) || namesItself(value)) return false;
+  if (/^[\d.]+$/.test(value)) return !isBarePass && value.length >= (form === "quoted" ? 4 : 6);
+  if (hasDigit || hasSymbol) return value.length >= (form === "prose" || form === "spaced" ? 6 : 4);
+  // Words alone: a password in a settings file, a label or a type in code.
+  if (isBarePass || value.length < 6 || !/^[\x21-\x7e]+$/.test(value)) return false;
+  switch (form) {
+    case "quoted":
+      return !/^[A-Z][a-z]+$/.test(value) && !/secret|token|pass/i.test(value);
+    case "env":
+    case "flag":
+      return true;
+    case "assigned":
+      return /^[a-z]+$/.test(value) && !/secret|token|pass|pwd/.test(value);
+    default:
+      return false;
+  }
+}
+
+function kindOf(word: string): string {
+  switch (word.toLowerCase()) {
+    case "secret":
+    case "token":
+    case "key":
+      return word.toLowerCase();
+    case "auth":
+    case "cred":
+      return "credential";
+    case "mnemonic":
+      return "seed-phrase";
+    default:
+      return "password";
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// What a value looks like
+// ---------------------------------------------------------------------------------------------------------
+
+const standIns = new Set(
+  (
+    "null nil none undefined nan true false yes no on off string str number int integer float bool boolean bytes text any " +
+    "object unknown void never optional required password passwd passwort passphrase pass pwd secret token key apikey " +
+    "credential credentials auth authorization bearer basic oauth jwt changeme change test testing tests foo bar baz qux " +
+    "foobar dummy fake mock sample example placeholder todo tbd hidden masked missing invalid valid expired incorrect " +
+    "wrong empty unset default your yours inherit include omit enabled disabled username user value varchar char const " +
+    "let var await new return function async self this input output prompt stdin file env environment process redacted " +
+    "removed stripped filtered sanitized secrets tokens keys passwords mypassword mytoken mysecret yourpassword " +
+    "hashed plain plaintext encrypted generated random unchanged same old current minimum maximum must should field " +
+    "kennwort contrasena senha"
+  ).split(" "),
+);
+
+/** Words that make a value built of words a stand-in: `your-token-here`, `test_key_1`. */
+const standInWord =
+  /^(?:your|my|some|the|this|a|an|example|test|fake|dummy|mock|sample|placeholder|change|changeme|replace|insert|enter|here|todo|foo|bar|valid|invalid|expired|wrong|bad|good|new|old|secret|token|key|password|pass|api|auth|access|refresh|required|string|optional|nullable)s?$/i;
+
+/** Whether a value stands for a secret without being one: a variable, a template, a mask, a word to be replaced. */
+function isPlaceholder(value: string): boolean {
+  if (!/[A-Za-z0-9]/.test(value) || isMadeUp(value) || isTemplate(value)) return true;
+  if (standIns.has(value.toLowerCase().replace(/[^a-z0-9]/g, ""))) return true;
+  const pieces = value.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/).filter((piece) => piece !== "");
+  return (
+    pieces.every((piece) => /^(?:[A-Za-z]+|\d{1,4})$/.test(piece)) &&
+    pieces.some((piece) => standInWord.test(piece))
+  );
+}
+
+function isTemplate(value: string): boolean {
+  return (
+    /^\$(?:[A-Z_]{2,}|[A-Za-z_]\w*$|env:|\d$)/.test(value) ||
+    /\$\{|\$\(|\{\{|<%|%\(|#\{|\$\w+->|^%\w+%$|^%[sdv]$|^<[^>]*>?$|^\{[^}]*\}?$|^__\w+__$|^@@?\w+@?$|\[redacted/.test(
+      value,
+    )
+  );
+}
+
+/** Masks such as `xxxx`, `***` or `sk-...`, and examples from manuals. */
+function isMadeUp(value: string): boolean {
+  if (/[xX]{4,}|\*{3,}|\.\.\.|…|•|^[xX0*._-]+$/.test(value)) return true;
+  // Long random values are taken at their word: manuals write EXAMPLE even into those.
+  return (
+    value.length < 32 &&
+    /your|example(?![A-Z0-9])|placeholder|change.?me|replace|insert|dummy|redacted/i.test(value)
+  );
+}
+
+/** Paths and addresses say where a secret is, not what it is. */
+function isLocation(value: string): boolean {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return true;
+  if (!/^(?:~|\.{0,2}|[A-Za-z]:)[\\/][\w.@ \\/-]*$/.test(value)) return false;
+  return !(/^[A-Za-z0-9/+]{40}$/.test(value) && isScrambled(value.replaceAll("/", ""), 20));
+}
+
+/** Whether an unquoted value is an expression rather than a literal. */
+function isCode(value: string, form: Form): boolean {
+  if (/^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$]|[([]|->|::|\?\.)/.test(value)) return true;
+  if (/^[&*!@([{]|=>|\)$|\($/.test(value))
+    return !(form === "env" || form === "flag") || /^[([{]/.test(value);
+  if (form === "env" || form === "flag") return false;
+  // Names: constants, and words joined by underscores or humps, with a number at the end at most.
+  if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value)) return true;
+  return /^[A-Za-z$][A-Za-z$]*(?:_[A-Za-z]+|[a-z][A-Z][a-z]+)+_?\d{0,2}$/.test(value);
+}
+
+/** Whether a value is made of words and numbers, as names of things are, rather than of random characters. */
+function isWordy(value: string): boolean {
+  if (/^[A-Za-z]{12,}$/.test(value)) return value.split(/(?<=[a-z])(?=[A-Z])/).length <= value.length / 4;
+  return value
+    .split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/)
+    .every((piece) => /^(?:[A-Za-z]*|\d+|[A-Za-z]{2,}\d{1,2})$/.test(piece));
+}
+
+function isWordAndNumber(value: string): boolean {
+  return value.length >= 7 && /^[A-Za-z]+\d+$/.test(value);
+}
+
+/** Whether a value looks drawn at random: letters and digits mixed within words. */
+function isScrambled(value: string, minLength: number): boolean {
+  return (
+    value.length >= minLength &&
+    /[A-Za-z]/.test(value) &&
+    !isWordy(value) &&
+    (/\d/.test(value) || /[a-z]/.test(value))
+  );
+}
+
+/** Names of algorithms, formats and versions, which stand under such names in code and prose. */
+function isTechnical(value: string): boolean {
+  return /^(?:(?:hmac|aes|rsa|ecdsa|pbkdf2|scrypt|argon2\w*|bcrypt|oauth|oidc|saml|sha|md|base|utf|hs|rs|es|ps|x|ed|secp|p|v|h|k8|s|ec|i18|a11)[-_]?\d+\w{0,4}(?:[-_]\w{1,6}){0,2}|[\d.]+(?:px|em|rem|ms|s|m|h|d|k|kb|mb|gb|%)?)$/i.test(
+    value,
+  );
+}
+
+/** `AUTH_TOKEN=auth_token`: the value only repeats what it is called. */
+function namesItself(value: string): boolean {
+  const pieces = value.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/);
+  return (
+    pieces.every((piece) => /^[A-Za-z]*$/.test(piece)) &&
+    pieces.some((piece) => standIns.has(piece.toLowerCase()))
+  );
+}
+
+const sentenceWord =
+  /^(?:the|your|is|a|an|must|and|to|for|password|passphrase|secret|key|token|with|of|or|be|not|in|at|least|on|please|enter|this|that|it|are|do|you|has|was|will|can|from|by|as|if|no|invalid|required)$/i;
+
+/** A passphrase, or a password with blanks, as opposed to a sentence about one. */
+function isPhrase(value: string, name: string): boolean {
+  const words = value.trim().split(/\s+/);
+  if (words.some((word) => sentenceWord.test(word.replace(/[^\w]/g, "")))) return false;
+  if (/mnemonic|phrase|seed/i.test(name))
+    return words.length >= 4 && words.every((word) => /^[a-z]{3,10}$/.test(word));
+  if (words.length > 6) return false;
+  if (words.length >= 4 && words.every((word) => /^[a-z]{3,12}$/.test(word))) return passwordName.test(name);
+  return (
+    words.some((word) => /[A-Za-z]/.test(word) && /\d/.test(word) && /[!@#$%^&*]/.test(value)) &&
+    passwordName.test(name)
+  );
+}

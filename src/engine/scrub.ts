@@ -1,0 +1,123 @@
+import { abridge, type Event, shorten } from "../core/event.ts";
+import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import type { Field, Redactor } from "./ports.ts";
+
+/** A text on its way through the redactor: the fields it gave, and how their answers become one text again. */
+interface Errand {
+  readonly fields: readonly Field[];
+  back(texts: readonly string[]): void;
+}
+
+/**
+ * Takes the secrets out of events and cuts them to the length that is kept. Scrubbed first, cut after: a secret that
+ * the cut would go through is whole when it is looked for.
+ */
+export async function scrubEvents(
+  redactor: Redactor,
+  events: readonly Event[],
+  max: number,
+): Promise<Event[]> {
+  const clean = events.map((event) => ({ ...event }));
+  const errands = clean.flatMap((event) => errandsOf(event, max));
+  await run(redactor, errands);
+  return clean;
+}
+
+/** Takes the secrets out of every text in a JSON value. */
+export async function scrubJson(redactor: Redactor, value: Json, max: number): Promise<Json> {
+  const box: { value: Json } = { value };
+  await run(
+    redactor,
+    errandsOfJson(value, "", max, (clean) => {
+      box.value = clean;
+    }),
+  );
+  return box.value;
+}
+
+async function run(redactor: Redactor, errands: readonly Errand[]): Promise<void> {
+  const texts = await redactor.scrub(errands.flatMap((errand) => errand.fields));
+  let at = 0;
+  for (const { fields, back } of errands) {
+    back(texts.slice(at, at + fields.length));
+    at += fields.length;
+  }
+}
+
+type Draft = { -readonly [K in keyof Event]: Event[K] };
+
+function errandsOf(event: Draft, max: number): Errand[] {
+  const errands: Errand[] = [];
+  if (event.text !== "")
+    errands.push(
+      errand("", event.text, max, (text) => {
+        event.text = text;
+      }),
+    );
+  const { command } = event;
+  if (command !== null)
+    errands.push(
+      errand("", command, max, (text) => {
+        event.command = text;
+      }),
+    );
+  const { input } = event;
+  if (input) {
+    const keep = (clean: Json) => {
+      event.input = clean as JsonObject;
+    };
+    errands.push(...errandsOfJson(input, "", roomForEach(input, max), keep));
+  }
+  return errands;
+}
+
+/** How long each text of an input may be, so that all of them together stay near the limit. */
+function roomForEach(input: JsonObject, max: number): number {
+  const lengths: number[] = [];
+  const measure = (value: Json | undefined): void => {
+    if (typeof value === "string") lengths.push(value.length);
+    else if (typeof value === "object" && value !== null) Object.values(value).forEach(measure);
+  };
+  measure(input);
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  return total <= max ? max : Math.max(200, Math.floor(max / lengths.length));
+}
+
+/** Scrubs the part of a text that can be kept, with a margin past the cut that is longer than any secret. */
+function errand(label: string, text: string, max: number, set: (text: string) => void): Errand {
+  if (text.length <= max * 3) {
+    return { fields: [{ label, text }], back: ([clean]) => set(shorten(clean ?? "", max)) };
+  }
+  const margin = Math.ceil(max * 1.5);
+  const fields = [
+    { label, text: text.slice(0, margin) },
+    { label: "", text: text.slice(-margin) },
+  ];
+  return { fields, back: ([head = "", tail = ""]) => set(abridge(head, tail, text.length, max)) };
+}
+
+/** One errand for each text in a value, and one after them that puts the value together. */
+function errandsOfJson(value: Json, label: string, max: number, set: (clean: Json) => void): Errand[] {
+  if (typeof value === "string") return value === "" ? [] : [errand(label, value, max, set)];
+  if (Array.isArray(value)) {
+    const clean: Json[] = [...value];
+    const errands = clean.flatMap((one, at) =>
+      errandsOfJson(one, label, max, (made) => {
+        clean[at] = made;
+      }),
+    );
+    set(clean);
+    return errands;
+  }
+  if (!isObject(value)) return [];
+  const clean: Record<string, Json | undefined> = { ...value };
+  const errands = Object.entries(value).flatMap(([key, one]) =>
+    one === undefined
+      ? []
+      : errandsOfJson(one, key, max, (made) => {
+          clean[key] = made;
+        }),
+  );
+  set(clean);
+  return errands;
+}

@@ -1,0 +1,88 @@
+import { existsSync } from "node:fs";
+import { agents } from "./agents/index.ts";
+import { homeOf, userHome } from "./config.ts";
+import type { Event } from "./core/event.ts";
+import type { Diagnostic } from "./core/session.ts";
+import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
+import {
+  type Drift,
+  eventsOf,
+  findDrift,
+  rebuild,
+  type SessionView,
+  viewSessions,
+} from "./engine/inspect.ts";
+import type { Clock } from "./engine/ports.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
+import { createRedactor } from "./redaction/secretlint.ts";
+import { createCheckouts } from "./sources/checkouts.ts";
+import { createTranscripts } from "./sources/transcripts.ts";
+import { openSqlite } from "./store/sqlite.ts";
+
+export interface KnackOptions {
+  /** The environment that decides where things are; this process's by default. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+  /** Keep nothing: work in memory and forget it at the end. */
+  readonly dryRun?: boolean;
+}
+
+/** Knack, opened on one home. Close it when done. */
+export interface Knack {
+  /** Reads these files and folders, or the sessions of all agents on this machine, and answers with what they hold. */
+  sessions(
+    paths?: readonly string[],
+    options?: IngestOptions,
+  ): Promise<{ sessions: SessionView[]; diagnostics: Diagnostic[] }>;
+  events(session: SessionView): Promise<Event[]>;
+  /** Hands the events of one session over from a program. */
+  recorder(options?: { readonly session?: string; readonly cwd?: string }): Recorder;
+  /** What is wrong with Knack's own state. */
+  check(): Promise<{ damage: string[]; drift: Drift[]; entries: number }>;
+  rebuild(): Promise<Drift[]>;
+  close(): Promise<void>;
+}
+
+export async function openKnack({
+  env = process.env,
+  clock = { now: Date.now },
+  dryRun = false,
+}: KnackOptions = {}): Promise<Knack> {
+  const home = homeOf(env);
+  const store = await openSqlite({ path: dryRun ? ":memory:" : home.database, clock });
+  const transcripts = createTranscripts();
+  const deps = { store, transcripts, redactor: createRedactor(), checkouts: createCheckouts(), clock };
+  return {
+    sessions: async (paths, options) => {
+      const { files, diagnostics } = await transcripts.find(
+        paths ?? [...sessionFolders(env), home.spool].filter(existsSync),
+      );
+      // Beside their sessions agents keep other files; only a person who names a folder wants to hear of them.
+      const found = paths ? files : files.filter(({ path }) => path.endsWith(".jsonl"));
+      await ingest(deps, found, options);
+      const sessions = await viewSessions(
+        store,
+        found.map(({ path }) => path),
+      );
+      const told = new Set(
+        sessions.flatMap(({ path, alsoFrom }) => [path, ...alsoFrom.map((other) => other.path)]),
+      );
+      const rest = (await diagnosticsOf(store, found)).filter(({ path }) => !told.has(path));
+      return { sessions, diagnostics: [...diagnostics, ...rest] };
+    },
+    events: (session) => eventsOf(store, session),
+    recorder: (options) => createRecorder({ spool: home.spool, clock, ...options }),
+    check: async () => ({
+      damage: await store.check(),
+      drift: await findDrift(store),
+      entries: (await store.ledger.all()).length,
+    }),
+    rebuild: () => rebuild(store),
+    close: () => store.close(),
+  };
+}
+
+/** Where the agents of this machine leave their sessions. */
+export function sessionFolders(env: Readonly<Record<string, string | undefined>>): string[] {
+  return agents.flatMap((agent) => agent.sessionFolders({ home: userHome(env), env }));
+}

@@ -1,0 +1,146 @@
+import { isObject, type JsonObject, objectOf, textOf } from "../core/json.ts";
+import type { ReadingState, Resume } from "../engine/ports.ts";
+import { commandIn, judge as judgeClaude, plainText } from "./claude-code.ts";
+import { type Reader, type Reading, resumeThreads, timeOf } from "./reader.ts";
+import { type Call, type Draft, type Place, type Result, Thread } from "./thread.ts";
+
+/**
+ * The payloads that Claude Code and Codex hand to hooks, one a line, in the order they came: a session too, for
+ * agents that leave no transcript. A file may hold several sessions.
+ */
+export const hook: Reader = {
+  format: "hook",
+  recognises: (record) =>
+    isObject(record) && typeof record.hook_event_name === "string" && typeof record.session_id === "string",
+  open: (_, resume) => new HookReading(resume),
+};
+
+class HookReading implements Reading {
+  readonly threads: Map<string, Thread>;
+
+  constructor(resume: Resume | null) {
+    this.threads = resume ? resumeThreads(resume, (resumed) => new Thread("hook", resumed)) : new Map();
+  }
+
+  state(): ReadingState {
+    return { threads: [...this.threads].map(([name, thread]) => [name, thread.state()]), rest: null };
+  }
+
+  take(payload: unknown, line: number): void {
+    if (!isObject(payload) || typeof payload.session_id !== "string") return;
+    const thread = this.threadOf(payload, payload.session_id);
+    const at = timeOf(payload.recorded_at ?? payload.timestamp);
+    const place = { key: String(line), at, cwd: textOf(payload.cwd), origin: null, sidechain: false };
+    thread.reach(at);
+    switch (payload.hook_event_name) {
+      case "UserPromptSubmit":
+        return takePrompt(thread, place, payload);
+      case "PreToolUse":
+        if (!thread.waitsFor(callIdOf(payload) ?? "")) thread.call(place, callOf(payload));
+        return;
+      case "PostToolUse":
+        return takeResult(thread, place, payload, judgeResponse);
+      case "PostToolUseFailure":
+        return takeResult(thread, place, payload, judgeError);
+      case "Stop":
+      case "SubagentStop":
+        return takeReply(thread, place, payload);
+      case "PreCompact":
+        return thread.mark(place, "Conversation compacted");
+      case "SessionStart":
+        return thread.mark(place, `Session started: ${textOf(payload.source) ?? "startup"}`);
+      case "SessionEnd":
+        return thread.mark(place, `Session ended: ${textOf(payload.reason) ?? "other"}`);
+      default:
+        return;
+    }
+  }
+
+  /** What a subagent does is a session of its own, as its transcript is. */
+  private threadOf(payload: JsonObject, sessionId: string): Thread {
+    const agentId = textOf(payload.agent_id);
+    const name = agentId === null ? sessionId : `${sessionId}/${agentId}`;
+    const known = this.threads.get(name);
+    if (known) return known;
+    const thread = new Thread("hook");
+    thread.facts.sessionId = sessionId;
+    thread.facts.agentId = agentId;
+    thread.facts.subagent = agentId !== null;
+    thread.facts.cwd = textOf(payload.cwd);
+    thread.facts.transcriptPath = textOf(payload.agent_transcript_path) ?? textOf(payload.transcript_path);
+    this.threads.set(name, thread);
+    return thread;
+  }
+}
+
+function takePrompt(thread: Thread, place: Place, payload: JsonObject): void {
+  const text = (textOf(payload.prompt) ?? "").trim();
+  // Background tasks report through the same door as people; subagents are told by their parent.
+  if (
+    text === "" ||
+    /^<(task-notification|teammate-message|scheduled-task)/.test(text) ||
+    thread.facts.subagent
+  )
+    return;
+  thread.prompt(place, text);
+}
+
+function takeReply(thread: Thread, place: Place, payload: JsonObject): void {
+  const text = textOf(payload.last_assistant_message) ?? "";
+  if (text.trim() !== "") thread.reply(place, text);
+}
+
+/** The result of a call, whether or not its beginning was seen. */
+function takeResult(
+  thread: Thread,
+  place: Place,
+  payload: JsonObject,
+  judge: (draft: Draft, payload: JsonObject) => Result,
+): void {
+  const id = callIdOf(payload);
+  const draft = (id === null ? undefined : thread.answer(id)) ?? thread.call(place, callOf(payload));
+  if (id !== null && draft.key === place.key) thread.answer(id);
+  thread.settle(draft, judge(draft, payload), place);
+}
+
+function callIdOf(payload: JsonObject): string | null {
+  return textOf(payload.tool_use_id);
+}
+
+function callOf(payload: JsonObject): Call {
+  const tool = textOf(payload.tool_name) ?? "unknown";
+  const input = objectOf(payload.tool_input);
+  const file = textOf(input?.file_path) ?? textOf(input?.notebook_path);
+  return {
+    id: callIdOf(payload),
+    tool,
+    input,
+    command: commandIn(tool, input),
+    files: file === null ? [] : [file],
+  };
+}
+
+function judgeResponse(draft: Draft, payload: JsonObject): Result {
+  const response = payload.tool_response;
+  // Codex answers a shell command with bare text for success and failure alike.
+  if (draft.command !== null && typeof response === "string")
+    return { outcome: "unknown", exitCode: null, text: response };
+  const details = objectOf(response);
+  return judgeClaude(draft.command, false, responseText(response, details), details);
+}
+
+function judgeError(draft: Draft, payload: JsonObject): Result {
+  const text = textOf(payload.error) ?? "";
+  if (payload.is_interrupt === true) return { outcome: "cancelled", exitCode: null, text };
+  return judgeClaude(draft.command, true, text, null);
+}
+
+function responseText(response: unknown, details: JsonObject | null): string {
+  if (typeof response === "string") return response;
+  if (details === null) return plainText(response);
+  const streams = [textOf(details.stdout), textOf(details.stderr)].filter(
+    (text) => text !== null && text !== "",
+  );
+  if (streams.length > 0 || "stdout" in details) return streams.join("\n");
+  return plainText(details.content) || JSON.stringify(details);
+}

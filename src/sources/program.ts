@@ -1,0 +1,87 @@
+import { isObject, type Json, type JsonObject, objectOf, textOf } from "../core/json.ts";
+import { redact } from "../core/redact.ts";
+import type { ReadingState, Resume } from "../engine/ports.ts";
+import { commandIn } from "./claude-code.ts";
+import { type Reader, type Reading, resumeThreads, timeOf } from "./reader.ts";
+import { Thread } from "./thread.ts";
+
+/** What a program that embeds Knack hands over, one line each: a session of any agent, of your own too. */
+export type ProgramRecord = {
+  readonly knack: 1;
+  readonly session: string;
+  readonly at: number;
+  readonly cwd: string | null;
+} & (
+  | { readonly what: "tool-start"; readonly call: string; readonly tool: string; readonly input: Json }
+  | { readonly what: "tool-complete"; readonly call: string; readonly output: Json }
+  | { readonly what: "tool-error"; readonly call: string; readonly error: string }
+  | { readonly what: "user-correction"; readonly text: string }
+);
+
+export const program: Reader = {
+  format: "program",
+  recognises: (record) => isObject(record) && record.knack === 1 && typeof record.session === "string",
+  open: (_, resume) => new ProgramReading(resume),
+};
+
+class ProgramReading implements Reading {
+  readonly threads: Map<string, Thread>;
+
+  constructor(resume: Resume | null) {
+    this.threads = resume ? resumeThreads(resume, (resumed) => new Thread("tool-hook", resumed)) : new Map();
+  }
+
+  state(): ReadingState {
+    return { threads: [...this.threads].map(([name, thread]) => [name, thread.state()]), rest: null };
+  }
+
+  take(record: unknown, line: number): void {
+    if (!isObject(record) || typeof record.session !== "string") return;
+    const thread = this.threadOf(record.session, record);
+    const place = {
+      key: String(line),
+      at: timeOf(record.at),
+      cwd: textOf(record.cwd),
+      origin: null,
+      sidechain: false,
+    };
+    const call = textOf(record.call);
+    if (record.what === "user-correction") return thread.prompt(place, textOf(record.text) ?? "");
+    if (call === null) return;
+    if (record.what === "tool-start") {
+      const tool = textOf(record.tool) ?? "unknown";
+      const input = objectOf(record.input);
+      const command = commandIn(tool, input) ?? textOf(input?.command);
+      thread.call(place, { id: call, tool, input, command, files: [] });
+      return;
+    }
+    const draft = thread.answer(call);
+    if (!draft) return;
+    const text = textOf(record.error) ?? outputText(record.output);
+    const outcome = record.what === "tool-error" ? "failed" : "ok";
+    thread.settle(draft, { outcome, exitCode: null, text }, place);
+  }
+
+  private threadOf(session: string, record: JsonObject): Thread {
+    const known = this.threads.get(session);
+    if (known) return known;
+    const thread = new Thread("tool-hook");
+    thread.facts.sessionId = session;
+    thread.facts.cwd = textOf(record.cwd);
+    this.threads.set(session, thread);
+    return thread;
+  }
+}
+
+function outputText(output: Json | undefined): string {
+  return typeof output === "string"
+    ? output
+    : output === undefined || output === null
+      ? ""
+      : JSON.stringify(output);
+}
+
+/** One record as the line that goes to disk: without secrets, since it is kept before anything else looks at it. */
+export function lineOf(record: ProgramRecord): string {
+  return `${JSON.stringify(record, (_, value) => (typeof value === "string" ? redact(value) : value))}\n`;
+}

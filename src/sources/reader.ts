@@ -1,0 +1,39 @@
+import type { Format } from "../core/session.ts";
+import type { ReadingState, Resume } from "../engine/ports.ts";
+import type { Thread } from "./thread.ts";
+
+/** A file being read, record by record. */
+export interface Reading {
+  /** The sessions found so far, by their name within the file; a file of one session uses "". */
+  readonly threads: ReadonlyMap<string, Thread>;
+  take(record: unknown, line: number): void;
+  state(): ReadingState;
+}
+
+/** Knows one transcript format. A new one is a file beside this one and a line in `index.ts`. */
+export interface Reader {
+  readonly format: Format;
+  /** Whether a record from the head of a file is of this format. */
+  recognises(record: unknown): boolean;
+  open(path: string, resume: Resume | null): Reading;
+}
+
+/** The threads of a reading that goes on. */
+export function resumeThreads(
+  resume: Resume,
+  make: (resumed: ConstructorParameters<typeof Thread>[1]) => Thread,
+): Map<string, Thread> {
+  return new Map(
+    resume.state.threads.map(([name, state]) => [
+      name,
+      make({ state, events: resume.events(name), origins: resume.origins(name) }),
+    ]),
+  );
+}
+
+/** Milliseconds of an ISO time, or of a number that is one. */
+export function timeOf(value: unknown): number | null {
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? null : at;
+}

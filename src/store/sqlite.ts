@@ -1,0 +1,208 @@
+import { mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  SqliteDialect,
+  type SqliteDialectConfig,
+  SqliteDriver,
+} from "kysely";
+import Database from "libsql";
+import { KnackError } from "../core/errors.ts";
+import type { Clock, Store } from "../engine/ports.ts";
+import { migrations, type Tables } from "./schema.ts";
+import { createStore, findingsOf } from "./store.ts";
+
+interface Options {
+  /** A file, or ":memory:". */
+  readonly path: string;
+  readonly clock: Clock;
+}
+
+/** How long to wait for another process that is writing. */
+const patience = 60_000;
+/** Up to this size the whole file is checked when it is opened: a tenth of a second at most. */
+const checkedBytes = 64 << 20;
+
+/** Opens Knack's database, makes it if there is none, and brings an older one up to date. */
+export async function openSqlite({ path, clock }: Options): Promise<Store> {
+  const file = path === ":memory:" ? null : path;
+  const database = guarded(open(path), path);
+  try {
+    if (file !== null && sizeOf(file) > 0) refuseDamaged(database, file);
+    settle(database);
+    migrate(database, path);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  const dialect = new ImmediateDialect({ database });
+  return createStore(new Kysely<Tables>({ dialect }), clock);
+}
+
+function open(path: string): Database.Database {
+  try {
+    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
+    return new Database(path, { timeout: patience });
+  } catch (cause) {
+    throw new KnackError(
+      "STORE_UNAVAILABLE",
+      `Knack's database ${path} cannot be opened: ${messageOf(cause)}.`,
+      {
+        hint: "Set KNACK_HOME to a folder that you can write to.",
+        cause,
+      },
+    );
+  }
+}
+
+/** The part of libsql that Knack uses, with the errors of a broken file put into words. */
+interface Connection {
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+interface Statement {
+  readonly reader: boolean;
+  all(parameters: readonly unknown[]): unknown[];
+  run(parameters: readonly unknown[]): { changes: number; lastInsertRowid: number };
+  iterate(parameters: readonly unknown[]): IterableIterator<unknown>;
+}
+
+function guarded(database: Database.Database, path: string): Connection {
+  const guard = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (cause) {
+      throw worded(cause, path);
+    }
+  };
+  return {
+    close: () => database.close(),
+    prepare: (sql) => {
+      const statement = guard(() => database.prepare(sql));
+      return {
+        reader: statement.reader,
+        all: (parameters) => guard(() => statement.all(parameters)),
+        run: (parameters) => guard(() => statement.run(parameters)) as ReturnType<Statement["run"]>,
+        iterate: (parameters) => guard(() => statement.iterate(parameters)),
+      };
+    },
+  };
+}
+
+function worded(cause: unknown, path: string): unknown {
+  const code = (cause as { code?: string }).code ?? "";
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(path, messageOf(cause), cause);
+  if (/^SQLITE_(READONLY|CANTOPEN|FULL|IOERR|PERM)/.test(code)) {
+    return new KnackError(
+      "STORE_UNAVAILABLE",
+      `Knack's database ${path} cannot be written: ${messageOf(cause)}.`,
+      {
+        hint: "Make room or set KNACK_HOME to a folder that you can write to.",
+        cause,
+      },
+    );
+  }
+  return cause;
+}
+
+function damaged(path: string, finding: string, cause?: unknown): KnackError {
+  return new KnackError(
+    "STORE_DAMAGED",
+    `Knack's database ${path} is damaged (${finding}); it was left as it is.`,
+    {
+      hint: "Move the file away and run knack again: sessions are read anew from the agents' transcripts.",
+      cause,
+    },
+  );
+}
+
+function refuseDamaged(database: Connection, file: string): void {
+  const [{ page_count: pages = 0 } = {}] = database.prepare("pragma page_count").all([]) as {
+    page_count?: number;
+  }[];
+  const [{ page_size: bytes = 0 } = {}] = database.prepare("pragma page_size").all([]) as {
+    page_size?: number;
+  }[];
+  if (sizeOf(file) % bytes !== 0) throw damaged(file, "it ends in the middle of a page");
+  if (pages * bytes > checkedBytes) return;
+  const [first] = findingsOf(database.prepare("pragma quick_check(1)").all([]));
+  if (first !== undefined) throw damaged(file, first);
+}
+
+/** Several processes may open a new database at once, and the switch to write-ahead does not wait its turn by itself. */
+function settle(database: Connection): void {
+  for (const pragma of ["journal_mode = wal", "synchronous = normal"]) {
+    withPatience(() => database.prepare(`pragma ${pragma}`).all([]));
+  }
+}
+
+function withPatience(work: () => void): void {
+  const until = Date.now() + patience;
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > until) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return /^SQLITE_(BUSY|LOCKED)/.test((error as { code?: string }).code ?? "");
+}
+
+function migrate(database: Connection, path: string): void {
+  if (versionOf(database) === migrations.length) return;
+  withPatience(() => database.prepare("begin immediate").run([]));
+  try {
+    const version = versionOf(database);
+    if (version > migrations.length) {
+      throw new KnackError("STORE_NEWER", `Knack's database ${path} was made by a newer Knack.`, {
+        hint: "Update Knack: npm install -g knack-cli",
+      });
+    }
+    for (const sql of migrations.slice(version).flat()) database.prepare(sql).run([]);
+    database.prepare(`pragma user_version = ${migrations.length}`).all([]);
+    database.prepare("commit").run([]);
+  } catch (error) {
+    database.prepare("rollback").run([]);
+    throw error;
+  }
+}
+
+function versionOf(database: Connection): number {
+  const [row] = database.prepare("pragma user_version").all([]) as { user_version: number }[];
+  return row?.user_version ?? 0;
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** A transaction takes the write lock when it begins: one that reads first and writes later could find it taken. */
+class ImmediateDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig;
+
+  constructor(config: SqliteDialectConfig) {
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): SqliteDriver {
+    return new ImmediateDriver(this.#config);
+  }
+}
+
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+}

@@ -1,0 +1,370 @@
+import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
+import { type Event, numberOf, refOf } from "../core/event.ts";
+import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
+import type { Session } from "../core/session.ts";
+import type { Clock, Reading, Store } from "../engine/ports.ts";
+import type { EventTable, ProjectTable, ReadingTable, SessionTable, Tables } from "./schema.ts";
+
+/** Room for the events of one session in the events' keys: more than a transcript of any size has. */
+const eventsPerSession = 2 ** 24;
+/** Keys asked for in one query; SQLite takes some 32,000. */
+const keysAtOnce = 5_000;
+
+/** The Store over any Kysely database that has the tables. */
+export function createStore(db: Kysely<Tables>, clock: Clock): Store {
+  return {
+    ledger: ledger(db, clock),
+    readings: readings(db),
+    sessions: sessions(db),
+    events: events(db),
+    projects: projects(db),
+    transaction: (work) => db.transaction().execute((tx) => work(createStore(tx, clock))),
+    check: async () => findingsOf((await sql`pragma integrity_check(20)`.execute(db)).rows),
+    close: () => db.destroy(),
+  };
+}
+
+/** What SQLite's own check found, without its "ok". */
+export function findingsOf(rows: readonly unknown[]): string[] {
+  return rows.flatMap((row) => Object.values(row as object)).filter((text) => text !== "ok");
+}
+
+function ledger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
+  return {
+    append: async (entries) => {
+      const added: LedgerEntry[] = [];
+      for (const entry of entries) {
+        const row = { ...entry, data: JSON.stringify(entry.data), recorded_at: clock.now() };
+        const result = await db
+          .insertInto("ledger")
+          .values(row)
+          .onConflict((conflict) => conflict.column("key").doNothing())
+          .executeTakeFirst();
+        if (result.numInsertedOrUpdatedRows === 1n) added.push(entry);
+      }
+      return added;
+    },
+    all: async () => {
+      const columns = ["at", "project", "session", "actor", "type", "key", "data"] as const;
+      const rows = await db
+        .selectFrom("ledger")
+        .select(columns)
+        .orderBy("at")
+        .orderBy("session")
+        .orderBy("key")
+        .execute();
+      return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }) as LedgerEntry);
+    },
+  };
+}
+
+function readings(db: Kysely<Tables>): Store["readings"] {
+  return {
+    get: async (path) => {
+      const row = await db.selectFrom("reading").selectAll().where("path", "=", path).executeTakeFirst();
+      return row ? readingFromRow(row) : null;
+    },
+    of: async (paths) => {
+      const rows = await inSlices(paths, (some) =>
+        db.selectFrom("reading").selectAll().where("path", "in", some).execute(),
+      );
+      return rows.map(readingFromRow);
+    },
+    save: async (reading) => {
+      await db.replaceInto("reading").values(readingToRow(reading)).execute();
+    },
+  };
+}
+
+function sessions(db: Kysely<Tables>): Store["sessions"] {
+  return {
+    list: async (paths) => {
+      const rows = paths
+        ? await inSlices(paths, (some) =>
+            db.selectFrom("session").selectAll().where("path", "in", some).execute(),
+          )
+        : await db.selectFrom("session").selectAll().execute();
+      return rows.map(sessionFromRow);
+    },
+    save: async (all) => {
+      for (const session of all) {
+        const row = sessionToRow(session);
+        await db
+          .insertInto("session")
+          .values(row as SessionTable)
+          .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
+          .execute();
+      }
+    },
+  };
+}
+
+function events(db: Kysely<Tables>): Store["events"] {
+  const baseOf = async (session: string): Promise<number> => {
+    const row = await db.selectFrom("session").select("n").where("id", "=", session).executeTakeFirst();
+    return (row?.n ?? 0) * eventsPerSession;
+  };
+  const within = (base: number) =>
+    db
+      .selectFrom("event")
+      .where("id", ">", base)
+      .where("id", "<", base + eventsPerSession);
+  return {
+    of: async (session) => {
+      const base = await baseOf(session);
+      return (await within(base).selectAll().orderBy("id").execute()).map((row) => eventFromRow(row, base));
+    },
+    some: async (session, refs) => {
+      const base = await baseOf(session);
+      const ids = refs.map((ref) => base + numberOf(ref));
+      const rows = await inSlices(ids, (some) =>
+        db.selectFrom("event").selectAll().where("id", "in", some).execute(),
+      );
+      return rows.map((row) => eventFromRow(row, base));
+    },
+    origins: async (session) => {
+      const rows = await within(await baseOf(session))
+        .select("origin")
+        .where("origin", "is not", null)
+        .execute();
+      return rows.map(({ origin }) => origin as string);
+    },
+    count: async (session) => {
+      const when = (condition: RawBuilder<unknown>) => sql<number>`count(case when ${condition} then 1 end)`;
+      const row = await within(await baseOf(session))
+        .select([
+          sql<number>`count(*)`.as("events"),
+          when(sql`kind = 'prompt'`).as("prompts"),
+          when(sql`kind = 'call'`).as("calls"),
+          when(sql`outcome = 'failed'`).as("failed"),
+          when(sql`outcome = 'rejected'`).as("rejected"),
+        ])
+        .executeTakeFirstOrThrow();
+      return { ...row };
+    },
+    save: async (session, all) => {
+      const base = await baseOf(session);
+      for (let from = 0; from < all.length; from += rowsAtOnce) {
+        const rows = all.slice(from, from + rowsAtOnce).map((event) => eventToRow(event, base));
+        await db.executeQuery(CompiledQuery.raw(insertEvents(rows.length), rows.flat()));
+      }
+    },
+    drop: async (path) => {
+      for (const { n } of await db.selectFrom("session").select("n").where("path", "=", path).execute()) {
+        await dropSession(db, n);
+      }
+    },
+    purge: async (before) => {
+      const old = db.selectFrom("reading").select("path").where("cached_at", "<", before);
+      const found = await db.selectFrom("session").select("n").where("path", "in", old).execute();
+      let dropped = 0;
+      for (const { n } of found) dropped += await dropSession(db, n);
+      await db.updateTable("reading").set({ cached_at: null }).where("cached_at", "<", before).execute();
+      return dropped;
+    },
+  };
+}
+
+async function dropSession(db: Kysely<Tables>, n: number): Promise<number> {
+  const base = n * eventsPerSession;
+  const query = db
+    .deleteFrom("event")
+    .where("id", ">", base)
+    .where("id", "<", base + eventsPerSession);
+  return Number((await query.executeTakeFirst()).numDeletedRows);
+}
+
+function projects(db: Kysely<Tables>): Store["projects"] {
+  const save = async (rows: readonly ProjectFold[]) => {
+    for (const row of rows) await db.replaceInto("project").values(projectToRow(row)).execute();
+  };
+  return {
+    list: async () =>
+      (await db.selectFrom("project").selectAll().orderBy("id").execute()).map(projectFromRow),
+    get: async (ids) =>
+      (
+        await inSlices(ids, (some) => db.selectFrom("project").selectAll().where("id", "in", some).execute())
+      ).map(projectFromRow),
+    save,
+    replace: async (rows) => {
+      await db.deleteFrom("project").execute();
+      await save(rows);
+    },
+  };
+}
+
+async function inSlices<K, R>(keys: readonly K[], ask: (some: readonly K[]) => Promise<R[]>): Promise<R[]> {
+  const rows: R[] = [];
+  for (let from = 0; from < keys.length; from += keysAtOnce)
+    rows.push(...(await ask(keys.slice(from, from + keysAtOnce))));
+  return rows;
+}
+
+function readingFromRow({ offset, line, digest, modified_at, cached_at, ...row }: ReadingTable): Reading {
+  return {
+    path: row.path,
+    format: row.format as Reading["format"],
+    size: row.size,
+    modifiedAt: modified_at,
+    position: { offset, line, digest },
+    state: JSON.parse(row.state),
+    diagnostics: JSON.parse(row.diagnostics),
+    cachedAt: cached_at,
+  };
+}
+
+function readingToRow({ position, modifiedAt, cachedAt, ...reading }: Reading): ReadingTable {
+  return {
+    path: reading.path,
+    format: reading.format,
+    size: reading.size,
+    modified_at: modifiedAt,
+    ...position,
+    state: JSON.stringify(reading.state),
+    diagnostics: JSON.stringify(reading.diagnostics),
+    cached_at: cachedAt,
+  };
+}
+
+function sessionFromRow(row: SessionTable): Session {
+  return {
+    id: row.id,
+    path: row.path,
+    format: row.format as Session["format"],
+    sessionId: row.session_id,
+    agentId: row.agent_id,
+    subagent: row.subagent === 1,
+    cwd: row.cwd,
+    remote: row.remote,
+    transcriptPath: row.transcript_path,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    project: { id: row.project_id, name: row.project_name, root: row.project_root },
+    counts: {
+      events: row.events,
+      prompts: row.prompts,
+      calls: row.calls,
+      failed: row.failed,
+      rejected: row.rejected,
+    },
+  };
+}
+
+function sessionToRow({ project, counts, ...session }: Session): Omit<SessionTable, "n"> {
+  return {
+    id: session.id,
+    path: session.path,
+    format: session.format,
+    session_id: session.sessionId,
+    agent_id: session.agentId,
+    subagent: session.subagent ? 1 : 0,
+    cwd: session.cwd,
+    remote: session.remote,
+    transcript_path: session.transcriptPath,
+    started_at: session.startedAt,
+    ended_at: session.endedAt,
+    project_id: project.id,
+    project_name: project.name,
+    project_root: project.root,
+    ...counts,
+  };
+}
+
+const eventColumns = [
+  "id",
+  "key",
+  "result_key",
+  "at",
+  "ended_at",
+  "turn",
+  "source",
+  "kind",
+  "sidechain",
+  "tool",
+  "input",
+  "command",
+  "files",
+  "cwd",
+  "outcome",
+  "exit_code",
+  "text",
+  "call_id",
+  "origin",
+] as const satisfies readonly (keyof EventTable)[];
+const rowsAtOnce = 100;
+
+/** Written out because events come by the hundred thousand, and building a query costs more than running it. */
+function insertEvents(rows: number): string {
+  const row = `(${eventColumns.map(() => "?").join(",")})`;
+  return `insert or replace into event (${eventColumns.join(",")}) values ${Array(rows).fill(row).join(",")}`;
+}
+
+function eventToRow(event: Event, base: number): unknown[] {
+  return [
+    base + numberOf(event.ref),
+    event.key,
+    event.resultKey,
+    event.at,
+    event.endedAt,
+    event.turn,
+    event.source,
+    event.kind,
+    event.sidechain ? 1 : 0,
+    event.tool,
+    event.input && JSON.stringify(event.input),
+    event.command,
+    event.files.length === 0 ? null : JSON.stringify(event.files),
+    event.cwd,
+    event.outcome,
+    event.exitCode,
+    event.text,
+    event.callId,
+    event.origin,
+  ];
+}
+
+function eventFromRow(row: EventTable, base: number): Event {
+  return {
+    ref: refOf(row.id - base),
+    key: row.key,
+    resultKey: row.result_key,
+    at: row.at,
+    endedAt: row.ended_at,
+    turn: row.turn,
+    source: row.source as Event["source"],
+    kind: row.kind as Event["kind"],
+    sidechain: row.sidechain === 1,
+    tool: row.tool,
+    input: row.input === null ? null : JSON.parse(row.input),
+    command: row.command,
+    files: row.files === null ? [] : JSON.parse(row.files),
+    cwd: row.cwd,
+    outcome: row.outcome as Event["outcome"],
+    exitCode: row.exit_code,
+    text: row.text,
+    callId: row.call_id,
+    origin: row.origin,
+  };
+}
+
+function projectFromRow({ first_at, last_at, ...row }: ProjectTable): ProjectFold {
+  return {
+    id: row.id,
+    name: row.name,
+    root: row.root,
+    firstAt: first_at,
+    lastAt: last_at,
+    sessions: row.sessions,
+  };
+}
+
+function projectToRow({ firstAt, lastAt, ...row }: ProjectFold): ProjectTable {
+  return {
+    id: row.id,
+    name: row.name,
+    root: row.root,
+    first_at: firstAt,
+    last_at: lastAt,
+    sessions: row.sessions,
+  };
+}
