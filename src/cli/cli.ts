@@ -1,10 +1,17 @@
 #!/usr/bin/env node
+import { fileURLToPath } from "node:url";
 import { version } from "./version.ts";
 
 // Answered before anything is loaded.
 const [first] = process.argv.slice(2);
 if (first === "--version" || first === "-v") console.log(version);
 else {
+  // A reader that has seen enough, such as head, closes the pipe; that is no error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
   const { main } = await import("./main.ts");
-  process.exitCode = await main(process.argv.slice(2), process.env);
+  const examples = new URL("../examples/sessions", import.meta.url);
+  process.exitCode = await main(process.argv.slice(2), {
+    env: process.env,
+    examples: fileURLToPath(examples),
+  });
 }

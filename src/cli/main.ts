@@ -3,9 +3,15 @@ import { KnackError } from "../core/errors.ts";
 import { version } from "./version.ts";
 
 /** What a verb gets: its parsed words and the surroundings. It answers with its exit code. */
-export interface Call<Args extends ArgsDef> {
+export interface Call<Args extends ArgsDef> extends Surroundings {
   readonly args: ReturnType<typeof parseArgs<Args>>;
+}
+
+/** What is around a command. */
+export interface Surroundings {
   readonly env: Env;
+  /** The folder of the bundled example sessions. */
+  readonly examples: string;
 }
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -36,9 +42,9 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
 const mainJob = "sessions";
 
 /** Runs the command line and answers with its exit code. */
-export async function main(words: readonly string[], env: Env): Promise<number> {
+export async function main(words: readonly string[], surroundings: Surroundings): Promise<number> {
   try {
-    return await dispatch(words, env);
+    return await dispatch(words, surroundings);
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
     process.stderr.write(`knack: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`);
@@ -46,7 +52,7 @@ export async function main(words: readonly string[], env: Env): Promise<number> 
   }
 }
 
-async function dispatch(words: readonly string[], env: Env): Promise<number> {
+async function dispatch(words: readonly string[], surroundings: Surroundings): Promise<number> {
   const [first = mainJob] = words;
   if (first === "--help" || first === "-h" || first === "help") {
     process.stdout.write(overview());
@@ -68,7 +74,7 @@ async function dispatch(words: readonly string[], env: Env): Promise<number> {
     return 0;
   }
   refuseUnknown(name, verb.args, rest);
-  return verb.run({ args: parseArgs(rest, verb.args), env });
+  return verb.run({ args: parseArgs(rest, verb.args), ...surroundings });
 }
 
 /** A misspelt flag must not be passed over in silence. */

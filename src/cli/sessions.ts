@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { agents } from "../agents/index.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Counts, Event } from "../core/event.ts";
@@ -8,7 +7,7 @@ import type { Diagnostic } from "../core/session.ts";
 import type { SessionView } from "../engine/inspect.ts";
 import { type Knack, openKnack, sessionFolders } from "../open.ts";
 import { readers } from "../sources/index.ts";
-import { defineVerb, type Env } from "./main.ts";
+import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import { counted, type Paint, paintFor, progressOn } from "./terminal.ts";
 
 export const sessions = defineVerb({
@@ -30,9 +29,9 @@ export const sessions = defineVerb({
     json: { type: "boolean", description: "print one JSON object" },
     "dry-run": { type: "boolean", description: "keep nothing of what is read" },
   },
-  run: async ({ args, env }) => {
+  run: async ({ args, env, examples }) => {
     const filter = filterOf(args, Date.now());
-    const found = await read(args._.length > 0 ? args._ : null, args, env);
+    const found = await read(args._.length > 0 ? args._ : null, args, { env, examples });
     try {
       const sessions = found.sessions.filter(filter);
       if (args.events) await printEvents(found.knack, sessions);
@@ -61,7 +60,12 @@ interface Flags {
   readonly "dry-run"?: boolean | undefined;
 }
 
-async function read(paths: readonly string[] | null, flags: Flags, env: Env): Promise<Found> {
+async function read(
+  paths: readonly string[] | null,
+  flags: Flags,
+  surroundings: Surroundings,
+): Promise<Found> {
+  const { env } = surroundings;
   const knack = await openKnack({ env, dryRun: flags["dry-run"] === true });
   const progress = progressOn(process.stderr);
   try {
@@ -75,12 +79,11 @@ async function read(paths: readonly string[] | null, flags: Flags, env: Env): Pr
     throw error;
   }
   await knack.close();
-  return readExamples(env);
+  return readExamples(surroundings);
 }
 
 /** The bundled sessions, so that a newcomer has something to look at. Nothing of them is kept. */
-async function readExamples(env: Env): Promise<Found> {
-  const folder = fileURLToPath(new URL("../examples/sessions", import.meta.url));
+async function readExamples({ env, examples: folder }: Surroundings): Promise<Found> {
   const knack = await openKnack({ env, dryRun: true });
   return { knack, ...(await knack.sessions(existsSync(folder) ? [folder] : [])), examples: true };
 }

@@ -25,6 +25,15 @@ export function findSecrets(text: string): Span[] {
   return spans.sort((a, b) => a.start - b.start);
 }
 
+/** All of a value, where the name it goes by makes it a secret, however plain it looks. */
+export function secretUnder(name: string, value: string): Span | undefined {
+  const word = /p(?:ass|wd?)|secret|token|key|auth|mnemonic|[^ -~]+/i.exec(name)?.[0];
+  if (word === undefined || value.length > 4096) return undefined;
+  const strength = strengthOf(name, name);
+  const isSecret = strength !== undefined && isSecretValue(value.trim(), { name, strength, form: "quoted" });
+  return isSecret ? spanAt(0, value, kindOf(word)) : undefined;
+}
+
 /** The text with each span, or group of overlapping spans, replaced by `[redacted:<kind>]`. */
 export function mask(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text;
@@ -47,9 +56,12 @@ export function mask(text: string, spans: readonly Span[]): string {
  * characters starts, so it needs no boundary on its left.
  */
 const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
-  ["aws-key-id", "(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"],
+  [
+    "aws-key-id",
+    "(?:A3T[A-Z0-9]|AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA|AIPA|ANPA|ANVA)[A-Z0-9]{16}(?![A-Za-z0-9])",
+  ],
   ["aws-bedrock-key", "ABSK[A-Za-z0-9+/]{60,}={0,2}"],
-  ["jwt", "ey[JI][\\w-]{8,}\\.(?:ey[JI])?[\\w-]{8,}(?:\\.[\\w-]*){0,3}"],
+  ["jwt", "ey[JI][\\w-]{8,}\\.(?:ey[JI])?[\\w-]{8,}(?:\\.[\\w-]+){0,3}"],
   ["private-key", "LS0tLS1CRUdJTi(?:BSU0E|BQUklW|BFQyBQ|BPUEVO|BFTkNS|BEU0E|BQR1AgUFJJ)[A-Za-z0-9+/=]*"],
   ["age-key", "AGE-SECRET-KEY-(?:PQ-)?1[A-Z0-9]{40,}"],
   ["github-token", "(?:gh[pousr]_[A-Za-z0-9_]{30,}|github_pat_\\w{40,})"],
@@ -81,8 +93,8 @@ const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
   ["notion-token", "(?:secret_(?=[A-Za-z]*\\d)[A-Za-z0-9]{36,}|ntn_[A-Za-z0-9]{30,})"],
   ["supabase-key", "(?:sbp_[0-9a-f]{30,}|sb_secret_[\\w-]{16,})"],
   ["shopify-token", "shp(?:at|ca|pa|ss)_[A-Za-z0-9]{24,}"],
-  ["square-token", "(?:sq0(?:atp|csp)-[\\w-]{20,}|EAAA[\\w-]{56,})"],
-  ["facebook-token", "EAA[A-Za-z0-9]{80,}"],
+  ["square-token", "sq0(?:atp|csp)-[\\w-]{20,}"],
+  ["facebook-token", "(?<![+/])EAA[A-Za-z0-9]{60,}(?![+/])"],
   ["grafana-token", "(?:glsa_\\w{30,}|glc_[A-Za-z0-9+/]{30,}={0,2})"],
   ["sentry-token", "sntry[su]_[\\w+/=]{30,}"],
   ["postman-key", "PMAK-[0-9a-f]{20,}-[0-9a-f]{20,}"],
@@ -110,25 +122,23 @@ const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
   ["discord-token", "[MNO][\\w-]{22,27}\\.[\\w-]{5,7}\\.[\\w-]{27,}"],
 ];
 
-const knownToken = new RegExp(`^(?:${tokenPatterns.map(([, pattern]) => `(${pattern})`).join("|")})`);
+const knownToken = tokenPatterns.map(([, pattern]) => `(${pattern})`).join("|");
 
 /** No known token has a shorter run of word characters, and ordinary words are rarely this long. */
 const runLength = 20;
 
 function knownTokens(text: string): Span[] {
   const spans: Span[] = [];
+  const pattern = new RegExp(knownToken, "y");
   forEachLongRun(text, (start, end) => {
-    for (const from of tokenStarts(text, start)) {
-      const token = tokenAt(text, from) ?? colonToken(text, start, end);
-      if (token === undefined) continue;
-      spans.push(token, ...companion(text, token));
-      break;
-    }
+    const token = tokenInRun(text, start, pattern) ?? colonToken(text, start, end);
+    if (token !== undefined) spans.push(token, ...companion(text, token));
   });
   return spans;
 }
 
-const isRunChar = new Uint8Array(128);
+/** One for each character that words and tokens are made of, indexed by its code. */
+const isRunChar = new Uint8Array(65_536);
 for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") {
   isRunChar[char.charCodeAt(0)] = 1;
 }
@@ -137,7 +147,7 @@ for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 function forEachLongRun(text: string, visit: (start: number, end: number) => void): void {
   const inRun = (at: number): boolean => isRunChar[text.charCodeAt(at)] === 1;
   let from = 0;
-  // A run that long and starting at `from` or later covers `at`, so where `at` is no part of one all before is skipped.
+  // A run that long which starts at `from` or later covers `at`; where `at` is in none, all up to it is passed over.
   for (let at = runLength - 1; at < text.length; at = from + runLength - 1) {
     let start = at + 1;
     while (start > from && inRun(start - 1)) start--;
@@ -153,23 +163,28 @@ function forEachLongRun(text: string, visit: (start: number, end: number) => voi
 }
 
 /** A token may start before its long run (`SG.…`) or after an escape that the run swallowed (`\nghp_…`, `%3Dghp_…`). */
-function tokenStarts(text: string, start: number): number[] {
+function tokenInRun(text: string, start: number, pattern: RegExp): Span | undefined {
   switch (text[start - 1]) {
     case "\\":
-      return [start, start + 1, start + 5];
+      return (
+        tokenAt(text, start, pattern) ??
+        tokenAt(text, start + 1, pattern) ??
+        tokenAt(text, start + 5, pattern)
+      );
     case "%":
-      return [start + 2];
+      return tokenAt(text, start + 2, pattern);
     case ".": {
-      const head = /(?:^|[^\w.])([\w.]{1,30})$/.exec(text.slice(Math.max(0, start - 31), start))?.[1] ?? "";
-      return [start - head.length, start];
+      const head = /(?<![\w.])[\w.]{1,30}$/.exec(text.slice(Math.max(0, start - 31), start))?.[0] ?? "";
+      return tokenAt(text, start - head.length, pattern) ?? tokenAt(text, start, pattern);
     }
     default:
-      return [start];
+      return tokenAt(text, start, pattern);
   }
 }
 
-function tokenAt(text: string, start: number): Span | undefined {
-  const match = knownToken.exec(text.slice(start, start + 16_384));
+function tokenAt(text: string, start: number, pattern: RegExp): Span | undefined {
+  pattern.lastIndex = start;
+  const match = pattern.exec(text);
   if (match === null || isMadeUp(match[0])) return undefined;
   const kind = tokenPatterns[match.findIndex((group, i) => i > 0 && group !== undefined) - 1]?.[0] ?? "token";
   return { start, end: start + match[0].length, kind };
@@ -271,11 +286,12 @@ function keyTail(text: string): number {
   let length = 0;
   for (let i = pieces.length - 1; i >= 0; i--) {
     const piece = pieces[i] ?? "";
-    const isJoint = i % 2 === 1;
+    const isLineBreak = i % 2 === 1;
     // Only the last line may be short; a short or wordy line before it is other text.
-    const isLast = i >= pieces.length - 3;
-    if (!isJoint && !(isLast ? /^[\w+/=-]*["',+\s\r]{0,4}$/ : /^[\w+/=-]{16,}["',+\s\r]{0,4}$/).test(piece))
-      break;
+    const isLine = i >= pieces.length - 3 ? /^[\w+/=-]*["',+\s]{0,4}$/ : /^[\w+/=-]{16,}["',+\s]{0,4}$/;
+    if (!isLineBreak && !isLine.test(piece)) {
+      return length + (/[\w+/=-]{16,}["',+\s]{0,4}$/.exec(piece)?.[0].length ?? 0);
+    }
     length += piece.length;
   }
   return length;
@@ -285,71 +301,72 @@ function keyTail(text: string): number {
 // URLs
 // ---------------------------------------------------------------------------------------------------------
 
-const slashes = String.raw`:\\?\/\\?\/`;
-const urlUserInfo = new RegExp(
-  `${slashes}(?:([^\\s:/@"'\`<>\\\\]{0,128}):([^\\s/"'\`<>\\\\]{1,256})@|([^\\s:/@"'\`<>\\\\]{20,256})@)`,
-  "g",
-);
+const urlStart = /:\\?\/\\?\//g;
+const userInfo = /^(?:([^\s:/@"'`<>\\]{0,128}):([^\s/"'`<>\\]{1,256})|([^\s:/@"'`<>\\]{20,256}))@/;
 // Database passwords are often pasted unescaped, slashes included; elsewhere `host:8080/@scope` would look the same.
-const databaseUserInfo = new RegExp(
-  `(?:postgres|postgresql|mysql|mariadb|mongodb|srv|redis|rediss|amqp|amqps|clickhouse|mssql|sqlserver|cockroachdb)${slashes}` +
-    `[^\\s:/@"'\`<>\\\\]{0,128}:((?!\\d{1,5}/)[^\\s"'\`<>\\\\?]{1,200})@(?=[\\w.-]+(?:[:/,?\\s"'\`\\\\]|$))`,
-  "g",
-);
-const webhookUrl = new RegExp(
-  `${slashes}(?:hooks\\.slack(?:-gov)?\\.com\\\\?/(?:services|workflows|triggers)\\\\?/|(?:[\\w-]{1,20}\\.)?discord(?:app)?\\.com\\\\?/api\\\\?/(?:v\\d+\\\\?/)?webhooks\\\\?/|[\\w.-]{1,80}webhook\\.office\\.com\\\\?/webhookb2\\\\?/)([\\w@./\\\\-]{16,400})`,
-  "g",
-);
-const notPasswords = new Set(["x-oauth-basic", "x-access-token", "oauth2", "git"]);
+const databaseScheme =
+  /(?:postgres(?:ql)?|mysql|mariadb|mongodb|srv|rediss?|amqps?|clickhouse|mssql|sqlserver)$/i;
+const databaseUserInfo =
+  /^([^\s:/@"'`<>\\]{0,128}):((?!\d{1,5}\/)[^\s"'`<>\\?]{1,200})@(?=[\w.-]+(?:[:/,?\s"'`\\]|$))/;
+const webhook =
+  /^(?:hooks\.slack(?:-gov)?\.com\\?\/(?:services|workflows|triggers)|(?:[\w-]{1,20}\.)?discord(?:app)?\.com\\?\/api\\?\/(?:v\d+\\?\/)?webhooks|[\w.-]{1,80}webhook\.office\.com\\?\/webhookb2)\\?\/((?:[\w@.-]|\\?\/){16,400})/;
+/** What stands in the place of a password when the user's name is the token. */
+const notPasswords = new Set(["x-oauth-basic", "x-access-token", ""]);
 
 function urlCredentials(text: string): Span[] {
-  if (!/:\\?\//.test(text)) return [];
-  const spans: Span[] = [];
-  for (const match of text.matchAll(webhookUrl)) {
-    const path = (match[1] ?? "").replace(/\\$/, "");
-    if (isMadeUp(path)) continue;
-    const start = match.index + match[0].length - (match[1] ?? "").length;
-    spans.push({ start, end: start + path.length, kind: "webhook" });
-  }
-  for (const match of text.matchAll(databaseUserInfo)) addPassword(spans, match, match[1] ?? "");
-  for (const match of text.matchAll(urlUserInfo)) {
-    const [, user, password, token] = match;
-    if (token !== undefined) {
-      if (!isPlaceholder(token) && !isWordy(token)) addPassword(spans, match, token);
-    } else if (password !== undefined && notPasswords.has(password)) {
-      const start = match.index + match[0].length - 2 - password.length - (user?.length ?? 0);
-      if (!isPlaceholder(user ?? ""))
-        spans.push({ start, end: start + (user?.length ?? 0), kind: "url-password" });
-    } else {
-      addPassword(spans, match, password ?? "");
-    }
-  }
-  return spans;
+  return [...text.matchAll(urlStart)].flatMap(
+    (match) => urlCredential(text, match.index, match.index + match[0].length) ?? [],
+  );
 }
 
-/** Adds the password that ends right before the `@` which ends the match. */
-function addPassword(spans: Span[], match: RegExpExecArray, password: string): void {
-  if (password.length < 3 || isPlaceholder(password) || isTemplate(match[0])) return;
-  const end = match.index + match[0].length - 1;
-  spans.push({ start: end - password.length, end, kind: "url-password" });
+function urlCredential(text: string, schemeEnd: number, start: number): Span | undefined {
+  const rest = text.slice(start, start + 2000);
+  const isDatabase = databaseScheme.test(text.slice(Math.max(0, schemeEnd - 12), schemeEnd));
+  const [match, user = "", password = "", token = ""] =
+    (isDatabase && databaseUserInfo.exec(rest)) || (userInfo.exec(rest) ?? []);
+  if (match === undefined) return urlSecret(rest, start);
+  const lone = token || (notPasswords.has(password) ? user : "");
+  if (lone !== "")
+    return isScrambled(lone, 16) && !isPlaceholder(lone) ? spanAt(start, lone, "url-password") : undefined;
+  if (password.length < 4 || isPlaceholder(password) || isTemplate(user)) return undefined;
+  return spanAt(start + user.length + 1, password, "url-password");
+}
+
+const signature =
+  /^[^\s"'`<>\\]{1,1500}?(?:[?&]|&amp;)(?:(?:X-(?:Amz|Goog)-)?Signature|sig)=([\w%+/=-]{16,600})/i;
+
+/** A secret in the path or the query: whoever knows such a URL may use it. */
+function urlSecret(rest: string, start: number): Span | undefined {
+  const match = webhook.exec(rest) ?? signature.exec(rest);
+  const value = match?.[1] ?? "";
+  if (match === null || isMadeUp(value)) return undefined;
+  return spanAt(start + match[0].length - value.length, value, "signed-url");
+}
+
+function spanAt(start: number, value: string, kind: string): Span {
+  return { start, end: start + value.length, kind };
 }
 
 // ---------------------------------------------------------------------------------------------------------
 // Headers
 // ---------------------------------------------------------------------------------------------------------
 
-const schemes = /(bearer|basic)(?:[ \t+]{1,4}|%20|: ?)(?:\\{0,7}["'])?([A-Za-z0-9._~+/%-]{6,8192}={0,2})/gi;
+const bearer = /bearer(?:[ \t+]{1,4}|%20|: ?)(?:\\{0,7}["'])?([A-Za-z0-9._~+/%-]{6,8192}={0,2})/gi;
+const basic = /Basic(?:[ \t+]{1,4}|%20)([A-Za-z0-9+/]{6,8192}={0,2})/g;
 
 /** Credentials after the word that names their scheme, in a header or anywhere else. */
 function authorizations(text: string): Span[] {
   const spans: Span[] = [];
-  for (const match of text.matchAll(schemes)) {
-    const scheme = (match[1] ?? "").toLowerCase();
-    const value = (match[2] ?? "").replace(/\.+$/, "");
-    const start = match.index + match[0].length - (match[2] ?? "").length;
-    const certain =
-      scheme === "basic" ? isBasicPair(value) : isScrambled(value, 16) || isHeader(text, match.index, value);
-    if (certain && !isPlaceholder(value)) spans.push({ start, end: start + value.length, kind: scheme });
+  for (const match of text.matchAll(bearer)) {
+    const value = (match[1] ?? "").replace(/\.+$/, "");
+    const start = match.index + match[0].length - (match[1] ?? "").length;
+    if (isPlaceholder(value) || !(isScrambled(value, 16) || isHeader(text, match.index, value))) continue;
+    spans.push(spanAt(start, value, "bearer"));
+  }
+  // A plain search for a word is many times faster than a pattern.
+  for (const match of text.includes("Basic") ? text.matchAll(basic) : []) {
+    const value = match[1] ?? "";
+    if (isBasicPair(value)) spans.push(spanAt(match.index + match[0].length - value.length, value, "basic"));
   }
   return spans;
 }
@@ -367,33 +384,33 @@ function isHeader(text: string, at: number, value: string): boolean {
 function isBasicPair(value: string): boolean {
   if (!/^[A-Za-z0-9+/]{6,}={0,2}$/.test(value)) return false;
   try {
-    return /^[\x20-\x7e\x80-\xff]*:[\x20-\x7e\x80-\xff]+$/.test(atob(value));
+    return /^[\x20-\x7e]*:[\x20-\x7e]+$/.test(atob(value));
   } catch {
     return false;
   }
 }
 
-const cookieHeader = /cookie["'`\\\]]{0,8}[ \t]{0,4}[:=,][ \t]{0,4}(?:\\{0,7}["'`])?([^\r\n"'`\\]{6,8192})/gi;
-const cookieFlag = /(?:\s-b|--cookie)[ =](?:\\{0,7}["'])?([^\r\n"'`\\]{6,8192})/g;
+const cookieHeader =
+  /cookie["'`\\\]]{0,8}(?:[ \t]{0,4}[:=,]|[ \t])[ \t]{0,4}(?:\\{0,7}["'`])?([^\r\n"'`\\]{6,8192})/gi;
 const cookiePair = /(?:^|[;,]\s?|\s)([\w.$-]{1,80})=([^\s;,"'\\]{4,4096})/g;
 const sessionName =
   /sess|sid$|^sid|auth|token|jwt|csrf|xsrf|remember|login|secret|credential|sso|^__(?:secure|host)-/i;
 
 function cookies(text: string): Span[] {
-  const spans: Span[] = [];
-  for (const pattern of [cookieHeader, cookieFlag]) {
-    for (const header of text.matchAll(pattern)) {
-      const offset = header.index + header[0].length - (header[1] ?? "").length;
-      for (const pair of (header[1] ?? "").matchAll(cookiePair)) {
-        const [whole, name = "", value = ""] = pair;
-        const isSession = sessionName.test(name) && /[\d%]/.test(value);
-        if (isPlaceholder(value) || !(isSession || isScrambled(value, 16))) continue;
-        const end = offset + pair.index + whole.length;
-        spans.push({ start: end - value.length, end, kind: "cookie" });
-      }
-    }
-  }
-  return spans;
+  return [...text.matchAll(cookieHeader)].flatMap((header) => {
+    const list = header[1] ?? "";
+    return cookieValues(list, header.index + header[0].length - list.length);
+  });
+}
+
+/** The values in a list of cookies that stands at a place; names and attributes stay. */
+function cookieValues(list: string, at: number): Span[] {
+  return [...list.matchAll(cookiePair)].flatMap((pair) => {
+    const [whole, name = "", value = ""] = pair;
+    const isSession = sessionName.test(name) && /[\d%]/.test(value);
+    if (isPlaceholder(value) || !(isSession || isScrambled(value, 16))) return [];
+    return [spanAt(at + pair.index + whole.length - value.length, value, "cookie")];
+  });
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -401,38 +418,56 @@ function cookies(text: string): Span[] {
 // ---------------------------------------------------------------------------------------------------------
 
 const shortOption =
-  /\s-(?:[pPau]|passin|passout)(?:[ =]{0,2})((?:\\{0,7}["'])?)([^\s"'`\\|;<>]{2,256}|[^\r\n"'\\]{2,256}(?=\\{0,7}["']))/g;
+  /\s-([pPaub]|passin|passout|-user|-proxy-user)([ =]{0,2})(?:\\{0,7}["'](?=[^"']))?([^\s"'`\\|;<>]{2,512})/g;
 const passwordCommand =
   /(?:^|[\s"'`;|&(/])(mysql\w*|mariadb\w*|sshpass|redis-cli|docker|podman|helm|mongo\w*|ldap\w+|smbclient|htpasswd|twine|ftp|7z|zip|unzip|openssl)\b[^\n;|&]*$/;
-const userCommand = /(?:^|[\s"'`;|&(/])(?:curl|wget|http|https|xh|ab|siege)\s[^\n]*$/;
+const userCommand = /(?:^|[\s"'`;|&(/])(?:curl|wget|http|https|xh|ab|siege)(?:\s[^\n]*)?$/;
 
 /** `mysql -pSecret`, `curl -u user:secret`: options that mean a password for some commands only. */
 function commandCredentials(text: string): Span[] {
-  const spans: Span[] = [];
-  for (const match of text.matchAll(shortOption)) {
-    const value = match[2] ?? "";
-    const end = match.index + match[0].length;
+  return [...text.matchAll(shortOption)].flatMap((match) => {
+    const [whole, option = "", gap = "", value = ""] = match;
     const line = text.slice(Math.max(0, match.index - 200), match.index).replace(/\\+[nr]/g, "\n");
-    const secret = optionSecret(match[0].trimStart(), value, line);
-    if (secret !== "" && !isPlaceholder(secret))
-      spans.push({ start: end - secret.length, end, kind: "password" });
-  }
-  return spans;
+    const end = match.index + whole.length;
+    if (option === "b") return userCommand.test(line) ? cookieValues(value, end - value.length) : [];
+    const secret =
+      option === "u" || option.endsWith("user")
+        ? userPassword(value, line)
+        : optionPassword(option, gap, value, line);
+    return secret === "" || isPlaceholder(secret) ? [] : [spanAt(end - secret.length, secret, "password")];
+  });
 }
 
-function optionSecret(option: string, value: string, line: string): string {
-  if (option.startsWith("-u"))
-    return userCommand.test(line) ? (/^[^:]{0,128}:(.{2,})$/.exec(value)?.[1] ?? "") : "";
+function userPassword(value: string, line: string): string {
+  return userCommand.test(line) ? (/^[^:]{0,128}:(.{2,})$/.exec(value)?.[1] ?? "") : "";
+}
+
+function optionPassword(option: string, gap: string, value: string, line: string): string {
   const command = passwordCommand.exec(line)?.[1] ?? "";
-  if (command === "") return "";
-  if (option.startsWith("-pass")) return command === "openssl" ? (/^pass:(.+)$/.exec(value)?.[1] ?? "") : "";
-  if (option.startsWith("-a")) return command === "redis-cli" ? value : "";
-  if (option.startsWith("-P")) return command === "zip" || command === "unzip" ? value : "";
-  if (/^(?:docker|podman|helm)$/.test(command))
-    return /\blogin\b/.test(line) && !/^\d+(?::\d+)?$/.test(value) ? value : "";
+  switch (option) {
+    case "a":
+      return command === "redis-cli" ? value : "";
+    case "P":
+      return /^(?:un)?zip$/.test(command) ? value : "";
+    case "p":
+      return plainOption(command, gap, value, line);
+    default:
+      return command === "openssl" ? (/^pass:(.+)$/.exec(value)?.[1] ?? "") : "";
+  }
+}
+
+function plainOption(command: string, gap: string, value: string, line: string): string {
+  if (
+    command === "" ||
+    command === "openssl" ||
+    /^\d{1,5}(?::\d{1,5})?$/.test(value) ||
+    value.startsWith("-")
+  )
+    return "";
+  if (/^(?:docker|podman|helm)$/.test(command)) return /\blogin\b/.test(line) ? value : "";
   // `-p name` asks for the password and names the database; only `-pvalue` gives it.
-  if (/^(?:mysql|mariadb)/.test(command)) return /^-p\s/.test(option) ? "" : value;
-  return /^\d{1,5}$/.test(value) || value.startsWith("-") ? "" : value;
+  if (/^(?:mysql|mariadb)/.test(command)) return gap === "" ? value : "";
+  return value;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -453,6 +488,8 @@ interface Named {
 
 const quote = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#0?3[49];|%22|\\{1,3}u002[27])`;
 const blank = String.raw`(?:\s|\\{1,4}[nrt])`;
+/** What a terminal is told about colours, written out or escaped. */
+const color = String.raw`(?:\x1b|\\{1,3}u001b)\[[\d;]{0,12}m`;
 const typeName = String.raw`(?:&(?:'static )?str|str(?:ing)?\??(?: \| (?:None|null|undefined))?|Optional\[str\]|SecretStr|String\??)`;
 const joints = [
   String.raw`[ \t]{0,4}:?[ \t]{0,4}${typeName}[ \t]{1,4}=[ \t]{1,4}`,
@@ -463,69 +500,94 @@ const joints = [
   String.raw`[ \t]{1,4}(?:(?:is|was|to)[ \t:]{1,3})?`,
   "是 ?",
 ];
-const named = new RegExp(
-  `(pass|pwd|secret|token|key|auth|cred|mnemonic|密码|密碼|口令|パスワード|пароль|비밀번호)([\\w-]{0,40})(?![\\w-])(${quote}?[\\])]?)(${joints.join("|")})(\\[?[bBrRuU]?${quote})?`,
-  "gi",
-);
+const foreignWords = ["密码", "密碼", "パスワード", "пароль", "Пароль", "비밀번호"];
+const named = namedBy("p(?:ass|wd)|secret|token|key|auth");
+const rarelyNamed = namedBy(["mnemonic", ...foreignWords].join("|"));
+
+function namedBy(words: string): RegExp {
+  const name = `(${words})([\\w-]{0,40})(?![\\w-])(${quote}?[\\])]?)`;
+  return new RegExp(`${name}(${joints.join("|")})(?:${color}){0,3}(\\[?[bBrRuU]?${quote})?`, "gi");
+}
 
 function assignments(text: string): Span[] {
-  const spans: Span[] = [];
-  for (const match of text.matchAll(named)) {
-    const span = assignedSecret(text, match);
-    if (span !== undefined) spans.push(span);
-  }
-  return spans;
+  // Looking for a rare word alone costs less than one more alternative in the pattern that meets every character.
+  const hasRareWord = foreignWords.some((word) => text.includes(word)) || /mnemonic/i.test(text);
+  const patterns = hasRareWord ? [named, rarelyNamed] : [named];
+  return patterns.flatMap((pattern) =>
+    [...text.matchAll(pattern)].flatMap((match) => assignedSecret(text, match) ?? []),
+  );
 }
 
 function assignedSecret(text: string, match: RegExpExecArray): Span | undefined {
   const [whole, word = "", rest = "", close = "", joint = "", opening = ""] = match;
-  const name = nameBefore(text, match.index) + word + rest;
+  const head = nameBefore(text, match.index);
+  const name = head + word + rest;
   const strength = strengthOf(name, word + rest);
   if (strength === undefined) return undefined;
-  const start = match.index + whole.length;
-  const form = formOf(text, {
-    name,
-    at: match.index - (name.length - word.length - rest.length),
-    close,
-    joint,
-    opening,
-  });
-  if (form === undefined) return undefined;
+  const nameStart = match.index - head.length;
+  const form = formOf(text, { name, at: nameStart, close, joint, opening });
+  // In `https://x-access-token:…@host` the name is a user's, and all of the URL would be taken for the value.
+  if (form === undefined || text[nameStart - 1] === "/") return undefined;
+  const afterJoint = match.index + whole.length;
+  const start = afterJoint + schemeLength(text, afterJoint, name);
   const value = valueAt(text, start, opening, joint, form);
   if (value === "" || !isSecretValue(value, { name, strength, form })) return undefined;
-  return { start, end: start + value.length, kind: kindOf(word) };
+  return spanAt(start, value, kindOf(word));
+}
+
+/** Length of the word that names the scheme in an Authorization header, which is no part of the secret. */
+function schemeLength(text: string, at: number, name: string): number {
+  if (!/authorization$/i.test(name)) return 0;
+  return (
+    /^(?:token|api-?key|key|oauth|jwt|digest|negotiate|bot|splunk|sso-key|geniekey|[\w-]{0,20}auth[\w-]{0,10})[ =]{1,2}/i.exec(
+      text.slice(at, at + 48),
+    )?.[0].length ?? 0
+  );
 }
 
 /** The part of a name that stands before the word that tells: `DB_` of `DB_PASSWORD`, `api ` of `api key`. */
 function nameBefore(text: string, at: number): string {
-  const before = text.slice(Math.max(0, at - 48), at);
-  const head =
-    /(?:[\w.$-]*|(?:api|access|secret|private|client|auth|account|bot|service|personal) )$/i.exec(
-      before,
-    )?.[0] ?? "";
+  let start = at;
+  while (start > 0 && at - start < 64 && isNameChar(text.charCodeAt(start - 1))) start--;
+  if (start === at) return qualifier.exec(text.slice(Math.max(0, at - 10), at))?.[0] ?? "";
   // In escaped text the letter of a line break looks like a part of the name.
-  return /\\$/.test(before.slice(0, before.length - head.length)) ? head.replace(/^[nrt]/, "") : head;
+  const isEscape = text[start - 1] === "\\" && /[nrt]/.test(text[start] ?? "");
+  return text.slice(isEscape ? start + 1 : start, at);
 }
 
-const passwordName =
-  /(?:pass(?:w(?:or)?d|wort|phrase|code)|(?:^|[^a-z])(?:pass|pwd)|[a-z](?:Pass|Pwd)|[A-Z]_?PASS|[A-Z]PWD|密码|密碼|口令|パスワード|пароль|비밀번호)s?$/i;
+function isNameChar(code: number): boolean {
+  return isRunChar[code] === 1 || code === 0x2e || code === 0x24;
+}
+
+const qualifier = /(?<!\w)(?:api|access|secret|private|client|auth|account|bot|service|personal) $/i;
+const passwordWord = new RegExp(`(?:pass(?:w(?:or)?d|wort|phrase|code)s?|${foreignWords.join("|")})$`, "i");
+// The short words must not be the end of another, as in `bypass`.
+const shortPasswordWord =
+  /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd|pw|PW)$|[a-z](?:Pass|Pwd)$|(?:db|user|root|admin|my|pg|sql|smtp|mail|ftp|ssh|PG|SQL|DB)(?:pass|pwd|PASS|PWD)$/;
 const keyQualifier =
-  "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|storage|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes";
+  "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes";
 const secretName = new RegExp(
-  `(?:secret|mnemonic|[a-z0-9][_.-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
+  `(?:secret|mnemonic|[a-z0-9][_-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
   "i",
 );
-const weakName = /(?:token|(?:^|[^a-z])auth|authorization|credentials?|creds?|[_-]key)s?$/i;
+const weakName = /(?:tokens?|(?:^|[^a-z])auth|authorization)$|_KEY$|^X-[\w-]*-Key$/i;
 const innocentName =
-  /(?:next|page|continuation|sync|cursor|cancel(?:lation)?|stop|eos|bos|pad|unk|mask|sep|cls|max|min|num|per|total|csrf_?header|public|publishable|pub|primary|foreign|cache|sort|partition|idempotency|routing|row|hash|lookup|by|pass|map|object|json|dict|storage_?item|hot|short|arrow)[ _.-]?(?:token|key)s?$|(?:^|[^a-z])(?:by|com|sur|over|tres|under|out|multi|single|first|second|one|two|fast|render|forward|backward|low|high|band)[_-]?pass$/i;
+  /(?:next|page|continuation|sync|cursor|cancel(?:lation)?|stop|eos|bos|pad|unk|mask|sep|cls|max|min|num|per|total|csrf_?header|public|publishable|pub|primary|foreign|cache|sort|partition|idempotency|routing|row|hash|lookup|by|pass|map|object|json|dict|storage_?item|hot|short|arrow)[ _-]?(?:token|key)s?$|(?:first|second|third|one|two|multi|single|fast|render|forward|backward|low|high|band)[_-]pass$/i;
+/** Names of functions and of what is true or false. */
+const verbName =
+  /^_?(?:is|has|use|show|hide|needs?|requires?|enable|get|fetch|toggle|supports?)(?:[A-Z]|_[a-z])/;
 const nameSuffix =
   /(?:[_-]?(?:\d{1,2}|v\d|prod(?:uction)?|staging|stage|stg|dev(?:elopment)?|test(?:ing)?|live|local|qa|value|base64|b64|plain(?:text)?|raw|str|env|old|new|prev|current|main|secondary|backup|base|confirm(?:ation)?))+$/i;
 
 function strengthOf(name: string, tail: string): Strength | undefined {
-  const stem = name.replace(nameSuffix, "").replace(/[-_.]+$/, "");
+  const stem = name
+    .replace(/^.*[.$]/, "")
+    .replace(nameSuffix, "")
+    .replace(/[-_]+$/, "");
   // A suffix may be the telling word itself, as in `test`, and a name that ends in a dash is no name.
-  if (stem.length === 0 || /[-.]$/.test(tail) || innocentName.test(stem)) return undefined;
-  if (passwordName.test(stem)) return "password";
+  if (stem.length === 0 || /[-.]$/.test(tail) || innocentName.test(stem) || verbName.test(stem))
+    return undefined;
+  if (passwordWord.test(stem) || shortPasswordWord.test(stem)) return "password";
   if (secretName.test(stem)) return "secret";
   return weakName.test(stem) ? "weak" : undefined;
 }
@@ -540,7 +602,8 @@ interface Joined {
 
 function formOf(text: string, { name, at, close, joint, opening }: Joined): Form | undefined {
   const isFlag = name.startsWith("-");
-  if (joint === ">") return "quoted";
+  if (joint === ">")
+    return close !== "" || /[^?]<$/.test(` ${text.slice(Math.max(0, at - 2), at)}`) ? "quoted" : undefined;
   if (joint.includes(",") && !/value/i.test(joint))
     return close !== "" && opening !== "" ? "pair" : undefined;
   if (/^[ \t]+$/.test(joint)) {
@@ -570,7 +633,7 @@ const maxQuoted = 256;
 /** The value as written, without its quotes; empty where it cannot be one. */
 function valueAt(text: string, start: number, opening: string, joint: string, form: Form): string {
   if (joint === ">")
-    return /^([^<>\s]{4,256})(?=<)/.exec(text.slice(start, start + maxQuoted + 1))?.[1] ?? "";
+    return /^([^<>\s[\\]{4,256})(?=<)/.exec(text.slice(start, start + maxQuoted + 1))?.[1] ?? "";
   if (opening !== "") {
     const closed = quotedValue(
       text.slice(start, start + maxQuoted),
@@ -603,14 +666,17 @@ function quotedValue(text: string, opening: string): string | undefined {
 
 function bareValue(text: string, start: number, form: Form): string {
   const rest = text.slice(start, start + 4096);
-  const word = /^[^\s"'`\\<>]+/.exec(rest)?.[0] ?? "";
+  const word = /^[^\x00-\x20"'`\\<>\x7f\s]+/.exec(rest)?.[0] ?? "";
   const toLineEnd =
     /^(?:\r?\n|\\+[nr]|$)/.test(rest.slice(word.length, word.length + 2)) || word.length === rest.length;
   const startsLine = /(?:^|\n|\\n|export |[ \t]-e )[ \t]*[\w.-]*[ \t]*[:=]?[ \t]*$/.test(
     text.slice(Math.max(0, start - 80), start),
   );
   if (startsLine && toLineEnd) return word.replace(/[,;]$/, "");
-  const ends = form === "spaced" || form === "prose" ? /[,;)}\]]+$|\.$/ : /[;&|,].*$|[)}\]]+$/;
+  const ends =
+    form === "spaced" || form === "prose"
+      ? /&(?:quot|amp|lt|gt|#\d+);?.*$|[,;)}\]]+$|\.$/
+      : /[;&|,].*$|[)}\]]+$/;
   return word.replace(ends, "");
 }
 
@@ -620,6 +686,9 @@ function isSecretValue(value: string, { name, strength, form }: Named): boolean 
   if (form !== "quoted" && form !== "pair" && isCode(value, form)) return false;
   const hasDigit = /\d/.test(value);
   const hasLetter = /[A-Za-z]/.test(value);
+  // Two strings in a row are as often two items of a list.
+  if (form === "pair" && (!hasDigit || isMostlyWords(value))) return false;
+  if (form === "prose" && (!hasDigit || /^pass$/i.test(name))) return false;
   if (!hasLetter && strength !== "password") return false;
   switch (strength) {
     case "weak":
@@ -662,7 +731,6 @@ function kindOf(word: string): string {
     case "key":
       return word.toLowerCase();
     case "auth":
-    case "cred":
       return "credential";
     case "mnemonic":
       return "seed-phrase";
@@ -685,7 +753,7 @@ const standIns = new Set(
     "let var await new return function async self this input output prompt stdin file env environment process redacted " +
     "removed stripped filtered sanitized secrets tokens keys passwords mypassword mytoken mysecret yourpassword " +
     "hashed plain plaintext encrypted generated random unchanged same old current minimum maximum must should field " +
-    "kennwort contrasena senha"
+    "kennwort contrasena senha correct options option flag flags argument arguments parameter parameters"
   ).split(" "),
 );
 
@@ -694,9 +762,10 @@ const standInWord =
   /^(?:your|my|some|the|this|a|an|example|test|fake|dummy|mock|sample|placeholder|change|changeme|replace|insert|enter|here|todo|foo|bar|valid|invalid|expired|wrong|bad|good|new|old|secret|token|key|password|pass|api|auth|access|refresh|required|string|optional|nullable)s?$/i;
 
 /** Whether a value stands for a secret without being one: a variable, a template, a mask, a word to be replaced. */
-function isPlaceholder(value: string): boolean {
+export function isPlaceholder(value: string): boolean {
   if (!/[A-Za-z0-9]/.test(value) || isMadeUp(value) || isTemplate(value)) return true;
-  if (standIns.has(value.toLowerCase().replace(/[^a-z0-9]/g, ""))) return true;
+  const letters = value.toLowerCase().replace(/[^a-z0-9]/g, "");
+  if (standIns.has(letters) || standIns.has(letters.replace(/\d{1,2}$/, ""))) return true;
   const pieces = value.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/).filter((piece) => piece !== "");
   return (
     pieces.every((piece) => /^(?:[A-Za-z]+|\d{1,4})$/.test(piece)) &&
@@ -707,7 +776,7 @@ function isPlaceholder(value: string): boolean {
 function isTemplate(value: string): boolean {
   return (
     /^\$(?:[A-Z_]{2,}|[A-Za-z_]\w*$|env:|\d$)/.test(value) ||
-    /\$\{|\$\(|\{\{|<%|%\(|#\{|\$\w+->|^%\w+%$|^%[sdv]$|^<[^>]*>?$|^\{[^}]*\}?$|^__\w+__$|^@@?\w+@?$|\[redacted/.test(
+    /\$\{|\$\(|\{\{|<%|%\(|#\{|\$\w+->|^%\w+%$|%[sdvq](?![0-9A-Za-z])|^<[^>]*>?$|^\{[^}]*\}?$|^__\w+__$|^@@?\w+@?$|\[redacted/.test(
       value,
     )
   );
@@ -733,8 +802,7 @@ function isLocation(value: string): boolean {
 /** Whether an unquoted value is an expression rather than a literal. */
 function isCode(value: string, form: Form): boolean {
   if (/^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$]|[([]|->|::|\?\.)/.test(value)) return true;
-  if (/^[&*!@([{]|=>|\)$|\($/.test(value))
-    return !(form === "env" || form === "flag") || /^[([{]/.test(value);
+  if (/^[([{]|^[&*!@][A-Za-z_.]+$|^&#?\w+;|=>|^\$[A-Za-z_]\w*(?:-$|->|::|[[{.])/.test(value)) return true;
   if (form === "env" || form === "flag") return false;
   // Names: constants, and words joined by underscores or humps, with a number at the end at most.
   if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value)) return true;
@@ -746,7 +814,15 @@ function isWordy(value: string): boolean {
   if (/^[A-Za-z]{12,}$/.test(value)) return value.split(/(?<=[a-z])(?=[A-Z])/).length <= value.length / 4;
   return value
     .split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/)
-    .every((piece) => /^(?:[A-Za-z]*|\d+|[A-Za-z]{2,}\d{1,2})$/.test(piece));
+    .every((piece) =>
+      /^(?:[A-Za-z]*|\d+|[A-Za-z]{2,}\d{1,2}|v\d+|[A-Za-z]{2,}[24][A-Za-z]{2,})$/.test(piece),
+    );
+}
+
+/** Whether half of the pieces of a name or more are words: `ssh2_auth_file`. */
+function isMostlyWords(value: string): boolean {
+  const pieces = value.split(/[^A-Za-z0-9]+/).filter((piece) => piece !== "");
+  return isWordy(value) || pieces.filter(isWordy).length * 2 >= pieces.length;
 }
 
 function isWordAndNumber(value: string): boolean {
@@ -765,7 +841,7 @@ function isScrambled(value: string, minLength: number): boolean {
 
 /** Names of algorithms, formats and versions, which stand under such names in code and prose. */
 function isTechnical(value: string): boolean {
-  return /^(?:(?:hmac|aes|rsa|ecdsa|pbkdf2|scrypt|argon2\w*|bcrypt|oauth|oidc|saml|sha|md|base|utf|hs|rs|es|ps|x|ed|secp|p|v|h|k8|s|ec|i18|a11)[-_]?\d+\w{0,4}(?:[-_]\w{1,6}){0,2}|[\d.]+(?:px|em|rem|ms|s|m|h|d|k|kb|mb|gb|%)?)$/i.test(
+  return /^(?:(?:hmac|aes|rsa|ecdsa|pbkdf|scrypt|argon2\w*|bcrypt|oauth|oidc|saml|sha|md|base|utf|hs|rs|es|ps|x|ed|secp|p|v|h|k8|s|ec|i18|a11)[-_]?\d+\w{0,4}(?:[-_]\w{1,6}){0,2}|0x[0-9a-f]{1,8}|[\d.]+(?:px|em|rem|ms|s|m|h|d|k|kb|mb|gb|%)?)$/i.test(
     value,
   );
 }
@@ -789,9 +865,9 @@ function isPhrase(value: string, name: string): boolean {
   if (/mnemonic|phrase|seed/i.test(name))
     return words.length >= 4 && words.every((word) => /^[a-z]{3,10}$/.test(word));
   if (words.length > 6) return false;
-  if (words.length >= 4 && words.every((word) => /^[a-z]{3,12}$/.test(word))) return passwordName.test(name);
+  if (words.length >= 4 && words.every((word) => /^[a-z]{3,12}$/.test(word))) return passwordWord.test(name);
   return (
     words.some((word) => /[A-Za-z]/.test(word) && /\d/.test(word) && /[!@#$%^&*]/.test(value)) &&
-    passwordName.test(name)
+    passwordWord.test(name)
   );
 }

@@ -144,9 +144,9 @@ async function write(
     if (fresh && last) await startAgain(tx, last, file);
     await tx.readings.save(reading);
     await tx.sessions.save(sessions);
-    let from = 0;
+    const clean = [...events];
     for (const [at, thread] of piece.threads.entries()) {
-      await tx.events.save((sessions[at] as Session).id, events.slice(from, (from += thread.events.length)));
+      await tx.events.save((sessions[at] as Session).id, clean.splice(0, thread.events.length));
     }
     return reading;
   });

@@ -35,6 +35,11 @@ export async function scrubJson(redactor: Redactor, value: Json, max: number): P
   return box.value;
 }
 
+/** Text as a database keeps it: without the zero character and halves of characters. */
+function tidy(text: string): string {
+  return (text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text).toWellFormed();
+}
+
 async function run(redactor: Redactor, errands: readonly Errand[]): Promise<void> {
   const texts = await redactor.scrub(errands.flatMap((errand) => errand.fields));
   let at = 0;
@@ -86,14 +91,14 @@ function roomForEach(input: JsonObject, max: number): number {
 /** Scrubs the part of a text that can be kept, with a margin past the cut that is longer than any secret. */
 function errand(label: string, text: string, max: number, set: (text: string) => void): Errand {
   if (text.length <= max * 3) {
-    return { fields: [{ label, text }], back: ([clean]) => set(shorten(clean ?? "", max)) };
+    return { fields: [{ label, text }], back: ([clean]) => set(tidy(shorten(clean ?? "", max))) };
   }
   const margin = Math.ceil(max * 1.5);
   const fields = [
     { label, text: text.slice(0, margin) },
     { label: "", text: text.slice(-margin) },
   ];
-  return { fields, back: ([head = "", tail = ""]) => set(abridge(head, tail, text.length, max)) };
+  return { fields, back: ([head = "", tail = ""]) => set(tidy(abridge(head, tail, text.length, max))) };
 }
 
 /** One errand for each text in a value, and one after them that puts the value together. */

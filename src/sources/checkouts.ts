@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Checkout } from "../core/project.ts";
 import type { Checkouts } from "../engine/ports.ts";
 
@@ -7,7 +7,9 @@ import type { Checkouts } from "../engine/ports.ts";
 export function createCheckouts(): Checkouts {
   const known = new Map<string, Promise<Checkout | null>>();
   return {
-    of: (cwd) => {
+    of: async (cwd) => {
+      // Published transcripts write `~` for the home folder; that is no place on this machine.
+      if (!isAbsolute(cwd)) return null;
       const asked = known.get(cwd) ?? checkoutOf(cwd);
       known.set(cwd, asked);
       return asked;

@@ -123,7 +123,9 @@ class ClaudeReading implements Reading {
     if (!draft || id === null) return;
     const text = withoutReminders(plainText(block.content));
     const details = objectOf(record.toolUseResult);
-    this.thread.settle(draft, judge(draft.command, block.is_error === true, text, details), place);
+    const denied = typeof record.toolDenialKind === "string";
+    const result = judge(draft.command, block.is_error === true, text, details);
+    this.thread.settle(draft, denied ? { ...result, outcome: "rejected" } : result, place);
     if (typeof details?.backgroundTaskId === "string") this.thread.running.set(id, draft);
     const words = block.is_error === true ? rejectionWords(text) : "";
     if (words !== "" && !place.sidechain) this.thread.prompt(place, words);

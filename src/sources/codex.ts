@@ -69,7 +69,7 @@ class CodexReading implements Reading {
       case "event_msg":
         return this.takeMessage(payload, line, at);
       case "response_item":
-        return this.takeItem(payload, line, at);
+        return this.takeItem(payload, line, at, record.metadata);
       case "compacted":
         return this.thread.mark(this.place(line, at, null), "Conversation compacted");
       default:
@@ -102,13 +102,10 @@ class CodexReading implements Reading {
 
   private takeMessage(payload: JsonObject, line: number, at: number | null): void {
     switch (payload.type) {
-      case "user_message": {
-        const text = requestOf(textOf(payload.message) ?? "");
-        this.typed = true;
-        this.unconfirmed = null;
-        this.say(this.place(line, at, `user|${at}|${text.length}`), text);
-        return;
-      }
+      case "user_message":
+        return this.takeTyped(textOf(payload.message) ?? "", line, at);
+      case "item_completed":
+        return this.takeCompleted(objectOf(payload.item) ?? {}, line, at);
       case "turn_aborted": {
         const reason = textOf(payload.reason) ?? "interrupted";
         return this.thread.mark(this.place(line, at, `aborted|${at}`), `Turn aborted: ${reason}`);
@@ -132,13 +129,35 @@ class CodexReading implements Reading {
     }
   }
 
-  private takeItem(item: JsonObject, line: number, at: number | null): void {
+  private takeTyped(message: string, line: number, at: number | null): void {
+    const text = requestOf(message);
+    this.typed = true;
+    this.unconfirmed = null;
+    this.say(this.place(line, at, `user|${at}|${text.length}`), text);
+  }
+
+  /** Newer clients record what was typed, and how commands ended, as completed items. */
+  private takeCompleted(item: JsonObject, line: number, at: number | null): void {
+    if (item.type === "UserMessage") return this.takeTyped(plainText(item.content), line, at);
+    if (item.type !== "CommandExecution" || typeof item.exit_code !== "number") return;
+    const id = textOf(item.id);
+    if (item.source === "user_shell") {
+      return this.thread.mark(
+        this.place(line, at, null),
+        textOf(item.aggregated_output) ?? "",
+        shellText(item.command),
+      );
+    }
+    if (id !== null && this.thread.waitsFor(id)) this.exits.set(id, item.exit_code);
+  }
+
+  private takeItem(item: JsonObject, line: number, at: number | null, metadata?: unknown): void {
     const id = textOf(item.call_id) ?? textOf(item.id);
     const size = (textOf(item.arguments) ?? textOf(item.input) ?? textOf(item.output))?.length ?? 0;
     const place = this.place(line, at, at === null ? null : `${item.type}|${at}|${id}|${size}`);
     switch (item.type) {
       case "message":
-        return this.takeText(item, place, line);
+        return this.takeText(item, place, line, objectOf(metadata)?.compaction_output === true);
       case "function_call":
       case "custom_tool_call":
       case "local_shell_call":
@@ -173,13 +192,13 @@ class CodexReading implements Reading {
     this.thread.call(folder === null ? place : { ...place, cwd: folder }, call);
   }
 
-  private takeText(item: JsonObject, place: Place, line: number): void {
-    const text = listOf(item.content)
-      .flatMap((part) => (isObject(part) && typeof part.text === "string" ? [part.text] : []))
-      .join("\n");
+  private takeText(item: JsonObject, place: Place, line: number, compacts: boolean): void {
+    const text = plainText(item.content);
     if (text.trim() === "") return;
     const origin = place.at === null ? null : `${item.role}|${place.at}|${text.length}`;
     if (item.role === "assistant") {
+      // The summary that a compaction makes repeats what was said.
+      if (compacts) return;
       this.confirm();
       if (!this.thread.repeats(origin)) this.thread.reply({ ...place, origin }, text);
     } else if (item.role === "user" && !this.typed && !injected.test(text)) {
@@ -328,7 +347,9 @@ function readHeader(text: string, knownExit: number | null): Output {
   if (!lead.test(text)) return { text, exitCode: knownExit, running: null, fault: false };
   const end = /(?:^|\n)Output:\s?\n?/.exec(text);
   const header = end ? text.slice(0, end.index) : text;
-  const body = end ? text.slice(end.index + end[0].length) : "";
+  const body = end
+    ? text.slice(end.index + end[0].length)
+    : text.replace(/^(?:Chunk ID|Wall time).*\n/gm, "");
   const exit = /(?:Exit code: |exited with code )(-?\d+)/.exec(header)?.[1] ?? scriptExit(header, body);
   const session = /Process running with session ID (\S+)/.exec(header)?.[1];
   const cell = /Script running with cell ID (\S+)/.exec(header)?.[1];

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectOf, textOf } from "../core/json.ts";
+import { isObject, type JsonObject, listOf, objectOf, textOf } from "../core/json.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import { commandIn, judge as judgeClaude, plainText } from "./claude-code.ts";
 import { type Reader, type Reading, resumeThreads, timeOf } from "./reader.ts";
@@ -36,12 +36,15 @@ class HookReading implements Reading {
       case "UserPromptSubmit":
         return takePrompt(thread, place, payload);
       case "PreToolUse":
-        if (!thread.waitsFor(callIdOf(payload) ?? "")) thread.call(place, callOf(payload));
+        if (!thread.repeats(originOf(payload)))
+          thread.call({ ...place, origin: originOf(payload) }, callOf(payload));
         return;
       case "PostToolUse":
         return takeResult(thread, place, payload, judgeResponse);
       case "PostToolUseFailure":
         return takeResult(thread, place, payload, judgeError);
+      case "PostToolBatch":
+        return takeBatch(thread, place, payload);
       case "Stop":
       case "SubagentStop":
         return takeReply(thread, place, payload);
@@ -97,10 +100,41 @@ function takeResult(
   payload: JsonObject,
   judge: (draft: Draft, payload: JsonObject) => Result,
 ): void {
+  const draft = answered(thread, place, payload);
+  if (draft) thread.settle(draft, judge(draft, payload), place);
+}
+
+/** The call that a result is for; undefined for one that had its result. */
+function answered(thread: Thread, place: Place, payload: JsonObject): Draft | undefined {
   const id = callIdOf(payload);
-  const draft = (id === null ? undefined : thread.answer(id)) ?? thread.call(place, callOf(payload));
-  if (id !== null && draft.key === place.key) thread.answer(id);
-  thread.settle(draft, judge(draft, payload), place);
+  const origin = originOf(payload);
+  if (id !== null && !thread.waitsFor(id)) {
+    if (thread.repeats(origin)) return undefined;
+    thread.call({ ...place, origin }, callOf(payload));
+  }
+  return id === null ? thread.call(place, callOf(payload)) : thread.answer(id);
+}
+
+/** All calls of one answer, as the model sees them: the only word of calls that were refused or never began. */
+function takeBatch(thread: Thread, place: Place, payload: JsonObject): void {
+  for (const call of listOf(payload.tool_calls)) {
+    if (!isObject(call) || callIdOf(call) === null) continue;
+    takeResult(thread, place, call, (draft, { tool_response: response }) => {
+      const text = typeof response === "string" ? response : responseText(response, objectOf(response));
+      return judgeClaude(
+        draft.command,
+        /^<tool_use_error>|^The user doesn't want to/.test(text),
+        text,
+        objectOf(response),
+      );
+    });
+  }
+}
+
+/** A call is told of by several events; this is how it is known again. */
+function originOf(payload: JsonObject): string | null {
+  const id = callIdOf(payload);
+  return id === null ? null : `call:${id}`;
 }
 
 function callIdOf(payload: JsonObject): string | null {

@@ -28,13 +28,14 @@ const checkedBytes = 64 << 20;
 /** Opens Knack's database, makes it if there is none, and brings an older one up to date. */
 export async function openSqlite({ path, clock }: Options): Promise<Store> {
   const file = path === ":memory:" ? null : path;
-  const database = guarded(open(path), path);
+  const opened = open(path);
+  const database = guarded(opened, path);
   try {
     if (file !== null && sizeOf(file) > 0) refuseDamaged(database, file);
     settle(database);
     migrate(database, path);
   } catch (error) {
-    database.close();
+    opened.close();
     throw error;
   }
   const dialect = new ImmediateDialect({ database });
@@ -79,7 +80,11 @@ function guarded(database: Database.Database, path: string): Connection {
     }
   };
   return {
-    close: () => database.close(),
+    close: () => {
+      // The driver leaves the write-ahead log behind; folding it in, when nobody else is at it, keeps one file.
+      if (database.open) database.exec("pragma busy_timeout = 0; pragma wal_checkpoint(truncate)");
+      database.close();
+    },
     prepare: (sql) => {
       const statement = guard(() => database.prepare(sql));
       return {

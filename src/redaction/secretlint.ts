@@ -1,0 +1,188 @@
+import { findSecrets, isPlaceholder, mask, type Span, secretUnder } from "../core/redact.ts";
+import type { Field, Redactor } from "../engine/ports.ts";
+
+/** Characters looked at in one go: secretlint has a cost for each call, and rules that slow down on long texts. */
+const batchChars = 1 << 20;
+
+/** How far two parts of one long text overlap; no secret that secretlint knows is longer. */
+const overlapChars = 16 << 10;
+
+/** Stands between fields. No pattern reads past it: neither a word nor white space goes on beyond a NUL. */
+const separator = "\n\0\n";
+
+/**
+ * A redactor that joins Knack's own patterns and secretlint's rules. Own patterns always run; where secretlint
+ * cannot be loaded or fails, they are all that runs, because no secret may depend on its health and none may
+ * reach an error message.
+ */
+export function createRedactor(): Redactor {
+  let loading: Promise<Scanner> | undefined;
+  return {
+    async scrub(fields) {
+      loading ??= loadScanner();
+      const scan = await loading;
+      const scrubbed: string[] = [];
+      for (const batch of batches(fields)) scrubbed.push(...(await scrubBatch(batch, scan)));
+      return scrubbed;
+    },
+  };
+}
+
+function* batches(fields: readonly Field[]): Generator<readonly Field[]> {
+  let start = 0;
+  let size = 0;
+  for (const [i, { label, text }] of fields.entries()) {
+    if (size > 0 && size + text.length > batchChars) {
+      yield fields.slice(start, i);
+      start = i;
+      size = 0;
+    }
+    size += label.length + text.length + separator.length;
+  }
+  if (start < fields.length) yield fields.slice(start);
+}
+
+async function scrubBatch(fields: readonly Field[], scan: Scanner): Promise<string[]> {
+  const { text, places } = joinFields(fields);
+  const own = findSecrets(text);
+  // Secretlint gets what is left: fewer reports, and none that is wider than the secret.
+  const spans = [...own, ...(await scan(blank(text, own)))].sort((a, b) => a.start - b.start);
+  const perField = assign(spans, places);
+  return fields.map(({ label, text }, i) => {
+    const whole = secretUnder(label, text);
+    return mask(text, whole === undefined ? (perField[i] ?? []) : [whole]);
+  });
+}
+
+/** Where a field begins in the joined text, label included, and where its own text starts and ends. */
+interface Place {
+  readonly from: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+function joinFields(fields: readonly Field[]): { text: string; places: Place[] } {
+  const parts: string[] = [];
+  const places: Place[] = [];
+  let from = 0;
+  for (const { label, text } of fields) {
+    const head = label === "" ? "" : `${label}: `;
+    const start = from + head.length;
+    const end = start + text.length;
+    parts.push(head, text, separator);
+    places.push({ from, start, end });
+    from = end + separator.length;
+  }
+  return { text: parts.join(""), places };
+}
+
+/** The spans of each field, counted from its start. A span belongs to the field it starts in and ends there. */
+function assign(spans: readonly Span[], places: readonly Place[]): Span[][] {
+  const perField: Span[][] = places.map(() => []);
+  let field = 0;
+  for (const span of spans) {
+    while (field + 1 < places.length && span.start >= (places[field + 1]?.from ?? 0)) field++;
+    const place = places[field];
+    if (place === undefined) continue;
+    const start = Math.max(span.start, place.start) - place.start;
+    const end = Math.min(span.end, place.end) - place.start;
+    if (start < end) perField[field]?.push({ start, end, kind: span.kind });
+  }
+  return perField;
+}
+
+/** The text with every span made blank, so that all else keeps its place. */
+function blank(text: string, spans: readonly Span[]): string {
+  const parts: string[] = [];
+  let done = 0;
+  for (const { start, end } of spans) {
+    if (end <= done) continue;
+    parts.push(text.slice(done, Math.max(done, start)), " ".repeat(end - Math.max(done, start)));
+    done = end;
+  }
+  return spans.length === 0 ? text : parts.join("") + text.slice(done);
+}
+
+/** Finds secrets in a text of any length; never throws. */
+type Scanner = (text: string) => Promise<Span[]>;
+
+const ruleName = "@secretlint/secretlint-rule-";
+
+/**
+ * Rules that are left out. Comments in a transcript must not switch rules off, as `filter-comments` lets them;
+ * `gcp` reads files by name.
+ */
+const leftOut = new Set([`${ruleName}filter-comments`, `${ruleName}gcp`]);
+
+/**
+ * Loads the rules and runs them without `@secretlint/core`, whose profiler keeps every mark and searches all of
+ * them on every call: its time grows with the square of the number of calls, to 35 ms a call after 5,000.
+ */
+async function loadScanner(): Promise<Scanner> {
+  try {
+    const { rules } = await import("@secretlint/secretlint-rule-preset-recommend");
+    const inUse = rules.filter((rule) => !leftOut.has(rule.meta.id));
+    return async (text) => {
+      const spans: Span[] = [];
+      for (const [part, offset] of partsOf(text)) {
+        for (const span of await runRules(inUse, part)) {
+          spans.push({ start: span.start + offset, end: span.end + offset, kind: span.kind });
+        }
+      }
+      return spans;
+    };
+  } catch {
+    return async () => [];
+  }
+}
+
+function* partsOf(text: string): Generator<[part: string, offset: number]> {
+  for (let offset = 0; offset < text.length; offset += batchChars) {
+    yield [text.slice(offset, offset + batchChars + overlapChars), offset];
+  }
+}
+
+type Rules = typeof import("@secretlint/secretlint-rule-preset-recommend")["rules"];
+type RuleContext = Parameters<Rules[number]["create"]>[0];
+type Report = Parameters<RuleContext["report"]>[0];
+type Source = Parameters<NonNullable<ReturnType<Rules[number]["create"]>["file"]>>[0];
+
+async function runRules(rules: Rules, content: string): Promise<Span[]> {
+  const spans: Span[] = [];
+  // The rules read the content and, to tell file types apart, the name; nothing else of a source.
+  const source = { content, filePath: "transcript.txt", ext: ".txt", contentType: "text" } as Source;
+  for (const rule of rules) {
+    const report = (found: Report) => spans.push(...secretOf(found, content, rule.meta.id));
+    try {
+      await rule.create(contextOf(report), {}).file?.(source);
+    } catch {
+      // Own patterns have run already, and the error may quote the text.
+    }
+  }
+  return spans;
+}
+
+function contextOf(report: (found: Report) => void): RuleContext {
+  return {
+    sharedOptions: {},
+    report,
+    ignore: () => {},
+    // Messages would quote the secret, so none is written; the data say what was found.
+    createTranslator: () => (messageId, data) => ({ message: "", messageId: String(messageId), data }),
+  };
+}
+
+/** The secret itself: some rules report a wider range, or one that is shifted by the name before the secret. */
+function secretOf({ message, range }: Report, content: string, ruleId: string): Span[] {
+  const found = Object.values(message.data ?? {}).find((value) => typeof value === "string" && value !== "");
+  const at = typeof found === "string" ? content.indexOf(found, range[0]) : -1;
+  const [start, end] = at < 0 || typeof found !== "string" ? range : [at, at + found.length];
+  const kind = ruleId.slice(ruleName.length);
+  const url = /^[\w+.-]+:\/\/[^:@/\s]*:([^@\s]+)@/.exec(content.slice(start, end));
+  if (url === null) return [{ start, end, kind }];
+  const password = url[1] ?? "";
+  const passwordStart = start + url[0].length - 1 - password.length;
+  return isPlaceholder(password)
+    ? []
+    : [{ start: passwordStart, end: passwordStart + password.length, kind: "url-password" }];
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { answersNo, deciders } from "../../src/core/command.ts";
+
+describe("the programs that decide a command's exit", () => {
+  it.each<[string, string[]]>([
+    ["npm test", ["npm"]],
+    ["cd app && npm test", ["cd", "npm"]],
+    ["npm ci; npm test", ["npm"]],
+    ["cat a | grep b | sort", ["sort"]],
+    ["FOO=1 sudo -n timeout 30s /usr/bin/grep -q a b", ["grep"]],
+    ["env A=1 B=2 rg x", ["rg"]],
+    ["(cd x; grep a b)", ["grep"]],
+    ["{ grep a b; } 2>&1", ["grep"]],
+    ["[[ -f x ]]", ["[["]],
+    ["for f in *; do grep a $f; done", ["For"]],
+    ["", []],
+    ["'unclosed", []],
+  ])("%s", (command, names) => {
+    const found = deciders(command).map(({ name }) => name);
+    if (command === "'unclosed") expect(found.length).toBeLessThanOrEqual(1);
+    else expect(found).toEqual(names);
+  });
+});
+
+describe("a non-zero exit that is an answer", () => {
+  it.each<[string, number, boolean]>([
+    ["grep foo a", 1, true],
+    ["grep foo a", 2, false],
+    ["rg foo", 1, true],
+    ["git grep foo", 1, true],
+    ["git diff --exit-code", 1, true],
+    ["git -C x diff --quiet", 1, false],
+    ["git diff", 1, false],
+    ["diff a b", 1, true],
+    ["test -f x", 1, true],
+    ["[ -d x ] && echo yes", 1, true],
+    ["which pnpm", 1, true],
+    ["gh pr checks 12", 8, true],
+    ["gh pr checks 12", 1, false],
+    ["pnpm audit", 1, true],
+    ["find . -name x | xargs grep foo", 123, true],
+    ["npm test | grep fail", 1, true],
+    ["npm test && grep fail log", 1, false],
+    ["npm test", 1, false],
+    ["grep foo a || npm test", 1, false],
+    ["echo a && grep b c", 1, true],
+  ])("%s, exit %i: %s", (command, exitCode, expected) =>
+    expect(answersNo(command, exitCode, "")).toBe(expected),
+  );
+});

@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { identify, normaliseRemote } from "../../src/core/project.ts";
+
+describe("a remote", () => {
+  it.each<[string, string | null]>([
+    ["https://github.com/Dev/Harbor.git", "github.com/dev/harbor"],
+    ["https://dev:ghp_secret@github.com/Dev/Harbor.git", "github.com/dev/harbor"],
+    ["https://oauth2:p@ss@gitlab.com/a/b", "gitlab.com/a/b"],
+    ["http://github.com/dev/harbor/", "github.com/dev/harbor"],
+    ["git@github.com:dev/harbor.git", "github.com/dev/harbor"],
+    ["github.com:dev/harbor.git", "github.com/dev/harbor"],
+    ["ssh://git@github.com/dev/harbor.git", "github.com/dev/harbor"],
+    ["ssh://git@github.com:22/dev/harbor.git", "github.com/dev/harbor"],
+    ["git://github.com/dev/harbor", "github.com/dev/harbor"],
+    ["git+ssh://git@github.com/dev/harbor.git", "github.com/dev/harbor"],
+    ["git@gitlab.example.com:group/sub/harbor.git", "gitlab.example.com/group/sub/harbor"],
+    ["/srv/git/harbor.git", "/srv/git/harbor"],
+    ["file:///srv/git/harbor.git", "/srv/git/harbor"],
+    ["../harbor.git", "../harbor"],
+    ["C:\\git\\harbor", "C:\\git\\harbor"],
+    ["", null],
+    ["  ", null],
+  ])("%s is %s", (remote, expected) => expect(normaliseRemote(remote)).toBe(expected));
+
+  test("never keeps credentials, whatever they are", () => {
+    const secret = fc.stringMatching(/^[A-Za-z0-9_%.~!*-]{12,40}$/);
+    fc.assert(
+      fc.property(secret, fc.constantFrom("https", "http", "ssh"), (password, scheme) => {
+        expect(normaliseRemote(`${scheme}://user:${password}@example.com/a/b.git`)).toBe("example.com/a/b");
+      }),
+    );
+  });
+});
+
+describe("a project", () => {
+  it.each<[string, Parameters<typeof identify>, { id: string; name: string; root: string | null }]>([
+    [
+      "is its remote",
+      ["/w/a/src", null, { root: "/w/a", remote: "git@github.com:dev/a.git" }],
+      { id: "github.com/dev/a", name: "a", root: "/w/a" },
+    ],
+    [
+      "is the remote its transcript names when the folder is gone",
+      ["/gone/a", "github.com/dev/a", null],
+      { id: "github.com/dev/a", name: "a", root: "/gone/a" },
+    ],
+    [
+      "is its git root without a remote",
+      ["/w/a/src", null, { root: "/w/a", remote: null }],
+      { id: "/w/a", name: "a", root: "/w/a" },
+    ],
+    [
+      "is its folder without git",
+      ["/w/notes/", null, null],
+      { id: "/w/notes", name: "notes", root: "/w/notes" },
+    ],
+    [
+      "is the repository of a worktree that is gone",
+      ["/w/a/.claude/worktrees/fix-1/src", null, null],
+      { id: "/w/a", name: "a", root: "/w/a" },
+    ],
+    ["is unknown when nothing is known", [null, null, null], { id: "unknown", name: "unknown", root: null }],
+  ])("%s", (_, args, expected) => expect(identify(...args)).toEqual(expected));
+});

@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const src = resolve(import.meta.dirname, "../src");
+
+/** What each folder may import: other folders of src, and packages. `node:` stands for all of Node's own modules. */
+const allowed: Record<string, readonly string[]> = {
+  core: ["core", "unbash"],
+  engine: ["core", "engine"],
+  store: ["core", "engine", "store", "kysely", "libsql", "node:"],
+  sources: ["core", "engine", "sources", "node:"],
+  redaction: [
+    "core",
+    "engine",
+    "redaction",
+    "@secretlint/core",
+    "@secretlint/secretlint-rule-preset-recommend",
+  ],
+  agents: ["core", "agents", "node:"],
+  cli: ["core", "engine", "cli", "agents", "sources", "config.ts", "open.ts", "citty", "node:"],
+  "hook.ts": ["core", "node:"],
+  "config.ts": ["core", "node:"],
+  "recorder.ts": ["core", "engine", "sources", "node:"],
+  "open.ts": [
+    "core",
+    "engine",
+    "store",
+    "sources",
+    "redaction",
+    "agents",
+    "config.ts",
+    "recorder.ts",
+    "node:",
+  ],
+  "index.ts": ["core", "engine", "open.ts", "recorder.ts"],
+};
+
+describe("imports point inward", () => {
+  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".ts"),
+  );
+  it.each(files)("%s", (file) => {
+    const area = file.split("/")[0] as string;
+    const text = readFileSync(join(src, file), "utf8");
+    const imports = [
+      ...text.matchAll(/(?:^|\n)\s*(?:import|export)[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g),
+    ].map(([, a, b]) => (a ?? b) as string);
+    for (const name of imports)
+      expect(allowed[area], `${file} imports ${name}`).toContain(areaOf(file, name));
+  });
+});
+
+function areaOf(file: string, name: string): string {
+  if (name.startsWith("node:")) return "node:";
+  if (!name.startsWith(".")) return name;
+  return relative(src, resolve(dirname(join(src, file)), name)).split("/")[0] as string;
+}

@@ -1,0 +1,279 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Event } from "../../src/core/event.ts";
+import { foldProjects, type LedgerEntry } from "../../src/core/ledger.ts";
+import type { Session } from "../../src/core/session.ts";
+import type { Reading, Store } from "../../src/engine/ports.ts";
+
+export const anEvent = (n: number, more: Partial<Event> = {}): Event => ({
+  ref: `e${n}`,
+  key: String(n * 2),
+  resultKey: String(n * 2 + 1),
+  at: 1_760_000_000_000 + n,
+  endedAt: 1_760_000_000_500 + n,
+  turn: 1,
+  source: "transcript",
+  kind: "call",
+  sidechain: n % 2 === 0,
+  tool: "Bash",
+  input: { command: "ls", nested: { list: [1, null, "é 日本"], flag: true } },
+  command: "ls",
+  files: ["/a/b.ts"],
+  cwd: "/a",
+  outcome: "failed",
+  exitCode: 1,
+  text: "no such file\n日本語 🙂",
+  callId: `c${n}`,
+  origin: `u${n}`,
+  ...more,
+});
+
+export const aSession = (id: string, more: Partial<Session> = {}): Session => ({
+  id,
+  path: id.split("#")[0] as string,
+  format: "codex",
+  sessionId: "s1",
+  agentId: null,
+  subagent: false,
+  cwd: "/a",
+  remote: null,
+  transcriptPath: null,
+  startedAt: 1_760_000_000_000,
+  endedAt: null,
+  project: { id: "/a", name: "a", root: "/a" },
+  counts: { events: 3, prompts: 1, calls: 2, failed: 1, rejected: 0 },
+  ...more,
+});
+
+export const aReading = (path: string, more: Partial<Reading> = {}): Reading => ({
+  path,
+  format: "codex",
+  size: 100,
+  modifiedAt: 1_760_000_000_000.5,
+  position: { offset: 90, line: 4, digest: "abc" },
+  state: { threads: [], rest: { queue: ["x"] } },
+  diagnostics: [{ path, line: 3, code: "invalid-json", message: "line 3 is not JSON" }],
+  cachedAt: 1_000,
+  ...more,
+});
+
+const found = (key: string, at: number | null = 1, project = "/a"): LedgerEntry => ({
+  at,
+  project,
+  session: key,
+  actor: "knack",
+  type: "session.found",
+  key: `session:${key}`,
+  data: { project: { id: project, name: "a", root: project }, path: key },
+});
+
+/** What every engine behind the Store port has to do. `open` gives a fresh store, `reopen` the same one again. */
+export function storeContract(open: () => Promise<{ store: Store; reopen: () => Promise<Store> }>): void {
+  const fresh = async () => {
+    const { store, reopen } = await open();
+    onTestFinished(() => store.close());
+    return { store, reopen };
+  };
+
+  describe("the ledger", () => {
+    test("keeps what is appended, once, and says what was new", async () => {
+      const { store } = await fresh();
+      expect(await store.ledger.append([found("b", 2), found("a", 1)])).toHaveLength(2);
+      expect(await store.ledger.append([found("a", 1), found("c", 3)])).toEqual([found("c", 3)]);
+      expect(await store.ledger.all()).toEqual([found("a", 1), found("b", 2), found("c", 3)]);
+    });
+
+    test("is ordered by event time, then session, then key, never by arrival", async () => {
+      const entries = [found("b", 5), found("a", 5), found("c", null), found("z", 1)];
+      const orders = await Promise.all(
+        [entries, [...entries].reverse()].map(async (some) => {
+          const { store } = await fresh();
+          for (const entry of some) await store.ledger.append([entry]);
+          return store.ledger.all();
+        }),
+      );
+      expect(orders[0]).toEqual(orders[1]);
+      expect(orders[0]?.map(({ session }) => session)).toEqual(["c", "z", "a", "b"]);
+    });
+  });
+
+  describe("what is saved", () => {
+    test("comes back equal", async () => {
+      const { store } = await fresh();
+      const session = aSession("/t/a.jsonl");
+      await store.readings.save(aReading("/t/a.jsonl"));
+      await store.sessions.save([session]);
+      const events = [
+        anEvent(1),
+        anEvent(2, {
+          kind: "prompt",
+          tool: null,
+          input: null,
+          command: null,
+          files: [],
+          outcome: null,
+          exitCode: null,
+          at: null,
+          endedAt: null,
+          cwd: null,
+          callId: null,
+          origin: null,
+          resultKey: null,
+        }),
+      ];
+      await store.events.save(session.id, events);
+      expect(await store.readings.get("/t/a.jsonl")).toEqual(aReading("/t/a.jsonl"));
+      expect(await store.readings.get("/t/none")).toBeNull();
+      expect(await store.sessions.list()).toEqual([session]);
+      expect(await store.events.of(session.id)).toEqual(events);
+      expect(await store.events.of("/t/none")).toEqual([]);
+    });
+
+    test("is replaced when it is saved again, and events stay in order", async () => {
+      const { store } = await fresh();
+      await store.sessions.save([aSession("/t/a"), aSession("/t/b")]);
+      await store.events.save("/t/a", [anEvent(2), anEvent(1)]);
+      await store.events.save("/t/b", [anEvent(1, { text: "other" })]);
+      await store.sessions.save([aSession("/t/a", { endedAt: 7 })]);
+      await store.events.save("/t/a", [anEvent(1, { outcome: "ok" }), anEvent(3)]);
+      const events = await store.events.of("/t/a");
+      expect(events.map(({ ref, outcome }) => [ref, outcome])).toEqual([
+        ["e1", "ok"],
+        ["e2", "failed"],
+        ["e3", "failed"],
+      ]);
+      expect((await store.events.of("/t/b")).map(({ text }) => text)).toEqual(["other"]);
+      expect((await store.sessions.list(["/t/a"])).map(({ endedAt }) => endedAt)).toEqual([7]);
+    });
+
+    test("is there after closing and opening again", async () => {
+      const { store, reopen } = await open();
+      await store.ledger.append([found("a")]);
+      await store.sessions.save([aSession("/t/a")]);
+      await store.events.save("/t/a", [anEvent(1)]);
+      await store.close();
+      const again = await reopen();
+      onTestFinished(() => again.close());
+      expect(await again.events.of("/t/a")).toEqual([anEvent(1)]);
+      expect(await again.ledger.append([found("a")])).toEqual([]);
+    });
+  });
+
+  describe("events", () => {
+    test("are found by ref, by what they were made from, and counted", async () => {
+      const { store } = await fresh();
+      await store.sessions.save([aSession("/t/a")]);
+      await store.events.save("/t/a", [
+        anEvent(1, { kind: "prompt", outcome: null }),
+        anEvent(2),
+        anEvent(3, { outcome: "rejected" }),
+        anEvent(4, { outcome: "ok", origin: null }),
+      ]);
+      expect((await store.events.some("/t/a", ["e4", "e2", "e9"])).map(({ ref }) => ref).sort()).toEqual([
+        "e2",
+        "e4",
+      ]);
+      expect((await store.events.origins("/t/a")).sort()).toEqual(["u1", "u2", "u3"]);
+      expect(await store.events.count("/t/a")).toEqual({
+        events: 4,
+        prompts: 1,
+        calls: 3,
+        failed: 1,
+        rejected: 1,
+      });
+      expect(await store.events.count("/t/none")).toEqual({
+        events: 0,
+        prompts: 0,
+        calls: 0,
+        failed: 0,
+        rejected: 0,
+      });
+    });
+
+    test("are forgotten by file or by age; sessions and counts stay", async () => {
+      const { store } = await fresh();
+      for (const [path, cachedAt] of [
+        ["/t/a", 10],
+        ["/t/b", 30],
+        ["/t/c", null],
+      ] as const) {
+        await store.readings.save(aReading(path, { cachedAt }));
+        await store.sessions.save([aSession(path), aSession(`${path}#two`)]);
+        await store.events.save(path, [anEvent(1), anEvent(2)]);
+        await store.events.save(`${path}#two`, [anEvent(1)]);
+      }
+      expect(await store.events.purge(20)).toBe(3);
+      expect(await store.events.purge(20)).toBe(0);
+      expect(await store.events.of("/t/a")).toEqual([]);
+      expect((await store.readings.get("/t/a"))?.cachedAt).toBeNull();
+      expect(await store.events.of("/t/b#two")).toHaveLength(1);
+      await store.events.drop("/t/b");
+      expect(await store.events.of("/t/b")).toEqual([]);
+      expect(await store.events.of("/t/b#two")).toEqual([]);
+      expect(await store.sessions.list()).toHaveLength(6);
+    });
+
+    test("come by the thousand", async () => {
+      const { store } = await fresh();
+      await store.sessions.save([aSession("/t/a")]);
+      const events = Array.from({ length: 5_001 }, (_, at) => anEvent(at + 1));
+      await store.events.save("/t/a", events);
+      const back = await store.events.of("/t/a");
+      expect(back.map(({ ref }) => ref)).toEqual(events.map(({ ref }) => ref));
+      expect(back[4_321]).toEqual(events[4_321]);
+      expect(
+        await store.events.some(
+          "/t/a",
+          events.map(({ ref }) => ref),
+        ),
+      ).toHaveLength(5_001);
+    });
+  });
+
+  describe("projects", () => {
+    test("are saved, replaced and listed by id", async () => {
+      const { store } = await fresh();
+      const rows = [...foldProjects([found("a", 1, "/z"), found("b", 2, "/b")]).values()];
+      await store.projects.save(rows);
+      expect((await store.projects.list()).map(({ id }) => id)).toEqual(["/b", "/z"]);
+      await store.projects.replace(rows.slice(0, 1));
+      expect(await store.projects.list()).toEqual(rows.slice(0, 1));
+      expect(await store.projects.get(["/z", "/none"])).toEqual(rows.slice(0, 1));
+    });
+  });
+
+  describe("a transaction", () => {
+    test("is undone whole by an error", async () => {
+      const { store } = await fresh();
+      const failing = store.transaction(async (tx) => {
+        await tx.ledger.append([found("a")]);
+        await tx.sessions.save([aSession("/t/a")]);
+        throw new Error("no");
+      });
+      await expect(failing).rejects.toThrow("no");
+      expect(await store.ledger.all()).toEqual([]);
+      expect(await store.sessions.list()).toEqual([]);
+    });
+
+    test("keeps others waiting, and each sees what the one before wrote", async () => {
+      const { store, reopen } = await fresh();
+      const other = await reopen();
+      onTestFinished(() => other.close());
+      const add = (from: Store) =>
+        from.transaction(async (tx) => {
+          const [session] = await tx.sessions.list(["/t/a"]);
+          const counts = session?.counts ?? { events: 0, prompts: 0, calls: 0, failed: 0, rejected: 0 };
+          await tx.sessions.save([aSession("/t/a", { counts: { ...counts, events: counts.events + 1 } })]);
+        });
+      for (let round = 0; round < 10; round++) {
+        await add(store);
+        await add(other);
+      }
+      expect((await store.sessions.list())[0]?.counts.events).toBe(20);
+    });
+  });
+
+  test("a sound database has nothing to report", async () => {
+    const { store } = await fresh();
+    expect(await store.check()).toEqual([]);
+  });
+}

@@ -1,0 +1,96 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import Database from "libsql";
+import { describe, expect, test } from "vitest";
+import type { Store } from "../../src/engine/ports.ts";
+import { migrations } from "../../src/store/schema.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { tempFolder } from "../helpers/temp.ts";
+import { anEvent, aSession, storeContract } from "./contract.ts";
+
+const clock = { now: () => 1_760_000_000_000 };
+
+describe("the SQLite store", () => {
+  storeContract(async () => {
+    const path = join(tempFolder(), "knack.db");
+    return { store: await openSqlite({ path, clock }), reopen: () => openSqlite({ path, clock }) };
+  });
+
+  test("lets nobody change or delete what is on the ledger", async () => {
+    const path = join(tempFolder(), "knack.db");
+    const store = await openSqlite({ path, clock });
+    await store.ledger.append([
+      {
+        at: 1,
+        project: null,
+        session: null,
+        actor: "knack",
+        type: "events.purged",
+        key: "k",
+        data: { before: 1, events: 1 },
+      },
+    ]);
+    await store.close();
+    const raw = new Database(path);
+    expect(() => raw.exec("update ledger set type = 'x'")).toThrow(/only appended/);
+    expect(() => raw.exec("delete from ledger")).toThrow(/only appended/);
+    raw.close();
+  });
+
+  test("refuses a database of a newer Knack and leaves it alone", async () => {
+    const path = join(tempFolder(), "knack.db");
+    const raw = new Database(path);
+    raw.exec(`pragma user_version = ${migrations.length + 1}; create table later (a)`);
+    raw.close();
+    const before = readFileSync(path);
+    await expect(openSqlite({ path, clock })).rejects.toMatchObject({ code: "STORE_NEWER", exitCode: 3 });
+    expect(schemaOf(path)).toEqual(["later"]);
+    expect(before.length).toBeGreaterThan(0);
+  });
+
+  test.each<[string, (bytes: Buffer) => Buffer]>([
+    ["overwritten with text", () => Buffer.from("not a database\n".repeat(1000))],
+    ["cut in the middle of a page", (bytes) => bytes.subarray(0, bytes.length - 1000)],
+    ["cut at a page", (bytes) => bytes.subarray(0, 4096 * 3)],
+    ["torn in its header", (bytes) => Buffer.concat([Buffer.alloc(50, 7), bytes.subarray(50)])],
+    [
+      "torn in the middle",
+      (bytes) =>
+        Buffer.concat([bytes.subarray(0, 4096 * 4), Buffer.alloc(4096 * 4, 0xab), bytes.subarray(4096 * 8)]),
+    ],
+  ])("says so when the file is %s, and does not touch it", async (_, damage) => {
+    const path = join(tempFolder(), "knack.db");
+    await fill(await openSqlite({ path, clock }));
+    const damaged = damage(readFileSync(path));
+    writeFileSync(path, damaged);
+    await expect(openSqlite({ path, clock })).rejects.toMatchObject({ code: "STORE_DAMAGED", exitCode: 3 });
+    expect(readFileSync(path).equals(damaged)).toBe(true);
+  });
+
+  test("says what it needs when the folder cannot be written", async () => {
+    const file = join(tempFolder(), "file");
+    writeFileSync(file, "");
+    await expect(openSqlite({ path: join(file, "knack.db"), clock })).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      exitCode: 3,
+    });
+  });
+});
+
+async function fill(store: Store): Promise<void> {
+  await store.sessions.save([aSession("/t/a")]);
+  await store.events.save(
+    "/t/a",
+    Array.from({ length: 400 }, (_, at) => anEvent(at + 1, { text: "x".repeat(300) })),
+  );
+  await store.close();
+}
+
+function schemaOf(path: string): string[] {
+  const raw = new Database(path, { readonly: true });
+  const rows = raw.prepare("select name from sqlite_master where type = 'table'").all([]) as {
+    name: string;
+  }[];
+  raw.close();
+  return rows.map(({ name }) => name);
+}
