@@ -50,7 +50,7 @@ export async function openKnack({
 }: KnackOptions = {}): Promise<Knack> {
   const home = homeOf(env);
   const store = await openSqlite({ path: dryRun ? ":memory:" : home.database, clock });
-  const transcripts = createTranscripts();
+  const transcripts = createTranscripts({ passOver: [home.folder] });
   const deps = { store, transcripts, redactor: createRedactor(), checkouts: createCheckouts(), clock };
   return {
     sessions: async (paths, options) => {

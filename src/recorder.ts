@@ -29,21 +29,29 @@ interface Options {
   readonly clock: Clock;
   readonly session?: string;
   readonly cwd?: string | null;
+  /** Told when a wrapped tool could not be recorded; the tool goes on. By default Node warns. */
+  readonly onError?: (error: Error) => void;
 }
 
-export function createRecorder({ spool, clock, session = randomUUID(), cwd = null }: Options): Recorder {
+export function createRecorder({
+  spool,
+  clock,
+  session = randomUUID(),
+  cwd = null,
+  onError = warn,
+}: Options): Recorder {
   const file = join(spool, `program-${session.replace(/[^\w.-]/g, "_")}.jsonl`);
   type What = ProgramRecord extends infer R
     ? R extends ProgramRecord
       ? Omit<R, "knack" | "session" | "at" | "cwd">
       : never
     : never;
-  let written = mkdir(spool, { recursive: true }).then(() => {});
+  let written: Promise<unknown> = Promise.resolve();
   // One after the other: a call's end must not overtake its start.
   const record = (what: What): Promise<void> => {
     const line = lineOf({ knack: 1, session, at: clock.now(), cwd, ...what } as ProgramRecord);
-    const done = written.then(() => appendFile(file, line));
-    written = done.catch(() => {});
+    const done = written.then(() => append(spool, file, line));
+    written = Promise.allSettled([done]);
     return done;
   };
   const recorder: Recorder = {
@@ -57,13 +65,15 @@ export function createRecorder({ spool, clock, session = randomUUID(), cwd = nul
       record({ what: "tool-error", call, error: error instanceof Error ? error.message : String(error) }),
     recordUserCorrection: (text) => record({ what: "user-correction", text }),
     wrap: (tool, run) => async (input) => {
-      const id = await recorder.recordToolStart({ tool, input: plain(input) });
+      const id = randomUUID();
+      const quietly = (done: Promise<unknown>) => done.catch((error) => onError(error as Error));
+      await quietly(recorder.recordToolStart({ tool, input: plain(input), id }));
       try {
         const output = await run(input);
-        await recorder.recordToolComplete(id, plain(output));
+        await quietly(recorder.recordToolComplete(id, plain(output)));
         return output;
       } catch (error) {
-        await recorder.recordToolError(id, error);
+        await quietly(recorder.recordToolError(id, error));
         throw error;
       }
     },
@@ -71,8 +81,21 @@ export function createRecorder({ spool, clock, session = randomUUID(), cwd = nul
   return recorder;
 }
 
-/** What of a value JSON can carry. */
+async function append(folder: string, file: string, line: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await appendFile(file, line);
+}
+
+function warn(error: Error): void {
+  process.emitWarning(`Knack could not record a tool call: ${error.message}`);
+}
+
+/** What of a value JSON can carry; for one that it cannot, its name. */
 function plain(value: unknown): Json {
-  const text = JSON.stringify(value);
-  return text === undefined ? null : JSON.parse(text);
+  try {
+    const text = JSON.stringify(value);
+    return text === undefined ? null : JSON.parse(text);
+  } catch {
+    return String(value);
+  }
 }

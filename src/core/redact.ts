@@ -16,6 +16,7 @@ export function findSecrets(text: string): Span[] {
     ...privateKeys(text),
     ...knownTokens(text),
     ...urlCredentials(text),
+    ...urlSignatures(text),
     ...authorizations(text),
     ...cookies(text),
     ...commandCredentials(text),
@@ -249,52 +250,66 @@ function privateKeys(text: string): Span[] {
 const lineJoint = String.raw`(?:\\+[nrt]|[\s"'\x60,+>|]|\d{1,6}[→:|\t]|\\$)`;
 const keyHeader = String.raw`(?:(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset):[^\n\\]{0,80})`;
 const keyBody = new RegExp(`^(?:${lineJoint}{1,40}${keyHeader}){0,4}(?:${lineJoint}{1,40}[\\w+/=-]{16,})*`);
-const keyEnd = new RegExp(
-  `^${lineJoint}{0,40}[\\w+/=-]{0,76}?${lineJoint}{0,40}-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----`,
-);
-const wholeKey =
-  /^([^(){};&<>*[\]-]{16,16384}?(?:-[^(){};&<>*[\]-]{1,80}){0,8})-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+const keyEnd = /^-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 
 function keyFrom(text: string, start: number, after: number): Span | undefined {
   const rest = text.slice(after, after + maxKeyChars);
-  const whole = wholeKey.exec(rest);
-  if (whole !== null && /[\w+/=]{12}/.test(whole[1] ?? "") && !/\.\.\.|…/.test(whole[1] ?? "")) {
-    return { start, end: after + whole[0].length, kind: "private-key" };
+  const dashes = rest.indexOf("-----");
+  const end = dashes < 0 ? undefined : keyEnd.exec(rest.slice(dashes))?.[0];
+  if (end !== undefined && isKeyText(rest.slice(0, dashes))) {
+    return { start, end: after + dashes + end.length, kind: "private-key" };
   }
   const body = keyBody.exec(rest)?.[0] ?? "";
   if (!/[\w+/=]{16}/.test(body)) return undefined;
   // The last line of a key is often shorter than what makes a line known as part of one.
-  const end =
-    keyEnd.exec(rest.slice(body.length))?.[0] ?? shortLastLine.exec(rest.slice(body.length))?.[0] ?? "";
-  return { start, end: after + body.length + end.length, kind: "private-key" };
+  const last = shortLastLine.exec(rest.slice(body.length))?.[0] ?? "";
+  return { start, end: after + body.length + last.length, kind: "private-key" };
+}
+
+/** Whatever a made-up key consists of, its end says that it is one, unless code or an ellipsis stands between. */
+function isKeyText(text: string): boolean {
+  return /[\w+/=]{12}/.test(text) && !/[(){};&<>*[\]…]|\.\.\./.test(text);
 }
 
 const shortLastLine = new RegExp(`^${lineJoint}{1,40}[A-Za-z0-9+/]{1,15}={0,2}(?=["'\\s\\\\]|$)`);
 
 /** The lines of a key before its end, when the beginning is missing. */
 function keyUpTo(text: string, endMark: number, after: number, floor: number): Span | undefined {
-  const lines = text.slice(Math.max(floor, endMark - maxKeyChars), endMark);
-  const start = endMark - keyTail(lines);
+  const from = Math.max(floor, endMark - maxKeyChars);
+  let start = endMark;
+  // Only the last line of a key may be short.
+  for (let shortest = 1; ; shortest = 16) {
+    const lineEnd = skipLineBreak(text, start, from);
+    const lineStart = skipKeyLine(text, lineEnd, from);
+    if (lineEnd - lineStart < shortest) break;
+    start = lineStart;
+  }
   return /[\w+/=]{16}/.test(text.slice(start, endMark))
     ? { start, end: after, kind: "private-key" }
     : undefined;
 }
 
-/** How many characters at the end of a text are lines of a key. */
-function keyTail(text: string): number {
-  const pieces = text.split(/((?:\\+[nrt]|\n)[ \t>+|"']{0,20})/);
-  let length = 0;
-  for (let i = pieces.length - 1; i >= 0; i--) {
-    const piece = pieces[i] ?? "";
-    const isLineBreak = i % 2 === 1;
-    // Only the last line may be short; a short or wordy line before it is other text.
-    const isLine = i >= pieces.length - 3 ? /^[\w+/=-]*["',+\s]{0,4}$/ : /^[\w+/=-]{16,}["',+\s]{0,4}$/;
-    if (!isLineBreak && !isLine.test(piece)) {
-      return length + (/[\w+/=-]{16,}["',+\s]{0,4}$/.exec(piece)?.[0].length ?? 0);
-    }
-    length += piece.length;
+/** Goes back over a line break, written out or escaped, and what stands around it. */
+function skipLineBreak(text: string, end: number, from: number): number {
+  let at = end;
+  while (at > from) {
+    if (isEscape(text, at)) at -= 2;
+    else if (/[\s"',>|\\]/.test(text[at - 1] ?? "")) at--;
+    else break;
   }
-  return length;
+  return at;
+}
+
+/** Goes back over the characters that a line of a key consists of. */
+function skipKeyLine(text: string, end: number, from: number): number {
+  let at = end;
+  while (at > from && /[A-Za-z0-9+/=]/.test(text[at - 1] ?? "") && !isEscape(text, at)) at--;
+  return at;
+}
+
+/** Whether a place follows an escaped line break or tabulator. */
+function isEscape(text: string, at: number): boolean {
+  return text[at - 2] === "\\" && /[nrt]/.test(text[at - 1] ?? "");
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -320,11 +335,11 @@ function urlCredentials(text: string): Span[] {
 }
 
 function urlCredential(text: string, schemeEnd: number, start: number): Span | undefined {
-  const rest = text.slice(start, start + 2000);
+  const rest = text.slice(start, start + 600);
   const isDatabase = databaseScheme.test(text.slice(Math.max(0, schemeEnd - 12), schemeEnd));
   const [match, user = "", password = "", token = ""] =
     (isDatabase && databaseUserInfo.exec(rest)) || (userInfo.exec(rest) ?? []);
-  if (match === undefined) return urlSecret(rest, start);
+  if (match === undefined) return webhookSecret(rest, start);
   const lone = token || (notPasswords.has(password) ? user : "");
   if (lone !== "")
     return isScrambled(lone, 16) && !isPlaceholder(lone) ? spanAt(start, lone, "url-password") : undefined;
@@ -332,15 +347,27 @@ function urlCredential(text: string, schemeEnd: number, start: number): Span | u
   return spanAt(start + user.length + 1, password, "url-password");
 }
 
-const signature =
-  /^[^\s"'`<>\\]{1,1500}?(?:[?&]|&amp;)(?:(?:X-(?:Amz|Goog)-)?Signature|sig)=([\w%+/=-]{16,600})/i;
-
-/** A secret in the path or the query: whoever knows such a URL may use it. */
-function urlSecret(rest: string, start: number): Span | undefined {
-  const match = webhook.exec(rest) ?? signature.exec(rest);
+/** The part of a webhook's URL that lets anyone use it. */
+function webhookSecret(rest: string, start: number): Span | undefined {
+  const match = webhook.exec(rest);
   const value = match?.[1] ?? "";
   if (match === null || isMadeUp(value)) return undefined;
-  return spanAt(start + match[0].length - value.length, value, "signed-url");
+  return spanAt(start + match[0].length - value.length, value, "webhook");
+}
+
+const signature = /[Ss]ig(?:nature)?(?:=|%3D)([\w%+/=-]{16,2048})/g;
+
+/** Signatures that make a URL open what it leads to. */
+function urlSignatures(text: string): Span[] {
+  return [...text.matchAll(signature)].flatMap((match) => {
+    const value = match[1] ?? "";
+    const isParameter = /(?:[?&;]|%26|%3F)(?:X-\w{3,4}-)?$/i.test(
+      text.slice(Math.max(0, match.index - 12), match.index),
+    );
+    return !isParameter || isPlaceholder(value)
+      ? []
+      : [spanAt(match.index + match[0].length - value.length, value, "signature")];
+  });
 }
 
 function spanAt(start: number, value: string, kind: string): Span {
@@ -351,7 +378,8 @@ function spanAt(start: number, value: string, kind: string): Span {
 // Headers
 // ---------------------------------------------------------------------------------------------------------
 
-const bearer = /bearer(?:[ \t+]{1,4}|%20|: ?)(?:\\{0,7}["'])?([A-Za-z0-9._~+/%-]{6,8192}={0,2})/gi;
+const bearer =
+  /(?:[Bb]earer|BEARER)(?:[ \t+]{1,4}|%20|: ?)(?:\\{0,7}["'])?([A-Za-z0-9._~+/%-]{6,8192}={0,2})/g;
 const basic = /Basic(?:[ \t+]{1,4}|%20)([A-Za-z0-9+/]{6,8192}={0,2})/g;
 
 /** Credentials after the word that names their scheme, in a header or anywhere else. */
@@ -446,7 +474,7 @@ function optionPassword(option: string, gap: string, value: string, line: string
   const command = passwordCommand.exec(line)?.[1] ?? "";
   switch (option) {
     case "a":
-      return command === "redis-cli" ? value : "";
+      return command === "redis-cli" ? value : userPassword(value, line);
     case "P":
       return /^(?:un)?zip$/.test(command) ? value : "";
     case "p":
@@ -478,7 +506,7 @@ function plainOption(command: string, gap: string, value: string, line: string):
 type Strength = "password" | "secret" | "weak";
 
 /** How name and value are joined, which decides how much the value must look like a secret. */
-type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "prose";
+type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "prose" | "apart";
 
 interface Named {
   readonly name: string;
@@ -494,28 +522,38 @@ const typeName = String.raw`(?:&(?:'static )?str|str(?:ing)?\??(?: \| (?:None|nu
 const joints = [
   String.raw`[ \t]{0,4}:?[ \t]{0,4}${typeName}[ \t]{1,4}=[ \t]{1,4}`,
   String.raw`[,;]?${blank}{0,40}${quote}?value${quote}?[ \t]{0,4}[:=][ \t]{0,4}`,
-  String.raw`[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])(?:[ \t]{0,8}[|>][-+]?[ \t]*\r?\n)?[ \t]{0,16}(?:${blank}{1,40}(?=${quote}))?`,
+  String.raw`\*{0,2}[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])\*{0,2}(?:[ \t]{0,8}[|>][-+]?[ \t]*\r?\n)?[ \t]{0,16}(?:${blank}{1,40}(?=${quote}))?`,
   String.raw`[ \t]{0,4},${blank}{0,20}(?=${quote})`,
-  ">",
-  String.raw`[ \t]{1,4}(?:(?:is|was|to)[ \t:]{1,3})?`,
+  String.raw`(?:<\/\w{1,20}>\s{0,20}<\w{1,20})?>`,
+  String.raw`[ \t]{0,20}[|│][ \t]{1,20}`,
+  String.raw`[ \t]{1,4}(?:(?:is|was|to)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
   "是 ?",
 ];
 const foreignWords = ["密码", "密碼", "パスワード", "пароль", "Пароль", "비밀번호"];
 const named = namedBy("p(?:ass|wd)|secret|token|key|auth");
-const rarelyNamed = namedBy(["mnemonic", ...foreignWords].join("|"));
+const rarelyNamed = namedBy(["mnemonic", "IDENTIFIED BY", ...foreignWords].join("|"));
 
 function namedBy(words: string): RegExp {
-  const name = `(${words})([\\w-]{0,40})(?![\\w-])(${quote}?[\\])]?)`;
+  const name = `(${words})([\\w-]{0,40})(?![\\w-])(?:${color})?(${quote}?[\\])]?)`;
   return new RegExp(`${name}(${joints.join("|")})(?:${color}){0,3}(\\[?[bBrRuU]?${quote})?`, "gi");
 }
 
 function assignments(text: string): Span[] {
   // Looking for a rare word alone costs less than one more alternative in the pattern that meets every character.
-  const hasRareWord = foreignWords.some((word) => text.includes(word)) || /mnemonic/i.test(text);
+  const hasRareWord =
+    foreignWords.some((word) => text.includes(word)) || /mnemonic|MNEMONIC|IDENTIFIED BY/.test(text);
   const patterns = hasRareWord ? [named, rarelyNamed] : [named];
-  return patterns.flatMap((pattern) =>
-    [...text.matchAll(pattern)].flatMap((match) => assignedSecret(text, match) ?? []),
-  );
+  return patterns.flatMap((pattern) => {
+    const spans: Span[] = [];
+    let done = 0;
+    for (const match of text.matchAll(pattern)) {
+      const span = match.index < done ? undefined : assignedSecret(text, match);
+      if (span === undefined) continue;
+      spans.push(span);
+      done = span.end;
+    }
+    return spans;
+  });
 }
 
 function assignedSecret(text: string, match: RegExpExecArray): Span | undefined {
@@ -531,15 +569,19 @@ function assignedSecret(text: string, match: RegExpExecArray): Span | undefined 
   const afterJoint = match.index + whole.length;
   const start = afterJoint + schemeLength(text, afterJoint, name);
   const value = valueAt(text, start, opening, joint, form);
-  if (value === "" || !isSecretValue(value, { name, strength, form })) return undefined;
-  return spanAt(start, value, kindOf(word));
+  if (value === "" || !isSecretValue(value.slice(0, judgedChars), { name, strength, form })) return undefined;
+  const more =
+    value.length < maxQuoted
+      ? ""
+      : (bareWord.exec(text.slice(start + maxQuoted, start + maxSecret))?.[0] ?? "");
+  return spanAt(start, value + more, kindOf(word));
 }
 
 /** Length of the word that names the scheme in an Authorization header, which is no part of the secret. */
 function schemeLength(text: string, at: number, name: string): number {
   if (!/authorization$/i.test(name)) return 0;
   return (
-    /^(?:token|api-?key|key|oauth|jwt|digest|negotiate|bot|splunk|sso-key|geniekey|[\w-]{0,20}auth[\w-]{0,10})[ =]{1,2}/i.exec(
+    /^(?:bearer|basic|token|api-?key|key|oauth|jwt|digest|negotiate|bot|splunk|sso-key|geniekey|[\w-]{0,20}auth[\w-]{0,10})[ =]{1,2}/i.exec(
       text.slice(at, at + 48),
     )?.[0].length ?? 0
   );
@@ -560,10 +602,13 @@ function isNameChar(code: number): boolean {
 }
 
 const qualifier = /(?<!\w)(?:api|access|secret|private|client|auth|account|bot|service|personal) $/i;
-const passwordWord = new RegExp(`(?:pass(?:w(?:or)?d|wort|phrase|code)s?|${foreignWords.join("|")})$`, "i");
+const passwordWord = new RegExp(
+  `(?:pass(?:w(?:or)?d|wort|phrase|code)s?|IDENTIFIED BY|requirepass|${foreignWords.join("|")})$`,
+  "i",
+);
 // The short words must not be the end of another, as in `bypass`.
 const shortPasswordWord =
-  /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd|pw|PW)$|[a-z](?:Pass|Pwd)$|(?:db|user|root|admin|my|pg|sql|smtp|mail|ftp|ssh|PG|SQL|DB)(?:pass|pwd|PASS|PWD)$/;
+  /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd|pw|PW)$|^[A-Z0-9_]*(?<!BY|COM)PASS$|[a-z](?:Pass|Pwd)$|(?:db|user|root|admin|my|pg|sql|smtp|mail|ftp|ssh|PG|SQL|DB)(?:pass|pwd|PASS|PWD)$/;
 const keyQualifier =
   "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes";
 const secretName = new RegExp(
@@ -602,15 +647,14 @@ interface Joined {
 
 function formOf(text: string, { name, at, close, joint, opening }: Joined): Form | undefined {
   const isFlag = name.startsWith("-");
-  if (joint === ">")
-    return close !== "" || /[^?]<$/.test(` ${text.slice(Math.max(0, at - 2), at)}`) ? "quoted" : undefined;
+  if (joint.endsWith(">")) return isTag(text, at, close, joint) ? "quoted" : undefined;
   if (joint.includes(",") && !/value/i.test(joint))
     return close !== "" && opening !== "" ? "pair" : undefined;
-  if (/^[ \t]+$/.test(joint)) {
+  if (/^[ \t|│]+$/.test(joint)) {
     if (isFlag) return "flag";
-    return takesValue(text, at) ? "assigned" : undefined;
+    return takesValue(text, at, name) ? "assigned" : "apart";
   }
-  if (/(?:is|was|to|是)[ \t:]*$/.test(joint)) return "prose";
+  if (/(?:is|was|to|是)[ \t:]*$/i.test(joint)) return "prose";
   const isUpper = /^[A-Z][A-Z0-9_]*$/.test(name.replace(/^.*[.$]/, ""));
   if (/^(?:=|%3D|[?:]=)$/i.test(joint)) {
     if (isFlag) return "flag";
@@ -620,19 +664,29 @@ function formOf(text: string, { name, at, close, joint, opening }: Joined): Form
   return opening === "" ? "spaced" : "quoted";
 }
 
+/** `<password>…`, `name="password">…` and `<key>password</key><string>…`, but not `(?<password>…`. */
+function isTag(text: string, at: number, close: string, joint: string): boolean {
+  return close !== "" || joint.startsWith("<") || (text[at - 1] === "<" && text[at - 2] !== "?");
+}
+
 /** Whether a bare word before the name says that a value follows it: `.netrc`, `ENV NAME value`, `config set name value`. */
-function takesValue(text: string, at: number): boolean {
+function takesValue(text: string, at: number, name: string): boolean {
+  if (name === "requirepass") return true;
   const before = text.slice(Math.max(0, at - 160), at);
-  return /(?:\blogin\s+\S+\s+(?:account\s+\S+\s+)?|(?:^|[\s"'])(?:ENV|setenv|SETX|setx)\s+|\bconfig(?:ure)? set\s+(?:\S+[:.])?)$/.test(
+  return /(?:\blogin\s+\S+\s+(?:account\s+\S+\s+)?|(?:^|[\s"'])(?:ENV|setenv|SETX|setx|set -\w*x\w*)\s+|\bconfig(?:ure)? set\s+(?:\S+[:.])?)$/.test(
     before,
   );
 }
 
+/** Values are told by their beginning, which bounds the time for texts that consist of nothing but names. */
+const judgedChars = 128;
 const maxQuoted = 256;
+const maxSecret = 16_384;
+const bareWord = /^[^\x00-\x20"'`\\<>\x7f\s]+/;
 
 /** The value as written, without its quotes; empty where it cannot be one. */
 function valueAt(text: string, start: number, opening: string, joint: string, form: Form): string {
-  if (joint === ">")
+  if (joint.endsWith(">"))
     return /^([^<>\s[\\]{4,256})(?=<)/.exec(text.slice(start, start + maxQuoted + 1))?.[1] ?? "";
   if (opening !== "") {
     const closed = quotedValue(
@@ -665,8 +719,8 @@ function quotedValue(text: string, opening: string): string | undefined {
 }
 
 function bareValue(text: string, start: number, form: Form): string {
-  const rest = text.slice(start, start + 4096);
-  const word = /^[^\x00-\x20"'`\\<>\x7f\s]+/.exec(rest)?.[0] ?? "";
+  const rest = text.slice(start, start + maxQuoted);
+  const word = bareWord.exec(rest)?.[0] ?? "";
   const toLineEnd =
     /^(?:\r?\n|\\+[nr]|$)/.test(rest.slice(word.length, word.length + 2)) || word.length === rest.length;
   const startsLine = /(?:^|\n|\\n|export |[ \t]-e )[ \t]*[\w.-]*[ \t]*[:=]?[ \t]*$/.test(
@@ -681,15 +735,16 @@ function bareValue(text: string, start: number, form: Form): string {
 }
 
 function isSecretValue(value: string, { name, strength, form }: Named): boolean {
-  if (isPlaceholder(value) || isLocation(value)) return false;
-  if (/\s/.test(value)) return strength === "weak" ? false : isPhrase(value, name);
-  if (form !== "quoted" && form !== "pair" && isCode(value, form)) return false;
   const hasDigit = /\d/.test(value);
-  const hasLetter = /[A-Za-z]/.test(value);
+  if (strength === "weak" && !hasDigit) return false;
+  if (isPlaceholder(value) || isLocation(value)) return false;
+  if (/\s/.test(value)) return isPhrase(value, name, strength);
+  if (form !== "quoted" && form !== "pair" && isCode(value, form)) return false;
+  if (strength !== "password" && !/[A-Za-z]/.test(value)) return false;
   // Two strings in a row are as often two items of a list.
   if (form === "pair" && (!hasDigit || isMostlyWords(value))) return false;
   if (form === "prose" && (!hasDigit || /^pass$/i.test(name))) return false;
-  if (!hasLetter && strength !== "password") return false;
+  if (form === "apart") return isApartSecret(value, strength);
   switch (strength) {
     case "weak":
       return isScrambled(value, form === "env" || form === "flag" ? 8 : 12);
@@ -701,6 +756,15 @@ function isSecretValue(value: string, { name, strength, form }: Named): boolean 
     case "password":
       return isPassword(value, name, form, hasDigit);
   }
+}
+
+/** Nothing but a blank or the line of a table between name and value: `API_KEY | …`, `WITH PASSWORD '…'`. */
+function isApartSecret(value: string, strength: Strength): boolean {
+  if (strength === "weak") return false;
+  return (
+    (isScrambled(value, 16) && !isMostlyWords(value)) ||
+    (strength === "password" && /\d/.test(value) && /[!@#$%^&*]/.test(value))
+  );
 }
 
 function isPassword(value: string, name: string, form: Form, hasDigit: boolean): boolean {
@@ -766,11 +830,17 @@ export function isPlaceholder(value: string): boolean {
   if (!/[A-Za-z0-9]/.test(value) || isMadeUp(value) || isTemplate(value)) return true;
   const letters = value.toLowerCase().replace(/[^a-z0-9]/g, "");
   if (standIns.has(letters) || standIns.has(letters.replace(/\d{1,2}$/, ""))) return true;
-  const pieces = value.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/).filter((piece) => piece !== "");
-  return (
-    pieces.every((piece) => /^(?:[A-Za-z]+|\d{1,4})$/.test(piece)) &&
-    pieces.some((piece) => standInWord.test(piece))
-  );
+  return isWordsOnly(value) && piecesOf(value).some((piece) => standInWord.test(piece));
+}
+
+/** Whether a value is made of words and short numbers only. */
+function isWordsOnly(value: string): boolean {
+  return /^[^A-Za-z0-9]*(?:(?:[A-Za-z]+|\d{1,4})(?:[^A-Za-z0-9]+|$))+$/.test(value);
+}
+
+/** The words of a value, joined as they may be: `my-token`, `my_token`, `myToken`. */
+function piecesOf(value: string): string[] {
+  return value.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/).filter((piece) => piece !== "");
 }
 
 function isTemplate(value: string): boolean {
@@ -801,23 +871,29 @@ function isLocation(value: string): boolean {
 
 /** Whether an unquoted value is an expression rather than a literal. */
 function isCode(value: string, form: Form): boolean {
-  if (/^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$]|[([]|->|::|\?\.)/.test(value)) return true;
   if (/^[([{]|^[&*!@][A-Za-z_.]+$|^&#?\w+;|=>|^\$[A-Za-z_]\w*(?:-$|->|::|[[{.])/.test(value)) return true;
+  if (/^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$]|[([]|->|::|\?\.)/.test(value)) {
+    return !/^[sbr]\.[A-Za-z0-9]{24,}$/.test(value); // Vault's older tokens look like this.
+  }
   if (form === "env" || form === "flag") return false;
   // Names: constants, and words joined by underscores or humps, with a number at the end at most.
   if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value)) return true;
-  return /^[A-Za-z$][A-Za-z$]*(?:_[A-Za-z]+|[a-z][A-Z][a-z]+)+_?\d{0,2}$/.test(value);
+  if (/^[A-Za-z$]+(?:_[A-Za-z]+)+_?\d{0,2}$/.test(value)) return true;
+  return (
+    /^[A-Z]?[a-z]+(?:[A-Z][a-z]+)+$/.test(value) ||
+    /^[a-zA-Z]*(?:pass|secret|token|key|auth|pwd)[a-z]*\d{0,2}$/i.test(value)
+  );
 }
 
 /** Whether a value is made of words and numbers, as names of things are, rather than of random characters. */
 function isWordy(value: string): boolean {
   if (/^[A-Za-z]{12,}$/.test(value)) return value.split(/(?<=[a-z])(?=[A-Z])/).length <= value.length / 4;
-  return value
-    .split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/)
-    .every((piece) =>
-      /^(?:[A-Za-z]*|\d+|[A-Za-z]{2,}\d{1,2}|v\d+|[A-Za-z]{2,}[24][A-Za-z]{2,})$/.test(piece),
-    );
+  return wordy.test(value);
 }
+
+// `to` and `for` are often written as digits: `symbol2label`.
+const wordyPiece = "(?:[A-Za-z]+|\\d+|[A-Za-z]{2,}\\d{1,2}|v\\d+|[A-Za-z]{2,}[24][A-Za-z]{2,})";
+const wordy = new RegExp(`^(?:${wordyPiece})?(?:[^A-Za-z0-9]+${wordyPiece})*[^A-Za-z0-9]*$`);
 
 /** Whether half of the pieces of a name or more are words: `ssh2_auth_file`. */
 function isMostlyWords(value: string): boolean {
@@ -848,26 +924,20 @@ function isTechnical(value: string): boolean {
 
 /** `AUTH_TOKEN=auth_token`: the value only repeats what it is called. */
 function namesItself(value: string): boolean {
-  const pieces = value.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/);
-  return (
-    pieces.every((piece) => /^[A-Za-z]*$/.test(piece)) &&
-    pieces.some((piece) => standIns.has(piece.toLowerCase()))
-  );
+  return /^[^0-9]*$/.test(value) && piecesOf(value).some((piece) => standIns.has(piece.toLowerCase()));
 }
 
 const sentenceWord =
   /^(?:the|your|is|a|an|must|and|to|for|password|passphrase|secret|key|token|with|of|or|be|not|in|at|least|on|please|enter|this|that|it|are|do|you|has|was|will|can|from|by|as|if|no|invalid|required)$/i;
 
 /** A passphrase, or a password with blanks, as opposed to a sentence about one. */
-function isPhrase(value: string, name: string): boolean {
+function isPhrase(value: string, name: string, strength: Strength): boolean {
   const words = value.trim().split(/\s+/);
-  if (words.some((word) => sentenceWord.test(word.replace(/[^\w]/g, "")))) return false;
-  if (/mnemonic|phrase|seed/i.test(name))
-    return words.length >= 4 && words.every((word) => /^[a-z]{3,10}$/.test(word));
-  if (words.length > 6) return false;
-  if (words.length >= 4 && words.every((word) => /^[a-z]{3,12}$/.test(word))) return passwordWord.test(name);
+  const areWords = words.length >= 4 && words.every((word) => /^[a-z]{3,12}$/.test(word));
+  if (/mnemonic|phrase|seed/i.test(name) && areWords && words.length % 3 === 0) return true;
+  if (strength !== "password" || words.length > 6) return false;
+  if (words.some((word) => sentenceWord.test(word.replace(/\W/g, "")))) return false;
   return (
-    words.some((word) => /[A-Za-z]/.test(word) && /\d/.test(word) && /[!@#$%^&*]/.test(value)) &&
-    passwordWord.test(name)
+    areWords || words.some((word) => /[A-Za-z]/.test(word) && /\d/.test(word) && /[!@#$%^&*]/.test(value))
   );
 }

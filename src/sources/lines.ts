@@ -28,7 +28,9 @@ export class LineReader {
   private buffer: Buffer;
   private filled = 0;
   private scanned = 0;
+  /** Bytes of the line at the offset that are no longer in the buffer. */
   private skipped = 0;
+  private passing = false;
   private readonly file: number;
   private readonly limits: LineLimits;
 
@@ -64,7 +66,7 @@ export class LineReader {
 
   /** In the middle of a line that is passed over: no place to stop at. */
   get skipping(): boolean {
-    return this.skipped > 0;
+    return this.passing;
   }
 
   digest(): string {
@@ -77,7 +79,7 @@ export class LineReader {
     let end = this.buffer.indexOf(newline, this.scanned);
     while (end >= 0 && end < this.filled) {
       this.line++;
-      if (this.skipped > 0) this.endSkipping(taker);
+      if (this.passing) this.endSkipping(taker);
       else this.takeLine(start, end, taker);
       start = end + 1;
       end = this.buffer.indexOf(newline, start);
@@ -106,13 +108,14 @@ export class LineReader {
 
   /** A line longer than the buffer: a larger one up to the limit, then the line is passed over piece by piece. */
   private makeRoom(): void {
-    if (this.skipped === 0 && this.buffer.length < this.limits.lineBytes) {
+    if (!this.passing && this.buffer.length < this.limits.lineBytes) {
       const larger = Buffer.allocUnsafe(Math.min(this.buffer.length * 2, this.limits.lineBytes));
       this.buffer.copy(larger, 0, 0, this.filled);
       this.buffer = larger;
       return;
     }
     this.hash?.update(this.buffer.subarray(0, this.filled));
+    this.passing = true;
     this.skipped += this.filled;
     this.filled = 0;
     this.scanned = 0;
@@ -120,13 +123,14 @@ export class LineReader {
   }
 
   private endSkipping(taker: LineTaker): void {
+    this.passing = false;
     const limit = Math.round(this.limits.lineBytes / 2 ** 20);
     taker.problem("line-too-long", `is longer than ${limit} MB; it was passed over`, this.line);
   }
 
   /** What stands after the last newline: a whole record, or one that the agent is still writing. */
   finish(taker: LineTaker): void {
-    if (this.skipped > 0) {
+    if (this.passing) {
       this.line++;
       this.endSkipping(taker);
       this.consume(this.filled);

@@ -13,13 +13,15 @@ interface Options {
   readonly policy: Policy;
   /** Whether positions carry a digest, so that a rewritten file is noticed later. */
   readonly digests: boolean;
+  /** Folders that are not entered on the way: Knack must not read itself. */
+  readonly passOver: readonly string[];
 }
 
 /** Transcripts on this machine's disk. */
 export function createTranscripts(options: Partial<Options> = {}): Transcripts {
-  const all = { readers: allReaders, policy: defaults, digests: true, ...options };
+  const all = { readers: allReaders, policy: defaults, digests: true, passOver: [], ...options };
   return {
-    find,
+    find: (paths) => find(paths, all.passOver),
     unchanged: async (path, position) => unchanged(path, position),
     read: (path, resume) => read(path, resume, all),
   };
@@ -226,9 +228,12 @@ function unknownFormat(path: string, { readers }: Options): Diagnostic {
   };
 }
 
-const passedOver = new Set(["node_modules", ".git"]);
+const passedOver = new Set(["node_modules", ".git", ".DS_Store"]);
 
-async function find(paths: readonly string[]): Promise<{ files: FoundFile[]; diagnostics: Diagnostic[] }> {
+async function find(
+  paths: readonly string[],
+  passOver: readonly string[],
+): Promise<{ files: FoundFile[]; diagnostics: Diagnostic[] }> {
   const files = new Map<string, FoundFile>();
   const diagnostics: Diagnostic[] = [];
   const visit = async (path: string): Promise<void> => {
@@ -248,7 +253,8 @@ async function find(paths: readonly string[]): Promise<{ files: FoundFile[]; dia
   const visitFolder = async (folder: string): Promise<void> => {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       // A link to a folder may lead back up.
-      if (passedOver.has(entry.name) || entry.name.startsWith(".DS_") || entry.isSymbolicLink()) continue;
+      if (passedOver.has(entry.name) || entry.isSymbolicLink()) continue;
+      if (passOver.includes(join(folder, entry.name))) continue;
       if (entry.isDirectory() || entry.isFile()) await visit(join(folder, entry.name));
     }
   };

@@ -1,0 +1,43 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { jsonLines, knack } from "./helpers/knack.ts";
+import { tempFolder } from "./helpers/temp.ts";
+
+const folder = process.env.KNACK_EVAL_DIR ? join(process.env.KNACK_EVAL_DIR, "sessions") : "";
+const formats = ["claude-code", "codex"];
+
+describe.skipIf(!existsSync(folder))("the evaluation sessions", () => {
+  test.each(formats)("of %s are all read, with the right format", async (format) => {
+    const home = tempFolder();
+    const files = readdirSync(join(folder, format), { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".jsonl"),
+    );
+    const { code, stdout } = await knack(["sessions", join(folder, format), "--json"], { home });
+    expect(code).toBe(0);
+    const { sessions } = JSON.parse(stdout) as {
+      sessions: { path: string; format: string; counts: { events: number }; startedAt: string | null }[];
+    };
+    expect(new Set(sessions.map(({ path }) => path))).toEqual(
+      new Set(files.map((name) => join(folder, format, name))),
+    );
+    expect(new Set(sessions.map((session) => session.format))).toEqual(new Set([format]));
+    for (const { path, counts, startedAt } of sessions)
+      expect(counts.events > 0 && startedAt !== null, path).toBe(true);
+  });
+
+  test("give events with refs and keys in order", async () => {
+    const { stdout } = await knack(
+      ["sessions", ...formats.map((format) => join(folder, format)), "--events"],
+      { home: tempFolder() },
+    );
+    const last = new Map<string, number>();
+    for (const { session, ref, key, kind, outcome } of jsonLines<Record<string, string>>(stdout)) {
+      expect(ref).toBe(`e${(last.get(session as string) ?? 0) + 1}`);
+      last.set(session as string, Number((ref as string).slice(1)));
+      expect(Number(key)).toBeGreaterThan(0);
+      expect(outcome === null, `${session} ${ref}`).toBe(kind !== "call");
+    }
+    expect(last.size).toBeGreaterThan(100);
+  });
+});

@@ -1,0 +1,52 @@
+import { spawn } from "node:child_process";
+import { join, resolve } from "node:path";
+
+export const root = resolve(import.meta.dirname, "../..");
+export const cli = join(root, "dist/cli.js");
+
+export interface Ran {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Options {
+  readonly home: string;
+  readonly env?: Record<string, string>;
+  readonly cwd?: string;
+  /** Ends the process by SIGKILL after so many milliseconds. */
+  readonly killAfter?: number;
+  readonly uid?: number;
+  readonly node?: string;
+}
+
+/** Runs the built knack with nothing of this process's environment but PATH. */
+export function knack(words: readonly string[], options: Options): Promise<Ran> {
+  const { home, env = {}, cwd = root, killAfter, uid, node = process.execPath } = options;
+  return new Promise((done, fail) => {
+    const child = spawn(node, [cli, ...words], {
+      cwd,
+      env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack"), ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+      ...(uid === undefined ? {} : { uid, gid: uid }),
+    });
+    let [stdout, stderr] = ["", ""];
+    child.stdout.setEncoding("utf8").on("data", (text) => {
+      stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text) => {
+      stderr += text;
+    });
+    const timer = killAfter === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfter);
+    child.on("error", fail).on("close", (code, signal) => {
+      clearTimeout(timer);
+      done({ code, signal, stdout, stderr });
+    });
+  });
+}
+
+/** Lines of JSON. */
+export function jsonLines<T = Record<string, unknown>>(text: string): T[] {
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as T]));
+}

@@ -1,0 +1,313 @@
+import { appendFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type Knack, openKnack } from "../src/index.ts";
+import { claudeLines } from "./helpers/claude.ts";
+import { dump } from "./helpers/dump.ts";
+import { seeded, writeHistory } from "./helpers/history.ts";
+import { knack } from "./helpers/knack.ts";
+import { story } from "./helpers/lines.ts";
+import { tempFolder } from "./helpers/temp.ts";
+
+const jsonl = (records: readonly unknown[]) =>
+  records.map((record) => `${JSON.stringify(record)}\n`).join("");
+
+async function open(home: string, now = 1_760_000_000_000): Promise<Knack> {
+  const opened = await openKnack({
+    env: { HOME: home, KNACK_HOME: join(home, ".knack") },
+    clock: { now: () => now },
+  });
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+describe("ingest", () => {
+  test("reads a grown transcript from where it was left", async () => {
+    const home = tempFolder();
+    const path = join(home, "a.jsonl");
+    const { user, runs, result, says } = claudeLines();
+    writeFileSync(path, jsonl([user("go"), runs("t1", "npm test")]));
+    const opened = await open(home);
+    const before = await opened.sessions([path]);
+    expect(before.sessions[0]?.counts).toMatchObject({ events: 2, calls: 1, failed: 0 });
+    appendFileSync(path, jsonl([result("t1", "Exit code 1\nno", { error: true }), says("Failed.")]));
+    const after = await opened.sessions([path]);
+    expect(after.sessions[0]?.counts).toEqual({ events: 3, prompts: 1, calls: 1, failed: 1, rejected: 0 });
+    const events = await opened.events(after.sessions[0] as never);
+    expect(story(events)).toEqual(['prompt "go"', "call Bash failed 1", 'reply "Failed."']);
+    expect(events.map(({ ref }) => ref)).toEqual(["e1", "e2", "e3"]);
+  });
+
+  test("notices a rewritten transcript, keeps that on the ledger, and reads it anew", async () => {
+    const home = tempFolder();
+    const path = join(home, "a.jsonl");
+    const { user, says } = claudeLines();
+    writeFileSync(path, jsonl([user("one"), says("first"), says("second")]));
+    const opened = await open(home);
+    await opened.sessions([path]);
+    writeFileSync(path, jsonl([user("two"), says("third")]));
+    const { sessions } = await opened.sessions([path]);
+    expect(story(await opened.events(sessions[0] as never))).toEqual(['prompt "two"', 'reply "third"']);
+    await opened.close();
+    expect(
+      dump(join(home, ".knack/knack.db")).ledger.filter((row) => row.includes("transcript.rewritten")),
+    ).toHaveLength(1);
+  });
+
+  test("takes the cut-line note back when the line is whole", async () => {
+    const home = tempFolder();
+    const path = join(home, "a.jsonl");
+    const { user, says } = claudeLines();
+    const text = jsonl([user("go"), says("done")]);
+    writeFileSync(path, text.slice(0, -20));
+    const opened = await open(home);
+    expect((await opened.sessions([path])).sessions[0]?.diagnostics.map(({ code }) => code)).toEqual([
+      "cut-line",
+    ]);
+    writeFileSync(path, text);
+    const { sessions } = await opened.sessions([path]);
+    expect(sessions[0]).toMatchObject({ diagnostics: [], counts: { events: 2 } });
+  });
+
+  test("forgets events after thirty days, keeps what they add up to, and reads them again when asked", async () => {
+    const home = tempFolder();
+    const path = join(home, "a.jsonl");
+    const { user, says } = claudeLines();
+    writeFileSync(path, jsonl([user("go"), says("done")]));
+    const day = 86_400_000;
+    const first = await open(home, 0);
+    await first.sessions([path]);
+    const later = await open(home, 31 * day);
+    const { sessions } = await later.sessions([path]);
+    expect(sessions[0]?.counts.events).toBe(2);
+    expect(await later.events(sessions[0] as never)).toEqual([]);
+    expect(await later.check()).toMatchObject({ damage: [], drift: [] });
+    const again = await later.sessions([path], { refresh: true });
+    expect(await later.events(again.sessions[0] as never)).toHaveLength(2);
+  });
+
+  test("keeps no secret on disk, in events or in what waits to become one", async () => {
+    const home = tempFolder();
+    const path = join(home, "a.jsonl");
+    const { user, runs, result, calls, queue } = claudeLines();
+    const secrets = ["a1", "b2", "c3", "d4", "e5", "f6"].map(
+      (mark) => `ghp_${`${mark}B2c3D4e5`.repeat(5).slice(0, 36)}`,
+    );
+    const [inPrompt, inCommand, inOutput, inInput, inQueue, atCut] = secrets;
+    writeFileSync(
+      path,
+      jsonl([
+        user(`use ${inPrompt}`),
+        runs("t1", `curl -H "Authorization: Bearer ${inCommand}" https://example.com`),
+        result("t1", `${"line\n".repeat(590)}${atCut}\n${"line\n".repeat(5_000)}token ${inOutput}`),
+        calls("t2", "Write", {
+          file_path: "/a/.env",
+          content: `TOKEN=${inInput}\n`,
+          nested: [{ password: "correct-horse-battery" }],
+        }),
+        queue("enqueue", `and ${inQueue}`),
+      ]),
+    );
+    const opened = await open(home);
+    const { sessions } = await opened.sessions([path]);
+    expect(sessions[0]?.counts).toMatchObject({ events: 3, prompts: 1 });
+    await opened.close();
+    const stored = readFileSync(join(home, ".knack/knack.db"), "latin1");
+    expect(stored).toContain("example.com");
+    for (const secret of [...secrets, "correct-horse-battery"]) expect(stored).not.toContain(secret);
+  });
+
+  test("finds drift between the ledger and what follows from it, and mends it", async () => {
+    const home = tempFolder();
+    writeHistory(home, { sessions: 3, turns: 2 });
+    const opened = await open(home);
+    await opened.sessions();
+    expect(await opened.check()).toMatchObject({ damage: [], drift: [], entries: 3 });
+    await opened.close();
+    const { default: Database } = await import("libsql");
+    const raw = new Database(join(home, ".knack/knack.db"));
+    raw.exec("update project set sessions = 99; update session set failed = failed + 1");
+    raw.close();
+    const again = await open(home);
+    const { drift } = await again.check();
+    expect(drift.length).toBeGreaterThan(3);
+    expect(await again.rebuild()).toEqual(drift);
+    expect((await again.check()).drift).toEqual([]);
+  });
+
+  test("merges what hooks saw into the transcript's session", async () => {
+    const home = tempFolder();
+    const { user, runs, result, says } = claudeLines("s-1");
+    const transcript = join(home, "s-1.jsonl");
+    const hooks = join(home, "hooks.jsonl");
+    const hook = (hook_event_name: string, more: object) => ({
+      session_id: "s-1",
+      transcript_path: transcript,
+      cwd: "/home/dev/app",
+      hook_event_name,
+      ...more,
+    });
+    writeFileSync(transcript, jsonl([user("go"), runs("t1", "npm test"), result("t1", "ok"), says("Done.")]));
+    writeFileSync(
+      hooks,
+      jsonl([
+        hook("UserPromptSubmit", { prompt: "go" }),
+        hook("PostToolUse", {
+          tool_name: "Bash",
+          tool_use_id: "t1",
+          tool_input: { command: "npm test" },
+          tool_response: { stdout: "ok" },
+        }),
+        hook("PostToolUseFailure", {
+          tool_name: "Bash",
+          tool_use_id: "t2",
+          tool_input: { command: "npm run lint" },
+          error: "Exit code 2\nbad",
+        }),
+        hook("Stop", { last_assistant_message: "Done." }),
+      ]),
+    );
+    const opened = await open(home);
+    for (const paths of [[transcript, hooks], [hooks, transcript], [home]]) {
+      const { sessions } = await opened.sessions(paths);
+      expect(sessions).toHaveLength(1);
+      expect(sessions[0]).toMatchObject({
+        path: transcript,
+        format: "claude-code",
+        counts: { events: 4, prompts: 1, calls: 2, failed: 1 },
+      });
+      expect((await opened.events(sessions[0] as never)).map(({ ref }) => ref)).toEqual([
+        "e1",
+        "e2",
+        "h3",
+        "e3",
+      ]);
+    }
+    const alone = await opened.sessions([hooks]);
+    expect(alone.sessions[0]).toMatchObject({
+      format: "hook",
+      counts: { events: 4, prompts: 1, calls: 2, failed: 1 },
+    });
+  });
+});
+
+describe("worktrees and remotes", () => {
+  test("make one project of one repository", async () => {
+    const home = tempFolder();
+    const repo = join(home, "repo");
+    const worktree = join(home, "elsewhere/fix");
+    const clone = join(home, "clone");
+    mkdirSync(join(repo, ".git/worktrees/fix"), { recursive: true });
+    mkdirSync(join(repo, "src"), { recursive: true });
+    mkdirSync(worktree, { recursive: true });
+    mkdirSync(join(clone, ".git"), { recursive: true });
+    writeFileSync(
+      join(repo, ".git/config"),
+      '[core]\n\tbare = false\n[remote "origin"]\n\turl = https://dev:pass@github.com/Dev/Repo.git\n\tfetch = x\n',
+    );
+    writeFileSync(join(repo, ".git/worktrees/fix/commondir"), "../..\n");
+    writeFileSync(join(worktree, ".git"), `gitdir: ${join(repo, ".git/worktrees/fix")}\n`);
+    writeFileSync(
+      join(clone, ".git/config"),
+      '[remote "upstream"]\n\turl = x\n[remote "origin"]\n\turl = git@github.com:dev/repo.git\n',
+    );
+    const places = [join(repo, "src"), worktree, clone, join(home, "plain")];
+    for (const [at, cwd] of places.entries()) {
+      const { user } = claudeLines(`s-${at}`, cwd);
+      writeFileSync(join(home, `s-${at}.jsonl`), jsonl([user("go")]));
+    }
+    const opened = await open(home);
+    const { sessions } = await opened.sessions(places.map((_, at) => join(home, `s-${at}.jsonl`)));
+    const byId = new Map(sessions.map(({ sessionId, project }) => [sessionId, project]));
+    for (const id of ["s-0", "s-1", "s-2"]) expect(byId.get(id)?.id).toBe("github.com/dev/repo");
+    expect(byId.get("s-1")?.root).toBe(repo);
+    expect(byId.get("s-3")).toEqual({ id: join(home, "plain"), name: "plain", root: join(home, "plain") });
+  });
+});
+
+describe("many and killed processes", () => {
+  test("killed fifty times at random points, then run to the end: the state is that of an undisturbed run", async () => {
+    const disturbed = tempFolder();
+    const history = { sessions: 24, turns: 90 };
+    writeHistory(disturbed, history);
+    const random = seeded(Date.now());
+    let killed = 0;
+    for (let run = 0; run < 50; run++) {
+      const { signal } = await knack(["sessions", "--json"], {
+        home: disturbed,
+        killAfter: 60 + random() * 240,
+      });
+      if (signal === "SIGKILL") killed++;
+      // A part that the ingest has not reached must be left for some of the kills to matter.
+      if (signal === null && run < 45)
+        writeHistory(disturbed, { ...history, turns: history.turns + run + 1 });
+    }
+    const last = await knack(["sessions", "--json"], { home: disturbed });
+    expect(last).toMatchObject({ code: 0, stderr: "" });
+    expect(killed).toBeGreaterThan(25);
+    const disturbedState = dump(join(disturbed, ".knack/knack.db"));
+    rmSync(join(disturbed, ".knack"), { recursive: true });
+    await knack(["sessions", "--json"], { home: disturbed });
+    const calm = dump(join(disturbed, ".knack/knack.db"));
+    const { ledger, ...rows } = disturbedState;
+    const { ledger: calmLedger, ...calmRows } = calm;
+    expect(differing(rows, calmRows)).toEqual([]);
+    // Files that were written anew in between are noted on the disturbed ledger only.
+    expect(ledger.filter((row) => !row.includes("transcript.rewritten"))).toEqual(calmLedger);
+  }, 180_000);
+
+  test("eight at once on the same folders: no error, nothing lost, nothing twice", async () => {
+    const [together, alone] = [tempFolder(), tempFolder()];
+    const history = { sessions: 12, turns: 60 };
+    const { files } = writeHistory(alone, history);
+    const paths = [join(alone, ".claude"), join(alone, ".codex")];
+    const runs = await Promise.all(
+      Array.from({ length: 8 }, () => knack(["sessions", ...paths, "--json"], { home: together })),
+    );
+    for (const run of runs) {
+      expect(run).toMatchObject({ code: 0, stderr: "" });
+      expect(JSON.parse(run.stdout).sessions).toHaveLength(files.length);
+    }
+    await knack(["sessions", ...paths, "--json"], { home: alone });
+    expect(differing(dump(join(together, ".knack/knack.db")), dump(join(alone, ".knack/knack.db")))).toEqual(
+      [],
+    );
+  }, 120_000);
+
+  test("a transcript that grows while it is read by several ends up whole", async () => {
+    const home = tempFolder();
+    writeHistory(home, { sessions: 1, turns: 400 });
+    const [path] = [join(home, ".claude/projects/-home-dev-app/5f0c1a52-0000-4000-8000-000000000000.jsonl")];
+    const text = readFileSync(path);
+    writeFileSync(path, text.subarray(0, 1000));
+    const grow = (async () => {
+      for (let at = 1000; at < text.length; at += 60_000) {
+        appendFileSync(path, text.subarray(at, at + 60_000));
+        await new Promise((done) => setTimeout(done, 15));
+      }
+    })();
+    const reads = Promise.all(
+      Array.from({ length: 4 }, async () => {
+        for (let round = 0; round < 3; round++)
+          expect(await knack(["sessions", path, "--json"], { home })).toMatchObject({ code: 0 });
+      }),
+    );
+    await Promise.all([grow, reads]);
+    utimesSync(path, 1_770_000_000, 1_770_000_000);
+    const last = JSON.parse((await knack(["sessions", path, "--json"], { home })).stdout);
+    const dry = JSON.parse((await knack(["sessions", path, "--json", "--dry-run"], { home })).stdout);
+    expect(last.sessions[0].counts).toEqual(dry.sessions[0].counts);
+    expect(last.sessions[0].diagnostics).toEqual([]);
+  }, 120_000);
+});
+
+/** The names of tables that differ, with the first row that is in one only: a whole diff would be endless. */
+function differing(a: Record<string, string[]>, b: Record<string, string[]>): string[] {
+  return Object.keys(a).flatMap((table) => {
+    const [one, two] = [a[table] ?? [], b[table] ?? []];
+    const at = one.findIndex((row, index) => row !== two[index]);
+    return at < 0 && one.length === two.length
+      ? []
+      : [`${table} ${one.length}/${two.length}: ${one[at]?.slice(0, 300)} | ${two[at]?.slice(0, 300)}`];
+  });
+}
