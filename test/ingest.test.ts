@@ -50,7 +50,7 @@ describe("ingest", () => {
     expect(story(await opened.events(sessions[0] as never))).toEqual(['prompt "two"', 'reply "third"']);
     await opened.close();
     expect(
-      dump(join(home, ".knack/knack.db")).ledger.filter((row) => row.includes("transcript.rewritten")),
+      dump(join(home, ".knack/knack.db")).ledger?.filter((row) => row.includes("transcript.rewritten")),
     ).toHaveLength(1);
   });
 
@@ -253,7 +253,7 @@ describe("many and killed processes", () => {
     const { ledger: calmLedger, ...calmRows } = calm;
     expect(differing(rows, calmRows)).toEqual([]);
     // Files that were written anew in between are noted on the disturbed ledger only.
-    expect(ledger.filter((row) => !row.includes("transcript.rewritten"))).toEqual(calmLedger);
+    expect(ledger?.filter((row) => !row.includes("transcript.rewritten"))).toEqual(calmLedger);
   }, 180_000);
 
   test("eight at once on the same folders: no error, nothing lost, nothing twice", async () => {

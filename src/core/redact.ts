@@ -891,8 +891,9 @@ function isWordy(value: string): boolean {
   return wordy.test(value);
 }
 
-// `to` and `for` are often written as digits: `symbol2label`.
-const wordyPiece = "(?:[A-Za-z]+|\\d+|[A-Za-z]{2,}\\d{1,2}|v\\d+|[A-Za-z]{2,}[24][A-Za-z]{2,})";
+// Words joined by humps have small letters between the capitals; `to` and `for` are often written as digits.
+const word = "(?:[A-Z]+|[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*[A-Z]{0,3})";
+const wordyPiece = `(?:${word}|\\d+|(?=[A-Za-z]{2})${word}\\d{1,2}|v\\d+|[A-Z]?[a-z]{2,10}[24][A-Z]?[a-z]{2,10})`;
 const wordy = new RegExp(`^(?:${wordyPiece})?(?:[^A-Za-z0-9]+${wordyPiece})*[^A-Za-z0-9]*$`);
 
 /** Whether half of the pieces of a name or more are words: `ssh2_auth_file`. */
