@@ -317,12 +317,10 @@ function isEscape(text: string, at: number): boolean {
 // ---------------------------------------------------------------------------------------------------------
 
 const urlStart = /:\\?\/\\?\//g;
-const userInfo = /^(?:([^\s:/@"'`<>\\]{0,128}):([^\s/"'`<>\\]{1,256})|([^\s:/@"'`<>\\]{20,256}))@/;
-// Database passwords are often pasted unescaped, slashes included; elsewhere `host:8080/@scope` would look the same.
-const databaseScheme =
-  /(?:postgres(?:ql)?|mysql|mariadb|mongodb|srv|rediss?|amqps?|clickhouse|mssql|sqlserver)$/i;
-const databaseUserInfo =
-  /^([^\s:/@"'`<>\\]{0,128}):((?!\d{1,5}\/)[^\s"'`<>\\?]{1,200})@(?=[\w.-]+(?:[:/,?\s"'`\\]|$))/;
+const userInfo = /^(?:([^\s:/@"'`<>\\[]{0,128}):([^\s/"'`<>\\]{1,256})|([^\s:/@"'`<>\\[]{20,256}))@/;
+// Passwords are pasted unescaped, slashes included. Only digits can follow the colon otherwise: `host:8080/@scope`.
+const slashedUserInfo =
+  /^([^\s:/@"'`<>\\[]{0,128}):((?!\d{1,5}\/)[^\s"'`<>\\?]{1,200}?)@(?=[\w.-]+(?:[:/,?\s"'`\\]|$))/;
 const webhook =
   /^(?:hooks\.slack(?:-gov)?\.com\\?\/(?:services|workflows|triggers)|(?:[\w-]{1,20}\.)?discord(?:app)?\.com\\?\/api\\?\/(?:v\d+\\?\/)?webhooks|[\w.-]{1,80}webhook\.office\.com\\?\/webhookb2)\\?\/((?:[\w@.-]|\\?\/){16,400})/;
 /** What stands in the place of a password when the user's name is the token. */
@@ -330,20 +328,21 @@ const notPasswords = new Set(["x-oauth-basic", "x-access-token", ""]);
 
 function urlCredentials(text: string): Span[] {
   return [...text.matchAll(urlStart)].flatMap(
-    (match) => urlCredential(text, match.index, match.index + match[0].length) ?? [],
+    (match) => urlCredential(text, match.index + match[0].length) ?? [],
   );
 }
 
-function urlCredential(text: string, schemeEnd: number, start: number): Span | undefined {
+function urlCredential(text: string, start: number): Span | undefined {
   const rest = text.slice(start, start + 600);
-  const isDatabase = databaseScheme.test(text.slice(Math.max(0, schemeEnd - 12), schemeEnd));
   const [match, user = "", password = "", token = ""] =
-    (isDatabase && databaseUserInfo.exec(rest)) || (userInfo.exec(rest) ?? []);
+    userInfo.exec(rest) ?? slashedUserInfo.exec(rest) ?? [];
   if (match === undefined) return webhookSecret(rest, start);
   const lone = token || (notPasswords.has(password) ? user : "");
   if (lone !== "")
     return isScrambled(lone, 16) && !isPlaceholder(lone) ? spanAt(start, lone, "url-password") : undefined;
-  if (password.length < 4 || isPlaceholder(password) || isTemplate(user)) return undefined;
+  // A password that repeats the user's name is what a server comes with.
+  if (password.length < 4 || password === user || isPlaceholder(password) || isTemplate(user))
+    return undefined;
   return spanAt(start + user.length + 1, password, "url-password");
 }
 
@@ -435,7 +434,7 @@ function cookies(text: string): Span[] {
 function cookieValues(list: string, at: number): Span[] {
   return [...list.matchAll(cookiePair)].flatMap((pair) => {
     const [whole, name = "", value = ""] = pair;
-    const isSession = sessionName.test(name) && /[\d%]/.test(value);
+    const isSession = sessionName.test(name) && (isMixed(value) || value.includes("%"));
     if (isPlaceholder(value) || !(isSession || isScrambled(value, 16))) return [];
     return [spanAt(at + pair.index + whole.length - value.length, value, "cookie")];
   });
@@ -446,7 +445,7 @@ function cookieValues(list: string, at: number): Span[] {
 // ---------------------------------------------------------------------------------------------------------
 
 const shortOption =
-  /\s-([pPaub]|passin|passout|-user|-proxy-user)([ =]{0,2})(?:\\{0,7}["'](?=[^"']))?([^\s"'`\\|;<>]{2,512})/g;
+  /\s-([pPaubS]|passin|passout|-user|-proxy-user)([ =]{0,2})(?:\\{0,7}["'](?=[^"']))?([^\s"'`\\|;<>]{2,512})/g;
 const passwordCommand =
   /(?:^|[\s"'`;|&(/])(mysql\w*|mariadb\w*|sshpass|redis-cli|docker|podman|helm|mongo\w*|ldap\w+|smbclient|htpasswd|twine|ftp|7z|zip|unzip|openssl)\b[^\n;|&]*$/;
 const userCommand = /(?:^|[\s"'`;|&(/])(?:curl|wget|http|https|xh|ab|siege)(?:\s[^\n]*)?$/;
@@ -457,6 +456,7 @@ function commandCredentials(text: string): Span[] {
     const [whole, option = "", gap = "", value = ""] = match;
     const line = text.slice(Math.max(0, match.index - 200), match.index).replace(/\\+[nr]/g, "\n");
     const end = match.index + whole.length;
+    if (option === "S") return pipedPassword(text, match.index);
     if (option === "b") return userCommand.test(line) ? cookieValues(value, end - value.length) : [];
     const secret =
       option === "u" || option.endsWith("user")
@@ -464,6 +464,16 @@ function commandCredentials(text: string): Span[] {
         : optionPassword(option, gap, value, line);
     return secret === "" || isPlaceholder(secret) ? [] : [spanAt(end - secret.length, secret, "password")];
   });
+}
+
+/** `echo secret | sudo -S …` */
+function pipedPassword(text: string, end: number): Span[] {
+  const match = /\becho\s+(?:-\w+\s+)?(?:\\{0,7}["'])?([^\s"'\\|]{3,128})(?:\\{0,7}["'])?\s*\|\s*sudo$/.exec(
+    text.slice(Math.max(0, end - 200), end),
+  );
+  const value = match?.[1] ?? "";
+  if (match === null || isPlaceholder(value)) return [];
+  return [spanAt(end - match[0].length + match[0].indexOf(value, 4), value, "password")];
 }
 
 function userPassword(value: string, line: string): string {
@@ -726,7 +736,8 @@ function bareValue(text: string, start: number, form: Form): string {
   const startsLine = /(?:^|\n|\\n|export |[ \t]-e )[ \t]*[\w.-]*[ \t]*[:=]?[ \t]*$/.test(
     text.slice(Math.max(0, start - 80), start),
   );
-  if (startsLine && toLineEnd) return word.replace(/[,;]$/, "");
+  const isList = /[;&]\w+=/.test(word);
+  if (startsLine && toLineEnd && !isList) return word.replace(/[,;]$/, "");
   const ends =
     form === "spaced" || form === "prose"
       ? /&(?:quot|amp|lt|gt|#\d+);?.*$|[,;)}\]]+$|\.$/
@@ -735,26 +746,25 @@ function bareValue(text: string, start: number, form: Form): string {
 }
 
 function isSecretValue(value: string, { name, strength, form }: Named): boolean {
-  const hasDigit = /\d/.test(value);
-  if (strength === "weak" && !hasDigit) return false;
+  if (strength === "weak" && !isMixed(value)) return false;
   if (isPlaceholder(value) || isLocation(value)) return false;
   if (/\s/.test(value)) return isPhrase(value, name, strength);
   if (form !== "quoted" && form !== "pair" && isCode(value, form)) return false;
   if (strength !== "password" && !/[A-Za-z]/.test(value)) return false;
   // Two strings in a row are as often two items of a list.
-  if (form === "pair" && (!hasDigit || isMostlyWords(value))) return false;
-  if (form === "prose" && (!hasDigit || /^pass$/i.test(name))) return false;
+  if (form === "pair" && (!isMixed(value) || isMostlyWords(value))) return false;
+  if (form === "prose" && (/^pass$/i.test(name) || !(isMixed(value) || /[!@#$%^&*~+]\w/.test(value))))
+    return false;
   if (form === "apart") return isApartSecret(value, strength);
   switch (strength) {
     case "weak":
       return isScrambled(value, form === "env" || form === "flag" ? 8 : 12);
     case "secret":
-      if (form === "env" || form === "flag") return value.length >= 6 && !namesItself(value);
-      return (
-        value.length >= 6 && hasDigit && !isTechnical(value) && (!isWordy(value) || isWordAndNumber(value))
-      );
+      if (value.length < 6) return false;
+      if (form === "env" || form === "flag") return !namesItself(value);
+      return isMixed(value) && !isTechnical(value) && (!isWordy(value) || isWordAndNumber(value));
     case "password":
-      return isPassword(value, name, form, hasDigit);
+      return isPassword(value, name, form);
   }
 }
 
@@ -767,12 +777,12 @@ function isApartSecret(value: string, strength: Strength): boolean {
   );
 }
 
-function isPassword(value: string, name: string, form: Form, hasDigit: boolean): boolean {
+function isPassword(value: string, name: string, form: Form): boolean {
   const isBarePass = /^pass$/i.test(name);
   const hasSymbol = /[^\w\s.,:/-]/.test(value);
   if (value.length < 4 || isTechnical(value) || namesItself(value)) return false;
   if (/^[\d.]+$/.test(value)) return !isBarePass && value.length >= (form === "quoted" ? 4 : 6);
-  if (hasDigit || hasSymbol) return value.length >= (form === "prose" || form === "spaced" ? 6 : 4);
+  if (isMixed(value) || hasSymbol) return value.length >= (form === "prose" || form === "spaced" ? 6 : 4);
   // Words alone: a password in a settings file, a label or a type in code.
   if (isBarePass || value.length < 6 || !/^[\x21-\x7e]+$/.test(value)) return false;
   switch (form) {
@@ -823,7 +833,7 @@ const standIns = new Set(
 
 /** Words that make a value built of words a stand-in: `your-token-here`, `test_key_1`. */
 const standInWord =
-  /^(?:your|my|some|the|this|a|an|example|test|fake|dummy|mock|sample|placeholder|change|changeme|replace|insert|enter|here|todo|foo|bar|valid|invalid|expired|wrong|bad|good|new|old|secret|token|key|password|pass|api|auth|access|refresh|required|string|optional|nullable)s?$/i;
+  /^(?:your|my|some|the|this|example|test|fake|dummy|mock|sample|placeholder|change|changeme|replace|insert|enter|here|todo|foo|bar|valid|invalid|expired|wrong|bad|good|new|old|secret|token|key|password|pass|api|auth|access|refresh|required|string|optional|nullable)s?$/i;
 
 /** Whether a value stands for a secret without being one: a variable, a template, a mask, a word to be replaced. */
 export function isPlaceholder(value: string): boolean {
@@ -846,7 +856,7 @@ function piecesOf(value: string): string[] {
 function isTemplate(value: string): boolean {
   return (
     /^\$(?:[A-Z_]{2,}|[A-Za-z_]\w*$|env:|\d$)/.test(value) ||
-    /\$\{|\$\(|\{\{|<%|%\(|#\{|\$\w+->|^%\w+%$|%[sdvq](?![0-9A-Za-z])|^<[^>]*>?$|^\{[^}]*\}?$|^__\w+__$|^@@?\w+@?$|\[redacted/.test(
+    /\$\{|\$\(|\{\{|<%|%\(|#\{|\$\w+->|^%\w+%$|%[sdvq](?![0-9A-Za-z])|^<[^>]*>?$|^\{[^}]*\}?$|^__\w+__$|^@@?[A-Z_]+@@?$|\[redacted/.test(
       value,
     )
   );
@@ -854,11 +864,13 @@ function isTemplate(value: string): boolean {
 
 /** Masks such as `xxxx`, `***` or `sk-...`, and examples from manuals. */
 function isMadeUp(value: string): boolean {
-  if (/[xX]{4,}|\*{3,}|\.\.\.|…|•|^[xX0*._-]+$/.test(value)) return true;
+  if (/x{8,}|X{8,}|\*{3,}|\.\.\.|…|•|^[xX0*._-]+$/.test(value)) return true;
   // Long random values are taken at their word: manuals write EXAMPLE even into those.
   return (
     value.length < 32 &&
-    /your|example(?![A-Z0-9])|placeholder|change.?me|replace|insert|dummy|redacted/i.test(value)
+    /x{4,}|X{4,}|your|YOUR|Your|[Ee]xample|EXAMPLE(?![A-Z0-9])|placeholder|PLACEHOLDER|[Cc]hange.?[Mm]e|CHANGE.?ME|replace|REPLACE|insert|INSERT|dummy|DUMMY|redacted|REDACTED/.test(
+      value,
+    )
   );
 }
 
@@ -872,22 +884,19 @@ function isLocation(value: string): boolean {
 /** Whether an unquoted value is an expression rather than a literal. */
 function isCode(value: string, form: Form): boolean {
   if (/^[([{]|^[&*!@][A-Za-z_.]+$|^&#?\w+;|=>|^\$[A-Za-z_]\w*(?:-$|->|::|[[{.])/.test(value)) return true;
-  if (/^[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$]|[([]|->|::|\?\.)/.test(value)) {
+  if (/^[!*&~+-]*[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$]|[([]|->|::|\?\.)|[\w$]\($/.test(value)) {
     return !/^[sbr]\.[A-Za-z0-9]{24,}$/.test(value); // Vault's older tokens look like this.
   }
   if (form === "env" || form === "flag") return false;
   // Names: constants, and words joined by underscores or humps, with a number at the end at most.
   if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(value)) return true;
   if (/^[A-Za-z$]+(?:_[A-Za-z]+)+_?\d{0,2}$/.test(value)) return true;
-  return (
-    /^[A-Z]?[a-z]+(?:[A-Z][a-z]+)+$/.test(value) ||
-    /^[a-zA-Z]*(?:pass|secret|token|key|auth|pwd)[a-z]*\d{0,2}$/i.test(value)
-  );
+  if (/^[A-Z]?[a-z]+(?:[A-Z][a-z]+)+$/.test(value)) return true;
+  return /^[A-Za-z]*(?:pass|secret|token|pwd|Key|Auth)[a-z]*\d{0,2}$/.test(value);
 }
 
 /** Whether a value is made of words and numbers, as names of things are, rather than of random characters. */
 function isWordy(value: string): boolean {
-  if (/^[A-Za-z]{12,}$/.test(value)) return value.split(/(?<=[a-z])(?=[A-Z])/).length <= value.length / 4;
   return wordy.test(value);
 }
 
@@ -896,24 +905,32 @@ const word = "(?:[A-Z]+|[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*[A-Z]{0,3})";
 const wordyPiece = `(?:${word}|\\d+|(?=[A-Za-z]{2})${word}\\d{1,2}|v\\d+|[A-Z]?[a-z]{2,10}[24][A-Z]?[a-z]{2,10})`;
 const wordy = new RegExp(`^(?:${wordyPiece})?(?:[^A-Za-z0-9]+${wordyPiece})*[^A-Za-z0-9]*$`);
 
-/** Whether half of the pieces of a name or more are words: `ssh2_auth_file`. */
+/** Whether words make up half of a value or more: `ssh2_auth_file`. */
 function isMostlyWords(value: string): boolean {
-  const pieces = value.split(/[^A-Za-z0-9]+/).filter((piece) => piece !== "");
-  return isWordy(value) || pieces.filter(isWordy).length * 2 >= pieces.length;
+  const pieces = value.split(/[^A-Za-z0-9]+/);
+  const lengthOf = (some: string[]): number => some.reduce((sum, piece) => sum + piece.length, 0);
+  return lengthOf(pieces.filter(isWordy)) * 2 >= lengthOf(pieces);
 }
 
 function isWordAndNumber(value: string): boolean {
   return value.length >= 7 && /^[A-Za-z]+\d+$/.test(value);
 }
 
-/** Whether a value looks drawn at random: letters and digits mixed within words. */
+/** Whether a value looks drawn at random and is long enough not to do so by chance. */
 function isScrambled(value: string, minLength: number): boolean {
-  return (
-    value.length >= minLength &&
-    /[A-Za-z]/.test(value) &&
-    !isWordy(value) &&
-    (/\d/.test(value) || /[a-z]/.test(value))
-  );
+  return value.length >= minLength && /[A-Za-z]/.test(value) && isMixed(value) && !isWordy(value);
+}
+
+/** Whether digits, or capitals where no word has them, stand among the letters. */
+function isMixed(value: string): boolean {
+  return /\d/.test(value) || hasStrayCapitals(value);
+}
+
+/** In words joined by humps several small letters follow each capital; in random text two do, on average. */
+function hasStrayCapitals(value: string): boolean {
+  if (!/[A-Z].*[a-z]|[a-z].*[A-Z]/.test(value)) return false;
+  const smallRuns = value.match(/[a-z]+/g) ?? [];
+  return smallRuns.length >= 3 && smallRuns.join("").length < 2.6 * smallRuns.length && value.length >= 10;
 }
 
 /** Names of algorithms, formats and versions, which stand under such names in code and prose. */

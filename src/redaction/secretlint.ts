@@ -175,14 +175,11 @@ function contextOf(report: (found: Report) => void): RuleContext {
 /** The secret itself: some rules report a wider range, or one that is shifted by the name before the secret. */
 function secretOf({ message, range }: Report, content: string, ruleId: string): Span[] {
   const found = Object.values(message.data ?? {}).find((value) => typeof value === "string" && value !== "");
-  const at = typeof found === "string" ? content.indexOf(found, range[0]) : -1;
-  const [start, end] = at < 0 || typeof found !== "string" ? range : [at, at + found.length];
-  const kind = ruleId.slice(ruleName.length);
-  const url = /^[\w+.-]+:\/\/[^:@/\s]*:([^@\s]+)@/.exec(content.slice(start, end));
-  if (url === null) return [{ start, end, kind }];
-  const password = url[1] ?? "";
-  const passwordStart = start + url[0].length - 1 - password.length;
-  return isPlaceholder(password)
-    ? []
-    : [{ start: passwordStart, end: passwordStart + password.length, kind: "url-password" }];
+  const text = typeof found === "string" ? found : content.slice(...range);
+  const start = Math.max(content.indexOf(text, range[0]), range[0]);
+  const url = /^[\w+.-]+:\/\/[^:@/\s]*:([^@\s]+)@/.exec(text);
+  const secret = url?.[1] ?? text;
+  if (isPlaceholder(secret)) return [];
+  const from = start + (url === null ? 0 : url[0].length - 1 - secret.length);
+  return [{ start: from, end: from + secret.length, kind: ruleId.slice(ruleName.length) }];
 }

@@ -1,0 +1,23 @@
+import { cpus } from "node:os";
+import type { Figure } from "./measure.ts";
+import { reading } from "./reading.ts";
+import { scale } from "./scale.ts";
+import { startUp } from "./start-up.ts";
+
+const parts: Record<string, () => Promise<Figure[]>> = { reading, scale, "start-up": startUp };
+
+const asked = process.argv.slice(2);
+const figures: Figure[] = [];
+console.log(
+  `Node ${process.versions.node}, ${cpus().length} cores, ${new Date().toISOString().slice(0, 10)}\n`,
+);
+for (const [name, part] of Object.entries(parts)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  console.log(name);
+  figures.push(...(await part()));
+}
+console.log();
+for (const { what, value, unit, bar, reached } of figures) {
+  console.log(`${reached ? "reached" : "MISSED "}  ${what}: ${value.toFixed(2)}${unit} (${bar})`);
+}
+process.exitCode = figures.every(({ reached }) => reached) ? 0 : 1;

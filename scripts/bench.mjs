@@ -1,0 +1,29 @@
+// npm run bench: sets up what is missing, bundles bench/ and runs it. Words name the parts to run; none runs all.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { root, setUp } from "./setup.mjs";
+
+await setUp();
+const { build } = await import("esbuild");
+// Below node_modules, so that the packages left outside the bundle are found.
+const folder = join(root, "node_modules", ".knack-bench");
+mkdirSync(folder, { recursive: true });
+await build({
+  absWorkingDir: root,
+  entryPoints: ["bench/index.ts"],
+  outfile: join(folder, "bench.mjs"),
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  packages: "external",
+  define: { KNACK_ROOT: JSON.stringify(root) },
+  logLevel: "warning",
+});
+const { status } = spawnSync(
+  process.execPath,
+  ["--expose-gc", join(folder, "bench.mjs"), ...process.argv.slice(2)],
+  { stdio: "inherit", cwd: root },
+);
+rmSync(folder, { recursive: true });
+process.exitCode = status ?? 1;
