@@ -20,6 +20,7 @@ export function findSecrets(text: string): Span[] {
     ...authorizations(text),
     ...cookies(text),
     ...commandCredentials(text),
+    ...pipedPasswords(text),
     ...assignments(text),
   ];
   // Sorting is stable, so of two spans with one start the more telling kind, which was found first, names it.
@@ -132,8 +133,12 @@ function knownTokens(text: string): Span[] {
   const spans: Span[] = [];
   const pattern = new RegExp(knownToken, "y");
   forEachLongRun(text, (start, end) => {
-    const token = tokenInRun(text, start, pattern) ?? colonToken(text, start, end);
-    if (token !== undefined) spans.push(token, ...companion(text, token));
+    for (const found of [
+      tokenInRun(text, start, pattern) ?? colonToken(text, start, end),
+      companion(text, start, end),
+    ]) {
+      if (found !== undefined) spans.push(found);
+    }
   });
   return spans;
 }
@@ -193,33 +198,22 @@ function tokenAt(text: string, start: number, pattern: RegExp): Span | undefined
 
 /** Tokens of two parts around a colon or slash, of which the second is the long one. */
 function colonToken(text: string, start: number, end: number): Span | undefined {
-  const before = text[start - 1];
-  if (
-    before === ":" &&
-    end - start === 35 &&
-    /(?<!\d)\d{8,10}:$/.test(text.slice(Math.max(0, start - 12), start))
-  ) {
-    return { start, end, kind: "telegram-token" };
-  }
-  if (before === "/" && text.slice(start - 3, start) === "1//" && end - start >= 40) {
-    return { start: start - 3, end, kind: "google-token" };
-  }
+  const before = text.slice(Math.max(0, start - 12), start);
+  if (end - start === 35 && /(?<!\d)\d{8,10}:$/.test(before)) return { start, end, kind: "telegram-token" };
+  if (end - start >= 40 && before.endsWith("1//")) return { start: start - 3, end, kind: "google-token" };
   return undefined;
 }
 
 /** The secret that is written beside an id: `AKIA…,<secret>`. */
-function companion(text: string, id: Span): Span[] {
-  if (id.kind !== "aws-key-id") return [];
-  const match = /^[^A-Za-z0-9/+]{1,6}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/.exec(
-    text.slice(id.end, id.end + 64),
-  );
-  return match?.[1] === undefined ? [] : [lastOf(match, match[1], id.end, "aws-secret")];
-}
-
-/** The span of a group that ends its match. */
-function lastOf(match: RegExpExecArray, group: string, offset: number, kind: string): Span {
-  const end = offset + match.index + match[0].length;
-  return { start: end - group.length, end, kind };
+function companion(text: string, start: number, end: number): Span | undefined {
+  if (text[start] !== "A") return undefined;
+  const id = text.slice(start, Math.min(end, start + 40));
+  const match = /^A[KS]IA[A-Z0-9]{16}$/.test(id)
+    ? /^[^A-Za-z0-9/+]{1,6}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/.exec(text.slice(end, end + 64))
+    : /^AC[0-9a-f]{32}$/.test(id) &&
+      /^[^A-Za-z0-9]{1,6}([0-9a-f]{32})(?![0-9a-z])/.exec(text.slice(end, end + 64));
+  const secret = match ? (match[1] ?? "") : "";
+  return match && secret !== "" ? spanAt(end + match[0].length - secret.length, secret, "secret") : undefined;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -417,16 +411,16 @@ function isBasicPair(value: string): boolean {
   }
 }
 
-const cookieHeader =
-  /cookie["'`\\\]]{0,8}(?:[ \t]{0,4}[:=,]|[ \t])[ \t]{0,4}(?:\\{0,7}["'`])?([^\r\n"'`\\]{6,8192})/gi;
+const cookieList = /^["'`\\\]]{0,8}(?:[ \t]{0,4}[:=,]|[ \t])[ \t]{0,4}(?:\\{0,7}["'`])?([^\r\n"'`\\]{6,})/;
 const cookiePair = /(?:^|[;,]\s?|\s)([\w.$-]{1,80})=([^\s;,"'\\]{4,4096})/g;
 const sessionName =
   /sess|sid$|^sid|auth|token|jwt|csrf|xsrf|remember|login|secret|credential|sso|^__(?:secure|host)-/i;
 
 function cookies(text: string): Span[] {
-  return [...text.matchAll(cookieHeader)].flatMap((header) => {
-    const list = header[1] ?? "";
-    return cookieValues(list, header.index + header[0].length - list.length);
+  return [...text.matchAll(/cookie/gi)].flatMap(({ index }) => {
+    const start = index + "cookie".length;
+    const [whole = "", list = ""] = cookieList.exec(text.slice(start, start + 8192)) ?? [];
+    return cookieValues(list, start + whole.length - list.length);
   });
 }
 
@@ -445,10 +439,19 @@ function cookieValues(list: string, at: number): Span[] {
 // ---------------------------------------------------------------------------------------------------------
 
 const shortOption =
-  /\s-([pPaubS]|passin|passout|-user|-proxy-user)([ =]{0,2})(?:\\{0,7}["'](?=[^"']))?([^\s"'`\\|;<>]{2,512})/g;
-const passwordCommand =
-  /(?:^|[\s"'`;|&(/])(mysql\w*|mariadb\w*|sshpass|redis-cli|docker|podman|helm|mongo\w*|ldap\w+|smbclient|htpasswd|twine|ftp|7z|zip|unzip|openssl)\b[^\n;|&]*$/;
+  /[\s"']-([pPaubw]|passin|passout|-user|-proxy-user)((?:["',= ]){0,4})(?:\\{0,7}["'](?=[^"']))?([^\s"'`\\|;<>]{2,512})/g;
+const command = /(?:^|[\s"'`;|&(/])([a-z][\w-]*)(?=[\s"'])(?=[^\n;|&]*$)/g;
 const userCommand = /(?:^|[\s"'`;|&(/])(?:curl|wget|http|https|xh|ab|siege)(?:\s[^\n]*)?$/;
+
+/** Which commands take a password by which short option. */
+const passwordOptions: Readonly<Record<string, RegExp>> = {
+  p: /^(?:sshpass|mongo\w*|smbclient|twine|ftp|7z|mysql\w*|mariadb\w*)$/,
+  P: /^(?:un)?zip$|^sqlcmd$/,
+  a: /^redis-cli$/,
+  w: /^ldap\w+$/,
+  passin: /^openssl$/,
+  passout: /^openssl$/,
+};
 
 /** `mysql -pSecret`, `curl -u user:secret`: options that mean a password for some commands only. */
 function commandCredentials(text: string): Span[] {
@@ -456,56 +459,43 @@ function commandCredentials(text: string): Span[] {
     const [whole, option = "", gap = "", value = ""] = match;
     const line = text.slice(Math.max(0, match.index - 200), match.index).replace(/\\+[nr]/g, "\n");
     const end = match.index + whole.length;
-    if (option === "S") return pipedPassword(text, match.index);
     if (option === "b") return userCommand.test(line) ? cookieValues(value, end - value.length) : [];
-    const secret =
-      option === "u" || option.endsWith("user")
-        ? userPassword(value, line)
-        : optionPassword(option, gap, value, line);
+    const secret = userCommand.test(line)
+      ? userPassword(option, value)
+      : optionPassword(option, gap, value, line);
     return secret === "" || isPlaceholder(secret) ? [] : [spanAt(end - secret.length, secret, "password")];
   });
 }
 
-/** `echo secret | sudo -S …` */
-function pipedPassword(text: string, end: number): Span[] {
-  const match = /\becho\s+(?:-\w+\s+)?(?:\\{0,7}["'])?([^\s"'\\|]{3,128})(?:\\{0,7}["'])?\s*\|\s*sudo$/.exec(
-    text.slice(Math.max(0, end - 200), end),
-  );
-  const value = match?.[1] ?? "";
-  if (match === null || isPlaceholder(value)) return [];
-  return [spanAt(end - match[0].length + match[0].indexOf(value, 4), value, "password")];
-}
-
-function userPassword(value: string, line: string): string {
-  return userCommand.test(line) ? (/^[^:]{0,128}:(.{2,})$/.exec(value)?.[1] ?? "") : "";
+function userPassword(option: string, value: string): string {
+  return /^(?:[ua]|-user|-proxy-user)$/.test(option) ? (/^[^:]{0,128}:(.{2,})$/.exec(value)?.[1] ?? "") : "";
 }
 
 function optionPassword(option: string, gap: string, value: string, line: string): string {
-  const command = passwordCommand.exec(line)?.[1] ?? "";
-  switch (option) {
-    case "a":
-      return command === "redis-cli" ? value : userPassword(value, line);
-    case "P":
-      return /^(?:un)?zip$/.test(command) ? value : "";
-    case "p":
-      return plainOption(command, gap, value, line);
-    default:
-      return command === "openssl" ? (/^pass:(.+)$/.exec(value)?.[1] ?? "") : "";
-  }
+  const isPort = /^\d{1,5}(?::\d{1,5})?$/.test(value);
+  if (isPort || value.startsWith("-")) return "";
+  if (option === "p" && /\blogin\b[^\n;|&]*$/.test(line)) return value;
+  const name = [...`${line} `.matchAll(command)]
+    .map(([, name = ""]) => name)
+    .find((name) => passwordOptions[option]?.test(name));
+  if (name === undefined) return "";
+  if (name === "openssl") return /^pass:(.+)$/.exec(value)?.[1] ?? "";
+  // `-p name` asks for the password and names the database; only `-pvalue` gives it.
+  return /^(?:mysql|mariadb)/.test(name) && gap !== "" ? "" : value;
 }
 
-function plainOption(command: string, gap: string, value: string, line: string): string {
-  if (
-    command === "" ||
-    command === "openssl" ||
-    /^\d{1,5}(?::\d{1,5})?$/.test(value) ||
-    value.startsWith("-")
-  )
-    return "";
-  if (/^(?:docker|podman|helm)$/.test(command)) return /\blogin\b/.test(line) ? value : "";
-  // `-p name` asks for the password and names the database; only `-pvalue` gives it.
-  if (/^(?:mysql|mariadb)/.test(command)) return gap === "" ? value : "";
-  return value;
+const echo =
+  /\becho\s+(?:-[ne]+\s+)?(?:\\{0,7}["'])?([^\s"'\\|]{3,512})(?:\\{0,7}["'])?\s*\|\s*([^\n|;]{0,160})/g;
+const readsPassword =
+  /^(?:sudo\s+-\w*S|(?:sudo\s+)?chpasswd|kinit|passwd\s)|--password-stdin|--with-token|\bsecrets? (?:put|set)/;
+
+/** `echo secret | sudo -S …`, `echo token | docker login --password-stdin` */
+function pipedPasswords(text: string): Span[] {
+  return [...text.matchAll(echo)].flatMap((match) => {
+    const [whole, value = "", reader = ""] = match;
+    if (!readsPassword.test(reader) || isPlaceholder(value)) return [];
+    return [spanAt(match.index + whole.indexOf(value, 4), value, "password")];
+  });
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -531,16 +521,19 @@ const color = String.raw`(?:\x1b|\\{1,3}u001b)\[[\d;]{0,12}m`;
 const typeName = String.raw`(?:&(?:'static )?str|str(?:ing)?\??(?: \| (?:None|null|undefined))?|Optional\[str\]|SecretStr|String\??)`;
 const joints = [
   String.raw`[ \t]{0,4}:?[ \t]{0,4}${typeName}[ \t]{1,4}=[ \t]{1,4}`,
-  String.raw`[,;]?${blank}{0,40}${quote}?value${quote}?[ \t]{0,4}[:=][ \t]{0,4}`,
-  String.raw`\*{0,2}[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])\*{0,2}(?:[ \t]{0,8}[|>][-+]?[ \t]*\r?\n)?[ \t]{0,16}(?:${blank}{1,40}(?=${quote}))?`,
+  String.raw`[,;]?${blank}{0,40}${quote}?(?:value|content)${quote}?[ \t]{0,4}[:=][ \t]{0,4}`,
+  String.raw`\*{0,2}[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])\*{0,2}(?:[ \t]{0,8}(?:[|>][-+]?|<<[-~]?\w{1,20})[ \t]{0,8}\r?\n)?[ \t]{0,16}(?:&\w{1,20}[ \t])?(?:${blank}{1,40}(?=${quote}))?`,
   String.raw`[ \t]{0,4},${blank}{0,20}(?=${quote})`,
+  String.raw`[ \t]{0,2}[:=]?[ \t]{0,2}\((?:${quote}[^"'\\\n]{0,64}${quote},[ \t]{0,4})?(?=${quote})`,
   String.raw`(?:<\/\w{1,20}>\s{0,20}<\w{1,20})?>`,
   String.raw`[ \t]{0,20}[|│][ \t]{1,20}`,
-  String.raw`[ \t]{1,4}(?:(?:is|was|to)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
+  String.raw`[ \t]{1,4}(?:(?:is|was|to|ist|es|est)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
   "是 ?",
 ];
 const foreignWords = ["密码", "密碼", "パスワード", "пароль", "Пароль", "비밀번호"];
-const named = namedBy("p(?:ass|wd)|secret|token|key|auth");
+const tellingWords = "p(?:ass|wd)|secret|token|key|auth";
+const anyTellingWord = new RegExp(tellingWords, "i");
+const named = namedBy(tellingWords);
 const rarelyNamed = namedBy(["mnemonic", "IDENTIFIED BY", ...foreignWords].join("|"));
 
 function namedBy(words: string): RegExp {
@@ -552,7 +545,8 @@ function assignments(text: string): Span[] {
   // Looking for a rare word alone costs less than one more alternative in the pattern that meets every character.
   const hasRareWord =
     foreignWords.some((word) => text.includes(word)) || /mnemonic|MNEMONIC|IDENTIFIED BY/.test(text);
-  const patterns = hasRareWord ? [named, rarelyNamed] : [named];
+  // The hook reads one short text and ends: it must not pay for a pattern it has no use for.
+  const patterns = [...(anyTellingWord.test(text) ? [named] : []), ...(hasRareWord ? [rarelyNamed] : [])];
   return patterns.flatMap((pattern) => {
     const spans: Span[] = [];
     let done = 0;
@@ -570,7 +564,8 @@ function assignedSecret(text: string, match: RegExpExecArray): Span | undefined 
   const [whole, word = "", rest = "", close = "", joint = "", opening = ""] = match;
   const head = nameBefore(text, match.index);
   const name = head + word + rest;
-  const strength = strengthOf(name, word + rest);
+  // `auth=("user", "password")`
+  const strength = /\(.*,/.test(joint) ? "password" : strengthOf(name, word + rest);
   if (strength === undefined) return undefined;
   const nameStart = match.index - head.length;
   const form = formOf(text, { name, at: nameStart, close, joint, opening });
@@ -618,7 +613,7 @@ const passwordWord = new RegExp(
 );
 // The short words must not be the end of another, as in `bypass`.
 const shortPasswordWord =
-  /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd|pw|PW)$|^[A-Z0-9_]*(?<!BY|COM)PASS$|[a-z](?:Pass|Pwd)$|(?:db|user|root|admin|my|pg|sql|smtp|mail|ftp|ssh|PG|SQL|DB)(?:pass|pwd|PASS|PWD)$/;
+  /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd|pw|PW)$|^[A-Z0-9_]*(?<!BY|COM)PASS$|[a-z](?:Pass|Pwd)$|(?:db|user|root|admin|my|pg|sql|smtp|mail|ftp|ssh|store|key|trust|PG|SQL|DB)(?:pass|pwd|PASS|PWD)$/;
 const keyQualifier =
   "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes";
 const secretName = new RegExp(
@@ -626,8 +621,22 @@ const secretName = new RegExp(
   "i",
 );
 const weakName = /(?:tokens?|(?:^|[^a-z])auth|authorization)$|_KEY$|^X-[\w-]*-Key$/i;
-const innocentName =
-  /(?:next|page|continuation|sync|cursor|cancel(?:lation)?|stop|eos|bos|pad|unk|mask|sep|cls|max|min|num|per|total|csrf_?header|public|publishable|pub|primary|foreign|cache|sort|partition|idempotency|routing|row|hash|lookup|by|pass|map|object|json|dict|storage_?item|hot|short|arrow)[ _-]?(?:token|key)s?$|(?:first|second|third|one|two|multi|single|fast|render|forward|backward|low|high|band)[_-]pass$/i;
+/** What goes before `token`, `key` or `pass` where no secret is meant. */
+const innocentWords = new Set(
+  (
+    "next page continuation sync cursor cancel cancellation stop eos bos pad unk mask sep cls max min num per total " +
+    "public publishable pub primary foreign cache sort partition idempotency routing row hash lookup by map object json " +
+    "dict storage hot short arrow recv first second third one two multi single fast render forward backward low high band"
+  ).split(" "),
+);
+
+function isInnocent(stem: string): boolean {
+  const words = piecesOf(stem.toUpperCase() === stem ? stem.toLowerCase() : stem).map((piece) =>
+    piece.toLowerCase(),
+  );
+  return /^(?:token|key|pass)s?$/.test(words.at(-1) ?? "") && innocentWords.has(words.at(-2) ?? "");
+}
+
 /** Names of functions and of what is true or false. */
 const verbName =
   /^_?(?:is|has|use|show|hide|needs?|requires?|enable|get|fetch|toggle|supports?)(?:[A-Z]|_[a-z])/;
@@ -640,8 +649,7 @@ function strengthOf(name: string, tail: string): Strength | undefined {
     .replace(nameSuffix, "")
     .replace(/[-_]+$/, "");
   // A suffix may be the telling word itself, as in `test`, and a name that ends in a dash is no name.
-  if (stem.length === 0 || /[-.]$/.test(tail) || innocentName.test(stem) || verbName.test(stem))
-    return undefined;
+  if (stem.length === 0 || /[-.]$/.test(tail) || isInnocent(stem) || verbName.test(stem)) return undefined;
   if (passwordWord.test(stem) || shortPasswordWord.test(stem)) return "password";
   if (secretName.test(stem)) return "secret";
   return weakName.test(stem) ? "weak" : undefined;
@@ -658,13 +666,14 @@ interface Joined {
 function formOf(text: string, { name, at, close, joint, opening }: Joined): Form | undefined {
   const isFlag = name.startsWith("-");
   if (joint.endsWith(">")) return isTag(text, at, close, joint) ? "quoted" : undefined;
-  if (joint.includes(",") && !/value/i.test(joint))
+  if (joint.includes("(")) return "pair";
+  if (joint.includes(",") && !/value|content/i.test(joint))
     return close !== "" && opening !== "" ? "pair" : undefined;
   if (/^[ \t|│]+$/.test(joint)) {
     if (isFlag) return "flag";
     return takesValue(text, at, name) ? "assigned" : "apart";
   }
-  if (/(?:is|was|to|是)[ \t:]*$/i.test(joint)) return "prose";
+  if (/(?:is|was|to|ist|es|est|是)[ \t:]*$/i.test(joint)) return "prose";
   const isUpper = /^[A-Z][A-Z0-9_]*$/.test(name.replace(/^.*[.$]/, ""));
   if (/^(?:=|%3D|[?:]=)$/i.test(joint)) {
     if (isFlag) return "flag";

@@ -1,3 +1,5 @@
+import type { Event } from "../core/event.ts";
+import type { Json } from "../core/json.ts";
 import { foldProject, type LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { identify, type Project } from "../core/project.ts";
@@ -44,47 +46,133 @@ export interface IngestOptions {
 export async function ingest(
   deps: IngestDeps,
   files: readonly FoundFile[],
-  { onProgress = () => {}, refresh = false }: IngestOptions = {},
+  options: IngestOptions = {},
 ): Promise<void> {
-  const bytes = files.reduce((sum, file) => sum + file.size, 0);
-  let [filesDone, bytesDone] = [0, 0];
-  const waiting = [...files];
-  for (let file = waiting.shift(); file; file = waiting.shift()) {
-    const { size } = file;
-    const report = (offset: number) =>
-      onProgress({ files: files.length, filesDone, bytes, bytesDone: bytesDone + Math.min(offset, size) });
-    // Another process is at this file: it will be done, or go on from there, later.
-    if ((await readOn(deps, file, refresh, report)) === "overtaken") waiting.push(file);
-    else {
-      bytesDone += size;
-      filesDone++;
-      report(0);
-    }
-  }
+  const readings = await deps.store.readings.of(files.map(({ path }) => path));
+  await new Ingest(deps, files, readings, options).run();
   await purge(deps);
 }
 
-async function readOn(
-  deps: IngestDeps,
+/** A stretch of a file on its way to the store. */
+interface Load {
+  readonly file: FoundFile;
+  readonly piece: Piece;
+  /** The reading it goes on from. */
+  readonly after: Reading | null;
+  /** The file is read from its beginning, whatever was read before. */
+  readonly fresh: boolean;
+}
+
+/** A load without secrets, as rows. */
+interface Prepared {
+  readonly load: Load;
+  readonly sessions: readonly Session[];
+  readonly batches: readonly { readonly session: string; readonly events: readonly Event[] }[];
+  readonly reading: Reading;
+}
+
+class Ingest {
+  private readonly deps: IngestDeps;
+  private readonly policy: Policy;
+  private readonly refresh: boolean;
+  private readonly known: Map<string, Reading | null>;
+  private readonly waiting: FoundFile[];
+  private readonly progress: Progress;
+  private loads: Load[] = [];
+  private loadedBytes = 0;
+
+  constructor(
+    deps: IngestDeps,
+    files: readonly FoundFile[],
+    readings: readonly Reading[],
+    options: IngestOptions,
+  ) {
+    this.deps = deps;
+    this.policy = deps.policy ?? defaults;
+    this.refresh = options.refresh ?? false;
+    this.known = new Map(readings.map((reading) => [reading.path, reading]));
+    this.waiting = [...files];
+    this.progress = new Progress(files, options.onProgress ?? (() => {}));
+  }
+
+  async run(): Promise<void> {
+    for (;;) {
+      const file = this.waiting.shift();
+      if (file) await this.read(file);
+      else if (this.loads.length > 0) await this.flush();
+      else return;
+    }
+  }
+
+  private async read(file: FoundFile): Promise<void> {
+    let after = this.known.get(file.path) ?? null;
+    if (after && isCurrent(after, file, this.refresh)) return this.progress.finish(file);
+    const resume = after && (await resumeOf(this.deps, after));
+    let fresh = resume === null;
+    for await (const piece of this.deps.transcripts.read(file.path, resume)) {
+      this.loads.push({ file, piece, after, fresh });
+      this.loadedBytes += piece.position.offset - (fresh ? 0 : (after?.position.offset ?? 0));
+      // Small files are written together: a transaction and a run of the redactor for each costs more than reading it.
+      if (piece.last && this.loadedBytes < this.policy.read.pieceBytes) return;
+      after = (await this.flush()).get(file.path) ?? null;
+      if (after === null) return;
+      fresh = false;
+      this.progress.reach(file, piece.position.offset);
+    }
+  }
+
+  /** Writes what is loaded. A file that another process was quicker with waits for another turn. */
+  private async flush(): Promise<Map<string, Reading | null>> {
+    const loads = this.loads;
+    [this.loads, this.loadedBytes] = [[], 0];
+    const written = await write(this.deps, loads, this.policy);
+    for (const { file, piece } of loads) {
+      if (written.get(file.path) === null) {
+        this.known.set(file.path, await this.deps.store.readings.get(file.path));
+        this.waiting.push(file);
+      } else if (piece.last) this.progress.finish(file);
+    }
+    return written;
+  }
+}
+
+class Progress {
+  private readonly files: number;
+  private readonly bytes: number;
+  private readonly report: (progress: IngestProgress) => void;
+  private filesDone = 0;
+  private bytesDone = 0;
+
+  constructor(files: readonly FoundFile[], report: (progress: IngestProgress) => void) {
+    this.files = files.length;
+    this.bytes = files.reduce((sum, { size }) => sum + size, 0);
+    this.report = report;
+  }
+
+  finish({ size }: FoundFile): void {
+    this.filesDone++;
+    this.bytesDone += size;
+    this.say(0);
+  }
+
+  /** How far the file at hand is read. */
+  reach({ size }: FoundFile, offset: number): void {
+    this.say(Math.min(size, offset));
+  }
+
+  private say(more: number): void {
+    const { files, bytes, filesDone, bytesDone } = this;
+    this.report({ files, bytes, filesDone, bytesDone: bytesDone + more });
+  }
+}
+
+function isCurrent(
+  { size, modifiedAt, cachedAt, format }: Reading,
   file: FoundFile,
   refresh: boolean,
-  onOffset: (offset: number) => void,
-): Promise<"done" | "overtaken"> {
-  const known = await deps.store.readings.get(file.path);
-  const purged = known !== null && known.cachedAt === null;
-  if (known && known.size === file.size && known.modifiedAt === file.modifiedAt && !(purged && refresh))
-    return "done";
-  const resume = known && (await resumeOf(deps, known));
-  let last = known;
-  let fresh = resume === null;
-  for await (const piece of deps.transcripts.read(file.path, resume)) {
-    const written = await write(deps, file, piece, last, fresh);
-    if (written === null) return "overtaken";
-    [last, fresh] = [written, false];
-    onOffset(piece.position.offset);
-  }
-  if (!last) return "done";
-  return (await finish(deps, file, last)) ? "done" : "overtaken";
+): boolean {
+  const purged = cachedAt === null && format !== null;
+  return size === file.size && modifiedAt === file.modifiedAt && !(purged && refresh);
 }
 
 /** What a known reading goes on from; null when it has to start again: rewritten, shorter, purged or never understood. */
@@ -106,62 +194,71 @@ async function resumeOf({ store, transcripts }: IngestDeps, known: Reading): Pro
   };
 }
 
-/** Writes one stretch, unless another process has meanwhile written it: then null. */
+/**
+ * Writes stretches of files, each unless another process has meanwhile written it: then its reading is null in the
+ * answer. With a file's last stretch it counts as read, and its sessions go on the ledger.
+ */
 async function write(
   deps: IngestDeps,
-  file: FoundFile,
-  piece: Piece,
-  last: Reading | null,
-  fresh: boolean,
-): Promise<Reading | null> {
-  const { store, redactor, clock, policy = defaults } = deps;
+  loads: readonly Load[],
+  policy: Policy,
+): Promise<Map<string, Reading | null>> {
+  const { store, redactor } = deps;
   const max = policy.keep.eventChars;
+  const threads = loads.flatMap(({ piece }) => piece.threads);
   const events = await scrubEvents(
     redactor,
-    piece.threads.flatMap((thread) => thread.events),
+    threads.flatMap((thread) => thread.events),
     max,
   );
-  const rest = await scrubJson(redactor, piece.state.rest, max);
-  const sessions = await Promise.all(
-    piece.threads.map((thread) => sessionOf(deps, file.path, piece, thread)),
-  );
-  const reading: Reading = {
-    path: file.path,
-    format: piece.format,
-    // Until the end is reached the file counts as unread, whatever its size.
-    size: -1,
-    modifiedAt: file.modifiedAt,
-    position: piece.position,
-    state: { ...piece.state, rest },
-    diagnostics: [
-      ...(fresh ? [] : (last?.diagnostics ?? []).filter(({ code }) => code !== "cut-line")),
-      ...piece.diagnostics,
-    ],
-    cachedAt: clock.now(),
-  };
+  const prepared: Prepared[] = [];
+  for (const load of loads) {
+    const sessions = await Promise.all(load.piece.threads.map((thread) => sessionOf(deps, load, thread)));
+    const batches = load.piece.threads.map((thread, at) => ({
+      session: (sessions[at] as Session).id,
+      events: events.splice(0, thread.events.length),
+    }));
+    const rest = await scrubJson(redactor, load.piece.state.rest, max);
+    prepared.push({ load, sessions, batches, reading: readingAfter(load, rest, deps.clock.now()) });
+  }
   return store.transaction(async (tx) => {
-    if (!sameReading(await tx.readings.get(file.path), last)) return null;
-    if (fresh && last) await startAgain(tx, last, file);
-    await tx.readings.save(reading);
-    await tx.sessions.save(sessions);
-    const clean = [...events];
-    for (const [at, thread] of piece.threads.entries()) {
-      await tx.events.save((sessions[at] as Session).id, clean.splice(0, thread.events.length));
-    }
-    return reading;
+    const now = new Map(
+      (await tx.readings.of(loads.map(({ file }) => file.path))).map((reading) => [reading.path, reading]),
+    );
+    const mine = prepared.filter(({ load }) => sameReading(now.get(load.file.path) ?? null, load.after));
+    for (const { load } of mine) if (load.fresh && load.after) await startAgain(tx, load.after, load.file);
+    await tx.readings.save(mine.map(({ reading }) => reading));
+    await tx.sessions.save(mine.flatMap(({ sessions }) => sessions));
+    await tx.events.save(mine.flatMap(({ batches }) => batches));
+    await note(
+      tx,
+      mine.flatMap(({ load, sessions }) => (load.piece.last ? sessions.map(foundEntry) : [])),
+    );
+    const written = new Map(mine.map(({ load, reading }) => [load.file.path, reading]));
+    return new Map(loads.map(({ file }) => [file.path, written.get(file.path) ?? null]));
   });
 }
 
-/** Marks a file as read to its end and puts its sessions on the ledger. */
-async function finish({ store }: IngestDeps, file: FoundFile, last: Reading): Promise<boolean> {
-  return store.transaction(async (tx) => {
-    if (!sameReading(await tx.readings.get(file.path), last)) return false;
-    // What could not be opened may open next time, though nothing about it changes.
-    const readable = !last.diagnostics.some(({ code }) => code === "unreadable");
-    if (readable) await tx.readings.save({ ...last, size: file.size });
-    await note(tx, (await tx.sessions.list([file.path])).map(foundEntry));
-    return true;
-  });
+function readingAfter({ file, piece, after, fresh }: Load, rest: Json, now: number): Reading {
+  const before = fresh || !after ? [] : after.diagnostics.filter(({ code }) => code !== "cut-line");
+  return {
+    path: file.path,
+    format: piece.format,
+    size: isDone(piece) ? file.size : unread,
+    modifiedAt: file.modifiedAt,
+    position: piece.position,
+    state: { ...piece.state, rest },
+    diagnostics: [...before, ...piece.diagnostics],
+    cachedAt: now,
+  };
+}
+
+/** The size on record of a file whose end was not reached. */
+const unread = -1;
+
+/** What could not be opened may open next time, though nothing about it changes. */
+function isDone({ last, diagnostics }: Piece): boolean {
+  return last && !diagnostics.some(({ code }) => code === "unreadable");
 }
 
 /** Puts entries on the ledger and brings the rows that follow from them up to date, in the same transaction. */
@@ -207,8 +304,7 @@ function foundEntry({ id, path, project, startedAt }: Session): LedgerEntry {
 
 async function sessionOf(
   { checkouts }: IngestDeps,
-  path: string,
-  { format }: Piece,
+  { file: { path }, piece: { format } }: Load,
   { name, facts, counts }: Piece["threads"][number],
 ): Promise<Session> {
   const checkout = facts.cwd === null ? null : await checkouts.of(facts.cwd);

@@ -81,6 +81,8 @@ export interface Piece {
   readonly position: Position;
   readonly state: ReadingState;
   readonly diagnostics: readonly Diagnostic[];
+  /** It reaches the end of the file. */
+  readonly last: boolean;
 }
 
 /** Transcripts on disk. What cannot be read becomes a diagnostic; nothing here throws for what a file holds. */
@@ -89,7 +91,7 @@ export interface Transcripts {
   find(paths: readonly string[]): Promise<{ files: FoundFile[]; diagnostics: Diagnostic[] }>;
   /** Whether the bytes up to a position are the ones that were read. */
   unchanged(path: string, position: Position): Promise<boolean>;
-  /** The rest of a transcript in pieces, in order; the last piece reaches the end of the file. */
+  /** The rest of a transcript in pieces, in order. */
   read(path: string, resume: Resume | null): AsyncIterable<Piece>;
 }
 
@@ -121,7 +123,7 @@ export interface Store {
   readonly readings: {
     get(path: string): Promise<Reading | null>;
     of(paths: readonly string[]): Promise<Reading[]>;
-    save(reading: Reading): Promise<void>;
+    save(readings: readonly Reading[]): Promise<void>;
   };
   readonly sessions: {
     /** The sessions of these files, or all; in no promised order. */
@@ -134,7 +136,8 @@ export interface Store {
     some(session: string, refs: readonly string[]): Promise<Event[]>;
     origins(session: string): Promise<string[]>;
     count(session: string): Promise<Counts>;
-    save(session: string, events: readonly Event[]): Promise<void>;
+    /** Of sessions that are saved. */
+    save(batches: readonly { readonly session: string; readonly events: readonly Event[] }[]): Promise<void>;
     /** Forgets the events of a file's sessions; the sessions and their counts stay. */
     drop(path: string): Promise<void>;
     /** Forgets the events of files last cached before a time, and answers with how many. */

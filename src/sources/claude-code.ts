@@ -13,6 +13,10 @@ export const claudeCode: Reader = {
     if (record.type === "user" || record.type === "assistant") return "message" in record;
     return typeof record.sessionId === "string" || bookkeeping.has(record.type);
   },
+  passesOver: (text) => {
+    const type = text.indexOf('"type":"') + 8;
+    return type > 7 && (text.startsWith('progress"', type) || text.startsWith("file-history-", type));
+  },
   open: (path, resume) => new ClaudeReading(path, resume),
 };
 

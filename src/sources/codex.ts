@@ -16,6 +16,15 @@ export const codex: Reader = {
       typeof record.id === "string" && typeof record.timestamp === "string" && "instructions" in record;
     return header || (typeof record.type === "string" && bare.has(record.type) && !("sessionId" in record));
   },
+  passesOver: (text) => {
+    const type = text.indexOf('"payload":{"type":"') + 19;
+    return (
+      type > 18 &&
+      (text.startsWith('token_count"', type) ||
+        text.startsWith('agent_message"', type) ||
+        text.startsWith('reasoning"', type))
+    );
+  },
   open: (_, resume) => new CodexReading(resume),
 };
 

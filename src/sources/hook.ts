@@ -12,6 +12,7 @@ export const hook: Reader = {
   format: "hook",
   recognises: (record) =>
     isObject(record) && typeof record.hook_event_name === "string" && typeof record.session_id === "string",
+  passesOver: () => false,
   open: (_, resume) => new HookReading(resume),
 };
 

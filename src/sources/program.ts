@@ -21,6 +21,7 @@ export type ProgramRecord = {
 export const program: Reader = {
   format: "program",
   recognises: (record) => isObject(record) && record.knack === 1 && typeof record.session === "string",
+  passesOver: () => false,
   open: (_, resume) => new ProgramReading(resume),
 };
 

@@ -1,11 +1,11 @@
-import { closeSync, openSync } from "node:fs";
+import { closeSync, fstatSync, openSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import type { Diagnostic, DiagnosticCode } from "../core/session.ts";
 import type { FoundFile, Piece, Position, Resume, Transcripts } from "../engine/ports.ts";
 import { readers as allReaders } from "./index.ts";
-import { digestOf, LineReader, type LineTaker, newDigest } from "./lines.ts";
+import { digestOf, type LineLimits, LineReader, type LineTaker, newDigest } from "./lines.ts";
 import type { Reader, Reading } from "./reader.ts";
 
 interface Options {
@@ -63,6 +63,7 @@ function nothing(diagnostic: Diagnostic): Piece {
     position,
     state: { threads: [], rest: null },
     diagnostics: [diagnostic],
+    last: true,
   };
 }
 
@@ -75,7 +76,7 @@ async function* pieces(
   const { policy, digests } = options;
   const from = resume?.position ?? { offset: 0, line: 0 };
   const hash = digests ? (digestOf(file, from.offset) ?? newDigest()) : null;
-  const lines = new LineReader(file, policy.read, from, hash);
+  const lines = new LineReader(file, fitting(file, policy), from, hash);
   const content = new Content(path, resume, options);
   let sent = from.offset;
   for (let first = true, more = true; more; first = false) {
@@ -85,12 +86,18 @@ async function* pieces(
     lines.take(content);
     if (content.unknown) break;
     if (!more || lines.skipping || lines.offset - sent < policy.read.pieceBytes) continue;
-    const piece = pieceOf(content, lines);
+    const piece = pieceOf(content, lines, false);
     if (piece) yield piece;
     sent = lines.offset;
   }
   if (!content.unknown) lines.finish(content);
-  yield pieceOf(content, lines) ?? nothing(unknownFormat(path, options));
+  yield pieceOf(content, lines, true) ?? nothing(unknownFormat(path, options));
+}
+
+/** No more room than the file needs: most are small, and room costs. */
+function fitting(file: number, { read }: Policy): LineLimits {
+  const { size } = fstatSync(file);
+  return { ...read, chunkBytes: Math.max(64, Math.min(read.chunkBytes, size + 1)) };
 }
 
 /** What a file holds: the first records tell which reader takes all of them. */
@@ -121,7 +128,7 @@ class Content implements LineTaker {
   }
 
   line(text: string, line: number): void {
-    if (this.unknown) return;
+    if (this.unknown || this.source?.reader.passesOver(text)) return;
     let record: unknown;
     try {
       record = JSON.parse(text);
@@ -156,7 +163,7 @@ class Content implements LineTaker {
 /** Lines looked at before a file is given up as unknown. */
 const mostTried = 200;
 
-function pieceOf({ source, problems }: Content, lines: LineReader): Piece | null {
+function pieceOf({ source, problems }: Content, lines: LineReader, last: boolean): Piece | null {
   if (source === null) return null;
   const { reader, reading } = source;
   return {
@@ -170,6 +177,7 @@ function pieceOf({ source, problems }: Content, lines: LineReader): Piece | null
     position: { offset: lines.offset, line: lines.line, digest: lines.digest() },
     state: reading.state(),
     diagnostics: problems.drain(),
+    last,
   };
 }
 

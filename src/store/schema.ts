@@ -55,27 +55,15 @@ export interface SessionTable {
   rejected: number;
 }
 
+/** What queries ask for has columns; the rest of an event is one, because each value bound costs time. */
 export interface EventTable {
   /** The session's `n` and the event's number in one, so that a session's events lie together and need no index. */
   id: number;
-  key: string;
-  result_key: string | null;
-  at: number | null;
-  ended_at: number | null;
-  turn: number;
-  source: string;
   kind: string;
-  sidechain: number;
-  tool: string | null;
-  input: string | null;
-  command: string | null;
-  files: string | null;
-  cwd: string | null;
   outcome: string | null;
-  exit_code: number | null;
-  text: string;
-  call_id: string | null;
   origin: string | null;
+  text: string;
+  facts: string;
 }
 
 export interface ProjectTable {
@@ -105,9 +93,7 @@ export const migrations: readonly (readonly string[])[] = [
       prompts integer not null, calls integer not null, failed integer not null, rejected integer not null)`,
     `create index session_of_path on session (path)`,
     `create table event (
-      id integer primary key, key text not null, result_key text, at integer, ended_at integer, turn integer not null,
-      source text not null, kind text not null, sidechain integer not null, tool text, input text, command text,
-      files text, cwd text, outcome text, exit_code integer, text text not null, call_id text, origin text)`,
+      id integer primary key, kind text not null, outcome text, origin text, text text not null, facts text not null)`,
     `create table project (
       id text primary key, name text not null, root text, first_at integer not null, last_at integer not null,
       sessions integer not null)`,

@@ -79,6 +79,17 @@ function guarded(database: Database.Database, path: string): Connection {
       throw worded(cause, path);
     }
   };
+  const prepare = (sql: string): Statement => {
+    const statement = guard(() => database.prepare(sql));
+    return {
+      reader: statement.reader,
+      all: (parameters) => guard(() => statement.all(parameters)),
+      run: (parameters) => guard(() => statement.run(parameters)) as ReturnType<Statement["run"]>,
+      iterate: (parameters) => guard(() => statement.iterate(parameters)),
+    };
+  };
+  // The same few statements run over and over, and the long ones cost more to prepare than to run.
+  const prepared = new Map<string, Statement>();
   return {
     close: () => {
       // The driver leaves the write-ahead log behind; folding it in, when nobody else is at it, keeps one file.
@@ -86,16 +97,14 @@ function guarded(database: Database.Database, path: string): Connection {
       database.close();
     },
     prepare: (sql) => {
-      const statement = guard(() => database.prepare(sql));
-      return {
-        reader: statement.reader,
-        all: (parameters) => guard(() => statement.all(parameters)),
-        run: (parameters) => guard(() => statement.run(parameters)) as ReturnType<Statement["run"]>,
-        iterate: (parameters) => guard(() => statement.iterate(parameters)),
-      };
+      const statement = prepared.get(sql) ?? prepare(sql);
+      if (prepared.size < statementsKept) prepared.set(sql, statement);
+      return statement;
     },
   };
 }
+
+const statementsKept = 200;
 
 function worded(cause: unknown, path: string): unknown {
   const code = (cause as { code?: string }).code ?? "";
@@ -139,7 +148,13 @@ function refuseDamaged(database: Connection, file: string): void {
 
 /** Several processes may open a new database at once, and the switch to write-ahead does not wait its turn by itself. */
 function settle(database: Connection): void {
-  for (const pragma of ["journal_mode = wal", "synchronous = normal"]) {
+  const pragmas = [
+    "page_size = 16384",
+    "journal_mode = wal",
+    "synchronous = normal",
+    "wal_autocheckpoint = 2000",
+  ];
+  for (const pragma of pragmas) {
     withPatience(() => database.prepare(`pragma ${pragma}`).all([]));
   }
 }

@@ -32,17 +32,16 @@ export function findingsOf(rows: readonly unknown[]): string[] {
 function ledger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
   return {
     append: async (entries) => {
-      const added: LedgerEntry[] = [];
-      for (const entry of entries) {
-        const row = { ...entry, data: JSON.stringify(entry.data), recorded_at: clock.now() };
-        const result = await db
-          .insertInto("ledger")
-          .values(row)
-          .onConflict((conflict) => conflict.column("key").doNothing())
-          .executeTakeFirst();
-        if (result.numInsertedOrUpdatedRows === 1n) added.push(entry);
-      }
-      return added;
+      if (entries.length === 0) return [];
+      const recorded_at = clock.now();
+      const added = await db
+        .insertInto("ledger")
+        .values(entries.map((entry) => ({ ...entry, data: JSON.stringify(entry.data), recorded_at })))
+        .onConflict((conflict) => conflict.column("key").doNothing())
+        .returning("key")
+        .execute();
+      const keys = new Set(added.map(({ key }) => key));
+      return entries.filter(({ key }) => keys.has(key));
     },
     all: async () => {
       const columns = ["at", "project", "session", "actor", "type", "key", "data"] as const;
@@ -70,8 +69,8 @@ function readings(db: Kysely<Tables>): Store["readings"] {
       );
       return rows.map(readingFromRow);
     },
-    save: async (reading) => {
-      await db.replaceInto("reading").values(readingToRow(reading)).execute();
+    save: async (all) => {
+      if (all.length > 0) await db.replaceInto("reading").values(all.map(readingToRow)).execute();
     },
   };
 }
@@ -87,14 +86,20 @@ function sessions(db: Kysely<Tables>): Store["sessions"] {
       return rows.map(sessionFromRow);
     },
     save: async (all) => {
-      for (const session of all) {
-        const row = sessionToRow(session);
-        await db
-          .insertInto("session")
-          .values(row as SessionTable)
-          .onConflict((conflict) => conflict.column("id").doUpdateSet(row))
-          .execute();
-      }
+      if (all.length === 0) return;
+      const rows = all.map(sessionToRow);
+      const columns = Object.keys(rows[0] as object) as (keyof SessionTable)[];
+      await db
+        .insertInto("session")
+        .values(rows as SessionTable[])
+        .onConflict((conflict) =>
+          conflict
+            .column("id")
+            .doUpdateSet((row) =>
+              Object.fromEntries(columns.map((name) => [name, row.ref(`excluded.${name}`)])),
+            ),
+        )
+        .execute();
     },
   };
 }
@@ -142,11 +147,20 @@ function events(db: Kysely<Tables>): Store["events"] {
         .executeTakeFirstOrThrow();
       return { ...row };
     },
-    save: async (session, all) => {
-      const base = await baseOf(session);
-      for (let from = 0; from < all.length; from += rowsAtOnce) {
-        const rows = all.slice(from, from + rowsAtOnce).map((event) => eventToRow(event, base));
-        await db.executeQuery(CompiledQuery.raw(insertEvents(rows.length), rows.flat()));
+    save: async (batches) => {
+      const ids = batches.map(({ session }) => session);
+      const found = await inSlices(ids, (some) =>
+        db.selectFrom("session").select(["id", "n"]).where("id", "in", some).execute(),
+      );
+      const bases = new Map(found.map(({ id, n }) => [id, n * eventsPerSession]));
+      const rows = batches.flatMap(({ session, events }) => {
+        const base = bases.get(session);
+        if (base === undefined) throw new Error(`events of a session that is not saved: ${session}`);
+        return events.map((event) => eventToRow(event, base));
+      });
+      for (let from = 0; from < rows.length; from += rowsAtOnce) {
+        const some = rows.slice(from, from + rowsAtOnce);
+        await db.executeQuery(CompiledQuery.raw(insertEvents(some.length), some.flat()));
       }
     },
     drop: async (path) => {
@@ -176,7 +190,7 @@ async function dropSession(db: Kysely<Tables>, n: number): Promise<number> {
 
 function projects(db: Kysely<Tables>): Store["projects"] {
   const save = async (rows: readonly ProjectFold[]) => {
-    for (const row of rows) await db.replaceInto("project").values(projectToRow(row)).execute();
+    if (rows.length > 0) await db.replaceInto("project").values(rows.map(projectToRow)).execute();
   };
   return {
     list: async () =>
@@ -272,24 +286,11 @@ function sessionToRow({ project, counts, ...session }: Session): Omit<SessionTab
 
 const eventColumns = [
   "id",
-  "key",
-  "result_key",
-  "at",
-  "ended_at",
-  "turn",
-  "source",
   "kind",
-  "sidechain",
-  "tool",
-  "input",
-  "command",
-  "files",
-  "cwd",
   "outcome",
-  "exit_code",
-  "text",
-  "call_id",
   "origin",
+  "text",
+  "facts",
 ] as const satisfies readonly (keyof EventTable)[];
 const rowsAtOnce = 100;
 
@@ -299,52 +300,12 @@ function insertEvents(rows: number): string {
   return `insert or replace into event (${eventColumns.join(",")}) values ${Array(rows).fill(row).join(",")}`;
 }
 
-function eventToRow(event: Event, base: number): unknown[] {
-  return [
-    base + numberOf(event.ref),
-    event.key,
-    event.resultKey,
-    event.at,
-    event.endedAt,
-    event.turn,
-    event.source,
-    event.kind,
-    event.sidechain ? 1 : 0,
-    event.tool,
-    event.input && JSON.stringify(event.input),
-    event.command,
-    event.files.length === 0 ? null : JSON.stringify(event.files),
-    event.cwd,
-    event.outcome,
-    event.exitCode,
-    event.text,
-    event.callId,
-    event.origin,
-  ];
+function eventToRow({ ref, kind, outcome, origin, text, ...facts }: Event, base: number): unknown[] {
+  return [base + numberOf(ref), kind, outcome, origin, text, JSON.stringify(facts)];
 }
 
-function eventFromRow(row: EventTable, base: number): Event {
-  return {
-    ref: refOf(row.id - base),
-    key: row.key,
-    resultKey: row.result_key,
-    at: row.at,
-    endedAt: row.ended_at,
-    turn: row.turn,
-    source: row.source as Event["source"],
-    kind: row.kind as Event["kind"],
-    sidechain: row.sidechain === 1,
-    tool: row.tool,
-    input: row.input === null ? null : JSON.parse(row.input),
-    command: row.command,
-    files: row.files === null ? [] : JSON.parse(row.files),
-    cwd: row.cwd,
-    outcome: row.outcome as Event["outcome"],
-    exitCode: row.exit_code,
-    text: row.text,
-    callId: row.call_id,
-    origin: row.origin,
-  };
+function eventFromRow({ id, facts, ...row }: EventTable, base: number): Event {
+  return { ref: refOf(id - base), ...row, ...JSON.parse(facts) } as Event;
 }
 
 function projectFromRow({ first_at, last_at, ...row }: ProjectTable): ProjectFold {

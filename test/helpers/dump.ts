@@ -19,7 +19,7 @@ export function dump(path: string): Record<string, string[]> {
       "select id, path, format, session_id, project_id, started_at, ended_at, events, prompts, calls, failed, rejected from session",
     ),
     event: rows(
-      "select session.id, event.id % 16777216, key, result_key, at, turn, kind, tool, input, command, outcome, exit_code, text, call_id, origin from event join session on session.n = event.id / 16777216",
+      "select session.id, event.id % 16777216, kind, outcome, origin, text, facts from event join session on session.n = event.id / 16777216",
     ),
     project: rows("select id, name, root, first_at, last_at, sessions from project"),
   };

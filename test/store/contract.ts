@@ -56,6 +56,9 @@ export const aReading = (path: string, more: Partial<Reading> = {}): Reading => 
   ...more,
 });
 
+export const saveEvents = (store: Store, session: string, events: readonly Event[]) =>
+  store.events.save([{ session, events }]);
+
 const found = (key: string, at: number | null = 1, project = "/a"): LedgerEntry => ({
   at,
   project,
@@ -100,7 +103,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     test("comes back equal", async () => {
       const { store } = await fresh();
       const session = aSession("/t/a.jsonl");
-      await store.readings.save(aReading("/t/a.jsonl"));
+      await store.readings.save([aReading("/t/a.jsonl")]);
       await store.sessions.save([session]);
       const events = [
         anEvent(1),
@@ -120,7 +123,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
           resultKey: null,
         }),
       ];
-      await store.events.save(session.id, events);
+      await saveEvents(store, session.id, events);
       expect(await store.readings.get("/t/a.jsonl")).toEqual(aReading("/t/a.jsonl"));
       expect(await store.readings.get("/t/none")).toBeNull();
       expect(await store.sessions.list()).toEqual([session]);
@@ -131,10 +134,10 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     test("is replaced when it is saved again, and events stay in order", async () => {
       const { store } = await fresh();
       await store.sessions.save([aSession("/t/a"), aSession("/t/b")]);
-      await store.events.save("/t/a", [anEvent(2), anEvent(1)]);
-      await store.events.save("/t/b", [anEvent(1, { text: "other" })]);
+      await saveEvents(store, "/t/a", [anEvent(2), anEvent(1)]);
+      await saveEvents(store, "/t/b", [anEvent(1, { text: "other" })]);
       await store.sessions.save([aSession("/t/a", { endedAt: 7 })]);
-      await store.events.save("/t/a", [anEvent(1, { outcome: "ok" }), anEvent(3)]);
+      await saveEvents(store, "/t/a", [anEvent(1, { outcome: "ok" }), anEvent(3)]);
       const events = await store.events.of("/t/a");
       expect(events.map(({ ref, outcome }) => [ref, outcome])).toEqual([
         ["e1", "ok"],
@@ -149,7 +152,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const { store, reopen } = await open();
       await store.ledger.append([found("a")]);
       await store.sessions.save([aSession("/t/a")]);
-      await store.events.save("/t/a", [anEvent(1)]);
+      await saveEvents(store, "/t/a", [anEvent(1)]);
       await store.close();
       const again = await reopen();
       onTestFinished(() => again.close());
@@ -162,7 +165,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     test("are found by ref, by what they were made from, and counted", async () => {
       const { store } = await fresh();
       await store.sessions.save([aSession("/t/a")]);
-      await store.events.save("/t/a", [
+      await saveEvents(store, "/t/a", [
         anEvent(1, { kind: "prompt", outcome: null }),
         anEvent(2),
         anEvent(3, { outcome: "rejected" }),
@@ -196,10 +199,10 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
         ["/t/b", 30],
         ["/t/c", null],
       ] as const) {
-        await store.readings.save(aReading(path, { cachedAt }));
+        await store.readings.save([aReading(path, { cachedAt })]);
         await store.sessions.save([aSession(path), aSession(`${path}#two`)]);
-        await store.events.save(path, [anEvent(1), anEvent(2)]);
-        await store.events.save(`${path}#two`, [anEvent(1)]);
+        await saveEvents(store, path, [anEvent(1), anEvent(2)]);
+        await saveEvents(store, `${path}#two`, [anEvent(1)]);
       }
       expect(await store.events.purge(20)).toBe(3);
       expect(await store.events.purge(20)).toBe(0);
@@ -216,7 +219,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const { store } = await fresh();
       await store.sessions.save([aSession("/t/a")]);
       const events = Array.from({ length: 5_001 }, (_, at) => anEvent(at + 1));
-      await store.events.save("/t/a", events);
+      await saveEvents(store, "/t/a", events);
       const back = await store.events.of("/t/a");
       expect(back.map(({ ref }) => ref)).toEqual(events.map(({ ref }) => ref));
       expect(back[4_321]).toEqual(events[4_321]);

@@ -6,7 +6,7 @@ import type { Store } from "../../src/engine/ports.ts";
 import { migrations } from "../../src/store/schema.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { tempFolder } from "../helpers/temp.ts";
-import { anEvent, aSession, storeContract } from "./contract.ts";
+import { anEvent, aSession, saveEvents, storeContract } from "./contract.ts";
 
 const clock = { now: () => 1_760_000_000_000 };
 
@@ -79,10 +79,8 @@ describe("the SQLite store", () => {
 
 async function fill(store: Store): Promise<void> {
   await store.sessions.save([aSession("/t/a")]);
-  await store.events.save(
-    "/t/a",
-    Array.from({ length: 400 }, (_, at) => anEvent(at + 1, { text: "x".repeat(300) })),
-  );
+  const events = Array.from({ length: 400 }, (_, at) => anEvent(at + 1, { text: "x".repeat(300) }));
+  await saveEvents(store, "/t/a", events);
   await store.close();
 }
 
