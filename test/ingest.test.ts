@@ -265,7 +265,11 @@ describe("many and killed processes", () => {
       Array.from({ length: 8 }, () => knack(["sessions", ...paths, "--json"], { home: together })),
     );
     for (const run of runs) {
-      expect(run).toMatchObject({ code: 0, stderr: "" });
+      // On a slow machine progress is told; that is no error.
+      expect({ ...run, stderr: run.stderr.replace(/^Reading sessions: .*\n/gm, "") }).toMatchObject({
+        code: 0,
+        stderr: "",
+      });
       expect(JSON.parse(run.stdout).sessions).toHaveLength(files.length);
     }
     await knack(["sessions", ...paths, "--json"], { home: alone });

@@ -86,7 +86,6 @@ const tokenPatterns: readonly (readonly [kind: string, pattern: string])[] = [
   ["sendgrid-key", "SG\\.[\\w-]{16,}\\.[\\w-]{16,}"],
   ["twilio-key", "SK[0-9a-f]{32}(?![0-9A-Za-z])"],
   ["mailgun-key", "key-[0-9a-f]{32}(?![0-9A-Za-z])"],
-  ["mailchimp-key", "[0-9a-f]{32}-us\\d{1,2}(?!\\w)"],
   ["brevo-key", "x(?:keysib|smtpsib)-[0-9a-f]{32,}[\\w-]*"],
   ["digitalocean-token", "do[por]_v1_[0-9a-f]{40,}"],
   ["vault-token", "hv[sbr]\\.[\\w-]{20,}"],
@@ -133,12 +132,10 @@ function knownTokens(text: string): Span[] {
   const spans: Span[] = [];
   const pattern = new RegExp(knownToken, "y");
   forEachLongRun(text, (start, end) => {
-    for (const found of [
-      tokenInRun(text, start, pattern) ?? colonToken(text, start, end),
-      companion(text, start, end),
-    ]) {
-      if (found !== undefined) spans.push(found);
-    }
+    const token = tokenInRun(text, start, pattern) ?? colonToken(text, start, end);
+    if (token !== undefined) spans.push(token);
+    const beside = text[start] === "A" ? companion(text, start, end) : undefined;
+    if (beside !== undefined) spans.push(beside);
   });
   return spans;
 }
@@ -184,7 +181,8 @@ function tokenInRun(text: string, start: number, pattern: RegExp): Span | undefi
       return tokenAt(text, start - head.length, pattern) ?? tokenAt(text, start, pattern);
     }
     default:
-      return tokenAt(text, start, pattern);
+      // Ids and hashes often start with a digit, tokens never.
+      return text.charCodeAt(start) < 0x41 ? undefined : tokenAt(text, start, pattern);
   }
 }
 
@@ -198,15 +196,22 @@ function tokenAt(text: string, start: number, pattern: RegExp): Span | undefined
 
 /** Tokens of two parts around a colon or slash, of which the second is the long one. */
 function colonToken(text: string, start: number, end: number): Span | undefined {
-  const before = text.slice(Math.max(0, start - 12), start);
-  if (end - start === 35 && /(?<!\d)\d{8,10}:$/.test(before)) return { start, end, kind: "telegram-token" };
-  if (end - start >= 40 && before.endsWith("1//")) return { start: start - 3, end, kind: "google-token" };
+  const joint = text[start - 1];
+  if (
+    joint === ":" &&
+    end - start === 35 &&
+    /(?<!\d)\d{8,10}:$/.test(text.slice(Math.max(0, start - 12), start))
+  ) {
+    return { start, end, kind: "telegram-token" };
+  }
+  if (joint === "/" && end - start >= 40 && text.startsWith("1//", start - 3)) {
+    return { start: start - 3, end, kind: "google-token" };
+  }
   return undefined;
 }
 
 /** The secret that is written beside an id: `AKIA…,<secret>`. */
 function companion(text: string, start: number, end: number): Span | undefined {
-  if (text[start] !== "A") return undefined;
   const id = text.slice(start, Math.min(end, start + 40));
   const match = /^A[KS]IA[A-Z0-9]{16}$/.test(id)
     ? /^[^A-Za-z0-9/+]{1,6}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/.exec(text.slice(end, end + 64))
@@ -417,11 +422,16 @@ const sessionName =
   /sess|sid$|^sid|auth|token|jwt|csrf|xsrf|remember|login|secret|credential|sso|^__(?:secure|host)-/i;
 
 function cookies(text: string): Span[] {
-  return [...text.matchAll(/cookie/gi)].flatMap(({ index }) => {
+  const spans: Span[] = [];
+  let done = 0;
+  for (const { index } of text.matchAll(/cookie/gi)) {
     const start = index + "cookie".length;
-    const [whole = "", list = ""] = cookieList.exec(text.slice(start, start + 8192)) ?? [];
-    return cookieValues(list, start + whole.length - list.length);
-  });
+    const [whole = "", list = ""] =
+      index < done ? [] : (cookieList.exec(text.slice(start, start + 8192)) ?? []);
+    spans.push(...cookieValues(list, start + whole.length - list.length));
+    done = Math.max(done, start + whole.length);
+  }
+  return spans;
 }
 
 /** The values in a list of cookies that stands at a place; names and attributes stay. */
@@ -524,7 +534,8 @@ const joints = [
   String.raw`[,;]?${blank}{0,40}${quote}?(?:value|content)${quote}?[ \t]{0,4}[:=][ \t]{0,4}`,
   String.raw`\*{0,2}[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])\*{0,2}(?:[ \t]{0,8}(?:[|>][-+]?|<<[-~]?\w{1,20})[ \t]{0,8}\r?\n)?[ \t]{0,16}(?:&\w{1,20}[ \t])?(?:${blank}{1,40}(?=${quote}))?`,
   String.raw`[ \t]{0,4},${blank}{0,20}(?=${quote})`,
-  String.raw`[ \t]{0,2}[:=]?[ \t]{0,2}\((?:${quote}[^"'\\\n]{0,64}${quote},[ \t]{0,4})?(?=${quote})`,
+  String.raw`\((?=${quote})`,
+  String.raw`[ \t]?[:=][ \t]?\(${quote}[^"'\\\n]{0,64}${quote},[ \t]{0,4}(?=${quote})`,
   String.raw`(?:<\/\w{1,20}>\s{0,20}<\w{1,20})?>`,
   String.raw`[ \t]{0,20}[|│][ \t]{1,20}`,
   String.raw`[ \t]{1,4}(?:(?:is|was|to|ist|es|est)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
@@ -666,7 +677,7 @@ interface Joined {
 function formOf(text: string, { name, at, close, joint, opening }: Joined): Form | undefined {
   const isFlag = name.startsWith("-");
   if (joint.endsWith(">")) return isTag(text, at, close, joint) ? "quoted" : undefined;
-  if (joint.includes("(")) return "pair";
+  if (joint.includes("(")) return joint.includes(",") ? "pair" : "apart";
   if (joint.includes(",") && !/value|content/i.test(joint))
     return close !== "" && opening !== "" ? "pair" : undefined;
   if (/^[ \t|│]+$/.test(joint)) {
@@ -892,7 +903,8 @@ function isLocation(value: string): boolean {
 
 /** Whether an unquoted value is an expression rather than a literal. */
 function isCode(value: string, form: Form): boolean {
-  if (/^[([{]|^[&*!@][A-Za-z_.]+$|^&#?\w+;|=>|^\$[A-Za-z_]\w*(?:-$|->|::|[[{.])/.test(value)) return true;
+  if (/^[([{]|^\/[\^(\\[]|^[&*!@][A-Za-z_.]+$|^&#?\w+;|=>|^\$[A-Za-z_]\w*(?:-$|->|::|[[{.])/.test(value))
+    return true;
   if (/^[!*&~+-]*[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$]|[([]|->|::|\?\.)|[\w$]\($/.test(value)) {
     return !/^[sbr]\.[A-Za-z0-9]{24,}$/.test(value); // Vault's older tokens look like this.
   }
@@ -937,7 +949,7 @@ function isMixed(value: string): boolean {
 
 /** In words joined by humps several small letters follow each capital; in random text two do, on average. */
 function hasStrayCapitals(value: string): boolean {
-  if (!/[A-Z].*[a-z]|[a-z].*[A-Z]/.test(value)) return false;
+  if (!/[A-Z]/.test(value)) return false;
   const smallRuns = value.match(/[a-z]+/g) ?? [];
   return smallRuns.length >= 3 && smallRuns.join("").length < 2.6 * smallRuns.length && value.length >= 10;
 }

@@ -48,8 +48,7 @@ export async function ingest(
   files: readonly FoundFile[],
   options: IngestOptions = {},
 ): Promise<void> {
-  const readings = await deps.store.readings.of(files.map(({ path }) => path));
-  await new Ingest(deps, files, readings, options).run();
+  await new Ingest(deps, files, options).run();
   await purge(deps);
 }
 
@@ -75,22 +74,15 @@ class Ingest {
   private readonly deps: IngestDeps;
   private readonly policy: Policy;
   private readonly refresh: boolean;
-  private readonly known: Map<string, Reading | null>;
   private readonly waiting: FoundFile[];
   private readonly progress: Progress;
   private loads: Load[] = [];
   private loadedBytes = 0;
 
-  constructor(
-    deps: IngestDeps,
-    files: readonly FoundFile[],
-    readings: readonly Reading[],
-    options: IngestOptions,
-  ) {
+  constructor(deps: IngestDeps, files: readonly FoundFile[], options: IngestOptions) {
     this.deps = deps;
     this.policy = deps.policy ?? defaults;
     this.refresh = options.refresh ?? false;
-    this.known = new Map(readings.map((reading) => [reading.path, reading]));
     this.waiting = [...files];
     this.progress = new Progress(files, options.onProgress ?? (() => {}));
   }
@@ -105,7 +97,8 @@ class Ingest {
   }
 
   private async read(file: FoundFile): Promise<void> {
-    let after = this.known.get(file.path) ?? null;
+    // Asked for each file when its turn comes: another process may have been here since.
+    let after = await this.deps.store.readings.get(file.path);
     if (after && isCurrent(after, file, this.refresh)) return this.progress.finish(file);
     const resume = after && (await resumeOf(this.deps, after));
     let fresh = resume === null;
@@ -127,10 +120,8 @@ class Ingest {
     [this.loads, this.loadedBytes] = [[], 0];
     const written = await write(this.deps, loads, this.policy);
     for (const { file, piece } of loads) {
-      if (written.get(file.path) === null) {
-        this.known.set(file.path, await this.deps.store.readings.get(file.path));
-        this.waiting.push(file);
-      } else if (piece.last) this.progress.finish(file);
+      if (written.get(file.path) === null) this.waiting.push(file);
+      else if (piece.last) this.progress.finish(file);
     }
     return written;
   }

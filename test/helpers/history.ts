@@ -93,10 +93,32 @@ function jsonl(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("");
 }
 
-const words =
-  "const export return import function await error: expected value [src/parts/index.ts:42] 0x7f3a => { } \n // cannot find name 'user' in module \"./store\" 日本語 ok ✓ total: 12.5 ms at Object.<anonymous> PASS FAIL git diff --stat token count password field npm".split(
+/** Words as tool output has them; a few look as if a secret followed. */
+const words = [
+  ..."const export return import function await async class interface type extends string number boolean null undefined".split(
     " ",
-  );
+  ),
+  ..."error: expected received warning: cannot find module in at from with and the to of is not a an be for on as it".split(
+    " ",
+  ),
+  ..."src/parts/index.ts:42:7 ./store ../lib/util.js package.json dist/ node_modules/ README.md test/unit/a.spec.ts".split(
+    " ",
+  ),
+  ..."PASS FAIL ok ✓ ✗ 12.5 ms 0x7f3a 1,024 100% v2.3.1 2026-11-01T09:00:00Z => { } ( ) [ ] ; // /* */ === !== && ||".split(
+    " ",
+  ),
+  ..."git diff --stat npm run build cargo test --release docker compose up -d kubectl get pods pytest -q make lint".split(
+    " ",
+  ),
+  ..."Object.<anonymous> TypeError: ReferenceError: ENOENT: EACCES: Traceback (most recent call last): panicked at".split(
+    " ",
+  ),
+  ..."harbor vessel berth tide station height captain pilot schedule arrival departure cargo manifest route weather".split(
+    " ",
+  ),
+  ..."日本語 说明 mañana Straße ".split(" "),
+  ..."tokens: password-field key= 9fceb02d0ae598e95dc970b74767f19372d61af8 \n \n \n \n".split(" "),
+];
 
 function prose(random: () => number, length: number): string {
   let text = "";

@@ -260,7 +260,7 @@ const keys: Planted[] = [
   plant("private-key", keyLines[3] ?? "", () =>
     [begin(rsa), ...keyLines, `${base64(20)}==`, end(rsa)].join("\n"),
   ),
-  ...[begin, end].map((_, i) => {
+  ...[0, 1].map((i) => {
     const lines = pemBody(5);
     return plant(
       "private-key",
@@ -348,4 +348,187 @@ const keys: Planted[] = [
   ),
 ];
 
-export const secrets: readonly Planted[] = [...tokens, ...named, ...headersAndUrls, ...keys];
+/** A password that is a word, a year and a sign, as people choose them. */
+const memorable = "Sommer2023!";
+const settings: Planted[] = [
+  plant("password", alnum(20), (s) => `    environment:\n      - MYSQL_ROOT_PASSWORD=${s}\n      - TZ=UTC`),
+  plant("password", "Winter2024!", (s) => `      MYSQL_ROOT_PASSWORD: ${s}`),
+  plant("password", "tops3cret!", (s) => `ansible_become_pass: ${s}`),
+  plant("password", "qwe!@#123", (s) => `[client]\nuser=root\npassword = ${s}\n`),
+  plant("password", password(), (s) => `  db_password = "${s}"`),
+  plant("password", alnum(20), (s) => `db_password = <<EOT\n${s}\nEOT`),
+  plant(
+    "password",
+    password(),
+    (s) => `sasl.jaas.config=PlainLoginModule required username="app" password="${s}";`,
+  ),
+  plant(
+    "password",
+    password(),
+    (s) => `<server><id>x</id><username>ci</username><password>${s}</password></server>`,
+  ),
+  plant("password", password(), (s) => `<add key="ClearTextPassword" value="${s}" />`),
+  plant(
+    "password",
+    memorable,
+    (s) => `<add name="Db" connectionString="Data Source=x;User ID=sa;Password=${s}" />`,
+  ),
+  plant("password", memorable, (s) => `Driver={ODBC};Server=db;UID=sa;PWD=${s}`),
+  plant("password", memorable, (s) => `requirepass ${s}`),
+  plant("password", memorable, (s) => `ALTER USER app WITH PASSWORD '${s}';`),
+  plant("password", memorable, (s) => `CREATE USER 'app'@'%' IDENTIFIED BY '${s}';`),
+  plant("password", alnum(14), (s) => `smtp:\n  user: bob\n  pass: '${s}'`),
+  plant("password", "abcd efgh ijkl mnop", (s) => `auth: { user: 'bob@x.com', pass: '${s}' }`),
+  plant("passphrase", "correct horse battery staple", (s) => `"passphrase": "${s}"`),
+  plant(
+    "seed-phrase",
+    "witch collapse practice feed shame open despair creek road again ice least",
+    (s) => `MNEMONIC="${s}"`,
+  ),
+  plant("secret", hex(32), (s) => `RAILS_MASTER_KEY=${s} bin/rails c`),
+  plant("secret", hex(24), (s) => `app.secret_key = b'${s}'`),
+  plant("secret", base64(60), (s) => `define( 'AUTH_KEY',         '${s}' );`),
+  plant("secret", `${base64(43)}=`, (s) => `APP_KEY=base64:${s}`),
+  plant("secret", alnum(30), (s) => `stringData:\n  client-secret: ${s}`),
+  plant("secret", alnum(30), (s) => json({ name: "API_TOKEN", value: s })),
+  plant("secret", `${base64(43)}=`, (s) => `[Interface]\nPrivateKey = ${s}\nAddress = 10.0.0.2/32`),
+  plant("token", alnum(36), (s) =>
+    json({ mcpServers: { x: { command: "npx", env: { X_ACCESS_TOKEN: s } } } }),
+  ),
+  plant("token", alnum(30), (s) => `- name: API_TOKEN\n  value: ${s}\n`),
+  plant("token", alnum(30), (s) => `api_token: >-\n  ${s}\n`),
+  plant("token", alnum(30), (s) => `password: &shared ${s}`),
+  plant("token", alnum(32), (s) => `[registries.crates-io]\ntoken = "${s}"`),
+  plant("token", hex(40), (s) => `[github]\n\ttoken = ${s}`),
+  plant("token", alnum(30), (s) => `env: GH_TOKEN=${s} NODE=18`),
+  plant("token", `${base64(200)}==`, (s) => `AWS_SESSION_TOKEN=${s}`),
+  plant("token", `${base64(300)}==`, (s) => json({ SessionToken: s })),
+  plant("token", `${base64(700)}==`, (s) => `SESSION_TOKEN=${s}`),
+  plant("npm", btoa(`bob:${alnum(12)}`), (s) => `//npm.company.com/:_auth=${s}`),
+  plant("docker", btoa(`bob:${alnum(12)}`), (s) => `{"auths":{"ghcr.io":{"auth":"${s}"}}}`),
+  plant("api-key", alnum(24), (s) => `<key>API_KEY</key>\n<string>${s}</string>`),
+  plant("api-key", alnum(24), (s) => `<string name="api_key">${s}</string>`),
+  plant("api-key", alnum(31), (s) => `| API_KEY | ${s} |`),
+  plant("api-key", hex(32), (s) => `ALGOLIA_ADMIN_KEY=${s}`),
+  plant("totp", draw(`${upper}234567`, 32), (s) => `otpauth://totp/ACME:bob?secret=${s}&issuer=ACME`),
+  plant("csrf", alnum(32), (s) => `<meta name="csrf-token" content="${s}">`),
+];
+
+const programs: Planted[] = [
+  plant("token", alnum(32), (s) => `const apiToken string = "${s}"`),
+  plant("api-key", alnum(32), (s) => `let api_key: &str = "${s}";`),
+  plant("api-key", alnum(32), (s) => `let apiKey: String = "${s}"`),
+  plant("password", alnum(16), (s) => `private static final String DB_PASSWORD = "${s}";`),
+  plant("secret", alnum(24), (s) => `options.ClientSecret = "${s}";`),
+  plant("token", alnum(24), (s) => `val accessToken = "${s}"`),
+  plant("password", "S3cr3t#Pass", (s) => `$db['password'] = '${s}';`),
+  plant("token", alnum(24), (s) => `$env:API_TOKEN = "${s}"`),
+  plant("token", alnum(24), (s) => `os.environ["HF_TOKEN"] = "${s}"`),
+  plant("api-key", alnum(24), (s) => `client = Client(api_key='${s}', timeout=30)`),
+  plant("password", "Vx9!tombola", (s) => `requests.get(url, auth=("admin", "${s}"))`),
+  plant("api-key", hex(32), (s) => `index.setAdminApiKey("${s}")`),
+  plant("api-key", hex(32), (s) => `req.Header.Add("X-Api-Key", "${s}")`),
+  plant("bearer", alnum(40), (s) => `req.Header.Set("Authorization", "Bearer ${s}")`),
+  plant("token-header", hex(40), (s) => `headers: { Authorization: 'token ${s}' }`),
+  plant("twilio", hex(32), (s) => `client = Client("AC${hex(32)}", "${s}")`),
+  plant("token", alnum(24), (s) => twiceEscaped({ body: json({ token_secret: s }) })),
+  plant("token", alnum(24), (s) => `{&quot;apiKey&quot;:&quot;${s}&quot;}`),
+  plant("token", alnum(24), (s) => `{\\u0022apiKey\\u0022:\\u0022${s}\\u0022}`),
+  plant("token", alnum(24), (s) => `redirect=https%3A%2F%2Fx%3Faccess_token%3D${s}%26a%3D1`),
+  plant("ethereum", hex(64), (s) => `const PRIVATE_KEY = "0x${s}";`),
+];
+
+const commands: Planted[] = [
+  plant("token", alnum(24), (s) => `set GITHUB_TOKEN=${s}`),
+  plant("api-key", alnum(24), (s) => `set -x OPENAI_API_KEY ${s}`),
+  plant("token", alnum(24), (s) => `declare -x SLACK_TOKEN="${s}"`),
+  plant("token", alnum(24), (s) => `echo "GITLAB_TOKEN=${s}" >> .env`),
+  plant("secret", alnum(24), (s) => `cat > .env <<EOF\nSTRIPE_SECRET=${s}\nEOF`),
+  plant("api-key", alnum(36), (s) => json({ args: ["--api-key", s, "--port", "80"] })),
+  plant("password", alnum(24), (s) => json(["mysql", "-u", "root", `-p${s}`])),
+  plant("password", alnum(14), (s) => json({ command: `sshpass -p "${s}" scp dist/ root@203.0.113.9:/var` })),
+  plant("password", memorable, (s) => `SSHPASS='${s}' sshpass -e ssh x`),
+  plant("password", memorable, (s) => `echo '${s}' | sudo -S apt update`),
+  plant("password", memorable, (s) => `echo "bob:${s}" | chpasswd`),
+  plant("token", alnum(32), (s) => `echo ${s} | docker login -u ci --password-stdin ghcr.io`),
+  plant("password", "pa55word!", (s) => `http -a admin:${s} :8080/api`),
+  plant("password", password(), (s) => `wget --user=bob --password=${s} https://x/y`),
+  plant("password", password(), (s) => `psql "host=db user=app password=${s} dbname=app"`),
+  plant("password", password(), (s) => `kubectl create secret generic db --from-literal=password=${s}`),
+  plant("password", password(), (s) => `helm upgrade x . --set postgresql.auth.password=${s}`),
+  plant("token", alnum(32), (s) => `gh secret set DEPLOY_TOKEN --body "${s}"`),
+  plant("password", password(), (s) => `openssl rsa -in k.pem -passin pass:${s}`),
+  plant("password", "MyDogRex77", (s) => `curl -d '{"username":"bob","password":"${s}"}' https://x/login`),
+  plant(
+    "password",
+    "MyDogRex77",
+    (s) => `curl -d "{\\"username\\":\\"bob\\",\\"password\\":\\"${s}\\"}" https://x/login`,
+  ),
+  plant("password", "MyDogRex77", (s) => `username=bob&password=${s}&remember=1`),
+  plant("password", password(), (s) => `docker run -e POSTGRES_PASSWORD=${s} -p 5432:5432 postgres`),
+  plant("token", alnum(24), (s) => `docker build --build-arg NPM_TOKEN=${s} .`),
+  plant("secret", alnum(24), (s) => `heroku config:set JWT_SECRET=${s} -a app`),
+  plant("azure", `${alnum(34)}~`, (s) => `az login --service-principal -u app -p ${s} --tenant t`),
+  plant("azure", `${base64(40)}==`, (s) => `az storage blob list --account-key ${s}`),
+  plant("stripe", join("s", "k_test_", alnum(24)), (s) => `curl https://api.stripe.com/v1/charges -u ${s}:`),
+  plant("password", password(), (s) => `sqlcmd -S db -U sa -P '${s}' -Q "select 1"`),
+  plant("password", password(), (s) => `ldapsearch -x -D cn=admin -w ${s}`),
+  plant("password", password(), (s) => `gpg --batch --passphrase '${s}' -d x.gpg`),
+  plant("password", password(), (s) => `keytool -genkey -storepass ${s} -alias x`),
+  plant("password", password(), (s) => `zip -P ${s} a.zip b`),
+  plant("token", hex(48), (s) => `http://127.0.0.1:8888/lab?token=${s}`),
+];
+
+const talk: Planted[] = [
+  plant("api-key", alnum(32), (s) => `here is my api key: ${s} use it`),
+  plant("token", alnum(32), (s) => `The access token is ${s}.`),
+  plant("token", alnum(30), (s) => `- Token: \`${s}\``),
+  plant("password", memorable, (s) => `the db password is \`${s}\``),
+  plant("password", memorable, (s) => `- **Password:** ${s}`),
+  plant("password", memorable, (s) => `密码：${s}`),
+  plant("password", memorable, (s) => `Passwort: ${s}`),
+  plant("password", memorable, (s) => `das Passwort ist ${s}`),
+  plant("password", "gR4nite_88", (s) => `username: admin\npassword: ${s}`),
+  plant("token", alnum(40), (s) => `2026-01-01 INFO auth token=${s} user=5`),
+  plant("token", alnum(40), (s) => `{"level":"info","refreshToken":"${s}","n":1}`),
+  plant("token", alnum(30), (s) => `\x1b[32mtoken\x1b[0m: \x1b[33m${s}\x1b[0m`),
+  plant("token", alnum(30), (s) => `     3→API_TOKEN=${s}\n     4→PORT=1`),
+  plant("token", alnum(30), (s) => `-API_TOKEN=old\n+API_TOKEN=${s}\n`),
+  plant("token", alnum(30), (s) => `.env:12:API_TOKEN=${s}`),
+  plant("openai", join("s", "k-", alnum(48)), (s) => `Incorrect API key provided: ${s}. You can find`),
+  plant("github", join("gh", "p_", alnum(36)), (s) => `origin\thttps://bob:${s}@github.com/o/r.git (fetch)`),
+  plant("cookie", alnum(40), (s) => `{"cookie":"sessionid=${s}; theme=dark"}`),
+  plant("signed-url", hex(64), (s) => `https://b.s3.amazonaws.com/k?X-Amz-Expires=60&X-Amz-Signature=${s}`),
+  plant("vault", `s.${alnum(24)}`, (s) => `X-Vault-Token: ${s}`),
+  plant("basic", btoa(`bob:${alnum(10)}`), (s) => `authorization: basic ${s}`),
+  plant("database-url", memorable, (s) => `jdbc:mysql://db:3306/app?user=root&password=${s}`),
+  plant("database-url", memorable, (s) => `mysql+pymysql://root:${s}@db/app`),
+  plant("basic-auth-url", memorable, (s) => `smtp://bob%40x.com:${s}@smtp.x.com:587`),
+  plant("sentry", hex(32), (s) => `https://${s}@o123.ingest.sentry.io/456`),
+];
+
+const moreKeys: Planted[] = [pemBody(2), pemBody(2), pemBody(2), pemBody(2), pemBody(2)].map(
+  ([first = "", second = ""], i) => {
+    const [top, bottom] = [begin(rsa), end(rsa)];
+    const written = [
+      `${top} ${first} ${second} ${bottom}`,
+      [top, first, second, bottom].join("\r\n"),
+      json([top, first, second, bottom]),
+      twiceEscaped({ key: [top, first, second, bottom, ""].join("\n") }),
+      `key = ("${top}\\n"\n       "${first}\\n"\n       "${second}\\n"\n       "${bottom}\\n")`,
+    ];
+    return plant("private-key", second, () => written[i] ?? "");
+  },
+);
+
+export const secrets: readonly Planted[] = [
+  ...tokens,
+  ...named,
+  ...headersAndUrls,
+  ...keys,
+  ...settings,
+  ...programs,
+  ...commands,
+  ...talk,
+  ...moreKeys,
+];
