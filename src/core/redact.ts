@@ -43,11 +43,13 @@ export function mask(text: string, spans: readonly Span[]): string {
   let out = "";
   let done = 0;
   for (const { start, end, kind } of inOrder) {
-    if (start >= done) out += `${text.slice(done, start)}[redacted:${kind}]`;
+    if (start >= done) out += `${text.slice(done, start)}${maskStart}${kind}]`;
     done = Math.max(done, end);
   }
   return out + text.slice(done);
 }
+
+const maskStart = "[redacted:";
 
 // ---------------------------------------------------------------------------------------------------------
 // Tokens that are known by their looks
@@ -267,7 +269,7 @@ function keyFrom(text: string, start: number, after: number): Span | undefined {
 
 /** Whatever a made-up key consists of, its end says that it is one, unless code or an ellipsis stands between. */
 function isKeyText(text: string): boolean {
-  return /[\w+/=]{12}/.test(text) && !/[(){};&<>*[\]…]|\.\.\./.test(text);
+  return /[\w+/=]{12}/.test(text) && !/[\0(){};&<>*[\]…]|\.\.\./.test(text);
 }
 
 const shortLastLine = new RegExp(`^${lineJoint}{1,40}[A-Za-z0-9+/]{1,15}={0,2}(?=["'\\s\\\\]|$)`);
@@ -427,7 +429,7 @@ function cookies(text: string): Span[] {
   for (const { index } of text.matchAll(/cookie/gi)) {
     const start = index + "cookie".length;
     const [whole = "", list = ""] =
-      index < done ? [] : (cookieList.exec(text.slice(start, start + 8192)) ?? []);
+      index < done || isInMask(text, index) ? [] : (cookieList.exec(text.slice(start, start + 8192)) ?? []);
     spans.push(...cookieValues(list, start + whole.length - list.length));
     done = Math.max(done, start + whole.length);
   }
@@ -530,12 +532,12 @@ const blank = String.raw`(?:\s|\\{1,4}[nrt])`;
 const color = String.raw`(?:\x1b|\\{1,3}u001b)\[[\d;]{0,12}m`;
 const typeName = String.raw`(?:&(?:'static )?str|str(?:ing)?\??(?: \| (?:None|null|undefined))?|Optional\[str\]|SecretStr|String\??)`;
 const joints = [
+  String.raw`[ \t]?[:=][ \t]?\(${quote}[^"'\\\n]{0,64}${quote},[ \t]{0,4}(?=${quote})`,
   String.raw`[ \t]{0,4}:?[ \t]{0,4}${typeName}[ \t]{1,4}=[ \t]{1,4}`,
   String.raw`[,;]?${blank}{0,40}${quote}?(?:value|content)${quote}?[ \t]{0,4}[:=][ \t]{0,4}`,
   String.raw`\*{0,2}[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])\*{0,2}(?:[ \t]{0,8}(?:[|>][-+]?|<<[-~]?\w{1,20})[ \t]{0,8}\r?\n)?[ \t]{0,16}(?:&\w{1,20}[ \t])?(?:${blank}{1,40}(?=${quote}))?`,
   String.raw`[ \t]{0,4},${blank}{0,20}(?=${quote})`,
   String.raw`\((?=${quote})`,
-  String.raw`[ \t]?[:=][ \t]?\(${quote}[^"'\\\n]{0,64}${quote},[ \t]{0,4}(?=${quote})`,
   String.raw`(?:<\/\w{1,20}>\s{0,20}<\w{1,20})?>`,
   String.raw`[ \t]{0,20}[|│][ \t]{1,20}`,
   String.raw`[ \t]{1,4}(?:(?:is|was|to|ist|es|est)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
@@ -581,7 +583,7 @@ function assignedSecret(text: string, match: RegExpExecArray): Span | undefined 
   const nameStart = match.index - head.length;
   const form = formOf(text, { name, at: nameStart, close, joint, opening });
   // In `https://x-access-token:…@host` the name is a user's, and all of the URL would be taken for the value.
-  if (form === undefined || text[nameStart - 1] === "/") return undefined;
+  if (form === undefined || text[nameStart - 1] === "/" || isInMask(text, nameStart)) return undefined;
   const afterJoint = match.index + whole.length;
   const start = afterJoint + schemeLength(text, afterJoint, name);
   const value = valueAt(text, start, opening, joint, form);
@@ -591,6 +593,11 @@ function assignedSecret(text: string, match: RegExpExecArray): Span | undefined 
       ? ""
       : (bareWord.exec(text.slice(start + maxQuoted, start + maxSecret))?.[0] ?? "");
   return spanAt(start, value + more, kindOf(word));
+}
+
+/** Whether a word is the kind that a mask names. */
+function isInMask(text: string, at: number): boolean {
+  return text.startsWith(maskStart, at - maskStart.length);
 }
 
 /** Length of the word that names the scheme in an Authorization header, which is no part of the secret. */
@@ -772,7 +779,7 @@ function isSecretValue(value: string, { name, strength, form }: Named): boolean 
   if (form !== "quoted" && form !== "pair" && isCode(value, form)) return false;
   if (strength !== "password" && !/[A-Za-z]/.test(value)) return false;
   // Two strings in a row are as often two items of a list.
-  if (form === "pair" && (!isMixed(value) || isMostlyWords(value))) return false;
+  if (form === "pair" && !(isMixed(value) && (hasSign(value) || !isMostlyWords(value)))) return false;
   if (form === "prose" && (/^pass$/i.test(name) || !(isMixed(value) || /[!@#$%^&*~+]\w/.test(value))))
     return false;
   if (form === "apart") return isApartSecret(value, strength);
@@ -782,6 +789,7 @@ function isSecretValue(value: string, { name, strength, form }: Named): boolean 
     case "secret":
       if (value.length < 6) return false;
       if (form === "env" || form === "flag") return !namesItself(value);
+      if (/^[A-Za-z0-9/+]{40}$/.test(value) && /\d/.test(value)) return true;
       return isMixed(value) && !isTechnical(value) && (!isWordy(value) || isWordAndNumber(value));
     case "password":
       return isPassword(value, name, form);
@@ -793,8 +801,13 @@ function isApartSecret(value: string, strength: Strength): boolean {
   if (strength === "weak") return false;
   return (
     (isScrambled(value, 16) && !isMostlyWords(value)) ||
-    (strength === "password" && /\d/.test(value) && /[!@#$%^&*]/.test(value))
+    (strength === "password" && /\d/.test(value) && hasSign(value))
   );
+}
+
+/** Signs that people put into passwords, and hardly anyone into names. */
+function hasSign(value: string): boolean {
+  return /[!@#$%^&*]/.test(value);
 }
 
 function isPassword(value: string, name: string, form: Form): boolean {
@@ -860,7 +873,9 @@ export function isPlaceholder(value: string): boolean {
   if (!/[A-Za-z0-9]/.test(value) || isMadeUp(value) || isTemplate(value)) return true;
   const letters = value.toLowerCase().replace(/[^a-z0-9]/g, "");
   if (standIns.has(letters) || standIns.has(letters.replace(/\d{1,2}$/, ""))) return true;
-  return isWordsOnly(value) && piecesOf(value).some((piece) => standInWord.test(piece));
+  return (
+    isWordsOnly(value) && !hasStrayCapitals(value) && piecesOf(value).some((piece) => standInWord.test(piece))
+  );
 }
 
 /** Whether a value is made of words and short numbers only. */
@@ -873,14 +888,14 @@ function piecesOf(value: string): string[] {
   return value.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/).filter((piece) => piece !== "");
 }
 
+/** Text that another text is made from or matched by. */
 function isTemplate(value: string): boolean {
-  return (
-    /^\$(?:[A-Z_]{2,}|[A-Za-z_]\w*$|env:|\d$)/.test(value) ||
-    /\$\{|\$\(|\{\{|<%|%\(|#\{|\$\w+->|^%\w+%$|%[sdvq](?![0-9A-Za-z])|^<[^>]*>?$|^\{[^}]*\}?$|^__\w+__$|^@@?[A-Z_]+@@?$|\[redacted/.test(
-      value,
-    )
-  );
+  return variable.test(value) || slot.test(value) || pattern.test(value);
 }
+
+const variable = /^\$(?:[A-Z_]{2,}|[A-Za-z_]\w*$|env:|\d$)|^%\w+%$|^__\w+__$|^@@?[A-Z_]+@@?$|\$\w+->/;
+const slot = /\$\{|\$\(|\{\{|<%|%\(|#\{|%[sdvq](?![0-9A-Za-z])|^<[^>]*>?$|^\{[^}]*\}?$|\[redacted/;
+const pattern = /\(\?[:=!<]|\[\^?\w-\w|[\])]\{\d+,\d*\}|\\[dwsb][+*{)\]]/;
 
 /** Masks such as `xxxx`, `***` or `sk-...`, and examples from manuals. */
 function isMadeUp(value: string): boolean {
@@ -963,7 +978,8 @@ function isTechnical(value: string): boolean {
 
 /** `AUTH_TOKEN=auth_token`: the value only repeats what it is called. */
 function namesItself(value: string): boolean {
-  return /^[^0-9]*$/.test(value) && piecesOf(value).some((piece) => standIns.has(piece.toLowerCase()));
+  if (/\d/.test(value) || hasStrayCapitals(value)) return false;
+  return piecesOf(value).some((piece) => piece.length > 2 && standIns.has(piece.toLowerCase()));
 }
 
 const sentenceWord =
@@ -976,7 +992,5 @@ function isPhrase(value: string, name: string, strength: Strength): boolean {
   if (/mnemonic|phrase|seed/i.test(name) && areWords && words.length % 3 === 0) return true;
   if (strength !== "password" || words.length > 6) return false;
   if (words.some((word) => sentenceWord.test(word.replace(/\W/g, "")))) return false;
-  return (
-    areWords || words.some((word) => /[A-Za-z]/.test(word) && /\d/.test(word) && /[!@#$%^&*]/.test(value))
-  );
+  return areWords || words.some((word) => /[A-Za-z]/.test(word) && /\d/.test(word) && hasSign(value));
 }

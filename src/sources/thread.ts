@@ -2,6 +2,7 @@ import { type Counts, type Event, type EventSource, noCounts, type Outcome, refO
 import type { JsonObject } from "../core/json.ts";
 import type { SessionFacts } from "../core/session.ts";
 import type { ThreadState } from "../engine/ports.ts";
+import { Seen } from "./seen.ts";
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -53,7 +54,7 @@ export class Thread {
   /** Commands that go on after their call returned, by the agent's name of the process. */
   readonly running = new Map<string, Draft>();
   private readonly source: EventSource;
-  private readonly seen: Set<string>;
+  private readonly seen: Seen;
   private readonly open = new Map<string, Draft[]>();
   private changed = new Set<Draft>();
   private last: number;
@@ -68,7 +69,7 @@ export class Thread {
     this.counts = { ...(resumed?.state.counts ?? noCounts) };
     this.last = resumed?.state.last ?? 0;
     this.turn = resumed?.state.turn ?? 0;
-    this.seen = new Set(resumed?.origins);
+    this.seen = new Seen(resumed?.origins);
     if (!resumed) return;
     const byRef = new Map(resumed.events.map((event) => [event.ref, { ...event }]));
     for (const [id, ref] of resumed.state.open) this.awaits(id, byRef.get(ref));
@@ -80,10 +81,7 @@ export class Thread {
 
   /** Whether a record came before: a resume repeats lines. */
   repeats(origin: string | null): boolean {
-    if (origin === null) return false;
-    if (this.seen.has(origin)) return true;
-    this.seen.add(origin);
-    return false;
+    return origin !== null && !this.seen.add(origin);
   }
 
   /** Widens the session's span by a time. */

