@@ -7,7 +7,10 @@ const [first] = process.argv.slice(2);
 if (first === "--version" || first === "-v") console.log(version);
 else {
   // A reader that has seen enough, such as head, closes the pipe; that is no error.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") process.stderr.write(`knack: cannot write its output: ${error.message}\n`);
+    process.exit(error.code === "EPIPE" ? 0 : 1);
+  });
   const { main } = await import("./main.ts");
   const examples = new URL("../examples/sessions", import.meta.url);
   process.exitCode = await main(process.argv.slice(2), {

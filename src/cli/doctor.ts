@@ -1,5 +1,6 @@
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
+import { dirname } from "node:path";
 import { agents } from "../agents/index.ts";
 import { homeOf, userHome } from "../config.ts";
 import { type Knack, openKnack } from "../open.ts";
@@ -15,7 +16,7 @@ export const doctor = defineVerb({
   },
   run: async ({ args, env }) => {
     const home = homeOf(env);
-    const checks: Check[] = [{ name: "home", ok: true, says: home.folder, repair: null }];
+    const checks: Check[] = [checkHome(home.folder)];
     if (existsSync(home.database)) {
       const knack = await openKnack({ env });
       try {
@@ -38,6 +39,20 @@ interface Check {
   readonly ok: boolean;
   readonly says: string;
   readonly repair: string | null;
+}
+
+function checkHome(folder: string): Check {
+  // The folder itself, or the one that it would be made in.
+  let place = folder;
+  while (!existsSync(place) && place !== dirname(place)) place = dirname(place);
+  try {
+    if (!statSync(place).isDirectory()) throw new Error("is not a folder");
+    accessSync(place, constants.W_OK);
+    return { name: "home", ok: true, says: folder, repair: null };
+  } catch (error) {
+    const says = `${folder} cannot be written: ${error instanceof Error ? error.message : error}`;
+    return { name: "home", ok: false, says, repair: "set KNACK_HOME to a folder that you can write to" };
+  }
 }
 
 async function checkStore(knack: Knack, rebuilding: boolean): Promise<Check[]> {

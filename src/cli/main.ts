@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { type ArgsDef, type CommandDef, parseArgs, renderUsage } from "citty";
 import { KnackError } from "../core/errors.ts";
 import { version } from "./version.ts";
@@ -70,10 +71,14 @@ async function dispatch(words: readonly string[], surroundings: Surroundings): P
   const rest = named ? words.slice(1) : [...words];
   if (rest.includes("--help") || rest.includes("-h")) {
     const command: CommandDef = { meta: { name: `knack ${name}`, description: verb.about }, args: verb.args };
-    process.stdout.write(`${await renderUsage(command)}\n`);
+    const usage = await renderUsage(command);
+    process.stdout.write(`${process.stdout.isTTY ? usage : stripVTControlCharacters(usage)}\n`);
     return 0;
   }
   refuseUnknown(name, verb.args, rest);
+  const takesWords = Object.values(verb.args).some(({ type }) => type === "positional");
+  const [extra] = takesWords ? [] : parseArgs(rest, verb.args)._;
+  if (extra !== undefined) throw new KnackError("WRONG_USAGE", `knack ${name} takes no "${extra}".`);
   return verb.run({ args: parseArgs(rest, verb.args), ...surroundings });
 }
 

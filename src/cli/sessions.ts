@@ -8,7 +8,7 @@ import type { SessionView } from "../engine/inspect.ts";
 import { type Knack, openKnack, sessionFolders } from "../open.ts";
 import { readers } from "../sources/index.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
-import { counted, type Paint, paintFor, progressOn } from "./terminal.ts";
+import { counted, onOneLine, type Paint, paintFor, progressOn } from "./terminal.ts";
 
 export const sessions = defineVerb({
   about: "What your agents did: their sessions, by project, newest first.",
@@ -20,7 +20,7 @@ export const sessions = defineVerb({
     },
     agent: {
       type: "string",
-      description: `only this agent: ${agents.map(({ format }) => format).join(", ")}`,
+      description: `only this agent: ${readers.map(({ format }) => format).join(", ")}`,
     },
     project: { type: "string", description: "only projects whose name or id contains this" },
     since: { type: "string", description: "only sessions that ended since: 2026-11-01, or 12h, 7d, 4w ago" },
@@ -30,9 +30,11 @@ export const sessions = defineVerb({
     "dry-run": { type: "boolean", description: "keep nothing of what is read" },
   },
   run: async ({ args, env, examples }) => {
+    if (args._.includes("")) throw new KnackError("WRONG_USAGE", "A path is empty.");
     const filter = filterOf(args, Date.now());
     const found = await read(args._.length > 0 ? args._ : null, args, { env, examples });
     try {
+      if (found.sessions.length === 0 && !args.json) return refuse(args._, found.diagnostics);
       const sessions = found.sessions.filter(filter);
       if (args.events) await printEvents(found.knack, sessions);
       else if (args.json) printJson(sessions, found.diagnostics, found.examples);
@@ -153,6 +155,7 @@ function eventOnWire(session: SessionView, event: Event) {
     outcome,
     exitCode,
     text: redact(event.text),
+    files: event.files,
   };
 }
 
@@ -202,7 +205,7 @@ const listed = 8;
 
 function print(
   sessions: readonly SessionView[],
-  { diagnostics, examples }: Found,
+  { diagnostics, examples, sessions: { length: readCount } }: Found,
   all: boolean,
   env: Env,
 ): void {
@@ -218,12 +221,16 @@ function print(
       "",
     );
   }
+  if (sessions.length === 0)
+    lines.push(`None of the ${counted(readCount, "session")} read is meant by these filters.`, "");
   const byProject = groupByProject(sessions);
   for (const group of byProject.values())
     lines.push(...projectLines(group, all ? group.length : listed, paint), "");
   lines.push(
     `${counted(sessions.length, "session")} in ${counted(byProject.size, "project")}: ${inWords(sum(sessions))}.`,
   );
+  if (examples)
+    lines.push("", "Use an agent, then run this again. To look into one: knack sessions <file> --events");
   process.stdout.write(`${lines.join("\n")}\n`);
   printDiagnostics([...sessions.flatMap((session) => session.diagnostics), ...diagnostics]);
 }
@@ -240,6 +247,7 @@ function groupByProject(sessions: readonly SessionView[]): Map<string, SessionVi
 
 function projectLines(group: readonly SessionView[], most: number, paint: Paint): string[] {
   const [{ project }] = group as [SessionView];
+  const name = onOneLine(project.name);
   const place =
     project.root !== null && project.root !== project.id ? `${project.id}  ${project.root}` : project.id;
   const shown = group.slice(0, most);
@@ -247,11 +255,11 @@ function projectLines(group: readonly SessionView[], most: number, paint: Paint)
     startedAt === null ? "no time" : dateTime(startedAt),
     subagent ? `${format} subagent` : format,
     ...countCells(counts),
-    (sessionId ?? "").slice(0, 8),
+    onOneLine(sessionId ?? "", 1_000).slice(0, 13),
   ]);
   const more = group.length - shown.length;
   return [
-    `${paint.bold(project.name)}  ${paint.dim(place)}`,
+    `${paint.bold(name)}  ${paint.dim(onOneLine(place, 160))}`,
     ...columns(rows).map((line, at) =>
       shown[at]?.counts.failed ? line.replace(/\d+ failed/, (cell) => paint.red(cell)) : line,
     ),
@@ -259,13 +267,14 @@ function projectLines(group: readonly SessionView[], most: number, paint: Paint)
   ];
 }
 
-function countCells({ events, calls, failed, prompts }: Counts): string[] {
-  return [
+function countCells({ events, calls, failed, rejected, prompts }: Counts): string[] {
+  const counts = [
     counted(events, "event"),
     counted(calls, "call"),
     `${failed} failed`,
-    counted(prompts, "human turn"),
+    `${rejected} rejected`,
   ];
+  return [...counts, counted(prompts, "human turn")];
 }
 
 function inWords(counts: Counts): string {
@@ -283,7 +292,7 @@ function sum(sessions: readonly SessionView[]): Counts {
 function columns(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)));
   const cell = (text: string, at: number) =>
-    at > 1 && /^\d/.test(text) && at < 6 ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0);
+    at > 1 && /^\d/.test(text) && at < 7 ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0);
   return rows.map((row) => `  ${row.map(cell).join("  ").trimEnd()}`);
 }
 
@@ -295,7 +304,7 @@ function dateTime(at: number): string {
 
 function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
   if (diagnostics.length === 0) return;
-  const shown = diagnostics.slice(0, 5).map(({ path, message }) => `  ${path} ${message}`);
+  const shown = diagnostics.slice(0, 5).map(({ path, message }) => `  ${onOneLine(path, 200)} ${message}`);
   const more = diagnostics.length - shown.length;
   const rest = more > 0 ? `  and ${more} more (--json lists all)\n` : "";
   process.stderr.write(`\n${counted(diagnostics.length, "note")}:\n${shown.join("\n")}\n${rest}`);

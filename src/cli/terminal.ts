@@ -57,6 +57,12 @@ function inWords(progress: IngestProgress): string {
   return `Reading sessions: ${percent}  ${filesDone} of ${files} files, ${megabytes(bytesDone)} of ${megabytes(bytes)} MB`;
 }
 
+/** Text from elsewhere on one line of a terminal: no control characters, no more than fits. */
+export function onOneLine(text: string, most = 100): string {
+  const plain = text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+  return plain.length <= most ? plain : `${plain.slice(0, most - 1)}…`;
+}
+
 /** A count with its noun: `1 session`, `2 sessions`. */
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;

@@ -1,4 +1,11 @@
-import { type AndOr, type Command, type PipelineNode, parse, type Statement } from "unbash";
+import {
+  type AndOr,
+  type Command,
+  type CompoundList,
+  type PipelineNode,
+  parse,
+  type Statement,
+} from "unbash";
 
 /** One program that a shell command runs: its name without folders and wrappers, and its words. */
 export interface Program {
@@ -49,7 +56,8 @@ const tests = new Set(["test", "[", "[[", "which", "type", "command"]);
 const hardlyFails = new Set("cd pushd pwd echo printf export set true : sleep ls".split(" "));
 
 function asks({ name, args }: Program, exitCode: number): boolean {
-  if (exitCode === 123) return name === "xargs" && args.some((arg) => searches.has(baseName(arg)));
+  if (name === "xargs") return exitCode !== 8 && args.some((arg) => searches.has(baseName(arg)));
+  if (exitCode === 123) return false;
   if (exitCode === 8) return name === "gh" && args[0] === "pr" && args[1] === "checks";
   if (searches.has(name) || tests.has(name)) return true;
   const verb = args.find((arg) => !arg.startsWith("-"));
@@ -72,20 +80,30 @@ function programsOf(node: Statement | AndOr | PipelineNode): Program[] {
     }
     case "Command": {
       const program = programOf(node);
-      return program ? [program] : [];
+      return program === null ? [] : (scriptOf(program) ?? [program]);
     }
     case "Redirected":
       return programsOf(node.command);
     case "Subshell":
-    case "BraceGroup": {
-      const last = node.body.commands[node.body.commands.length - 1];
-      return last ? programsOf(last) : [];
-    }
+    case "BraceGroup":
+      return lastOf(node.body);
+    case "For":
+    case "While":
+      return lastOf(node.body);
+    case "If":
+      return [node, ...node.elif]
+        .flatMap(({ then }) => lastOf(then))
+        .concat(node.else ? lastOf(node.else) : []);
     case "TestCommand":
       return [{ name: "[[", args: [] }];
     default:
       return [{ name: node.type, args: [] }];
   }
+}
+
+function lastOf({ commands }: CompoundList): Program[] {
+  const last = commands[commands.length - 1];
+  return last ? programsOf(last) : [];
 }
 
 const wrappers = new Set(["sudo", "env", "time", "timeout", "nice", "nohup", "stdbuf", "exec", "builtin"]);
@@ -102,6 +120,12 @@ function programOf(command: Command): Program | null {
   }
   const name = words[at];
   return name === undefined ? null : { name: baseName(name), args: words.slice(at + 1) };
+}
+
+/** The programs of `bash -c "…"`. */
+function scriptOf({ name, args: [flag, script] }: Program): Program[] | null {
+  const runs = ["bash", "sh", "zsh"].includes(name) && /^-\w*c$/.test(flag ?? "") && script !== undefined;
+  return runs ? deciders(script) : null;
 }
 
 function baseName(path: string): string {

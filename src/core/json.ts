@@ -20,6 +20,26 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The deepest that a value from elsewhere is looked into: more would only exhaust the stack. */
+const deepest = 32;
+
+/** A value without what lies too deep in it. */
+export function pruned(value: Json, room = deepest): Json {
+  return reaches(value, room) ? prune(value, room) : value;
+}
+
+function reaches(value: unknown, room: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return room === 0 || Object.values(value).some((one) => reaches(one, room - 1));
+}
+
+function prune(value: Json | undefined, room: number): Json {
+  if (typeof value !== "object" || value === null) return value ?? null;
+  if (room === 0) return "…";
+  if (Array.isArray(value)) return value.map((one) => prune(one, room - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, prune(one, room - 1)]));
+}
+
 /** The object a string of JSON holds, or null: models write arguments that are cut or malformed. */
 export function parseObject(text: string): JsonObject | null {
   try {

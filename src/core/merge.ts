@@ -56,8 +56,5 @@ class Index {
 function keyOf(event: Event): string {
   if (event.kind === "call")
     return event.callId === null ? `call ${event.ref} ${event.source}` : `call ${event.callId}`;
-  const text = event.text.replace(/\s+/g, " ").trim();
-  // A hook sees `/review src`, the transcript keeps the words after the command's name, or the name alone.
-  const words = event.kind === "prompt" ? text.replace(/^\/\S+ /, "") : text;
-  return `${event.kind === "reply" ? "reply" : "said"} ${words}`;
+  return `${event.kind === "reply" ? "reply" : "said"} ${event.text.replace(/\s+/g, " ").trim()}`;
 }

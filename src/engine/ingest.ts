@@ -265,7 +265,7 @@ export async function note(tx: Store, entries: readonly LedgerEntry[]): Promise<
 }
 
 async function startAgain(tx: Store, last: Reading, file: FoundFile): Promise<void> {
-  await tx.events.drop(file.path);
+  await tx.sessions.forget(file.path);
   if (last.format === null || last.cachedAt === null) return;
   await note(tx, [
     {

@@ -129,6 +129,8 @@ export interface Store {
     /** The sessions of these files, or all; in no promised order. */
     list(paths?: readonly string[]): Promise<Session[]>;
     save(sessions: readonly Session[]): Promise<void>;
+    /** Forgets a file's sessions with their events. */
+    forget(path: string): Promise<void>;
   };
   readonly events: {
     /** Of one session, in order. */
@@ -138,9 +140,7 @@ export interface Store {
     count(session: string): Promise<Counts>;
     /** Of sessions that are saved. */
     save(batches: readonly { readonly session: string; readonly events: readonly Event[] }[]): Promise<void>;
-    /** Forgets the events of a file's sessions; the sessions and their counts stay. */
-    drop(path: string): Promise<void>;
-    /** Forgets the events of files last cached before a time, and answers with how many. */
+    /** Forgets the events of files last cached before a time, and answers with how many; sessions and counts stay. */
     purge(before: number): Promise<number>;
   };
   readonly projects: {

@@ -1,4 +1,4 @@
-import { findSecrets, isPlaceholder, mask, type Span, secretUnder } from "../core/redact.ts";
+import { findSecrets, isPlaceholder, mask, maxRounds, type Span, secretUnder } from "../core/redact.ts";
 import type { Field, Redactor } from "../engine/ports.ts";
 
 /** Characters looked at in one go: secretlint has a cost for each call, and rules that slow down on long texts. */
@@ -20,12 +20,23 @@ export function createRedactor(): Redactor {
   return {
     async scrub(fields) {
       loading ??= loadScanner();
-      const scan = await loading;
-      const scrubbed: string[] = [];
-      for (const batch of batches(fields)) scrubbed.push(...(await scrubBatch(batch, scan)));
-      return scrubbed;
+      return scrubAll(fields, await loading, maxRounds);
     },
   };
+}
+
+/** Scrubs fields, and those that changed again: a mask changes what stands around it. */
+async function scrubAll(fields: readonly Field[], scan: Scanner, rounds: number): Promise<string[]> {
+  const batched: string[][] = [];
+  for (const batch of batches(fields)) batched.push(await scrubBatch(batch, scan));
+  const texts = batched.flat();
+  const changed = fields.flatMap(({ label, text }, i) =>
+    texts[i] === text ? [] : [{ label, text: texts[i] ?? "", i }],
+  );
+  if (changed.length === 0 || rounds === 1) return texts;
+  const again = await scrubAll(changed, scan, rounds - 1);
+  for (const [k, { i }] of changed.entries()) texts[i] = again[k] ?? "";
+  return texts;
 }
 
 function* batches(fields: readonly Field[]): Generator<readonly Field[]> {
@@ -62,18 +73,15 @@ interface Place {
 }
 
 function joinFields(fields: readonly Field[]): { text: string; places: Place[] } {
-  const parts: string[] = [];
   const places: Place[] = [];
-  let from = 0;
+  let joined = "";
   for (const { label, text } of fields) {
-    const head = label === "" ? "" : `${label}: `;
-    const start = from + head.length;
-    const end = start + text.length;
-    parts.push(head, text, separator);
-    places.push({ from, start, end });
-    from = end + separator.length;
+    const from = joined.length;
+    const start = from + (label === "" ? 0 : label.length + 2);
+    places.push({ from, start, end: start + text.length });
+    joined += (label === "" ? text : `${label}: ${text}`) + separator;
   }
-  return { text: parts.join(""), places };
+  return { text: joined, places };
 }
 
 /** The spans of each field, counted from its start. A span belongs to the field it starts in and ends there. */

@@ -85,24 +85,20 @@ class ClaudeReading implements Reading {
   /** Text in the user's place: words of a person, or one of the many things the client puts there. */
   private takeWords(record: JsonObject, raw: string, place: Place): void {
     const text = withoutInjected(raw);
-    if (record.isCompactSummary === true || text === "") return;
+    if (record.isCompactSummary === true || record.isVisibleInTranscriptOnly === true || text === "") return;
     const origin = textOf(objectOf(record.origin)?.kind);
-    if (text.startsWith("<task-notification>")) return this.takeNotification(text, place);
+    if (isNotification(text)) return this.takeNotification(text, place);
     if (text.startsWith("[Request interrupted")) return this.thread.mark(place, text);
-    if (record.isMeta === true || place.sidechain || (origin !== null && origin !== "human")) return;
+    if (record.isMeta === true || record.promptSource === "system" || place.sidechain) return;
+    if (origin !== null && origin !== "human") return;
     if ("planContent" in record || text.startsWith("Implement the following plan:")) return;
     if (text.startsWith("<bash-input>")) return this.thread.mark(place, "", tagged(text, "bash-input"));
-    if (text.startsWith("<command-")) return this.takeSlashCommand(text, place);
-    if (notTyped.some((start) => text.startsWith(start))) return;
+    if (text.startsWith("<command-")) {
+      return takeCommand(this.thread, place, tagged(text, "command-name"), tagged(text, "command-args"));
+    }
+    if (notTyped.some((start) => text.startsWith(start)) || isBareCommand(text)) return;
     if (this.heard.delete(text)) return;
     this.thread.prompt(place, text);
-  }
-
-  /** The template behind a slash command is not the person's; the words after its name are. */
-  private takeSlashCommand(text: string, place: Place): void {
-    const words = tagged(text, "command-args");
-    if (words !== "") this.thread.prompt(place, words);
-    else this.thread.mark(place, tagged(text, "command-name"));
   }
 
   private takeAssistant(record: JsonObject, line: number): void {
@@ -130,7 +126,8 @@ class ClaudeReading implements Reading {
     const denied = typeof record.toolDenialKind === "string";
     const result = judge(draft.command, block.is_error === true, text, details);
     this.thread.settle(draft, denied ? { ...result, outcome: "rejected" } : result, place);
-    if (typeof details?.backgroundTaskId === "string") this.thread.running.set(id, draft);
+    if (typeof details?.backgroundTaskId === "string")
+      this.thread.running.set(details.backgroundTaskId, draft);
     const words = block.is_error === true ? rejectionWords(text) : "";
     if (words !== "" && !place.sidechain) this.thread.prompt(place, words);
   }
@@ -141,10 +138,17 @@ class ClaudeReading implements Reading {
     const place = this.place(record, line);
     if (this.thread.repeats(place.origin)) return;
     const text = withoutInjected(plainText(attachment.prompt));
-    if (text.startsWith("<task-notification>")) return this.takeNotification(text, place);
+    if (isNotification(text)) return this.takeNotification(text, place);
     const origin = textOf(objectOf(attachment.origin)?.kind);
     const typed = attachment.commandMode === undefined || attachment.commandMode === "prompt";
-    if (!typed || place.sidechain || text === "" || (origin !== null && origin !== "human")) return;
+    if (
+      !typed ||
+      attachment.isMeta === true ||
+      place.sidechain ||
+      text === "" ||
+      (origin !== null && origin !== "human")
+    )
+      return;
     if (this.heard.delete(text)) return;
     this.thread.prompt(place, text);
   }
@@ -187,7 +191,7 @@ class ClaudeReading implements Reading {
 
   /** The end of a command that was sent to the background. */
   private takeNotification(text: string, place: Place): void {
-    const id = tagged(text, "tool-use-id");
+    const id = tagged(text, "task-id") || tagged(text, "shell-id");
     const draft = this.thread.running.get(id);
     if (!draft) return;
     const summary = tagged(text, "summary");
@@ -221,7 +225,7 @@ class ClaudeReading implements Reading {
     this.thread.reach(at);
     const uuid = textOf(record.uuid);
     // Published transcripts blank out ids; a blanked one tells no two records apart.
-    const origin = uuid === null || uuid.toUpperCase().includes("REDACT") ? null : uuid;
+    const origin = uuid === null || uuid.toUpperCase().includes("REDACT") ? null : `${uuid} ${at}`;
     return { key: String(line), at, cwd: cwd ?? facts.cwd, origin, sidechain };
   }
 }
@@ -257,7 +261,7 @@ export function judge(
   text: string,
   details: JsonObject | null,
 ): Result {
-  const exit = /^(?:Error: )?Exit code (\d+)/.exec(text)?.[1];
+  const exit = /^(?:Error: )?Exit code (\d+)/.exec(text)?.[1] ?? details?.exit_code ?? details?.exitCode;
   const result = (outcome: Result["outcome"], exitCode: number | null = null): Result => ({
     outcome,
     exitCode,
@@ -266,7 +270,9 @@ export function judge(
   if (isError && refusals.some((start) => text.startsWith(start))) return result("rejected");
   if (isError && collateral.test(text)) return result("cancelled");
   if (details?.interrupted === true) return result("cancelled");
-  if (exit !== undefined) return result(outcomeOfExit(command, Number(exit), text), Number(exit));
+  if (typeof exit === "string" || typeof exit === "number") {
+    return result(outcomeOfExit(command, Number(exit), text), Number(exit));
+  }
   if (isError) return result("failed");
   if (typeof details?.backgroundTaskId === "string") return result("unknown");
   const answered = typeof details?.returnCodeInterpretation === "string";
@@ -277,6 +283,7 @@ const refusals = [
   "The user doesn't want to",
   "Permission for this action",
   "Permission to use",
+  "<tool_use_error>File is in a directory that is denied",
   "Claude requested permissions",
   "The user wants to clarify",
 ];
@@ -302,8 +309,32 @@ const notTyped = [
   "This session is being continued",
   "Base directory for this skill",
   "Stop hook feedback",
+  "Unknown skill:",
+  "Unknown slash command:",
   "Operation stopped by hook",
 ];
+
+/** Commands to the client whose words are not for the agent. */
+const settings = new Set(
+  "model effort theme color config output-style permissions add-dir mcp plugin vim fast rename export ide statusline".split(
+    " ",
+  ),
+);
+
+/** A slash command: its template is not the person's, the words after its name are; a name alone or a setting is a mark. */
+export function takeCommand(thread: Thread, place: Place, name: string, words: string): void {
+  if (words === "" || settings.has(name.replace("/", ""))) thread.mark(place, `${name} ${words}`.trim());
+  else thread.prompt(place, words);
+}
+
+/** Nothing but the name of a command: the client queues some by itself. */
+function isBareCommand(text: string): boolean {
+  return /^(?:\/[a-z][\w:-]*\s*)+$/.test(text);
+}
+
+function isNotification(text: string): boolean {
+  return text.startsWith("<task-notification>") || text.startsWith("<bash-notification>");
+}
 
 function isTyped(text: string): boolean {
   return !/^[</]|^\{"task_id"/.test(text.trimStart());

@@ -52,6 +52,8 @@ class CodexReading implements Reading {
   private cwd: string | null;
   /** Exit codes that came ahead of a call's output. */
   private readonly exits = new Map<string, number>();
+  /** Calls of which it came ahead of their output that they failed. */
+  private readonly faulted = new Set<string>();
 
   constructor(resume: Resume | null) {
     this.threads = resume
@@ -119,6 +121,14 @@ class CodexReading implements Reading {
         const reason = textOf(payload.reason) ?? "interrupted";
         return this.thread.mark(this.place(line, at, `aborted|${at}`), `Turn aborted: ${reason}`);
       }
+      case "patch_apply_end":
+        if (payload.success === false) this.fault(payload);
+        return;
+      case "mcp_tool_call_end": {
+        const result = objectOf(payload.result);
+        if (result && ("Err" in result || objectOf(result.Ok)?.isError === true)) this.fault(payload);
+        return;
+      }
       case "exec_command_end": {
         const id = textOf(payload.call_id);
         if (typeof payload.exit_code !== "number") return;
@@ -136,6 +146,11 @@ class CodexReading implements Reading {
         // Copies of what response items say, token counts, and the client's own progress.
         return;
     }
+  }
+
+  private fault(payload: JsonObject): void {
+    const id = textOf(payload.call_id);
+    if (id !== null && this.thread.waitsFor(id)) this.faulted.add(id);
   }
 
   private takeTyped(message: string, line: number, at: number | null): void {
@@ -233,7 +248,8 @@ class CodexReading implements Reading {
   private takeOutput(item: JsonObject, id: string | null, place: Place): void {
     const draft = id === null ? undefined : this.thread.answer(id);
     if (!draft || id === null) return;
-    const output = readOutput(item, this.exits.get(id) ?? null);
+    const read = readOutput(item, this.exits.get(id) ?? null);
+    const output = this.faulted.delete(id) ? { ...read, fault: true } : read;
     this.exits.delete(id);
     const process = processOf(draft);
     const running = process === null ? undefined : this.thread.running.get(process);
@@ -264,10 +280,7 @@ const injected =
 
 /** A person's words out of the desktop client's wrapper around them. */
 function requestOf(text: string): string {
-  const request =
-    /^\s*# (?:Files mentioned by the user|Context from my IDE setup)[\s\S]*?\n## My request for Codex:\s*\n([\s\S]*)$/.exec(
-      text,
-    );
+  const request = /^\s*# [\s\S]*?\n## My request for Codex:\s*\n([\s\S]*)$/.exec(text);
   return (request?.[1] ?? text).trim();
 }
 

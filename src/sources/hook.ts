@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from "../core/json.ts";
+import { isObject, type JsonObject, listOf, objectOf, pruned, textOf } from "../core/json.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
-import { commandIn, judge as judgeClaude, plainText } from "./claude-code.ts";
+import { commandIn, judge as judgeClaude, plainText, takeCommand } from "./claude-code.ts";
 import { type Reader, type Reading, resumeThreads, timeOf } from "./reader.ts";
 import { type Call, type Draft, type Place, type Result, Thread } from "./thread.ts";
 
@@ -86,7 +86,9 @@ function takePrompt(thread: Thread, place: Place, payload: JsonObject): void {
     thread.facts.subagent
   )
     return;
-  thread.prompt(place, text);
+  const command = /^(\/[a-z][\w:-]*)(?:\s+([\s\S]*))?$/.exec(text);
+  if (command) takeCommand(thread, place, command[1] ?? "", command[2] ?? "");
+  else thread.prompt(place, text);
 }
 
 function takeReply(thread: Thread, place: Place, payload: JsonObject): void {
@@ -177,5 +179,5 @@ function responseText(response: unknown, details: JsonObject | null): string {
     (text) => text !== null && text !== "",
   );
   if (streams.length > 0 || "stdout" in details) return streams.join("\n");
-  return plainText(details.content) || JSON.stringify(details);
+  return plainText(details.content) || JSON.stringify(pruned(details));
 }

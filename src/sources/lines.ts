@@ -38,7 +38,8 @@ export class LineReader {
     this.file = file;
     this.limits = limits;
     this.offset = from.offset;
-    this.line = from.line;
+    // A last line that was taken without its newline: what is left of it does not count as another.
+    this.line = endsLine(file, from.offset) ? from.line : from.line - 1;
     this.hash = hash;
     this.buffer = Buffer.allocUnsafe(limits.chunkBytes);
   }
@@ -150,6 +151,12 @@ export class LineReader {
     this.takeLine(0, this.filled, taker);
     this.consume(this.filled);
   }
+}
+
+function endsLine(file: number, offset: number): boolean {
+  const before = Buffer.alloc(1, newline);
+  if (offset > 0) readSync(file, before, 0, 1, offset - 1);
+  return before[0] === newline;
 }
 
 function isJson(text: string): boolean {

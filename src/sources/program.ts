@@ -1,7 +1,7 @@
-import { isObject, type Json, type JsonObject, objectOf, textOf } from "../core/json.ts";
+import { isObject, type Json, type JsonObject, objectOf, pruned, textOf } from "../core/json.ts";
 import { redact } from "../core/redact.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
-import { commandIn } from "./claude-code.ts";
+import { commandIn, judge } from "./claude-code.ts";
 import { type Reader, type Reading, resumeThreads, timeOf } from "./reader.ts";
 import { Thread } from "./thread.ts";
 
@@ -47,7 +47,11 @@ class ProgramReading implements Reading {
       sidechain: false,
     };
     const call = textOf(record.call);
-    if (record.what === "user-correction") return thread.prompt(place, textOf(record.text) ?? "");
+    if (record.what === "user-correction") {
+      const text = (textOf(record.text) ?? "").trim();
+      if (text !== "") thread.prompt(place, text);
+      return;
+    }
     if (call === null) return;
     if (record.what === "tool-start") {
       const tool = textOf(record.tool) ?? "unknown";
@@ -59,8 +63,13 @@ class ProgramReading implements Reading {
     const draft = thread.answer(call);
     if (!draft) return;
     const text = textOf(record.error) ?? outputText(record.output);
-    const outcome = record.what === "tool-error" ? "failed" : "ok";
-    thread.settle(draft, { outcome, exitCode: null, text }, place);
+    const { outcome, exitCode } = judge(
+      draft.command,
+      record.what === "tool-error",
+      text,
+      objectOf(record.output),
+    );
+    thread.settle(draft, { outcome, exitCode, text }, place);
   }
 
   private threadOf(session: string, record: JsonObject): Thread {
@@ -79,10 +88,10 @@ function outputText(output: Json | undefined): string {
     ? output
     : output === undefined || output === null
       ? ""
-      : JSON.stringify(output);
+      : JSON.stringify(pruned(output));
 }
 
 /** One record as the line that goes to disk: without secrets, since it is kept before anything else looks at it. */
 export function lineOf(record: ProgramRecord): string {
-  return `${JSON.stringify(record, (_, value) => (typeof value === "string" ? redact(value) : value))}\n`;
+  return `${JSON.stringify(pruned(record as unknown as Json), (_, value) => (typeof value === "string" ? redact(value) : value))}\n`;
 }

@@ -33,9 +33,11 @@ export function resumeThreads(
   );
 }
 
-/** Milliseconds of an ISO time, or of a number that is one. */
+/** No agent wrote a transcript before or after these. */
+const [earliest, latest] = [Date.UTC(2000), Date.UTC(2200)];
+
+/** Milliseconds of an ISO time, or of a number that is one; null for what cannot be when something happened. */
 export function timeOf(value: unknown): number | null {
-  if (typeof value === "number" && Number.isFinite(value)) return value;
-  const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? null : at;
+  const at = typeof value === "number" ? value : typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return at >= earliest && at < latest ? Math.trunc(at) : null;
 }

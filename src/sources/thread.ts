@@ -1,5 +1,5 @@
 import { type Counts, type Event, type EventSource, noCounts, type Outcome, refOf } from "../core/event.ts";
-import type { JsonObject } from "../core/json.ts";
+import { type JsonObject, pruned } from "../core/json.ts";
 import type { SessionFacts } from "../core/session.ts";
 import type { ThreadState } from "../engine/ports.ts";
 import { Seen } from "./seen.ts";
@@ -109,7 +109,7 @@ export class Thread {
   call(place: Place, { id, tool, input, command, files }: Call): Draft {
     const draft = this.add(place, "call", "");
     draft.tool = tool;
-    draft.input = input;
+    draft.input = input && (pruned(input) as JsonObject);
     draft.command = command;
     draft.files = files;
     draft.callId = id;

@@ -249,6 +249,8 @@ async function find(
       const found = await stat(path);
       if (found.isFile()) files.set(path, { path, size: found.size, modifiedAt: found.mtimeMs });
       else if (found.isDirectory()) await visitFolder(path);
+      else
+        diagnostics.push({ path, line: null, code: "unreadable", message: "is neither a file nor a folder" });
     } catch (error) {
       diagnostics.push({
         path,

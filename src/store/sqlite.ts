@@ -106,10 +106,35 @@ function guarded(database: Database.Database, path: string): Connection {
 
 const statementsKept = 200;
 
+/** SQLite's result codes; the driver names only some of their many extended forms. */
+const sqlite = {
+  permission: 3,
+  busy: 5,
+  locked: 6,
+  readonly: 8,
+  io: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notADatabase: 26,
+};
+const outsideFaults = new Set([
+  sqlite.permission,
+  sqlite.busy,
+  sqlite.readonly,
+  sqlite.io,
+  sqlite.full,
+  sqlite.cannotOpen,
+]);
+
+function codeOf(error: unknown): number {
+  return ((error as { rawCode?: number }).rawCode ?? 0) & 0xff;
+}
+
 function worded(cause: unknown, path: string): unknown {
-  const code = (cause as { code?: string }).code ?? "";
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(path, messageOf(cause), cause);
-  if (/^SQLITE_(READONLY|CANTOPEN|FULL|IOERR|PERM)/.test(code)) {
+  const code = codeOf(cause);
+  if (code === sqlite.corrupt || code === sqlite.notADatabase) return damaged(path, messageOf(cause), cause);
+  if (outsideFaults.has(code)) {
     return new KnackError(
       "STORE_UNAVAILABLE",
       `Knack's database ${path} cannot be written: ${messageOf(cause)}.`,
@@ -119,7 +144,10 @@ function worded(cause: unknown, path: string): unknown {
       },
     );
   }
-  return cause;
+  // Tables that are not what this version made.
+  return /no such (table|column)|has no column/.test(messageOf(cause))
+    ? damaged(path, messageOf(cause), cause)
+    : cause;
 }
 
 function damaged(path: string, finding: string, cause?: unknown): KnackError {
@@ -172,7 +200,7 @@ function withPatience(work: () => void): void {
 }
 
 function isBusy(error: unknown): boolean {
-  return /^SQLITE_(BUSY|LOCKED)/.test((error as { code?: string }).code ?? "");
+  return [sqlite.busy, sqlite.locked].includes(codeOf(error));
 }
 
 function migrate(database: Connection, path: string): void {

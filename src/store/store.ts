@@ -101,6 +101,11 @@ function sessions(db: Kysely<Tables>): Store["sessions"] {
         )
         .execute();
     },
+    forget: async (path) => {
+      const found = await db.selectFrom("session").select("n").where("path", "=", path).execute();
+      for (const { n } of found) await dropEvents(db, n);
+      await db.deleteFrom("session").where("path", "=", path).execute();
+    },
   };
 }
 
@@ -163,23 +168,18 @@ function events(db: Kysely<Tables>): Store["events"] {
         await db.executeQuery(CompiledQuery.raw(insertEvents(some.length), some.flat()));
       }
     },
-    drop: async (path) => {
-      for (const { n } of await db.selectFrom("session").select("n").where("path", "=", path).execute()) {
-        await dropSession(db, n);
-      }
-    },
     purge: async (before) => {
       const old = db.selectFrom("reading").select("path").where("cached_at", "<", before);
       const found = await db.selectFrom("session").select("n").where("path", "in", old).execute();
       let dropped = 0;
-      for (const { n } of found) dropped += await dropSession(db, n);
+      for (const { n } of found) dropped += await dropEvents(db, n);
       await db.updateTable("reading").set({ cached_at: null }).where("cached_at", "<", before).execute();
       return dropped;
     },
   };
 }
 
-async function dropSession(db: Kysely<Tables>, n: number): Promise<number> {
+async function dropEvents(db: Kysely<Tables>, n: number): Promise<number> {
   const base = n * eventsPerSession;
   const query = db
     .deleteFrom("event")

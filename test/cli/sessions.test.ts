@@ -17,7 +17,7 @@ describe("knack sessions", () => {
     expect(stdout).toContain("No agent sessions on this machine");
     expect(stdout).toContain(join(home, ".claude/projects"));
     expect(stdout).toMatch(
-      /harbor-api[\s\S]*claude-code[\s\S]*8 sessions in 2 projects: \d+ events, \d+ calls, \d+ failed, \d+ human turns\./,
+      /harbor-api[\s\S]*claude-code[\s\S]*8 sessions in 2 projects: \d+ events, \d+ calls, \d+ failed, \d+ rejected, \d+ human turns\./,
     );
     const json = JSON.parse((await knack(["--json"], { home })).stdout);
     expect(json).toMatchObject({ examples: true, diagnostics: [] });
@@ -83,6 +83,7 @@ describe("knack sessions", () => {
       "outcome",
       "exitCode",
       "text",
+      "files",
     ]);
     expect(events[2]).toMatchObject({
       ref: "e3",
@@ -190,6 +191,32 @@ describe("bad input", () => {
       "utf16.jsonl encoding null",
     ]);
     for (const { message } of diagnostics ?? []) expect(message.length).toBeGreaterThan(5);
+  });
+
+  test("of a line never ends the run: too deep, times that cannot be, control characters", async () => {
+    const home = tempFolder();
+    const folder = join(home, "odd");
+    mkdirSync(folder);
+    const { user, calls, result } = claudeLines("s-\u001b[31m", "/home/dev/a\nb");
+    const text = jsonl([user("go"), { ...user("then"), timestamp: 9e18 }, result("none", "x")]);
+    const nested = JSON.stringify(calls("t1", "Task", { deep: "HERE" })).replace(
+      '"HERE"',
+      JSON.stringify([1]),
+    );
+    writeFileSync(join(folder, "times.jsonl"), text);
+    writeFileSync(
+      join(folder, "deep.jsonl"),
+      `${nested.replace("[1]", `${"[".repeat(9_000)}${"]".repeat(9_000)}`)}\n`,
+    );
+    writeFileSync(
+      join(folder, "hook.jsonl"),
+      jsonl([{ session_id: "h", hook_event_name: "UserPromptSubmit", prompt: "hi" }]),
+    );
+    for (const words of [["--json"], ["--events"], []]) {
+      const { code, stdout, stderr } = await knack(["sessions", folder, ...words], { home });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      if (words.length === 0) expect(stdout).not.toMatch(/\u001b|NaN/);
+    }
   });
 
   test("of which nothing is readable ends with 2 and says what was looked for", async () => {

@@ -68,22 +68,6 @@ describe("two tellings of one session", () => {
     ],
   ])("%s", (_, other, expected) => expect(refs(mergeEvents(transcript, [other]))).toEqual(expected));
 
-  test("meet though one has the slash command's name", () => {
-    expect(
-      refs(
-        mergeEvents(
-          [event("e1", "prompt", { text: "src only" }), event("e2", "mark", { text: "/clear" })],
-          [
-            [
-              hooked("e1", "prompt", { text: "/review src only" }),
-              hooked("e2", "prompt", { text: "/clear" }),
-            ],
-          ],
-        ),
-      ),
-    ).toEqual(["e1", "e2"]);
-  });
-
   test("give a call the outcome that one of them has", () => {
     const [merged] = mergeEvents(
       [event("e1", "call", { callId: "a", outcome: "unknown" })],

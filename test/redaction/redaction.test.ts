@@ -240,7 +240,7 @@ describe("a redactor", () => {
 });
 
 describe("hostile texts", () => {
-  const long = (piece: string) => piece.repeat(Math.ceil(5e6 / piece.length));
+  const long = (piece: string) => piece.repeat(Math.ceil(2e6 / piece.length));
   const texts = [
     "a",
     '"password":',

@@ -143,6 +143,15 @@ describe("a Claude Code transcript", () => {
         user([{ type: "text", text: "[Request interrupted by user for tool use]" }]),
         ['mark "[Request interrupted by user for tool use]"'],
       ],
+      [
+        "a setting of the client",
+        user("<command-name>/model</command-name>\n<command-args>opus</command-args>"),
+        ['mark "/model opus"'],
+      ],
+      ["the client, queueing its own command", user("/rate-limit-options\n/rate-limit-options"), []],
+      ["the client, not knowing a skill", user("Unknown skill: load"), []],
+      ["the system", user("check the log", { promptSource: "system" }), []],
+      ["a text only for the screen", user("always do x", { isVisibleInTranscriptOnly: true }), []],
       ["injected text", user("always do x", { isMeta: true }), []],
       [
         "a summary",
@@ -230,6 +239,8 @@ describe("a Claude Code transcript", () => {
     const { user, runs, result } = claudeLines();
     const lines = [user("go"), runs("t1", "npm test"), result("t1", "ok")];
     const resumed = lines.map((line) => ({ ...line, sessionId: "another" }));
+    const other = { ...user("another record of that id"), uuid: lines[0]?.uuid };
+    expect(read([...lines, other])).toHaveLength(3);
     expect(read([...lines, ...resumed, user("on")])).toEqual([
       'prompt "go"',
       "call Bash ok 0",

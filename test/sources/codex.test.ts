@@ -195,6 +195,39 @@ describe("a Codex rollout", () => {
     ]);
   });
 
+  test("reads what newer clients record as completed items", () => {
+    const { meta, event, message, line } = codexLines();
+    const item = (payload: object) => event("item_completed", { item: payload });
+    const summary = {
+      ...message("assistant", "The user always wants tabs."),
+      metadata: { compaction_output: true },
+    };
+    expect(
+      read([
+        meta(),
+        message("user", "go"),
+        item({ type: "UserMessage", content: [{ type: "text", text: "go" }] }),
+        message("assistant", "On it."),
+        summary,
+        line("compacted", {}),
+      ]),
+    ).toEqual(['prompt "go"', 'reply "On it."', 'mark "Conversation compacted"']);
+  });
+
+  test("takes the word of an event over a neutral output", () => {
+    const { call, output, event } = codexLines();
+    const end = (result: object) => event("mcp_tool_call_end", { call_id: "c1", result });
+    const failing = [
+      call("c1", "echo", {}, { namespace: "mcp__probe" }),
+      end({ Ok: { isError: true } }),
+      output("c1", "no such page"),
+    ];
+    expect(read(failing)).toEqual(["call mcp__probe__echo failed"]);
+    expect(read([call("c1", "echo", {}), end({ Ok: { content: [] } }), output("c1", "a page")])).toEqual([
+      "call echo ok",
+    ]);
+  });
+
   test("bears anything a line may hold", () => {
     const { item, event, line } = codexLines();
     const odd = [
