@@ -162,7 +162,7 @@ function flagsOf(chars: string): Uint8Array {
 }
 
 /** Visits every run of at least `runLength` word characters, looking at a fraction of the text only. */
-function forEachLongRun(text: string, visit: (start: number, end: number) => void): void {
+export function forEachLongRun(text: string, visit: (start: number, end: number) => void): void {
   const inRun = (at: number): boolean => isRunChar[text.charCodeAt(at)] === 1;
   let from = 0;
   // A run that long which starts at `from` or later covers `at`; where `at` is in none, all up to it is passed over.

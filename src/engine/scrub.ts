@@ -88,15 +88,18 @@ function roomForEach(input: JsonObject, max: number): number {
   return total <= max ? max : Math.max(200, Math.floor(max / lengths.length));
 }
 
-/** Scrubs the part of a text that can be kept, with a margin past the cut that is longer than any secret. */
+/** No secret is longer: a private key of 4,096 bits has 3,300 characters. */
+const longestSecret = 4_096;
+
+/** Scrubs the part of a text that can be kept, and past the cut as much as a secret that it goes through can take. */
 function errand(label: string, text: string, max: number, set: (text: string) => void): Errand {
-  if (text.length <= max * 3) {
+  const window = Math.ceil(max * 0.6) + longestSecret;
+  if (text.length <= window * 2) {
     return { fields: [{ label, text }], back: ([clean]) => set(tidy(shorten(clean ?? "", max))) };
   }
-  const margin = Math.ceil(max * 1.5);
   const fields = [
-    { label, text: text.slice(0, margin) },
-    { label: "", text: text.slice(-margin) },
+    { label, text: text.slice(0, window) },
+    { label: "", text: text.slice(-window) },
   ];
   return { fields, back: ([head = "", tail = ""]) => set(tidy(abridge(head, tail, text.length, max))) };
 }

@@ -1,4 +1,12 @@
-import { findSecrets, isPlaceholder, mask, maxRounds, type Span, secretUnder } from "../core/redact.ts";
+import {
+  findSecrets,
+  forEachLongRun,
+  isPlaceholder,
+  mask,
+  maxRounds,
+  type Span,
+  secretUnder,
+} from "../core/redact.ts";
 import type { Field, Redactor } from "../engine/ports.ts";
 
 /** Characters looked at in one go: secretlint has a cost for each call, and rules that slow down on long texts. */
@@ -55,9 +63,7 @@ function* batches(fields: readonly Field[]): Generator<readonly Field[]> {
 
 async function scrubBatch(fields: readonly Field[], scan: Scanner): Promise<string[]> {
   const { text, places } = joinFields(fields);
-  const own = findSecrets(text);
-  // Secretlint gets what is left: fewer reports, and none that is wider than the secret.
-  const spans = [...own, ...(await scan(blank(text, own)))].sort((a, b) => a.start - b.start);
+  const spans = [...findSecrets(text), ...(await scanSuspects(text, scan))].sort((a, b) => a.start - b.start);
   const perField = assign(spans, places);
   return fields.map(({ label, text }, i) => {
     const whole = secretUnder(label, text);
@@ -99,16 +105,59 @@ function assign(spans: readonly Span[], places: readonly Place[]): Span[][] {
   return perField;
 }
 
-/** The text with every span made blank, so that all else keeps its place. */
-function blank(text: string, spans: readonly Span[]): string {
-  const parts: string[] = [];
-  let done = 0;
-  for (const { start, end } of spans) {
-    if (end <= done) continue;
-    parts.push(text.slice(done, Math.max(done, start)), " ".repeat(end - Math.max(done, start)));
-    done = end;
+/**
+ * Gives secretlint only what may hold a token, a tenth of ordinary text: every token it knows has a long run of word
+ * characters. What it knows besides, keys and passwords in URLs, own patterns find wherever it does.
+ */
+async function scanSuspects(text: string, scan: Scanner): Promise<Span[]> {
+  const suspects = findSuspects(text);
+  const found = await scan(suspects.map(({ start, end }) => text.slice(start, end)).join("\n"));
+  const spans: Span[] = [];
+  let [current, offset] = [0, 0];
+  for (const { start, end, kind } of found.sort((a, b) => a.start - b.start)) {
+    // `offset` is where the current suspect stands among all of them.
+    for (
+      let length = lengthOf(suspects[current]);
+      start > offset + length;
+      length = lengthOf(suspects[current])
+    ) {
+      offset += length + 1;
+      current++;
+    }
+    const shift = (suspects[current]?.start ?? 0) - offset;
+    spans.push({ start: start + shift, end: Math.min(end + shift, suspects[current]?.end ?? 0), kind });
   }
-  return spans.length === 0 ? text : parts.join("") + text.slice(done);
+  return spans;
+}
+
+interface Suspect {
+  readonly start: number;
+  readonly end: number;
+}
+
+function lengthOf(suspect: Suspect | undefined): number {
+  return suspect === undefined ? Number.POSITIVE_INFINITY : suspect.end - suspect.start;
+}
+
+/** Ids, hashes and words: long runs of characters that no rule takes for a token. */
+const harmless = /^(?:[0-9a-f-]+|[0-9A-F-]+|[a-z_-]+|[A-Z_-]+|(?:toolu|msg|call|req|rs|fc)_\w+)$/;
+
+/** Characters taken along on both sides of what may be a token: the rules look at its neighbours. */
+const margin = 16;
+
+function findSuspects(text: string): Suspect[] {
+  const suspects: Suspect[] = [];
+  forEachLongRun(text, (start, end) => {
+    if (harmless.test(text.slice(start, end))) return;
+    const last = suspects.at(-1);
+    const isNear = last !== undefined && start - margin <= last.end;
+    if (isNear) suspects.pop();
+    suspects.push({
+      start: isNear ? last.start : Math.max(0, start - margin),
+      end: Math.min(text.length, end + margin),
+    });
+  });
+  return suspects;
 }
 
 /** Finds secrets in a text of any length; never throws. */
