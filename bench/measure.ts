@@ -32,7 +32,6 @@ export async function timed(
   const times = works.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
     for (const [at, work] of works.entries()) {
-      (globalThis as { gc?: () => void }).gc?.();
       const started = performance.now();
       await work();
       // The first round warms up.

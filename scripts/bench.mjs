@@ -20,10 +20,9 @@ await build({
   define: { KNACK_ROOT: JSON.stringify(root) },
   logLevel: "warning",
 });
-const { status } = spawnSync(
-  process.execPath,
-  ["--expose-gc", join(folder, "bench.mjs"), ...process.argv.slice(2)],
-  { stdio: "inherit", cwd: root },
-);
+const { status } = spawnSync(process.execPath, [join(folder, "bench.mjs"), ...process.argv.slice(2)], {
+  stdio: "inherit",
+  cwd: root,
+});
 rmSync(folder, { recursive: true });
 process.exitCode = status ?? 1;

@@ -63,8 +63,7 @@ function* batches(fields: readonly Field[]): Generator<readonly Field[]> {
 
 async function scrubBatch(fields: readonly Field[], scan: Scanner): Promise<string[]> {
   const { text, places } = joinFields(fields);
-  const spans = [...findSecrets(text), ...(await scanSuspects(text, scan))].sort((a, b) => a.start - b.start);
-  const perField = assign(spans, places);
+  const perField = assign([...findSecrets(text), ...(await scanSuspects(text, scan))], places);
   return fields.map(({ label, text }, i) => {
     const whole = secretUnder(label, text);
     return mask(text, whole === undefined ? (perField[i] ?? []) : [whole]);
@@ -94,7 +93,7 @@ function joinFields(fields: readonly Field[]): { text: string; places: Place[] }
 function assign(spans: readonly Span[], places: readonly Place[]): Span[][] {
   const perField: Span[][] = places.map(() => []);
   let field = 0;
-  for (const span of spans) {
+  for (const span of spans.toSorted((a, b) => a.start - b.start)) {
     while (field + 1 < places.length && span.start >= (places[field + 1]?.from ?? 0)) field++;
     const place = places[field];
     if (place === undefined) continue;
@@ -111,32 +110,18 @@ function assign(spans: readonly Span[], places: readonly Place[]): Span[][] {
  */
 async function scanSuspects(text: string, scan: Scanner): Promise<Span[]> {
   const suspects = findSuspects(text);
-  const found = await scan(suspects.map(({ start, end }) => text.slice(start, end)).join("\n"));
-  const spans: Span[] = [];
-  let [current, offset] = [0, 0];
-  for (const { start, end, kind } of found.sort((a, b) => a.start - b.start)) {
-    // `offset` is where the current suspect stands among all of them.
-    for (
-      let length = lengthOf(suspects[current]);
-      start > offset + length;
-      length = lengthOf(suspects[current])
-    ) {
-      offset += length + 1;
-      current++;
-    }
-    const shift = (suspects[current]?.start ?? 0) - offset;
-    spans.push({ start: start + shift, end: Math.min(end + shift, suspects[current]?.end ?? 0), kind });
-  }
-  return spans;
+  const joined = joinFields(suspects.map(({ start, end }) => ({ label: "", text: text.slice(start, end) })));
+  const found = assign(await scan(joined.text), joined.places);
+  return suspects.flatMap((suspect, i) => (found[i] ?? []).map((span) => moved(span, suspect.start)));
+}
+
+function moved({ start, end, kind }: Span, by: number): Span {
+  return { start: start + by, end: end + by, kind };
 }
 
 interface Suspect {
   readonly start: number;
   readonly end: number;
-}
-
-function lengthOf(suspect: Suspect | undefined): number {
-  return suspect === undefined ? Number.POSITIVE_INFINITY : suspect.end - suspect.start;
 }
 
 /** Ids, hashes and words: long runs of characters that no rule takes for a token. */
@@ -182,9 +167,7 @@ async function loadScanner(): Promise<Scanner> {
     return async (text) => {
       const spans: Span[] = [];
       for (const [part, offset] of partsOf(text)) {
-        for (const span of await runRules(inUse, part)) {
-          spans.push({ start: span.start + offset, end: span.end + offset, kind: span.kind });
-        }
+        for (const span of await runRules(inUse, part)) spans.push(moved(span, offset));
       }
       return spans;
     };
