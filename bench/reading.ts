@@ -1,9 +1,12 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Redactor } from "../src/engine/ports.ts";
 import { openKnack } from "../src/index.ts";
+import { createThreadRedactor } from "../src/redaction/thread.ts";
 import { createTranscripts } from "../src/sources/transcripts.ts";
 import { writeHistory } from "../test/helpers/history.ts";
-import { atLeast, type Figure, inTempFolder, timed } from "./measure.ts";
+import { atLeast, type Figure, inTempFolder, root, timed } from "./measure.ts";
 
 /** Reading to events and full ingest, against bare splitting and parsing of the same bytes. */
 export async function reading(): Promise<Figure[]> {
@@ -13,29 +16,29 @@ export async function reading(): Promise<Figure[]> {
     const { files } = writeHistory(made, { sessions: 80, turns: 90 });
     figures.push(...(await measure("made-up sessions", files, folder)));
     const real = process.env.KNACK_EVAL_DIR ? join(process.env.KNACK_EVAL_DIR, "sessions") : "";
-    for (const format of existsSync(real) ? ["claude-code", "codex"] : []) {
-      const names = readdirSync(join(real, format), { recursive: true, encoding: "utf8" }).filter((name) =>
-        name.endsWith(".jsonl"),
+    if (existsSync(real)) {
+      const names = ["claude-code", "codex"].flatMap((format) =>
+        readdirSync(join(real, format), { recursive: true, encoding: "utf8" })
+          .filter((name) => name.endsWith(".jsonl"))
+          .map((name) => join(real, format, name)),
       );
-      figures.push(
-        ...(await measure(
-          `real ${format} sessions`,
-          names.map((name) => join(real, format, name)),
-          folder,
-        )),
-      );
+      figures.push(...(await measure("real sessions", names, folder)));
     }
   });
   return figures;
 }
 
 async function measure(what: string, files: readonly string[], folder: string): Promise<Figure[]> {
+  // Warm like everything else that is measured: one thread for all rounds.
+  const thread = createThreadRedactor(pathToFileURL(join(root, "dist/redaction-thread.js")));
+  const redactor = { ...thread, close: async () => {} };
   const bytes = files.reduce((sum, file) => sum + readFileSync(file).length, 0);
   const [bare = 0, read = 0, ingested = 0] = await timed(8, [
     () => parseAll(files),
     () => readAll(files),
-    () => ingestAll(files, join(folder, "home")),
+    () => ingestAll(files, join(folder, "home"), redactor),
   ]);
+  await thread.close();
   console.log(
     `  ${what}: ${(bytes / 1e6).toFixed(0)} MB; bare ${rate(bytes, bare)}, read ${rate(bytes, read)}, ingest ${rate(bytes, ingested)}`,
   );
@@ -77,9 +80,9 @@ async function readAll(files: readonly string[]): Promise<number> {
   return events;
 }
 
-async function ingestAll(files: readonly string[], home: string): Promise<void> {
+async function ingestAll(files: readonly string[], home: string, redactor: Redactor): Promise<void> {
   rmSync(home, { recursive: true, force: true });
-  const knack = await openKnack({ env: { HOME: home, KNACK_HOME: home } });
+  const knack = await openKnack({ env: { HOME: home, KNACK_HOME: home }, redactor });
   await knack.sessions(files);
   await knack.close();
 }

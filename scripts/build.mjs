@@ -34,7 +34,11 @@ async function bundle() {
   const external = Object.keys(dependencies).filter((name) => !inside.includes(name));
   await esbuild({
     ...common,
-    entryPoints: { cli: "src/cli/cli.ts", index: "src/index.ts" },
+    entryPoints: {
+      cli: "src/cli/cli.ts",
+      index: "src/index.ts",
+      "redaction-thread": "src/redaction/worker.ts",
+    },
     outdir: "dist",
     format: "esm",
     splitting: true,

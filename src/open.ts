@@ -12,7 +12,7 @@ import {
   type SessionView,
   viewSessions,
 } from "./engine/inspect.ts";
-import type { Clock } from "./engine/ports.ts";
+import type { Clock, Redactor } from "./engine/ports.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
@@ -23,6 +23,8 @@ export interface KnackOptions {
   /** The environment that decides where things are; this process's by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
+  /** What takes secrets out; by default on this thread. */
+  readonly redactor?: Redactor;
   /** Keep nothing: work in memory and forget it at the end. */
   readonly dryRun?: boolean;
 }
@@ -47,11 +49,12 @@ export async function openKnack({
   env = process.env,
   clock = { now: Date.now },
   dryRun = false,
+  redactor = createRedactor(),
 }: KnackOptions = {}): Promise<Knack> {
   const home = homeOf(env);
   const store = await openSqlite({ path: dryRun ? ":memory:" : home.database, clock });
   const transcripts = createTranscripts({ passOver: [home.folder] });
-  const deps = { store, transcripts, redactor: createRedactor(), checkouts: createCheckouts(), clock };
+  const deps = { store, transcripts, redactor, checkouts: createCheckouts(), clock };
   return {
     sessions: async (paths, options) => {
       const { files, diagnostics } = await transcripts.find(
@@ -78,7 +81,10 @@ export async function openKnack({
       entries: (await store.ledger.all()).length,
     }),
     rebuild: () => rebuild(store),
-    close: () => store.close(),
+    close: async () => {
+      await store.close();
+      await redactor.close();
+    },
   };
 }
 

@@ -12,9 +12,9 @@ else {
     process.exit(error.code === "EPIPE" ? 0 : 1);
   });
   const { main } = await import("./main.ts");
-  const examples = new URL("../examples/sessions", import.meta.url);
   process.exitCode = await main(process.argv.slice(2), {
     env: process.env,
-    examples: fileURLToPath(examples),
+    examples: fileURLToPath(new URL("../examples/sessions", import.meta.url)),
+    redactionThread: new URL("./redaction-thread.js", import.meta.url),
   });
 }

@@ -13,6 +13,8 @@ export interface Surroundings {
   readonly env: Env;
   /** The folder of the bundled example sessions. */
   readonly examples: string;
+  /** The script of the thread that takes secrets out. */
+  readonly redactionThread: URL;
 }
 
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -6,6 +6,7 @@ import { redact } from "../core/redact.ts";
 import type { Diagnostic } from "../core/session.ts";
 import type { SessionView } from "../engine/inspect.ts";
 import { type Knack, openKnack, sessionFolders } from "../open.ts";
+import { createThreadRedactor } from "../redaction/thread.ts";
 import { readers } from "../sources/index.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import { counted, onOneLine, type Paint, paintFor, progressOn } from "./terminal.ts";
@@ -29,10 +30,11 @@ export const sessions = defineVerb({
     json: { type: "boolean", description: "print one JSON object" },
     "dry-run": { type: "boolean", description: "keep nothing of what is read" },
   },
-  run: async ({ args, env, examples }) => {
+  run: async ({ args, ...surroundings }) => {
+    const { env } = surroundings;
     if (args._.includes("")) throw new KnackError("WRONG_USAGE", "A path is empty.");
     const filter = filterOf(args, Date.now());
-    const found = await read(args._.length > 0 ? args._ : null, args, { env, examples });
+    const found = await read(args._.length > 0 ? args._ : null, args, surroundings);
     try {
       if (found.sessions.length === 0 && !args.json) return refuse(args._, found.diagnostics);
       const sessions = found.sessions.filter(filter);
@@ -67,8 +69,9 @@ async function read(
   flags: Flags,
   surroundings: Surroundings,
 ): Promise<Found> {
-  const { env } = surroundings;
-  const knack = await openKnack({ env, dryRun: flags["dry-run"] === true });
+  const { env, redactionThread } = surroundings;
+  const redactor = createThreadRedactor(redactionThread);
+  const knack = await openKnack({ env, redactor, dryRun: flags["dry-run"] === true });
   const progress = progressOn(process.stderr);
   try {
     const options = { onProgress: progress.report, refresh: flags.events === true };

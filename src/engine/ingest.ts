@@ -1,5 +1,4 @@
 import type { Event } from "../core/event.ts";
-import type { Json } from "../core/json.ts";
 import { foldProject, type LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { identify, type Project } from "../core/project.ts";
@@ -60,6 +59,8 @@ interface Load {
   readonly after: Reading | null;
   /** The file is read from its beginning, whatever was read before. */
   readonly fresh: boolean;
+  /** The reading it leads to. */
+  readonly reading: Reading;
 }
 
 /** A load without secrets, as rows. */
@@ -78,6 +79,10 @@ class Ingest {
   private readonly progress: Progress;
   private loads: Load[] = [];
   private loadedBytes = 0;
+  /** What is being scrubbed while more is read. */
+  private underWay: Promise<Prepared[]> | null = null;
+  /** The file at hand, when another process turns out to be ahead in it. */
+  private overtaken: string | null = null;
 
   constructor(deps: IngestDeps, files: readonly FoundFile[], options: IngestOptions) {
     this.deps = deps;
@@ -91,7 +96,8 @@ class Ingest {
     for (;;) {
       const file = this.waiting.shift();
       if (file) await this.read(file);
-      else if (this.loads.length > 0) await this.flush();
+      else if (this.loads.length > 0) await this.send();
+      else if (this.underWay) await this.settle();
       else return;
     }
   }
@@ -102,28 +108,49 @@ class Ingest {
     if (after && isCurrent(after, file, this.refresh)) return this.progress.finish(file);
     const resume = after && (await resumeOf(this.deps, after));
     let fresh = resume === null;
+    this.overtaken = null;
     for await (const piece of this.deps.transcripts.read(file.path, resume)) {
-      this.loads.push({ file, piece, after, fresh });
+      const load: Load = {
+        file,
+        piece,
+        after,
+        fresh,
+        reading: readingAfter(file, piece, fresh ? null : after, this.deps.clock.now()),
+      };
+      this.loads.push(load);
       this.loadedBytes += piece.position.offset - (fresh ? 0 : (after?.position.offset ?? 0));
       // Small files are written together: a transaction and a run of the redactor for each costs more than reading it.
       if (piece.last && this.loadedBytes < this.policy.read.pieceBytes) return;
-      after = (await this.flush()).get(file.path) ?? null;
-      if (after === null) return;
-      fresh = false;
+      await this.send();
+      if (this.overtaken === file.path) return;
+      [after, fresh] = [load.reading, false];
       this.progress.reach(file, piece.position.offset);
     }
   }
 
-  /** Writes what is loaded. A file that another process was quicker with waits for another turn. */
-  private async flush(): Promise<Map<string, Reading | null>> {
-    const loads = this.loads;
+  /** Sends what is loaded to be scrubbed, and writes what was sent before. */
+  private async send(): Promise<void> {
+    const prepared = prepare(this.deps, this.loads, this.policy);
     [this.loads, this.loadedBytes] = [[], 0];
-    const written = await write(this.deps, loads, this.policy);
-    for (const { file, piece } of loads) {
-      if (written.get(file.path) === null) this.waiting.push(file);
-      else if (piece.last) this.progress.finish(file);
+    // Should it fail before it is waited for, the failure is not lost: waiting throws it.
+    prepared.catch(() => undefined);
+    await this.settle();
+    this.underWay = prepared;
+  }
+
+  /** Writes what was scrubbed. A file that another process was quicker with waits for another turn. */
+  private async settle(): Promise<void> {
+    if (!this.underWay) return;
+    const prepared = await this.underWay;
+    this.underWay = null;
+    const written = await write(this.deps.store, prepared);
+    for (const { load } of prepared) {
+      const { file, piece } = load;
+      if (!written.has(load)) {
+        this.overtaken = file.path;
+        if (!this.waiting.includes(file)) this.waiting.push(file);
+      } else if (piece.last) this.progress.finish(file);
     }
-    return written;
   }
 }
 
@@ -185,16 +212,9 @@ async function resumeOf({ store, transcripts }: IngestDeps, known: Reading): Pro
   };
 }
 
-/**
- * Writes stretches of files, each unless another process has meanwhile written it: then its reading is null in the
- * answer. With a file's last stretch it counts as read, and its sessions go on the ledger.
- */
-async function write(
-  deps: IngestDeps,
-  loads: readonly Load[],
-  policy: Policy,
-): Promise<Map<string, Reading | null>> {
-  const { store, redactor } = deps;
+/** Takes the secrets out of what is loaded and makes rows of it. */
+async function prepare(deps: IngestDeps, loads: readonly Load[], policy: Policy): Promise<Prepared[]> {
+  const { redactor } = deps;
   const max = policy.keep.eventChars;
   const threads = loads.flatMap(({ piece }) => piece.threads);
   const events = await scrubEvents(
@@ -210,12 +230,24 @@ async function write(
       events: events.splice(0, thread.events.length),
     }));
     const rest = await scrubJson(redactor, load.piece.state.rest, max);
-    prepared.push({ load, sessions, batches, reading: readingAfter(load, rest, deps.clock.now()) });
+    prepared.push({
+      load,
+      sessions,
+      batches,
+      reading: { ...load.reading, state: { ...load.reading.state, rest } },
+    });
   }
+  return prepared;
+}
+
+/**
+ * Writes stretches of files in one transaction, each unless another process has meanwhile written it, and answers with
+ * those written. With a file's last stretch it counts as read, and its sessions go on the ledger.
+ */
+async function write(store: Store, prepared: readonly Prepared[]): Promise<Set<Load>> {
   return store.transaction(async (tx) => {
-    const now = new Map(
-      (await tx.readings.of(loads.map(({ file }) => file.path))).map((reading) => [reading.path, reading]),
-    );
+    const paths = prepared.map(({ load }) => load.file.path);
+    const now = new Map((await tx.readings.of(paths)).map((reading) => [reading.path, reading]));
     const mine = prepared.filter(({ load }) => sameReading(now.get(load.file.path) ?? null, load.after));
     for (const { load } of mine) if (load.fresh && load.after) await startAgain(tx, load.after, load.file);
     await tx.readings.save(mine.map(({ reading }) => reading));
@@ -225,21 +257,21 @@ async function write(
       tx,
       mine.flatMap(({ load, sessions }) => (load.piece.last ? sessions.map(foundEntry) : [])),
     );
-    const written = new Map(mine.map(({ load, reading }) => [load.file.path, reading]));
-    return new Map(loads.map(({ file }) => [file.path, written.get(file.path) ?? null]));
+    return new Set(mine.map(({ load }) => load));
   });
 }
 
-function readingAfter({ file, piece, after, fresh }: Load, rest: Json, now: number): Reading {
-  const before = fresh || !after ? [] : after.diagnostics.filter(({ code }) => code !== "cut-line");
+/** How far a file is read with this stretch. */
+function readingAfter(file: FoundFile, piece: Piece, before: Reading | null, now: number): Reading {
+  const kept = (before?.diagnostics ?? []).filter(({ code }) => code !== "cut-line");
   return {
     path: file.path,
     format: piece.format,
     size: isDone(piece) ? file.size : unread,
     modifiedAt: file.modifiedAt,
     position: piece.position,
-    state: { ...piece.state, rest },
-    diagnostics: [...before, ...piece.diagnostics],
+    state: piece.state,
+    diagnostics: [...kept, ...piece.diagnostics],
     cachedAt: now,
   };
 }

@@ -16,6 +16,8 @@ export interface Field {
  */
 export interface Redactor {
   scrub(fields: readonly Field[]): Promise<string[]>;
+  /** Ends what it runs, once nothing more is asked. May be called twice. */
+  close(): Promise<void>;
 }
 
 export interface Clock {

@@ -1,9 +1,10 @@
 import {
   findSecrets,
-  forEachLongRun,
   isPlaceholder,
+  longRuns,
   mask,
   maxRounds,
+  type Run,
   type Span,
   secretUnder,
 } from "../core/redact.ts";
@@ -30,6 +31,7 @@ export function createRedactor(): Redactor {
       loading ??= loadScanner();
       return scrubAll(fields, await loading, maxRounds);
     },
+    close: async () => {},
   };
 }
 
@@ -63,7 +65,8 @@ function* batches(fields: readonly Field[]): Generator<readonly Field[]> {
 
 async function scrubBatch(fields: readonly Field[], scan: Scanner): Promise<string[]> {
   const { text, places } = joinFields(fields);
-  const perField = assign([...findSecrets(text), ...(await scanSuspects(text, scan))], places);
+  const runs = longRuns(text);
+  const perField = assign([...findSecrets(text, runs), ...(await scanSuspects(text, runs, scan))], places);
   return fields.map(({ label, text }, i) => {
     const whole = secretUnder(label, text);
     return mask(text, whole === undefined ? (perField[i] ?? []) : [whole]);
@@ -108,8 +111,8 @@ function assign(spans: readonly Span[], places: readonly Place[]): Span[][] {
  * Gives secretlint only what may hold a token, a tenth of ordinary text: every token it knows has a long run of word
  * characters. What it knows besides, keys and passwords in URLs, own patterns find wherever it does.
  */
-async function scanSuspects(text: string, scan: Scanner): Promise<Span[]> {
-  const suspects = findSuspects(text);
+async function scanSuspects(text: string, runs: readonly Run[], scan: Scanner): Promise<Span[]> {
+  const suspects = findSuspects(text, runs);
   const joined = joinFields(suspects.map(({ start, end }) => ({ label: "", text: text.slice(start, end) })));
   const found = assign(await scan(joined.text), joined.places);
   return suspects.flatMap((suspect, i) => (found[i] ?? []).map((span) => moved(span, suspect.start)));
@@ -119,21 +122,16 @@ function moved({ start, end, kind }: Span, by: number): Span {
   return { start: start + by, end: end + by, kind };
 }
 
-interface Suspect {
-  readonly start: number;
-  readonly end: number;
-}
-
 /** Ids, hashes and words: long runs of characters that no rule takes for a token. */
 const harmless = /^(?:[0-9a-f-]+|[0-9A-F-]+|[a-z_-]+|[A-Z_-]+|(?:toolu|msg|call|req|rs|fc)_\w+)$/;
 
 /** Characters taken along on both sides of what may be a token: the rules look at its neighbours. */
 const margin = 16;
 
-function findSuspects(text: string): Suspect[] {
-  const suspects: Suspect[] = [];
-  forEachLongRun(text, (start, end) => {
-    if (harmless.test(text.slice(start, end))) return;
+function findSuspects(text: string, runs: readonly Run[]): Run[] {
+  const suspects: Run[] = [];
+  for (const { start, end } of runs) {
+    if (harmless.test(text.slice(start, end))) continue;
     const last = suspects.at(-1);
     const isNear = last !== undefined && start - margin <= last.end;
     if (isNear) suspects.pop();
@@ -141,7 +139,7 @@ function findSuspects(text: string): Suspect[] {
       start: isNear ? last.start : Math.max(0, start - margin),
       end: Math.min(text.length, end + margin),
     });
-  });
+  }
   return suspects;
 }
 

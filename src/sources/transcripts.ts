@@ -1,5 +1,4 @@
-import { closeSync, fstatSync, openSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { closeSync, fstatSync, openSync, readdirSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import type { Diagnostic, DiagnosticCode } from "../core/session.ts";
@@ -244,11 +243,11 @@ async function find(
 ): Promise<{ files: FoundFile[]; diagnostics: Diagnostic[] }> {
   const files = new Map<string, FoundFile>();
   const diagnostics: Diagnostic[] = [];
-  const visit = async (path: string): Promise<void> => {
+  const visit = (path: string): void => {
     try {
-      const found = await stat(path);
+      const found = statSync(path);
       if (found.isFile()) files.set(path, { path, size: found.size, modifiedAt: found.mtimeMs });
-      else if (found.isDirectory()) await visitFolder(path);
+      else if (found.isDirectory()) visitFolder(path);
       else
         diagnostics.push({ path, line: null, code: "unreadable", message: "is neither a file nor a folder" });
     } catch (error) {
@@ -260,15 +259,15 @@ async function find(
       });
     }
   };
-  const visitFolder = async (folder: string): Promise<void> => {
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
+  const visitFolder = (folder: string): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
       // A link to a folder may lead back up.
       if (passedOver.has(entry.name) || entry.isSymbolicLink()) continue;
       if (passOver.includes(join(folder, entry.name))) continue;
-      if (entry.isDirectory() || entry.isFile()) await visit(join(folder, entry.name));
+      if (entry.isDirectory() || entry.isFile()) visit(join(folder, entry.name));
     }
   };
-  for (const path of paths) await visit(resolve(path));
+  for (const path of paths) visit(resolve(path));
   const newestFirst = [...files.values()].sort(
     (a, b) => b.modifiedAt - a.modifiedAt || (a.path < b.path ? -1 : 1),
   );

@@ -87,7 +87,7 @@ describe("knack sessions", () => {
     ]);
     expect(events[2]).toMatchObject({
       ref: "e3",
-      key: "3",
+      key: "4",
       kind: "call",
       tool: "Bash",
       command: 'npm test -- --grep "part 0"',

@@ -1,3 +1,11 @@
+const usage = {
+  input_tokens: 4,
+  cache_creation_input_tokens: 1_822,
+  cache_read_input_tokens: 40_119,
+  output_tokens: 212,
+  service_tier: "standard",
+};
+
 /** Lines as Claude Code writes them, with what a test does not care about filled in. */
 export function claudeLines(session = "5f0c1a52-0000-4000-8000-000000000001", cwd = "/home/dev/harbor-api") {
   let count = 0;
@@ -11,6 +19,9 @@ export function claudeLines(session = "5f0c1a52-0000-4000-8000-000000000001", cw
       cwd,
       isSidechain: false,
       version: "2.1.325",
+      userType: "external",
+      entrypoint: "cli",
+      gitBranch: "main",
       timestamp: new Date(Date.UTC(2026, 10, 1, 9, 0, count)).toISOString(),
     };
   };
@@ -21,12 +32,14 @@ export function claudeLines(session = "5f0c1a52-0000-4000-8000-000000000001", cw
   });
   const assistant = (block: object, more: object = {}) => ({
     ...base("assistant"),
-    message: { id: `msg_${count}`, role: "assistant", model: "model", content: [block] },
+    message: { id: `msg_${count}`, role: "assistant", model: "model", content: [block], usage },
     ...more,
   });
   return {
     user,
     says: (text: string, more: object = {}) => assistant({ type: "text", text }, more),
+    thinks: (thinking: string) =>
+      assistant({ type: "thinking", thinking, signature: "c2lnbmF0dXJl".repeat(40) }),
     calls: (id: string, name: string, input: object, more: object = {}) =>
       assistant({ type: "tool_use", id, name, input }, more),
     runs: (id: string, command: string, more: object = {}) =>

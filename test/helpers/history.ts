@@ -38,7 +38,7 @@ function idOf(n: number): string {
 
 export function claudeSession(n: number, turns: number): string {
   const random = seeded(n);
-  const { user, says, runs, calls, result, queue } = claudeLines(idOf(n), `/home/dev/app-${n % 5}`);
+  const { user, says, thinks, runs, calls, result, queue } = claudeLines(idOf(n), `/home/dev/app-${n % 5}`);
   const records: object[] = [];
   for (let turn = 0; turn < turns; turn++) {
     const [a, b] = [`toolu_${n}_${turn}a`, `toolu_${n}_${turn}b`];
@@ -46,6 +46,7 @@ export function claudeSession(n: number, turns: number): string {
     const failed = random() < 0.2;
     records.push(
       user(`Please look at part ${turn} and ${prose(random, 80)}`),
+      thinks(prose(random, 1_500)),
       says(prose(random, 300)),
       runs(a, `npm test -- --grep "part ${turn}"`),
       {
@@ -117,7 +118,9 @@ const words = [
     " ",
   ),
   ..."日本語 说明 mañana Straße ".split(" "),
-  ..."tokens: password-field key= 9fceb02d0ae598e95dc970b74767f19372d61af8 \n \n \n \n".split(" "),
+  ..."tokens: 9fceb02d0ae598e95dc970b74767f19372d61af8 @harbor/berth-schedule-service/dist \n \n \n \n".split(
+    " ",
+  ),
 ];
 
 function prose(random: () => number, length: number): string {

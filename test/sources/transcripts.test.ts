@@ -150,7 +150,7 @@ describe("a transcript read in stretches", () => {
     const bytes = Buffer.from(text);
     const whole = eventsIn(await readFile(text));
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 300, max: bytes.length - 1 }), async (cut) => {
+      fc.asyncProperty(fc.integer({ min: 1_000, max: bytes.length - 1 }), async (cut) => {
         const path = join(tempFolderOutside(), "a.jsonl");
         const transcripts = createTranscripts();
         writeFileSync(path, bytes.subarray(0, cut));
