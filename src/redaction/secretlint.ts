@@ -1,13 +1,8 @@
-import {
-  findSecrets,
-  isPlaceholder,
-  longRuns,
-  mask,
-  maxRounds,
-  type Run,
-  type Span,
-  secretUnder,
-} from "../core/redact.ts";
+import { secretUnder } from "../core/redact/assignments.ts";
+import { isPlaceholder } from "../core/redact/looks.ts";
+import { longRuns, type Run } from "../core/redact/runs.ts";
+import { mask, type Span } from "../core/redact/span.ts";
+import { findSecrets, maxRounds } from "../core/redact.ts";
 import type { Field, Redactor } from "../engine/ports.ts";
 
 /** Characters looked at in one go: secretlint has a cost for each call, and rules that slow down on long texts. */

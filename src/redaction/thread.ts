@@ -23,6 +23,12 @@ export function createThreadRedactor(script: URL): Redactor {
   let failed = false;
   let last = 0;
 
+  const takeOver = (): void => {
+    failed = true;
+    for (const { fields, done } of waiting.values()) void inline.scrub(fields).then(done);
+    waiting.clear();
+  };
+
   const start = (): Worker => {
     const started = new Worker(script);
     started.unref();
@@ -31,14 +37,9 @@ export function createThreadRedactor(script: URL): Redactor {
       waiting.delete(id);
       request?.done(withChanges(request.fields, changed));
     });
-    started.on("error", () => takeOver());
+    started.on("error", takeOver);
+    started.on("exit", takeOver);
     return started;
-  };
-
-  const takeOver = (): void => {
-    failed = true;
-    for (const { fields, done } of waiting.values()) void inline.scrub(fields).then(done);
-    waiting.clear();
   };
 
   return {

@@ -1,6 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { findSecrets, mask, redact, secretUnder } from "../../src/core/redact.ts";
+import { secretUnder } from "../../src/core/redact/assignments.ts";
+import { mask } from "../../src/core/redact/span.ts";
+import { findSecrets, redact } from "../../src/core/redact.ts";
 import type { Field } from "../../src/engine/ports.ts";
 import { createRedactor } from "../../src/redaction/secretlint.ts";
 import { lookalikes } from "./lookalikes.ts";
