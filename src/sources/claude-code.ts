@@ -2,8 +2,9 @@ import { basename } from "node:path";
 import { isObject, type Json, type JsonObject, listOf, objectOf, textOf } from "../core/json.ts";
 import { outcomeOfExit } from "../core/outcome.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
-import { type Reader, type Reading, resumeThreads, timeOf } from "./reader.ts";
-import { type Call, type Place, type Result, Thread } from "./thread.ts";
+import { type Reader, type Reading, timeOf } from "./reader.ts";
+import type { Call, Place, Result, Thread } from "./thread.ts";
+import { Threads } from "./threads.ts";
 
 /** Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, and its subagents' files. */
 export const claudeCode: Reader = {
@@ -30,7 +31,7 @@ interface Queued {
 }
 
 class ClaudeReading implements Reading {
-  readonly threads: Map<string, Thread>;
+  readonly threads: Threads;
   private readonly thread: Thread;
   private readonly fileName: string;
   private queue: Queued[];
@@ -38,10 +39,8 @@ class ClaudeReading implements Reading {
   private readonly heard = new Set<string>();
 
   constructor(path: string, resume: Resume | null) {
-    this.threads = resume
-      ? resumeThreads(resume, (resumed) => new Thread("transcript", resumed))
-      : new Map([["", new Thread("transcript")]]);
-    this.thread = this.threads.get("") as Thread;
+    this.threads = new Threads("transcript", resume);
+    this.thread = this.threads.named("");
     this.fileName = basename(path, ".jsonl");
     this.queue = resume ? (resume.state.rest as unknown as Queued[]) : [];
   }
@@ -66,7 +65,7 @@ class ClaudeReading implements Reading {
   }
 
   state(): ReadingState {
-    return { threads: [["", this.thread.state()]], rest: this.queue as unknown as Json };
+    return { threads: this.threads.states(), rest: this.queue as unknown as Json };
   }
 
   private takeUser(record: JsonObject, line: number): void {

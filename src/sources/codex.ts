@@ -2,8 +2,9 @@ import { isObject, type Json, type JsonObject, listOf, objectOf, parseObject, te
 import { outcomeOfExit } from "../core/outcome.ts";
 import { normaliseRemote } from "../core/project.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
-import { type Reader, type Reading, resumeThreads, timeOf } from "./reader.ts";
-import { type Call, type Draft, type Place, type Result, Thread } from "./thread.ts";
+import { type Reader, type Reading, timeOf } from "./reader.ts";
+import type { Call, Draft, Place, Result, Thread } from "./thread.ts";
+import { Threads } from "./threads.ts";
 
 /** Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`; in the oldest files a line is the payload itself. */
 export const codex: Reader = {
@@ -45,7 +46,7 @@ interface Rest {
 }
 
 class CodexReading implements Reading {
-  readonly threads: Map<string, Thread>;
+  readonly threads: Threads;
   private readonly thread: Thread;
   private typed: boolean;
   private unconfirmed: Rest["unconfirmed"];
@@ -56,10 +57,8 @@ class CodexReading implements Reading {
   private readonly faulted = new Set<string>();
 
   constructor(resume: Resume | null) {
-    this.threads = resume
-      ? resumeThreads(resume, (resumed) => new Thread("transcript", resumed))
-      : new Map([["", new Thread("transcript")]]);
-    this.thread = this.threads.get("") as Thread;
+    this.threads = new Threads("transcript", resume);
+    this.thread = this.threads.named("");
     const rest = resume?.state.rest as unknown as Rest | undefined;
     this.typed = rest?.typed ?? false;
     this.unconfirmed = rest?.unconfirmed ?? null;
@@ -90,7 +89,7 @@ class CodexReading implements Reading {
 
   state(): ReadingState {
     const rest: Rest = { typed: this.typed, unconfirmed: this.unconfirmed, cwd: this.cwd };
-    return { threads: [["", this.thread.state()]], rest: rest as unknown as Json };
+    return { threads: this.threads.states(), rest: rest as unknown as Json };
   }
 
   private takeBare(record: JsonObject, line: number, at: number | null): void {
@@ -129,19 +128,8 @@ class CodexReading implements Reading {
         if (result && ("Err" in result || objectOf(result.Ok)?.isError === true)) this.fault(payload);
         return;
       }
-      case "exec_command_end": {
-        const id = textOf(payload.call_id);
-        if (typeof payload.exit_code !== "number") return;
-        if (payload.source === "user_shell") {
-          return this.thread.mark(
-            this.place(line, at, null),
-            textOf(payload.aggregated_output) ?? "",
-            shellText(payload.command),
-          );
-        }
-        if (id !== null && this.thread.waitsFor(id)) this.exits.set(id, payload.exit_code);
-        return;
-      }
+      case "exec_command_end":
+        return this.takeExit(textOf(payload.call_id), payload, line, at);
       default:
         // Copies of what response items say, token counts, and the client's own progress.
         return;
@@ -163,16 +151,17 @@ class CodexReading implements Reading {
   /** Newer clients record what was typed, and how commands ended, as completed items. */
   private takeCompleted(item: JsonObject, line: number, at: number | null): void {
     if (item.type === "UserMessage") return this.takeTyped(plainText(item.content), line, at);
-    if (item.type !== "CommandExecution" || typeof item.exit_code !== "number") return;
-    const id = textOf(item.id);
-    if (item.source === "user_shell") {
-      return this.thread.mark(
-        this.place(line, at, null),
-        textOf(item.aggregated_output) ?? "",
-        shellText(item.command),
-      );
+    if (item.type === "CommandExecution") this.takeExit(textOf(item.id), item, line, at);
+  }
+
+  /** How a command ended, told ahead of its output; a person's own command is told of only here. */
+  private takeExit(id: string | null, ended: JsonObject, line: number, at: number | null): void {
+    if (typeof ended.exit_code !== "number") return;
+    if (ended.source === "user_shell") {
+      const output = textOf(ended.aggregated_output) ?? "";
+      return this.thread.mark(this.place(line, at, null), output, shellText(ended.command));
     }
-    if (id !== null && this.thread.waitsFor(id)) this.exits.set(id, item.exit_code);
+    if (id !== null && this.thread.waitsFor(id)) this.exits.set(id, ended.exit_code);
   }
 
   private takeItem(item: JsonObject, line: number, at: number | null, metadata?: unknown): void {

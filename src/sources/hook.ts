@@ -1,8 +1,9 @@
 import { isObject, type JsonObject, listOf, objectOf, pruned, textOf } from "../core/json.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import { commandIn, judge as judgeClaude, plainText, takeCommand } from "./claude-code.ts";
-import { type Reader, type Reading, resumeThreads, timeOf } from "./reader.ts";
-import { type Call, type Draft, type Place, type Result, Thread } from "./thread.ts";
+import { type Reader, type Reading, timeOf } from "./reader.ts";
+import type { Call, Draft, Place, Result, Thread } from "./thread.ts";
+import { Threads } from "./threads.ts";
 
 /**
  * The payloads that Claude Code and Codex hand to hooks, one a line, in the order they came: a session too, for
@@ -17,14 +18,14 @@ export const hook: Reader = {
 };
 
 class HookReading implements Reading {
-  readonly threads: Map<string, Thread>;
+  readonly threads: Threads;
 
   constructor(resume: Resume | null) {
-    this.threads = resume ? resumeThreads(resume, (resumed) => new Thread("hook", resumed)) : new Map();
+    this.threads = new Threads("hook", resume);
   }
 
   state(): ReadingState {
-    return { threads: [...this.threads].map(([name, thread]) => [name, thread.state()]), rest: null };
+    return { threads: this.threads.states(), rest: null };
   }
 
   take(payload: unknown, line: number): void {
@@ -63,17 +64,13 @@ class HookReading implements Reading {
   /** What a subagent does is a session of its own, as its transcript is. */
   private threadOf(payload: JsonObject, sessionId: string): Thread {
     const agentId = textOf(payload.agent_id);
-    const name = agentId === null ? sessionId : `${sessionId}/${agentId}`;
-    const known = this.threads.get(name);
-    if (known) return known;
-    const thread = new Thread("hook");
-    thread.facts.sessionId = sessionId;
-    thread.facts.agentId = agentId;
-    thread.facts.subagent = agentId !== null;
-    thread.facts.cwd = textOf(payload.cwd);
-    thread.facts.transcriptPath = textOf(payload.agent_transcript_path) ?? textOf(payload.transcript_path);
-    this.threads.set(name, thread);
-    return thread;
+    return this.threads.named(agentId === null ? sessionId : `${sessionId}/${agentId}`, {
+      sessionId,
+      agentId,
+      subagent: agentId !== null,
+      cwd: textOf(payload.cwd),
+      transcriptPath: textOf(payload.agent_transcript_path) ?? textOf(payload.transcript_path),
+    });
   }
 }
 

@@ -1,9 +1,9 @@
-import { isObject, type Json, type JsonObject, objectOf, pruned, textOf } from "../core/json.ts";
+import { isObject, type Json, objectOf, pruned, textOf } from "../core/json.ts";
 import { redact } from "../core/redact.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import { commandIn, judge } from "./claude-code.ts";
-import { type Reader, type Reading, resumeThreads, timeOf } from "./reader.ts";
-import { Thread } from "./thread.ts";
+import { type Reader, type Reading, timeOf } from "./reader.ts";
+import { Threads } from "./threads.ts";
 
 /** What a program that embeds Knack hands over, one line each: a session of any agent, of your own too. */
 export type ProgramRecord = {
@@ -26,19 +26,19 @@ export const program: Reader = {
 };
 
 class ProgramReading implements Reading {
-  readonly threads: Map<string, Thread>;
+  readonly threads: Threads;
 
   constructor(resume: Resume | null) {
-    this.threads = resume ? resumeThreads(resume, (resumed) => new Thread("tool-hook", resumed)) : new Map();
+    this.threads = new Threads("tool-hook", resume);
   }
 
   state(): ReadingState {
-    return { threads: [...this.threads].map(([name, thread]) => [name, thread.state()]), rest: null };
+    return { threads: this.threads.states(), rest: null };
   }
 
   take(record: unknown, line: number): void {
     if (!isObject(record) || typeof record.session !== "string") return;
-    const thread = this.threadOf(record.session, record);
+    const thread = this.threads.named(record.session, { sessionId: record.session, cwd: textOf(record.cwd) });
     const place = {
       key: String(line),
       at: timeOf(record.at),
@@ -70,16 +70,6 @@ class ProgramReading implements Reading {
       objectOf(record.output),
     );
     thread.settle(draft, { outcome, exitCode, text }, place);
-  }
-
-  private threadOf(session: string, record: JsonObject): Thread {
-    const known = this.threads.get(session);
-    if (known) return known;
-    const thread = new Thread("tool-hook");
-    thread.facts.sessionId = session;
-    thread.facts.cwd = textOf(record.cwd);
-    this.threads.set(session, thread);
-    return thread;
   }
 }
 

@@ -20,19 +20,6 @@ export interface Reader {
   open(path: string, resume: Resume | null): Reading;
 }
 
-/** The threads of a reading that goes on. */
-export function resumeThreads(
-  resume: Resume,
-  make: (resumed: ConstructorParameters<typeof Thread>[1]) => Thread,
-): Map<string, Thread> {
-  return new Map(
-    resume.state.threads.map(([name, state]) => [
-      name,
-      make({ state, events: resume.events(name), origins: resume.origins(name) }),
-    ]),
-  );
-}
-
 /** No agent wrote a transcript before or after these. */
 const [earliest, latest] = [Date.UTC(2000), Date.UTC(2200)];
 

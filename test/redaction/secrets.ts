@@ -107,7 +107,7 @@ const tokens: Planted[] = [
   ),
   plant("google", join("ya", "29.", urlSafe(80)), (s) => `gcloud printed ${s}`),
   plant("google", join("GOC", "SPX-", urlSafe(28)), (s) => json({ web: { client_secret: s } })),
-  plant("npm", join("np", "m_", alnum(36)), (s) => `//registry.npmjs.org/:_authToken=${s}`),
+  plant("npm", join("np", "m_", alnum(36)), (s) => `//registry.example.com/:_authToken=${s}`),
   plant("npm", uuid(), (s) => `//npm.pkg.github.com/:_authToken=${s}`),
   plant(
     "pypi",
