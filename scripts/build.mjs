@@ -29,9 +29,8 @@ async function bundle() {
     define: { KNACK_VERSION: JSON.stringify(version) },
     logLevel: "warning",
   };
-  // Small pure parts go into the bundle, because starting quickly matters; native and lazily loaded ones stay outside.
-  const inside = ["citty", "kysely", "unbash"];
-  const external = Object.keys(dependencies).filter((name) => !inside.includes(name));
+  // What is native or loaded late stays outside; the rest goes into the bundle, because starting quickly matters.
+  const external = Object.keys(dependencies);
   await esbuild({
     ...common,
     entryPoints: {
