@@ -6,6 +6,7 @@ import {
   parse,
   type Statement,
 } from "unbash";
+import { policy } from "./policy.ts";
 
 /** One program that a shell command runs: its name without folders and wrappers, and its words. */
 export interface Program {
@@ -30,6 +31,8 @@ export function deciders(command: string): Program[] {
 export function answersNo(command: string, exitCode: number, output: string): boolean {
   // Every answer below is 1, but for checks still pending (8) and a search run by xargs (123).
   if (exitCode !== 1 && exitCode !== 8 && exitCode !== 123) return false;
+  // What is kept of a longer command would say something else.
+  if (command.length >= policy.keep.eventChars) return false;
   // `cd missing && grep x` also ends with 1, before anything was asked.
   if (/^.{0,80}\b(cd|pushd): /m.test(output)) return false;
   const programs = deciders(command);

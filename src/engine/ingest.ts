@@ -71,6 +71,9 @@ interface Prepared {
   readonly reading: Reading;
 }
 
+/** Files written together at the most, however small they are. */
+const filesAtOnce = 500;
+
 class Ingest {
   private readonly deps: IngestDeps;
   private readonly policy: Policy;
@@ -110,17 +113,13 @@ class Ingest {
     let fresh = resume === null;
     this.overtaken = null;
     for await (const piece of this.deps.transcripts.read(file.path, resume)) {
-      const load: Load = {
-        file,
-        piece,
-        after,
-        fresh,
-        reading: readingAfter(file, piece, fresh ? null : after, this.deps.clock.now()),
-      };
+      const reading = readingAfter(file, piece, fresh ? null : after, this.deps.clock.now());
+      const load: Load = { file, piece, after, fresh, reading };
       this.loads.push(load);
       this.loadedBytes += piece.position.offset - (fresh ? 0 : (after?.position.offset ?? 0));
       // Small files are written together: a transaction and a run of the redactor for each costs more than reading it.
-      if (piece.last && this.loadedBytes < this.policy.read.pieceBytes) return;
+      if (piece.last && this.loadedBytes < this.policy.read.pieceBytes && this.loads.length < filesAtOnce)
+        return;
       await this.send();
       if (this.overtaken === file.path) return;
       [after, fresh] = [load.reading, false];
@@ -253,17 +252,18 @@ async function write(store: Store, prepared: readonly Prepared[]): Promise<Set<L
     await tx.readings.save(mine.map(({ reading }) => reading));
     await tx.sessions.save(mine.flatMap(({ sessions }) => sessions));
     await tx.events.save(mine.flatMap(({ batches }) => batches));
-    await note(
-      tx,
-      mine.flatMap(({ load, sessions }) => (load.piece.last ? sessions.map(foundEntry) : [])),
-    );
+    const ended = mine.flatMap(({ load }) => (load.piece.last ? load.file.path : []));
+    await note(tx, (await tx.sessions.list(ended)).map(foundEntry));
     return new Set(mine.map(({ load }) => load));
   });
 }
 
 /** How far a file is read with this stretch. */
 function readingAfter(file: FoundFile, piece: Piece, before: Reading | null, now: number): Reading {
-  const kept = (before?.diagnostics ?? []).filter(({ code }) => code !== "cut-line");
+  const kept = (before?.diagnostics ?? []).filter(({ code }) => code !== "cut-line" && code !== "unreadable");
+  const diagnostics = [...kept, ...piece.diagnostics];
+  // A file that was read and cannot be opened now is still what it was.
+  if (piece.format === null && before?.format) return { ...before, size: unread, diagnostics };
   return {
     path: file.path,
     format: piece.format,
@@ -271,7 +271,7 @@ function readingAfter(file: FoundFile, piece: Piece, before: Reading | null, now
     modifiedAt: file.modifiedAt,
     position: piece.position,
     state: piece.state,
-    diagnostics: [...kept, ...piece.diagnostics],
+    diagnostics,
     cachedAt: now,
   };
 }
@@ -346,13 +346,12 @@ function sessionIdOf(path: string, name: string): string {
   return name === "" ? path : `${path}#${name}`;
 }
 
+/** Whether a file was read as far as then, and no farther; a purge in between counts as a change too. */
 function sameReading(now: Reading | null, then: Reading | null): boolean {
   if (now === null || then === null) return now === then;
-  return (
-    now.position.offset === then.position.offset &&
-    now.position.digest === then.position.digest &&
-    now.size === then.size
-  );
+  const mark = ({ position, size, cachedAt }: Reading) =>
+    [position.offset, position.digest, size, cachedAt === null].join();
+  return mark(now) === mark(then);
 }
 
 /** Forgets the events of transcripts that nobody has read for a while; the sessions and their counts stay. */

@@ -137,6 +137,8 @@ export interface Store {
   readonly events: {
     /** Of one session, in order. */
     of(session: string): Promise<Event[]>;
+    /** Of one session, in order, those after a number, at most so many. */
+    page(session: string, after: number, most: number): Promise<Event[]>;
     some(session: string, refs: readonly string[]): Promise<Event[]>;
     origins(session: string): Promise<string[]>;
     count(session: string): Promise<Counts>;

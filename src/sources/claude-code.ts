@@ -30,19 +30,26 @@ interface Queued {
   readonly text: string;
 }
 
+interface Rest {
+  readonly queue: readonly Queued[];
+  readonly heard: readonly string[];
+}
+
 class ClaudeReading implements Reading {
   readonly threads: Threads;
   private readonly thread: Thread;
   private readonly fileName: string;
   private queue: Queued[];
   /** Queued words that were counted when they reached the agent: some versions record them again. */
-  private readonly heard = new Set<string>();
+  private readonly heard: Set<string>;
 
   constructor(path: string, resume: Resume | null) {
     this.threads = new Threads("transcript", resume);
     this.thread = this.threads.named("");
     this.fileName = basename(path, ".jsonl");
-    this.queue = resume ? (resume.state.rest as unknown as Queued[]) : [];
+    const rest = resume?.state.rest as unknown as Rest | undefined;
+    this.queue = [...(rest?.queue ?? [])];
+    this.heard = new Set(rest?.heard);
   }
 
   take(record: unknown, line: number): void {
@@ -65,7 +72,10 @@ class ClaudeReading implements Reading {
   }
 
   state(): ReadingState {
-    return { threads: this.threads.states(), rest: this.queue as unknown as Json };
+    return {
+      threads: this.threads.states(),
+      rest: { queue: this.queue, heard: [...this.heard] } as unknown as Json,
+    };
   }
 
   private takeUser(record: JsonObject, line: number): void {
@@ -290,7 +300,7 @@ const collateral =
   /^(?:<tool_use_error>)?(?:Sibling tool call errored|Cancelled: parallel tool call)|^\[Request interrupted/;
 
 /** What a person wrote when turning a call down, without the client's own sentences around it. */
-function rejectionWords(text: string): string {
+export function rejectionWords(text: string): string {
   if (!text.startsWith("The user doesn't want to")) return "";
   const said = /the user said:\s*\n?([\s\S]*)$/.exec(text)?.[1] ?? "";
   const words = said.replace(/\n\nNote: The user's next message may contain[\s\S]*$/, "").trim();
@@ -353,7 +363,7 @@ function withoutInjected(text: string): string {
 
 function withoutReminders(text: string): string {
   if (!text.includes("<system-reminder>")) return text;
-  return text.replace(/\s*<system-reminder>[\s\S]*?(<\/system-reminder>|$)/g, "");
+  return text.replace(/<system-reminder>[\s\S]*?(<\/system-reminder>|$)/g, "").trimEnd();
 }
 
 function tagged(text: string, tag: string): string {

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject, listOf, objectOf, parseObject, textOf } from "../core/json.ts";
 import { outcomeOfExit } from "../core/outcome.ts";
+import { policy } from "../core/policy.ts";
 import { normaliseRemote } from "../core/project.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import { type Reader, type Reading, timeOf } from "./reader.ts";
@@ -43,6 +44,8 @@ interface Rest {
   /** A user message that no record of typing has confirmed yet. */
   readonly unconfirmed: { readonly line: number; readonly at: number | null; readonly text: string } | null;
   readonly cwd: string | null;
+  readonly exits: readonly (readonly [string, number])[];
+  readonly faulted: readonly string[];
 }
 
 class CodexReading implements Reading {
@@ -52,9 +55,9 @@ class CodexReading implements Reading {
   private unconfirmed: Rest["unconfirmed"];
   private cwd: string | null;
   /** Exit codes that came ahead of a call's output. */
-  private readonly exits = new Map<string, number>();
+  private readonly exits: Map<string, number>;
   /** Calls of which it came ahead of their output that they failed. */
-  private readonly faulted = new Set<string>();
+  private readonly faulted: Set<string>;
 
   constructor(resume: Resume | null) {
     this.threads = new Threads("transcript", resume);
@@ -63,6 +66,8 @@ class CodexReading implements Reading {
     this.typed = rest?.typed ?? false;
     this.unconfirmed = rest?.unconfirmed ?? null;
     this.cwd = rest?.cwd ?? null;
+    this.exits = new Map(rest?.exits);
+    this.faulted = new Set(rest?.faulted);
   }
 
   take(record: unknown, line: number): void {
@@ -81,14 +86,15 @@ class CodexReading implements Reading {
       case "response_item":
         return this.takeItem(payload, line, at, record.metadata);
       case "compacted":
-        return this.thread.mark(this.place(line, at, null), "Conversation compacted");
+        return this.markOnce(line, at, "Conversation compacted");
       default:
         return;
     }
   }
 
   state(): ReadingState {
-    const rest: Rest = { typed: this.typed, unconfirmed: this.unconfirmed, cwd: this.cwd };
+    const { typed, unconfirmed, cwd } = this;
+    const rest: Rest = { typed, unconfirmed, cwd, exits: [...this.exits], faulted: [...this.faulted] };
     return { threads: this.threads.states(), rest: rest as unknown as Json };
   }
 
@@ -118,7 +124,7 @@ class CodexReading implements Reading {
         return this.takeCompleted(objectOf(payload.item) ?? {}, line, at);
       case "turn_aborted": {
         const reason = textOf(payload.reason) ?? "interrupted";
-        return this.thread.mark(this.place(line, at, `aborted|${at}`), `Turn aborted: ${reason}`);
+        return this.markOnce(line, at, `Turn aborted: ${reason}`);
       }
       case "patch_apply_end":
         if (payload.success === false) this.fault(payload);
@@ -145,7 +151,7 @@ class CodexReading implements Reading {
     const text = requestOf(message);
     this.typed = true;
     this.unconfirmed = null;
-    this.say(this.place(line, at, `user|${at}|${text.length}`), text);
+    this.say(this.place(line, at, at === null ? null : `user|${at}`), text);
   }
 
   /** Newer clients record what was typed, and how commands ended, as completed items. */
@@ -159,7 +165,7 @@ class CodexReading implements Reading {
     if (typeof ended.exit_code !== "number") return;
     if (ended.source === "user_shell") {
       const output = textOf(ended.aggregated_output) ?? "";
-      return this.thread.mark(this.place(line, at, null), output, shellText(ended.command));
+      return this.markOnce(line, at, output, shellText(ended.command));
     }
     if (id !== null && this.thread.waitsFor(id)) this.exits.set(id, ended.exit_code);
   }
@@ -225,7 +231,7 @@ class CodexReading implements Reading {
     if (this.unconfirmed === null) return;
     const { line, at, text } = this.unconfirmed;
     this.unconfirmed = null;
-    if (!this.typed) this.say(this.place(line, at, `user|${at}|${text.length}`), text);
+    if (!this.typed) this.say(this.place(line, at, at === null ? null : `user|${at}`), text);
   }
 
   private say(place: Place, text: string): void {
@@ -240,10 +246,10 @@ class CodexReading implements Reading {
     const read = readOutput(item, this.exits.get(id) ?? null);
     const output = this.faulted.delete(id) ? { ...read, fault: true } : read;
     this.exits.delete(id);
-    const process = processOf(draft);
-    const running = process === null ? undefined : this.thread.running.get(process);
-    if (process !== null && running) {
-      this.goOn(process, running, output, place);
+    const name = runningName(draft);
+    const running = name === null ? undefined : this.thread.running.get(name);
+    if (name !== null && running) {
+      this.goOn(name, running, output, place);
       this.thread.settle(draft, { outcome: "ok", exitCode: null, text: output.text }, place);
       return;
     }
@@ -252,10 +258,20 @@ class CodexReading implements Reading {
   }
 
   /** What a later call says of a command that was still running belongs to the command. */
-  private goOn(process: string, draft: Draft, output: Output, place: Place): void {
+  private goOn(name: string, draft: Draft, output: Output, place: Place): void {
     const result = judge(draft, output);
-    this.thread.settle(draft, { ...result, text: `${draft.text}${output.text}` }, place);
-    if (output.running === null) this.thread.running.delete(process);
+    // The whole output while it is short, then its latest part: the same whether or not the reading was left between.
+    const text =
+      draft.text.length + output.text.length < policy.keep.eventChars
+        ? draft.text + output.text
+        : output.text;
+    this.thread.settle(draft, { ...result, text }, place);
+    if (output.running === null) this.thread.running.delete(name);
+  }
+
+  private markOnce(line: number, at: number | null, text: string, command: string | null = null): void {
+    const place = this.place(line, at, at === null ? null : `mark|${at}|${command ?? text}`);
+    if (!this.thread.repeats(place.origin)) this.thread.mark(place, text, command);
   }
 
   private place(line: number, at: number | null, origin: string | null): Place {
@@ -321,7 +337,7 @@ function patchedFiles(patch: string): string[] {
 }
 
 /** The process that a call waits on or writes to. */
-function processOf({ tool, input }: Draft): string | null {
+function runningName({ tool, input }: Draft): string | null {
   if (tool === "write_stdin") return `session ${input?.session_id}`;
   return tool === "wait" && input?.cell_id !== undefined ? `cell ${input.cell_id}` : null;
 }

@@ -134,7 +134,9 @@ export class LineReader {
     if (this.passing) {
       this.line++;
       this.endSkipping(taker);
-      this.consume(this.filled);
+      this.hash?.update(this.waiting);
+      this.offset += this.skipped + this.filled;
+      [this.skipped, this.filled, this.scanned] = [0, 0, 0];
       return;
     }
     const text = this.buffer.toString("utf8", 0, this.filled);

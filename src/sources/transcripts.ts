@@ -27,7 +27,14 @@ export function createTranscripts(options: Partial<Options> = {}): Transcripts {
 }
 
 function unchanged(path: string, { offset, digest }: Position): boolean {
-  const file = openSync(path, "r");
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch (error) {
+    // What cannot be opened is not known to have changed; reading it says why.
+    if (isSystemError(error)) return true;
+    throw error;
+  }
   try {
     return digestOf(file, offset)?.digest("hex") === digest;
   } finally {

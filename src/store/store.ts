@@ -1,4 +1,6 @@
+import { isUtf8 } from "node:buffer";
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
+import { KnackError } from "../core/errors.ts";
 import { type Event, numberOf, refOf } from "../core/event.ts";
 import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
 import type { Session } from "../core/session.ts";
@@ -7,8 +9,8 @@ import type { EventTable, ProjectTable, ReadingTable, SessionTable, Tables } fro
 
 /** Room for the events of one session in the events' keys: more than a transcript of any size has. */
 const eventsPerSession = 2 ** 24;
-/** Keys asked for in one query; SQLite takes some 32,000. */
-const keysAtOnce = 5_000;
+/** Rows or keys in one statement: SQLite takes some 32,000 values, and a row has up to 20. */
+const atOnce = 1_000;
 
 /** The Store over any Kysely database that has the tables. */
 export function createStore(db: Kysely<Tables>, clock: Clock): Store {
@@ -32,14 +34,15 @@ export function findingsOf(rows: readonly unknown[]): string[] {
 function ledger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
   return {
     append: async (entries) => {
-      if (entries.length === 0) return [];
       const recorded_at = clock.now();
-      const added = await db
-        .insertInto("ledger")
-        .values(entries.map((entry) => ({ ...entry, data: JSON.stringify(entry.data), recorded_at })))
-        .onConflict((conflict) => conflict.column("key").doNothing())
-        .returning("key")
-        .execute();
+      const added = await inSlices(entries, (some) =>
+        db
+          .insertInto("ledger")
+          .values(some.map((entry) => ({ ...entry, data: JSON.stringify(entry.data), recorded_at })))
+          .onConflict((conflict) => conflict.column("key").doNothing())
+          .returning("key")
+          .execute(),
+      );
       const keys = new Set(added.map(({ key }) => key));
       return entries.filter(({ key }) => keys.has(key));
     },
@@ -60,17 +63,21 @@ function ledger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
 function readings(db: Kysely<Tables>): Store["readings"] {
   return {
     get: async (path) => {
-      const row = await db.selectFrom("reading").selectAll().where("path", "=", path).executeTakeFirst();
+      const row = await db
+        .selectFrom("reading")
+        .select(readingColumnsRead)
+        .where("path", "=", path)
+        .executeTakeFirst();
       return row ? readingFromRow(row) : null;
     },
     of: async (paths) => {
       const rows = await inSlices(paths, (some) =>
-        db.selectFrom("reading").selectAll().where("path", "in", some).execute(),
+        db.selectFrom("reading").select(readingColumnsRead).where("path", "in", some).execute(),
       );
       return rows.map(readingFromRow);
     },
     save: async (all) => {
-      if (all.length > 0) await db.replaceInto("reading").values(all.map(readingToRow)).execute();
+      await inSlices(all, (some) => db.replaceInto("reading").values(some.map(readingToRow)).execute());
     },
   };
 }
@@ -86,20 +93,13 @@ function sessions(db: Kysely<Tables>): Store["sessions"] {
       return rows.map(sessionFromRow);
     },
     save: async (all) => {
-      if (all.length === 0) return;
-      const rows = all.map(sessionToRow);
-      const columns = Object.keys(rows[0] as object) as (keyof SessionTable)[];
-      await db
-        .insertInto("session")
-        .values(rows as SessionTable[])
-        .onConflict((conflict) =>
-          conflict
-            .column("id")
-            .doUpdateSet((row) =>
-              Object.fromEntries(columns.map((name) => [name, row.ref(`excluded.${name}`)])),
-            ),
-        )
-        .execute();
+      await inSlices(all, (some) =>
+        db
+          .insertInto("session")
+          .values(some.map(sessionToRow) as SessionTable[])
+          .onConflict((conflict) => conflict.column("id").doUpdateSet((row) => updated(row.ref)))
+          .execute(),
+      );
     },
     forget: async (path) => {
       const found = await db.selectFrom("session").select("n").where("path", "=", path).execute();
@@ -107,6 +107,21 @@ function sessions(db: Kysely<Tables>): Store["sessions"] {
       await db.deleteFrom("session").where("path", "=", path).execute();
     },
   };
+}
+
+const projectColumns = ["project_id", "project_name", "project_root"] as const;
+
+/** Everything is replaced but the project a session was found in: the ledger has it, and a remote may come later. */
+function updated(ref: (name: `excluded.${keyof SessionTable}`) => unknown) {
+  const kept: readonly string[] = projectColumns;
+  const columns = sessionColumns
+    .filter((name) => !kept.includes(name))
+    .map((name) => [name, ref(`excluded.${name}`)]);
+  const projects = projectColumns.map((name) => [
+    name,
+    sql`case when session.project_id = 'unknown' then ${sql.ref(`excluded.${name}`)} else ${sql.ref(`session.${name}`)} end`,
+  ]);
+  return Object.fromEntries([...columns, ...projects]);
 }
 
 function events(db: Kysely<Tables>): Store["events"] {
@@ -122,13 +137,25 @@ function events(db: Kysely<Tables>): Store["events"] {
   return {
     of: async (session) => {
       const base = await baseOf(session);
-      return (await within(base).selectAll().orderBy("id").execute()).map((row) => eventFromRow(row, base));
+      return (await within(base).select(eventColumnsRead).orderBy("id").execute()).map((row) =>
+        eventFromRow(row, base),
+      );
+    },
+    page: async (session, after, most) => {
+      const base = await baseOf(session);
+      const rows = await within(base)
+        .select(eventColumnsRead)
+        .where("id", ">", base + after)
+        .orderBy("id")
+        .limit(most)
+        .execute();
+      return rows.map((row) => eventFromRow(row, base));
     },
     some: async (session, refs) => {
       const base = await baseOf(session);
       const ids = refs.map((ref) => base + numberOf(ref));
       const rows = await inSlices(ids, (some) =>
-        db.selectFrom("event").selectAll().where("id", "in", some).execute(),
+        db.selectFrom("event").select(eventColumnsRead).where("id", "in", some).execute(),
       );
       return rows.map((row) => eventFromRow(row, base));
     },
@@ -190,7 +217,7 @@ async function dropEvents(db: Kysely<Tables>, n: number): Promise<number> {
 
 function projects(db: Kysely<Tables>): Store["projects"] {
   const save = async (rows: readonly ProjectFold[]) => {
-    if (rows.length > 0) await db.replaceInto("project").values(rows.map(projectToRow)).execute();
+    await inSlices(rows, (some) => db.replaceInto("project").values(some.map(projectToRow)).execute());
   };
   return {
     list: async () =>
@@ -209,20 +236,28 @@ function projects(db: Kysely<Tables>): Store["projects"] {
 
 async function inSlices<K, R>(keys: readonly K[], ask: (some: readonly K[]) => Promise<R[]>): Promise<R[]> {
   const rows: R[] = [];
-  for (let from = 0; from < keys.length; from += keysAtOnce)
-    rows.push(...(await ask(keys.slice(from, from + keysAtOnce))));
+  for (let from = 0; from < keys.length; from += atOnce)
+    rows.push(...(await ask(keys.slice(from, from + atOnce))));
   return rows;
 }
 
-function readingFromRow({ offset, line, digest, modified_at, cached_at, ...row }: ReadingTable): Reading {
+const readingColumnsRead = [
+  ...(["path", "format", "size", "modified_at", "offset", "line", "digest", "cached_at"] as const),
+  sql<ArrayBuffer>`cast(state as blob)`.as("state"),
+  sql<ArrayBuffer>`cast(diagnostics as blob)`.as("diagnostics"),
+] as const;
+
+type ReadingRow = Omit<ReadingTable, "state" | "diagnostics"> & { state: ArrayBuffer; diagnostics: ArrayBuffer };
+
+function readingFromRow({ offset, line, digest, modified_at, cached_at, ...row }: ReadingRow): Reading {
   return {
     path: row.path,
     format: row.format as Reading["format"],
     size: row.size,
     modifiedAt: modified_at,
     position: { offset, line, digest },
-    state: JSON.parse(row.state),
-    diagnostics: JSON.parse(row.diagnostics),
+    state: parsed(row.state),
+    diagnostics: parsed(row.diagnostics),
     cachedAt: cached_at,
   };
 }
@@ -264,6 +299,11 @@ function sessionFromRow(row: SessionTable): Session {
   };
 }
 
+const sessionColumns = [
+  ...["id", "path", "format", "session_id", "agent_id", "subagent", "cwd", "remote", "transcript_path"],
+  ...["started_at", "ended_at", ...projectColumns, "events", "prompts", "calls", "failed", "rejected"],
+] as (keyof SessionTable)[];
+
 function sessionToRow({ project, counts, ...session }: Session): Omit<SessionTable, "n"> {
   return {
     id: session.id,
@@ -304,8 +344,44 @@ function eventToRow({ ref, kind, outcome, origin, text, ...facts }: Event, base:
   return [base + numberOf(ref), kind, outcome, origin, text, JSON.stringify(facts)];
 }
 
-function eventFromRow({ id, facts, ...row }: EventTable, base: number): Event {
-  return { ref: refOf(id - base), ...row, ...JSON.parse(facts) } as Event;
+function eventFromRow({ id, text, facts, ...row }: EventRow, base: number): Event {
+  return { ref: refOf(id - base), ...row, text: textIn(text), ...parsed(facts) } as Event;
+}
+
+/** Long texts are read as bytes: the driver ends the process on text that a damaged file has made invalid. */
+const eventColumnsRead = [
+  "id",
+  "kind",
+  "outcome",
+  "origin",
+  sql<ArrayBuffer>`cast(text as blob)`.as("text"),
+  sql<ArrayBuffer>`cast(facts as blob)`.as("facts"),
+] as const;
+
+type EventRow = Omit<EventTable, "text" | "facts"> & { text: ArrayBuffer; facts: ArrayBuffer };
+
+function textIn(bytes: ArrayBuffer): string {
+  if (!isUtf8(bytes)) throw damagedRow("text that is not UTF-8");
+  return Buffer.from(bytes).toString("utf8");
+}
+
+function parsed(bytes: ArrayBuffer) {
+  try {
+    return JSON.parse(textIn(bytes));
+  } catch (cause) {
+    // The row's content is no part of the message: it may be anything.
+    throw cause instanceof KnackError ? cause : damagedRow("a value that is not JSON");
+  }
+}
+
+function damagedRow(finding: string): KnackError {
+  return new KnackError(
+    "STORE_DAMAGED",
+    `Knack's database is damaged: it holds ${finding}. It was left as it is.`,
+    {
+      hint: "Move knack.db away and run knack again: sessions are read anew from the agents' transcripts.",
+    },
+  );
 }
 
 function projectFromRow({ first_at, last_at, ...row }: ProjectTable): ProjectFold {
