@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { shorten } from "./core/event.ts";
-import { redact } from "./core/redact.ts";
+import { redactNamed } from "./core/redact.ts";
 
 /** Characters of one text that a spooled payload keeps. */
 const longest = 20_000;
@@ -17,11 +17,13 @@ function run(): void {
   const payload = JSON.parse(readFileSync(0, "utf8"));
   if (typeof payload?.session_id !== "string" || typeof payload.hook_event_name !== "string") return;
   const spool = join(process.env.KNACK_HOME || join(homedir(), ".knack"), "spool");
-  const clean = JSON.stringify({ ...payload, recorded_at: new Date().toISOString() }, (_, value) =>
-    typeof value === "string" ? shorten(redact(value), longest) : value,
+  const clean = JSON.stringify({ ...payload, recorded_at: new Date().toISOString() }, (name, value) =>
+    typeof value === "string" ? shorten(redactNamed(name, value), longest) : value,
   );
-  mkdirSync(spool, { recursive: true });
-  appendFileSync(join(spool, `hook-${payload.session_id.replace(/[^\w.-]/g, "_")}.jsonl`), `${clean}\n`);
+  mkdirSync(spool, { recursive: true, mode: 0o700 });
+  appendFileSync(join(spool, `hook-${payload.session_id.replace(/[^\w.-]/g, "_")}.jsonl`), `${clean}\n`, {
+    mode: 0o600,
+  });
 }
 
 try {

@@ -6,4 +6,4 @@ export type { IngestOptions, IngestProgress } from "./engine/ingest.ts";
 export type { Drift, SessionView } from "./engine/inspect.ts";
 export type { Clock, Field, Redactor } from "./engine/ports.ts";
 export { type Knack, type KnackOptions, openKnack } from "./open.ts";
-export type { Recorder } from "./recorder.ts";
+export type { Recorder, RecorderOptions } from "./recorder.ts";

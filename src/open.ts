@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { agents } from "./agents/index.ts";
 import { homeOf, userHome } from "./config.ts";
 import type { Event } from "./core/event.ts";
@@ -6,14 +6,16 @@ import type { Diagnostic } from "./core/session.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
   type Drift,
+  eachEvent,
   eventsOf,
   findDrift,
   rebuild,
   type SessionView,
+  unreadableRows,
   viewSessions,
 } from "./engine/inspect.ts";
 import type { Clock, Redactor } from "./engine/ports.ts";
-import { createRecorder, type Recorder } from "./recorder.ts";
+import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
@@ -37,8 +39,10 @@ export interface Knack {
     options?: IngestOptions,
   ): Promise<{ sessions: SessionView[]; diagnostics: Diagnostic[] }>;
   events(session: SessionView): Promise<Event[]>;
+  /** The same, a few at a time. */
+  eachEvent(session: SessionView): AsyncIterable<Event>;
   /** Hands the events of one session over from a program. */
-  recorder(options?: { readonly session?: string; readonly cwd?: string }): Recorder;
+  recorder(options?: RecorderOptions): Recorder;
   /** What is wrong with Knack's own state. */
   check(): Promise<{ damage: string[]; drift: Drift[]; entries: number }>;
   rebuild(): Promise<Drift[]>;
@@ -58,7 +62,7 @@ export async function openKnack({
   return {
     sessions: async (paths, options) => {
       const { files, diagnostics } = await transcripts.find(
-        paths ?? [...sessionFolders(env), home.spool].filter(existsSync),
+        paths ?? present([...sessionFolders(env), home.spool]),
       );
       // Beside their sessions agents keep other files; only a person who names a folder wants to hear of them.
       const found = paths ? files : files.filter(({ path }) => path.endsWith(".jsonl"));
@@ -74,9 +78,10 @@ export async function openKnack({
       return { sessions, diagnostics: [...diagnostics, ...rest] };
     },
     events: (session) => eventsOf(store, session),
+    eachEvent: (session) => eachEvent(store, session),
     recorder: (options) => createRecorder({ spool: home.spool, clock, ...options }),
     check: async () => ({
-      damage: await store.check(),
+      damage: [...(await store.check()), ...(await unreadableRows(store))],
       drift: await findDrift(store),
       entries: (await store.ledger.all()).length,
     }),
@@ -91,4 +96,15 @@ export async function openKnack({
 /** Where the agents of this machine leave their sessions. */
 export function sessionFolders(env: Readonly<Record<string, string | undefined>>): string[] {
   return agents.flatMap((agent) => agent.sessionFolders({ home: userHome(env), env }));
+}
+
+/** The folders that are there, each once, though one may be a link to another. */
+function present(folders: readonly string[]): string[] {
+  const real = new Map(
+    folders
+      .filter(existsSync)
+      .map((folder) => [realpathSync(folder), folder])
+      .reverse() as [string, string][],
+  );
+  return [...real.values()];
 }

@@ -17,20 +17,27 @@ export interface Recorder {
   recordToolComplete(id: string, output?: Json): Promise<void>;
   recordToolError(id: string, error: unknown): Promise<void>;
   recordUserCorrection(text: string): Promise<void>;
-  /** The same tool, with its start, its end and its errors recorded; it answers and throws as before. */
+  /**
+   * The same tool, with its start, its end and its errors recorded; it answers and throws as before. `idOf` names the
+   * agent's own id of a call, so that the call is known again in the agent's transcript.
+   */
   wrap<Input, Output>(
     tool: string,
     run: (input: Input) => Promise<Output>,
+    idOf?: (input: Input) => string,
   ): (input: Input) => Promise<Output>;
 }
 
-interface Options {
-  readonly spool: string;
-  readonly clock: Clock;
+export interface RecorderOptions {
   readonly session?: string;
   readonly cwd?: string | null;
   /** Told when a wrapped tool could not be recorded; the tool goes on. By default Node warns. */
   readonly onError?: (error: Error) => void;
+}
+
+interface Options extends RecorderOptions {
+  readonly spool: string;
+  readonly clock: Clock;
 }
 
 export function createRecorder({
@@ -64,26 +71,28 @@ export function createRecorder({
     recordToolError: (call, error) =>
       record({ what: "tool-error", call, error: error instanceof Error ? error.message : String(error) }),
     recordUserCorrection: (text) => record({ what: "user-correction", text }),
-    wrap: (tool, run) => async (input) => {
-      const id = randomUUID();
-      const quietly = (done: Promise<unknown>) => done.catch((error) => onError(error as Error));
-      await quietly(recorder.recordToolStart({ tool, input: plain(input), id }));
-      try {
-        const output = await run(input);
-        await quietly(recorder.recordToolComplete(id, plain(output)));
-        return output;
-      } catch (error) {
-        await quietly(recorder.recordToolError(id, error));
-        throw error;
-      }
-    },
+    wrap:
+      (tool, run, idOf = () => randomUUID()) =>
+      async (input) => {
+        const id = idOf(input);
+        const quietly = (done: Promise<unknown>) => done.catch((error) => onError(error as Error));
+        await quietly(recorder.recordToolStart({ tool, input: plain(input), id }));
+        try {
+          const output = await run(input);
+          await quietly(recorder.recordToolComplete(id, plain(output)));
+          return output;
+        } catch (error) {
+          await quietly(recorder.recordToolError(id, error));
+          throw error;
+        }
+      },
   };
   return recorder;
 }
 
 async function append(folder: string, file: string, line: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  await appendFile(file, line);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await appendFile(file, line, { mode: 0o600 });
 }
 
 function warn(error: Error): void {
@@ -96,6 +105,6 @@ function plain(value: unknown): Json {
     const text = JSON.stringify(value);
     return text === undefined ? null : JSON.parse(text);
   } catch {
-    return String(value);
+    return Object.prototype.toString.call(value);
   }
 }

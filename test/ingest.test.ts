@@ -1,4 +1,12 @@
-import { appendFileSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Knack, openKnack } from "../src/index.ts";
@@ -115,6 +123,78 @@ describe("ingest", () => {
     const stored = readFileSync(join(home, ".knack/knack.db"), "latin1");
     expect(stored).toContain("example.com");
     for (const secret of [...secrets, "correct-horse-battery"]) expect(stored).not.toContain(secret);
+  });
+
+  test("keeps no secret on disk in names, ids, paths and places either", async () => {
+    const home = tempFolder();
+    const path = join(home, "a.jsonl");
+    const secrets = ["a1", "b2", "c3", "d4", "e5"].map(
+      (mark) => `ghp_${`${mark}X2c3D4e5`.repeat(5).slice(0, 36)}`,
+    );
+    const [inFolder, inId, inFile, inKey, inTool] = secrets;
+    const { user, calls } = claudeLines("s-1", `/home/dev/${inFolder}`);
+    const input = { file_path: `/a/${inFile}`, [`https://x/${inKey}`]: "value" };
+    writeFileSync(
+      path,
+      jsonl([
+        user("go"),
+        calls(`id ${inId}`, `tool ${inTool}`, input),
+        calls("t2", "Read", { file_path: "/b" }),
+      ]),
+    );
+    const opened = await open(home);
+    expect((await opened.sessions([path])).sessions[0]?.counts.calls).toBe(2);
+    await opened.close();
+    const stored = readFileSync(join(home, ".knack/knack.db"), "latin1");
+    for (const secret of secrets) expect(stored).not.toContain(secret);
+  });
+
+  test("keeps what it knows of a file that cannot be opened any more", async () => {
+    const home = tempFolder();
+    const path = join(home, "a.jsonl");
+    const { user, says } = claudeLines();
+    writeFileSync(path, jsonl([user("go"), says("done")]));
+    const opened = await open(home);
+    await opened.sessions([path]);
+    appendFileSync(path, jsonl([says("more")]));
+    rmSync(path);
+    symlinkSync(path, path);
+    const { diagnostics } = await opened.sessions([path]);
+    expect(diagnostics.map(({ code }) => code)).toEqual(["unreadable"]);
+  });
+
+  test("merged sessions keep their transcript's counts when their events are purged", async () => {
+    const home = tempFolder();
+    const { user, says } = claudeLines("s-9");
+    writeFileSync(join(home, "s-9.jsonl"), jsonl([user("go"), says("Done.")]));
+    writeFileSync(
+      join(home, "hooks.jsonl"),
+      jsonl([{ session_id: "s-9", hook_event_name: "UserPromptSubmit", prompt: "go" }]),
+    );
+    const day = 86_400_000;
+    const first = await open(home, 0);
+    await first.sessions([home]);
+    const later = await open(home, 31 * day);
+    expect((await later.sessions([home])).sessions[0]?.counts).toMatchObject({ events: 2, prompts: 1 });
+  });
+
+  test("long prompts told by a hook and a transcript are one", async () => {
+    const home = tempFolder();
+    const prompt = `Please: ${"do this and that; ".repeat(3_000)}`;
+    const { user } = claudeLines("s-8");
+    writeFileSync(join(home, "s-8.jsonl"), jsonl([user(prompt)]));
+    writeFileSync(
+      join(home, "hooks.jsonl"),
+      jsonl([
+        {
+          session_id: "s-8",
+          hook_event_name: "UserPromptSubmit",
+          prompt: `${prompt.slice(0, 12_000)} … ${prompt.slice(-8_000)}`,
+        },
+      ]),
+    );
+    const opened = await open(home);
+    expect((await opened.sessions([home])).sessions[0]?.counts.prompts).toBe(1);
   });
 
   test("finds drift between the ledger and what follows from it, and mends it", async () => {

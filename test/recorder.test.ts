@@ -53,8 +53,15 @@ describe("a program that hands events over", () => {
     expect(await Promise.all([double({ n: 1 }), double({ n: 2 })])).toEqual([2, 4]);
     await expect(fail(undefined)).rejects.toThrow(TypeError);
     expect(await odd(circular)).toBe(circular);
+    const bare = recorder.wrap("bare", async () => Object.assign(Object.create(null), { self: circular }));
+    await bare(undefined);
+    const large = recorder.wrap("large", async () => "x".repeat(20_000_000));
+    expect(await large(undefined)).toHaveLength(20_000_000);
     const { sessions } = await knack.sessions();
-    expect(sessions[0]?.counts).toMatchObject({ calls: 4, failed: 1 });
+    expect(sessions[0]?.counts).toMatchObject({ calls: 6, failed: 1 });
+    expect((await knack.events(sessions[0] as never)).every(({ outcome }) => outcome !== "unknown")).toBe(
+      true,
+    );
   });
 
   test("leaves no secret in the spool", async () => {
@@ -69,5 +76,6 @@ describe("a program that hands events over", () => {
     const spooled = readFileSync(join(folder, "knack/spool/program-mine.jsonl"), "utf8");
     expect(spooled).toContain("git clone");
     expect(spooled).not.toContain(secret);
+    expect(spooled).not.toContain("swordfish");
   });
 });

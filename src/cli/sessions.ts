@@ -32,6 +32,7 @@ export const sessions = defineVerb({
   },
   run: async ({ args, ...surroundings }) => {
     const { env } = surroundings;
+    refuseEmpty({ agent: args.agent, project: args.project, since: args.since });
     if (args._.includes("")) throw new KnackError("WRONG_USAGE", "A path is empty.");
     const filter = filterOf(args, Date.now());
     const found = await read(args._.length > 0 ? args._ : null, args, surroundings);
@@ -47,6 +48,13 @@ export const sessions = defineVerb({
     }
   },
 });
+
+function refuseEmpty(flags: Readonly<Record<string, string | undefined>>): void {
+  for (const [name, value] of Object.entries(flags)) {
+    if (value === "")
+      throw new KnackError("WRONG_USAGE", `--${name} needs a value.`, { hint: "knack sessions --help" });
+  }
+}
 
 interface Found {
   readonly knack: Knack;
@@ -132,7 +140,7 @@ function refuse(paths: readonly string[], diagnostics: readonly Diagnostic[]): n
 
 async function printEvents(knack: Knack, sessions: readonly SessionView[]): Promise<void> {
   for (const session of sessions) {
-    for (const event of await knack.events(session))
+    for await (const event of knack.eachEvent(session))
       await write(`${JSON.stringify(eventOnWire(session, event))}\n`);
   }
 }
@@ -158,7 +166,7 @@ function eventOnWire(session: SessionView, event: Event) {
     outcome,
     exitCode,
     text: redact(event.text),
-    files: event.files,
+    files: event.files.map(redact),
   };
 }
 
@@ -233,7 +241,11 @@ function print(
     `${counted(sessions.length, "session")} in ${counted(byProject.size, "project")}: ${inWords(sum(sessions))}.`,
   );
   if (examples)
-    lines.push("", "Use an agent, then run this again. To look into one: knack sessions <file> --events");
+    lines.push(
+      "",
+      "Use an agent, then run this again. To look into one of these:",
+      `  knack sessions ${sessions[0]?.path} --events`,
+    );
   process.stdout.write(`${lines.join("\n")}\n`);
   printDiagnostics([...sessions.flatMap((session) => session.diagnostics), ...diagnostics]);
 }

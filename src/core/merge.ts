@@ -56,5 +56,7 @@ class Index {
 function keyOf(event: Event): string {
   if (event.kind === "call")
     return event.callId === null ? `call ${event.ref} ${event.source}` : `call ${event.callId}`;
-  return `${event.kind === "reply" ? "reply" : "said"} ${event.text.replace(/\s+/g, " ").trim()}`;
+  // Long texts are cut differently by the time they are kept; their beginning tells them.
+  const beginning = event.text.slice(0, 2_000).replace(/\s+/g, " ").trim().slice(0, 1_000);
+  return `${event.kind === "reply" ? "reply" : "said"} ${beginning}`;
 }

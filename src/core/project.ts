@@ -32,7 +32,11 @@ export function normaliseRemote(remote: string): string | null {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url);
   if (scheme?.[1]?.toLowerCase() === "file") return tidy(url.slice(scheme[0].length));
   if (scheme) {
-    const rest = url.slice(scheme[0].length).replace(/^[^/]*@/, "");
+    // Credentials end at the last @ before the host; a password may hold a slash, and a path an @.
+    const rest = url
+      .slice(scheme[0].length)
+      .replace(/[?#].*$/s, "")
+      .replace(/^(?:[^/]*|[^/@:]*:(?!\d+\/)[^@]*)@/, "");
     return tidy(rest.replace(/^([^/:]+):\d+/, "$1").toLowerCase());
   }
   // scp form: user@host:path. A Windows drive (`C:\`) and a plain path are local.
@@ -54,5 +58,5 @@ function lastPart(path: string): string {
 
 /** The repository of a worktree that an agent made inside it and that is gone from disk. */
 function withoutWorktree(path: string): string {
-  return path.replace(/[/\\]\.(claude|codex|git)?[/\\]?worktrees?[/\\][^/\\]+.*$/, "") || path;
+  return path.replace(/[/\\]\.(?:claude[/\\])?worktrees[/\\][^/\\]+.*$/, "") || path;
 }

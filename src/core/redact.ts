@@ -1,4 +1,4 @@
-import { assignments } from "./redact/assignments.ts";
+import { assignments, secretUnder } from "./redact/assignments.ts";
 import { authorizations, cookies } from "./redact/headers.ts";
 import { privateKeys } from "./redact/keys.ts";
 import { commandCredentials, pipedPasswords } from "./redact/options.ts";
@@ -17,6 +17,12 @@ export function redact(text: string): string {
     clean = mask(clean, spans);
   }
   return clean;
+}
+
+/** The same for a text that goes by a name: under `password` all of it is secret. */
+export function redactNamed(name: string, text: string): string {
+  const whole = secretUnder(name, text);
+  return whole === undefined ? redact(text) : mask(text, [whole]);
 }
 
 /** Rounds after which no text has been seen to change; the limit only keeps a fault from running on. */

@@ -23,7 +23,6 @@ export type DiagnosticCode =
   | "empty"
   | "unreadable"
   | "unknown-format"
-  | "rewritten"
   | "more";
 
 /** What a session says about itself. */

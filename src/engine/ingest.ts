@@ -2,7 +2,7 @@ import type { Event } from "../core/event.ts";
 import { foldProject, type LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { identify, type Project } from "../core/project.ts";
-import type { Diagnostic, Session } from "../core/session.ts";
+import type { Diagnostic, Session, SessionFacts } from "../core/session.ts";
 import type {
   Checkouts,
   Clock,
@@ -12,9 +12,10 @@ import type {
   Redactor,
   Resume,
   Store,
+  ThreadState,
   Transcripts,
 } from "./ports.ts";
-import { scrubEvents, scrubJson } from "./scrub.ts";
+import { scrubEvents, scrubJson, shortScrubber } from "./scrub.ts";
 
 export interface IngestDeps {
   readonly store: Store;
@@ -222,19 +223,22 @@ async function prepare(deps: IngestDeps, loads: readonly Load[], policy: Policy)
     max,
   );
   const prepared: Prepared[] = [];
+  const short = shortScrubber();
   for (const load of loads) {
-    const sessions = await Promise.all(load.piece.threads.map((thread) => sessionOf(deps, load, thread)));
+    const sessions = await Promise.all(
+      load.piece.threads.map((thread) =>
+        sessionOf(deps, load, { ...thread, facts: cleanFacts(thread.facts, short) }),
+      ),
+    );
     const batches = load.piece.threads.map((thread, at) => ({
       session: (sessions[at] as Session).id,
       events: events.splice(0, thread.events.length),
     }));
     const rest = await scrubJson(redactor, load.piece.state.rest, max);
-    prepared.push({
-      load,
-      sessions,
-      batches,
-      reading: { ...load.reading, state: { ...load.reading.state, rest } },
-    });
+    const threads = load.piece.state.threads.map(
+      ([name, state]) => [name, cleanState(state, short)] as const,
+    );
+    prepared.push({ load, sessions, batches, reading: { ...load.reading, state: { threads, rest } } });
   }
   return prepared;
 }
@@ -256,6 +260,30 @@ async function write(store: Store, prepared: readonly Prepared[]): Promise<Set<L
     await note(tx, (await tx.sessions.list(ended)).map(foundEntry));
     return new Set(mine.map(({ load }) => load));
   });
+}
+
+type Short = ReturnType<typeof shortScrubber>;
+
+function cleanFacts(facts: SessionFacts, short: Short): SessionFacts {
+  const { sessionId, agentId, cwd, remote, transcriptPath } = facts;
+  return {
+    ...facts,
+    sessionId: short(sessionId),
+    agentId: short(agentId),
+    cwd: short(cwd),
+    remote: short(remote),
+    transcriptPath: short(transcriptPath),
+  };
+}
+
+function cleanState(state: ThreadState, short: Short): ThreadState {
+  const ids = (pairs: ThreadState["open"]) => pairs.map(([id, ref]) => [short(id), ref] as const);
+  return {
+    ...state,
+    facts: cleanFacts(state.facts, short),
+    open: ids(state.open),
+    running: ids(state.running),
+  };
 }
 
 /** How far a file is read with this stretch. */

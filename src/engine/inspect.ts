@@ -1,4 +1,5 @@
-import { type Counts, countEvents, type Event } from "../core/event.ts";
+import { KnackError } from "../core/errors.ts";
+import { type Counts, countEvents, type Event, numberOf } from "../core/event.ts";
 import { foldProjects, type ProjectFold } from "../core/ledger.ts";
 import { mergeEvents } from "../core/merge.ts";
 import type { Diagnostic, Session } from "../core/session.ts";
@@ -14,21 +15,18 @@ export interface SessionView extends Session {
 /** The sessions of these files, or all, newest first; tellings of one session are one. */
 export async function viewSessions(store: Store, paths?: readonly string[]): Promise<SessionView[]> {
   const sessions = await store.sessions.list(paths);
-  const problems = new Map<string, readonly Diagnostic[]>();
-  for (const { path, diagnostics } of await store.readings.of([
-    ...new Set(sessions.map((session) => session.path)),
-  ])) {
-    problems.set(path, diagnostics);
+  const readings = await store.readings.of([...new Set(sessions.map(({ path }) => path))]);
+  const byPath = new Map(readings.map((reading) => [reading.path, reading]));
+  const views: SessionView[] = [];
+  for (const [main, ...alsoFrom] of group(sessions)) {
+    const tellings = [main, ...alsoFrom];
+    const diagnostics = tellings.flatMap(({ path }) => byPath.get(path)?.diagnostics ?? []);
+    const view: SessionView = { ...main, ...spanOf(tellings), diagnostics, alsoFrom };
+    // Without its events a session has the counts that its transcript had.
+    const cached = tellings.every(({ path }) => byPath.get(path)?.cachedAt != null);
+    const merged = alsoFrom.length > 0 && cached;
+    views.push(merged ? { ...view, counts: countEvents(await eventsOf(store, view)) } : view);
   }
-  const views = await Promise.all(
-    group(sessions).map(async ([main, ...alsoFrom]) => {
-      const diagnostics = [main, ...alsoFrom].flatMap(({ path }) => problems.get(path) ?? []);
-      const view: SessionView = { ...main, diagnostics, alsoFrom };
-      return alsoFrom.length === 0
-        ? view
-        : { ...view, counts: countEvents(await eventsOf(store, view)), ...spanOf(main, alsoFrom) };
-    }),
-  );
   return views.sort((a, b) => (b.startedAt ?? 0) - (a.startedAt ?? 0) || (a.id < b.id ? -1 : 1));
 }
 
@@ -38,6 +36,20 @@ export async function eventsOf(store: Store, { id, alsoFrom }: SessionView): Pro
   if (alsoFrom.length === 0) return events;
   return mergeEvents(events, await Promise.all(alsoFrom.map((other) => store.events.of(other.id))));
 }
+
+/** The same, a few at a time: a transcript may be long. */
+export async function* eachEvent(store: Store, session: SessionView): AsyncGenerator<Event> {
+  if (session.alsoFrom.length > 0) return yield* await eventsOf(store, session);
+  for (let after = 0; ; ) {
+    const page = await store.events.page(session.id, after, eventsAtOnce);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined) return;
+    after = numberOf(last.ref);
+  }
+}
+
+const eventsAtOnce = 1_000;
 
 /** Puts the tellings of one session together, the one to follow first. */
 function group(sessions: readonly Session[]): [Session, ...Session[]][] {
@@ -62,14 +74,27 @@ function trust({ format }: Session): number {
   return format === "hook" ? 1 : format === "program" ? 2 : 0;
 }
 
-function spanOf(main: Session, others: readonly Session[]): Pick<Session, "startedAt" | "endedAt"> {
-  const all = [main, ...others];
-  const starts = all.flatMap(({ startedAt }) => startedAt ?? []);
-  const ends = all.flatMap(({ endedAt }) => endedAt ?? []);
+function spanOf(tellings: readonly Session[]): Pick<Session, "startedAt" | "endedAt"> {
+  const starts = tellings.flatMap(({ startedAt }) => startedAt ?? []);
+  const ends = tellings.flatMap(({ endedAt }) => endedAt ?? []);
   return {
     startedAt: starts.length ? Math.min(...starts) : null,
     endedAt: ends.length ? Math.max(...ends) : null,
   };
+}
+
+/** What cannot be read back of what is stored, in words. */
+export async function unreadableRows(store: Store): Promise<string[]> {
+  const found: string[] = [];
+  for (const session of await store.sessions.list()) {
+    try {
+      for await (const _ of eachEvent(store, { ...session, diagnostics: [], alsoFrom: [] }));
+    } catch (error) {
+      if (!(error instanceof KnackError)) throw error;
+      found.push(`events of ${session.id}: ${error.message}`);
+    }
+  }
+  return found;
 }
 
 /** Where a row does not say what it should, and what it should say. */

@@ -1,5 +1,6 @@
 import { abridge, type Event, shorten } from "../core/event.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
+import { redact } from "../core/redact.ts";
 import type { Field, Redactor } from "./ports.ts";
 
 /** A text on its way through the redactor: the fields it gave, and how their answers become one text again. */
@@ -17,10 +18,28 @@ export async function scrubEvents(
   events: readonly Event[],
   max: number,
 ): Promise<Event[]> {
-  const clean = events.map((event) => ({ ...event }));
+  const short = shortScrubber();
+  const clean = events.map((event) => ({
+    ...event,
+    cwd: short(event.cwd),
+    tool: short(event.tool),
+    callId: short(event.callId),
+    files: event.files.map(short),
+  }));
   const errands = clean.flatMap((event) => errandsOf(event, max));
   await run(redactor, errands);
   return clean;
+}
+
+/** Takes the secrets out of names, ids and paths, of which the same few come again and again. */
+export function shortScrubber(): <T extends string | null>(text: T) => T {
+  const known = new Map<string, string>();
+  return <T extends string | null>(text: T): T => {
+    if (text === null) return text;
+    const clean = known.get(text) ?? tidy(redact(text));
+    known.set(text, clean);
+    return clean as T;
+  };
 }
 
 /** Takes the secrets out of every text in a JSON value. */
@@ -118,14 +137,17 @@ function errandsOfJson(value: Json, label: string, max: number, set: (clean: Jso
     return errands;
   }
   if (!isObject(value)) return [];
-  const clean: Record<string, Json | undefined> = { ...value };
-  const errands = Object.entries(value).flatMap(([key, one]) =>
-    one === undefined
+  const clean: Record<string, Json | undefined> = {};
+  const errands = Object.entries(value).flatMap(([key, one]) => {
+    // A key may be anything too, a whole URL for instance.
+    const name = key.length < 16 ? key : redact(key);
+    clean[name] = one;
+    return one === undefined
       ? []
       : errandsOfJson(one, key, max, (made) => {
-          clean[key] = made;
-        }),
-  );
+          clean[name] = made;
+        });
+  });
   set(clean);
   return errands;
 }

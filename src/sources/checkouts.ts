@@ -22,8 +22,10 @@ async function checkoutOf(cwd: string): Promise<Checkout | null> {
     const git = await gitFolder(join(folder, ".git"));
     if (git) {
       const shared = await sharedFolder(git);
-      const root = basename(shared) === ".git" ? dirname(shared) : folder;
-      return { root, remote: await originOf(shared) };
+      // The worktrees of a bare repository share the repository itself.
+      const root = basename(shared) === ".git" ? dirname(shared) : shared === git ? folder : shared;
+      const remote = await originOf(shared);
+      return { root, remote: remote?.startsWith(".") ? resolve(root, remote) : remote };
     }
     if (folder === dirname(folder)) return null;
   }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, listOf, objectOf, pruned, textOf } from "../core/json.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
-import { commandIn, judge as judgeClaude, plainText, takeCommand } from "./claude-code.ts";
+import { commandIn, judge as judgeClaude, plainText, rejectionWords, takeCommand } from "./claude-code.ts";
 import { type Reader, type Reading, timeOf } from "./reader.ts";
 import type { Call, Draft, Place, Result, Thread } from "./thread.ts";
 import { Threads } from "./threads.ts";
@@ -119,6 +119,7 @@ function answered(thread: Thread, place: Place, payload: JsonObject): Draft | un
 function takeBatch(thread: Thread, place: Place, payload: JsonObject): void {
   for (const call of listOf(payload.tool_calls)) {
     if (!isObject(call) || callIdOf(call) === null) continue;
+    const words = typeof call.tool_response === "string" ? rejectionWords(call.tool_response) : "";
     takeResult(thread, place, call, (draft, { tool_response: response }) => {
       const text = typeof response === "string" ? response : responseText(response, objectOf(response));
       return judgeClaude(
@@ -128,6 +129,9 @@ function takeBatch(thread: Thread, place: Place, payload: JsonObject): void {
         objectOf(response),
       );
     });
+    const origin = `words:${callIdOf(call)}`;
+    if (words !== "" && !thread.facts.subagent && !thread.repeats(origin))
+      thread.prompt({ ...place, origin }, words);
   }
 }
 

@@ -1,5 +1,6 @@
+import { shorten } from "../core/event.ts";
 import { isObject, type Json, objectOf, pruned, textOf } from "../core/json.ts";
-import { redact } from "../core/redact.ts";
+import { redactNamed } from "../core/redact.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import { commandIn, judge } from "./claude-code.ts";
 import { type Reader, type Reading, timeOf } from "./reader.ts";
@@ -57,7 +58,8 @@ class ProgramReading implements Reading {
       const tool = textOf(record.tool) ?? "unknown";
       const input = objectOf(record.input);
       const command = commandIn(tool, input) ?? textOf(input?.command);
-      thread.call(place, { id: call, tool, input, command, files: [] });
+      const file = textOf(input?.file_path) ?? textOf(input?.path);
+      thread.call(place, { id: call, tool, input, command, files: file === null ? [] : [file] });
       return;
     }
     const draft = thread.answer(call);
@@ -81,7 +83,12 @@ function outputText(output: Json | undefined): string {
       : JSON.stringify(pruned(output));
 }
 
+/** Characters of one text that a record keeps. */
+const longest = 20_000;
+
 /** One record as the line that goes to disk: without secrets, since it is kept before anything else looks at it. */
 export function lineOf(record: ProgramRecord): string {
-  return `${JSON.stringify(pruned(record as unknown as Json), (_, value) => (typeof value === "string" ? redact(value) : value))}\n`;
+  const clean = (name: string, value: unknown) =>
+    typeof value === "string" ? shorten(redactNamed(name, value), longest) : value;
+  return `${JSON.stringify(pruned(record as unknown as Json), clean)}\n`;
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   CompiledQuery,
@@ -44,8 +44,11 @@ export async function openSqlite({ path, clock }: Options): Promise<Store> {
 
 function open(path: string): Database.Database {
   try {
-    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true });
-    return new Database(path, { timeout: patience });
+    if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const database = new Database(path, { timeout: patience });
+    // Nobody else's business; the files beside it take its mode.
+    if (path !== ":memory:" && sizeOf(path) === 0 && existsSync(path)) chmodSync(path, 0o600);
+    return database;
   } catch (cause) {
     throw new KnackError(
       "STORE_UNAVAILABLE",

@@ -247,7 +247,10 @@ const readingColumnsRead = [
   sql<ArrayBuffer>`cast(diagnostics as blob)`.as("diagnostics"),
 ] as const;
 
-type ReadingRow = Omit<ReadingTable, "state" | "diagnostics"> & { state: ArrayBuffer; diagnostics: ArrayBuffer };
+type ReadingRow = Omit<ReadingTable, "state" | "diagnostics"> & {
+  state: ArrayBuffer;
+  diagnostics: ArrayBuffer;
+};
 
 function readingFromRow({ offset, line, digest, modified_at, cached_at, ...row }: ReadingRow): Reading {
   return {

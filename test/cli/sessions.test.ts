@@ -113,6 +113,21 @@ describe("knack sessions", () => {
     expect(Math.max(...texts)).toBeLessThanOrEqual(5_000);
   });
 
+  test("lets nothing secret out that is in the cache all the same", async () => {
+    const home = tempFolder();
+    writeHistory(home, { sessions: 1, turns: 1 });
+    await knack(["sessions"], { home });
+    const secret = `ghp_${"m1N2b3V4".repeat(5).slice(0, 36)}`;
+    const { default: Database } = await import("libsql");
+    const raw = new Database(join(home, ".knack/knack.db"));
+    const facts = JSON.stringify({ command: `curl -u me:${secret} x`, files: [`/a/${secret}`] });
+    raw.prepare("update event set text = text || ?, facts = json_patch(facts, ?)").run([` ${secret}`, facts]);
+    raw.close();
+    const { stdout } = await knack(["sessions", "--events"], { home });
+    expect(stdout).toContain("curl -u");
+    expect(stdout).not.toContain(secret);
+  });
+
   test("filters by agent, project and time", async () => {
     const home = tempFolder();
     writeHistory(home, { sessions: 8, turns: 1 });
@@ -254,6 +269,8 @@ describe("bad input", () => {
     [["sessions", "--jsn"], /has no --jsn/],
     [["sessions", "--agent", "emacs"], /no agent "emacs"/],
     [["sessions", "--since", "soon"], /"soon" is no time/],
+    [["sessions", "--project="], /--project needs a value/],
+    [["doctor", "now"], /takes no "now"/],
   ])("%s is wrong usage", async (words, message) => {
     const { code, stderr, stdout } = await knack(words, { home: tempFolder() });
     expect([code, stdout]).toEqual([2, ""]);

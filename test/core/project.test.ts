@@ -7,6 +7,9 @@ describe("a remote", () => {
     ["https://github.com/Dev/Harbor.git", "github.com/dev/harbor"],
     ["https://dev:ghp_secret@github.com/Dev/Harbor.git", "github.com/dev/harbor"],
     ["https://oauth2:p@ss@gitlab.com/a/b", "gitlab.com/a/b"],
+    ["https://ci:s3cr/et@github.com/dev/harbor.git", "github.com/dev/harbor"],
+    ["https://github.com/dev/harbor.git?private_token=abc#x", "github.com/dev/harbor"],
+    ["https://npm.example.com:8080/@scope/harbor", "npm.example.com/@scope/harbor"],
     ["http://github.com/dev/harbor/", "github.com/dev/harbor"],
     ["git@github.com:dev/harbor.git", "github.com/dev/harbor"],
     ["github.com:dev/harbor.git", "github.com/dev/harbor"],
@@ -59,6 +62,15 @@ describe("a project", () => {
       "is the repository of a worktree that is gone",
       ["/w/a/.claude/worktrees/fix-1/src", null, null],
       { id: "/w/a", name: "a", root: "/w/a" },
+    ],
+    [
+      "is its own folder in another place for worktrees",
+      ["/home/dev/.codex/worktrees/ab12/harbor", null, null],
+      {
+        id: "/home/dev/.codex/worktrees/ab12/harbor",
+        name: "harbor",
+        root: "/home/dev/.codex/worktrees/ab12/harbor",
+      },
     ],
     ["is unknown when nothing is known", [null, null, null], { id: "unknown", name: "unknown", root: null }],
   ])("%s", (_, args, expected) => expect(identify(...args)).toEqual(expected));

@@ -71,7 +71,7 @@ describe("a stream of hook payloads", () => {
     ];
     expect(
       read([payload("PreToolUse", bash("t2", "rm x")), payload("PostToolBatch", { tool_calls: calls })]),
-    ).toEqual(["call Bash rejected", "call Edit failed"]);
+    ).toEqual(["call Bash rejected", "call Edit failed", 'prompt "no"']);
   });
 
   test("does not guess what Codex does not say", () => {

@@ -228,6 +228,14 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const back = await store.events.of("/t/a");
       expect(back.map(({ ref }) => ref)).toEqual(events.map(({ ref }) => ref));
       expect(back[4_321]).toEqual(events[4_321]);
+      expect((await store.events.page("/t/a", 4_990, 5)).map(({ ref }) => ref)).toEqual([
+        "e4991",
+        "e4992",
+        "e4993",
+        "e4994",
+        "e4995",
+      ]);
+      expect(await store.events.page("/t/a", 5_001, 5)).toEqual([]);
       expect(
         await store.events.some(
           "/t/a",
@@ -235,6 +243,32 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
         ),
       ).toHaveLength(5_001);
     });
+  });
+
+  test("takes rows by the thousand, of every kind", async () => {
+    const { store } = await fresh();
+    const paths = Array.from({ length: 4_000 }, (_, at) => `/t/${at}`);
+    await store.readings.save(paths.map((path) => aReading(path)));
+    await store.sessions.save(paths.map((path) => aSession(path)));
+    expect(await store.ledger.append(paths.map((path) => found(path)))).toHaveLength(4_000);
+    expect(await store.ledger.append(paths.map((path) => found(path)))).toHaveLength(0);
+    expect(await store.readings.of(paths)).toHaveLength(4_000);
+    expect(await store.sessions.list(paths)).toHaveLength(4_000);
+  });
+
+  test("keeps the project a session was found in, unless it was unknown", async () => {
+    const { store } = await fresh();
+    const [unknown, later] = [
+      { id: "unknown", name: "unknown", root: null },
+      { id: "github.com/dev/a", name: "a", root: "/a" },
+    ];
+    await store.sessions.save([aSession("/t/a"), aSession("/t/b", { project: unknown })]);
+    await store.sessions.save([
+      aSession("/t/a", { project: later, endedAt: 5 }),
+      aSession("/t/b", { project: later }),
+    ]);
+    const [a, b] = (await store.sessions.list()).sort((one, two) => (one.id < two.id ? -1 : 1));
+    expect([a?.project.id, a?.endedAt, b?.project.id]).toEqual(["/a", 5, "github.com/dev/a"]);
   });
 
   describe("projects", () => {

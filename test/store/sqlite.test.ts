@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, test } from "vitest";
@@ -65,6 +65,30 @@ describe("the SQLite store", () => {
     writeFileSync(path, damaged);
     await expect(openSqlite({ path, clock })).rejects.toMatchObject({ code: "STORE_DAMAGED", exitCode: 3 });
     expect(readFileSync(path).equals(damaged)).toBe(true);
+  });
+
+  test.each(["text", "facts"])(
+    "says so when an event's %s was overwritten, and no more than that",
+    async (column) => {
+      const path = join(tempFolder(), "knack.db");
+      await fill(await openSqlite({ path, clock }));
+      const raw = new Database(path);
+      raw.exec(
+        `update event set ${column} = cast(x'7b22c328ff' as text) where id = (select max(id) from event)`,
+      );
+      raw.close();
+      const store = await openSqlite({ path, clock });
+      const reading = store.events.of("/t/a");
+      await expect(reading).rejects.toMatchObject({ code: "STORE_DAMAGED", exitCode: 3 });
+      await store.close();
+    },
+  );
+
+  test("is for its owner's eyes", async () => {
+    const folder = join(tempFolder(), "home");
+    await fill(await openSqlite({ path: join(folder, "knack.db"), clock }));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, "knack.db")).mode & 0o777).toBe(0o600);
   });
 
   test("says what it needs when the folder cannot be written", async () => {
