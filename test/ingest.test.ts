@@ -1,16 +1,19 @@
 import {
   appendFileSync,
   mkdirSync,
+  mkdtempSync,
   readFileSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Knack, openKnack } from "../src/index.ts";
 import { claudeLines } from "./helpers/claude.ts";
+import { codexLines, exited, running } from "./helpers/codex.ts";
 import { dump } from "./helpers/dump.ts";
 import { seeded, writeHistory } from "./helpers/history.ts";
 import { knack } from "./helpers/knack.ts";
@@ -269,6 +272,87 @@ describe("ingest", () => {
       counts: { events: 4, prompts: 1, calls: 2, failed: 1 },
     });
   });
+});
+
+describe("a transcript that is read while it is written", () => {
+  const claude = () => {
+    const { user, runs, result, says, queue, attachment, calls } = claudeLines();
+    const typed = { origin: { kind: "human" }, commandMode: "prompt" };
+    const notified =
+      "<task-notification>\n<task-id>b1</task-id>\n<status>failed</status>\n<summary>failed with exit code 3</summary>\n</task-notification>";
+    return [
+      user("go"),
+      runs("t1", `echo ${"long ".repeat(1_500)}; grep x y`),
+      result("t1", "Exit code 1", { error: true }),
+      queue("enqueue", "use tabs"),
+      queue("remove"),
+      attachment({ type: "queued_command", prompt: "use tabs", ...typed }),
+      runs("t2", "npm run dev"),
+      result("t2", "started", { toolUseResult: { backgroundTaskId: "b1" } }),
+      calls("t3", "Read", { file_path: "/a" }),
+      result("t3", "text"),
+      user(notified, { origin: { kind: "task-notification" } }),
+      says("Done."),
+    ];
+  };
+  const codex = () => {
+    const { meta, typed, message, runs, call, custom, customOutput, output, event, line } = codexLines();
+    const aborted = event("turn_aborted", { reason: "interrupted" });
+    const first = [meta(), message("user", "go"), typed("go"), runs("c1", "make")];
+    return [
+      ...first,
+      event("exec_command_end", { call_id: "c1", exit_code: 2, command: ["make"] }),
+      output("c1", "neutral"),
+      custom("c2", "apply_patch", "*** Begin Patch\n*** End Patch"),
+      event("patch_apply_end", { call_id: "c2", success: false }),
+      customOutput("c2", "neutral"),
+      runs("c3", "npm run build"),
+      output("c3", running(7, "x".repeat(6_000))),
+      call("c4", "write_stdin", { session_id: 7, chars: "" }),
+      output("c4", running(7, "y".repeat(3_000))),
+      call("c5", "write_stdin", { session_id: 7, chars: "" }),
+      output("c5", exited(1, "z".repeat(1_000))),
+      aborted,
+      aborted,
+      line("compacted", {}),
+      ...first,
+      message("assistant", "Done."),
+    ];
+  };
+
+  test.each([
+    ["Claude Code", claude],
+    ["Codex", codex],
+  ])("of %s gives the same, wherever it was left", async (_, records) => {
+    const text = jsonl(records());
+    const lines = text.split("\n").slice(0, -1);
+    const whole = await eventsAfter([text]);
+    expect(whole.length).toBeGreaterThan(5);
+    for (let cut = 1; cut < lines.length; cut++) {
+      const before = `${lines.slice(0, cut).join("\n")}\n`;
+      expect(await eventsAfter([before, text.slice(before.length)]), `left after line ${cut}`).toEqual(whole);
+    }
+    expect(await eventsAfter(lines.map((one) => `${one}\n`))).toEqual(whole);
+  });
+
+  async function eventsAfter(parts: readonly string[]) {
+    const home = mkdtempSync(join(tmpdir(), "knack-test-"));
+    const path = join(home, "a.jsonl");
+    const opened = await openKnack({ env: { HOME: home, KNACK_HOME: join(home, ".knack") } });
+    try {
+      for (const part of parts) {
+        appendFileSync(path, part);
+        await opened.sessions([path]);
+      }
+      const { sessions } = await opened.sessions([path]);
+      const { drift } = await opened.check();
+      expect(drift).toEqual([]);
+      return await opened.events(sessions[0] as never);
+    } finally {
+      await opened.close();
+      rmSync(home, { recursive: true });
+    }
+  }
 });
 
 describe("worktrees and remotes", () => {
