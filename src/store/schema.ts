@@ -7,7 +7,7 @@ export interface Tables {
   project: ProjectTable;
 }
 
-interface LedgerTable {
+export interface LedgerTable {
   at: number | null;
   project: string | null;
   session: string | null;

@@ -1,11 +1,11 @@
 import { isUtf8 } from "node:buffer";
-import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
+import { type AliasedRawBuilder, CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import { KnackError } from "../core/errors.ts";
 import { type Event, numberOf, refOf } from "../core/event.ts";
 import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
 import type { Session } from "../core/session.ts";
 import type { Clock, Reading, Store } from "../engine/ports.ts";
-import type { EventTable, ProjectTable, ReadingTable, SessionTable, Tables } from "./schema.ts";
+import type { EventTable, LedgerTable, ProjectTable, ReadingTable, SessionTable, Tables } from "./schema.ts";
 
 /** Room for the events of one session in the events' keys: more than a transcript of any size has. */
 const eventsPerSession = 2 ** 24;
@@ -47,15 +47,14 @@ function ledger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
       return entries.filter(({ key }) => keys.has(key));
     },
     all: async () => {
-      const columns = ["at", "project", "session", "actor", "type", "key", "data"] as const;
       const rows = await db
         .selectFrom("ledger")
-        .select(columns)
+        .select(columnsOf("ledger"))
         .orderBy("at")
         .orderBy("session")
         .orderBy("key")
         .execute();
-      return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }) as LedgerEntry);
+      return rows.map((row) => entryFromRow(rowOf<LedgerTable>(row)));
     },
   };
 }
@@ -65,16 +64,16 @@ function readings(db: Kysely<Tables>): Store["readings"] {
     get: async (path) => {
       const row = await db
         .selectFrom("reading")
-        .select(readingColumnsRead)
+        .select(columnsOf("reading"))
         .where("path", "=", path)
         .executeTakeFirst();
-      return row ? readingFromRow(row) : null;
+      return row ? readingFromRow(rowOf(row)) : null;
     },
     of: async (paths) => {
       const rows = await inSlices(paths, (some) =>
-        db.selectFrom("reading").select(readingColumnsRead).where("path", "in", some).execute(),
+        db.selectFrom("reading").select(columnsOf("reading")).where("path", "in", some).execute(),
       );
-      return rows.map(readingFromRow);
+      return rows.map((row) => readingFromRow(rowOf(row)));
     },
     save: async (all) => {
       await inSlices(all, (some) => db.replaceInto("reading").values(some.map(readingToRow)).execute());
@@ -87,10 +86,10 @@ function sessions(db: Kysely<Tables>): Store["sessions"] {
     list: async (paths) => {
       const rows = paths
         ? await inSlices(paths, (some) =>
-            db.selectFrom("session").selectAll().where("path", "in", some).execute(),
+            db.selectFrom("session").select(columnsOf("session")).where("path", "in", some).execute(),
           )
-        : await db.selectFrom("session").selectAll().execute();
-      return rows.map(sessionFromRow);
+        : await db.selectFrom("session").select(columnsOf("session")).execute();
+      return rows.map((row) => sessionFromRow(rowOf(row)));
     },
     save: async (all) => {
       await inSlices(all, (some) =>
@@ -137,34 +136,34 @@ function events(db: Kysely<Tables>): Store["events"] {
   return {
     of: async (session) => {
       const base = await baseOf(session);
-      return (await within(base).select(eventColumnsRead).orderBy("id").execute()).map((row) =>
-        eventFromRow(row, base),
+      return (await within(base).select(columnsOf("event")).orderBy("id").execute()).map((row) =>
+        eventFromRow(rowOf(row), base),
       );
     },
     page: async (session, after, most) => {
       const base = await baseOf(session);
       const rows = await within(base)
-        .select(eventColumnsRead)
+        .select(columnsOf("event"))
         .where("id", ">", base + after)
         .orderBy("id")
         .limit(most)
         .execute();
-      return rows.map((row) => eventFromRow(row, base));
+      return rows.map((row) => eventFromRow(rowOf(row), base));
     },
     some: async (session, refs) => {
       const base = await baseOf(session);
       const ids = refs.map((ref) => base + numberOf(ref));
       const rows = await inSlices(ids, (some) =>
-        db.selectFrom("event").select(eventColumnsRead).where("id", "in", some).execute(),
+        db.selectFrom("event").select(columnsOf("event")).where("id", "in", some).execute(),
       );
-      return rows.map((row) => eventFromRow(row, base));
+      return rows.map((row) => eventFromRow(rowOf(row), base));
     },
     origins: async (session) => {
       const rows = await within(await baseOf(session))
-        .select("origin")
+        .select(bytesOf("origin"))
         .where("origin", "is not", null)
         .execute();
-      return rows.map(({ origin }) => origin as string);
+      return rows.map((row) => rowOf<{ origin: string }>(row).origin);
     },
     count: async (session) => {
       const when = (condition: RawBuilder<unknown>) => sql<number>`count(case when ${condition} then 1 end)`;
@@ -182,9 +181,14 @@ function events(db: Kysely<Tables>): Store["events"] {
     save: async (batches) => {
       const ids = batches.map(({ session }) => session);
       const found = await inSlices(ids, (some) =>
-        db.selectFrom("session").select(["id", "n"]).where("id", "in", some).execute(),
+        db
+          .selectFrom("session")
+          .select(["n", bytesOf("id")])
+          .where("id", "in", some)
+          .execute(),
       );
-      const bases = new Map(found.map(({ id, n }) => [id, n * eventsPerSession]));
+      const rowsFound = found.map((row) => rowOf<Pick<SessionTable, "id" | "n">>(row));
+      const bases = new Map(rowsFound.map(({ id, n }) => [id, n * eventsPerSession]));
       const rows = batches.flatMap(({ session, events }) => {
         const base = bases.get(session);
         if (base === undefined) throw new Error(`events of a session that is not saved: ${session}`);
@@ -221,11 +225,15 @@ function projects(db: Kysely<Tables>): Store["projects"] {
   };
   return {
     list: async () =>
-      (await db.selectFrom("project").selectAll().orderBy("id").execute()).map(projectFromRow),
+      (await db.selectFrom("project").select(columnsOf("project")).orderBy("id").execute()).map((row) =>
+        projectFromRow(rowOf(row)),
+      ),
     get: async (ids) =>
       (
-        await inSlices(ids, (some) => db.selectFrom("project").selectAll().where("id", "in", some).execute())
-      ).map(projectFromRow),
+        await inSlices(ids, (some) =>
+          db.selectFrom("project").select(columnsOf("project")).where("id", "in", some).execute(),
+        )
+      ).map((row) => projectFromRow(rowOf(row))),
     save,
     replace: async (rows) => {
       await db.deleteFrom("project").execute();
@@ -241,18 +249,7 @@ async function inSlices<K, R>(keys: readonly K[], ask: (some: readonly K[]) => P
   return rows;
 }
 
-const readingColumnsRead = [
-  ...(["path", "format", "size", "modified_at", "offset", "line", "digest", "cached_at"] as const),
-  sql<ArrayBuffer>`cast(state as blob)`.as("state"),
-  sql<ArrayBuffer>`cast(diagnostics as blob)`.as("diagnostics"),
-] as const;
-
-type ReadingRow = Omit<ReadingTable, "state" | "diagnostics"> & {
-  state: ArrayBuffer;
-  diagnostics: ArrayBuffer;
-};
-
-function readingFromRow({ offset, line, digest, modified_at, cached_at, ...row }: ReadingRow): Reading {
+function readingFromRow({ offset, line, digest, modified_at, cached_at, ...row }: ReadingTable): Reading {
   return {
     path: row.path,
     format: row.format as Reading["format"],
@@ -347,33 +344,70 @@ function eventToRow({ ref, kind, outcome, origin, text, ...facts }: Event, base:
   return [base + numberOf(ref), kind, outcome, origin, text, JSON.stringify(facts)];
 }
 
-function eventFromRow({ id, text, facts, ...row }: EventRow, base: number): Event {
-  return { ref: refOf(id - base), ...row, text: textIn(text), ...parsed(facts) } as Event;
+function eventFromRow({ id, facts, ...row }: EventTable, base: number): Event {
+  return { ref: refOf(id - base), ...row, ...parsed(facts) } as Event;
 }
 
-/** Long texts are read as bytes: the driver ends the process on text that a damaged file has made invalid. */
-const eventColumnsRead = [
-  "id",
-  "kind",
-  "outcome",
-  "origin",
-  sql<ArrayBuffer>`cast(text as blob)`.as("text"),
-  sql<ArrayBuffer>`cast(facts as blob)`.as("facts"),
-] as const;
+function entryFromRow({ recorded_at: _, data, ...row }: LedgerTable): LedgerEntry {
+  return { ...row, data: parsed(data) } as LedgerEntry;
+}
 
-type EventRow = Omit<EventTable, "text" | "facts"> & { text: ArrayBuffer; facts: ArrayBuffer };
+/** Which columns hold text, and which numbers. */
+const columns: {
+  readonly [Table in keyof Tables]: Readonly<
+    Record<"texts" | "numbers", readonly (keyof Tables[Table] & string)[]>
+  >;
+} = {
+  ledger: { texts: ["project", "session", "actor", "type", "key", "data"], numbers: ["at"] },
+  reading: {
+    texts: ["path", "format", "digest", "state", "diagnostics"],
+    numbers: ["size", "modified_at", "offset", "line", "cached_at"],
+  },
+  session: {
+    texts: [
+      "id",
+      "path",
+      "format",
+      "session_id",
+      "agent_id",
+      "cwd",
+      "remote",
+      "transcript_path",
+      ...projectColumns,
+    ],
+    numbers: ["n", "subagent", "started_at", "ended_at", "events", "prompts", "calls", "failed", "rejected"],
+  },
+  event: { texts: ["kind", "outcome", "origin", "text", "facts"], numbers: ["id"] },
+  project: { texts: ["id", "name", "root"], numbers: ["first_at", "last_at", "sessions"] },
+};
+
+/** Text is read as bytes: the driver ends the process on text that a damaged file has made invalid. */
+function columnsOf(table: keyof Tables): AliasedRawBuilder<unknown, string>[] {
+  const { texts, numbers } = columns[table];
+  return [...numbers.map((name) => sql`${sql.ref(name)}`.as(name)), ...texts.map(bytesOf)];
+}
+
+function bytesOf(column: string): AliasedRawBuilder<unknown, string> {
+  return sql`cast(${sql.ref(column)} as blob)`.as(column);
+}
+
+function rowOf<Row>(row: Record<string, unknown>): Row {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value instanceof ArrayBuffer ? textIn(value) : value]),
+  ) as Row;
+}
 
 function textIn(bytes: ArrayBuffer): string {
   if (!isUtf8(bytes)) throw damagedRow("text that is not UTF-8");
   return Buffer.from(bytes).toString("utf8");
 }
 
-function parsed(bytes: ArrayBuffer) {
+function parsed(text: string) {
   try {
-    return JSON.parse(textIn(bytes));
-  } catch (cause) {
+    return JSON.parse(text);
+  } catch {
     // The row's content is no part of the message: it may be anything.
-    throw cause instanceof KnackError ? cause : damagedRow("a value that is not JSON");
+    throw damagedRow("a value that is not JSON");
   }
 }
 
