@@ -1,3 +1,4 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { dump } from "./helpers/dump.ts";
@@ -27,4 +28,27 @@ describe("for longer: many and killed processes", () => {
     },
     300_000,
   );
+});
+
+describe("a database with forty bytes overwritten anywhere", () => {
+  test("is told of or read, never crashed on", async () => {
+    const home = tempFolder();
+    writeHistory(home, { sessions: 6, turns: 20 });
+    await knack(["sessions"], { home });
+    const path = join(home, ".knack/knack.db");
+    const good = readFileSync(path);
+    const random = seeded(7);
+    for (let round = 0; round < 30; round++) {
+      const damaged = Buffer.from(good);
+      for (let byte = 0; byte < 40; byte++)
+        damaged[Math.floor(random() * damaged.length)] = Math.floor(random() * 256);
+      rmSync(join(home, ".knack"), { recursive: true });
+      mkdirSync(join(home, ".knack"));
+      writeFileSync(path, damaged);
+      const events = await knack(["sessions", "--events"], { home });
+      expect([0, 3], events.stderr).toContain(events.code);
+      const doctor = await knack(["doctor"], { home });
+      expect([0, 1, 3], doctor.stderr).toContain(doctor.code);
+    }
+  }, 120_000);
 });

@@ -31,11 +31,16 @@ export async function scrubEvents(
   return clean;
 }
 
+/** Agents' ids, and texts that hold neither a long run of word characters nor a sign that goes before a value. */
+function isPlain(text: string): boolean {
+  return /^(?:toolu|call|fc|item)_\w+$|^[0-9a-f-]{36}$/.test(text) || !/[=:@?]|[\w-]{20}/.test(text);
+}
+
 /** Takes the secrets out of names, ids and paths, of which the same few come again and again. */
 export function shortScrubber(): <T extends string | null>(text: T) => T {
   const known = new Map<string, string>();
   return <T extends string | null>(text: T): T => {
-    if (text === null) return text;
+    if (text === null || isPlain(text)) return text;
     const clean = known.get(text) ?? tidy(redact(text));
     known.set(text, clean);
     return clean as T;

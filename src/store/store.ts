@@ -412,13 +412,9 @@ function parsed(text: string) {
 }
 
 function damagedRow(finding: string): KnackError {
-  return new KnackError(
-    "STORE_DAMAGED",
-    `Knack's database is damaged: it holds ${finding}. It was left as it is.`,
-    {
-      hint: "Move knack.db away and run knack again: sessions are read anew from the agents' transcripts.",
-    },
-  );
+  return new KnackError("STORE_DAMAGED", `Knack's database is damaged: it holds ${finding}.`, {
+    hint: "Move knack.db away and run knack again: sessions are read anew from the agents' transcripts.",
+  });
 }
 
 function projectFromRow({ first_at, last_at, ...row }: ProjectTable): ProjectFold {
