@@ -40,8 +40,10 @@ function isPlain(text: string): boolean {
 export function shortScrubber(): <T extends string | null>(text: T) => T {
   const known = new Map<string, string>();
   return <T extends string | null>(text: T): T => {
-    if (text === null || isPlain(text)) return text;
-    const clean = known.get(text) ?? tidy(redact(text));
+    if (text === null || text === "") return text;
+    const found = known.get(text);
+    if (found !== undefined) return found as T;
+    const clean = isPlain(text) ? text : tidy(redact(text));
     known.set(text, clean);
     return clean as T;
   };

@@ -42,7 +42,8 @@ export function claudeSession(n: number, turns: number): string {
   const records: object[] = [];
   for (let turn = 0; turn < turns; turn++) {
     const [a, b] = [`toolu_${n}_${turn}a`, `toolu_${n}_${turn}b`];
-    const [output, file] = [prose(random, 1_200), prose(random, 2_400)];
+    // A few files are long, as in life.
+    const [output, file] = [prose(random, 1_200), prose(random, random() < 0.06 ? 40_000 : 2_400)];
     const failed = random() < 0.2;
     records.push(
       user(`Please look at part ${turn} and ${prose(random, 80)}`),
