@@ -14,7 +14,7 @@ export const policy = {
     /** A longer line is reported and passed over: no agent writes one, and holding it would cost the memory of thousands. */
     lineBytes: 16 << 20,
     /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
-    pieceBytes: 2 << 20,
+    pieceBytes: 1 << 20,
   },
 } as const;
 
