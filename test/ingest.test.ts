@@ -200,6 +200,32 @@ describe("ingest", () => {
     expect((await opened.sessions([home])).sessions[0]?.counts.prompts).toBe(1);
   });
 
+  test("a fork, which begins with its parent's lines, is a session of its own", async () => {
+    const home = tempFolder();
+    const { user, runs, result, says } = claudeLines("parent");
+    const shared = [user("go"), runs("t1", "npm test"), result("t1", "Exit code 1\nno", { error: true })];
+    writeFileSync(join(home, "parent.jsonl"), jsonl([...shared, says("Stopped.")]));
+    const own = [user("another way"), says("Done.")].map((line) => ({ ...line, sessionId: "fork" }));
+    writeFileSync(
+      join(home, "fork.jsonl"),
+      jsonl([...shared.map((line) => ({ ...line, sessionId: "fork" })), ...own]),
+    );
+    const opened = await open(home);
+    const { sessions } = await opened.sessions([home]);
+    const counts = new Map(
+      sessions.map(({ sessionId, counts: { events, failed } }) => [sessionId, [events, failed]]),
+    );
+    expect(counts).toEqual(
+      new Map([
+        ["parent", [3, 1]],
+        ["fork", [4, 1]],
+      ]),
+    );
+    const [one, two] = await Promise.all(sessions.map((session) => opened.events(session)));
+    const origins = new Set(one?.map(({ origin }) => origin));
+    expect(two?.filter(({ origin }) => origins.has(origin))).toHaveLength(2);
+  });
+
   test("finds drift between the ledger and what follows from it, and mends it", async () => {
     const home = tempFolder();
     writeHistory(home, { sessions: 3, turns: 2 });

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { agents } from "../agents/index.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Counts, Event } from "../core/event.ts";
+import type { Project } from "../core/project.ts";
 import { redact } from "../core/redact.ts";
 import type { Diagnostic } from "../core/session.ts";
 import type { SessionView } from "../engine/inspect.ts";
@@ -161,7 +162,7 @@ function eventOnWire(session: SessionView, event: Event) {
     at: iso(event.at),
     turn,
     kind,
-    tool,
+    tool: tool && redact(tool),
     command,
     outcome,
     exitCode,
@@ -195,9 +196,9 @@ function sessionOnWire({
   return {
     path,
     format,
-    sessionId,
-    agentId,
-    project,
+    sessionId: sessionId && redact(sessionId),
+    agentId: agentId && redact(agentId),
+    project: cleanProject(project),
     startedAt: iso(startedAt),
     endedAt: iso(endedAt),
     subagent,
@@ -205,6 +206,10 @@ function sessionOnWire({
     diagnostics,
     alsoFrom: alsoFrom.map((other) => ({ path: other.path, format: other.format })),
   };
+}
+
+function cleanProject({ id, name, root }: Project): Project {
+  return { id: redact(id), name: redact(name), root: root && redact(root) };
 }
 
 function iso(at: number | null): string | null {
@@ -261,7 +266,7 @@ function groupByProject(sessions: readonly SessionView[]): Map<string, SessionVi
 }
 
 function projectLines(group: readonly SessionView[], most: number, paint: Paint): string[] {
-  const [{ project }] = group as [SessionView];
+  const project = cleanProject((group as [SessionView])[0].project);
   const name = onOneLine(project.name);
   const place =
     project.root !== null && project.root !== project.id ? `${project.id}  ${project.root}` : project.id;

@@ -103,7 +103,7 @@ function assign(spans: readonly Span[], places: readonly Place[]): Span[][] {
 }
 
 /**
- * Gives secretlint only what may hold a token, a tenth of ordinary text: every token it knows has a long run of word
+ * Gives secretlint only what may hold a token, a small part of ordinary text: every token it knows has a long run of word
  * characters. What it knows besides, keys and passwords in URLs, own patterns find wherever it does.
  */
 async function scanSuspects(text: string, runs: readonly Run[], scan: Scanner): Promise<Span[]> {
@@ -151,7 +151,7 @@ const leftOut = new Set([`${ruleName}filter-comments`, `${ruleName}gcp`]);
 
 /**
  * Loads the rules and runs them without `@secretlint/core`, whose profiler keeps every mark and searches all of
- * them on every call: its time grows with the square of the number of calls, to 35 ms a call after 5,000.
+ * them on every call: its time grows with the square of the number of calls.
  */
 async function loadScanner(): Promise<Scanner> {
   try {

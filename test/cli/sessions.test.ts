@@ -126,6 +126,16 @@ describe("knack sessions", () => {
     const { stdout } = await knack(["sessions", "--events"], { home });
     expect(stdout).toContain("curl -u");
     expect(stdout).not.toContain(secret);
+    const again = new Database(join(home, ".knack/knack.db"));
+    again
+      .prepare("update session set project_name = ?, project_id = ?")
+      .run([`app ${secret}`, `/home/${secret}`]);
+    again.close();
+    for (const words of [["--json"], []]) {
+      const listing = (await knack(["sessions", ...words], { home })).stdout;
+      expect(listing).toContain("app [redacted:");
+      expect(listing).not.toContain(secret);
+    }
   });
 
   test("filters by agent, project and time", async () => {
