@@ -249,10 +249,15 @@ function print(
     lines.push(
       "",
       "Use an agent, then run this again. To look into one of these:",
-      `  knack sessions ${sessions[0]?.path} --events`,
+      `  ${calledAs(env)} sessions ${sessions[0]?.path} --events`,
     );
   process.stdout.write(`${lines.join("\n")}\n`);
   printDiagnostics([...sessions.flatMap((session) => session.diagnostics), ...diagnostics]);
+}
+
+/** How the person called: from a clone there is no knack to call. */
+function calledAs(env: Env): string {
+  return env.npm_lifecycle_event === "start" ? "npm start --" : "knack";
 }
 
 function groupByProject(sessions: readonly SessionView[]): Map<string, SessionView[]> {

@@ -19,6 +19,9 @@ describe("knack sessions", () => {
     expect(stdout).toMatch(
       /harbor-api[\s\S]*claude-code[\s\S]*8 sessions in 2 projects: \d+ events, \d+ calls, \d+ failed, \d+ rejected, \d+ human turns\./,
     );
+    expect(stdout).toMatch(/ {2}knack sessions \/.*\.jsonl --events/);
+    const cloned = await knack([], { home, env: { npm_lifecycle_event: "start" } });
+    expect(cloned.stdout).toMatch(/ {2}npm start -- sessions \/.*\.jsonl --events/);
     const json = JSON.parse((await knack(["--json"], { home })).stdout);
     expect(json).toMatchObject({ examples: true, diagnostics: [] });
     expect(json.sessions).toHaveLength(8);
