@@ -14,6 +14,7 @@ import {
   unreadableRows,
   viewSessions,
 } from "./engine/inspect.ts";
+import { type Learned, look } from "./engine/learn.ts";
 import type { Clock, Redactor } from "./engine/ports.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
@@ -38,6 +39,8 @@ export interface Knack {
     paths?: readonly string[],
     options?: IngestOptions,
   ): Promise<{ sessions: SessionView[]; diagnostics: Diagnostic[] }>;
+  /** Reads the same and looks for lessons; nothing learned is kept. */
+  look(paths?: readonly string[], options?: IngestOptions): Promise<Learned[]>;
   events(session: SessionView): Promise<Event[]>;
   /** The same, a few at a time. */
   eachEvent(session: SessionView): AsyncIterable<Event>;
@@ -59,7 +62,7 @@ export async function openKnack({
   const store = await openSqlite({ path: dryRun ? ":memory:" : home.database, clock });
   const transcripts = createTranscripts({ passOver: [home.folder] });
   const deps = { store, transcripts, redactor, checkouts: createCheckouts(), clock };
-  return {
+  const knack: Knack = {
     sessions: async (paths, options) => {
       const { files, diagnostics } = await transcripts.find(
         paths ?? present([...sessionFolders(env), home.spool]),
@@ -77,6 +80,7 @@ export async function openKnack({
       const rest = (await diagnosticsOf(store, found)).filter(({ path }) => !told.has(path));
       return { sessions, diagnostics: [...diagnostics, ...rest] };
     },
+    look: async (paths, options) => look(store, (await knack.sessions(paths, options)).sessions),
     events: (session) => eventsOf(store, session),
     eachEvent: (session) => eachEvent(store, session),
     recorder: (options) => createRecorder({ spool: home.spool, clock, ...options }),
@@ -91,6 +95,7 @@ export async function openKnack({
       await redactor.close();
     },
   };
+  return knack;
 }
 
 /** Where the agents of this machine leave their sessions. */

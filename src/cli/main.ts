@@ -35,6 +35,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "what your agents did: their sessions, by project",
     load: async () => (await import("./sessions.ts")).sessions,
   },
+  learn: {
+    about: "find what is worth keeping in sessions, and keep it",
+    load: async () => (await import("./learn.ts")).learn,
+  },
   doctor: {
     about: "is Knack itself in order, and what to do if not",
     load: async () => (await import("./doctor.ts")).doctor,

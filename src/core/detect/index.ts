@@ -1,0 +1,18 @@
+import type { Event } from "../event.ts";
+import type { Finding } from "../finding.ts";
+import { convention } from "./convention.ts";
+import { errorRecovery } from "./error-recovery.ts";
+import { explicitInstruction } from "./explicit-instruction.ts";
+import { userCorrection } from "./user-correction.ts";
+
+/** Looks for one kind of finding in the events of a session, in their order. */
+export type Detector = (events: readonly Event[]) => Finding[];
+
+const detectors: readonly Detector[] = [explicitInstruction, userCorrection, errorRecovery, convention];
+
+/** Everything worth keeping in a session, best first. */
+export function detect(events: readonly Event[]): Finding[] {
+  return detectors
+    .flatMap((detector) => detector(events))
+    .sort((a, b) => b.confidence - a.confidence || (a.at ?? 0) - (b.at ?? 0));
+}
