@@ -8,6 +8,31 @@ export const policy = {
     /** Diagnostics kept for one transcript; the rest are counted. */
     diagnostics: 50,
   },
+  learn: {
+    /** Sessions with fewer events are read but not learned from. */
+    fewestEvents: 10,
+    /** Two lessons whose words overlap this much are one. */
+    same: 0.5,
+    /** Two triggers whose words overlap this much are the same occasion. */
+    sameTrigger: 0.6,
+    /** A finding this sure is shown on its own; a weaker one waits until another session agrees. */
+    sure: 0.6,
+    /** What an instinct starts with, by what its first finding rests on. */
+    start: { "explicit-instruction": 0.85, "user-correction": 0.7, "error-recovery": 0.6, other: 0.5 },
+    /** What a session changes: the second with the same lesson, any other that confirms, one where it failed, one that opposes it. */
+    second: 0.15,
+    confirmed: 0.05,
+    failed: -0.05,
+    opposed: -0.1,
+    /** Lost for each whole week without evidence, when looked at. */
+    weekly: -0.02,
+    /** Confidence from which an instinct is active; below which one that was contradicted is held, or a silent one retires; and at which a held one is active again. */
+    active: 0.8,
+    held: 0.3,
+    revived: 0.5,
+    /** Days that a pending instinct waits for another session. */
+    pendingDays: 30,
+  },
   read: {
     /** Bytes fetched from a transcript at a time. */
     chunkBytes: 1 << 20,

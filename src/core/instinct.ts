@@ -1,0 +1,274 @@
+import type { FindingKind, Lesson, Scope } from "./finding.ts";
+import { policy as defaults, type Policy } from "./policy.ts";
+
+export type InstinctStatus =
+  | "pending"
+  | "active"
+  | "conflict-hold"
+  | "promoted"
+  | "superseded"
+  | "rejected"
+  | "retired";
+
+/** A finding as an instinct's evidence. */
+export interface Sighting {
+  readonly id: string;
+  readonly kind: FindingKind;
+  /** The agent's session, of which a file, a fork or a subagent's file is only one telling. */
+  readonly run: string;
+  readonly at: number;
+  /** The same record seen in a fork or a copy is the same evidence. */
+  readonly origin: string | null;
+  readonly confidence: number;
+}
+
+/** What speaks for or against an instinct. */
+export type Evidence =
+  | ({ readonly type: "seen" } & Sighting)
+  /** A later session ran the call that the lesson recommends. */
+  | {
+      readonly type: "used";
+      readonly run: string;
+      readonly at: number;
+      readonly ok: number;
+      readonly failed: number;
+    }
+  /** Another lesson says the opposite on the same occasion. */
+  | {
+      readonly type: "opposed";
+      readonly run: string;
+      readonly at: number;
+      readonly by: string;
+      readonly byPerson: boolean;
+    }
+  /** A person decided. */
+  | { readonly type: Decision; readonly at: number; readonly everywhere?: boolean };
+
+export type Decision = "accepted" | "rejected" | "unskipped";
+
+/** A finding that lives across sessions. What it says comes from the surest of its findings. */
+export interface Instinct extends Omit<Lesson, "confidence" | "scope"> {
+  readonly id: string;
+  readonly project: string;
+  readonly scope: Scope;
+  readonly standing: Standing;
+}
+
+/** Where an instinct stands, from its evidence alone; what time does to it is computed when it is looked at. */
+export interface Standing {
+  readonly status: Exclude<InstinctStatus, "retired">;
+  readonly confidence: number;
+  /** Distinct sessions in which it was found. */
+  readonly sessions: number;
+  /** How sure the surest finding is. */
+  readonly sure: number;
+  readonly firstAt: number;
+  /** The latest evidence; neither looking nor decay moves it. */
+  readonly lastAt: number;
+  readonly contradicted: boolean;
+  /** The instinct whose words took this one's place. */
+  readonly supersededBy: string | null;
+}
+
+/** Where an instinct stands, given everything that is known about it, in whatever order it came. */
+export function standingOf(evidence: readonly Evidence[], policy: Policy = defaults): Standing {
+  const start: Standing = {
+    status: "pending",
+    confidence: 0,
+    sessions: 0,
+    sure: 0,
+    firstAt: 0,
+    lastAt: 0,
+    contradicted: false,
+    supersededBy: null,
+  };
+  return changesOf(evidence).reduce((standing, change) => advance(standing, change, policy), start);
+}
+
+/** What becomes of an instinct when another session, or a person, has something to say about it. */
+export function advance(standing: Standing, change: Change, policy: Policy = defaults): Standing {
+  const { learn } = policy;
+  const before = { ...standing, lastAt: Math.max(standing.lastAt, change.at) };
+  switch (change.type) {
+    case "seen": {
+      const { confidence, sessions } = standing;
+      const step = sessions === 0 ? 0 : sessions === 1 ? learn.second : learn.confirmed;
+      const next = Math.max(confidence + step, startOf(change, learn));
+      const renewed = standing.status === "superseded" ? "pending" : standing.status;
+      return settle(
+        {
+          ...before,
+          status: renewed,
+          supersededBy: null,
+          confidence: next,
+          sessions: sessions + 1,
+          sure: Math.max(standing.sure, change.confidence),
+          firstAt: sessions === 0 ? change.at : standing.firstAt,
+        },
+        learn,
+      );
+    }
+    case "worked":
+      return settle({ ...before, confidence: standing.confidence + learn.confirmed }, learn);
+    case "failed":
+      return settle({ ...before, confidence: standing.confidence + learn.failed }, learn);
+    case "opposed": {
+      const lowered = { ...before, confidence: standing.confidence + learn.opposed, contradicted: true };
+      const settled = settle(lowered, learn);
+      // A person's later word takes the place of what was thought before.
+      return change.byPerson && settled.status !== "rejected"
+        ? { ...settled, status: "superseded", supersededBy: change.by }
+        : settled;
+    }
+    case "accepted": {
+      const confidence = Math.max(standing.confidence, learn.active);
+      return { ...before, status: change.everywhere ? "promoted" : "active", confidence, supersededBy: null };
+    }
+    case "rejected":
+      return { ...before, status: "rejected" };
+    case "unskipped":
+      return standing.status === "rejected" ? settle({ ...before, status: "pending" }, learn) : before;
+  }
+}
+
+/** What one session, or one decision, does to an instinct. */
+export type Change =
+  | { readonly type: "seen"; readonly at: number; readonly kind: FindingKind; readonly confidence: number }
+  | { readonly type: "worked" | "failed"; readonly at: number }
+  | { readonly type: "opposed"; readonly at: number; readonly by: string; readonly byPerson: boolean }
+  | { readonly type: Decision; readonly at: number; readonly everywhere?: boolean };
+
+/** One change for each session, in the order of time; a busy session counts no more than a short one. */
+function changesOf(evidence: readonly Evidence[]): Change[] {
+  const seen = withoutCopies(evidence.flatMap((item) => (item.type === "seen" ? item : [])));
+  const first = seen[0];
+  if (!first) return [];
+  const kept = new Set<Evidence>(seen);
+  const runs = new Map<string, Evidence[]>();
+  const decisions: Placed[] = [];
+  for (const item of evidence) {
+    if (!("run" in item)) decisions.push({ change: item, name: `${item.type} ${item.everywhere === true}` });
+    // What happened before there was a lesson says nothing about it.
+    else if (item.type === "seen" ? kept.has(item) : item.at > first.at) append(runs, item.run, item);
+  }
+  const changes = [...runs].flatMap(([run, items]) => {
+    const change = changeOf(items, run === first.run);
+    return change ? [{ change, name: run }] : [];
+  });
+  return [...changes, ...decisions]
+    .sort((a, b) => a.change.at - b.change.at || compare(a.name, b.name))
+    .map(({ change }) => change);
+}
+
+function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
+  const list = lists.get(key);
+  if (list) list.push(item);
+  else lists.set(key, [item]);
+}
+
+interface Placed {
+  readonly change: Change;
+  readonly name: string;
+}
+
+/** The strongest thing a session says: against, for, then how the advice did. */
+function changeOf(items: readonly Evidence[], birth: boolean): Change | null {
+  const sorted = [...items].sort(inTime);
+  const opposed = sorted.find((item) => item.type === "opposed");
+  const sightings = sorted.flatMap((item) => (item.type === "seen" ? item : []));
+  const surest = sightings.reduce<Sighting | null>(
+    (best, item) => (best && best.confidence >= item.confidence ? best : item),
+    null,
+  );
+  // The session that taught it cannot also be the one that takes it back: detectors judge a session as a whole.
+  if (opposed?.type === "opposed" && !birth) return opposed;
+  if (surest && sightings[0])
+    return { type: "seen", at: sightings[0].at, kind: surest.kind, confidence: surest.confidence };
+  const used = sorted.flatMap((item) => (item.type === "used" ? item : []));
+  const [ok, failed] = [used.some((use) => use.ok > 0), used.some((use) => use.failed > 0)];
+  if (ok === failed) return null;
+  return { type: ok ? "worked" : "failed", at: (used[0] as { at: number }).at };
+}
+
+/** The sightings in the order of time, without those of records that an earlier one already rests on. */
+export function withoutCopies<Item extends Sighting>(sightings: readonly Item[]): Item[] {
+  const origins = new Set<string>();
+  return [...sightings].sort(inTime).filter(({ kind, origin }) => {
+    if (origin === null) return true;
+    const record = `${kind} ${origin}`;
+    const copy = origins.has(record);
+    origins.add(record);
+    return !copy;
+  });
+}
+
+function inTime(a: Evidence | Sighting, b: Evidence | Sighting): number {
+  const [aName, bName] = [nameOf(a), nameOf(b)];
+  return a.at - b.at || compare(aName, bName);
+}
+
+function nameOf(item: Evidence | Sighting): string {
+  if ("id" in item) return `${item.run} ${item.id}`;
+  return "by" in item
+    ? `${item.run} ${item.byPerson ? 0 : 1} ${item.by}`
+    : "run" in item
+      ? item.run
+      : item.type;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function startOf(
+  { kind, confidence }: { kind: FindingKind; confidence: number },
+  learn: Policy["learn"],
+): number {
+  if (confidence < learn.sure || kind === "convention") return learn.start.other;
+  return learn.start[kind];
+}
+
+/** Keeps confidence in bounds and draws the conclusions from it. */
+function settle(standing: Standing, learn: Policy["learn"]): Standing {
+  const confidence = rounded(Math.min(1, Math.max(0, standing.confidence)));
+  const { contradicted } = standing;
+  const status = ((): Standing["status"] => {
+    switch (standing.status) {
+      case "pending":
+        if (contradicted && confidence < learn.held) return "conflict-hold";
+        return confidence >= learn.active ? "active" : "pending";
+      case "active":
+      case "promoted":
+        return contradicted && confidence < learn.held ? "conflict-hold" : standing.status;
+      case "conflict-hold":
+        return confidence >= learn.revived ? "active" : "conflict-hold";
+      case "superseded":
+      case "rejected":
+        return standing.status;
+    }
+  })();
+  return { ...standing, confidence, status };
+}
+
+/** Sums of hundredths stay hundredths, so that thresholds mean what they say. */
+function rounded(confidence: number): number {
+  return Math.round(confidence * 1e6) / 1e6;
+}
+
+/** An instinct as it is at a time: less sure with every silent week, and retired when nobody needed it. */
+export function at(
+  { status, confidence, lastAt }: Standing,
+  now: number,
+  policy: Policy = defaults,
+): { readonly status: InstinctStatus; readonly confidence: number } {
+  const { learn } = policy;
+  const silent = Math.max(0, now - lastAt);
+  const weeks = Math.floor(silent / week);
+  const faded = rounded(Math.max(0, confidence + weeks * learn.weekly));
+  const waited = status === "pending" && silent > learn.pendingDays * day;
+  const forgotten = (status === "active" || status === "conflict-hold") && weeks > 0 && faded < learn.held;
+  return { status: waited || forgotten ? "retired" : status, confidence: faded };
+}
+
+const day = 86_400_000;
+const week = 7 * day;

@@ -1,0 +1,97 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { anchorsOf, gistOf, opposed, same } from "../../src/core/likeness.ts";
+
+const gist = (trigger: string, action: string) => gistOf({ trigger, action });
+
+describe("two lessons", () => {
+  it.each<[string, [string, string], [string, string]]>([
+    [
+      "in the same words",
+      ["npm install fails with ERESOLVE", "add --legacy-peer-deps"],
+      ["npm install fails with ERESOLVE", "add --legacy-peer-deps"],
+    ],
+    [
+      "in nearly the same words",
+      ["npm install fails with ERESOLVE", "add --legacy-peer-deps"],
+      ["npm ci fails with ERESOLVE", "add --legacy-peer-deps"],
+    ],
+    ["in Chinese", ["提交代码", "先运行测试"], ["提交代码", "先运行测试再提交"]],
+  ])("are one %s", (_, a, b) => {
+    expect(same(gist(...a), gist(...b))).toBe(true);
+    expect(opposed(gist(...a), gist(...b))).toBe(false);
+  });
+
+  it.each<[string, [string, string], [string, string]]>([
+    [
+      "about other commands",
+      ["pytest is missing", "run python -m unittest"],
+      ["npm install fails", "add --legacy-peer-deps"],
+    ],
+    [
+      "with the same occasion and another action",
+      ["running tests in the api folder", "start the database first"],
+      ["running tests in the api folder", "set CI=1 for snapshots"],
+    ],
+    [
+      "one that avoids beside one that prefers",
+      ["installing packages", "avoid npm"],
+      ["installing packages", "prefer lockfile installs"],
+    ],
+  ])("are two %s", (_, a, b) => {
+    expect(same(gist(...a), gist(...b))).toBe(false);
+    expect(opposed(gist(...a), gist(...b))).toBe(false);
+  });
+
+  it.each<[string, [string, string], [string, string]]>([
+    [
+      "when each warns of the other's way",
+      ["installing packages", "use pnpm, not npm"],
+      ["installing packages", "use npm, not pnpm"],
+    ],
+    [
+      "when one forbids what the other asks for",
+      ["committing", "run the linter first"],
+      ["committing", "never run the linter first"],
+    ],
+    [
+      "when one says instead",
+      ["installing packages", "use yarn"],
+      ["installing packages", "use pnpm instead of yarn"],
+    ],
+    ["in Chinese", ["提交代码", "使用英文提交信息"], ["提交代码", "不要使用英文提交信息"]],
+    ["in Japanese", ["コミット", "npm ではなく pnpm"], ["コミット", "pnpm ではなく npm"]],
+  ])("are opposed %s", (_, a, b) => {
+    expect(opposed(gist(...a), gist(...b))).toBe(true);
+    expect(opposed(gist(...b), gist(...a))).toBe(true);
+    expect(same(gist(...a), gist(...b))).toBe(false);
+  });
+});
+
+const words = fc
+  .array(fc.constantFrom(..."run npm pnpm test build flag lock ci not never cache port docker".split(" ")), {
+    minLength: 1,
+    maxLength: 9,
+  })
+  .map((list) => list.join(" "));
+const anyGist = fc.tuple(words, words).map(([trigger, action]) => gist(trigger, action));
+
+test("lessons that are the same or opposed share an anchor", () => {
+  fc.assert(
+    fc.property(anyGist, anyGist, (a, b) => {
+      if (!same(a, b) && !opposed(a, b)) return;
+      const anchors = new Set(anchorsOf(a));
+      expect(anchorsOf(b).some((word) => anchors.has(word))).toBe(true);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test("likeness does not depend on which comes first", () => {
+  fc.assert(
+    fc.property(anyGist, anyGist, (a, b) => {
+      expect([same(a, b), opposed(a, b)]).toEqual([same(b, a), opposed(b, a)]);
+    }),
+    { numRuns: 2_000 },
+  );
+});
