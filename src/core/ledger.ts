@@ -1,4 +1,8 @@
+import type { Change } from "./change.ts";
+import type { Finding } from "./finding.ts";
+import type { Decision } from "./instinct.ts";
 import type { Project } from "./project.ts";
+import type { Use } from "./use.ts";
 
 /** Who decided. */
 export type Actor = "person" | "agent" | "knack";
@@ -15,11 +19,44 @@ interface Entry<Type extends string, Data> {
   readonly data: Data;
 }
 
+/** A finding with the session it was made in. A session that grows is looked at again: the latest pass tells what holds. */
+export interface MadeFinding {
+  readonly id: string;
+  readonly pass: number;
+  /** The agent's session, of which a file is one telling. */
+  readonly run: string;
+  /** Whose lessons it is compared with: a project's, or the person's. */
+  readonly realm: string;
+  readonly finding: Finding;
+}
+
 /** What Knack found, decided, showed, wrote, spent and was told; only ever appended. */
 export type LedgerEntry =
   | Entry<"session.found", { readonly project: Project; readonly path: string }>
   | Entry<"transcript.rewritten", { readonly path: string; readonly line: number }>
-  | Entry<"events.purged", { readonly before: number; readonly events: number }>;
+  | Entry<"events.purged", { readonly before: number; readonly events: number }>
+  | Entry<"finding.made", MadeFinding>
+  | Entry<"finding.withdrawn", { readonly id: string; readonly pass: number }>
+  | Entry<
+      "session.learned",
+      {
+        readonly pass: number;
+        /** How much of the session was there, and which detectors looked. */
+        readonly mark: string;
+        readonly run: string;
+        readonly uses: readonly Use[];
+      }
+    >
+  | Entry<
+      "instinct.decided",
+      { readonly instinct: string; readonly decision: Decision; readonly everywhere: boolean }
+    >
+  | Entry<"change.intended", Change>
+  | Entry<"change.made", { readonly id: string }>
+  | Entry<"change.dropped", { readonly id: string; readonly because: string }>;
+
+/** The entries of one type. */
+export type EntryOf<Type extends LedgerEntry["type"]> = Extract<LedgerEntry, { type: Type }>;
 
 /** The project rows that the ledger adds up to. */
 export interface ProjectFold extends Project {

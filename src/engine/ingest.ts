@@ -1,8 +1,9 @@
 import type { Event } from "../core/event.ts";
-import { foldProject, type LedgerEntry } from "../core/ledger.ts";
+import type { LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { identify, type Project } from "../core/project.ts";
 import type { Diagnostic, Session, SessionFacts } from "../core/session.ts";
+import { note } from "./note.ts";
 import type {
   Checkouts,
   Clock,
@@ -310,18 +311,6 @@ const unread = -1;
 /** What could not be opened may open next time, though nothing about it changes. */
 function isDone({ last, diagnostics }: Piece): boolean {
   return last && !diagnostics.some(({ code }) => code === "unreadable");
-}
-
-/** Puts entries on the ledger and brings the rows that follow from them up to date, in the same transaction. */
-export async function note(tx: Store, entries: readonly LedgerEntry[]): Promise<void> {
-  const added = await tx.ledger.append(entries);
-  const ids = [...new Set(added.flatMap(({ project }) => project ?? []))];
-  const rows = new Map((await tx.projects.get(ids)).map((row) => [row.id, row]));
-  for (const entry of added) {
-    const row = entry.project === null ? undefined : foldProject(rows.get(entry.project), entry);
-    if (row) rows.set(row.id, row);
-  }
-  await tx.projects.save([...rows.values()]);
 }
 
 async function startAgain(tx: Store, last: Reading, file: FoundFile): Promise<void> {

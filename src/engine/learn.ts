@@ -1,23 +1,183 @@
-import { detect } from "../core/detect/index.ts";
+import { detect, detectorsVersion } from "../core/detect/index.ts";
+import type { Event } from "../core/event.ts";
 import type { Finding } from "../core/finding.ts";
+import { idOf } from "../core/ids.ts";
+import type { LedgerEntry } from "../core/ledger.ts";
+import { policy as defaults } from "../core/policy.ts";
+import { type Use, usesOf } from "../core/use.ts";
+import { type IngestDeps, ingest } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
-import type { Store } from "./ports.ts";
+import { note } from "./note.ts";
+import type { KeptFinding, Reading, Store } from "./ports.ts";
 
-/** What one session taught. */
+export interface LearnOptions {
+  /** Why a session is not learned from, if there is a reason. */
+  readonly refuses?: (session: SessionView) => Promise<string | null>;
+  readonly onProgress?: (done: number, all: number) => void;
+}
+
+/** What was looked at, and what came of it. */
 export interface Learned {
+  readonly sessions: readonly SessionView[];
+  /** Everything that holds in these sessions, whenever it was found; best first. */
+  readonly findings: readonly KeptFinding[];
+  readonly skipped: readonly { readonly what: string; readonly because: string }[];
+  /** How many sessions had something new. */
+  readonly looked: number;
+}
+
+/** A session as it was looked at, outside any transaction. */
+interface Look {
   readonly session: SessionView;
+  readonly mark: string;
+  readonly pass: number;
   readonly findings: readonly Finding[];
+  readonly uses: readonly Use[];
 }
 
-/** Looks for lessons in these sessions; nothing is kept. */
-export async function look(store: Store, sessions: readonly SessionView[]): Promise<Learned[]> {
-  const learned: Learned[] = [];
-  for (const session of sessions) learned.push({ session, findings: detect(await heard(store, session)) });
-  return learned;
+/**
+ * Looks for lessons in sessions that are new or have grown, and keeps them. May be called again, by several processes
+ * at once, and be killed at any point: what a session taught is noted whole, once.
+ */
+export async function learn(
+  deps: IngestDeps,
+  sessions: readonly SessionView[],
+  { refuses = async () => null, onProgress = () => {} }: LearnOptions = {},
+): Promise<Learned> {
+  const { store, policy = defaults } = deps;
+  const skipped: { what: string; because: string }[] = [];
+  const heard: SessionView[] = [];
+  for (const session of sessions) {
+    const few = session.counts.events < policy.learn.fewestEvents;
+    const because = few ? `fewer than ${policy.learn.fewestEvents} events` : await refuses(session);
+    if (because === null) heard.push(session);
+    else skipped.push({ what: session.path, because });
+  }
+  const due = await dueOf(store, heard);
+  await readAgain(deps, due);
+  let looks: Look[] = [];
+  for (const [done, { session, mark, pass }] of due.entries()) {
+    const events = await eventsOf(store, session);
+    const findings = detect(withoutOtherAgents(session, events));
+    looks.push({ session, mark, pass, findings, uses: usesOf(events) });
+    if (looks.length === sessionsAtOnce || done === due.length - 1) {
+      await keep(store, looks);
+      looks = [];
+    }
+    onProgress(done + 1, due.length);
+  }
+  const findings = await store.learning.findings.ofSessions(heard.map(({ id }) => id));
+  return { sessions, findings: findings.sort(bestFirst), skipped, looked: due.length };
 }
 
-/** The events of a session without the words that another agent wrote: its prompts are no person's. */
-async function heard(store: Store, session: SessionView) {
-  const events = await eventsOf(store, session);
-  return events.filter(({ kind, sidechain }) => kind !== "prompt" || !(session.subagent || sidechain));
+/** Sessions noted in one transaction. */
+const sessionsAtOnce = 20;
+
+function bestFirst(a: KeptFinding, b: KeptFinding): number {
+  return b.finding.confidence - a.finding.confidence || a.at - b.at || (a.id < b.id ? -1 : 1);
+}
+
+interface Due {
+  readonly session: SessionView;
+  readonly mark: string;
+  readonly pass: number;
+  readonly purged: readonly Reading[];
+}
+
+/** The sessions that have something to say that was not heard yet. */
+async function dueOf(store: Store, sessions: readonly SessionView[]): Promise<Due[]> {
+  const known = new Map(
+    (await store.learning.learned.of(sessions.map(({ id }) => id))).map((row) => [row.session, row]),
+  );
+  const paths = sessions.flatMap((session) => pathsOf(session));
+  const readings = new Map((await store.readings.of([...new Set(paths)])).map((row) => [row.path, row]));
+  return sessions.flatMap((session) => {
+    const own = pathsOf(session).flatMap((path) => readings.get(path) ?? []);
+    const mark = `${detectorsVersion}:${own.map(({ position }) => position.digest).join()}`;
+    const row = known.get(session.id);
+    if (row?.mark === mark) return [];
+    const purged = own.filter(({ cachedAt, format }) => cachedAt === null && format !== null);
+    return [{ session, mark, pass: (row?.pass ?? 0) + 1, purged }];
+  });
+}
+
+function pathsOf({ path, alsoFrom }: SessionView): string[] {
+  return [path, ...alsoFrom.map((other) => other.path)];
+}
+
+/** Events are only a cache: those that are gone are read from the transcript once more. */
+async function readAgain(deps: IngestDeps, due: readonly Due[]): Promise<void> {
+  const files = due
+    .flatMap(({ purged }) => purged)
+    .map(({ path, size, modifiedAt }) => ({ path, size, modifiedAt }));
+  if (files.length > 0) await ingest(deps, files, { refresh: true });
+}
+
+/** Without the prompts that another agent wrote: they are no person's words. */
+function withoutOtherAgents({ subagent }: SessionView, events: readonly Event[]): Event[] {
+  return events.filter(({ kind, sidechain }) => kind !== "prompt" || !(subagent || sidechain));
+}
+
+/** Notes what sessions taught, each unless another process was quicker. */
+async function keep(store: Store, looks: readonly Look[]): Promise<void> {
+  await store.transaction(async (tx) => {
+    const ids = looks.map(({ session }) => session.id);
+    const passes = new Map((await tx.learning.learned.of(ids)).map((row) => [row.session, row.pass]));
+    const mine = looks.filter(({ session, pass }) => (passes.get(session.id) ?? 0) === pass - 1);
+    const before = await tx.learning.findings.ofSessions(mine.map(({ session }) => session.id));
+    await note(
+      tx,
+      mine.flatMap((look) =>
+        entriesOf(
+          look,
+          before.filter(({ session }) => session === look.session.id),
+        ),
+      ),
+    );
+  });
+}
+
+function entriesOf(
+  { session, mark, pass, findings, uses }: Look,
+  before: readonly KeptFinding[],
+): LedgerEntry[] {
+  const at = session.startedAt ?? 0;
+  const run = session.sessionId ?? session.id;
+  const common = { project: session.project.id, session: session.id, actor: "knack" as const };
+  const known = new Map(before.map((kept) => [kept.id, JSON.stringify(kept.finding)]));
+  const named = findings.map((finding) => ({
+    id: idOf("i", `${session.id} ${finding.kind} ${finding.refs[0]}`),
+    finding,
+  }));
+  const changed = named.filter(({ id, finding }) => known.get(id) !== JSON.stringify(finding));
+  const made = changed.map(({ id, finding }): LedgerEntry => {
+    const realm = finding.scope === "user" ? "user" : session.project.id;
+    return {
+      ...common,
+      at: finding.at ?? at,
+      type: "finding.made",
+      key: `finding:${id}@${pass}`,
+      data: { id, pass, run, realm, finding },
+    };
+  });
+  const still = new Set(named.map(({ id }) => id));
+  const withdrawn = before
+    .filter(({ id }) => !still.has(id))
+    .map(
+      ({ id }): LedgerEntry => ({
+        ...common,
+        at,
+        type: "finding.withdrawn",
+        key: `withdrawn:${id}@${pass}`,
+        data: { id, pass },
+      }),
+    );
+  const learned: LedgerEntry = {
+    ...common,
+    at,
+    type: "session.learned",
+    key: `learned:${session.id}@${pass}`,
+    data: { pass, mark, run, uses },
+  };
+  return [...made, ...withdrawn, learned];
 }

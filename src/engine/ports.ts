@@ -1,8 +1,11 @@
+import type { Change } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
+import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { Json } from "../core/json.ts";
-import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
+import type { LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Checkout } from "../core/project.ts";
 import type { Diagnostic, Format, Session, SessionFacts } from "../core/session.ts";
+import type { Use } from "../core/use.ts";
 
 /** A text that may hold secrets, with the name it goes by (`password`, `Authorization`), which often decides. */
 export interface Field {
@@ -110,6 +113,88 @@ export interface Reading {
   readonly cachedAt: number | null;
 }
 
+/** A finding as it is kept: with where it was made and the instinct it belongs to. */
+export interface KeptFinding extends MadeFinding {
+  readonly session: string;
+  readonly project: string;
+  readonly at: number;
+  readonly instinct: string;
+}
+
+/** The little of a finding that tells whether another is like it. */
+export interface NearFinding {
+  readonly id: string;
+  readonly instinct: string;
+  readonly trigger: string;
+  readonly action: string;
+}
+
+export interface KeptChange {
+  readonly change: Change;
+  readonly state: "intended" | "made" | "dropped";
+  readonly at: number;
+}
+
+/** What is learned, all of it a fold of the ledger. */
+export interface Learning {
+  readonly learned: {
+    of(sessions: readonly string[]): Promise<{ session: string; pass: number; mark: string }[]>;
+    save(row: { session: string; pass: number; mark: string }): Promise<void>;
+  };
+  readonly findings: {
+    get(ids: readonly string[]): Promise<KeptFinding[]>;
+    ofSessions(sessions: readonly string[]): Promise<KeptFinding[]>;
+    ofInstincts(instincts: readonly string[]): Promise<KeptFinding[]>;
+    /** What an instinct's standing needs of its findings. */
+    sightings(instinct: string): Promise<Sighting[]>;
+    /** The findings of a realm that have one of these anchors. */
+    near(realm: string, anchors: readonly string[]): Promise<NearFinding[]>;
+    save(finding: KeptFinding, anchors: readonly string[]): Promise<void>;
+    forget(id: string): Promise<void>;
+    /** Puts the findings of these instincts under another. */
+    join(instincts: readonly string[], into: string): Promise<void>;
+    assign(ids: readonly string[], instinct: string): Promise<void>;
+    oppose(finding: string, by: readonly string[]): Promise<void>;
+    /** The findings of other instincts that oppose one's, with the instincts they belong to. */
+    opposing(instinct: string): Promise<(Sighting & { readonly instinct: string })[]>;
+  };
+  readonly uses: {
+    replace(session: string, run: string, project: string, at: number, uses: readonly Use[]): Promise<void>;
+    /** In one project, or in all. */
+    of(
+      head: string,
+      project: string | null,
+    ): Promise<(Use & { readonly run: string; readonly at: number })[]>;
+  };
+  readonly decisions: {
+    save(row: {
+      key: string;
+      finding: string;
+      at: number;
+      decision: Decision;
+      everywhere: boolean;
+    }): Promise<void>;
+    ofInstinct(instinct: string): Promise<{ at: number; decision: Decision; everywhere: boolean }[]>;
+  };
+  readonly instincts: {
+    get(ids: readonly string[]): Promise<Instinct[]>;
+    /** All of them, the surest first. */
+    list(): Promise<Instinct[]>;
+    /** Those of a project, and the person's own, that recommend a call of one of these programs. */
+    calling(heads: readonly string[], project: string): Promise<Instinct[]>;
+    save(instincts: readonly Instinct[]): Promise<void>;
+    forget(ids: readonly string[]): Promise<void>;
+  };
+  readonly changes: {
+    /** In the order of time. */
+    list(): Promise<KeptChange[]>;
+    get(id: string): Promise<KeptChange | null>;
+    save(change: KeptChange): Promise<void>;
+  };
+  /** Forgets everything, to be folded anew. */
+  clear(): Promise<void>;
+}
+
 /**
  * Knack's memory. Every method may be called inside or outside a transaction; inside one, nothing is seen by others
  * before it ends, and an error undoes all of it. A transaction holds the only writer: keep it short, and let nothing
@@ -154,6 +239,7 @@ export interface Store {
     get(ids: readonly string[]): Promise<ProjectFold[]>;
     save(rows: readonly ProjectFold[]): Promise<void>;
   };
+  readonly learning: Learning;
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   /** What the database engine finds wrong with its file; empty when it is sound. */
   check(): Promise<string[]>;

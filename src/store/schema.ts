@@ -5,6 +5,14 @@ export interface Tables {
   session: SessionTable;
   event: EventTable;
   project: ProjectTable;
+  learned: LearnedTable;
+  finding: FindingTable;
+  anchor: AnchorTable;
+  opposition: OppositionTable;
+  use: UseTable;
+  decision: DecisionTable;
+  instinct: InstinctTable;
+  change: ChangeTable;
 }
 
 export interface LedgerTable {
@@ -75,6 +83,82 @@ export interface ProjectTable {
   sessions: number;
 }
 
+/** How far a session was learned from. */
+export interface LearnedTable {
+  session: string;
+  pass: number;
+  mark: string;
+}
+
+export interface FindingTable {
+  id: string;
+  pass: number;
+  session: string;
+  run: string;
+  project: string;
+  realm: string;
+  instinct: string;
+  at: number;
+  origin: string | null;
+  kind: string;
+  confidence: number;
+  trigger_text: string;
+  action_text: string;
+  data: string;
+}
+
+/** The words by which lessons that may be the same find each other. */
+export interface AnchorTable {
+  realm: string;
+  word: string;
+  finding: string;
+}
+
+/** Two findings that tell opposite things; kept both ways round. */
+export interface OppositionTable {
+  finding: string;
+  by: string;
+}
+
+export interface UseTable {
+  session: string;
+  run: string;
+  project: string;
+  head: string;
+  parts: string;
+  at: number;
+  ok: number;
+  failed: number;
+}
+
+export interface DecisionTable {
+  key: string;
+  finding: string;
+  at: number;
+  decision: string;
+  everywhere: number;
+}
+
+export interface InstinctTable {
+  id: string;
+  realm: string;
+  project: string;
+  /** The program of the call it recommends. */
+  head: string | null;
+  status: string;
+  confidence: number;
+  last_at: number;
+  data: string;
+}
+
+export interface ChangeTable {
+  id: string;
+  path: string;
+  state: string;
+  at: number;
+  data: string;
+}
+
 /** Each step brings a database from the version that is its index to the next. Steps are only ever added. */
 export const migrations: readonly (readonly string[])[] = [
   [
@@ -97,5 +181,33 @@ export const migrations: readonly (readonly string[])[] = [
     `create table project (
       id text primary key, name text not null, root text, first_at integer not null, last_at integer not null,
       sessions integer not null)`,
+  ],
+  [
+    `create table learned (session text primary key, pass integer not null, mark text not null)`,
+    `create table finding (
+      id text primary key, pass integer not null, session text not null, run text not null, project text not null,
+      realm text not null, instinct text not null, at integer not null, origin text, kind text not null,
+      confidence real not null, trigger_text text not null, action_text text not null, data text not null)`,
+    `create index finding_of_instinct on finding (instinct)`,
+    `create index finding_of_session on finding (session)`,
+    `create table anchor (
+      realm text not null, word text not null, finding text not null, primary key (realm, word, finding)) without rowid`,
+    `create index anchor_of_finding on anchor (finding)`,
+    `create table opposition (finding text not null, by text not null, primary key (finding, by)) without rowid`,
+    `create table use (
+      session text not null, run text not null, project text not null, head text not null, parts text not null,
+      at integer not null, ok integer not null, failed integer not null)`,
+    `create index use_of_head on use (head, project)`,
+    `create index use_of_session on use (session)`,
+    `create table decision (
+      key text primary key, finding text not null, at integer not null, decision text not null,
+      everywhere integer not null)`,
+    `create index decision_of_finding on decision (finding)`,
+    `create table instinct (
+      id text primary key, realm text not null, project text not null, head text, status text not null,
+      confidence real not null, last_at integer not null, data text not null)`,
+    `create index instinct_of_head on instinct (head) where head is not null`,
+    `create table change (
+      id text primary key, path text not null, state text not null, at integer not null, data text not null)`,
   ],
 ];

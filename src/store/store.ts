@@ -1,17 +1,14 @@
-import { isUtf8 } from "node:buffer";
-import { type AliasedRawBuilder, CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
-import { KnackError } from "../core/errors.ts";
+import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import { type Event, numberOf, refOf } from "../core/event.ts";
 import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
 import type { Session } from "../core/session.ts";
 import type { Clock, Reading, Store } from "../engine/ports.ts";
+import { createLearning } from "./learning.ts";
+import { bytesOf, columnsOf, inSlices, parsed, projectColumns, rowOf } from "./rows.ts";
 import type { EventTable, LedgerTable, ProjectTable, ReadingTable, SessionTable, Tables } from "./schema.ts";
 
 /** Room for the events of one session in the events' keys: more than a transcript of any size has. */
 const eventsPerSession = 2 ** 24;
-/** Rows or keys in one statement: SQLite takes some 32,000 values, and a row has up to 20. */
-const atOnce = 1_000;
-
 /** The Store over any Kysely database that has the tables. */
 export function createStore(db: Kysely<Tables>, clock: Clock): Store {
   return {
@@ -20,6 +17,7 @@ export function createStore(db: Kysely<Tables>, clock: Clock): Store {
     sessions: sessions(db),
     events: events(db),
     projects: projects(db),
+    learning: createLearning(db),
     transaction: (work) => db.transaction().execute((tx) => work(createStore(tx, clock))),
     check: async () => findingsOf((await sql`pragma integrity_check(20)`.execute(db)).rows),
     close: () => db.destroy(),
@@ -107,8 +105,6 @@ function sessions(db: Kysely<Tables>): Store["sessions"] {
     },
   };
 }
-
-const projectColumns = ["project_id", "project_name", "project_root"] as const;
 
 /** Everything is replaced but the project a session was found in: the ledger has it, and a remote may come later. */
 function updated(ref: (name: `excluded.${keyof SessionTable}`) => unknown) {
@@ -242,13 +238,6 @@ function projects(db: Kysely<Tables>): Store["projects"] {
   };
 }
 
-async function inSlices<K, R>(keys: readonly K[], ask: (some: readonly K[]) => Promise<R[]>): Promise<R[]> {
-  const rows: R[] = [];
-  for (let from = 0; from < keys.length; from += atOnce)
-    rows.push(...(await ask(keys.slice(from, from + atOnce))));
-  return rows;
-}
-
 function readingFromRow({ offset, line, digest, modified_at, cached_at, ...row }: ReadingTable): Reading {
   return {
     path: row.path,
@@ -350,71 +339,6 @@ function eventFromRow({ id, facts, ...row }: EventTable, base: number): Event {
 
 function entryFromRow({ recorded_at: _, data, ...row }: LedgerTable): LedgerEntry {
   return { ...row, data: parsed(data) } as LedgerEntry;
-}
-
-/** Which columns hold text, and which numbers. */
-const columns: {
-  readonly [Table in keyof Tables]: Readonly<
-    Record<"texts" | "numbers", readonly (keyof Tables[Table] & string)[]>
-  >;
-} = {
-  ledger: { texts: ["project", "session", "actor", "type", "key", "data"], numbers: ["at"] },
-  reading: {
-    texts: ["path", "format", "digest", "state", "diagnostics"],
-    numbers: ["size", "modified_at", "offset", "line", "cached_at"],
-  },
-  session: {
-    texts: [
-      "id",
-      "path",
-      "format",
-      "session_id",
-      "agent_id",
-      "cwd",
-      "remote",
-      "transcript_path",
-      ...projectColumns,
-    ],
-    numbers: ["n", "subagent", "started_at", "ended_at", "events", "prompts", "calls", "failed", "rejected"],
-  },
-  event: { texts: ["kind", "outcome", "origin", "text", "facts"], numbers: ["id"] },
-  project: { texts: ["id", "name", "root"], numbers: ["first_at", "last_at", "sessions"] },
-};
-
-/** Text is read as bytes: the driver ends the process on text that a damaged file has made invalid. */
-function columnsOf(table: keyof Tables): AliasedRawBuilder<unknown, string>[] {
-  const { texts, numbers } = columns[table];
-  return [...numbers.map((name) => sql`${sql.ref(name)}`.as(name)), ...texts.map(bytesOf)];
-}
-
-function bytesOf(column: string): AliasedRawBuilder<unknown, string> {
-  return sql`cast(${sql.ref(column)} as blob)`.as(column);
-}
-
-function rowOf<Row>(row: Record<string, unknown>): Row {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, value instanceof ArrayBuffer ? textIn(value) : value]),
-  ) as Row;
-}
-
-function textIn(bytes: ArrayBuffer): string {
-  if (!isUtf8(bytes)) throw damagedRow("text that is not UTF-8");
-  return Buffer.from(bytes).toString("utf8");
-}
-
-function parsed(text: string) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The row's content is no part of the message: it may be anything.
-    throw damagedRow("a value that is not JSON");
-  }
-}
-
-function damagedRow(finding: string): KnackError {
-  return new KnackError("STORE_DAMAGED", `Knack's database is damaged: it holds ${finding}.`, {
-    hint: "Move knack.db away and run knack again: sessions are read anew from the agents' transcripts.",
-  });
 }
 
 function projectFromRow({ first_at, last_at, ...row }: ProjectTable): ProjectFold {

@@ -10,6 +10,9 @@ export type Detector = (events: readonly Event[]) => Finding[];
 
 const detectors: readonly Detector[] = [explicitInstruction, userCorrection, errorRecovery, convention];
 
+/** Raised whenever detectors find something else than before: sessions are then looked at again. */
+export const detectorsVersion = 1;
+
 /** Everything worth keeping in a session, best first. */
 export function detect(events: readonly Event[]): Finding[] {
   return detectors

@@ -1,0 +1,39 @@
+import { callOf, runsOf } from "./command.ts";
+import type { Event } from "./event.ts";
+
+/** How often a call was made in a session, and how it went: later sessions tell whether advice holds. */
+export interface Use {
+  /** The program, and all that tells one call of it from another: subcommand, flags, variables, wrappers. */
+  readonly head: string;
+  readonly parts: readonly string[];
+  /** When it was first made. */
+  readonly at: number | null;
+  readonly ok: number;
+  readonly failed: number;
+}
+
+/** The calls of a session, each kind once. */
+export function usesOf(events: readonly Event[]): Use[] {
+  const uses = new Map<
+    string,
+    { head: string; parts: string[]; at: number | null; ok: number; failed: number }
+  >();
+  for (const { command, outcome, at } of events) {
+    if (command === null || (outcome !== "ok" && outcome !== "failed")) continue;
+    for (const run of runsOf(command)) {
+      const [head, ...rest] = callOf(run);
+      if (head === undefined) continue;
+      const parts = [...new Set(rest)].sort();
+      const key = [head, ...parts].join(" ");
+      const use = uses.get(key) ?? { head, parts, at, ok: 0, failed: 0 };
+      use[outcome]++;
+      uses.set(key, use);
+    }
+  }
+  return [...uses.values()];
+}
+
+/** Whether a use is one of the call that a lesson recommends: it has all its parts. */
+export function isUseOf({ head, parts }: Use, [program, ...needed]: readonly string[]): boolean {
+  return head === program && needed.every((part) => parts.includes(part));
+}

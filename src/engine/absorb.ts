@@ -1,0 +1,207 @@
+import { type Evidence, type Instinct, standingOf } from "../core/instinct.ts";
+import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
+import { anchorsOf, type Gist, gistOf, opposed, same } from "../core/likeness.ts";
+import { isUseOf } from "../core/use.ts";
+import type { KeptFinding, Learning, Store } from "./ports.ts";
+
+/**
+ * Brings what is learned up to date with new entries of the ledger. Findings that are alike, directly or through
+ * others, are one instinct; so the outcome does not depend on the order in which they come.
+ */
+export async function absorb({ learning }: Store, entries: readonly LedgerEntry[]): Promise<void> {
+  const touched = new Set<string>();
+  for (const entry of entries) {
+    for (const instinct of await take(learning, entry)) touched.add(instinct);
+  }
+  if (touched.size > 0) await refold(learning, touched);
+}
+
+/** Writes what an entry says, and answers with the instincts that may stand differently for it. */
+async function take(learning: Learning, entry: LedgerEntry): Promise<readonly string[]> {
+  switch (entry.type) {
+    case "finding.made":
+      return addFinding(learning, entry);
+    case "finding.withdrawn":
+      return dropFinding(learning, entry);
+    case "session.learned":
+      return addUses(learning, entry);
+    case "instinct.decided": {
+      const { at, key, data } = entry;
+      const { instinct: finding, decision, everywhere } = data;
+      await learning.decisions.save({ key, finding, at: at ?? 0, decision, everywhere });
+      return (await learning.findings.get([finding])).map(({ instinct }) => instinct);
+    }
+    case "change.intended":
+    case "change.made":
+    case "change.dropped":
+      await followChange(learning, entry);
+      return [];
+    case "session.found":
+    case "transcript.rewritten":
+    case "events.purged":
+      return [];
+  }
+}
+
+async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): Promise<string[]> {
+  const { id, pass, realm, finding } = entry.data;
+  const [known] = await learning.findings.get([id]);
+  if (known && known.pass >= pass) return [];
+  const before = known ? await dropKnown(learning, known) : [];
+  const gist = gistOf(finding);
+  const anchors = anchorsOf(gist);
+  const near = (await learning.findings.near(realm, anchors)).map((other) => ({
+    ...other,
+    gist: gistOf(other),
+  }));
+  const kin = [...new Set(near.flatMap((other) => (same(gist, other.gist) ? other.instinct : [])))];
+  const kept: KeptFinding = {
+    ...entry.data,
+    session: entry.session ?? "",
+    project: entry.project ?? "unknown",
+    at: entry.at ?? 0,
+    instinct: id,
+  };
+  const instinct = earliest([kept, ...(await learning.findings.get(kin))]);
+  await learning.findings.save({ ...kept, instinct }, anchors);
+  await learning.findings.oppose(
+    id,
+    near.flatMap((other) => (opposed(gist, other.gist) ? other.id : [])),
+  );
+  const others = kin.filter((other) => other !== instinct);
+  if (others.length > 0) await learning.findings.join(others, instinct);
+  return [...before, ...kin, instinct];
+}
+
+async function dropFinding(learning: Learning, entry: EntryOf<"finding.withdrawn">): Promise<string[]> {
+  const [known] = await learning.findings.get([entry.data.id]);
+  return known && known.pass < entry.data.pass ? dropKnown(learning, known) : [];
+}
+
+/** Takes a finding out. What it alone held together falls apart. */
+async function dropKnown(learning: Learning, known: KeptFinding): Promise<string[]> {
+  await learning.findings.forget(known.id);
+  const left = (await learning.findings.ofInstincts([known.instinct])).map((finding) => ({
+    finding,
+    gist: gistOf(finding.finding),
+  }));
+  const groups = componentsOf(left, (a, b) => same(a.gist, b.gist));
+  const instincts: string[] = [];
+  for (const group of groups) {
+    const findings = group.map(({ finding }) => finding) as [KeptFinding, ...KeptFinding[]];
+    const instinct = earliest(findings);
+    await learning.findings.assign(
+      findings.map(({ id }) => id),
+      instinct,
+    );
+    instincts.push(instinct);
+  }
+  return [known.instinct, ...instincts];
+}
+
+/** The groups that are connected, directly or through others. */
+function componentsOf<Item extends { readonly gist: Gist }>(
+  items: readonly Item[],
+  connected: (a: Item, b: Item) => boolean,
+): Item[][] {
+  const groups: Item[][] = [];
+  for (const item of items) {
+    const joined = groups.filter((group) => group.some((other) => connected(item, other)));
+    const rest = groups.filter((group) => !joined.includes(group));
+    groups.splice(0, groups.length, ...rest, [...joined.flat(), item]);
+  }
+  return groups;
+}
+
+async function addUses(learning: Learning, entry: EntryOf<"session.learned">): Promise<string[]> {
+  const { session, project, at, data } = entry;
+  if (session === null || project === null) return [];
+  const [known] = await learning.learned.of([session]);
+  if (known && known.pass >= data.pass) return [];
+  await learning.learned.save({ session, pass: data.pass, mark: data.mark });
+  await learning.uses.replace(session, data.run, project, at ?? 0, data.uses);
+  const heads = [...new Set(data.uses.map(({ head }) => head))];
+  const calling = await learning.instincts.calling(heads, project);
+  return calling.flatMap(({ id, call }) => (data.uses.some((use) => call && isUseOf(use, call)) ? id : []));
+}
+
+async function followChange(
+  { changes }: Learning,
+  entry: EntryOf<"change.intended" | "change.made" | "change.dropped">,
+): Promise<void> {
+  const known = await changes.get(entry.data.id);
+  if (entry.type === "change.intended") {
+    if (!known) await changes.save({ change: entry.data, state: "intended", at: entry.at ?? 0 });
+  } else if (known)
+    await changes.save({ ...known, state: entry.type === "change.made" ? "made" : "dropped" });
+}
+
+/** Computes anew where instincts stand, and those that speak against them. */
+async function refold(learning: Learning, touched: ReadonlySet<string>): Promise<void> {
+  const stale = new Set(touched);
+  for (const id of touched)
+    for (const { instinct } of await learning.findings.opposing(id)) stale.add(instinct);
+  const instincts: Instinct[] = [];
+  for (const id of stale) {
+    const instinct = await fold(learning, id);
+    if (instinct) instincts.push(instinct);
+  }
+  const left = new Set(instincts.map(({ id }) => id));
+  await learning.instincts.forget([...stale].filter((id) => !left.has(id)));
+  await learning.instincts.save(instincts);
+}
+
+/** The id of the earliest finding, by which its instinct goes. */
+function earliest(findings: readonly [KeptFinding, ...KeptFinding[]]): string {
+  return findings.reduce((first, other) => (isBefore(other, first) ? other : first)).id;
+}
+
+function isBefore(a: KeptFinding, b: KeptFinding): boolean {
+  return a.at !== b.at ? a.at < b.at : `${a.run} ${a.id}` < `${b.run} ${b.id}`;
+}
+
+/** An instinct from everything that is known about it. */
+async function fold(learning: Learning, id: string): Promise<Instinct | null> {
+  const sightings = await learning.findings.sightings(id);
+  const best = [...sightings].sort(
+    (a, b) => b.confidence - a.confidence || a.at - b.at || (a.id < b.id ? -1 : 1),
+  )[0];
+  const [kept] = best ? await learning.findings.get([best.id]) : [];
+  if (!kept) return null;
+  const { confidence: _, scope, ...lesson } = withoutPlaces(kept.finding);
+  const evidence: Evidence[] = [
+    ...sightings.map((sighting) => ({ type: "seen" as const, ...sighting })),
+    ...(await learning.findings.opposing(id)).map(({ run, at, instinct, kind }) => ({
+      type: "opposed" as const,
+      run,
+      at,
+      by: instinct,
+      byPerson: kind !== "error-recovery",
+    })),
+    ...(await usesOfCall(learning, lesson.call, scope === "user" ? null : kept.project)),
+    ...(await learning.decisions.ofInstinct(id)).map(({ at, decision, everywhere }) => ({
+      type: decision,
+      at,
+      everywhere,
+    })),
+  ];
+  return { ...lesson, id, project: kept.project, scope, standing: standingOf(evidence) };
+}
+
+function withoutPlaces({ refs: _, keys: __, at: ___, origin: ____, ...lesson }: KeptFinding["finding"]) {
+  return lesson;
+}
+
+async function usesOfCall(
+  learning: Learning,
+  call: readonly string[] | null,
+  project: string | null,
+): Promise<Evidence[]> {
+  const head = call?.[0];
+  if (!call || head === undefined) return [];
+  const uses = await learning.uses.of(head, project);
+  return uses.flatMap((use) => {
+    const { run, at, ok, failed } = use;
+    return isUseOf(use, call) ? [{ type: "used" as const, run, at, ok, failed }] : [];
+  });
+}

@@ -1,0 +1,306 @@
+import { type Kysely, sql } from "kysely";
+import type { Change } from "../core/change.ts";
+import type { FindingKind } from "../core/finding.ts";
+import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
+import type { KeptChange, KeptFinding, Learning } from "../engine/ports.ts";
+import { bytesOf, columnsOf, inSlices, parsed, rowOf } from "./rows.ts";
+import type { DecisionTable, FindingTable, InstinctTable, LearnedTable, Tables, UseTable } from "./schema.ts";
+
+/** What is learned, over the tables that follow from the ledger. */
+export function createLearning(db: Kysely<Tables>): Learning {
+  return {
+    learned: learned(db),
+    findings: findings(db),
+    uses: uses(db),
+    decisions: decisions(db),
+    instincts: instincts(db),
+    changes: changes(db),
+    clear: async () => {
+      for (const table of [
+        "learned",
+        "finding",
+        "anchor",
+        "opposition",
+        "use",
+        "decision",
+        "instinct",
+        "change",
+      ] as const)
+        await db.deleteFrom(table).execute();
+    },
+  };
+}
+
+function learned(db: Kysely<Tables>): Learning["learned"] {
+  return {
+    of: async (sessions) => {
+      const rows = await inSlices(sessions, (some) =>
+        db.selectFrom("learned").select(columnsOf("learned")).where("session", "in", some).execute(),
+      );
+      return rows.map((row) => rowOf<LearnedTable>(row));
+    },
+    save: async (row) => {
+      await db.replaceInto("learned").values(row).execute();
+    },
+  };
+}
+
+function findings(db: Kysely<Tables>): Learning["findings"] {
+  const where = async (column: "id" | "session" | "instinct", values: readonly string[]) => {
+    const rows = await inSlices(values, (some) =>
+      db.selectFrom("finding").select(columnsOf("finding")).where(column, "in", some).execute(),
+    );
+    return rows.map((row) => findingFromRow(rowOf(row)));
+  };
+  return {
+    get: (ids) => where("id", ids),
+    ofSessions: (sessions) => where("session", sessions),
+    ofInstincts: (instincts) => where("instinct", instincts),
+    sightings: async (instinct) => {
+      const rows = await db
+        .selectFrom("finding")
+        .select(sightingColumns)
+        .where("instinct", "=", instinct)
+        .execute();
+      return rows.map((row) => sightingFromRow(rowOf(row)));
+    },
+    near: async (realm, anchors) => {
+      const rows = await inSlices(anchors, (some) =>
+        db
+          .selectFrom("finding")
+          .select(["id", "instinct", "trigger_text", "action_text"].map(bytesOf))
+          .where("id", "in", (query) =>
+            query.selectFrom("anchor").select("finding").where("realm", "=", realm).where("word", "in", some),
+          )
+          .execute(),
+      );
+      return rows.map((row) => {
+        const { id, instinct, trigger_text, action_text } = rowOf<FindingTable>(row);
+        return { id, instinct, trigger: trigger_text, action: action_text };
+      });
+    },
+    save: async (finding, anchors) => {
+      await db.replaceInto("finding").values(findingToRow(finding)).execute();
+      const { id, realm } = finding;
+      await db.deleteFrom("anchor").where("finding", "=", id).execute();
+      const rows = [...new Set(anchors)].map((word) => ({ realm, word, finding: id }));
+      if (rows.length > 0) await db.insertInto("anchor").values(rows).execute();
+    },
+    forget: async (id) => {
+      await db.deleteFrom("finding").where("id", "=", id).execute();
+      await db.deleteFrom("anchor").where("finding", "=", id).execute();
+      await db.deleteFrom("opposition").where("finding", "=", id).execute();
+      await db.deleteFrom("opposition").where("by", "=", id).execute();
+    },
+    join: async (others, into) => {
+      await inSlices(others, (some) =>
+        db.updateTable("finding").set({ instinct: into }).where("instinct", "in", some).execute(),
+      );
+    },
+    assign: async (ids, instinct) => {
+      await inSlices(ids, (some) =>
+        db.updateTable("finding").set({ instinct }).where("id", "in", some).execute(),
+      );
+    },
+    oppose: async (finding, by) => {
+      const rows = by.flatMap((other) => [
+        { finding, by: other },
+        { finding: other, by: finding },
+      ]);
+      if (rows.length === 0) return;
+      await db
+        .insertInto("opposition")
+        .values(rows)
+        .onConflict((conflict) => conflict.doNothing())
+        .execute();
+    },
+    opposing: async (instinct) => {
+      const rows = await db
+        .selectFrom("opposition")
+        .innerJoin("finding as own", "own.id", "opposition.finding")
+        .innerJoin("finding", "finding.id", "opposition.by")
+        .select([
+          ...sightingNames.map((name) => sql`finding.${sql.ref(name)}`.as(name)),
+          sql`finding.instinct`.as("instinct"),
+        ])
+        .distinct()
+        .where("own.instinct", "=", instinct)
+        .where("finding.instinct", "!=", instinct)
+        .execute();
+      return rows.map((row) => {
+        const found = rowOf<FindingTable>(row);
+        return { ...sightingFromRow(found), instinct: found.instinct };
+      });
+    },
+  };
+}
+
+function uses(db: Kysely<Tables>): Learning["uses"] {
+  return {
+    replace: async (session, run, project, at, all) => {
+      await db.deleteFrom("use").where("session", "=", session).execute();
+      await inSlices(all, (some) =>
+        db
+          .insertInto("use")
+          .values(
+            some.map((use) => ({
+              session,
+              run,
+              project,
+              head: use.head,
+              parts: JSON.stringify(use.parts),
+              at: use.at ?? at,
+              ok: use.ok,
+              failed: use.failed,
+            })),
+          )
+          .returning("at")
+          .execute(),
+      );
+    },
+    of: async (head, project) => {
+      const query = db.selectFrom("use").select(columnsOf("use")).where("head", "=", head);
+      const rows = await (project === null ? query : query.where("project", "=", project)).execute();
+      return rows.map((row) => {
+        const { run, at, ok, failed, parts } = rowOf<UseTable>(row);
+        return { run, head, parts: parsed(parts), at, ok, failed };
+      });
+    },
+  };
+}
+
+function decisions(db: Kysely<Tables>): Learning["decisions"] {
+  return {
+    save: async ({ everywhere, ...row }) => {
+      await db
+        .replaceInto("decision")
+        .values({ ...row, everywhere: everywhere ? 1 : 0 })
+        .execute();
+    },
+    ofInstinct: async (instinct) => {
+      const rows = await db
+        .selectFrom("decision")
+        .select(columnsOf("decision"))
+        .where("finding", "in", (query) =>
+          query.selectFrom("finding").select("id").where("instinct", "=", instinct),
+        )
+        .orderBy("at")
+        .execute();
+      return rows.map((row) => {
+        const { at, decision, everywhere } = rowOf<DecisionTable>(row);
+        return { at, decision: decision as Decision, everywhere: everywhere === 1 };
+      });
+    },
+  };
+}
+
+function instincts(db: Kysely<Tables>): Learning["instincts"] {
+  const read = (rows: readonly Record<string, unknown>[]): Instinct[] =>
+    rows.map((row) => parsed(rowOf<InstinctTable>(row).data));
+  return {
+    get: async (ids) =>
+      read(
+        await inSlices(ids, (some) =>
+          db.selectFrom("instinct").select(bytesOf("data")).where("id", "in", some).execute(),
+        ),
+      ),
+    list: async () =>
+      read(
+        await db
+          .selectFrom("instinct")
+          .select(bytesOf("data"))
+          .orderBy("confidence", "desc")
+          .orderBy("id")
+          .execute(),
+      ),
+    calling: async (heads, project) =>
+      read(
+        await inSlices(heads, (some) =>
+          db
+            .selectFrom("instinct")
+            .select(bytesOf("data"))
+            .where("head", "in", some)
+            .where((where) => where.or([where("project", "=", project), where("realm", "=", "user")]))
+            .execute(),
+        ),
+      ),
+    save: async (all) => {
+      await inSlices(all, (some) =>
+        db.replaceInto("instinct").values(some.map(instinctToRow)).returning("id").execute(),
+      );
+    },
+    forget: async (ids) => {
+      await inSlices(ids, (some) =>
+        db.deleteFrom("instinct").where("id", "in", some).returning("id").execute(),
+      );
+    },
+  };
+}
+
+function changes(db: Kysely<Tables>): Learning["changes"] {
+  const read = (row: Record<string, unknown>): KeptChange => {
+    const { state, at, data } = rowOf<Tables["change"]>(row);
+    return { change: parsed(data) as Change, state: state as KeptChange["state"], at };
+  };
+  return {
+    list: async () =>
+      (await db.selectFrom("change").select(columnsOf("change")).orderBy("at").orderBy("id").execute()).map(
+        read,
+      ),
+    get: async (id) => {
+      const row = await db
+        .selectFrom("change")
+        .select(columnsOf("change"))
+        .where("id", "=", id)
+        .executeTakeFirst();
+      return row ? read(row) : null;
+    },
+    save: async ({ change, state, at }) => {
+      await db
+        .replaceInto("change")
+        .values({ id: change.id, path: change.path, state, at, data: JSON.stringify(change) })
+        .execute();
+    },
+  };
+}
+
+const sightingNames = ["id", "kind", "run", "at", "origin", "confidence"] as const;
+const sightingColumns = sightingNames.map((name) =>
+  name === "at" || name === "confidence" ? sql`${sql.ref(name)}`.as(name) : bytesOf(name),
+);
+
+function sightingFromRow({ id, kind, run, at, origin, confidence }: FindingTable): Sighting {
+  return { id, kind: kind as FindingKind, run, at, origin, confidence };
+}
+
+function findingFromRow(row: FindingTable): KeptFinding {
+  const { id, pass, session, run, project, realm, instinct, at } = row;
+  return { id, pass, session, run, project, realm, instinct, at, finding: parsed(row.data) };
+}
+
+function findingToRow({ finding, ...row }: KeptFinding): FindingTable {
+  const { origin, kind, confidence, trigger, action } = finding;
+  return {
+    ...row,
+    origin,
+    kind,
+    confidence,
+    trigger_text: trigger,
+    action_text: action,
+    data: JSON.stringify(finding),
+  };
+}
+
+function instinctToRow(instinct: Instinct): InstinctTable {
+  const { id, project, scope, call, standing } = instinct;
+  return {
+    id,
+    realm: scope === "user" ? "user" : project,
+    project,
+    head: call?.[0] ?? null,
+    status: standing.status,
+    confidence: standing.confidence,
+    last_at: standing.lastAt,
+    data: JSON.stringify(instinct),
+  };
+}
