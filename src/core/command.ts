@@ -71,6 +71,228 @@ function asks({ name, args }: Program, exitCode: number): boolean {
   return ["npm", "pnpm", "yarn", "bun"].includes(name) && verb === "audit";
 }
 
+/** A program as a command starts it, with everything around it that may decide whether it works. */
+export interface Run extends Program {
+  /** The program as it was written: `.venv/bin/pytest`. */
+  readonly written: string;
+  /** `NAME=value`, set for it alone or exported before it. */
+  readonly env: readonly string[];
+  /** What it is started through: `sudo`, `timeout 30`. */
+  readonly through: readonly string[];
+  /** Where a `cd` before it went. */
+  readonly directory: string | null;
+  /** It only receives what another program prints. */
+  readonly filters: boolean;
+  /** Something after it decides the exit status, so its failure may show in the output alone. */
+  readonly hidden: boolean;
+}
+
+/** Every program that a command starts, in order, without `cd` and `export`; empty when it cannot be parsed. */
+export function runsOf(command: string): Run[] {
+  const runs: Run[] = [];
+  const place: Place = { directory: null, exported: [], filters: false, hidden: false };
+  collectAll(parse(command).commands, place, runs);
+  return runs;
+}
+
+/** What is known when a program starts. The folder and the exports outlive it, as they do in a shell. */
+interface Place {
+  directory: string | null;
+  exported: string[];
+  readonly filters: boolean;
+  readonly hidden: boolean;
+}
+
+function collectAll(statements: readonly Statement[], place: Place, runs: Run[]): void {
+  statements.forEach(({ command }, at) => {
+    const inner = { ...place, hidden: place.hidden || at < statements.length - 1 };
+    collect(command, inner, runs);
+    place.directory = inner.directory;
+    place.exported = inner.exported;
+  });
+}
+
+function collect(node: AndOr | PipelineNode | Statement, place: Place, runs: Run[]): void {
+  switch (node.type) {
+    case "Statement":
+      return collect(node.command, place, runs);
+    case "AndOr":
+      node.commands.forEach((part, at) => {
+        const inner = { ...place, hidden: place.hidden || node.operators[at] === "||" };
+        collect(part, inner, runs);
+        place.directory = inner.directory;
+        place.exported = inner.exported;
+      });
+      return;
+    case "Pipeline":
+      node.commands.forEach((part, at) => {
+        const last = at === node.commands.length - 1;
+        collect(part, { ...place, filters: place.filters || at > 0, hidden: place.hidden || !last }, runs);
+      });
+      return;
+    case "Command":
+      return collectCommand(node, place, runs);
+    case "Redirected":
+      return collect(node.command, place, runs);
+    case "Subshell":
+      return collectAll(node.body.commands, { ...place }, runs);
+    case "BraceGroup":
+    case "For":
+    case "While":
+      return collectAll(node.body.commands, place, runs);
+    case "If":
+      for (const list of [node.clause, node.then, ...node.elif.map(({ then }) => then), node.else])
+        if (list) collectAll(list.commands, { ...place }, runs);
+      return;
+    default:
+      return;
+  }
+}
+
+function collectCommand(command: Command, place: Place, runs: Run[]): void {
+  const set = command.prefix.flatMap((part) => (part.type === "Assignment" ? [part.text] : []));
+  const words = wordsOfCommand(command);
+  const { through, program } = unwrap(words);
+  if (program === null) {
+    place.exported = [...place.exported, ...set];
+    return;
+  }
+  if (program.name === "cd" || program.name === "pushd") place.directory = program.args[0] ?? null;
+  else if (program.name === "export") place.exported = [...place.exported, ...program.args];
+  else {
+    const script = scriptWords(program);
+    if (script !== null) return collectAll(parse(script).commands, place, runs);
+    const env = [...place.exported, ...set, ...through.filter((word) => assignment.test(word))];
+    const wrapped = through.filter((word) => !assignment.test(word));
+    const { directory, filters, hidden } = place;
+    const written = words[through.length] ?? program.name;
+    runs.push({ ...program, written, env, through: wrapped, directory, filters, hidden });
+  }
+}
+
+const assignment = /^\w+=/;
+
+/** What differs between a call that failed and a similar one, the most telling difference first. */
+export type Change = "wrapper" | "program" | "path" | "environment" | "directory" | "flag" | "argument" | "none";
+
+/** What changed from one run to another; null when the two have too little in common to be the same attempt. */
+export function changeBetween(before: Run, after: Run): Change | null {
+  const [a, b] = [wordsOfRun(before), wordsOfRun(after)];
+  if (endsWith(a, b) && a.length > b.length && !before.filters) return "wrapper";
+  if (endsWith(b, a) && b.length > a.length) return "wrapper";
+  if (before.name !== after.name) return changeOfProgram(before, after);
+  if (subcommandOf(before) !== subcommandOf(after) && !sharesMost(before.args, after.args)) {
+    return startsByPath(before, after) ? "path" : null;
+  }
+  if (before.written !== after.written) return "path";
+  if (before.env.join("\n") !== after.env.join("\n")) return "environment";
+  const flags = (run: Run) => run.args.filter((arg) => arg.startsWith("-")).sort().join(" ");
+  const sameWords = a.join("\n") === b.join("\n");
+  if (sameWords && before.directory !== after.directory) return "directory";
+  if (sameWords) return before.through.join(" ") === after.through.join(" ") ? "none" : "wrapper";
+  if (flags(before) !== flags(after)) return "flag";
+  return "argument";
+}
+
+function changeOfProgram(before: Run, after: Run): Change | null {
+  if (startsByPath(before, after)) return "path";
+  if (sharesMost(before.args, after.args)) return "program";
+  return null;
+}
+
+/** `mocha` or `pnpm exec mocha`, then `node …/mocha/bin/mocha.js`. */
+function startsByPath(before: Run, after: Run): boolean {
+  const sought = subcommandOf(before)?.split(" ").at(-1) ?? before.name;
+  return wordsOfRun(after).some((word) => word.includes("/") && bareName(word) === sought);
+}
+
+function sharesMost(a: readonly string[], b: readonly string[]): boolean {
+  const [left, right] = [new Set(a.filter(tells)), new Set(b.filter(tells))];
+  let shared = 0;
+  for (const word of left) if (right.has(word)) shared++;
+  return shared > 0 && shared / Math.max(left.size, right.size) >= 0.5;
+}
+
+/** Whether a word says what a call is about: `-n`, `.` and `2` do not. */
+function tells(word: string): boolean {
+  return word.length > 2 && !/^-\w$|^\d+$/.test(word);
+}
+
+function endsWith(words: readonly string[], end: readonly string[]): boolean {
+  return end.length > 0 && end.every((word, at) => words[words.length - end.length + at] === word);
+}
+
+function wordsOfRun({ name, args }: Program): string[] {
+  return [name, ...args];
+}
+
+/** The program's verb, when it has verbs: `commit`, `run test`, `-m pytest`. */
+export function subcommandOf({ name, args }: Program): string | null {
+  if (hasNoVerbs.has(name)) return null;
+  const [first, second] = args;
+  if (first === undefined) return null;
+  if (first === "-m") return second === undefined ? null : `-m ${second}`;
+  if (!bareWord.test(first)) return null;
+  return leadsOn.has(first) && second !== undefined && bareWord.test(second) ? `${first} ${second}` : first;
+}
+
+const bareWord = /^[a-zA-Z][\w:@-]*$/;
+const leadsOn = new Set(["run", "exec", "x", "dlx", "compose", "tool", "bun", "npm", "pnpm"]);
+const hasNoVerbs = new Set(
+  (
+    "ls cat head tail sed awk grep egrep fgrep rg ag find fd wc sort uniq cut tr xargs echo printf cp mv rm mkdir touch " +
+    "chmod chown ln test [ [[ which type command diff cmp file stat tree du df ps kill pkill pgrep curl wget tee jq nl " +
+    "sleep date env time timeout sh bash zsh open less more node python python3 ruby perl source . read xxd od realpath"
+  ).split(" "),
+);
+
+/** The program with its verb, without what changes from call to call: `npm run lint`. */
+export function headOf(program: Program): string {
+  const verb = subcommandOf(program);
+  return verb === null ? program.name : `${program.name} ${verb}`;
+}
+
+/** What a later use of a run would have too: variables, wrappers, program, verb and long flags. */
+export function callOf(run: Run): string[] {
+  const names = run.env.map((set) => set.slice(0, set.indexOf("=") + 1));
+  const flags = run.args.flatMap((arg) => (/^--[a-z]/.test(arg) ? [arg.replace(/=.*/s, "")] : []));
+  return [...new Set([...names, ...run.through.slice(0, 1), ...headOf(run).split(" "), ...flags])].slice(0, 8);
+}
+
+/** A run as a person would retell it: without values that are used once. */
+export function retell(run: Run, most = 90): string {
+  const words = [
+    ...(run.directory === null ? [] : ["cd", place(run.directory), "&&"]),
+    ...run.env.map(place),
+    ...run.through,
+    ...[run.written, ...run.args].map(retellWord),
+  ];
+  let told = "";
+  for (const word of words) {
+    if (told.length + word.length >= most) return `${told} …`;
+    told = told === "" ? word : `${told} ${word}`;
+  }
+  return told;
+}
+
+function retellWord(word: string): string {
+  if (/\s/.test(word) || word.length > 60) return word.startsWith("-") ? word.slice(0, 12) : "…";
+  return place(word);
+}
+
+/** A path under somebody's home or a temporary folder by its last parts. */
+function place(path: string): string {
+  if (!/^(\w+=)?(\/|~\/)/.test(path)) return path.length > 60 ? `${path.slice(0, 59)}…` : path;
+  const parts = path.split("/");
+  return parts.length <= 4 ? path : `…/${parts.slice(-2).join("/")}`;
+}
+
+/** Names of files that a command speaks of, wherever they stand in it. */
+export function filesIn(command: string): Set<string> {
+  const names = command.slice(0, policy.keep.eventChars).match(/[\w@-]{1,80}\.[a-zA-Z]\w{0,7}\b/g) ?? [];
+  return new Set(names);
+}
+
 function programsOf(node: Statement | AndOr | PipelineNode): Program[] {
   switch (node.type) {
     case "Statement":
@@ -112,9 +334,16 @@ function lastOf({ commands }: CompoundList): Program[] {
 const wrappers = new Set(["sudo", "env", "time", "timeout", "nice", "nohup", "stdbuf", "exec", "builtin"]);
 
 function programOf(command: Command): Program | null {
-  const words = [command.name, ...command.args].flatMap((word) =>
+  return unwrap(wordsOfCommand(command)).program;
+}
+
+function wordsOfCommand(command: Command): string[] {
+  return [command.name, ...command.args].flatMap((word) =>
     word?.type === "Word" ? [word.value] : word ? [word.text] : [],
   );
+}
+
+function unwrap(words: readonly string[]): { through: readonly string[]; program: Program | null } {
   let at = 0;
   while (at < words.length - 1 && wrappers.has(baseName(words[at] ?? ""))) {
     at++;
@@ -122,13 +351,23 @@ function programOf(command: Command): Program | null {
     while (at < words.length - 1 && /^(-|\w+=|\d+(\.\d+)?[smhd]?$)/.test(words[at] ?? "")) at++;
   }
   const name = words[at];
-  return name === undefined ? null : { name: baseName(name), args: words.slice(at + 1) };
+  const program = name === undefined ? null : { name: baseName(name), args: words.slice(at + 1) };
+  return { through: words.slice(0, at), program };
 }
 
 /** The programs of `bash -c "…"`. */
-function scriptOf({ name, args: [flag, script] }: Program): Program[] | null {
+function scriptOf(program: Program): Program[] | null {
+  const script = scriptWords(program);
+  return script === null ? null : deciders(script);
+}
+
+function scriptWords({ name, args: [flag, script] }: Program): string | null {
   const runs = ["bash", "sh", "zsh"].includes(name) && /^-\w*c$/.test(flag ?? "") && script !== undefined;
-  return runs ? deciders(script) : null;
+  return runs ? script : null;
+}
+
+function bareName(path: string): string {
+  return baseName(path).replace(/\.\w+$/, "");
 }
 
 function baseName(path: string): string {

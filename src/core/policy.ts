@@ -41,6 +41,15 @@ export const policy = {
     /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
     pieceBytes: 1 << 20,
   },
+  detect: {
+    /** Calls after a failure in which what worked is looked for. */
+    recoveryWithinCalls: 25,
+    /** Below this a recovered failure is not reported. */
+    recoveryConfidence: 0.5,
+    /** Recovered failures reported of any session, and how many more of a long one: per square root of its calls. */
+    recoveriesAtLeast: 2,
+    recoveriesPerRootOfCalls: 0.15,
+  },
 } as const;
 
 export type Policy = typeof policy;

@@ -1,0 +1,222 @@
+/** Why a call failed, as far as its words tell; ordered by how likely it is to be worth a lesson. */
+export type Cause =
+  | "unknown-name"
+  | "denied"
+  | "missing-program"
+  | "missing-script"
+  | "wrong-usage"
+  | "wrong-place"
+  | "missing-module"
+  | "shell-dialect"
+  | "permission"
+  | "missing-setting"
+  | "service"
+  | "other"
+  | "missing-file"
+  | "failing-test"
+  | "code"
+  | "lint"
+  | "state"
+  | "transient"
+  | "tool-misuse";
+
+/** What a failure said: its most telling line, what kind of trouble that is, and the name it complains about. */
+export interface Complaint {
+  readonly line: string;
+  readonly cause: Cause;
+  readonly about: string | null;
+}
+
+/** Reads the output of a call that failed. */
+export function complaintOf(output: string, exitCode: number | null): Complaint {
+  const lines = tellingLines(output);
+  let best: Complaint | null = null;
+  for (const line of lines) {
+    const found = causeOfLine(line);
+    if (found !== null && (best === null || rank(found.cause) > rank(best.cause))) best = { line, ...found };
+  }
+  if (best !== null && (rank(best.cause) > 0 || exitCode !== 127)) return best;
+  const line = lines.find((each) => complains.test(each)) ?? lines[0] ?? "";
+  return { line, cause: exitCode === 127 ? "missing-program" : (best?.cause ?? "other"), about: null };
+}
+
+/** Causes that lie before the work: the call never got as far as doing anything. */
+export function neverStarted(cause: Cause): boolean {
+  return beforeTheWork.has(cause);
+}
+
+const beforeTheWork = new Set<Cause>([
+  "unknown-name",
+  "missing-program",
+  "missing-script",
+  "wrong-usage",
+  "wrong-place",
+  "shell-dialect",
+]);
+
+/** The error without what is used once: paths, numbers, ids. */
+export function signatureOf(line: string): string {
+  return line
+    .slice(0, 300)
+    .replace(/(?:[A-Za-z]:)?(?:~|\.{1,2})?(?:\/[\w.@+~-]+){2,}\/?/g, "…")
+    .replace(/\b[0-9a-f]{7,40}\b/g, "…")
+    .replace(/\d+/g, "N")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** The lines of an output that may say what went wrong, each once and without colours and the agent's own frame. */
+function tellingLines(output: string): string[] {
+  const head = output.slice(0, mostRead);
+  const tail = output.length > mostRead ? output.slice(-mostRead) : "";
+  const lines = new Set<string>();
+  for (const raw of `${head}\n${tail}`.split("\n")) {
+    const line = clean(raw);
+    if (line !== "" && !frame.test(line)) lines.add(line.length > 300 ? `${line.slice(0, 299)}…` : line);
+  }
+  return [...lines];
+}
+
+const mostRead = 6_000;
+
+function clean(line: string): string {
+  return (
+    line
+      .slice(0, 600)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
+      .replace(/\u001b?\[\d{1,3}(?:;\d{1,3})*m/g, "")
+      .replace(/<\/?tool_use_error>/g, "")
+      .trim()
+  );
+}
+
+/** Echoes of the command, warnings of the package manager and stack frames. */
+const frame = /^(?:Exit code \d+$|npm (?:warn|notice)\b|[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
+
+const complains =
+  /\b(?:error|errors|fatal|failed|failure|denied|cannot|can't|could not|not found|refused|invalid|unknown|missing|unable|abort(?:ed|ing)?)\b|Error:/i;
+
+function causeOfLine(line: string): { cause: Cause; about: string | null } | null {
+  for (const [cause, pattern] of causes) {
+    const match = pattern.exec(line);
+    if (match) return { cause, about: match.slice(1).find((group) => group !== undefined) ?? null };
+  }
+  return null;
+}
+
+function rank(cause: Cause): number {
+  return ranks[cause];
+}
+
+/** When lines disagree, the one nearer to the machine wins over the one nearer to the code. */
+const ranks: Record<Cause, number> = {
+  "tool-misuse": 10,
+  denied: 9,
+  "unknown-name": 9,
+  transient: 8,
+  state: 8,
+  "missing-program": 7,
+  "missing-script": 7,
+  "wrong-place": 7,
+  "shell-dialect": 7,
+  "wrong-usage": 6,
+  "failing-test": 5,
+  lint: 5,
+  "missing-module": 4,
+  permission: 4,
+  service: 4,
+  code: 3,
+  "missing-setting": 2,
+  "missing-file": 2,
+  other: 0,
+};
+
+const name = "[\"'`‘“]?([\\w@./:+-]{1,80})";
+
+/** First match wins within a line. These rank; a failure that none of them knows is still looked at. */
+const causes: readonly (readonly [Cause, RegExp])[] = [
+  [
+    "tool-misuse",
+    /InputValidationError|has not been read yet|String to replace not found|File has been (?:unexpectedly )?modified|Found \d+ matches of the string|Sibling tool call errored|could not be parsed as JSON|^Blocked: sleep|exceeds maximum allowed tokens|illegal operation on a directory|verification failed|Request interrupted/i,
+  ],
+  ["denied", /has been denied\.?$|denied by your permission settings|blocked by (?:a )?hook|hook error:/i],
+  [
+    "unknown-name",
+    new RegExp(
+      `Unknown skill:? ${name}|Agent type ${name}['"\`]? not found|No such tool(?: available)?:? ?${name}|unknown tool:? ${name}`,
+      "i",
+    ),
+  ],
+  [
+    "transient",
+    /ECONNRESET|ETIMEDOUT|EAI_AGAIN|deadline exceeded|rate.?limit|too many requests|\b(?:429|502|503|504)\b.{0,40}(?:error|gateway|unavailable|too many)|temporarily unavailable|service unavailable|connection (?:timed out|reset)|could not resolve host|network (?:is )?unreachable|timed out after|overloaded/i,
+  ],
+  [
+    "state",
+    /would be overwritten|nothing to commit|no changes added|nothing added to commit|unmerged|CONFLICT|merge conflict|already exists|non-fast-forward|fetch first|uncommitted changes|local changes|index\.lock|corrupt patch|patch does not apply|did not match any file|Could not resolve to a/i,
+  ],
+  [
+    "missing-script",
+    new RegExp(
+      `(?:script not found|missing script):? ${name}|No rule to make target ${name}|recipe ${name}['"\`]? (?:not found|could not)|does not contain recipe ${name}|task ${name}['"\`]? (?:not found|does not exist)|Couldn't find a script named ${name}`,
+      "i",
+    ),
+  ],
+  [
+    "missing-program",
+    new RegExp(
+      `command not found: ${name}|${name}: (?:command )?not found$|Command ${name}["']? not found|executable file not found|spawn ${name} ENOENT|${name}['"\`]? is not recognized as an internal|could not determine executable|exec: ${name}["']?: .*not found|Unknown command:? ${name}`,
+      "i",
+    ),
+  ],
+  [
+    "shell-dialect",
+    /no matches found:|bad substitution|event not found|parse error near|bad pattern:|unknown file attribute|read-only variable|unexpected (?:EOF|token)|unterminated|unmatched ['"]/i,
+  ],
+  [
+    "wrong-place",
+    /could not find [`'"]?(?:package\.json|cargo\.toml|pyproject\.toml|go\.mod)|no package\.json|no (?:package )?manifest|not a git repository|go\.mod file not found|outside (?:of )?(?:the )?(?:workspace|main module|available)|no projects? (?:found|matched)|ERR_PNPM_NO_|cannot find main module|no (?:configuration|config) file/i,
+  ],
+  [
+    "wrong-usage",
+    new RegExp(
+      `(?:unrecognized|unrecognised|unknown|unexpected|invalid|illegal|unsupported|no such|bad) (?:sub-?command|command|options?|flags?|arguments?|switch|shorthand flag|parameter|choice|field|json field)s?:?(?: --)?(?: found)?:? ?-?-?${name}|unrecognized subcommand ${name}|requires? (?:an? |at least )?(?:\\w+ )?(?:argument|value|option|flag)|(?:is|are) (?:not|no longer) supported|deprecated|must (?:be|specify|provide|use|include)|^usage: |mutually exclusive|cannot be used with|expected one of`,
+      "i",
+    ),
+  ],
+  [
+    "missing-module",
+    new RegExp(
+      `No module named ${name}|Cannot find (?:module|package) ${name}|cannot load such file -- ${name}|there is no package called ${name}|ModuleNotFoundError|module ${name}['"]? (?:is )?not (?:found|installed)|${name} is not installed`,
+      "i",
+    ),
+  ],
+  [
+    "permission",
+    /permission denied|operation not permitted|\bEACCES\b|\bEPERM\b|read-only file system|sandbox|access (?:is )?denied|not permitted|unauthorized|forbidden|not authenticated|not logged in|authentication (?:failed|required)/i,
+  ],
+  [
+    "service",
+    /ECONNREFUSED|connection refused|EADDRINUSE|address already in use|docker daemon|is (?:it|the server) running|port \d+ is|could not connect|failed to connect|no such container/i,
+  ],
+  [
+    "failing-test",
+    /\b\d+ (?:tests? )?fail(?:ed|ing|ures?)?\b|^(?:FAIL|FAILED|✗|✕|×|❯)\b|--- FAIL|AssertionError|test(?:s|ing)? failed|test result: FAILED|No test files found/i,
+  ],
+  [
+    "lint",
+    /\berror TS\d+|✖ \d+ problems?|\blint\/\w+|eslint|Formatter would have|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
+  ],
+  [
+    "code",
+    /\b(?:SyntaxError|TypeError|ReferenceError|NameError|AttributeError|KeyError|ValueError|IndexError|IndentationError)\b|panicked at|^Traceback|undefined:|cannot find symbol|does not compile|build failed|compilation (?:failed|error)|Invalid package\.json/i,
+  ],
+  [
+    "missing-setting",
+    /environment variable|(?:is|are|was) not set|is required|missing (?:required )?(?:env|environment|key|token|credential|secret|config)|api key|credentials?/i,
+  ],
+  [
+    "missing-file",
+    /no such file or directory|ENOENT|does not exist|cannot find the (?:file|path)|no files? (?:matching|found)|not found/i,
+  ],
+];
