@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { agents } from "./agents/index.ts";
 import { homeOf, userHome } from "./config.ts";
 import type { Event } from "./core/event.ts";
+import type { Instinct } from "./core/instinct.ts";
 import type { Diagnostic } from "./core/session.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
@@ -14,7 +15,7 @@ import {
   unreadableRows,
   viewSessions,
 } from "./engine/inspect.ts";
-import { type Learned, look } from "./engine/learn.ts";
+import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
 import type { Clock, Redactor } from "./engine/ports.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
@@ -39,8 +40,13 @@ export interface Knack {
     paths?: readonly string[],
     options?: IngestOptions,
   ): Promise<{ sessions: SessionView[]; diagnostics: Diagnostic[] }>;
-  /** Reads the same and looks for lessons; nothing learned is kept. */
-  look(paths?: readonly string[], options?: IngestOptions): Promise<Learned[]>;
+  /** Reads the same and keeps what is worth keeping as instincts; no skill or rule is written. */
+  learn(
+    paths?: readonly string[],
+    options?: IngestOptions & { onLook?: LearnOptions["onProgress"] },
+  ): Promise<Learned>;
+  /** Everything learned, the surest first. */
+  instincts(): Promise<Instinct[]>;
   events(session: SessionView): Promise<Event[]>;
   /** The same, a few at a time. */
   eachEvent(session: SessionView): AsyncIterable<Event>;
@@ -80,7 +86,13 @@ export async function openKnack({
       const rest = (await diagnosticsOf(store, found)).filter(({ path }) => !told.has(path));
       return { sessions, diagnostics: [...diagnostics, ...rest] };
     },
-    look: async (paths, options) => look(store, (await knack.sessions(paths, options)).sessions),
+    learn: async (paths, { onLook, ...options } = {}) => {
+      const { sessions } = await knack.sessions(paths, options);
+      const refuses = async ({ cwd }: SessionView) =>
+        cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : null;
+      return learn(deps, sessions, { refuses, ...(onLook ? { onProgress: onLook } : {}) });
+    },
+    instincts: () => store.learning.instincts.list(),
     events: (session) => eventsOf(store, session),
     eachEvent: (session) => eachEvent(store, session),
     recorder: (options) => createRecorder({ spool: home.spool, clock, ...options }),
@@ -101,6 +113,10 @@ export async function openKnack({
 /** Where the agents of this machine leave their sessions. */
 export function sessionFolders(env: Readonly<Record<string, string | undefined>>): string[] {
   return agents.flatMap((agent) => agent.sessionFolders({ home: userHome(env), env }));
+}
+
+function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
 }
 
 /** The folders that are there, each once, though one may be a link to another. */

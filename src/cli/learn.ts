@@ -1,3 +1,5 @@
+import type { Instinct } from "../core/instinct.ts";
+import type { Learned } from "../engine/learn.ts";
 import { openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { defineVerb } from "./main.ts";
@@ -18,17 +20,28 @@ export const learn = defineVerb({
     const knack = await openKnack({ env, redactor: createThreadRedactor(redactionThread), dryRun: true });
     const progress = progressOn(process.stderr);
     try {
-      const learned = await knack.look(args._.length > 0 ? args._ : undefined, {
-        onProgress: progress.report,
-      });
+      const paths = args._.length > 0 ? args._ : undefined;
+      const learned = await knack.learn(paths, { onProgress: progress.report });
       progress.end();
-      const findings = learned.flatMap(({ session, findings }) =>
-        findings.map(({ keys, ...rest }) => ({ session: session.path, events: keys, ...rest })),
-      );
-      process.stdout.write(`${JSON.stringify({ sessions: learned.length, findings }, null, 2)}\n`);
+      const instincts = await knack.instincts();
+      process.stdout.write(`${JSON.stringify(onWire(learned, instincts), null, 2)}\n`);
       return 0;
     } finally {
       await knack.close();
     }
   },
 });
+
+function onWire({ sessions, findings, skipped }: Learned, instincts: readonly Instinct[]) {
+  return {
+    sessions: sessions.length,
+    findings: findings.map(({ finding: { keys, ...rest }, session, instinct }) => ({
+      session,
+      instinct,
+      events: keys,
+      ...rest,
+    })),
+    instincts,
+    skipped,
+  };
+}

@@ -173,7 +173,15 @@ function collectCommand(command: Command, place: Place, runs: Run[]): void {
 const assignment = /^\w+=/;
 
 /** What differs between a call that failed and a similar one, the most telling difference first. */
-export type Change = "wrapper" | "program" | "path" | "environment" | "directory" | "flag" | "argument" | "none";
+export type Change =
+  | "wrapper"
+  | "program"
+  | "path"
+  | "environment"
+  | "directory"
+  | "flag"
+  | "argument"
+  | "none";
 
 /** What changed from one run to another; null when the two have too little in common to be the same attempt. */
 export function changeBetween(before: Run, after: Run): Change | null {
@@ -186,7 +194,11 @@ export function changeBetween(before: Run, after: Run): Change | null {
   }
   if (before.written !== after.written) return "path";
   if (before.env.join("\n") !== after.env.join("\n")) return "environment";
-  const flags = (run: Run) => run.args.filter((arg) => arg.startsWith("-")).sort().join(" ");
+  const flags = (run: Run) =>
+    run.args
+      .filter((arg) => arg.startsWith("-"))
+      .sort()
+      .join(" ");
   const sameWords = a.join("\n") === b.join("\n");
   if (sameWords && before.directory !== after.directory) return "directory";
   if (sameWords) return before.through.join(" ") === after.through.join(" ") ? "none" : "wrapper";
@@ -256,7 +268,10 @@ export function headOf(program: Program): string {
 export function callOf(run: Run): string[] {
   const names = run.env.map((set) => set.slice(0, set.indexOf("=") + 1));
   const flags = run.args.flatMap((arg) => (/^--[a-z]/.test(arg) ? [arg.replace(/=.*/s, "")] : []));
-  return [...new Set([...names, ...run.through.slice(0, 1), ...headOf(run).split(" "), ...flags])].slice(0, 8);
+  return [...new Set([...names, ...run.through.slice(0, 1), ...headOf(run).split(" "), ...flags])].slice(
+    0,
+    8,
+  );
 }
 
 /** A run as a person would retell it: without values that are used once. */

@@ -40,7 +40,8 @@ export function recoveriesIn(events: readonly Event[]): Recovery[] {
   const read = (event: Event): readonly Run[] => {
     const known = runs.get(event);
     if (known !== undefined) return known;
-    const found = event.command === null || event.command.length >= policy.keep.eventChars ? [] : runsOf(event.command);
+    const found =
+      event.command === null || event.command.length >= policy.keep.eventChars ? [] : runsOf(event.command);
     runs.set(event, found);
     return found;
   };
@@ -61,7 +62,11 @@ function complaintAbout(event: Event, read: Read): Complaint | null {
   if (complaint.cause === "tool-misuse") return null;
   if (complaint.cause === "denied") return complaint;
   if (event.outcome === "rejected" || isFileTool(event.tool)) return null;
-  if (event.exitCode !== null && (stopped.has(event.exitCode) || (event.command !== null && answersNo(event.command, event.exitCode, event.text))))
+  if (
+    event.exitCode !== null &&
+    (stopped.has(event.exitCode) ||
+      (event.command !== null && answersNo(event.command, event.exitCode, event.text)))
+  )
     return null;
   return complaint;
 }
@@ -81,14 +86,30 @@ const hiddenChars = 400;
 
 /** Tools of the agent itself that read and write files: their failures are about how to use an editor. */
 function isFileTool(tool: string | null): boolean {
-  return tool !== null && /^(?:multi_?|notebook_?)?(?:edit|write|read|glob|grep|ls|apply_patch|view|update|str_replace\w*|write_file|read_file|list_dir\w*|search_files?)(?:_file)?$/i.test(tool);
+  return (
+    tool !== null &&
+    /^(?:multi_?|notebook_?)?(?:edit|write|read|glob|grep|ls|apply_patch|view|update|str_replace\w*|write_file|read_file|list_dir\w*|search_files?)(?:_file)?$/i.test(
+      tool,
+    )
+  );
 }
 
 function isEdit(event: Event): boolean {
-  return event.tool !== null && /edit|write|apply_patch|str_replace|create_file/i.test(event.tool) && event.tool !== "write_stdin" && !/^todo/i.test(event.tool);
+  return (
+    event.tool !== null &&
+    /edit|write|apply_patch|str_replace|create_file/i.test(event.tool) &&
+    event.tool !== "write_stdin" &&
+    !/^todo/i.test(event.tool)
+  );
 }
 
-function recover(events: readonly Event[], at: number, failed: Event, complaint: Complaint, read: Read): Recovery {
+function recover(
+  events: readonly Event[],
+  at: number,
+  failed: Event,
+  complaint: Complaint,
+  read: Read,
+): Recovery {
   const run = culprit(read(failed), complaint);
   const signature = signatureOf(complaint.line);
   const again: Event[] = [];
@@ -112,10 +133,19 @@ function recover(events: readonly Event[], at: number, failed: Event, complaint:
       continue;
     }
     const link = linkBetween(base, event, read);
-    const works = event.outcome === "ok" || (event.outcome === "failed" && neverStarted(complaint.cause) && strong(link));
+    const works =
+      event.outcome === "ok" || (event.outcome === "failed" && neverStarted(complaint.cause) && strong(link));
     if (link !== null && works) {
       const remedy = link.remedy === "none" && step !== null ? "step" : link.remedy;
-      const found = { ...base, worked: event, workedRun: link.run, remedy, step: remedy === "step" ? step : null, between: { ...between }, said: [...said] };
+      const found = {
+        ...base,
+        worked: event,
+        workedRun: link.run,
+        remedy,
+        step: remedy === "step" ? step : null,
+        between: { ...between },
+        said: [...said],
+      };
       if (remedy !== "other-way") return { ...found, again };
       fallback ??= found;
     }
@@ -150,7 +180,11 @@ interface Link {
 }
 
 /** How a later call relates to one that failed; null when it is something else. */
-function linkBetween(base: Pick<Recovery, "failed" | "complaint" | "run">, event: Event, read: Read): Link | null {
+function linkBetween(
+  base: Pick<Recovery, "failed" | "complaint" | "run">,
+  event: Event,
+  read: Read,
+): Link | null {
   const { failed, run, complaint } = base;
   if (failed.command === null) return toolLink(failed, event, complaint, read);
   if (event.command === null) return null;
@@ -164,11 +198,21 @@ function linkBetween(base: Pick<Recovery, "failed" | "complaint" | "run">, event
   if (run === null) return null;
   const best = bestChange(run, runs);
   if (best !== null && best.remedy !== "none") return raised ? { remedy: "elevation", run: best.run } : best;
-  if (best !== null) return whereOf(failed) === whereOf(event) ? best : { remedy: "directory", run: best.run };
+  if (best !== null)
+    return whereOf(failed) === whereOf(event) ? best : { remedy: "directory", run: best.run };
   return isOtherWay(failed, complaint, event, runs) ? { remedy: "other-way", run: mainOf(runs) } : null;
 }
 
-const telling: readonly Change[] = ["none", "wrapper", "environment", "directory", "path", "program", "flag", "argument"];
+const telling: readonly Change[] = [
+  "none",
+  "wrapper",
+  "environment",
+  "directory",
+  "path",
+  "program",
+  "flag",
+  "argument",
+];
 
 function bestChange(run: Run, runs: readonly Run[]): { remedy: Change; run: Run } | null {
   let best: { remedy: Change; run: Run } | null = null;
@@ -200,12 +244,18 @@ function toolLink(failed: Event, event: Event, { cause, about }: Complaint, read
   if (cause === "denied" && event.outcome === "ok") return { remedy: "other-way", run: mainOf(read(event)) };
   if (cause !== "unknown-name" || event.command === null) return null;
   const named = read(event).find(({ name, args }) => name === about || args.includes(about ?? ""));
-  return named === undefined ? { remedy: "other-way", run: mainOf(read(event)) } : { remedy: "program", run: named };
+  return named === undefined
+    ? { remedy: "other-way", run: mainOf(read(event)) }
+    : { remedy: "program", run: named };
 }
 
 function isElevated(input: JsonObject | null): boolean {
   if (input === null) return false;
-  const { sandbox_permissions: sandbox, with_escalated_permissions: raised, dangerouslyDisableSandbox: off } = input;
+  const {
+    sandbox_permissions: sandbox,
+    with_escalated_permissions: raised,
+    dangerouslyDisableSandbox: off,
+  } = input;
   return raised === true || off === true || (typeof sandbox === "string" && sandbox !== "use_default");
 }
 
@@ -216,7 +266,9 @@ function whereOf({ input, cwd }: Event): string {
 
 /** The program that failed: the one the error names, else the last that does something. */
 function culprit(runs: readonly Run[], { line, about }: Complaint): Run | null {
-  const named = runs.find(({ name }) => name === about || line.startsWith(`${name}: `) || line.includes(`: ${name}: `));
+  const named = runs.find(
+    ({ name }) => name === about || line.startsWith(`${name}: `) || line.includes(`: ${name}: `),
+  );
   return named ?? mainOf(runs);
 }
 
@@ -229,18 +281,37 @@ export function mainOf(runs: readonly Run[]): Run | null {
 const prints = new Set("echo printf true : sleep pwd set wait".split(" "));
 
 /** A look at what is there: it changes nothing, so it cannot be why the next call works. */
-export function looksUp(event: Event, read: Read = ({ command }) => (command === null ? [] : runsOf(command))): boolean {
+export function looksUp(
+  event: Event,
+  read: Read = ({ command }) => (command === null ? [] : runsOf(command)),
+): boolean {
   if (event.command === null) return true;
   return read(event).every(
-    ({ name, args }) => looks.has(name) || prints.has(name) || args.some((arg) => asksHelp.has(arg)) || (name === "git" && looksInGit.has(args[0] ?? "")),
+    ({ name, args }) =>
+      looks.has(name) ||
+      prints.has(name) ||
+      args.some((arg) => asksHelp.has(arg)) ||
+      (name === "git" && looksInGit.has(args[0] ?? "")),
   );
 }
 
 const asksHelp = new Set(["--help", "-h", "--version", "help", "-V"]);
 const looks = new Set(
-  "ls cat head tail sed grep egrep rg find fd wc sort uniq stat file tree du df ps which type command nl jq diff test [ pgrep awk cut id whoami uname env".split(" "),
+  "ls cat head tail sed grep egrep rg find fd wc sort uniq stat file tree du df ps which type command nl jq diff test [ pgrep awk cut id whoami uname env".split(
+    " ",
+  ),
 );
-const looksInGit = new Set(["status", "diff", "log", "show", "branch", "remote", "ls-files", "rev-parse", "blame"]);
+const looksInGit = new Set([
+  "status",
+  "diff",
+  "log",
+  "show",
+  "branch",
+  "remote",
+  "ls-files",
+  "rev-parse",
+  "blame",
+]);
 
 /** Whether a program only looks at files, so that its failure is a wrong guess at a path. */
 export function onlyLooks({ name }: Run): boolean {

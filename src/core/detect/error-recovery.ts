@@ -50,10 +50,20 @@ function sameCause(a: Recovery, b: Recovery): boolean {
 
 function merge(first: Judged, next: Judged): Judged {
   const again = [...first.recovery.again, next.recovery.failed, ...next.recovery.again];
-  const best = next.confidence > first.confidence && first.recovery.worked === next.recovery.worked ? next : first;
+  const best =
+    next.confidence > first.confidence && first.recovery.worked === next.recovery.worked ? next : first;
   const { complaint, run, remedy, workedRun, worked, step } = best.recovery;
   return {
-    recovery: { ...first.recovery, complaint, run, remedy, workedRun, worked, step, again: [...new Set(again)] },
+    recovery: {
+      ...first.recovery,
+      complaint,
+      run,
+      remedy,
+      workedRun,
+      worked,
+      step,
+      again: [...new Set(again)],
+    },
     confidence: Math.min(0.98, Math.max(first.confidence, next.confidence) + 0.02),
   };
 }
@@ -98,7 +108,8 @@ const remedyWeight: Record<Remedy, number> = {
 
 function confidenceIn(recovery: Recovery): number {
   const { complaint, remedy, between, again, run } = recovery;
-  const blamesOthers = isAboutTests(recovery) && recovery.said.slice(0, 3).some(({ text }) => saysUnrelated(text));
+  const blamesOthers =
+    isAboutTests(recovery) && recovery.said.slice(0, 3).some(({ text }) => saysUnrelated(text));
   if (remedy === null && !blamesOthers && complaint.cause !== "denied") return 0;
   const signals = [
     causeWeight[complaint.cause],
@@ -112,7 +123,9 @@ function confidenceIn(recovery: Recovery): number {
     between.prompts > 0 ? -0.6 : 0,
     -0.06 * between.calls,
     isThrowaway(recovery) ? -0.8 : 0,
-    run !== null && onlyLooks(run) && complaint.cause !== "missing-program" && complaint.cause !== "denied" ? -0.6 : 0,
+    run !== null && onlyLooks(run) && complaint.cause !== "missing-program" && complaint.cause !== "denied"
+      ? -0.6
+      : 0,
   ];
   return 1 / (1 + Math.exp(-signals.reduce((sum, each) => sum + each, -0.4)));
 }
@@ -136,7 +149,8 @@ function followsHint({ failed, worked, complaint }: Recovery): boolean {
   const before = termsOf(callText(failed));
   const hinted = termsOf(failed.text.slice(0, 1_500));
   for (const term of termsOf(callText(worked)))
-    if (term.length > 3 && !before.has(term) && hinted.has(term) && complaint.cause !== "missing-file") return true;
+    if (term.length > 3 && !before.has(term) && hinted.has(term) && complaint.cause !== "missing-file")
+      return true;
   return false;
 }
 
@@ -157,7 +171,9 @@ function saysCause({ said, complaint, run }: Recovery): boolean {
 /** A command written for one look: an inline script, a loop, a long chain. */
 function isThrowaway({ failed }: Recovery): boolean {
   const command = failed.command ?? "";
-  return /\s-[ce] ["']|<<-?\s*['"]?\w|\bxargs\b|\bfor \w+ in\b|\bwhile\b/.test(command) || command.length > 400;
+  return (
+    /\s-[ce] ["']|<<-?\s*['"]?\w|\bxargs\b|\bfor \w+ in\b|\bwhile\b/.test(command) || command.length > 400
+  );
 }
 
 function subject({ run, failed }: Recovery): string {
@@ -179,7 +195,13 @@ function lessonFrom(recovery: Recovery, confidence: number): Finding {
     name: nameOf(recovery),
     scope: machine.has(complaint.cause) ? "user" : "project",
     artifact: artifactOf(recovery),
-    excerpt: { ...noExcerpt, failed: failed.command ?? failedCall, error: complaint.line, worked: worked?.command ?? workedCall, replied: explained },
+    excerpt: {
+      ...noExcerpt,
+      failed: failed.command ?? failedCall,
+      error: complaint.line,
+      worked: worked?.command ?? workedCall,
+      replied: explained,
+    },
     call: workedRun === null ? null : callOf(workedRun),
   };
   return finding(lesson, [failed, ...others]);
@@ -194,18 +216,27 @@ function artifactOf({ remedy, again }: Recovery): ArtifactKind {
 function tell(event: Event, run: Run | null): string {
   if (run !== null) return retell(run);
   if (event.command !== null) return short(event.command, 90);
-  const values = Object.values(event.input ?? {}).filter((value) => typeof value === "string" && value.length <= 80);
+  const values = Object.values(event.input ?? {}).filter(
+    (value) => typeof value === "string" && value.length <= 80,
+  );
   return [event.tool, ...values.slice(0, 2)].join(" ");
 }
 
-function sentence({ complaint, remedy, step, failed, worked }: Recovery, failedCall: string, workedCall: string | null): string {
+function sentence(
+  { complaint, remedy, step, failed, worked }: Recovery,
+  failedCall: string,
+  workedCall: string | null,
+): string {
   const fails = `\`${failedCall}\` fails: ${short(complaint.line, 160)}`;
   const stop = /[.!?]$/.test(fails) ? "" : ".";
   if (workedCall === null) return `${fails}${stop}`;
-  if (remedy === "step" && step !== null) return `${fails}${stop} It works after \`${short(step.command ?? "", 100)}\`.`;
+  if (remedy === "step" && step !== null)
+    return `${fails}${stop} It works after \`${short(step.command ?? "", 100)}\`.`;
   if (remedy === "none") return `${fails}${stop} The same call works when run again.`;
-  if (remedy === "elevation") return `${fails}${stop} It works with elevated permissions, outside the sandbox.`;
-  if (remedy === "directory") return `${fails}${stop} It works in another folder: \`${whereIn(failed, worked, workedCall)}\`.`;
+  if (remedy === "elevation")
+    return `${fails}${stop} It works with elevated permissions, outside the sandbox.`;
+  if (remedy === "directory")
+    return `${fails}${stop} It works in another folder: \`${whereIn(failed, worked, workedCall)}\`.`;
   return `${fails}${stop} What works: \`${workedCall}\`.`;
 }
 
@@ -247,16 +278,26 @@ function short(text: string, most: number): string {
 }
 
 function keywordsOf({ complaint, run, workedRun, failed }: Recovery): string[] {
-  const words = [run === null ? failed.tool : headOf(run), complaint.about, workedRun === null ? null : headOf(workedRun), complaint.cause.replace("-", " ")];
+  const words = [
+    run === null ? failed.tool : headOf(run),
+    complaint.about,
+    workedRun === null ? null : headOf(workedRun),
+    complaint.cause.replace("-", " "),
+  ];
   const said = [...termsOf(signatureOf(complaint.line))].filter((word) => word.length > 3).slice(0, 4);
-  return [...new Set([...words, ...said].filter((word): word is string => word !== null && word !== ""))].slice(0, 8);
+  return [
+    ...new Set([...words, ...said].filter((word): word is string => word !== null && word !== "")),
+  ].slice(0, 8);
 }
 
 function nameOf(recovery: Recovery): string {
   const about = recovery.complaint.about ?? "";
   const what = nameParts[recovery.complaint.cause];
   const head = subject(recovery);
-  const parts = head.includes(about) || about.includes(head) ? [head.length > about.length ? head : about, what] : [head, about, what];
+  const parts =
+    head.includes(about) || about.includes(head)
+      ? [head.length > about.length ? head : about, what]
+      : [head, about, what];
   return nameFrom(parts.join(" ")) || nameFrom(recovery.complaint.cause);
 }
 

@@ -1,0 +1,28 @@
+import { at, type Instinct } from "./instinct.ts";
+import { policy as defaults, type Policy } from "./policy.ts";
+
+/** The instincts worth a person's attention, best first: sure of themselves, or seen in more than one session. */
+export function suggestionsOf(
+  instincts: readonly Instinct[],
+  kept: ReadonlySet<string>,
+  now: number,
+  policy: Policy = defaults,
+): Instinct[] {
+  return instincts
+    .filter((instinct) => {
+      const { status } = at(instinct.standing, now, policy);
+      return (status === "pending" || status === "active") && !kept.has(instinct.id);
+    })
+    .filter((instinct) => isShown(instinct, policy))
+    .sort((a, b) => worth(b, now, policy) - worth(a, now, policy) || (a.id < b.id ? -1 : 1));
+}
+
+/** Whether a person is shown it: weaker findings wait until another session agrees. */
+export function isShown({ standing }: Instinct, { learn }: Policy = defaults): boolean {
+  return standing.sure >= learn.sure || standing.sessions > 1;
+}
+
+/** What to show first: what happens again and again, then what is surest. */
+function worth({ standing }: Instinct, now: number, policy: Policy): number {
+  return at(standing, now, policy).confidence + standing.sure;
+}
