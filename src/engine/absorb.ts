@@ -46,7 +46,7 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
 async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): Promise<string[]> {
   const { id, pass, realm, finding } = entry.data;
   const [known] = await learning.findings.get([id]);
-  if (known && known.pass >= pass) return [];
+  if ((known && known.pass >= pass) || (await learning.findings.withdrawnAt(id)) > pass) return [];
   const before = known ? await dropKnown(learning, known) : [];
   const gist = gistOf(finding);
   const anchors = anchorsOf(gist);
@@ -74,8 +74,10 @@ async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): P
 }
 
 async function dropFinding(learning: Learning, entry: EntryOf<"finding.withdrawn">): Promise<string[]> {
-  const [known] = await learning.findings.get([entry.data.id]);
-  return known && known.pass < entry.data.pass ? dropKnown(learning, known) : [];
+  const { id, pass } = entry.data;
+  await learning.findings.withdraw(id, pass);
+  const [known] = await learning.findings.get([id]);
+  return known && known.pass < pass ? dropKnown(learning, known) : [];
 }
 
 /** Takes a finding out. What it alone held together falls apart. */

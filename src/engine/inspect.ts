@@ -1,8 +1,9 @@
 import { KnackError } from "../core/errors.ts";
 import { type Counts, countEvents, type Event, numberOf } from "../core/event.ts";
-import { foldProjects, type ProjectFold } from "../core/ledger.ts";
+import { foldProjects } from "../core/ledger.ts";
 import { mergeEvents } from "../core/merge.ts";
 import type { Diagnostic, Session } from "../core/session.ts";
+import { absorb } from "./absorb.ts";
 import type { Store } from "./ports.ts";
 
 /** A session with everything that was told about it: its transcript, and what hooks and programs saw. */
@@ -106,29 +107,49 @@ export interface Drift {
 
 /** Compares every row that follows from something else with what it follows from. */
 export async function findDrift(store: Store): Promise<Drift[]> {
-  const folded = foldProjects(await store.ledger.all());
-  const rows = new Map((await store.projects.list()).map((row) => [row.id, row]));
-  const drift: Drift[] = [];
-  for (const id of new Set([...folded.keys(), ...rows.keys()])) {
-    const [is, shouldBe] = [inWords(rows.get(id)), inWords(folded.get(id))];
-    if (is !== shouldBe) drift.push({ what: `project ${id}`, is, shouldBe });
-  }
-  for (const { session, counts } of await recount(store)) {
-    const [is, shouldBe] = [JSON.stringify(session.counts), JSON.stringify(counts)];
-    if (is !== shouldBe) drift.push({ what: `counts of ${session.id}`, is, shouldBe });
+  const undone = new Error("only looking");
+  let drift: Drift[] = [];
+  try {
+    await store.transaction(async (tx) => {
+      drift = await computeAnew(tx);
+      throw undone;
+    });
+  } catch (error) {
+    if (error !== undone) throw error;
   }
   return drift;
 }
 
 /** Computes those rows anew. */
 export async function rebuild(store: Store): Promise<Drift[]> {
-  return store.transaction(async (tx) => {
-    const drift = await findDrift(tx);
-    if (drift.length === 0) return drift;
-    await tx.projects.replace([...foldProjects(await tx.ledger.all()).values()]);
-    await tx.sessions.save((await recount(tx)).map(({ session, counts }) => ({ ...session, counts })));
-    return drift;
+  return store.transaction(computeAnew);
+}
+
+async function computeAnew(tx: Store): Promise<Drift[]> {
+  const before = await followingRows(tx);
+  const ledger = await tx.ledger.all();
+  await tx.projects.replace([...foldProjects(ledger).values()]);
+  await tx.sessions.save((await recount(tx)).map(({ session, counts }) => ({ ...session, counts })));
+  await tx.learning.clear();
+  await absorb(tx, ledger);
+  const after = await followingRows(tx);
+  return [...new Set([...before.keys(), ...after.keys()])].flatMap((what) => {
+    const [is, shouldBe] = [before.get(what) ?? "missing", after.get(what) ?? "missing"];
+    return is === shouldBe ? [] : [{ what, is, shouldBe }];
   });
+}
+
+/** Every row that follows from something else, by what it is about. */
+async function followingRows(store: Store): Promise<Map<string, string>> {
+  const { instincts, changes } = store.learning;
+  return new Map([
+    ...(await store.projects.list()).map((row) => [`project ${row.id}`, JSON.stringify(row)] as const),
+    ...(await store.sessions.list()).map(
+      ({ id, counts }) => [`counts of ${id}`, JSON.stringify(counts)] as const,
+    ),
+    ...(await instincts.list()).map((row) => [`instinct ${row.id}`, JSON.stringify(row)] as const),
+    ...(await changes.list()).map((row) => [`change ${row.change.id}`, JSON.stringify(row)] as const),
+  ]);
 }
 
 /** What the cached events of each session add up to; sessions whose events were purged keep the counts they have. */
@@ -141,10 +162,4 @@ async function recount(store: Store): Promise<{ session: Session; counts: Counts
     if (cached.has(session.path)) counted.push({ session, counts: await store.events.count(session.id) });
   }
   return counted;
-}
-
-function inWords(row: ProjectFold | undefined): string {
-  if (!row) return "missing";
-  const { id, name, root, firstAt, lastAt, sessions } = row;
-  return JSON.stringify({ id, name, root, firstAt, lastAt, sessions });
 }

@@ -151,6 +151,10 @@ export interface Learning {
     near(realm: string, anchors: readonly string[]): Promise<NearFinding[]>;
     save(finding: KeptFinding, anchors: readonly string[]): Promise<void>;
     forget(id: string): Promise<void>;
+    /** Remembers that a finding did not hold at a pass. */
+    withdraw(id: string, pass: number): Promise<void>;
+    /** The latest pass at which it did not hold; 0 when it always did. */
+    withdrawnAt(id: string): Promise<number>;
     /** Puts the findings of these instincts under another. */
     join(instincts: readonly string[], into: string): Promise<void>;
     assign(ids: readonly string[], instinct: string): Promise<void>;

@@ -17,6 +17,7 @@ export function createLearning(db: Kysely<Tables>): Learning {
     changes: changes(db),
     clear: async () => {
       for (const table of [
+        "withdrawn",
         "learned",
         "finding",
         "anchor",
@@ -92,6 +93,15 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
       await db.deleteFrom("opposition").where("finding", "=", id).execute();
       await db.deleteFrom("opposition").where("by", "=", id).execute();
     },
+    withdraw: async (id, pass) => {
+      await db
+        .insertInto("withdrawn")
+        .values({ id, pass })
+        .onConflict((conflict) => conflict.column("id").doUpdateSet({ pass: sql`max(pass, excluded.pass)` }))
+        .execute();
+    },
+    withdrawnAt: async (id) =>
+      (await db.selectFrom("withdrawn").select("pass").where("id", "=", id).executeTakeFirst())?.pass ?? 0,
     join: async (others, into) => {
       await inSlices(others, (some) =>
         db.updateTable("finding").set({ instinct: into }).where("instinct", "in", some).execute(),

@@ -54,6 +54,7 @@ const columns: {
     ] as (keyof Tables["finding"])[],
     numbers: ["pass", "at", "confidence"],
   },
+  withdrawn: { texts: ["id"], numbers: ["pass"] },
   anchor: { texts: ["realm", "word", "finding"], numbers: [] },
   opposition: { texts: ["finding", "by"], numbers: [] },
   use: { texts: ["session", "run", "project", "head", "parts"], numbers: ["at", "ok", "failed"] },

@@ -7,6 +7,7 @@ export interface Tables {
   project: ProjectTable;
   learned: LearnedTable;
   finding: FindingTable;
+  withdrawn: WithdrawnTable;
   anchor: AnchorTable;
   opposition: OppositionTable;
   use: UseTable;
@@ -107,6 +108,12 @@ export interface FindingTable {
   data: string;
 }
 
+/** Findings that no longer hold, so that an older word for them has no effect. */
+export interface WithdrawnTable {
+  id: string;
+  pass: number;
+}
+
 /** The words by which lessons that may be the same find each other. */
 export interface AnchorTable {
   realm: string;
@@ -190,6 +197,7 @@ export const migrations: readonly (readonly string[])[] = [
       confidence real not null, trigger_text text not null, action_text text not null, data text not null)`,
     `create index finding_of_instinct on finding (instinct)`,
     `create index finding_of_session on finding (session)`,
+    `create table withdrawn (id text primary key, pass integer not null)`,
     `create table anchor (
       realm text not null, word text not null, finding text not null, primary key (realm, word, finding)) without rowid`,
     `create index anchor_of_finding on anchor (finding)`,

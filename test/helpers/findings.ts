@@ -1,0 +1,41 @@
+import type { Finding } from "../../src/core/finding.ts";
+import { noExcerpt } from "../../src/core/finding.ts";
+import { idOf } from "../../src/core/ids.ts";
+import type { EntryOf } from "../../src/core/ledger.ts";
+
+/** A finding about which only what matters is said. */
+export function aFinding(more: Partial<Finding> = {}): Finding {
+  return {
+    kind: "error-recovery",
+    lesson: "npm install fails with ERESOLVE; npm install --legacy-peer-deps works.",
+    trigger: "npm install fails with ERESOLVE",
+    action: "add --legacy-peer-deps",
+    keywords: ["npm", "ERESOLVE"],
+    confidence: 0.9,
+    name: "npm-install-eresolve",
+    scope: "project",
+    artifact: "skill",
+    excerpt: noExcerpt,
+    call: null,
+    refs: ["e3"],
+    keys: ["5"],
+    at: Date.UTC(2026, 0, 1),
+    origin: null,
+    ...more,
+  };
+}
+
+/** The ledger's word that a finding was made in a session. */
+export function made(session: string, finding: Finding, pass = 1, project = "/p"): EntryOf<"finding.made"> {
+  const id = idOf("i", `${session} ${finding.kind} ${finding.refs[0]}`);
+  const realm = finding.scope === "user" ? "user" : project;
+  return {
+    at: finding.at,
+    project,
+    session,
+    actor: "knack",
+    type: "finding.made",
+    key: `finding:${id}@${pass}`,
+    data: { id, pass, run: session, realm, finding },
+  };
+}
