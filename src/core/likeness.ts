@@ -74,20 +74,37 @@ const warning =
   /\b(?:not|never|no|don['’]?t|doesn['’]?t|avoid|without|stop|instead of|rather than|nicht|kein|pas|jamais|nunca)\b|不要|不能|不用|别|勿|避免|禁止/iu;
 const warningAfter = /ではなく|じゃなく|しないで|말고|대신/u;
 
-/**
- * Words of which any two lessons that are the same, or opposed, have one in common: enough to find all candidates
- * without looking at the rest. Of a set that must overlap by a share, that many words in a fixed order suffice.
- */
-export function anchorsOf(gist: Gist, { learn }: Policy = defaults): string[] {
-  const anchors = [
-    ...prefix(gist.all, learn.same).map((word) => `all ${word}`),
-    ...prefix(gist.trigger, learn.sameTrigger).map((word) => `when ${word}`),
-  ];
-  return anchors;
+/** What to look for among the words of other lessons so that none that is like this one is missed. */
+export interface Search {
+  readonly words: readonly string[];
+  /** How many of those words another lesson must have to be worth a closer look. */
+  readonly atLeast: number;
 }
 
-/** The rarest words, as far as length tells: the first so many that a set overlapping by the share cannot miss them all. */
-function prefix(words: ReadonlySet<string>, share: number): string[] {
-  const needed = words.size - Math.ceil(share * words.size - 1e-9) + 1;
-  return [...words].sort((a, b) => b.length - a.length || (a < b ? -1 : 1)).slice(0, needed);
+/** The searches that find every lesson that may be the same or opposed, given how many lessons have each word. */
+export function searchesFor(
+  { all, trigger }: Gist,
+  countOf: (word: string) => number,
+  { learn }: Policy = defaults,
+): { readonly anywhere: Search; readonly inTrigger: Search } {
+  return {
+    anywhere: searchFor([...all], learn.same, countOf),
+    inTrigger: searchFor([...trigger], learn.sameTrigger, countOf),
+  };
 }
+
+/**
+ * Of a set that must overlap by a share, so many words are in the other set too; leaving out a few words lowers that
+ * number by as many at the most. So the commonest words, which cost most to look for, need no looking.
+ */
+function searchFor(words: readonly string[], share: number, countOf: (word: string) => number): Search {
+  const needed = Math.ceil(share * words.length - 1e-9);
+  const rarest = [...words].sort((a, b) => countOf(a) - countOf(b) || (a < b ? -1 : 1));
+  let most = words.length;
+  let seen = rarest.reduce((sum, word) => sum + countOf(word), 0);
+  while (most > words.length - needed + 1 && seen > lookedAt) seen -= countOf(rarest[--most] as string);
+  return { words: rarest.slice(0, most), atLeast: Math.max(1, needed - (words.length - most)) };
+}
+
+/** Entries of the index that a search may touch before it leaves common words out. */
+const lookedAt = 4_000;

@@ -1,6 +1,6 @@
 import { type Evidence, type Instinct, standingOf } from "../core/instinct.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
-import { anchorsOf, type Gist, gistOf, opposed, same } from "../core/likeness.ts";
+import { type Gist, gistOf, opposed, same, searchesFor } from "../core/likeness.ts";
 import { isUseOf } from "../core/use.ts";
 import type { KeptFinding, Learning, Store } from "./ports.ts";
 
@@ -49,11 +49,7 @@ async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): P
   if ((known && known.pass >= pass) || (await learning.findings.withdrawnAt(id)) > pass) return [];
   const before = known ? await dropKnown(learning, known) : [];
   const gist = gistOf(finding);
-  const anchors = anchorsOf(gist);
-  const near = (await learning.findings.near(realm, anchors)).map((other) => ({
-    ...other,
-    gist: gistOf(other),
-  }));
+  const near = await likely(learning, realm, gist);
   const kin = [...new Set(near.flatMap((other) => (same(gist, other.gist) ? other.instinct : [])))];
   const kept: KeptFinding = {
     ...entry.data,
@@ -63,7 +59,7 @@ async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): P
     instinct: id,
   };
   const instinct = earliest([kept, ...(await learning.findings.get(kin))]);
-  await learning.findings.save({ ...kept, instinct }, anchors);
+  await learning.findings.save({ ...kept, instinct }, gist);
   await learning.findings.oppose(
     id,
     near.flatMap((other) => (opposed(gist, other.gist) ? other.id : [])),
@@ -71,6 +67,20 @@ async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): P
   const others = kin.filter((other) => other !== instinct);
   if (others.length > 0) await learning.findings.join(others, instinct);
   return [...before, ...kin, instinct];
+}
+
+/** The findings that may be the same as one, or opposed to it. */
+async function likely(learning: Learning, realm: string, gist: Gist) {
+  const counts = await learning.findings.countsOf(realm, [...gist.all]);
+  const { anywhere, inTrigger } = searchesFor(gist, (word) => counts.get(word) ?? 0);
+  const found = [
+    ...(await learning.findings.near(realm, anywhere, "anywhere")),
+    ...(await learning.findings.near(realm, inTrigger, "trigger")),
+  ];
+  return [...new Map(found.map((other) => [other.id, other])).values()].map((other) => ({
+    ...other,
+    gist: gistOf(other),
+  }));
 }
 
 async function dropFinding(learning: Learning, entry: EntryOf<"finding.withdrawn">): Promise<string[]> {

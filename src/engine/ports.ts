@@ -3,6 +3,7 @@ import type { Counts, Event } from "../core/event.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { Json } from "../core/json.ts";
 import type { LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
+import type { Gist, Search } from "../core/likeness.ts";
 import type { Checkout } from "../core/project.ts";
 import type { Diagnostic, Format, Session, SessionFacts } from "../core/session.ts";
 import type { Use } from "../core/use.ts";
@@ -147,9 +148,11 @@ export interface Learning {
     ofInstincts(instincts: readonly string[]): Promise<KeptFinding[]>;
     /** What an instinct's standing needs of its findings. */
     sightings(instinct: string): Promise<Sighting[]>;
-    /** The findings of a realm that have one of these anchors. */
-    near(realm: string, anchors: readonly string[]): Promise<NearFinding[]>;
-    save(finding: KeptFinding, anchors: readonly string[]): Promise<void>;
+    /** In how many findings of a realm each word is. */
+    countsOf(realm: string, words: readonly string[]): Promise<ReadonlyMap<string, number>>;
+    /** The findings of a realm that have enough of these words, anywhere or in the trigger. */
+    near(realm: string, search: Search, where: "anywhere" | "trigger"): Promise<NearFinding[]>;
+    save(finding: KeptFinding, gist: Gist): Promise<void>;
     forget(id: string): Promise<void>;
     /** Remembers that a finding did not hold at a pass. */
     withdraw(id: string, pass: number): Promise<void>;

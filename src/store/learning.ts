@@ -4,7 +4,16 @@ import type { FindingKind } from "../core/finding.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { KeptChange, KeptFinding, Learning } from "../engine/ports.ts";
 import { bytesOf, columnsOf, inSlices, parsed, rowOf } from "./rows.ts";
-import type { DecisionTable, FindingTable, InstinctTable, LearnedTable, Tables, UseTable } from "./schema.ts";
+import type {
+  DecisionTable,
+  FindingTable,
+  InstinctTable,
+  LearnedTable,
+  Tables,
+  TermCountTable,
+  TermTable,
+  UseTable,
+} from "./schema.ts";
 
 /** What is learned, over the tables that follow from the ledger. */
 export function createLearning(db: Kysely<Tables>): Learning {
@@ -20,7 +29,8 @@ export function createLearning(db: Kysely<Tables>): Learning {
         "withdrawn",
         "learned",
         "finding",
-        "anchor",
+        "term",
+        "term_count",
         "opposition",
         "use",
         "decision",
@@ -65,31 +75,63 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .execute();
       return rows.map((row) => sightingFromRow(rowOf(row)));
     },
-    near: async (realm, anchors) => {
-      const rows = await inSlices(anchors, (some) =>
+    countsOf: async (realm, words) => {
+      const rows = await inSlices(words, (some) =>
         db
-          .selectFrom("finding")
-          .select(["id", "instinct", "trigger_text", "action_text"].map(bytesOf))
-          .where("id", "in", (query) =>
-            query.selectFrom("anchor").select("finding").where("realm", "=", realm).where("word", "in", some),
-          )
+          .selectFrom("term_count")
+          .select([bytesOf("word"), "findings"])
+          .where("realm", "=", realm)
+          .where("word", "in", some)
           .execute(),
       );
+      return new Map(
+        rows.map((row) => {
+          const { word, findings } = rowOf<TermCountTable>(row);
+          return [word, findings] as const;
+        }),
+      );
+    },
+    near: async (realm, { words, atLeast }, where) => {
+      if (words.length === 0) return [];
+      const terms = db
+        .selectFrom("term")
+        .select("finding")
+        .where("realm", "=", realm)
+        .where("word", "in", words)
+        // The plus keeps SQLite from walking the whole table in the order of findings.
+        .groupBy(sql`+finding`)
+        .having(sql<number>`count(*)`, ">=", atLeast);
+      const rows = await db
+        .selectFrom("finding")
+        .select(["id", "instinct", "trigger_text", "action_text"].map(bytesOf))
+        .where("id", "in", where === "trigger" ? terms.where("in_trigger", "=", 1) : terms)
+        .execute();
       return rows.map((row) => {
         const { id, instinct, trigger_text, action_text } = rowOf<FindingTable>(row);
         return { id, instinct, trigger: trigger_text, action: action_text };
       });
     },
-    save: async (finding, anchors) => {
-      await db.replaceInto("finding").values(findingToRow(finding)).execute();
+    save: async (finding, gist) => {
       const { id, realm } = finding;
-      await db.deleteFrom("anchor").where("finding", "=", id).execute();
-      const rows = [...new Set(anchors)].map((word) => ({ realm, word, finding: id }));
-      if (rows.length > 0) await db.insertInto("anchor").values(rows).execute();
+      await dropTerms(db, id);
+      await db.replaceInto("finding").values(findingToRow(finding)).execute();
+      const words = [...gist.all];
+      if (words.length === 0) return;
+      await db
+        .insertInto("term")
+        .values(
+          words.map((word) => ({ realm, word, finding: id, in_trigger: gist.trigger.has(word) ? 1 : 0 })),
+        )
+        .execute();
+      await db
+        .insertInto("term_count")
+        .values(words.map((word) => ({ realm, word, findings: 1 })))
+        .onConflict((conflict) => conflict.doUpdateSet({ findings: sql`findings + 1` }))
+        .execute();
     },
     forget: async (id) => {
+      await dropTerms(db, id);
       await db.deleteFrom("finding").where("id", "=", id).execute();
-      await db.deleteFrom("anchor").where("finding", "=", id).execute();
       await db.deleteFrom("opposition").where("finding", "=", id).execute();
       await db.deleteFrom("opposition").where("by", "=", id).execute();
     },
@@ -143,6 +185,23 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
       });
     },
   };
+}
+
+async function dropTerms(db: Kysely<Tables>, finding: string): Promise<void> {
+  const gone = await db
+    .deleteFrom("term")
+    .where("finding", "=", finding)
+    .returning([bytesOf("realm"), bytesOf("word")])
+    .execute();
+  for (const row of gone) {
+    const { realm, word } = rowOf<TermTable>(row);
+    await db
+      .updateTable("term_count")
+      .set({ findings: sql`findings - 1` })
+      .where("realm", "=", realm)
+      .where("word", "=", word)
+      .execute();
+  }
 }
 
 function uses(db: Kysely<Tables>): Learning["uses"] {

@@ -8,7 +8,8 @@ export interface Tables {
   learned: LearnedTable;
   finding: FindingTable;
   withdrawn: WithdrawnTable;
-  anchor: AnchorTable;
+  term: TermTable;
+  term_count: TermCountTable;
   opposition: OppositionTable;
   use: UseTable;
   decision: DecisionTable;
@@ -114,11 +115,20 @@ export interface WithdrawnTable {
   pass: number;
 }
 
-/** The words by which lessons that may be the same find each other. */
-export interface AnchorTable {
+/** The words by which lessons that are alike find each other. */
+export interface TermTable {
   realm: string;
   word: string;
   finding: string;
+  /** The word stands in the trigger. */
+  in_trigger: number;
+}
+
+/** In how many findings each word is. */
+export interface TermCountTable {
+  realm: string;
+  word: string;
+  findings: number;
 }
 
 /** Two findings that tell opposite things; kept both ways round. */
@@ -198,9 +208,12 @@ export const migrations: readonly (readonly string[])[] = [
     `create index finding_of_instinct on finding (instinct)`,
     `create index finding_of_session on finding (session)`,
     `create table withdrawn (id text primary key, pass integer not null)`,
-    `create table anchor (
-      realm text not null, word text not null, finding text not null, primary key (realm, word, finding)) without rowid`,
-    `create index anchor_of_finding on anchor (finding)`,
+    `create table term (
+      realm text not null, word text not null, finding text not null, in_trigger integer not null,
+      primary key (realm, word, finding)) without rowid`,
+    `create index term_of_finding on term (finding)`,
+    `create table term_count (
+      realm text not null, word text not null, findings integer not null, primary key (realm, word)) without rowid`,
     `create table opposition (finding text not null, by text not null, primary key (finding, by)) without rowid`,
     `create table use (
       session text not null, run text not null, project text not null, head text not null, parts text not null,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { anchorsOf, gistOf, opposed, same } from "../../src/core/likeness.ts";
+import { gistOf, opposed, type Search, same, searchesFor } from "../../src/core/likeness.ts";
 
 const gist = (trigger: string, action: string) => gistOf({ trigger, action });
 
@@ -76,13 +76,20 @@ const words = fc
   .map((list) => list.join(" "));
 const anyGist = fc.tuple(words, words).map(([trigger, action]) => gist(trigger, action));
 
-test("lessons that are the same or opposed share an anchor", () => {
+test("the searches for a lesson miss none that is the same or opposed, whichever words are common", () => {
   fc.assert(
-    fc.property(anyGist, anyGist, (a, b) => {
-      if (!same(a, b) && !opposed(a, b)) return;
-      const anchors = new Set(anchorsOf(a));
-      expect(anchorsOf(b).some((word) => anchors.has(word))).toBe(true);
-    }),
+    fc.property(
+      anyGist,
+      anyGist,
+      fc.dictionary(fc.constantFrom(..."run npm test build flag".split(" ")), fc.nat(5_000)),
+      (a, b, counts) => {
+        const { anywhere, inTrigger } = searchesFor(a, (word) => counts[word] ?? 1);
+        const has = (words: ReadonlySet<string>, { words: looked, atLeast }: Search) =>
+          looked.filter((word) => words.has(word)).length >= atLeast;
+        if (same(a, b)) expect(has(b.all, anywhere)).toBe(true);
+        if (opposed(a, b)) expect(has(b.trigger, inTrigger)).toBe(true);
+      },
+    ),
     { numRuns: 5_000 },
   );
 });
