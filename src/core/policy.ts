@@ -16,6 +16,20 @@ export const policy = {
     /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
     pieceBytes: 1 << 20,
   },
+  skill: {
+    /** Characters of a learned skill's description: agents put every description before every prompt. */
+    descriptionChars: 160,
+    /** Characters of a learned skill's body. */
+    bodyChars: 4_000,
+    /** Lines of any skill's body, after which it should be split. */
+    bodyLines: 500,
+    /** Pieces of evidence that a learned skill shows, the newest; the rest are counted. */
+    evidence: 5,
+  },
+  rule: {
+    /** Characters of one rule line. */
+    chars: 300,
+  },
 } as const;
 
 export type Policy = typeof policy;
