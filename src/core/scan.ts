@@ -180,7 +180,13 @@ const patterns: readonly Pattern[] = [
     severity: "block",
     message: "It has a tag that models take for the end of one speaker and the start of another.",
     match:
-      /(?<![\w.])<\/?(?:system|system[-_]reminder|system[-_]prompt|assistant|developer[-_]message|user[-_]prompt|function[-_]results?|tool[-_]results?)(?:\s[^<>]{0,200})?>|<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|start_header_id|eot_id)\|>|\[\/?INST\]|<<\/?SYS>>/g,
+      /(?<![\w.]|`(?=<[^<>`]{1,60}>`))<\/?(?:system|system[-_]reminder|system[-_]prompt|assistant|developer[-_]message|user[-_]prompt|function[-_]results?|tool[-_]results?)(?:\s[^<>]{0,200})?>|<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|start_header_id|eot_id)\|>|\[\/?INST\]|<<\/?SYS>>/g,
+  },
+  {
+    code: "role-tag",
+    severity: "warn",
+    message: "It speaks of a tag that models take for the end of one speaker and the start of another.",
+    match: /`<\/?(?:system|system[-_]reminder|system[-_]prompt|assistant|user[-_]prompt)>`/g,
   },
   {
     code: "role-tag",
@@ -284,7 +290,7 @@ function comments(text: string): Sighting[] {
 }
 
 const speaksToAgents =
-  /\b(?:you (?:must|should|are|will|have to)|assistant|an? ai\b|agents? (?:must|should|will)|system prompt|secretly|execute|exfiltrate|curl|wget|(?:do not|don['’]t) (?:tell|mention|reveal)|(?:when|if|before|after) (?:you|the agent)\b|run (?:this|the following|`))/i;
+  /\b(?:you (?:must|should|are|will|have to)|assistant|an? ai\b|agents? (?:must|should|will)|system prompt|secretly|execute|exfiltrate|curl|wget|(?:do not|don['’]t) (?:tell|mention|reveal)|(?:when|if|before|after) (?:you|the agent)\b|run (?:this|the following))\b/i;
 
 interface CommandLine {
   readonly at: number;
@@ -373,16 +379,20 @@ function sendsKey(line: string): boolean {
   return secretPlaces.test(words) && /\s[\w.@-]{1,100}:\S{0,200}/.test(words);
 }
 
-/** Long stretches of base64 say nothing to a reader and anything to a decoder. */
+/** Long stretches of base64 say nothing to a reader and anything to a decoder; in an address of an image they are an image. */
 function blobs(text: string): Sighting[] {
   return [...text.matchAll(/[A-Za-z0-9+/_-]{160,}={0,2}/g)]
     .filter(([run]) => isEncoded(run))
     .map(({ index }) => ({
       at: index,
       code: "hidden-code",
-      severity: "block",
+      severity: isImage(text.slice(Math.max(0, index - 60), index)) ? "warn" : "block",
       message: "It has a long encoded text that nobody can read.",
     }));
+}
+
+function isImage(before: string): boolean {
+  return /data:image\/[\w.+%-]{1,30};base64(?:,|%2C)$/i.test(before);
 }
 
 function isEncoded(run: string): boolean {
