@@ -58,7 +58,7 @@ export function compose(outline: Outline): Skill {
 /** What an agent chooses by: when, and what then, in a line that is true tomorrow too. */
 function describe({ trigger, action }: Outline): string {
   const most = policy.skill.descriptionChars;
-  const when = withoutEnd(lasting(trigger).replace(/^(?:use )?when(?:ever)?\s+/i, ""));
+  const when = withoutEnd(withoutWhen(lasting(trigger)));
   const what = withoutEnd(lasting(action));
   const brief = `Use when ${when}`;
   const whole = what === "" ? brief : `${brief}: ${what}`;
@@ -69,7 +69,7 @@ function describe({ trigger, action }: Outline): string {
 
 /** The text without values that were true once: ids, times, temporary and personal paths, addresses. */
 function lasting(text: string): string {
-  return oneLine(text)
+  return oneLine(text.slice(0, 2_000))
     .replace(/\[redacted:[^\]\s]{1,60}\]/g, "…")
     .replace(/\bhttps?:\/\/(?:[^\s/@]{1,100}@)?([\w.-]{1,100})(?::\d{1,5})?(?:[/?#][^\s`'"]*)?/g, "$1")
     .replace(/\b[\w.+-]{1,64}@[\w-]{1,63}\.[\w.]{2,63}/g, "…")
@@ -85,6 +85,10 @@ function lasting(text: string): string {
     .replace(/…(?:\s*…)+/g, "…")
     .replace(/\s+/g, " ")
     .trim();
+}
+
+function withoutWhen(text: string): string {
+  return text.replace(/^\s*(?:use )?when(?:ever)?\s+/i, "");
 }
 
 function withoutEnd(text: string): string {
@@ -121,9 +125,11 @@ function notFor(outline: Outline, evidence: readonly Evidence[]): string {
       ? `A failure of ${what} with a cause that its output names: mend that cause instead.`
       : `The same call failing with another message: this was seen to help only with the one above. Read what ${what} says first.`;
   }
+  const when = withoutEnd(paragraph(withoutWhen(outline.trigger)));
+  const other = when === "" ? "" : `Other work than this: ${when}. `;
   return said(evidence) === null
-    ? "Places that already do it another way on purpose: follow what stands there."
-    : "A task in which the person asks for something else: what they say there goes first. It says nothing about cases that only look like it.";
+    ? `${other}Where something is done another way on purpose, follow what stands there.`
+    : `${other}Where the person asks for something else in the task at hand, that goes first.`;
 }
 
 function stepsOf(outline: Outline, evidence: readonly Evidence[]): string {

@@ -79,6 +79,7 @@ describe("a composed skill", () => {
     expect(section(body, "Steps")).toBe(
       "The rule, in the person's words:\n\n> no, use pnpm here\n\n1. Use pnpm, not npm.",
     );
+    expect(section(body, "Not for")).toMatch(/^Other work than this: installing packages\. /);
     expect(section(body, "Evidence")).toContain("the person said `no, use pnpm here`");
   });
 
