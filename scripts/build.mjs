@@ -27,6 +27,8 @@ async function bundle() {
     platform: "node",
     target: "node20.19",
     define: { KNACK_VERSION: JSON.stringify(version) },
+    // Its build for Node is CommonJS and asks for Node's modules by `require`, which an ESM bundle does not have.
+    alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
     logLevel: "warning",
   };
   // What is native or loaded late stays outside; the rest goes into the bundle, because starting quickly matters.

@@ -6,9 +6,10 @@ const src = resolve(import.meta.dirname, "../src");
 
 /** What each folder may import: other folders of src, and packages. `node:` stands for all of Node's own modules. */
 const allowed: Record<string, readonly string[]> = {
-  core: ["core", "unbash"],
+  core: ["core", "unbash", "yaml", "diff"],
   engine: ["core", "engine"],
   store: ["core", "engine", "store", "kysely", "libsql", "node:"],
+  library: ["core", "engine", "library", "node:"],
   sources: ["core", "engine", "sources", "node:"],
   redaction: ["core", "engine", "redaction", "@secretlint/secretlint-rule-preset-recommend", "node:"],
   agents: ["core", "agents", "node:"],
@@ -20,6 +21,7 @@ const allowed: Record<string, readonly string[]> = {
     "core",
     "engine",
     "store",
+    "library",
     "sources",
     "redaction",
     "agents",

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, sep } from "node:path";
 import type { Format } from "../core/session.ts";
 
 /** What of the surroundings decides where agents keep their files. */
@@ -7,11 +7,32 @@ export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** An agent, and where it leaves its sessions on this machine. */
+/** A folder of skills, and the repository or home folder that it belongs to. */
+export interface SkillsFolder {
+  readonly folder: string;
+  readonly root: string;
+}
+
+/** A file of instructions, and the repository or home folder that it belongs to. */
+export interface RulesFile {
+  readonly path: string;
+  readonly root: string;
+}
+
+/** An agent: where it leaves its sessions on this machine, and where it looks for skills and rules. */
 export interface Agent {
   readonly name: string;
   readonly format: Format;
   sessionFolders(surroundings: Surroundings): string[];
+  /** Skills for everyone who works in a repository with it. */
+  projectSkills(repository: string): SkillsFolder;
+  /** Skills for this person, in every project. */
+  userSkills(surroundings: Surroundings): SkillsFolder;
+  /** Other folders of skills that it reads too, its own and its plugins' among them; Knack writes to none of them. */
+  otherSkills(repository: string | null, surroundings: Surroundings): string[];
+  /** The file of instructions it reads at the start of each session in a repository. */
+  projectRules(repository: string): RulesFile;
+  userRules(surroundings: Surroundings): RulesFile;
 }
 
 const claude: Agent = {
@@ -23,16 +44,52 @@ const claude: Agent = {
       : [join(home, ".claude"), join(home, ".config", "claude")];
     return roots.map((root) => join(root.trim(), "projects"));
   },
+  projectSkills: (repository) => ({ folder: join(repository, ".claude", "skills"), root: repository }),
+  userSkills: (surroundings) => ({
+    folder: join(claudeHome(surroundings), "skills"),
+    root: rootOf(claudeHome(surroundings), surroundings),
+  }),
+  otherSkills: (_, surroundings) => [join(claudeHome(surroundings), "plugins", "cache")],
+  projectRules: (repository) => ({ path: join(repository, "CLAUDE.md"), root: repository }),
+  userRules: (surroundings) => ({
+    path: join(claudeHome(surroundings), "CLAUDE.md"),
+    root: rootOf(claudeHome(surroundings), surroundings),
+  }),
 };
+
+function claudeHome({ home, env }: Surroundings): string {
+  return env.CLAUDE_CONFIG_DIR?.split(",")[0]?.trim() || join(home, ".claude");
+}
 
 const codex: Agent = {
   name: "Codex",
   format: "codex",
   sessionFolders: ({ home, env }) => {
-    const root = env.CODEX_HOME || join(home, ".codex");
+    const root = codexHome({ home, env });
     return [join(root, "sessions"), join(root, "archived_sessions")];
   },
+  // Gemini CLI, Qwen Code, OpenCode, Cursor and Copilot read these folders as well.
+  projectSkills: (repository) => ({ folder: join(repository, ".agents", "skills"), root: repository }),
+  userSkills: ({ home }) => ({ folder: join(home, ".agents", "skills"), root: home }),
+  otherSkills: (repository, surroundings) => [
+    ...(repository === null ? [] : [join(repository, ".codex", "skills")]),
+    join(codexHome(surroundings), "skills"),
+  ],
+  projectRules: (repository) => ({ path: join(repository, "AGENTS.md"), root: repository }),
+  userRules: (surroundings) => ({
+    path: join(codexHome(surroundings), "AGENTS.md"),
+    root: rootOf(codexHome(surroundings), surroundings),
+  }),
 };
+
+function codexHome({ home, env }: Surroundings): string {
+  return env.CODEX_HOME || join(home, ".codex");
+}
+
+/** What an agent's home belongs to: the user's home, or itself where it is elsewhere. */
+function rootOf(folder: string, { home }: Surroundings): string {
+  return folder.startsWith(home + sep) ? home : folder;
+}
 
 /** The agents whose sessions Knack looks for. */
 export const agents: readonly Agent[] = [claude, codex];

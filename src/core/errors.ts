@@ -2,9 +2,12 @@
 const exits = {
   WRONG_USAGE: 2,
   NOTHING_READABLE: 2,
+  BAD_PACKAGE: 2,
+  LIBRARY_UNAVAILABLE: 2,
   STORE_DAMAGED: 3,
   STORE_NEWER: 3,
   STORE_UNAVAILABLE: 3,
+  VERSION_DAMAGED: 3,
 } as const;
 
 export type ErrorCode = keyof typeof exits;

@@ -49,6 +49,19 @@ export const policy = {
     /** Recovered failures reported of any session, and how many more of a long one: per square root of its calls. */
     recoveriesAtLeast: 2,
     recoveriesPerRootOfCalls: 0.15,
+  skill: {
+    /** Characters of a learned skill's description: agents put every description before every prompt. */
+    descriptionChars: 160,
+    /** Characters of a learned skill's body. */
+    bodyChars: 4_000,
+    /** Lines of any skill's body, after which it should be split. */
+    bodyLines: 500,
+    /** Pieces of evidence that a learned skill shows, the newest; the rest are counted. */
+    evidence: 5,
+  },
+  rule: {
+    /** Characters of one rule line. */
+    chars: 300,
   },
 } as const;
 

@@ -6,6 +6,7 @@ import type { LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Gist, Search } from "../core/likeness.ts";
 import type { Checkout } from "../core/project.ts";
 import type { Diagnostic, Format, Session, SessionFacts } from "../core/session.ts";
+import type { Owner, Problem, Skill } from "../core/skill.ts";
 import type { Use } from "../core/use.ts";
 
 /** A text that may hold secrets, with the name it goes by (`password`, `Authorization`), which often decides. */
@@ -251,4 +252,111 @@ export interface Store {
   /** What the database engine finds wrong with its file; empty when it is sound. */
   check(): Promise<string[]>;
   close(): Promise<void>;
+}
+
+/** A folder of skill packages. */
+export interface Place {
+  readonly folder: string;
+  /** The repository or home folder it belongs to: a link that leads out of it is not written through. */
+  readonly root: string;
+}
+
+/** One file of a package: its path below the package, with `/` on every system. */
+export interface PackageFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  /** Permission bits. */
+  readonly mode: number;
+}
+
+/** A skill package as it is on disk. */
+export interface SkillPackage {
+  /** Its folder's name. */
+  readonly name: string;
+  readonly description: string;
+  /** Its folder. */
+  readonly path: string;
+  /** Of all its files: their paths, bytes, and whether they may be run. */
+  readonly hash: string;
+  readonly owner: Owner;
+  /** The text of its `SKILL.md`. */
+  readonly text: string;
+  readonly skill: Skill;
+  /** Where it departs from the format; agents may read it all the same. */
+  readonly problems: readonly Problem[];
+}
+
+/** A package that cannot be used, and why. `unreadable` says that the disk refused, so nothing is known about it. */
+export interface BrokenPackage {
+  readonly name: string;
+  readonly path: string;
+  readonly unreadable: boolean;
+  readonly problems: readonly string[];
+}
+
+/** What is in a place. Only `missing` means that there are no skills; of what is `unreadable` nothing is known. */
+export type Listing =
+  | {
+      readonly found: "skills";
+      readonly skills: readonly SkillPackage[];
+      readonly broken: readonly BrokenPackage[];
+    }
+  | { readonly found: "missing" }
+  | { readonly found: "unreadable"; readonly message: string };
+
+/** Whether a file or package was changed. `changed`: what is on disk is not what the caller knew, and was left alone. */
+export type Written =
+  | { readonly written: true; readonly hash: string | null }
+  | {
+      readonly written: false;
+      /** `link`: it is a link, or holds one. `outside`: a link leads out of where it belongs. */
+      readonly because: "changed" | "link" | "outside";
+      /** What is there; null when nothing is, or when it was not looked at. */
+      readonly found: string | null;
+    };
+
+export interface Expecting {
+  /** The hash of what the caller believes to be there; null for nothing. */
+  readonly expecting: string | null;
+}
+
+export type TextRead =
+  | { readonly found: "text"; readonly text: string; readonly hash: string }
+  | { readonly found: "missing" }
+  | { readonly found: "unreadable"; readonly message: string };
+
+/**
+ * Skills and instruction files on disk. A change is all or nothing, also for a process that is killed in the middle:
+ * at the next change of that name, or by `repair`, the old state comes back. Of several writers who expect the same,
+ * one succeeds and the others are told `changed`. Names and paths are checked before they are joined; a bad one
+ * throws. Whatever else the disk refuses throws a `KnackError`.
+ */
+export interface Library {
+  /** Every package in a place, by name; a broken one is told of beside the good ones. Never throws. */
+  list(place: Place): Promise<Listing>;
+  /** All files of the package at a path, by path; null when there is none. */
+  read(path: string): Promise<{ readonly files: readonly PackageFile[]; readonly hash: string } | null>;
+  /** Puts a package in a place, over the one that the caller expects there. */
+  write(place: Place, name: string, files: readonly PackageFile[], options: Expecting): Promise<Written>;
+  /** Takes a package away, if it is the expected one. */
+  remove(place: Place, name: string, options: { readonly expecting: string }): Promise<Written>;
+  /** Ends what a killed process left half done, and answers with the names of packages that it brought back. May be called at any time. */
+  repair(place: Place): Promise<string[]>;
+  /** A text file; bytes that are not UTF-8 make it unreadable, since they could not be written back. Never throws. */
+  readText(path: string): Promise<TextRead>;
+  /** Replaces a text file, keeping its mode and writing through a link to the file it names, if that is within `root`. */
+  writeText(path: string, text: string, options: Expecting & { readonly root?: string }): Promise<Written>;
+  removeText(path: string, options: { readonly expecting: string }): Promise<Written>;
+  /** Keeps a path of a repository out of git for this person alone. May be called twice. False where there is no repository. */
+  excludeFromGit(repository: string, path: string): Promise<boolean>;
+  /** Undoes that; a line that a person wrote stays. May be called twice. */
+  unexclude(repository: string, path: string): Promise<boolean>;
+}
+
+/** Every version of a package that Knack ever replaced. What was kept is never changed. */
+export interface Versions {
+  /** Keeps a copy and answers with its hash. May be called twice; the modes of the last call count. */
+  keep(files: readonly PackageFile[]): Promise<string>;
+  /** The files as they were; null when that version was not kept. Throws when the copy is damaged. */
+  restore(hash: string): Promise<PackageFile[] | null>;
 }

@@ -1,0 +1,24 @@
+/**
+ * Characters that a person does not see and a model reads: zero width, direction controls, tag characters, controls.
+ * Joiners are left out: emoji and several scripts are written with them.
+ */
+export const hiddenCharacters =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\u206a-\u206f\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ufe00-\ufe0f]{2,}|[\u{e0100}-\u{e01ef}]{2,}/gu;
+
+/** Joiners where no script needs them: beside ASCII, where they only split words. */
+export const strayJoiners = /(?<=[\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?=[\x00-\x7f])/gu;
+
+/** Colour and cursor sequences of a terminal. */
+const terminalSequences = /\u001b\[[0-9;?]{0,20}[A-Za-z]|\u001b\][^\u0007\u001b]{0,500}(?:\u0007|\u001b\\)/g;
+
+/** The text as a person sees it. */
+export function withoutHidden(text: string): string {
+  return text
+    .replace(terminalSequences, "")
+    .replace(flags, "$1")
+    .replace(hiddenCharacters, "")
+    .replace(strayJoiners, "");
+}
+
+/** Flags of regions are spelt with tag characters after a black flag. */
+export const flags = /(\u{1f3f4})[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{2,6}\u{e007f}/gu;

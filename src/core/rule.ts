@@ -1,0 +1,149 @@
+import { cutAtWord, oneLine } from "./markdown.ts";
+import { policy } from "./policy.ts";
+import { isSkillName } from "./skill.ts";
+
+/** One line among an agent's instructions, and the id by which it can be found again. */
+export interface Rule {
+  readonly id: string;
+  readonly line: string;
+}
+
+/** What is wrong with Knack's block in a file; a person has to mend it. */
+export type Damage = "not-closed" | "not-opened" | "several-blocks";
+
+export type RuleChange =
+  | { readonly changed: true; readonly text: string }
+  | { readonly changed: false; readonly because: Damage | "bad-id" | "empty-line" | "exists" | "absent" };
+
+const begin = "<!-- knack:begin - lines that Knack learned; change or delete any of them -->";
+const end = "<!-- knack:end -->";
+
+/** The rules in Knack's block of an instructions file, and what is wrong with the block. */
+export function rulesIn(text: string): { rules: Rule[]; damage: Damage | null } {
+  const lines = linesOf(text);
+  const block = findBlock(lines);
+  if (typeof block === "string") return { rules: lines.flatMap((line) => ruleIn(line) ?? []), damage: block };
+  const inside = block === null ? [] : lines.slice(block.begin + 1, block.end);
+  return { rules: inside.flatMap((line) => ruleIn(line) ?? []), damage: null };
+}
+
+/** The file with a rule added at the end of Knack's block, which is made where there is none. */
+export function addRule(text: string, rule: Rule): RuleChange {
+  if (!isSkillName(rule.id)) return no("bad-id");
+  const line = ruleLine(rule.line);
+  if (line === "") return no("empty-line");
+  const lines = linesOf(text);
+  const block = findBlock(lines);
+  if (typeof block === "string") return no(block);
+  const written = `- ${line} ${markOf(rule.id)}`;
+  if (block === null) return { changed: true, text: withBlock(text, written) };
+  if (lines.slice(block.begin + 1, block.end).some((other) => ruleIn(other)?.id === rule.id))
+    return no("exists");
+  return { changed: true, text: lines.toSpliced(block.end, 0, written + eolOf(lines[block.begin])).join("") };
+}
+
+/**
+ * The file without a rule. With the last one goes the block, unless a person wrote something into it; what is left
+ * is the file as it was before the block was made.
+ */
+export function removeRule(text: string, id: string): RuleChange {
+  const lines = linesOf(text);
+  const block = findBlock(lines);
+  if (typeof block === "string") return no(block);
+  if (block === null) return no("absent");
+  const at = lines.findIndex(
+    (line, index) => index > block.begin && index < block.end && ruleIn(line)?.id === id,
+  );
+  if (at === -1) return no("absent");
+  const rest = lines.toSpliced(at, 1);
+  const inside = rest.slice(block.begin + 1, block.end - 1);
+  return {
+    changed: true,
+    text: inside.some((line) => line.trim() !== "")
+      ? rest.join("")
+      : withoutBlock(rest, { begin: block.begin, end: block.end - 1 }),
+  };
+}
+
+/** What may stand in a rule: one line, none of Knack's marks, of bearable length. */
+export function ruleLine(line: string): string {
+  let clean = oneLine(line.slice(0, 10 * policy.rule.chars));
+  // Taking a mark out may join the pieces of another.
+  for (let before = ""; before !== clean; ) {
+    before = clean;
+    clean = clean
+      .replace(/<!-*|-->|--!>/g, "")
+      .replace(/^(?:[-*+>#]+ )+/, "")
+      .trim();
+  }
+  return cutAtWord(clean.replace(/\s+/g, " "), policy.rule.chars);
+}
+
+function no(because: Exclude<RuleChange, { changed: true }>["because"]): RuleChange {
+  return { changed: false, because };
+}
+
+/** The lines with their ends, so that joining them gives the text back. */
+function linesOf(text: string): string[] {
+  return text.split(/(?<=\n)/);
+}
+
+interface Block {
+  readonly begin: number;
+  readonly end: number;
+}
+
+function findBlock(lines: readonly string[]): Block | Damage | null {
+  let found: Block | null = null;
+  let open: number | null = null;
+  for (const [at, line] of lines.entries()) {
+    const mark = line.trim();
+    if (/^<!-- knack:begin\b.*-->$/.test(mark)) {
+      if (open !== null) return "not-closed";
+      if (found !== null) return "several-blocks";
+      open = at;
+    } else if (mark === end) {
+      if (open === null) return "not-opened";
+      found = { begin: open, end: at };
+      open = null;
+    }
+  }
+  return open === null ? found : "not-closed";
+}
+
+function markOf(id: string): string {
+  return `${markStart}${id} -->`;
+}
+
+const markStart = "<!-- knack:rule ";
+
+function ruleIn(line: string): Rule | null {
+  const text = line.trim();
+  const at = text.lastIndexOf(markStart);
+  if (at === -1 || !/^[-*+] /.test(text)) return null;
+  const id = /^([a-z0-9-]{1,64}) -->$/.exec(text.slice(at + markStart.length))?.[1];
+  return id === undefined ? null : { id, line: text.slice(2, at).trim() };
+}
+
+/** A blank line parts the block from what is above; whether the file ends with a line end stays as it was. */
+function withBlock(text: string, written: string): string {
+  const eol = /\r?\n/.exec(text)?.[0] ?? "\n";
+  const block = [begin, written, end].join(eol);
+  if (text === "") return block + eol;
+  return text.endsWith("\n") ? text + eol + block + eol : text + eol + eol + block;
+}
+
+/** Undoes `withBlock`, as far as a person has left the blank line and the end as they were. */
+function withoutBlock(lines: readonly string[], { begin, end }: Block): string {
+  const eol = eolOf(lines[begin]);
+  const before = lines.slice(0, begin).join("");
+  const after = lines.slice(end + 1).join("");
+  const atEnd = !lines[end]?.endsWith("\n");
+  if (atEnd) return before.endsWith(eol + eol) ? before.slice(0, -2 * eol.length) : before;
+  const parted = before.endsWith(eol) && before.slice(0, -eol.length).endsWith("\n");
+  return (parted ? before.slice(0, -eol.length) : before) + after;
+}
+
+function eolOf(line: string | undefined): string {
+  return line?.endsWith("\r\n") ? "\r\n" : "\n";
+}

@@ -1,0 +1,440 @@
+import { flags, hiddenCharacters, strayJoiners, withoutHidden } from "./hidden.ts";
+import { policy } from "./policy.ts";
+import { findSecrets } from "./redact.ts";
+import { render, type Skill } from "./skill.ts";
+
+/** Something in a text that agents will read which should not be there. */
+export interface Concern {
+  readonly code: ConcernCode;
+  /** `block`: it may not be written. `warn`: a person should see it first. */
+  readonly severity: "block" | "warn";
+  readonly message: string;
+  /** The file, when there are several, and the line. */
+  readonly where: string;
+}
+
+export type ConcernCode =
+  | "secret"
+  | "injection"
+  | "concealment"
+  | "role-tag"
+  | "exfiltration"
+  | "hidden-code"
+  | "hidden-comment"
+  | "hidden-character"
+  | "destruction"
+  | "unchecked-download"
+  | "personal-path"
+  | "bad-path"
+  | "too-long";
+
+export interface ScanOptions {
+  /** Characters that are allowed. */
+  readonly most?: number;
+  /** The file's name, for `where`. */
+  readonly file?: string;
+}
+
+/** What should not be in a skill, a rule or a description, in order of place. */
+export function scan(text: string, { most = policy.skill.bodyChars, file }: ScanOptions = {}): Concern[] {
+  const at = (line: number) => (file === undefined ? `line ${line}` : `${file}, line ${line}`);
+  const sight: Sighting[] = [];
+  // Looking through a text that no agent would be given takes long, and not looking must not mean that it is fine.
+  const allowed = Math.min(most, mostScanned);
+  if (text.length > allowed)
+    sight.push({
+      at: 0,
+      code: "too-long",
+      severity: "block",
+      message: `It has ${text.length} characters; ${allowed} are allowed.`,
+    });
+  if (text.length <= mostScanned) sight.push(...look(text));
+  const lineAt = lineFinder(text);
+  const concerns = sight
+    .sort((a, b) => a.at - b.at)
+    .map(({ at: place, code, severity, message }) => ({ code, severity, message, where: at(lineAt(place)) }));
+  return [...new Map(concerns.map((one) => [`${one.code} ${one.where} ${one.message}`, one])).values()];
+}
+
+const mostScanned = 200_000;
+
+/** The same for a learned skill as it would be written; its body is what may not be long. */
+export function scanSkill(skill: Skill): Concern[] {
+  const tooLong = scan(skill.body).filter(({ code }) => code === "too-long");
+  return [...tooLong, ...scan(render(skill), { most: mostScanned })];
+}
+
+/** The same for all files of a package, their names included. */
+export function scanFiles(
+  files: readonly { readonly path: string; readonly text: string }[],
+  { most }: { readonly most?: number } = {},
+): Concern[] {
+  return files.flatMap(({ path, text }) => [
+    ...(isSafePath(path)
+      ? []
+      : [
+          {
+            code: "bad-path",
+            severity: "block",
+            message: "The file's name leads out of its folder.",
+            where: withoutHidden(path),
+          } as const,
+        ]),
+    ...scan(text, { file: path, ...(most === undefined ? {} : { most }) }),
+  ]);
+}
+
+/** Whether a relative path stays in its folder on every system. */
+export function isSafePath(path: string): boolean {
+  const parts = path.split("/");
+  return (
+    path.length <= 400 &&
+    !/[\\:\u0000-\u001f]/.test(path) &&
+    parts.every((part) => part !== "" && part !== "." && part !== "..") &&
+    withoutHidden(path) === path
+  );
+}
+
+/** Whether nothing forbids writing the text. */
+export function mayBeWritten(concerns: readonly Concern[]): boolean {
+  return concerns.every(({ severity }) => severity !== "block");
+}
+
+interface Sighting extends Omit<Concern, "where"> {
+  readonly at: number;
+}
+
+function look(text: string): Sighting[] {
+  // Wide letters and invisible ones must not hide a word; line ends stay where they are.
+  const plain = withoutHidden(text).normalize("NFKC");
+  const plainLine = lineFinder(plain);
+  const startOf = lineStarts(text);
+  const back = (at: number) => startOf[plainLine(at) - 1] ?? 0;
+  const found = [
+    ...patterns.flatMap((pattern) => sightings(pattern, plain)),
+    ...comments(plain),
+    ...commandLines(plain).flatMap(exfiltrations),
+    ...blobs(plain),
+    ...personalPaths(plain),
+  ].map((one) => ({ ...one, at: back(one.at) }));
+  return [...secrets(text), ...hidden(text), ...found];
+}
+
+interface Pattern extends Omit<Concern, "where"> {
+  readonly match: RegExp;
+}
+
+const ignore = "(?:ignore|disregard|forget|override|bypass)";
+const earlier = "(?:previous|prior|preceding|above|earlier|existing|system|safety|original)";
+const orders = "(?:instructions?|prompts?|directives?|guidelines?|guardrails?|system messages?)";
+const gap = "\\s{1,20}";
+
+// Every repetition is bounded, so that no text makes them slow.
+const patterns: readonly Pattern[] = [
+  {
+    code: "injection",
+    severity: "block",
+    message: "It tells the agent to ignore its instructions.",
+    match: new RegExp(
+      `\\b${ignore}${gap}(?:(?:all|any|the|your|these|those|of|every)${gap}){0,4}(?:${earlier}${gap}){1,2}${orders}\\b`,
+      "gi",
+    ),
+  },
+  {
+    code: "injection",
+    severity: "block",
+    message: "It tells the agent to ignore its instructions.",
+    match:
+      /忽略(?:掉)?(?:之前|以上|先前|上面|前面)的?(?:所有|全部)?的?(?:指令|指示|提示|说明)|(?:以前|これまで|上記)の(?:すべての)?指示を(?:すべて)?無視|ignoriere\s{1,9}(?:alle\s{1,9})?(?:vorherigen|bisherigen|obigen)\s{1,9}(?:anweisungen|instruktionen)|ignorez?\s{1,9}(?:toutes\s{1,9})?les\s{1,9}instructions\s{1,9}précédentes|ignora\s{1,9}(?:todas\s{1,9})?las\s{1,9}instrucciones\s{1,9}(?:anteriores|previas)/gi,
+  },
+  {
+    code: "injection",
+    severity: "block",
+    message: "It gives the agent another role to escape its rules.",
+    match:
+      /\byou\s{1,20}are\s{1,20}now\s{1,20}(?:(?:an?|in|the)\s{1,20})?(?:DAN\b|jailbroken|unrestricted|unfiltered|developer\s{1,20}mode|god\s{1,20}mode|root\s{1,20}mode)/gi,
+  },
+  {
+    code: "injection",
+    severity: "block",
+    message: "It asks for the agent's own instructions.",
+    match:
+      /\b(?:reveal|print|output|repeat|show|send|leak)\s{1,20}(?:me\s{1,20})?(?:all\s{1,20}(?:of\s{1,20})?)?your\s{1,20}(?:system\s{1,20}prompt|initial\s{1,20}instructions|hidden\s{1,20}instructions)/gi,
+  },
+  {
+    code: "concealment",
+    severity: "block",
+    message: "It tells the agent to hide this from the person.",
+    match:
+      /\b(?:do\s{1,20}not|don['’]t|never)\s{1,20}(?:tell|inform|alert|notify|let)\s{1,20}the\s{1,20}(?:user|human|person|developer)s?\s{1,20}(?:know\s{1,20})?(?:about|of)\s{1,20}(?:this|these|it|your)\b|\b(?:do\s{1,20}not|don['’]t|never)\s{1,20}(?:mention|reveal|disclose|show)\s{1,20}(?:this|these\s{1,20}\w{1,20}|it)\s{1,20}to\s{1,20}the\s{1,20}(?:user|human|person|developer)\b/gi,
+  },
+  {
+    code: "concealment",
+    severity: "warn",
+    message: "It speaks of acting behind the person's back.",
+    match:
+      /\b(?:without\s{1,20}(?:the\s{1,20}(?:user|human|person)(?:['’]s)?\s{1,20}(?:knowing|knowledge|noticing)|(?:telling|informing|notifying|alerting)\s{1,20}the\s{1,20}(?:user|human|person))|secretly\s{1,20}(?:send|run|upload|copy|post|execute))\b/gi,
+  },
+  {
+    code: "role-tag",
+    severity: "block",
+    message: "It has a tag that models take for the end of one speaker and the start of another.",
+    match:
+      /(?<![\w.]|`(?=<[^<>`]{1,60}>`))<\/?(?:system|system[-_]reminder|system[-_]prompt|assistant|developer[-_]message|user[-_]prompt|function[-_]results?|tool[-_]results?)(?:\s[^<>]{0,200})?>|<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|start_header_id|eot_id)\|>|\[\/?INST\]|<<\/?SYS>>/g,
+  },
+  {
+    code: "role-tag",
+    severity: "warn",
+    message: "It speaks of a tag that models take for the end of one speaker and the start of another.",
+    match: /`<\/?(?:system|system[-_]reminder|system[-_]prompt|assistant|user[-_]prompt)>`/g,
+  },
+  {
+    code: "role-tag",
+    severity: "warn",
+    message: "A line begins as if somebody else spoke.",
+    match: /^[ \t]{0,8}(?:#{1,3} )?(?:System|Assistant|Human): /gm,
+  },
+  {
+    code: "hidden-code",
+    severity: "block",
+    message: "It decodes a text and runs it.",
+    match:
+      /\bbase64\s{1,9}(?:-d|-D|--decode)\b[^\n]{0,200}\|\s{0,9}(?:sudo\s{1,9})?(?:ba|z|da)?sh\b|\beval\s{0,9}["'(]{0,3}\$\([^\n]{0,200}\bbase64\b|\bexec\s{0,3}\(\s{0,3}(?:base64|codecs|zlib)\b|\beval\s{0,3}\(\s{0,3}(?:atob|Buffer\.from)\b|\bFromBase64String\b[^\n]{0,200}\b(?:iex|Invoke-Expression)\b|\bpowershell(?:\.exe)?\b[^\n]{0,100}\s-e(?:nc|ncodedcommand)\b/gi,
+  },
+  {
+    code: "exfiltration",
+    severity: "block",
+    message: "It opens a shell to another machine.",
+    match:
+      /\b(?:ba|z)?sh\s{1,9}-i\b[^\n]{0,40}\/dev\/(?:tcp|udp)\/|\b(?:nc|ncat|netcat)\b[^\n|]{0,60}\s-(?:e|c)\s{1,9}\/?(?:\w{1,9}\/){0,3}(?:ba|z)?sh\b/g,
+  },
+  {
+    code: "exfiltration",
+    severity: "block",
+    message: "It asks to send private files or the environment somewhere.",
+    match:
+      /\b(?:send|post|upload|transmit|exfiltrate|forward|e?mail|copy|submit)\b[^\n]{0,80}(?:~\/\.ssh\b|~\/\.aws\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|(?<![\w.])\.env\b(?!\.(?:example|sample))|\benvironment variables?\b|\/etc\/(?:passwd|shadow)\b|\bprivate keys?\b)[^\n]{0,80}\bto\s{1,9}(?:\S{1,20}\s{1,9}){0,4}(?:https?:\/\/|[\w.+-]{1,40}@[\w-]{1,40}\.\w|\w{1,20}\.(?:ngrok|requestbin|webhook|burpcollaborator))/gi,
+  },
+  {
+    code: "exfiltration",
+    severity: "warn",
+    message: "An image's address is filled in when it is shown, which can carry data out.",
+    match: /!\[[^\]\n]{0,100}\]\(https?:\/\/[^)\s]{0,300}[?&][^)\s]{0,200}(?:\{|\$|%7B)/gi,
+  },
+  {
+    code: "destruction",
+    severity: "block",
+    message: "It deletes a whole system or home folder.",
+    match:
+      /\brm\s{1,9}(?:-{1,2}[\w-]{1,30}\s{1,9}){1,5}(?:--\s{1,9})?["']?(?:\/|~|\$HOME|\$\{HOME\})(?:\/?\*)?\/?["']?(?=[\s;&|`)]|$)|\bmkfs(?:\.\w{1,8})?\s{1,9}(?:-\w{1,9}\s{1,9}){0,4}\/dev\/|\bdd\b[^\n]{0,100}\bof=\/dev\/(?:sd|nvme|hd|disk)|:\(\)\s?\{\s?:\|:&\s?\}\s?;:/gm,
+  },
+  {
+    code: "unchecked-download",
+    severity: "warn",
+    message: "It runs what it downloads.",
+    match:
+      /\b(?:curl|wget)\b[^\n|]{0,300}\|\s{0,9}(?:sudo\s{1,9}(?:-\w{1,9}\s{1,9}){0,3})?(?:(?:ba|z|da)?sh|python3?|node|perl|ruby)\b|\b(?:ba|z)?sh\b[^\n]{0,20}<\(\s{0,9}(?:curl|wget)\b|\b(?:iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^\n|]{0,300}\|\s{0,9}(?:iex|Invoke-Expression)\b/gi,
+  },
+  {
+    code: "exfiltration",
+    severity: "warn",
+    message: "It lets another key into this machine.",
+    match: />>?\s{0,9}\S{0,60}\/\.ssh\/authorized_keys\b/g,
+  },
+];
+
+function sightings({ match, code, severity, message }: Pattern, text: string): Sighting[] {
+  return [...text.matchAll(match)].map(({ index }) => ({ at: index, code, severity, message }));
+}
+
+function secrets(text: string): Sighting[] {
+  return findSecrets(text).map(({ start, kind }) => ({
+    at: start,
+    code: "secret",
+    severity: "block",
+    message: `It holds a secret (${kind}).`,
+  }));
+}
+
+function hidden(text: string): Sighting[] {
+  // A byte order mark begins many files, and flags of regions are spelt with tag characters.
+  const body = text.replace(/^\ufeff/, " ").replace(flags, (flag) => " ".repeat(flag.length));
+  return [...body.matchAll(hiddenCharacters), ...body.matchAll(strayJoiners)].map(
+    ({ 0: character, index }) => ({
+      at: index,
+      code: "hidden-character",
+      severity: "block",
+      message: `It has a character that nobody sees (U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}).`,
+    }),
+  );
+}
+
+/** HTML comments are not shown where Markdown is, and agents read them. */
+function comments(text: string): Sighting[] {
+  const found: Sighting[] = [];
+  for (let at = text.indexOf("<!--"); at !== -1; ) {
+    const close = text.indexOf("-->", at + 4);
+    const end = close === -1 ? text.length : close;
+    const inside = text.slice(at + 4, end);
+    const severity = speaksToAgents.test(inside) ? "block" : inside.length > 200 ? "warn" : null;
+    if (severity !== null)
+      found.push({
+        at,
+        code: "hidden-comment",
+        severity,
+        message: "A comment that is not shown speaks to the agent.",
+      });
+    at = text.indexOf("<!--", end);
+  }
+  return found;
+}
+
+const speaksToAgents =
+  /\b(?:you (?:must|should|are|will|have to)|assistant|an? ai\b|agents? (?:must|should|will)|system prompt|secretly|execute|exfiltrate|curl|wget|(?:do not|don['’]t) (?:tell|mention|reveal)|(?:when|if|before|after) (?:you|the agent)\b|run (?:this|the following))\b/i;
+
+interface CommandLine {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** Lines, those that end with a backslash together with the next. */
+function commandLines(text: string): CommandLine[] {
+  const lines: CommandLine[] = [];
+  let [at, start, whole] = [0, 0, ""];
+  for (const line of text.split("\n")) {
+    if (whole === "") start = at;
+    at += line.length + 1;
+    const continued = /\\\r?$/.test(line) && whole.length < 2_000;
+    whole += continued ? `${line.replace(/\\\r?$/, "")} ` : line;
+    if (continued) continue;
+    lines.push({ at: start, text: whole });
+    whole = "";
+  }
+  if (whole !== "") lines.push({ at: start, text: whole });
+  return lines;
+}
+
+const sends =
+  /(?:^|[\s|;&("'`$])(?:curl|wget|nc|ncat|netcat|socat|telnet|openssl\s{1,9}s_client|httpie|http|Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s/;
+const secretPlaces =
+  /(?:\.ssh\/(?!config\b|known_hosts\b|\S{0,80}\.pub\b)|\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\.aws\/credentials|\.gnupg\/|\.netrc\b|\.pgpass\b|\.npmrc\b|\.pypirc\b|\.git-credentials\b|\.docker\/config\.json|\.kube\/config\b|\.config\/gh\/hosts|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\/etc\/(?:shadow|passwd)\b|\.claude\/\.credentials|\.codex\/auth\.json|\bkeychain\b)/;
+const wholeEnvironment =
+  /(?:^|[\s;&|(`"'])(?:env|printenv|set)(?=\s{0,9}(?:\||\)|`|>|$))|\bos\.environ\b(?!\s{0,3}[.[])|JSON\.stringify\(process\.env\)/;
+
+/** Sending what is private: a pipe into a sender, an uploaded file, a substitution in its words. */
+function exfiltrations({ at, text }: CommandLine): Sighting[] {
+  const line = text.slice(0, 4_000);
+  if (!sends.test(line) && !/\b(?:scp|rsync|requests\.post|fetch\(|axios\.post)/.test(line)) return [];
+  return carriesPrivateData(line)
+    ? [
+        {
+          at,
+          code: "exfiltration",
+          severity: "block",
+          message: "It sends private files or the environment somewhere.",
+        },
+      ]
+    : [];
+}
+
+function carriesPrivateData(line: string): boolean {
+  const isPrivate = (part: string) => secretPlaces.test(part) || wholeEnvironment.test(part);
+  const stages = line.split("|");
+  const sender = stages.findIndex((stage) => sends.test(` ${stage}`));
+  // `source .env && curl …` uses the file here; only what flows through the pipe is sent.
+  const flows = stages
+    .slice(0, Math.max(0, sender))
+    .map((stage) => stage.split(/&&|;/).at(-1) ?? "")
+    .some((stage) => isPrivate(`${stage} |`));
+  if (flows) return true;
+  const uploads =
+    /\s(?:-d|--data(?:-\w{1,12})?|-F|--form|-T|--upload-file|--post-file|--body-file)[=\s]{0,3}\S{0,60}?([@=]\S{1,200}|\S{1,200})/g;
+  if (sender !== -1 && [...line.matchAll(uploads)].some(([all]) => secretPlaces.test(all))) return true;
+  const substitutions = /\$\([^)\n]{1,300}\)|`[^`\n]{1,300}`/g;
+  if (
+    sender !== -1 &&
+    [...line.matchAll(substitutions)].some(([all]) => !sends.test(all) && readsPrivate(all))
+  )
+    return true;
+  if (
+    sender !== -1 &&
+    /[\s"']\S{0,200}<\s{0,9}\S/.test(line) &&
+    secretPlaces.test(line.slice(line.indexOf("<")))
+  )
+    return true;
+  if (/\b(?:scp|rsync)\s/.test(line)) return sendsKey(line);
+  return /\b(?:requests\.post|fetch\(|axios\.post)/.test(line) && isPrivate(line);
+}
+
+/** In Markdown backticks are also plain code marks, so a path alone in them is no substitution. */
+function readsPrivate(substitution: string): boolean {
+  const inside = substitution.replace(/^\$\(|^`|[)`]$/g, "");
+  if (wholeEnvironment.test(` ${inside} |`) && /^\s{0,9}(?:env|printenv)\b/.test(inside)) return true;
+  return /\b(?:cat|base64|head|tail|gzip|tar|xxd|grep|less|type)\s/.test(inside) && secretPlaces.test(inside);
+}
+
+/** `scp -i key` uses a key; `scp key host:` gives it away. */
+function sendsKey(line: string): boolean {
+  const words = line.replace(/\s-(?:i|F|e)\s{1,9}(?:"[^"]{0,200}"|'[^']{0,200}'|\S{1,200})/g, " ");
+  return secretPlaces.test(words) && /\s[\w.@-]{1,100}:\S{0,200}/.test(words);
+}
+
+/** Long stretches of base64 say nothing to a reader and anything to a decoder; in an address of an image they are an image. */
+function blobs(text: string): Sighting[] {
+  return [...text.matchAll(/[A-Za-z0-9+/_-]{160,}={0,2}/g)]
+    .filter(([run]) => isEncoded(run))
+    .map(({ index }) => ({
+      at: index,
+      code: "hidden-code",
+      severity: isImage(text.slice(Math.max(0, index - 60), index)) ? "warn" : "block",
+      message: "It has a long encoded text that nobody can read.",
+    }));
+}
+
+function isImage(before: string): boolean {
+  return /data:image\/[\w.+%-]{1,30};base64(?:,|%2C)$/i.test(before);
+}
+
+function isEncoded(run: string): boolean {
+  const share = (kind: RegExp) => (run.match(kind)?.length ?? 0) / run.length;
+  return share(/[A-Z]/g) > 0.15 && share(/[a-z]/g) > 0.15 && share(/[0-9]/g) > 0.03;
+}
+
+function personalPaths(text: string): Sighting[] {
+  const homes =
+    /(?<![\w.~])(?:\/home\/|\/Users\/|[A-Za-z]:\\{1,2}Users\\{1,2})([A-Za-z0-9._-]{1,64})(?=[\\/\s`'")\],:;]|$)/g;
+  return [...text.matchAll(homes)]
+    .filter(([, name]) => !anyone.has((name ?? "").toLowerCase()))
+    .map(({ index }) => ({
+      at: index,
+      code: "personal-path",
+      severity: "warn",
+      message: "It names somebody's home folder, which no other machine has.",
+    }));
+}
+
+const anyone = new Set(
+  "user username users you me your-name yourname name someone dev node app runner ubuntu vscode codespace vagrant shared public default linuxbrew ec2-user example git".split(
+    " ",
+  ),
+);
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** Answers with the line, from 1, that a place is on. */
+function lineFinder(text: string): (at: number) => number {
+  const starts = lineStarts(text);
+  return (at) => {
+    let [low, high] = [0, starts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((starts[middle] as number) <= at) low = middle;
+      else high = middle - 1;
+    }
+    return low + 1;
+  };
+}

@@ -1,0 +1,73 @@
+import { readFile, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { KnackError } from "../core/errors.ts";
+import { readTextFile, writeTextFile } from "./text.ts";
+
+/** Says that the next line is Knack's; git has comments on lines of their own only. */
+const mark = "# knack: only me";
+
+/** Keeps a path out of git for this person alone; false where there is no repository. */
+export function exclude(repository: string, path: string): Promise<boolean> {
+  return edit(repository, path, withPattern);
+}
+
+/** Undoes that. */
+export function unexclude(repository: string, path: string): Promise<boolean> {
+  return edit(repository, path, withoutPattern);
+}
+
+type Edit = (text: string, pattern: string) => string;
+
+async function edit(repository: string, path: string, change: Edit): Promise<boolean> {
+  const git = await sharedGitFolder(join(repository, ".git"));
+  const pattern = patternFor(repository, path);
+  if (git === null || pattern === null) return false;
+  const file = join(git, "info", "exclude");
+  // Another process may write between reading and writing; then it is done on what that one wrote.
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const before = await readTextFile(file);
+    if (before.found === "unreadable")
+      throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${before.message}`);
+    const [text, expecting] = before.found === "text" ? [before.text, before.hash] : ["", null];
+    const after = change(text, pattern);
+    if (after === text || (await writeTextFile(file, after, { expecting })).written) return true;
+  }
+  throw new KnackError("LIBRARY_UNAVAILABLE", `${file} keeps changing.`, { hint: "Try again." });
+}
+
+/** The text with a line for the pattern, unless it has one; whether the file ends with a line end stays as it was. */
+export function withPattern(text: string, pattern: string): string {
+  if (text.split(/\r?\n/).includes(pattern)) return text;
+  return text === "" || text.endsWith("\n") ? `${text}${mark}\n${pattern}\n` : `${text}\n${mark}\n${pattern}`;
+}
+
+/** The text without Knack's line for the pattern. */
+export function withoutPattern(text: string, pattern: string): string {
+  const lines = text.split("\n");
+  const at = lines.findIndex((line, index) => line === mark && lines[index + 1] === pattern);
+  return at === -1 ? text : lines.toSpliced(at, 2).join("\n");
+}
+
+/** The path below the repository as git reads it; null for one outside. */
+export function patternFor(repository: string, path: string): string | null {
+  const below = relative(resolve(repository), resolve(repository, path));
+  if (below === "" || below === ".." || below.startsWith(`..${sep}`) || isAbsolute(below)) return null;
+  if (/[\r\n]/.test(below)) return null;
+  const escaped = below
+    .split(sep)
+    .join("/")
+    .replace(/[\\*?[]/g, "\\$&")
+    .replace(/ $/, "\\ ");
+  return `/${escaped}`;
+}
+
+/** `.git` is a folder, or in a worktree or submodule a file that names one; worktrees share their `info`. */
+async function sharedGitFolder(path: string): Promise<string | null> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return null;
+  const target = found.isDirectory() ? path : /^gitdir:\s*(.+)$/m.exec(await readFile(path, "utf8"))?.[1];
+  if (target === undefined) return null;
+  const git = resolve(dirname(path), target.trim());
+  const common = await readFile(join(git, "commondir"), "utf8").catch(() => null);
+  return common === null ? git : resolve(git, common.trim());
+}

@@ -1,0 +1,297 @@
+import { lstat, mkdir, readdir, rename, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { KnackError } from "../core/errors.ts";
+import { isSkillName, ownerOf, parse, problemsOf, skillFile } from "../core/skill.ts";
+import type {
+  BrokenPackage,
+  Expecting,
+  Listing,
+  PackageFile,
+  Place,
+  SkillPackage,
+  Written,
+} from "../engine/ports.ts";
+import {
+  checkFiles,
+  checkName,
+  codeOf,
+  contentsOf,
+  hashOf,
+  isMissing,
+  messageOf,
+  syncFolder,
+  writeFiles,
+} from "./packages.ts";
+import { inWorkFolder, isWithin, isWork, sweep } from "./work.ts";
+
+/**
+ * A package is replaced in three moves: the old one aside, the new one in, the old one away. Moving aside fails while
+ * something is there, so at most one writer is between the first move and the last; and it is what brings the old
+ * package back when that writer is killed.
+ */
+const asidePrefix = ".knack-aside-";
+
+/** Every package in a place. */
+export async function listPackages({ folder }: Place): Promise<Listing> {
+  const names = await namesIn(folder);
+  if (!Array.isArray(names)) return names;
+  const system = names.includes(".system") ? await namesIn(join(folder, ".system")) : [];
+  const paths = [
+    ...names.filter((name) => !name.startsWith(".")).map((name) => ({ name, path: join(folder, name) })),
+    ...asides(names).map((name) => ({ name, path: join(folder, name) })),
+    ...(Array.isArray(system) ? system : []).map((name) => ({ name, path: join(folder, ".system", name) })),
+  ];
+  const skills: SkillPackage[] = [];
+  const broken: BrokenPackage[] = [];
+  for (const { name, path } of paths.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const found = await packageOf(path, join(folder, asidePrefix + name), name);
+    if (found !== null) "hash" in found ? skills.push(found) : broken.push(found);
+  }
+  if (!Array.isArray(system) && system.found === "unreadable")
+    broken.push({
+      name: ".system",
+      path: join(folder, ".system"),
+      unreadable: true,
+      problems: [system.message],
+    });
+  return { found: "skills", skills, broken };
+}
+
+async function namesIn(folder: string): Promise<string[] | Exclude<Listing, { found: "skills" }>> {
+  try {
+    const names = new Set(await readdir(folder));
+    // Reading a folder can miss a name that is being changed, so while somebody works there it is read again.
+    for (let again = 0; again < 5 && [...names].some(isWork); again++)
+      for (const name of await readdir(folder)) names.add(name);
+    return [...names];
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return { found: "missing" };
+    return { found: "unreadable", message: `${folder}: ${messageOf(error)}` };
+  }
+}
+
+/** Names of packages that only stand aside. */
+function asides(names: readonly string[]): string[] {
+  return names
+    .filter((name) => name.startsWith(asidePrefix))
+    .map((name) => name.slice(asidePrefix.length))
+    .filter((name) => isSkillName(name) && !names.includes(name));
+}
+
+/** A package wherever it is while somebody replaces it; null where there is none. */
+async function packageOf(
+  path: string,
+  aside: string,
+  name: string,
+): Promise<SkillPackage | BrokenPackage | null> {
+  // Each look may fall between two moves, so what is gone from both places is looked for again.
+  for (let look = 0; look < 10; look++) {
+    const found = await packageAt(path, name);
+    if (found !== "gone") return found;
+    const old = await packageAt(aside, name);
+    if (old !== "gone") return old;
+    await sleep(look);
+  }
+  return null;
+}
+
+/** The package in a folder; null where there is something else. */
+async function packageAt(path: string, name: string): Promise<SkillPackage | BrokenPackage | null | "gone"> {
+  try {
+    if (!(await stat(path)).isDirectory()) return null;
+    const contents = await contentsOf(path);
+    const main = contents?.files.find((file) => file.path === skillFile);
+    if (contents === null) return "gone";
+    if (main === undefined) return null;
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(main.bytes);
+    const { skill, problems } = parse(text);
+    if (skill === null || skill.description.trim() === "") {
+      const all = skill === null ? problems : [...problems, ...problemsOf(skill, name)];
+      return { name, path, unreadable: false, problems: all.map(({ message }) => message) };
+    }
+    return {
+      name,
+      description: skill.description,
+      path,
+      hash: contents.hash,
+      owner: ownerOf(path, skill),
+      text,
+      skill,
+      problems: [...problems, ...problemsOf(skill, name)],
+    };
+  } catch (error) {
+    if (isMissing(error)) return "gone";
+    return { name, path, unreadable: true, problems: [messageOf(error)] };
+  }
+}
+
+/** All files of a package, also while somebody replaces it. */
+export async function readPackage(
+  path: string,
+): Promise<{ readonly files: readonly PackageFile[]; readonly hash: string } | null> {
+  try {
+    const aside = join(dirname(path), asidePrefix + basename(path));
+    const found = (await contentsOf(path)) ?? (await contentsOf(aside)) ?? (await contentsOf(path));
+    return found === null ? null : { files: found.files, hash: found.hash };
+  } catch (cause) {
+    throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${path}: ${messageOf(cause)}`, {
+      hint: "See that the folder may be read by you.",
+      cause,
+    });
+  }
+}
+
+/** Puts a package in a place, over the expected one. */
+export async function writePackage(
+  place: Place,
+  name: string,
+  files: readonly PackageFile[],
+  { expecting }: Expecting,
+): Promise<Written> {
+  checkName(name);
+  checkFiles(name, files);
+  return refusing(place, async () => {
+    if (!(await isWithin(place.folder, place.root)))
+      return { written: false, because: "outside", found: null };
+    await mkdir(place.folder, { recursive: true });
+    const known = await knownState(place, name, expecting);
+    if (known !== null) return known;
+    return inWorkFolder(place.folder, async (work) => {
+      await writeFiles(join(work, "new"), files);
+      const moved =
+        expecting === null
+          ? await moveIn(join(work, "new"), join(place.folder, name))
+          : await replace(place, name, expecting, work, join(work, "new"));
+      return moved ? { written: true, hash: hashOf(files) } : changed(place, name);
+    });
+  });
+}
+
+/** Takes the expected package away. */
+export async function removePackage(
+  place: Place,
+  name: string,
+  { expecting }: { readonly expecting: string },
+): Promise<Written> {
+  checkName(name);
+  return refusing(place, async () => {
+    if (!(await isWithin(place.folder, place.root)))
+      return { written: false, because: "outside", found: null };
+    const known = await knownState(place, name, expecting);
+    if (known !== null) return known;
+    return inWorkFolder(place.folder, async (work) =>
+      (await replace(place, name, expecting, work, null))
+        ? { written: true, hash: null }
+        : changed(place, name),
+    );
+  });
+}
+
+/** What speaks against a change before anything is moved; null when the package is as expected. */
+async function knownState(place: Place, name: string, expecting: string | null): Promise<Written | null> {
+  await settle(place, name);
+  const target = join(place.folder, name);
+  const there = await lstat(target).catch(ifMissing(null));
+  if (there === null) return expecting === null ? null : { written: false, because: "changed", found: null };
+  if (!there.isDirectory()) return { written: false, because: "link", found: null };
+  const contents = await contentsOf(target);
+  if (contents === null || contents.hash !== expecting)
+    return { written: false, because: "changed", found: contents?.hash ?? null };
+  return contents.plain ? null : { written: false, because: "link", found: contents.hash };
+}
+
+/** The three moves; false when somebody else was quicker. */
+async function replace(
+  place: Place,
+  name: string,
+  expecting: string,
+  work: string,
+  staged: string | null,
+): Promise<boolean> {
+  const [target, aside] = [join(place.folder, name), join(place.folder, asidePrefix + name)];
+  if (!(await moveIn(target, aside))) return false;
+  // The package may have changed between the look at it and the move.
+  const taken = await contentsOf(aside).catch(() => null);
+  if (taken?.hash !== expecting) {
+    await moveIn(aside, target);
+    return false;
+  }
+  if (staged !== null && !(await moveIn(staged, target))) {
+    await moveIn(aside, target);
+    return false;
+  }
+  await syncFolder(place.folder);
+  // Removing file by file can be cut short; a move cannot, so nobody takes half a package for a whole one.
+  await moveIn(aside, join(work, "old"));
+  return true;
+}
+
+/** Moves a folder to where nothing is; false when something is there, or the folder is gone. */
+async function moveIn(from: string, to: string): Promise<boolean> {
+  // A folder moved onto an empty folder takes its place, so only what is not a folder is asked for.
+  const there = await lstat(to).catch(ifMissing(null));
+  if (there !== null && !there.isDirectory()) return false;
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTEMPTY", "EEXIST", "ENOTDIR", "EPERM"].includes(codeOf(error))) return false;
+    throw error;
+  }
+}
+
+async function changed(place: Place, name: string): Promise<Written> {
+  const now = await contentsOf(join(place.folder, name)).catch(() => null);
+  return { written: false, because: "changed", found: now?.hash ?? null };
+}
+
+/** Ends what a killed process left half done in a place. */
+export async function repairPlace(place: Place): Promise<string[]> {
+  return refusing(place, async () => {
+    if (!(await isWithin(place.folder, place.root))) return [];
+    const names = await readdir(place.folder).catch(ifMissing([]));
+    const back: string[] = [];
+    for (const name of names.flatMap((entry) =>
+      entry.startsWith(asidePrefix) ? entry.slice(asidePrefix.length) : [],
+    ))
+      if (isSkillName(name) && (await settle(place, name))) back.push(name);
+    await sweep(place.folder);
+    return back;
+  });
+}
+
+/** Ends a change of one package that was cut short; true when the old one came back. */
+async function settle(place: Place, name: string): Promise<boolean> {
+  const [target, aside] = [join(place.folder, name), join(place.folder, asidePrefix + name)];
+  // A writer at work is between its moves for a moment only.
+  for (let wait = 0; wait < 10 && (await exists(aside)); wait++) await sleep(20);
+  if (!(await exists(aside))) return false;
+  if (!(await exists(target))) return moveIn(aside, target);
+  await inWorkFolder(place.folder, (work) => moveIn(aside, join(work, "old")));
+  return false;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return (await lstat(path).catch(ifMissing(null))) !== null;
+}
+
+function ifMissing<T>(instead: T): (error: unknown) => T {
+  return (error) => {
+    if (isMissing(error)) return instead;
+    throw error;
+  };
+}
+
+/** What the disk refuses, told with the place and the next step. */
+async function refusing<T>({ folder }: Place, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (cause instanceof KnackError) throw cause;
+    throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot change skills in ${folder}: ${messageOf(cause)}`, {
+      hint: "See that the folder may be written by you and that the disk has room.",
+      cause,
+    });
+  }
+}

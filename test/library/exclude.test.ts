@@ -1,0 +1,101 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { patternFor, withoutPattern, withPattern } from "../../src/library/exclude.ts";
+import { createLibrary } from "../../src/library/index.ts";
+import { tempFolder } from "../helpers/temp.ts";
+
+const library = createLibrary();
+
+function git(cwd: string, ...words: string[]): string {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: cwd,
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_SYSTEM: "/dev/null",
+  };
+  return execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@example.com", ...words], {
+    cwd,
+    env,
+    encoding: "utf8",
+  });
+}
+
+function newRepository(): string {
+  const root = join(tempFolder(), "shop");
+  mkdirSync(root);
+  git(root, "init", "-q");
+  git(root, "commit", "-q", "--allow-empty", "-m", "first");
+  return root;
+}
+
+function put(root: string, path: string): void {
+  mkdirSync(join(root, path), { recursive: true });
+  writeFileSync(join(root, path, "SKILL.md"), "x");
+}
+
+describe("a path kept out of git", () => {
+  it.each([".claude/skills/rl-x", "odd [name]*?", "with space ", "!bang/#hash", "日本"])(
+    "%j is ignored, and its neighbours are not",
+    async (path) => {
+      const root = newRepository();
+      put(root, path);
+      put(root, `other/${path}`);
+      const before = readFileSync(join(root, ".git/info/exclude"), "utf8");
+      expect(await library.excludeFromGit(root, join(root, path))).toBe(true);
+      expect(await library.excludeFromGit(root, path)).toBe(true);
+      expect(git(root, "-c", "core.quotePath=false", "status", "--short", "-uall")).toMatch(
+        /^\?\? "?other\/[^\n]+\n$/,
+      );
+      expect(await library.unexclude(root, path)).toBe(true);
+      expect(await library.unexclude(root, path)).toBe(true);
+      expect(readFileSync(join(root, ".git/info/exclude"), "utf8")).toBe(before);
+    },
+  );
+
+  test("in a worktree is noted where all worktrees look", async () => {
+    const root = newRepository();
+    const tree = join(root, "..", "tree");
+    git(root, "worktree", "add", "-q", tree);
+    put(tree, ".claude/skills/rl-x");
+    expect(await library.excludeFromGit(tree, ".claude/skills/rl-x")).toBe(true);
+    expect(git(tree, "status", "--short", "-uall")).toBe("");
+    expect(readFileSync(join(root, ".git/info/exclude"), "utf8")).toContain("\n/.claude/skills/rl-x\n");
+  });
+
+  test("needs a repository, and is below it", async () => {
+    const folder = tempFolder();
+    expect(await library.excludeFromGit(folder, "x")).toBe(false);
+    const root = newRepository();
+    expect(await library.excludeFromGit(root, "../x")).toBe(false);
+    expect(await library.excludeFromGit(root, ".")).toBe(false);
+    expect(existsSync(join(folder, ".git"))).toBe(false);
+  });
+
+  test("stays out when a person's own line says so", async () => {
+    const root = newRepository();
+    writeFileSync(join(root, ".git/info/exclude"), "/x\n");
+    await library.excludeFromGit(root, "x");
+    await library.unexclude(root, "x");
+    expect(readFileSync(join(root, ".git/info/exclude"), "utf8")).toBe("/x\n");
+  });
+
+  test("and let in again leaves any file as it was", () => {
+    const text = fc.array(fc.constantFrom("\n", "\r\n", "a", "# b", "/x", " "), { maxLength: 12 });
+    fc.assert(
+      fc.property(text, (parts) => {
+        const before = parts.join("");
+        expect(withoutPattern(withPattern(before, "/y"), "/y")).toBe(before);
+        expect(withPattern(withPattern(before, "/y"), "/y")).toBe(withPattern(before, "/y"));
+      }),
+    );
+  });
+
+  test("has a pattern for that path alone", () => {
+    expect(patternFor("/r", "/r/a b")).toBe("/a b");
+    expect(patternFor("/r", "/rest/a")).toBeNull();
+    expect(patternFor("/r", "a\nb")).toBeNull();
+  });
+});
