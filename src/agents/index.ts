@@ -33,6 +33,8 @@ export interface Agent {
   /** The file of instructions it reads at the start of each session in a repository. */
   projectRules(repository: string): RulesFile;
   userRules(surroundings: Surroundings): RulesFile;
+  /** The file for one person's rules in a repository, which git does not have; null where the agent has none. */
+  personalRules(repository: string): RulesFile | null;
 }
 
 const claude: Agent = {
@@ -51,6 +53,7 @@ const claude: Agent = {
   }),
   otherSkills: (_, surroundings) => [join(claudeHome(surroundings), "plugins", "cache")],
   projectRules: (repository) => ({ path: join(repository, "CLAUDE.md"), root: repository }),
+  personalRules: (repository) => ({ path: join(repository, "CLAUDE.local.md"), root: repository }),
   userRules: (surroundings) => ({
     path: join(claudeHome(surroundings), "CLAUDE.md"),
     root: rootOf(claudeHome(surroundings), surroundings),
@@ -76,6 +79,8 @@ const codex: Agent = {
     join(codexHome(surroundings), "skills"),
   ],
   projectRules: (repository) => ({ path: join(repository, "AGENTS.md"), root: repository }),
+  // Its AGENTS.override.md would hide the repository's AGENTS.md.
+  personalRules: () => null,
   userRules: (surroundings) => ({
     path: join(codexHome(surroundings), "AGENTS.md"),
     root: rootOf(codexHome(surroundings), surroundings),

@@ -360,3 +360,14 @@ function setCount(lines: string[], seen: number): void {
   const at = lines.findIndex((line, index) => index < close && /^\s+"?evidence"?: /.test(line));
   if (at > 0) lines[at] = (lines[at] as string).replace(/: .*$/, `: ${quoted(String(seen))}`);
 }
+
+/** What a learned skill has to say, as a section for a skill that a person wrote. */
+export function learnedSection({ description, body }: Skill): string {
+  const lines = body.split("\n");
+  const parts = ["Steps", "Check"].flatMap((title) => {
+    const section = sectionOf(lines, title);
+    return section ? [lines.slice(section.from, section.to).join("\n").trim()] : [];
+  });
+  const title = withoutEnd(description.replace(/^Use when /, "When "));
+  return [`## ${title}`, ...parts].join("\n\n");
+}

@@ -49,7 +49,12 @@ export const policy = {
     /** Recovered failures reported of any session, and how many more of a long one: per square root of its calls. */
     recoveriesAtLeast: 2,
     recoveriesPerRootOfCalls: 0.15,
+  },
   skill: {
+    /** What the names of learned skills begin with. */
+    prefix: "rl-",
+    /** Two skills whose names and descriptions overlap this much are about the same thing. */
+    near: 0.5,
     /** Characters of a learned skill's description: agents put every description before every prompt. */
     descriptionChars: 160,
     /** Characters of a learned skill's body. */
@@ -62,6 +67,8 @@ export const policy = {
   rule: {
     /** Characters of one rule line. */
     chars: 300,
+    /** Two rules whose words overlap this much are one. */
+    near: 0.7,
   },
 } as const;
 

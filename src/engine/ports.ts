@@ -1,4 +1,4 @@
-import type { Change } from "../core/change.ts";
+import type { Change, Reach } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { Json } from "../core/json.ts";
@@ -353,8 +353,25 @@ export interface Library {
   unexclude(repository: string, path: string): Promise<boolean>;
 }
 
+/** Where agents look for skills and rules. Answers null for a project whose folder is not on this machine. */
+export interface Places {
+  skills(reach: Reach, root: string | null, formats: readonly Format[]): Place[] | null;
+  /** Files for rules; `named` where the file is read in other projects too, so that a rule must name its own. */
+  rules(reach: Reach, root: string | null, formats: readonly Format[]): RulesPlace[] | null;
+  /** Every place whose skills an agent may have or get: the project's, the person's, the drafts. */
+  all(root: string | null): Place[];
+}
+
+export interface RulesPlace {
+  readonly path: string;
+  readonly root: string;
+  readonly named: boolean;
+}
+
 /** Every version of a package that Knack ever replaced. What was kept is never changed. */
 export interface Versions {
+  /** The hash of files, whether they are kept or not. */
+  hashOf(files: readonly PackageFile[]): string;
   /** Keeps a copy and answers with its hash. May be called twice; the modes of the last call count. */
   keep(files: readonly PackageFile[]): Promise<string>;
   /** The files as they were; null when that version was not kept. Throws when the copy is damaged. */

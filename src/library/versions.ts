@@ -12,6 +12,7 @@ type Mode = readonly [path: string, mode: number];
 export function createVersions(folder: string): Versions {
   const home = (hash: string) => join(folder, hash);
   return {
+    hashOf,
     keep: async (files) => {
       const bad = files.find(({ path }) => !isSafePath(path));
       if (bad) throw new KnackError("BAD_PACKAGE", `Cannot keep a file with the path "${bad.path}".`);
