@@ -153,12 +153,12 @@ function collectCommand(command: Command, place: Place, runs: Run[]): void {
   const set = command.prefix.flatMap((part) => (part.type === "Assignment" ? [part.text] : []));
   const words = wordsOfCommand(command);
   const { through, program } = unwrap(words);
-  if (program === null) {
-    place.exported = [...place.exported, ...set];
-    return;
-  }
+  // A bare `NAME=value` is a variable of the shell, which programs do not see.
+  if (program === null) return;
   if (program.name === "cd" || program.name === "pushd") place.directory = program.args[0] ?? null;
   else if (program.name === "export") place.exported = [...place.exported, ...program.args];
+  else if (program.name === "source" || program.name === ".")
+    place.exported = [...place.exported, `source ${program.args[0] ?? ""}`];
   else {
     const script = scriptWords(program);
     if (script !== null) return collectAll(parse(script).commands, place, runs);
@@ -180,8 +180,13 @@ export function changeBetween(before: Run, after: Run): Change | null {
   const [a, b] = [wordsOfRun(before), wordsOfRun(after)];
   if (endsWith(a, b) && a.length > b.length && !before.filters) return "wrapper";
   if (endsWith(b, a) && b.length > a.length) return "wrapper";
+  if (launches(before, after) || launches(after, before)) return "wrapper";
   if (before.name !== after.name) return changeOfProgram(before, after);
-  if (subcommandOf(before) !== subcommandOf(after) && !sharesMost(before.args, after.args)) {
+  // `tool x y`, then `tool run x y`.
+  if (before.args.length !== after.args.length && (endsWith(after.args, before.args) || endsWith(before.args, after.args))) {
+    return "wrapper";
+  }
+  if (taskOf(before) !== taskOf(after) && !sharesMost(before.args, after.args)) {
     return startsByPath(before, after) ? "path" : null;
   }
   if (before.written !== after.written) return "path";
@@ -194,16 +199,34 @@ export function changeBetween(before: Run, after: Run): Change | null {
   return "argument";
 }
 
+/** Whether one run starts the other's program by name: `uv run pytest` starts `pytest`. */
+function launches(outer: Run, inner: Run): boolean {
+  if (outer.name === inner.name) return false;
+  const words = wordsOfRun(outer);
+  const at = words.indexOf(inner.name);
+  if (at < 1 || at > 3 || !words.slice(1, at).every((word) => bareWord.test(word))) return false;
+  return subcommandOf({ name: inner.name, args: words.slice(at + 1) }) === subcommandOf(inner);
+}
+
 function changeOfProgram(before: Run, after: Run): Change | null {
   if (startsByPath(before, after)) return "path";
   if (sharesMost(before.args, after.args)) return "program";
   return null;
 }
 
+/** What a run is for: its verb, or the script that an interpreter is given. */
+function taskOf(run: Run): string | null {
+  if (!interpreters.has(run.name)) return subcommandOf(run);
+  const script = run.args[0] ?? null;
+  return script === "-m" ? (run.args[1] ?? null) : script;
+}
+
+const interpreters = new Set("python python3 node ruby perl php bash sh zsh tsx ts-node".split(" "));
+
 /** `mocha` or `pnpm exec mocha`, then `node …/mocha/bin/mocha.js`. */
 function startsByPath(before: Run, after: Run): boolean {
   const sought = subcommandOf(before)?.split(" ").at(-1) ?? before.name;
-  return wordsOfRun(after).some((word) => word.includes("/") && bareName(word) === sought);
+  return [after.written, after.args[0] ?? ""].some((word) => word.includes("/") && bareName(word) === sought);
 }
 
 function sharesMost(a: readonly string[], b: readonly string[]): boolean {
@@ -215,7 +238,7 @@ function sharesMost(a: readonly string[], b: readonly string[]): boolean {
 
 /** Whether a word says what a call is about: `-n`, `.` and `2` do not. */
 function tells(word: string): boolean {
-  return word.length > 2 && !/^-\w$|^\d+$/.test(word);
+  return word.length > 2 && !/^-\w$|^\d+$/.test(word) && !leadsOn.has(word);
 }
 
 function endsWith(words: readonly string[], end: readonly string[]): boolean {
@@ -229,18 +252,29 @@ function wordsOfRun({ name, args }: Program): string[] {
 /** The program's verb, when it has verbs: `commit`, `run test`, `-m pytest`. */
 export function subcommandOf({ name, args }: Program): string | null {
   if (hasNoVerbs.has(name)) return null;
-  const [first, second] = args;
+  const [first, second] = afterOptions(args);
   if (first === undefined) return null;
   if (first === "-m") return second === undefined ? null : `-m ${second}`;
   if (!bareWord.test(first)) return null;
   return leadsOn.has(first) && second !== undefined && bareWord.test(second) ? `${first} ${second}` : first;
 }
 
+/** The words after options that come before a verb: `git -C x commit`, `pnpm --filter app test`. */
+function afterOptions(args: readonly string[]): readonly string[] {
+  let at = 0;
+  while (at < args.length && args[at] !== "-m" && args[at]?.startsWith("-")) {
+    at += takesValue.has(args[at] ?? "") ? 2 : 1;
+  }
+  return args.slice(at);
+}
+
+const takesValue = new Set("-C -c --prefix --filter -F -w --workspace -p --cwd --dir --directory --project -f --file".split(" "));
+
 const bareWord = /^[a-zA-Z][\w:@-]*$/;
-const leadsOn = new Set(["run", "exec", "x", "dlx", "compose", "tool", "bun", "npm", "pnpm"]);
+const leadsOn = new Set(["run", "exec", "x", "dlx", "compose", "tool", "git", "npm", "pnpm"]);
 const hasNoVerbs = new Set(
   (
-    "ls cat head tail sed awk grep egrep fgrep rg ag find fd wc sort uniq cut tr xargs echo printf cp mv rm mkdir touch " +
+    "ls cat bat head tail sed awk grep egrep fgrep rg ag find fd wc sort uniq cut tr xargs echo printf cp mv rm mkdir touch " +
     "chmod chown ln test [ [[ which type command diff cmp file stat tree du df ps kill pkill pgrep curl wget tee jq nl " +
     "sleep date env time timeout sh bash zsh open less more node python python3 ruby perl source . read xxd od realpath"
   ).split(" "),
@@ -252,18 +286,23 @@ export function headOf(program: Program): string {
   return verb === null ? program.name : `${program.name} ${verb}`;
 }
 
-/** What a later use of a run would have too: variables, wrappers, program, verb and long flags. */
-export function callOf(run: Run): string[] {
-  const names = run.env.map((set) => set.slice(0, set.indexOf("=") + 1));
+/** What a later use of a run would have too: variables, wrappers, program and verb, and the long flags another had not. */
+export function callOf(run: Run, other: Run | null = null): string[] {
+  const names = run.env.filter((set) => !other?.env.includes(set)).map((set) => set.replace(/=.*/s, "="));
   const flags = run.args.flatMap((arg) => (/^--[a-z]/.test(arg) ? [arg.replace(/=.*/s, "")] : []));
-  return [...new Set([...names, ...run.through.slice(0, 1), ...headOf(run).split(" "), ...flags])].slice(0, 8);
+  const fresh = flags.filter((flag) => !other?.args.some((arg) => arg.startsWith(flag)));
+  const path = interpreters.has(run.name) ? run.args[0] : undefined;
+  const script = path?.includes("/") && !other?.args.includes(path) ? [baseName(path)] : [];
+  const program = run.written.includes("/") ? place(run.written) : run.name;
+  const words = [...names, ...run.through.slice(0, 1), program, ...(subcommandOf(run)?.split(" ") ?? script), ...fresh];
+  return [...new Set(words)].slice(0, 8);
 }
 
 /** A run as a person would retell it: without values that are used once. */
 export function retell(run: Run, most = 90): string {
   const words = [
     ...(run.directory === null ? [] : ["cd", place(run.directory), "&&"]),
-    ...run.env.map(place),
+    ...run.env.map((set) => (set.startsWith("source ") ? `${set} &&` : place(set))),
     ...run.through,
     ...[run.written, ...run.args].map(retellWord),
   ];
@@ -276,21 +315,22 @@ export function retell(run: Run, most = 90): string {
 }
 
 function retellWord(word: string): string {
-  if (/\s/.test(word) || word.length > 60) return word.startsWith("-") ? word.slice(0, 12) : "…";
+  if (/\s/.test(word)) return word.length > 30 || /[\n"'`]/.test(word) ? "…" : `"${word}"`;
   return place(word);
 }
 
-/** A path under somebody's home or a temporary folder by its last parts. */
-function place(path: string): string {
-  if (!/^(\w+=)?(\/|~\/)/.test(path)) return path.length > 60 ? `${path.slice(0, 59)}…` : path;
-  const parts = path.split("/");
-  return parts.length <= 4 ? path : `…/${parts.slice(-2).join("/")}`;
+/** A long path by its last parts, any other long word by its beginning. */
+function place(word: string): string {
+  const parts = word.split("/");
+  if (/^(?:\w+=)?(?:\/|~\/)/.test(word) && parts.length > 4) return `…/${parts.slice(-2).join("/")}`;
+  if (word.length <= 60) return word;
+  return parts.length > 3 ? `…/${parts.slice(-2).join("/").slice(-50)}` : `${word.slice(0, 40)}…`;
 }
 
 /** Names of files that a command speaks of, wherever they stand in it. */
 export function filesIn(command: string): Set<string> {
-  const names = command.slice(0, policy.keep.eventChars).match(/[\w@-]{1,80}\.[a-zA-Z]\w{0,7}\b/g) ?? [];
-  return new Set(names);
+  const names = command.slice(0, policy.keep.eventChars).matchAll(/(?:^|[\s/'"=(])([\w@-]{0,80}(?:\.[a-zA-Z]\w{0,9}){1,3})\b/g);
+  return new Set([...names].map(([, name]) => name ?? ""));
 }
 
 function programsOf(node: Statement | AndOr | PipelineNode): Program[] {

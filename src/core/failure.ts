@@ -11,6 +11,7 @@ export type Cause =
   | "permission"
   | "missing-setting"
   | "service"
+  | "timeout"
   | "other"
   | "missing-file"
   | "failing-test"
@@ -33,12 +34,25 @@ export function complaintOf(output: string, exitCode: number | null): Complaint 
   let best: Complaint | null = null;
   for (const line of lines) {
     const found = causeOfLine(line);
-    if (found !== null && (best === null || rank(found.cause) > rank(best.cause))) best = { line, ...found };
+    if (found === null) continue;
+    const better = best === null || rank(found.cause) > rank(best.cause);
+    // Of many failed tests the count says most.
+    const sums = best?.cause === found.cause && summary.test(line) && !summary.test(best.line);
+    if (better || sums) best = { line, ...found };
   }
+  const refused = refusal.exec(output);
+  if (best?.cause === "denied" && refused) best = { ...best, line: `Permission to use ${refused[1]} has been denied` };
+  if (exitCode !== null && stopped.has(exitCode)) return { line: best?.line ?? lines[0] ?? "", cause: "timeout", about: null };
   if (best !== null && (rank(best.cause) > 0 || exitCode !== 127)) return best;
   const line = lines.find((each) => complains.test(each)) ?? lines[0] ?? "";
   return { line, cause: exitCode === 127 ? "missing-program" : (best?.cause ?? "other"), about: null };
 }
+
+const summary = /^\W*(?:tests?:? +)?[1-9]\d* fail(?:ed|ing|ures?)?\b/i;
+/** A denial repeats the whole command, which the lesson shows anyway. */
+const refusal = /^Permission to use (\w+) with command/;
+/** Ended by a signal or a time limit. */
+const stopped = new Set([124, 130, 137, 143, 144]);
 
 /** Causes that lie before the work: the call never got as far as doing anything. */
 export function neverStarted(cause: Cause): boolean {
@@ -58,6 +72,7 @@ const beforeTheWork = new Set<Cause>([
 export function signatureOf(line: string): string {
   return line
     .slice(0, 300)
+    .replace(/^(?:npm )?(?:error|fatal|err!?)\b:?\s*/i, "")
     .replace(/(?:[A-Za-z]:)?(?:~|\.{1,2})?(?:\/[\w.@+~-]+){2,}\/?/g, "…")
     .replace(/\b[0-9a-f]{7,40}\b/g, "…")
     .replace(/\d+/g, "N")
@@ -86,12 +101,14 @@ function clean(line: string): string {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
       .replace(/\u001b?\[\d{1,3}(?:;\d{1,3})*m/g, "")
       .replace(/<\/?tool_use_error>/g, "")
+      // The shell that complains is not what the complaint is about.
+      .replace(/^\s*(?:\(eval\):\d+: |(?:\/\S{1,40}\/)?(?:ba|z|da)?sh:(?: line)? ?\d*: )/, "")
       .trim()
   );
 }
 
 /** Echoes of the command, warnings of the package manager and stack frames. */
-const frame = /^(?:Exit code \d+$|npm (?:warn|notice)\b|[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
+const frame = /^(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\d+ \| |Exit code \d+$|npm (?:warn|notice)\b|[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
 
 const complains =
   /\b(?:error|errors|fatal|failed|failure|denied|cannot|can't|could not|not found|refused|invalid|unknown|missing|unable|abort(?:ed|ing)?)\b|Error:/i;
@@ -120,11 +137,12 @@ const ranks: Record<Cause, number> = {
   "wrong-place": 7,
   "shell-dialect": 7,
   "wrong-usage": 6,
-  "failing-test": 5,
-  lint: 5,
+  "failing-test": 6.4,
+  lint: 6.5,
   "missing-module": 4,
   permission: 4,
   service: 4,
+  timeout: 4,
   code: 3,
   "missing-setting": 2,
   "missing-file": 2,
@@ -139,7 +157,7 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
     "tool-misuse",
     /InputValidationError|has not been read yet|String to replace not found|File has been (?:unexpectedly )?modified|Found \d+ matches of the string|Sibling tool call errored|could not be parsed as JSON|^Blocked: sleep|exceeds maximum allowed tokens|illegal operation on a directory|verification failed|Request interrupted/i,
   ],
-  ["denied", /has been denied\.?$|denied by your permission settings|blocked by (?:a )?hook|hook error:/i],
+  ["denied", /has been denied\.?$|denied by your permission settings|blocked by .{0,30}hook|\bhook error:|hook (?:blocked|denied)/i],
   [
     "unknown-name",
     new RegExp(
@@ -149,11 +167,21 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "transient",
-    /ECONNRESET|ETIMEDOUT|EAI_AGAIN|deadline exceeded|rate.?limit|too many requests|\b(?:429|502|503|504)\b.{0,40}(?:error|gateway|unavailable|too many)|temporarily unavailable|service unavailable|connection (?:timed out|reset)|could not resolve host|network (?:is )?unreachable|timed out after|overloaded/i,
+    /ECONNRESET|ETIMEDOUT|EAI_AGAIN|deadline exceeded|rate.?limit|too many requests|\b(?:429|502|503|504)\b.{0,40}(?:error|gateway|unavailable|too many)|temporarily unavailable|service unavailable|connection (?:timed out|reset)|could not resolve host|network (?:is )?unreachable|overloaded/i,
   ],
+  ["timeout", /timed out after|time limit|\btimed out\b/i],
+  ["permission", /(?:index\.lock|already exists).{0,40}(?:not permitted|denied|read-only)/i],
   [
     "state",
     /would be overwritten|nothing to commit|no changes added|nothing added to commit|unmerged|CONFLICT|merge conflict|already exists|non-fast-forward|fetch first|uncommitted changes|local changes|index\.lock|corrupt patch|patch does not apply|did not match any file|Could not resolve to a/i,
+  ],
+  [
+    "failing-test",
+    /\b\d+ (?:tests? )?fail(?:ed|ing|ures?)?\b|^(?:FAIL|FAILED|✗|✕|×|❯)\b|--- FAIL|AssertionError|test(?:s|ing)? failed|test result: FAILED|No test files found/i,
+  ],
+  [
+    "lint",
+    /\berror TS\d+|✖ \d+ problems?|\blint\/\w+|^\d+:\d+ +(?:error|warning)\b|Formatter would have|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
   ],
   [
     "missing-script",
@@ -171,7 +199,7 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "shell-dialect",
-    /no matches found:|bad substitution|event not found|parse error near|bad pattern:|unknown file attribute|read-only variable|unexpected (?:EOF|token)|unterminated|unmatched ['"]/i,
+    /no matches found:|bad substitution|event not found|parse error near|bad pattern:|unknown file attribute|read-only variable|unexpected EOF while|syntax error near unexpected|unmatched ['"]/i,
   ],
   [
     "wrong-place",
@@ -180,14 +208,14 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   [
     "wrong-usage",
     new RegExp(
-      `(?:unrecognized|unrecognised|unknown|unexpected|invalid|illegal|unsupported|no such|bad) (?:sub-?command|command|options?|flags?|arguments?|switch|shorthand flag|parameter|choice|field|json field)s?:?(?: --)?(?: found)?:? ?-?-?${name}|unrecognized subcommand ${name}|requires? (?:an? |at least )?(?:\\w+ )?(?:argument|value|option|flag)|(?:is|are) (?:not|no longer) supported|deprecated|must (?:be|specify|provide|use|include)|^usage: |mutually exclusive|cannot be used with|expected one of`,
+      `(?:unrecognized|unrecognised|unknown|unexpected|invalid|illegal|unsupported|no such|bad) (?:sub-?command|command|options?|flags?|arguments?|switch|shorthand flag|parameter|choice|field|json field)s?:?(?: --)?(?: found)?:? ?-?-?${name}|unrecognized subcommand ${name}|requires? (?:an? |at least )?(?:\\w+ )?(?:argument|value|option|flag)|(?:is|are) (?:not|no longer) supported|is being deprecated|illegal byte|invalid command code|extra characters at the end|undefined label|must (?:specify|provide|use|include)|^usage: |mutually exclusive|cannot be used with|expected one of`,
       "i",
     ),
   ],
   [
     "missing-module",
     new RegExp(
-      `No module named ${name}|Cannot find (?:module|package) ${name}|cannot load such file -- ${name}|there is no package called ${name}|ModuleNotFoundError|module ${name}['"]? (?:is )?not (?:found|installed)|${name} is not installed`,
+      `(?:ModuleNotFoundError: )?No module named ${name}|Cannot find (?:module|package) ${name}|cannot load such file -- ${name}|there is no package called ${name}|module ${name}['"]? (?:is )?not (?:found|installed)|${name} is not installed`,
       "i",
     ),
   ],
@@ -200,16 +228,8 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
     /ECONNREFUSED|connection refused|EADDRINUSE|address already in use|docker daemon|is (?:it|the server) running|port \d+ is|could not connect|failed to connect|no such container/i,
   ],
   [
-    "failing-test",
-    /\b\d+ (?:tests? )?fail(?:ed|ing|ures?)?\b|^(?:FAIL|FAILED|✗|✕|×|❯)\b|--- FAIL|AssertionError|test(?:s|ing)? failed|test result: FAILED|No test files found/i,
-  ],
-  [
-    "lint",
-    /\berror TS\d+|✖ \d+ problems?|\blint\/\w+|eslint|Formatter would have|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
-  ],
-  [
     "code",
-    /\b(?:SyntaxError|TypeError|ReferenceError|NameError|AttributeError|KeyError|ValueError|IndexError|IndentationError)\b|panicked at|^Traceback|undefined:|cannot find symbol|does not compile|build failed|compilation (?:failed|error)|Invalid package\.json/i,
+    /\b(?:SyntaxError|TypeError|ReferenceError|NameError|AttributeError|KeyError|ValueError|IndexError|IndentationError)\b|panicked at|^Traceback|undefined:|cannot find symbol|does not compile|build failed|compilation (?:failed|error)|Invalid package\.json|^\S{1,200}\.[a-z]{1,5}:\d+(?::\d+)?: /i,
   ],
   [
     "missing-setting",
