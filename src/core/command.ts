@@ -157,8 +157,7 @@ function collectCommand(command: Command, place: Place, runs: Run[]): void {
   if (program === null) return;
   if (program.name === "cd" || program.name === "pushd") place.directory = program.args[0] ?? null;
   else if (program.name === "export") place.exported = [...place.exported, ...program.args];
-  else if (program.name === "source" || program.name === ".")
-    place.exported = [...place.exported, `source ${program.args[0] ?? ""}`];
+  else if (prepares.has(program.name)) place.exported = [...place.exported, words.join(" ")];
   else {
     const script = scriptWords(program);
     if (script !== null) return collectAll(parse(script).commands, place, runs);
@@ -170,168 +169,10 @@ function collectCommand(command: Command, place: Place, runs: Run[]): void {
   }
 }
 
-const assignment = /^\w+=/;
-
-/** What differs between a call that failed and a similar one, the most telling difference first. */
-export type Change = "wrapper" | "program" | "path" | "environment" | "directory" | "flag" | "argument" | "none";
-
-/** What changed from one run to another; null when the two have too little in common to be the same attempt. */
-export function changeBetween(before: Run, after: Run): Change | null {
-  const [a, b] = [wordsOfRun(before), wordsOfRun(after)];
-  if (endsWith(a, b) && a.length > b.length && !before.filters) return "wrapper";
-  if (endsWith(b, a) && b.length > a.length) return "wrapper";
-  if (launches(before, after) || launches(after, before)) return "wrapper";
-  if (before.name !== after.name) return changeOfProgram(before, after);
-  // `tool x y`, then `tool run x y`.
-  if (before.args.length !== after.args.length && (endsWith(after.args, before.args) || endsWith(before.args, after.args))) {
-    return "wrapper";
-  }
-  if (taskOf(before) !== taskOf(after) && !sharesMost(before.args, after.args)) {
-    return startsByPath(before, after) ? "path" : null;
-  }
-  if (before.written !== after.written) return "path";
-  if (before.env.join("\n") !== after.env.join("\n")) return "environment";
-  const flags = (run: Run) => run.args.filter((arg) => arg.startsWith("-")).sort().join(" ");
-  const sameWords = a.join("\n") === b.join("\n");
-  if (sameWords && before.directory !== after.directory) return "directory";
-  if (sameWords) return before.through.join(" ") === after.through.join(" ") ? "none" : "wrapper";
-  if (flags(before) !== flags(after)) return "flag";
-  return "argument";
-}
-
-/** Whether one run starts the other's program by name: `uv run pytest` starts `pytest`. */
-function launches(outer: Run, inner: Run): boolean {
-  if (outer.name === inner.name) return false;
-  const words = wordsOfRun(outer);
-  const at = words.indexOf(inner.name);
-  if (at < 1 || at > 3 || !words.slice(1, at).every((word) => bareWord.test(word))) return false;
-  return subcommandOf({ name: inner.name, args: words.slice(at + 1) }) === subcommandOf(inner);
-}
-
-function changeOfProgram(before: Run, after: Run): Change | null {
-  if (startsByPath(before, after)) return "path";
-  if (sharesMost(before.args, after.args)) return "program";
-  return null;
-}
-
-/** What a run is for: its verb, or the script that an interpreter is given. */
-function taskOf(run: Run): string | null {
-  if (!interpreters.has(run.name)) return subcommandOf(run);
-  const script = run.args[0] ?? null;
-  return script === "-m" ? (run.args[1] ?? null) : script;
-}
-
-const interpreters = new Set("python python3 node ruby perl php bash sh zsh tsx ts-node".split(" "));
-
-/** `mocha` or `pnpm exec mocha`, then `node …/mocha/bin/mocha.js`. */
-function startsByPath(before: Run, after: Run): boolean {
-  const sought = subcommandOf(before)?.split(" ").at(-1) ?? before.name;
-  return [after.written, after.args[0] ?? ""].some((word) => word.includes("/") && bareName(word) === sought);
-}
-
-function sharesMost(a: readonly string[], b: readonly string[]): boolean {
-  const [left, right] = [new Set(a.filter(tells)), new Set(b.filter(tells))];
-  let shared = 0;
-  for (const word of left) if (right.has(word)) shared++;
-  return shared > 0 && shared / Math.max(left.size, right.size) >= 0.5;
-}
-
-/** Whether a word says what a call is about: `-n`, `.` and `2` do not. */
-function tells(word: string): boolean {
-  return word.length > 2 && !/^-\w$|^\d+$/.test(word) && !leadsOn.has(word);
-}
-
-function endsWith(words: readonly string[], end: readonly string[]): boolean {
-  return end.length > 0 && end.every((word, at) => words[words.length - end.length + at] === word);
-}
-
-function wordsOfRun({ name, args }: Program): string[] {
-  return [name, ...args];
-}
-
-/** The program's verb, when it has verbs: `commit`, `run test`, `-m pytest`. */
-export function subcommandOf({ name, args }: Program): string | null {
-  if (hasNoVerbs.has(name)) return null;
-  const [first, second] = afterOptions(args);
-  if (first === undefined) return null;
-  if (first === "-m") return second === undefined ? null : `-m ${second}`;
-  if (!bareWord.test(first)) return null;
-  return leadsOn.has(first) && second !== undefined && bareWord.test(second) ? `${first} ${second}` : first;
-}
-
-/** The words after options that come before a verb: `git -C x commit`, `pnpm --filter app test`. */
-function afterOptions(args: readonly string[]): readonly string[] {
-  let at = 0;
-  while (at < args.length && args[at] !== "-m" && args[at]?.startsWith("-")) {
-    at += takesValue.has(args[at] ?? "") ? 2 : 1;
-  }
-  return args.slice(at);
-}
-
-const takesValue = new Set("-C -c --prefix --filter -F -w --workspace -p --cwd --dir --directory --project -f --file".split(" "));
-
-const bareWord = /^[a-zA-Z][\w:@-]*$/;
-const leadsOn = new Set(["run", "exec", "x", "dlx", "compose", "tool", "git", "npm", "pnpm"]);
-const hasNoVerbs = new Set(
-  (
-    "ls cat bat head tail sed awk grep egrep fgrep rg ag find fd wc sort uniq cut tr xargs echo printf cp mv rm mkdir touch " +
-    "chmod chown ln test [ [[ which type command diff cmp file stat tree du df ps kill pkill pgrep curl wget tee jq nl " +
-    "sleep date env time timeout sh bash zsh open less more node python python3 ruby perl source . read xxd od realpath"
-  ).split(" "),
-);
-
-/** The program with its verb, without what changes from call to call: `npm run lint`. */
-export function headOf(program: Program): string {
-  const verb = subcommandOf(program);
-  return verb === null ? program.name : `${program.name} ${verb}`;
-}
-
-/** What a later use of a run would have too: variables, wrappers, program and verb, and the long flags another had not. */
-export function callOf(run: Run, other: Run | null = null): string[] {
-  const names = run.env.filter((set) => !other?.env.includes(set)).map((set) => set.replace(/=.*/s, "="));
-  const flags = run.args.flatMap((arg) => (/^--[a-z]/.test(arg) ? [arg.replace(/=.*/s, "")] : []));
-  const fresh = flags.filter((flag) => !other?.args.some((arg) => arg.startsWith(flag)));
-  const path = interpreters.has(run.name) ? run.args[0] : undefined;
-  const script = path?.includes("/") && !other?.args.includes(path) ? [baseName(path)] : [];
-  const program = run.written.includes("/") ? place(run.written) : run.name;
-  const words = [...names, ...run.through.slice(0, 1), program, ...(subcommandOf(run)?.split(" ") ?? script), ...fresh];
-  return [...new Set(words)].slice(0, 8);
-}
-
-/** A run as a person would retell it: without values that are used once. */
-export function retell(run: Run, most = 90): string {
-  const words = [
-    ...(run.directory === null ? [] : ["cd", place(run.directory), "&&"]),
-    ...run.env.map((set) => (set.startsWith("source ") ? `${set} &&` : place(set))),
-    ...run.through,
-    ...[run.written, ...run.args].map(retellWord),
-  ];
-  let told = "";
-  for (const word of words) {
-    if (told.length + word.length >= most) return `${told} …`;
-    told = told === "" ? word : `${told} ${word}`;
-  }
-  return told;
-}
-
-function retellWord(word: string): string {
-  if (/\s/.test(word)) return word.length > 30 || /[\n"'`]/.test(word) ? "…" : `"${word}"`;
-  return place(word);
-}
-
-/** A long path by its last parts, any other long word by its beginning. */
-function place(word: string): string {
-  const parts = word.split("/");
-  if (/^(?:\w+=)?(?:\/|~\/)/.test(word) && parts.length > 4) return `…/${parts.slice(-2).join("/")}`;
-  if (word.length <= 60) return word;
-  return parts.length > 3 ? `…/${parts.slice(-2).join("/").slice(-50)}` : `${word.slice(0, 40)}…`;
-}
-
-/** Names of files that a command speaks of, wherever they stand in it. */
-export function filesIn(command: string): Set<string> {
-  const names = command.slice(0, policy.keep.eventChars).matchAll(/(?:^|[\s/'"=(])([\w@-]{0,80}(?:\.[a-zA-Z]\w{0,9}){1,3})\b/g);
-  return new Set([...names].map(([, name]) => name ?? ""));
-}
+/** `NAME=value`. */
+export const assignment = /^\w+=/;
+/** What changes the shell for all that follows, as a variable does. */
+const prepares = new Set(["source", ".", "eval", "nvm", "fnm", "conda", "pyenv", "asdf", "mise"]);
 
 function programsOf(node: Statement | AndOr | PipelineNode): Program[] {
   switch (node.type) {
@@ -406,10 +247,7 @@ function scriptWords({ name, args: [flag, script] }: Program): string | null {
   return runs ? script : null;
 }
 
-function bareName(path: string): string {
-  return baseName(path).replace(/\.\w+$/, "");
-}
-
-function baseName(path: string): string {
+/** The last part of a path. */
+export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

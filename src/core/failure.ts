@@ -1,3 +1,6 @@
+import type { Run } from "./command.ts";
+import type { Event } from "./event.ts";
+
 /** Why a call failed, as far as its words tell; ordered by how likely it is to be worth a lesson. */
 export type Cause =
   | "unknown-name"
@@ -28,6 +31,12 @@ export interface Complaint {
   readonly about: string | null;
 }
 
+/** The calls of a session as they were read: the programs a command starts, and what an output complains about. */
+export interface Calls {
+  runs(event: Event): readonly Run[];
+  complaint(event: Event): Complaint;
+}
+
 /** Reads the output of a call that failed. */
 export function complaintOf(output: string, exitCode: number | null): Complaint {
   const lines = tellingLines(output);
@@ -41,10 +50,15 @@ export function complaintOf(output: string, exitCode: number | null): Complaint 
     if (better || sums) best = { line, ...found };
   }
   const refused = refusal.exec(output);
-  if (best?.cause === "denied" && refused) best = { ...best, line: `Permission to use ${refused[1]} has been denied` };
-  if (exitCode !== null && stopped.has(exitCode)) return { line: best?.line ?? lines[0] ?? "", cause: "timeout", about: null };
+  if (best?.cause === "denied" && refused)
+    best = { ...best, line: `Permission to use ${refused[1]} has been denied` };
+  if (exitCode !== null && stopped.has(exitCode))
+    return { line: best?.line ?? lines[0] ?? "", cause: "timeout", about: null };
   if (best !== null && (rank(best.cause) > 0 || exitCode !== 127)) return best;
-  const line = lines.find((each) => complains.test(each)) ?? lines[0] ?? "";
+  const line =
+    lines.find((each) => complains.test(each)) ??
+    lines[0] ??
+    (exitCode === null ? "no reason given" : `exit code ${exitCode}`);
   return { line, cause: exitCode === 127 ? "missing-program" : (best?.cause ?? "other"), about: null };
 }
 
@@ -98,17 +112,17 @@ function clean(line: string): string {
   return (
     line
       .slice(0, 600)
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
       .replace(/\u001b?\[\d{1,3}(?:;\d{1,3})*m/g, "")
       .replace(/<\/?tool_use_error>/g, "")
       // The shell that complains is not what the complaint is about.
-      .replace(/^\s*(?:\(eval\):\d+: |(?:\/\S{1,40}\/)?(?:ba|z|da)?sh:(?: line)? ?\d*: )/, "")
+      .replace(/^\s*(?:\(eval\):\d+: |(?:\/\S{1,40}\/)?(?:ba|z|da)?sh:(?: line \d+:| \d+:)? )/, "")
       .trim()
   );
 }
 
 /** Echoes of the command, warnings of the package manager and stack frames. */
-const frame = /^(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\d+ \| |Exit code \d+$|npm (?:warn|notice)\b|[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
+const frame =
+  /^(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\d+ \| |Exit code \d+$|npm (?:warn|notice)\b|[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
 
 const complains =
   /\b(?:error|errors|fatal|failed|failure|denied|cannot|can't|could not|not found|refused|invalid|unknown|missing|unable|abort(?:ed|ing)?)\b|Error:/i;
@@ -155,9 +169,12 @@ const name = "[\"'`‘“]?([\\w@./:+-]{1,80})";
 const causes: readonly (readonly [Cause, RegExp])[] = [
   [
     "tool-misuse",
-    /InputValidationError|has not been read yet|String to replace not found|File has been (?:unexpectedly )?modified|Found \d+ matches of the string|Sibling tool call errored|could not be parsed as JSON|^Blocked: sleep|exceeds maximum allowed tokens|illegal operation on a directory|verification failed|Request interrupted/i,
+    /InputValidationError|has not been read yet|String to replace not found|File has been (?:unexpectedly )?modified|Found \d+ matches of the string|Sibling tool call errored|could not be parsed as JSON|^Blocked: sleep|exceeds maximum allowed tokens|illegal operation on a directory|verification failed|Request interrupted|MCP error -32602|Invalid arguments for tool/i,
   ],
-  ["denied", /has been denied\.?$|denied by your permission settings|blocked by .{0,30}hook|\bhook error:|hook (?:blocked|denied)/i],
+  [
+    "denied",
+    /has been denied\.?$|denied by your permission settings|blocked by .{0,30}hook|\bhook error:|hook (?:blocked|denied)/i,
+  ],
   [
     "unknown-name",
     new RegExp(
@@ -173,15 +190,15 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ["permission", /(?:index\.lock|already exists).{0,40}(?:not permitted|denied|read-only)/i],
   [
     "state",
-    /would be overwritten|nothing to commit|no changes added|nothing added to commit|unmerged|CONFLICT|merge conflict|already exists|non-fast-forward|fetch first|uncommitted changes|local changes|index\.lock|corrupt patch|patch does not apply|did not match any file|Could not resolve to a/i,
+    /\bcd: |EADDRINUSE|address already in use|port \d+ is|would be overwritten|nothing to commit|no changes added|nothing added to commit|unmerged|CONFLICT|merge conflict|already exists|non-fast-forward|fetch first|uncommitted changes|local changes|index\.lock|corrupt patch|patch does not apply|did not match any file|Could not resolve to a/i,
   ],
   [
     "failing-test",
-    /\b\d+ (?:tests? )?fail(?:ed|ing|ures?)?\b|^(?:FAIL|FAILED|✗|✕|×|❯)\b|--- FAIL|AssertionError|test(?:s|ing)? failed|test result: FAILED|No test files found/i,
+    /\b[1-9]\d* (?:tests? )?fail(?:ed|ing|ures?)?\b|^(?:FAIL|FAILED|✗|✕|×|❯)\b|--- FAIL|AssertionError|test(?:s|ing)? failed|test result: FAILED|No test files found/i,
   ],
   [
     "lint",
-    /\berror TS\d+|✖ \d+ problems?|\blint\/\w+|^\d+:\d+ +(?:error|warning)\b|Formatter would have|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
+    /^PostToolUse|\berror TS\d+|✖ \d+ problems?|\blint\/\w+|^\d+:\d+ +(?:error|warning)\b|Formatter would have|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
   ],
   [
     "missing-script",
@@ -193,13 +210,13 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   [
     "missing-program",
     new RegExp(
-      `command not found: ${name}|${name}: (?:command )?not found$|Command ${name}["']? not found|executable file not found|spawn ${name} ENOENT|${name}['"\`]? is not recognized as an internal|could not determine executable|exec: ${name}["']?: .*not found|Unknown command:? ${name}`,
+      `command not found: ${name}|${name}: (?:command )?not found$|Command ${name}["']? not found|executable file not found|spawn ${name} ENOENT|${name}['"\`]? is not recognized as an internal|could not determine executable|exec: ${name}["']?: .*not found`,
       "i",
     ),
   ],
   [
     "shell-dialect",
-    /no matches found:|bad substitution|event not found|parse error near|bad pattern:|unknown file attribute|read-only variable|unexpected EOF while|syntax error near unexpected|unmatched ['"]/i,
+    /no matches found:|invalid command code|extra characters at the end|undefined label|bad substitution|event not found|parse error near|bad pattern:|unknown file attribute|read-only variable|unexpected EOF while|syntax error near unexpected|unmatched ['"]/i,
   ],
   [
     "wrong-place",
@@ -208,7 +225,7 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   [
     "wrong-usage",
     new RegExp(
-      `(?:unrecognized|unrecognised|unknown|unexpected|invalid|illegal|unsupported|no such|bad) (?:sub-?command|command|options?|flags?|arguments?|switch|shorthand flag|parameter|choice|field|json field)s?:?(?: --)?(?: found)?:? ?-?-?${name}|unrecognized subcommand ${name}|requires? (?:an? |at least )?(?:\\w+ )?(?:argument|value|option|flag)|(?:is|are) (?:not|no longer) supported|is being deprecated|illegal byte|invalid command code|extra characters at the end|undefined label|must (?:specify|provide|use|include)|^usage: |mutually exclusive|cannot be used with|expected one of`,
+      `(?:unrecognized|unrecognised|unknown|unexpected|invalid|illegal|unsupported|no such|bad) (?:sub-?command|command|options?|flags?|arguments?|switch|shorthand flag|parameter|choice|field|json field)s?:?(?: --)?(?: found)?:? ?-?-?${name}|unrecognized subcommand ${name}|requires? (?:an? |at least )?(?:\\w+ )?(?:argument|value|option|flag)|(?:is|are) (?:not|no longer) supported|is being deprecated|must (?:specify|provide|use|include)|^usage: |mutually exclusive|cannot be used with|expected one of`,
       "i",
     ),
   ],
@@ -225,7 +242,7 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "service",
-    /ECONNREFUSED|connection refused|EADDRINUSE|address already in use|docker daemon|is (?:it|the server) running|port \d+ is|could not connect|failed to connect|no such container/i,
+    /ECONNREFUSED|connection refused|docker daemon|is (?:it|the server) running|could not connect|failed to connect|no such container/i,
   ],
   [
     "code",
@@ -237,6 +254,6 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "missing-file",
-    /no such file or directory|ENOENT|does not exist|cannot find the (?:file|path)|no files? (?:matching|found)|not found/i,
+    /no such file or directory|ENOENT|(?:file|path|directory|folder)\b.{0,80}(?:does not exist|not found)|\/\S+ does not exist|cannot find the (?:file|path)|no files? (?:matching|found)/i,
   ],
 ];

@@ -1,8 +1,9 @@
-import { type Run, subcommandOf } from "../command.ts";
+import type { Run } from "../command.ts";
 import type { Event } from "../event.ts";
 import { signatureOf } from "../failure.ts";
 import { type Finding, finding, noExcerpt } from "../finding.ts";
 import { type Recovery, recoveriesIn } from "../recovery.ts";
+import { subcommandOf } from "../run.ts";
 import { nameFrom, termsOf } from "../words.ts";
 
 /** Rules of a repository: those a tool enforces. */
@@ -13,9 +14,12 @@ export function convention(events: readonly Event[]): Finding[] {
 /** Rules that the agent ran into: what a hook, a commit check or the server says when it refuses. */
 function enforced(events: readonly Event[]): Finding[] {
   const found = new Map<string, Finding>();
+  if (!events.some(({ outcome, command }) => outcome === "failed" && /\b(?:git|gh)\b/.test(command ?? "")))
+    return [];
   for (const recovery of recoveriesIn(events)) {
     const rule = ruleIn(recovery);
-    if (rule !== null && !found.has(signatureOf(rule))) found.set(signatureOf(rule), lessonOf(recovery, rule));
+    if (rule !== null && !found.has(signatureOf(rule)))
+      found.set(signatureOf(rule), lessonOf(recovery, rule));
   }
   return [...found.values()];
 }
@@ -25,13 +29,17 @@ export function ruleIn({ run, failed }: Recovery): string | null {
   if (run === null || !handsOver(run)) return null;
   const lines = failed.text.slice(0, 6_000).split("\n");
   const rule = lines.find((line) => line.length < 300 && statesRule.test(line));
-  return rule === undefined ? null : rule.replace(/^[\s✖×*!>-]*(?:remote: )?(?:error: )?(?:GH\d+: )?/, "").trim();
+  return rule === undefined
+    ? null
+    : rule.replace(/^[\s✖×*!>-]*(?:remote: )?(?:error: )?(?:GH\d+: )?/, "").trim();
 }
 
 /** The moments at which a repository can say no: a commit, a push, a pull request. */
 function handsOver(run: Run): boolean {
   const verb = subcommandOf(run) ?? "";
-  return (run.name === "git" && /^(?:commit|push|merge|tag)$/.test(verb)) || (run.name === "gh" && verb === "pr");
+  return (
+    (run.name === "git" && /^(?:commit|push|merge|tag)$/.test(verb)) || (run.name === "gh" && verb === "pr")
+  );
 }
 
 const statesRule =

@@ -1,18 +1,12 @@
-import { filesIn, headOf } from "../command.ts";
+import { isStoppedByHook } from "../commit-hook.ts";
 import type { Event } from "../event.ts";
 import { type Cause, signatureOf } from "../failure.ts";
 import type { Finding } from "../finding.ts";
+import { isForeign } from "../foreign-failure.ts";
+import type { Remedy } from "../link.ts";
 import { policy } from "../policy.ts";
-import {
-  callText,
-  isForeign,
-  isLook,
-  isStoppedByHook,
-  type Recovery,
-  type Remedy,
-  recoveriesIn,
-  subjectOf,
-} from "../recovery.ts";
+import { callText, type Recovery, recoveriesIn, subjectOf } from "../recovery.ts";
+import { filesIn, hasVerbs, headOf, isLook } from "../run.ts";
 import { termsOf } from "../words.ts";
 import { ruleIn } from "./convention.ts";
 import { lessonFrom } from "./recovery-lesson.ts";
@@ -69,10 +63,10 @@ function sharesFile(a: Event, b: Event): boolean {
 
 function merge(first: Judged, next: Judged): Judged {
   const again = [...first.recovery.again, next.recovery.failed, ...next.recovery.again];
-  const best = next.confidence > first.confidence && first.recovery.worked === next.recovery.worked ? next : first;
-  const { complaint, run, remedy, workedRun, worked, step } = best.recovery;
+  const best =
+    next.confidence > first.confidence && first.recovery.worked === next.recovery.worked ? next : first;
   return {
-    recovery: { ...first.recovery, complaint, run, remedy, workedRun, worked, step, again: [...new Set(again)] },
+    recovery: { ...best.recovery, failed: first.recovery.failed, again: [...new Set(again)] },
     confidence: Math.min(0.98, Math.max(first.confidence, next.confidence) + 0.02),
   };
 }
@@ -89,8 +83,8 @@ const causeWeight: Record<Cause, number> = {
   "shell-dialect": 0.9,
   permission: 1.1,
   "missing-setting": 0.4,
-  service: 0.3,
-  timeout: -0.8,
+  service: 0.4,
+  timeout: -0.7,
   other: -0.5,
   "missing-file": -1.2,
   "failing-test": -1.6,
@@ -108,14 +102,15 @@ const remedyWeight: Record<Remedy, number> = {
   program: 1,
   path: 1,
   directory: 0.7,
+  flag: 0.9,
   step: 0.6,
-  flag: 0.5,
   input: 0.1,
   "other-way": 0,
   argument: -1,
   none: -1.4,
 };
 
+/** How likely it is that a failure and its end are worth keeping: many weak signs, none of which decides alone. */
 export function confidenceIn(recovery: Recovery): number {
   const { complaint, remedy, between, again } = recovery;
   const blamesOthers = isForeign(recovery);
@@ -123,40 +118,76 @@ export function confidenceIn(recovery: Recovery): number {
   if (remedy === null && !blamesOthers && !hooked && complaint.cause !== "denied") return 0;
   const signals = [
     hooked ? 0.9 : causeWeightOf(recovery),
-    blamesOthers || hooked ? 0 : remedy === null ? -0.6 : remedyWeight[remedy],
+    blamesOthers || hooked ? 0 : remedyWeightOf(recovery),
     blamesOthers ? (hooked ? 0.6 : 2.4) : 0,
     remedy === null || hooked ? 0 : effort(recovery),
     followsHint(recovery) ? 0.6 : 0,
     again.length > 0 ? 0.3 : 0,
     between.lookups > 0 && between.lookups < 4 ? 0.2 : 0,
     saysCause(recovery) ? 0.4 : 0,
+    clarity(recovery),
     isThrowaway(recovery) && !knows.has(complaint.cause) ? -0.8 : 0,
     isProbe(recovery) ? -2.2 : 0,
+    letsToolRepair(recovery) ? -2.5 : 0,
   ];
   return 1 / (1 + Math.exp(-signals.reduce((sum, each) => sum + each, -0.3)));
 }
 
+/** What stands in the way of the work is said in a line; what is wrong with the work takes pages. */
+function clarity({ failed, complaint, run }: Recovery): number {
+  const named = complaint.about === null ? 0 : 0.1;
+  const length = failed.text.length < 300 ? 0.15 : failed.text.length > 2_500 ? -0.2 : 0;
+  const slip = run === null && complaint.cause === "wrong-usage" ? -1 : 0;
+  return named + length + slip;
+}
+
+function remedyWeightOf({ remedy, complaint, stepRun }: Recovery): number {
+  if (remedy === null) return -0.6;
+  // Other files, or another spelling, are the remedy itself when a file or the spelling was the trouble.
+  if (remedy === "argument" && (complaint.cause === "denied" || complaint.cause === "shell-dialect"))
+    return 0.5;
+  // A project's own tools set it up; making a folder or moving a file is housekeeping.
+  if (remedy === "step")
+    return stepRun !== null && hasVerbs(stepRun.name) && stepRun.name !== "git" ? 0.9 : -0.2;
+  return remedyWeight[remedy];
+}
+
 /** Elevation tells what the cause was, whatever the error said: a sandbox makes hosts unknown and files read-only. */
-function causeWeightOf({ complaint, remedy }: Recovery): number {
+function causeWeightOf({ complaint, remedy, run }: Recovery): number {
   const weight = causeWeight[complaint.cause];
-  return remedy === "elevation" ? Math.max(weight, causeWeight.permission) : weight;
+  if (remedy === "elevation") return Math.max(weight, causeWeight.permission);
+  // The same words work elsewhere: the path was right, the folder was not.
+  if (remedy === "directory" && complaint.cause === "missing-file" && run !== null && !isLook(run))
+    return 0.3;
+  return weight;
 }
 
 /** The further away success is, and the more files were edited on the way, the less the change of the call explains it. */
 function effort({ between, remedy }: Recovery): number {
   const sameCall = remedy === "none" || remedy === "step" || remedy === "argument";
-  const edits = between.edits === 0 ? 0.1 : sameCall ? -1.6 : -0.5;
+  const edits = between.edits === 0 ? 0.1 : sameCall ? -2.4 : -0.5;
   return edits - 0.06 * between.calls - (between.prompts > 0 ? 0.6 : 0);
 }
 
-/** A look around, or a knock at a server that may not be up yet: another try costs nothing and teaches nothing. */
+/** A check that failed, and the same tool asked to repair what it found: ordinary work. */
+function letsToolRepair({ run, workedRun }: Recovery): boolean {
+  const repairs = workedRun?.args.some(
+    (arg) => /^--(?:fix|write|apply|unsafe|update|in-place)/.test(arg) && !run?.args.includes(arg),
+  );
+  const checked = run?.args.some(
+    (arg) => /^--(?:check|diff|dry-run|list-different)/.test(arg) && !workedRun?.args.includes(arg),
+  );
+  return repairs === true || (checked === true && workedRun !== null);
+}
+
+/** A look around, a chore, or a knock at a server that may not be up yet: another try costs nothing and teaches nothing. */
 function isProbe({ run, complaint }: Recovery): boolean {
   if (run === null || knows.has(complaint.cause)) return false;
-  return isLook(run) || knocks.has(run.name);
+  return isLook(run) || chores.has(run.name);
 }
 
 const knows = new Set<Cause>(["missing-program", "missing-module", "denied", "permission", "shell-dialect"]);
-const knocks = new Set(["curl", "wget", "nc", "ping", "pg_isready", "kill", "pkill"]);
+const chores = new Set("curl wget nc ping pg_isready kill pkill rm rmdir cp mv mkdir touch ln".split(" "));
 
 /** The error named something that the call which worked has and the one which failed had not. */
 function followsHint({ failed, worked, complaint }: Recovery): boolean {
@@ -164,10 +195,10 @@ function followsHint({ failed, worked, complaint }: Recovery): boolean {
   const before = termsOf(callText(failed));
   const hinted = termsOf(failed.text.slice(0, 1_500));
   for (const term of termsOf(callText(worked)))
-    if (term.length > 3 && !before.has(term) && hinted.has(term) && complaint.cause !== "missing-file") return true;
+    if (term.length > 3 && !before.has(term) && hinted.has(term) && complaint.cause !== "missing-file")
+      return true;
   return false;
 }
-
 
 /** The agent's words take up what the error or the call is about. */
 function saysCause({ said, complaint, run }: Recovery): boolean {
@@ -182,7 +213,7 @@ function saysCause({ said, complaint, run }: Recovery): boolean {
 /** A command written for one look: an inline script, a loop, a long chain. */
 function isThrowaway({ failed }: Recovery): boolean {
   const command = failed.command ?? "";
-  return /\s-[ce] ["']|<<-?\s*['"]?\w|\bxargs\b|\bfor \w+ in\b|\bwhile\b/.test(command) || command.length > 400;
+  return (
+    /\s-[ce] ["']|<<-?\s*['"]?\w|\bxargs\b|\bfor \w+ in\b|\bwhile\b/.test(command) || command.length > 400
+  );
 }
-
-

@@ -1,33 +1,34 @@
-import { callOf, filesIn, type Run, retell } from "../command.ts";
+import type { Run } from "../command.ts";
+import { isStoppedByHook, stepsOfHook } from "../commit-hook.ts";
 import type { Event } from "../event.ts";
 import { type Cause, signatureOf } from "../failure.ts";
 import { type ArtifactKind, type Finding, type FindingKind, finding, noExcerpt } from "../finding.ts";
-import {
-  callText,
-  isForeign,
-  isStoppedByHook,
-  type Recovery,
-  saysUnrelated,
-  stepsOfHook,
-  subjectOf,
-} from "../recovery.ts";
+import { isForeign, saysUnrelated } from "../foreign-failure.ts";
+import { callText, type Recovery, subjectOf } from "../recovery.ts";
+import { callOf, filesIn, retell } from "../run.ts";
 import { nameFrom, termsOf } from "../words.ts";
 
 /** A recovered failure in words that help somebody who was not there. */
-export function lessonFrom(recovery: Recovery, confidence: number, kind: FindingKind = "error-recovery"): Finding {
+export function lessonFrom(
+  recovery: Recovery,
+  confidence: number,
+  kind: FindingKind = "error-recovery",
+): Finding {
   const { failed, worked, complaint, again, step, workedRun, run } = recovery;
   const others = [worked, step, ...again].filter((event): event is Event => event !== null);
   const explained = explanationOf(recovery);
   return finding(
     {
       kind,
-      lesson: [problemOf(recovery), solutionOf(recovery), explained].filter((part) => part !== null).join(" "),
+      lesson: [problemOf(recovery), solutionOf(recovery), explained]
+        .filter((part) => part !== null)
+        .join(" "),
       trigger: triggerOf(recovery),
       action: actionOf(recovery),
       keywords: keywordsOf(recovery),
       confidence,
       name: nameOf(recovery),
-      scope: ofTheMachine.has(complaint.cause) ? "user" : "project",
+      scope: isOfTheMachine(recovery) ? "user" : "project",
       artifact: artifactOf(recovery),
       excerpt: {
         ...noExcerpt,
@@ -42,7 +43,11 @@ export function lessonFrom(recovery: Recovery, confidence: number, kind: Finding
   );
 }
 
-const ofTheMachine = new Set<Cause>(["missing-program", "shell-dialect", "unknown-name"]);
+/** What is missing on a machine is missing in every project; what a project's own runner does not find is not. */
+function isOfTheMachine({ complaint, run }: Recovery): boolean {
+  if (complaint.cause === "missing-program") return run?.name === complaint.about;
+  return complaint.cause === "shell-dialect" || complaint.cause === "unknown-name";
+}
 
 function artifactOf({ remedy, again }: Recovery): ArtifactKind {
   return remedy === "step" || again.length > 2 ? "skill" : "rule";
@@ -51,7 +56,7 @@ function artifactOf({ remedy, again }: Recovery): ArtifactKind {
 function problemOf(recovery: Recovery): string {
   const { complaint, failed, run, worked } = recovery;
   const call = `\`${tell(failed, run, worked)}\``;
-  const error = short(complaint.line, 160).replace(/[.:]$/, "");
+  const error = short(complaint.line, 160).replace(/[.:?!]$/, "");
   if (isStoppedByHook(recovery)) {
     const steps = stepsOfHook(failed.text).map((step) => `\`${step}\``);
     const runs = steps.length === 0 ? "" : ` that runs ${steps.join(", ")}`;
@@ -61,36 +66,46 @@ function problemOf(recovery: Recovery): string {
   if (complaint.about !== null && complaint.cause === "missing-program")
     return `\`${complaint.about}\` is not installed here or not on the path (${error}), so ${call} fails.`;
   if (complaint.about !== null && complaint.cause === "missing-module")
-    return `\`${complaint.about}\` is not installed here (${error}), so ${call} fails.`;
+    return `${call} does not find the module \`${complaint.about}\`: ${error}.`;
   if (complaint.about !== null && complaint.cause === "unknown-name")
     return `There is no ${failed.tool?.toLowerCase() ?? "tool"} named \`${complaint.about}\` here (${short(error, 60)}).`;
   if (complaint.cause === "shell-dialect" && error.startsWith("no matches found"))
     return `zsh stops a command whose glob matches nothing, whatever is done with its errors: ${call} fails with ${error}.`;
-  if (complaint.cause === "denied") return `${call} is denied by permission settings: ${error}.`;
+  if (complaint.cause === "denied")
+    return `${call} is ${/hook/i.test(error) ? "refused by a hook" : "denied by permission settings"}: ${error}.`;
   return `${call} fails: ${error}.`;
 }
 
 function solutionOf(recovery: Recovery): string | null {
-  const { remedy, step, failed, worked, workedRun } = recovery;
+  const { remedy, failed, worked, workedRun } = recovery;
   if (worked === null || remedy === null) return null;
   const call = `\`${tell(worked, workedRun, failed)}\``;
   if (recovery.complaint.cause === "denied") return leftOut(recovery, call);
-  if (remedy === "step") return `It works after \`${short(step?.command ?? "", 100)}\`.`;
+  if (remedy === "step") return `It works after \`${tellStep(recovery)}\`.`;
   if (remedy === "none") return "The same call works when run again.";
   if (remedy === "elevation") return "It works with elevated permissions, outside the sandbox.";
-  if (remedy === "directory") return `It works in the right folder: \`${whereIn(failed, worked, call.slice(1, -1))}\`.`;
+  if (remedy === "directory")
+    return `It works in the right folder: \`${whereIn(failed, worked, call.slice(1, -1))}\`.`;
   if (bypasses(recovery)) return `The agent went around it with ${call}; better find out why the hook fails.`;
   return `What works: ${call}.`;
 }
 
+function tellStep({ step, stepRun }: Recovery): string {
+  return stepRun === null ? short(step?.command ?? "", 90) : retell(stepRun);
+}
+
 /** A way around a check is what happened, not what to do. */
 function bypasses({ workedRun, run }: Recovery): boolean {
-  return ["--no-verify", "--force"].some((flag) => workedRun?.args.includes(flag) && !run?.args.includes(flag));
+  return ["--no-verify", "--force"].some(
+    (flag) => workedRun?.args.includes(flag) && !run?.args.includes(flag),
+  );
 }
 
 function leftOut(recovery: Recovery, call: string): string {
   const out = droppedOperands(recovery);
-  return out.length > 0 ? `Leave out ${out.map((each) => `\`${each}\``).join(", ")}.` : `What works: ${call}.`;
+  return out.length > 0
+    ? `Leave out ${out.map((each) => `\`${each}\``).join(", ")}.`
+    : `What works: ${call}.`;
 }
 
 /** The files that the call which worked does not touch. */
@@ -115,7 +130,9 @@ function tell(event: Event, run: Run | null, other: Event | null): string {
   if (run !== null) return retell(run);
   if (event.command !== null) return short(event.command, 90);
   const values = Object.entries(event.input ?? {}).flatMap(([key, value]) =>
-    typeof value === "string" && (event.tool !== other?.tool || other.input?.[key] !== value) ? [short(value, 60)] : [],
+    typeof value === "string" && (event.tool !== other?.tool || other.input?.[key] !== value)
+      ? [short(value, 60)]
+      : [],
   );
   return [event.tool, ...values.slice(0, 2)].join(" ");
 }
@@ -128,28 +145,54 @@ function triggerOf(recovery: Recovery): string {
 }
 
 function actionOf(recovery: Recovery): string {
-  const { remedy, step, worked, workedRun, run, failed } = recovery;
+  const { remedy, worked, workedRun, run, failed } = recovery;
   if (isStoppedByHook(recovery)) {
     const steps = stepsOfHook(failed.text);
-    return steps.length > 0 ? `run ${steps.join(", ")} before committing` : "satisfy the hook before committing";
+    return steps.length > 0
+      ? `run ${steps.join(", ")} before committing`
+      : "satisfy the hook before committing";
   }
   if (isForeign(recovery) && (worked === null || remedy === "none" || remedy === "argument"))
     return "do not look for the cause in the change; run it again or run only what belongs to the change";
-  if (recovery.complaint.cause === "denied") return `leave out ${droppedOperands(recovery).join(", ") || "what is denied"}`;
+  if (recovery.complaint.cause === "denied")
+    return `leave out ${droppedOperands(recovery).join(", ") || "what is denied"}`;
   if (worked === null || remedy === "none") return "run it again";
-  if (remedy === "step") return `first ${short(step?.command ?? "", 80)}`;
+  if (remedy === "step")
+    return `first ${recovery.stepRun === null ? tellStep(recovery) : callOf(recovery.stepRun).join(" ")}`;
   if (remedy === "elevation") return "ask for elevated permissions at once";
-  if (remedy === "directory") return `run it in ${tail(workedRun?.directory ?? worked.cwd ?? "") || "the right folder"}`;
+  if (remedy === "directory")
+    return `run it in ${tail(workedRun?.directory ?? worked.cwd ?? "") || "the right folder"}`;
+  if (remedy === "wrapper" && run !== null && workedRun !== null) return rewrapped(run, workedRun);
   return `use ${workedRun === null ? tell(worked, null, failed) : callOf(workedRun, run).join(" ")}`;
+}
+
+/** `bun` without `rtk`, or `pytest` through `uv run`: whatever was run with it. */
+function rewrapped(before: Run, after: Run): string {
+  const words = [after.name, ...after.args];
+  const at = words.indexOf(before.name);
+  if (at > 0) return `run ${before.name} through ${words.slice(0, at).join(" ")}`;
+  return before.args.includes(after.name)
+    ? `run ${after.name} without ${before.name}`
+    : `use ${callOf(after, before).join(" ")}`;
 }
 
 /** The sentence in which the agent says what it understood: the one that has most in common with the error and the remedy. */
 function explanationOf(recovery: Recovery): string | null {
   const { said, judgement, complaint, failed, worked } = recovery;
   const foreign = isForeign(recovery);
-  const about = termsOf(`${complaint.line} ${callText(failed).slice(0, 300)} ${worked === null ? "" : callText(worked)}`.slice(0, 800));
+  const about = termsOf(
+    `${complaint.line} ${callText(failed).slice(0, 300)} ${worked === null ? "" : callText(worked)}`.slice(
+      0,
+      800,
+    ),
+  );
   let best: { text: string; shared: number } | null = null;
-  for (const { text } of foreign ? judgement : said.slice(0, 6)) {
+  const asked = worked?.input?.justification;
+  const texts = [
+    ...(foreign ? judgement : said.slice(0, 6)).map(({ text }) => text),
+    typeof asked === "string" ? asked : "",
+  ];
+  for (const text of texts) {
     for (const sentence of sentencesOf(text).slice(0, 4)) {
       if (announces.test(sentence)) continue;
       let shared = foreign && saysUnrelated(sentence) ? 4 : 0;
@@ -161,7 +204,8 @@ function explanationOf(recovery: Recovery): string | null {
 }
 
 /** What the agent is about to do is told by the call itself. */
-const announces = /^(?:let me|let's|now\b|next\b|i(?:'|’)ll|i will|i(?:'|’)m (?:going|now)|perfect|great|good|done|all )/i;
+const announces =
+  /^(?:let me|let's|now\b|next\b|i(?:'|’)ll|i will|i(?:'|’)m (?:going|now)|perfect|great|good|done|all )/i;
 
 function sentencesOf(text: string): string[] {
   return text
@@ -179,8 +223,12 @@ function short(text: string, most: number): string {
 function keywordsOf(recovery: Recovery): string[] {
   const { complaint, run, workedRun } = recovery;
   const words = [subjectOf(recovery), complaint.about, ...(workedRun === null ? [] : callOf(workedRun, run))];
-  const said = [...termsOf(signatureOf(complaint.line))].filter((word) => word.length > 3 && !commonplace.has(word));
-  const all = [...words, ...said.slice(0, 4)].filter((word): word is string => word !== null && word.length > 1);
+  const said = [...termsOf(signatureOf(complaint.line))].filter(
+    (word) => word.length > 3 && !commonplace.has(word),
+  );
+  const all = [...words, ...said.slice(0, 4)].filter(
+    (word): word is string => word !== null && word.length > 1,
+  );
   return [...new Set(all)].slice(0, 8);
 }
 
@@ -192,8 +240,14 @@ function nameOf(recovery: Recovery): string {
   if (isStoppedByHook(recovery)) return nameFrom(`${head} hook`);
   if (isForeign(recovery)) return nameFrom(`${head} unrelated failures`);
   const about = complaint.about !== null && !head.split(" ").includes(complaint.about) ? complaint.about : "";
-  const what = calledBy[complaint.cause] ?? [...termsOf(signatureOf(complaint.line))].slice(0, 4).join(" ");
-  const subject = complaint.cause === "missing-program" || complaint.cause === "missing-module" ? (complaint.about ?? head) : `${head} ${about}`;
+  const terms = [...termsOf(signatureOf(complaint.line))].filter(
+    (word) => word.length > 1 && !commonplace.has(word) && word !== about,
+  );
+  const what = calledBy[complaint.cause] ?? terms.slice(0, 4).join(" ");
+  const subject =
+    complaint.cause === "missing-program" || complaint.cause === "missing-module"
+      ? (complaint.about ?? head)
+      : `${head} ${about}`;
   return nameFrom(`${subject} ${what}`) || nameFrom(complaint.cause);
 }
 
