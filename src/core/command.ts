@@ -34,7 +34,7 @@ export function answersNo(command: string, exitCode: number, output: string): bo
   // What is kept of a longer command would say something else.
   if (command.length >= policy.keep.eventChars) return false;
   // `cd missing && grep x` also ends with 1, before anything was asked.
-  if (/^.{0,80}\b(cd|pushd): /m.test(output)) return false;
+  if (/(?:cd|pushd): /.test(output) && /^.{0,80}\b(cd|pushd): /m.test(output)) return false;
   const programs = deciders(command);
   return (
     programs.some((program) => asks(program, exitCode)) &&

@@ -26,6 +26,8 @@ export type Cause =
 
 /** What a failure said: its most telling line, what kind of trouble that is, and the name it complains about. */
 export interface Complaint {
+  /** The line without what is used once: the same failure has it again. */
+  readonly signature: string;
   readonly line: string;
   readonly cause: Cause;
   readonly about: string | null;
@@ -39,27 +41,29 @@ export interface Calls {
 
 /** Reads the output of a call that failed. */
 export function complaintOf(output: string, exitCode: number | null): Complaint {
+  const found = tellingComplaint(output, exitCode);
+  return { ...found, signature: signatureOf(found.line) };
+}
+
+type Unsigned = Omit<Complaint, "signature">;
+
+function tellingComplaint(output: string, exitCode: number | null): Unsigned {
   const lines = tellingLines(output);
-  let best: Complaint | null = null;
+  let best: Unsigned | null = null;
   for (const line of lines) {
     const found = causeOfLine(line);
     if (found === null) continue;
-    const better = best === null || rank(found.cause) > rank(best.cause);
+    const better = best === null || ranks[found.cause] > ranks[best.cause];
     // Of many failed tests the count says most.
     const sums = best?.cause === found.cause && summary.test(line) && !summary.test(best.line);
     if (better || sums) best = { line, ...found };
   }
+  const line = best?.line ?? lines.find((each) => complains.test(each)) ?? lines[0] ?? "no reason given";
+  if (exitCode !== null && stopped.has(exitCode)) return { line, cause: "timeout", about: null };
   const refused = refusal.exec(output);
   if (best?.cause === "denied" && refused)
-    best = { ...best, line: `Permission to use ${refused[1]} has been denied` };
-  if (exitCode !== null && stopped.has(exitCode))
-    return { line: best?.line ?? lines[0] ?? "", cause: "timeout", about: null };
-  if (best !== null && (rank(best.cause) > 0 || exitCode !== 127)) return best;
-  const line =
-    lines.find((each) => complains.test(each)) ??
-    lines[0] ??
-    (exitCode === null ? "no reason given" : `exit code ${exitCode}`);
-  return { line, cause: exitCode === 127 ? "missing-program" : (best?.cause ?? "other"), about: null };
+    return { ...best, line: `Permission to use ${refused[1]} has been denied` };
+  return best ?? { line, cause: exitCode === 127 ? "missing-program" : "other", about: null };
 }
 
 const summary = /^\W*(?:tests?:? +)?[1-9]\d* fail(?:ed|ing|ures?)?\b/i;
@@ -108,17 +112,17 @@ function tellingLines(output: string): string[] {
 
 const mostRead = 6_000;
 
-function clean(line: string): string {
-  return (
-    line
-      .slice(0, 600)
-      .replace(/\u001b?\[\d{1,3}(?:;\d{1,3})*m/g, "")
-      .replace(/<\/?tool_use_error>/g, "")
-      // The shell that complains is not what the complaint is about.
-      .replace(/^\s*(?:\(eval\):\d+: |(?:\/\S{1,40}\/)?(?:ba|z|da)?sh:(?: line \d+:| \d+:)? )/, "")
-      .trim()
-  );
+function clean(raw: string): string {
+  const line = raw.length > 600 ? raw.slice(0, 600) : raw;
+  const plain = line.includes("m") && line.includes("[") ? line.replace(colours, "") : line;
+  const said = plain.includes("<") ? plain.replace(/<\/?tool_use_error>/g, "") : plain;
+  // The shell that complains is not what the complaint is about.
+  return said
+    .trim()
+    .replace(/^(?:\(eval\):\d+: |(?:\/\S{1,40}\/)?(?:ba|z|da)?sh:(?: line \d+:| \d+:)? )/, "");
 }
+
+const colours = /\u001b?\[\d{1,3}(?:;\d{1,3})*m/g;
 
 /** Echoes of the command, warnings of the package manager and stack frames. */
 const frame =
@@ -133,10 +137,6 @@ function causeOfLine(line: string): { cause: Cause; about: string | null } | nul
     if (match) return { cause, about: match.slice(1).find((group) => group !== undefined) ?? null };
   }
   return null;
-}
-
-function rank(cause: Cause): number {
-  return ranks[cause];
 }
 
 /** When lines disagree, the one nearer to the machine wins over the one nearer to the code. */

@@ -18,7 +18,7 @@ export const policy = {
   },
   detect: {
     /** Calls after a failure in which what worked is looked for. */
-    recoveryWithinCalls: 25,
+    recoveryWithinCalls: 16,
     /** Below this a recovered failure is not reported. */
     recoveryConfidence: 0.5,
     /** Recovered failures reported of any session, and how many more of a long one: per square root of its calls. */

@@ -1,6 +1,6 @@
 import { answersNo, type Run, runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
-import { type Calls, type Cause, type Complaint, complaintOf, neverStarted, signatureOf } from "./failure.ts";
+import { type Calls, type Cause, type Complaint, complaintOf, neverStarted } from "./failure.ts";
 import { culprit, type Failure, type Link, linkBetween, type Remedy } from "./link.ts";
 import { policy } from "./policy.ts";
 import { filesIn, headOf, isLook, mainOf, prints } from "./run.ts";
@@ -191,10 +191,8 @@ const weak = new Set<Remedy>(["other-way", "none", "argument"]);
 /** Cut short by a pipe, a run that fails as before ends with 0. */
 function stillFails(event: Event, { run }: Link, complaint: Complaint, calls: Calls): boolean {
   if (run?.hidden !== true) return false;
-  const { cause, line } = calls.complaint(event);
-  return (
-    cause === complaint.cause && (ofTheCode.has(cause) || signatureOf(line) === signatureOf(complaint.line))
-  );
+  const { cause, signature } = calls.complaint(event);
+  return cause === complaint.cause && (ofTheCode.has(cause) || signature === complaint.signature);
 }
 
 const ofTheCode = new Set<Cause>(["failing-test", "lint", "code"]);
@@ -256,7 +254,7 @@ function sawResult(failed: Event, event: Event): boolean {
 
 function failsAlike(event: Event, complaint: Complaint, calls: Calls): boolean {
   if (event.outcome !== "failed" && event.outcome !== "rejected") return false;
-  return signatureOf(calls.complaint(event).line) === signatureOf(complaint.line);
+  return calls.complaint(event).signature === complaint.signature;
 }
 
 /** A look at what is there: it changes nothing, so it cannot be why the next call works. */

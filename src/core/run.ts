@@ -101,10 +101,10 @@ function wordsOfRun({ name, args }: Program): string[] {
 
 /** The program's verb, when it has verbs: `commit`, `run test`, `-m pytest`. */
 export function subcommandOf({ name, args }: Program): string | null {
+  if (args[0] === "-m" && name.startsWith("python")) return args[1] === undefined ? null : `-m ${args[1]}`;
   if (!hasVerbs(name)) return null;
   const [first, second] = afterOptions(args);
   if (first === undefined) return null;
-  if (first === "-m") return second === undefined ? null : `-m ${second}`;
   if (!bareWord.test(first)) return null;
   return leadsOn.has(first) && second !== undefined && bareWord.test(second) ? `${first} ${second}` : first;
 }
@@ -112,7 +112,7 @@ export function subcommandOf({ name, args }: Program): string | null {
 /** The words after options that come before a verb: `git -C x commit`, `pnpm --filter app test`. */
 function afterOptions(args: readonly string[]): readonly string[] {
   let at = 0;
-  while (at < args.length && args[at] !== "-m" && args[at]?.startsWith("-")) {
+  while (at < args.length && args[at]?.startsWith("-")) {
     at += takesValue.has(args[at] ?? "") ? 2 : 1;
   }
   return args.slice(at);

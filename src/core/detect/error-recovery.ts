@@ -1,6 +1,6 @@
 import { isStoppedByHook } from "../commit-hook.ts";
 import type { Event } from "../event.ts";
-import { type Cause, signatureOf } from "../failure.ts";
+import type { Cause } from "../failure.ts";
 import type { Finding } from "../finding.ts";
 import { isForeign } from "../foreign-failure.ts";
 import type { Remedy } from "../link.ts";
@@ -52,7 +52,7 @@ function sameCause(a: Recovery, b: Recovery): boolean {
   if (a.complaint.cause !== b.complaint.cause) return false;
   if (a.complaint.cause === "denied") return sharesFile(a.failed, b.failed);
   if (a.complaint.about !== null && a.complaint.about === b.complaint.about) return true;
-  return signatureOf(a.complaint.line) === signatureOf(b.complaint.line) && subjectOf(a) === subjectOf(b);
+  return a.complaint.signature === b.complaint.signature && subjectOf(a) === subjectOf(b);
 }
 
 function sharesFile(a: Event, b: Event): boolean {
@@ -116,21 +116,30 @@ export function confidenceIn(recovery: Recovery): number {
   const blamesOthers = isForeign(recovery);
   const hooked = isStoppedByHook(recovery);
   if (remedy === null && !blamesOthers && !hooked && complaint.cause !== "denied") return 0;
-  const signals = [
+  const evidence = sum([
+    -0.3,
     hooked ? 0.9 : causeWeightOf(recovery),
     blamesOthers || hooked ? 0 : remedyWeightOf(recovery),
     blamesOthers ? (hooked ? 0.6 : 2.4) : 0,
     remedy === null || hooked ? 0 : effort(recovery),
-    followsHint(recovery) ? 0.6 : 0,
     again.length > 0 ? 0.3 : 0,
     between.lookups > 0 && between.lookups < 4 ? 0.2 : 0,
-    saysCause(recovery) ? 0.4 : 0,
     clarity(recovery),
     isThrowaway(recovery) && !knows.has(complaint.cause) ? -0.8 : 0,
     isProbe(recovery) ? -2.2 : 0,
     letsToolRepair(recovery) ? -2.5 : 0,
-  ];
-  return 1 / (1 + Math.exp(-signals.reduce((sum, each) => sum + each, -0.3)));
+  ]);
+  // Words take longest to read, and cannot save what is this unlikely.
+  if (evidence < -2) return probability(evidence);
+  return probability(evidence + (followsHint(recovery) ? 0.6 : 0) + (saysCause(recovery) ? 0.4 : 0));
+}
+
+function sum(weights: readonly number[]): number {
+  return weights.reduce((total, each) => total + each, 0);
+}
+
+function probability(evidence: number): number {
+  return 1 / (1 + Math.exp(-evidence));
 }
 
 /** What stands in the way of the work is said in a line; what is wrong with the work takes pages. */

@@ -1,7 +1,7 @@
 import type { Run } from "../command.ts";
 import { isStoppedByHook, stepsOfHook } from "../commit-hook.ts";
 import type { Event } from "../event.ts";
-import { type Cause, signatureOf } from "../failure.ts";
+import type { Cause } from "../failure.ts";
 import { type ArtifactKind, type Finding, type FindingKind, finding, noExcerpt } from "../finding.ts";
 import { isForeign, saysUnrelated } from "../foreign-failure.ts";
 import { callText, type Recovery, subjectOf } from "../recovery.ts";
@@ -140,7 +140,7 @@ function tell(event: Event, run: Run | null, other: Event | null): string {
 function triggerOf(recovery: Recovery): string {
   if (isStoppedByHook(recovery)) return `${subjectOf(recovery)} stopped by a hook`;
   if (isForeign(recovery)) return `${subjectOf(recovery)} fails outside the change`;
-  const signature = signatureOf(recovery.complaint.line).split(/(?<=\w)\. /)[0] ?? "";
+  const signature = recovery.complaint.signature.split(/(?<=\w)\. /)[0] ?? "";
   return `${subjectOf(recovery)}: ${signature.slice(0, 100)}`;
 }
 
@@ -223,9 +223,7 @@ function short(text: string, most: number): string {
 function keywordsOf(recovery: Recovery): string[] {
   const { complaint, run, workedRun } = recovery;
   const words = [subjectOf(recovery), complaint.about, ...(workedRun === null ? [] : callOf(workedRun, run))];
-  const said = [...termsOf(signatureOf(complaint.line))].filter(
-    (word) => word.length > 3 && !commonplace.has(word),
-  );
+  const said = [...termsOf(complaint.signature)].filter((word) => word.length > 3 && !commonplace.has(word));
   const all = [...words, ...said.slice(0, 4)].filter(
     (word): word is string => word !== null && word.length > 1,
   );
@@ -240,7 +238,7 @@ function nameOf(recovery: Recovery): string {
   if (isStoppedByHook(recovery)) return nameFrom(`${head} hook`);
   if (isForeign(recovery)) return nameFrom(`${head} unrelated failures`);
   const about = complaint.about !== null && !head.split(" ").includes(complaint.about) ? complaint.about : "";
-  const terms = [...termsOf(signatureOf(complaint.line))].filter(
+  const terms = [...termsOf(complaint.signature)].filter(
     (word) => word.length > 1 && !commonplace.has(word) && word !== about,
   );
   const what = calledBy[complaint.cause] ?? terms.slice(0, 4).join(" ");
