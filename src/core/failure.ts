@@ -72,6 +72,11 @@ const refusal = /^Permission to use (\w+) with command/;
 /** Ended by a signal or a time limit. */
 const stopped = new Set([124, 130, 137, 143, 144]);
 
+/** Whether the words of a call are themselves the trouble: other words are then the remedy, and not a change of subject. */
+export function isAboutWords(cause: Cause): boolean {
+  return cause === "denied" || cause === "shell-dialect";
+}
+
 /** Causes that lie before the work: the call never got as far as doing anything. */
 export function neverStarted(cause: Cause): boolean {
   return beforeTheWork.has(cause);
@@ -169,7 +174,7 @@ const name = "[\"'`‘“]?([\\w@./:+-]{1,80})";
 const causes: readonly (readonly [Cause, RegExp])[] = [
   [
     "tool-misuse",
-    /InputValidationError|has not been read yet|String to replace not found|File has been (?:unexpectedly )?modified|Found \d+ matches of the string|Sibling tool call errored|could not be parsed as JSON|^Blocked: sleep|exceeds maximum allowed tokens|illegal operation on a directory|verification failed|Request interrupted|MCP error -32602|Invalid arguments for tool/i,
+    /InputValidationError|has not been read yet|String to replace not found|File has been (?:unexpectedly )?modified|Found \d+ matches of the string|Sibling tool call errored|could not be parsed as JSON|^Blocked: sleep|exceeds maximum allowed tokens|illegal operation on a directory|verification failed|Request interrupted|PostToolUse|MCP error -32602|Invalid arguments for tool/i,
   ],
   [
     "denied",
@@ -198,7 +203,7 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "lint",
-    /^PostToolUse|\berror TS\d+|✖ \d+ problems?|\blint\/\w+|^\d+:\d+ +(?:error|warning)\b|Formatter would have|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
+    /\berror TS\d+|✖ \d+ problems?|\blint\/\w+|^\d+:\d+ +(?:error|warning)\b|Formatter would have|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
   ],
   [
     "missing-script",
@@ -216,7 +221,7 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "shell-dialect",
-    /no matches found:|invalid command code|extra characters at the end|undefined label|bad substitution|event not found|parse error near|bad pattern:|unknown file attribute|read-only variable|unexpected EOF while|syntax error near unexpected|unmatched ['"]/i,
+    /no matches found:|invalid command code|extra characters at the end|undefined label|bad substitution|event not found|bad pattern:|unknown file attribute|read-only variable/i,
   ],
   [
     "wrong-place",
@@ -229,6 +234,8 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
       "i",
     ),
   ],
+  // A file of one's own that is not written yet.
+  ["code", /Cannot find module ["']\.{1,2}\//],
   [
     "missing-module",
     new RegExp(
@@ -246,7 +253,7 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "code",
-    /\b(?:SyntaxError|TypeError|ReferenceError|NameError|AttributeError|KeyError|ValueError|IndexError|IndentationError)\b|panicked at|^Traceback|undefined:|cannot find symbol|does not compile|build failed|compilation (?:failed|error)|Invalid package\.json|^\S{1,200}\.[a-z]{1,5}:\d+(?::\d+)?: /i,
+    /unexpected EOF while|syntax error near unexpected|parse error near|unmatched ['"]|\b(?:SyntaxError|TypeError|ReferenceError|NameError|AttributeError|KeyError|ValueError|IndexError|IndentationError)\b|panicked at|^Traceback|undefined:|cannot find symbol|does not compile|build failed|compilation (?:failed|error)|Invalid package\.json|^\S{1,200}\.[a-z]{1,5}:\d+(?::\d+)?: /i,
   ],
   [
     "missing-setting",

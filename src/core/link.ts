@@ -3,6 +3,7 @@ import type { Event } from "./event.ts";
 import { type Calls, type Complaint, neverStarted } from "./failure.ts";
 import type { JsonObject } from "./json.ts";
 import { type Change, changeBetween, filesIn, isLook, isQuestion, mainOf, prints } from "./run.ts";
+import { overlap } from "./words.ts";
 
 /** How the call that worked differs from the one that failed. */
 export type Remedy = Change | "elevation" | "input" | "step" | "other-way";
@@ -37,6 +38,9 @@ export function linkBetween(base: Failure, event: Event, calls: Calls): Link | n
   }
   if (run === null) return null;
   const best = bestChange(run, runs, complaint.about);
+  // The words are the same, but another quoting makes the shell leave them alone.
+  if (best?.remedy === "none" && complaint.cause === "shell-dialect")
+    return { remedy: "argument", run: best.run };
   if (best !== null && best.remedy !== "none") return raised ? { remedy: "elevation", run: best.run } : best;
   if (best !== null) return moved(failed, event) ? { remedy: "directory", run: best.run } : best;
   return isOtherWay(failed, run, complaint, event, runs)
@@ -111,8 +115,8 @@ const replaceable = new Set(["missing-program", "missing-module", "shell-dialect
 /** A tool of the agent: the same one with other input, or, when its name is unknown, the command of that name. */
 function toolLink(failed: Event, event: Event, { cause, about }: Complaint, calls: Calls): Link | null {
   if (event.tool === failed.tool) {
-    const changed = JSON.stringify(event.input) !== JSON.stringify(failed.input);
-    return { remedy: changed ? "input" : "none", run: null };
+    if (JSON.stringify(event.input) === JSON.stringify(failed.input)) return { remedy: "none", run: null };
+    return cause === "denied" || isSimilar(failed.input, event.input) ? { remedy: "input", run: null } : null;
   }
   if (cause === "denied" && event.outcome === "ok")
     return { remedy: "other-way", run: mainOf(calls.runs(event)) };
@@ -121,6 +125,20 @@ function toolLink(failed: Event, event: Event, { cause, about }: Complaint, call
   return named === undefined
     ? { remedy: "other-way", run: mainOf(calls.runs(event)) }
     : { remedy: "program", run: named };
+}
+
+/** Whether two inputs are for the same thing: they share a value, or most of their words. */
+function isSimilar(a: JsonObject | null, b: JsonObject | null): boolean {
+  const keys = Object.keys(a ?? {});
+  if (keys.length <= 1 || keys.some((key) => a?.[key] === b?.[key])) return true;
+  const words = (input: JsonObject | null) =>
+    new Set(
+      JSON.stringify(input)
+        .slice(0, 2_000)
+        .toLowerCase()
+        .split(/[^\p{L}\p{N}]+/u),
+    );
+  return overlap(words(a), words(b)) >= 0.45;
 }
 
 function isElevated(input: JsonObject | null): boolean {

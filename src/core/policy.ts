@@ -17,7 +17,7 @@ export const policy = {
     pieceBytes: 1 << 20,
   },
   detect: {
-    /** Calls after a failure in which what worked is looked for. */
+    /** Calls after a failure in which what worked is looked for; a look at something counts half. */
     recoveryWithinCalls: 16,
     /** Below this a recovered failure is not reported. */
     recoveryConfidence: 0.5,

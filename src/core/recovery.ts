@@ -1,6 +1,13 @@
 import { answersNo, type Run, runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
-import { type Calls, type Cause, type Complaint, complaintOf, neverStarted } from "./failure.ts";
+import {
+  type Calls,
+  type Cause,
+  type Complaint,
+  complaintOf,
+  isAboutWords,
+  neverStarted,
+} from "./failure.ts";
 import { culprit, type Failure, type Link, linkBetween, type Remedy } from "./link.ts";
 import { policy } from "./policy.ts";
 import { filesIn, headOf, isLook, mainOf, prints } from "./run.ts";
@@ -128,6 +135,11 @@ function isEdit(event: Event): boolean {
   );
 }
 
+/** Looking things up takes calls without leading away from the failure. */
+function isFar({ calls, lookups }: Between): boolean {
+  return calls - lookups / 2 >= policy.detect.recoveryWithinCalls;
+}
+
 type Found = Omit<Recovery, "judgement">;
 
 function recover(failure: Failure, events: readonly Event[], at: number, calls: Calls): Found {
@@ -136,10 +148,10 @@ function recover(failure: Failure, events: readonly Event[], at: number, calls: 
   const said: Event[] = [];
   const between = { calls: 0, edits: 0, lookups: 0, prompts: 0 };
   let step: Event | null = null;
-  let otherWay: Found | null = null;
+  let vague: Found | null = null;
   for (let next = at + 1; next < events.length; next++) {
     const event = events[next] as Event;
-    if (event.turn > failed.turn + 1 || between.calls >= policy.detect.recoveryWithinCalls) break;
+    if (event.turn > failed.turn + 1 || isFar(between)) break;
     if (event.sidechain !== failed.sidechain) continue;
     if (failsAlike(event, complaint, calls)) again.push(event);
     if (again.at(-1) === event || !sawResult(failed, event)) continue;
@@ -158,15 +170,16 @@ function recover(failure: Failure, events: readonly Event[], at: number, calls: 
         between: { ...between },
         said: [...said],
       };
-      if (remedy.remedy !== "other-way") return { ...found, run: refusedRun(found, calls) ?? failure.run };
-      otherWay ??= { ...found, run: refusedRun(found, calls) ?? failure.run };
+      const told = { ...found, run: refusedRun(found, calls) ?? failure.run };
+      if (!isVague(remedy.remedy, complaint)) return remedy.remedy === "none" ? (vague ?? told) : told;
+      vague ??= told;
     }
     between.calls++;
     if (isEdit(event)) between.edits++;
     else if (looksUp(event, calls)) between.lookups++;
     else if (event.command !== null && event.outcome === "ok") step = event;
   }
-  if (otherWay !== null) return otherWay;
+  if (vague !== null) return vague;
   return {
     ...failure,
     worked: null,
@@ -178,6 +191,11 @@ function recover(failure: Failure, events: readonly Event[], at: number, calls: 
     between,
     said,
   };
+}
+
+/** Whether a better answer may still come: this one does the job in another way, or does another job. */
+function isVague(remedy: Remedy | null, { cause }: Complaint): boolean {
+  return remedy === "other-way" || (remedy === "argument" && !isAboutWords(cause));
 }
 
 /** Whether a later call is the answer: it worked, or it got past the point where the first had stopped. */

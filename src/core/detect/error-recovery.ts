@@ -1,6 +1,6 @@
 import { isStoppedByHook } from "../commit-hook.ts";
 import type { Event } from "../event.ts";
-import type { Cause } from "../failure.ts";
+import { type Cause, isAboutWords } from "../failure.ts";
 import type { Finding } from "../finding.ts";
 import { isForeign } from "../foreign-failure.ts";
 import type { Remedy } from "../link.ts";
@@ -118,9 +118,9 @@ export function confidenceIn(recovery: Recovery): number {
   if (remedy === null && !blamesOthers && !hooked && complaint.cause !== "denied") return 0;
   const evidence = sum([
     -0.3,
-    hooked ? 0.9 : causeWeightOf(recovery),
+    hooked ? 1.2 : causeWeightOf(recovery),
     blamesOthers || hooked ? 0 : remedyWeightOf(recovery),
-    blamesOthers ? (hooked ? 0.6 : 2.4) : 0,
+    blamesOthers ? (hooked ? 0.6 : 2.7) : 0,
     remedy === null || hooked ? 0 : effort(recovery),
     again.length > 0 ? 0.3 : 0,
     between.lookups > 0 && between.lookups < 4 ? 0.2 : 0,
@@ -153,8 +153,7 @@ function clarity({ failed, complaint, run }: Recovery): number {
 function remedyWeightOf({ remedy, complaint, stepRun }: Recovery): number {
   if (remedy === null) return -0.6;
   // Other files, or another spelling, are the remedy itself when a file or the spelling was the trouble.
-  if (remedy === "argument" && (complaint.cause === "denied" || complaint.cause === "shell-dialect"))
-    return 0.5;
+  if (remedy === "argument" && isAboutWords(complaint.cause)) return 0.5;
   // A project's own tools set it up; making a folder or moving a file is housekeeping.
   if (remedy === "step")
     return stepRun !== null && hasVerbs(stepRun.name) && stepRun.name !== "git" ? 0.9 : -0.2;
@@ -174,20 +173,20 @@ function causeWeightOf({ complaint, remedy, run }: Recovery): number {
 /** The further away success is, and the more files were edited on the way, the less the change of the call explains it. */
 function effort({ between, remedy }: Recovery): number {
   const sameCall = remedy === "none" || remedy === "step" || remedy === "argument";
-  const edits = between.edits === 0 ? 0.1 : sameCall ? -2.4 : -0.5;
-  return edits - 0.06 * between.calls - (between.prompts > 0 ? 0.6 : 0);
+  const edits = between.edits === 0 ? 0.1 : sameCall ? -2.4 : remedy === "flag" ? -1.2 : -0.5;
+  return edits - 0.06 * (between.calls - between.lookups / 2) - (between.prompts > 0 ? 0.6 : 0);
 }
 
-/** A check that failed, and the same tool asked to repair what it found: ordinary work. */
-function letsToolRepair({ run, workedRun }: Recovery): boolean {
-  const repairs = workedRun?.args.some(
-    (arg) => /^--(?:fix|write|apply|unsafe|update|in-place)/.test(arg) && !run?.args.includes(arg),
-  );
-  const checked = run?.args.some(
-    (arg) => /^--(?:check|diff|dry-run|list-different)/.test(arg) && !workedRun?.args.includes(arg),
-  );
-  return repairs === true || (checked === true && workedRun !== null);
+/** A check that failed, and a tool asked to repair what it found: ordinary work. */
+function letsToolRepair({ run, workedRun, stepRun }: Recovery): boolean {
+  const checked = run?.args.some((arg) => checks.test(arg) && !workedRun?.args.includes(arg)) === true;
+  if (checked && workedRun !== null) return true;
+  if (stepRun?.args.some((arg) => repairs.test(arg)) === true) return true;
+  return workedRun?.args.some((arg) => repairs.test(arg) && !run?.args.includes(arg)) === true;
 }
+
+const checks = /^--(?:check|diff|dry-run|list-different)/;
+const repairs = /^--(?:fix|write|apply|unsafe|update|in-place)|^(?:\w+:)?(?:fmt|format|fix)(?::\w+)?$/;
 
 /** A look around, a chore, or a knock at a server that may not be up yet: another try costs nothing and teaches nothing. */
 function isProbe({ run, complaint }: Recovery): boolean {
@@ -198,14 +197,13 @@ function isProbe({ run, complaint }: Recovery): boolean {
 const knows = new Set<Cause>(["missing-program", "missing-module", "denied", "permission", "shell-dialect"]);
 const chores = new Set("curl wget nc ping pg_isready kill pkill rm rmdir cp mv mkdir touch ln".split(" "));
 
-/** The error named something that the call which worked has and the one which failed had not. */
-function followsHint({ failed, worked, complaint }: Recovery): boolean {
-  if (worked === null) return false;
+/** The error named something that the remedy has and the call which failed had not. */
+function followsHint({ failed, worked, step, complaint }: Recovery): boolean {
+  if (worked === null || complaint.cause === "missing-file") return false;
   const before = termsOf(callText(failed));
   const hinted = termsOf(failed.text.slice(0, 1_500));
-  for (const term of termsOf(callText(worked)))
-    if (term.length > 3 && !before.has(term) && hinted.has(term) && complaint.cause !== "missing-file")
-      return true;
+  for (const term of termsOf(callText(step ?? worked)))
+    if (term.length > 3 && !before.has(term) && hinted.has(term)) return true;
   return false;
 }
 

@@ -55,7 +55,7 @@ function artifactOf({ remedy, again }: Recovery): ArtifactKind {
 
 function problemOf(recovery: Recovery): string {
   const { complaint, failed, run, worked } = recovery;
-  const call = `\`${tell(failed, run, worked)}\``;
+  const call = `\`${tell(failed, asWritten(recovery) ? null : run, worked)}\``;
   const error = short(complaint.line, 160).replace(/[.:?!]$/, "");
   if (isStoppedByHook(recovery)) {
     const steps = stepsOfHook(failed.text).map((step) => `\`${step}\``);
@@ -79,7 +79,7 @@ function problemOf(recovery: Recovery): string {
 function solutionOf(recovery: Recovery): string | null {
   const { remedy, failed, worked, workedRun } = recovery;
   if (worked === null || remedy === null) return null;
-  const call = `\`${tell(worked, workedRun, failed)}\``;
+  const call = `\`${tell(worked, asWritten(recovery) ? null : workedRun, failed)}\``;
   if (recovery.complaint.cause === "denied") return leftOut(recovery, call);
   if (remedy === "step") return `It works after \`${tellStep(recovery)}\`.`;
   if (remedy === "none") return "The same call works when run again.";
@@ -92,6 +92,15 @@ function solutionOf(recovery: Recovery): string | null {
 
 function tellStep({ step, stepRun }: Recovery): string {
   return stepRun === null ? short(step?.command ?? "", 90) : retell(stepRun);
+}
+
+/** What a shell makes of quotes and globs shows only in the text as it was typed. */
+function asWritten({ complaint, failed, worked }: Recovery): boolean {
+  return (
+    complaint.cause === "shell-dialect" &&
+    (failed.command?.length ?? 0) < 90 &&
+    (worked?.command?.length ?? 0) < 90
+  );
 }
 
 /** A way around a check is what happened, not what to do. */

@@ -1,10 +1,11 @@
 import { describe, expect, it, test } from "vitest";
 import { convention } from "../../../src/core/detect/convention.ts";
 import { errorRecovery } from "../../../src/core/detect/error-recovery.ts";
-import { type Draft, edited, ran, said, session } from "../../helpers/events.ts";
+import type { Event } from "../../../src/core/event.ts";
+import { edited, ran, said, session } from "../../helpers/events.ts";
 
 describe("a rule that a tool enforces", () => {
-  it.each<[string, Draft[], string]>([
+  it.each<[string, Event[], string]>([
     [
       "is found when a commit message is refused",
       [
@@ -43,7 +44,7 @@ describe("a rule that a tool enforces", () => {
     expect(errorRecovery(events)).toEqual([]);
   });
 
-  it.each<[string, Draft[]]>([
+  it.each<[string, Event[]]>([
     [
       "when a hook only reports a fault",
       [

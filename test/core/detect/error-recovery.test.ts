@@ -1,19 +1,21 @@
 import { describe, expect, it, test } from "vitest";
 import { errorRecovery } from "../../../src/core/detect/error-recovery.ts";
+import type { Event } from "../../../src/core/event.ts";
 import type { Finding } from "../../../src/core/finding.ts";
 import { policy } from "../../../src/core/policy.ts";
-import { called, type Draft, edited, ran, replied, said, session, together } from "../../helpers/events.ts";
+import { called, edited, ran, replied, said, session, together } from "../../helpers/events.ts";
 
-const found = (...drafts: (Draft | Draft[])[]): Finding[] => errorRecovery(session(said("go on"), ...drafts));
+const found = (...drafts: (Event | readonly Event[])[]): Finding[] =>
+  errorRecovery(session(said("go on"), ...drafts));
 
 /** The same command, run outside the sandbox. */
-const raised = (command: string): Draft =>
+const raised = (command: string): Event =>
   ran(command, "ok", "", { input: { command, sandbox_permissions: "require_escalated" } });
 
 const missing = { exitCode: 127 };
 
 describe("a recovered failure", () => {
-  it.each<[string, (Draft | Draft[])[], string]>([
+  it.each<[string, (Event | readonly Event[])[], string]>([
     [
       "is found when another program does the job",
       [
@@ -101,6 +103,31 @@ describe("a recovered failure", () => {
       "is found when that step is part of the call that worked",
       [ran("npm test", "failed", "sh: 1: vitest: not found", missing), ran("npm ci && npm test", "ok")],
       "npm ci",
+    ],
+    [
+      "is found when the error names the step",
+      [
+        ran("npx drift test", "failed", "No browser found. Run: npx drift install"),
+        ran("npx drift install", "ok"),
+        ran("npx drift test", "ok"),
+      ],
+      "npx drift install",
+    ],
+    [
+      "is found when the shell needed quotes",
+      [
+        ran("git add app/[id]/page.tsx", "failed", "zsh: no matches found: app/[id]/page.tsx"),
+        ran('git add "app/[id]/page.tsx"', "ok"),
+      ],
+      'git add "app/[id]/page.tsx"',
+    ],
+    [
+      "is found when a hook of the agent refuses a command",
+      [
+        ran("grep -r cart .", "failed", "PreToolUse:Bash hook error: Use rg instead of grep"),
+        ran("rg cart", "ok", "cart"),
+      ],
+      "refused by a hook",
     ],
     [
       "is found when a script of another name exists",
@@ -195,7 +222,7 @@ describe("a recovered failure", () => {
     expect(more).toEqual([]);
   });
 
-  it.each<[string, (Draft | Draft[])[]]>([
+  it.each<[string, (Event | readonly Event[])[]]>([
     [
       "when the network failed for a moment",
       [ran("npm install", "failed", "npm error code ECONNRESET"), ran("npm install", "ok")],
@@ -269,6 +296,25 @@ describe("a recovered failure", () => {
         ran("go build ./...", "failed", "./cart.go:3:1: undefined: Total"),
         edited("cart.go"),
         ran("go build ./...", "ok"),
+      ],
+    ],
+    [
+      "when a formatter was run between two checks",
+      [ran("make ci", "failed", "Diff in cart.rs:3:"), ran("cargo fmt", "ok"), ran("make ci", "ok")],
+    ],
+    [
+      "when a quote was forgotten",
+      [
+        ran("git commit -m 'it's'", "failed", "unexpected EOF while looking for matching `''"),
+        ran('git commit -m "its"', "ok"),
+      ],
+    ],
+    [
+      "when a test came before the code",
+      [
+        ran("npx vitest run a.test.ts", "failed", "Error: Cannot find module './cart'"),
+        called("Write", { file_path: "cart.ts" }, "ok"),
+        ran("npx vitest run a.test.ts --reporter=dot", "ok"),
       ],
     ],
     [
