@@ -265,9 +265,20 @@ function refusedRun(
 
 /** Calls sent before the failure was known are no answer to it. */
 function sawResult(failed: Event, event: Event): boolean {
-  const [result, key] = [Number(failed.resultKey ?? Number.NaN), Number(event.key)];
-  if (!Number.isNaN(result) && !Number.isNaN(key)) return key > result;
+  const order = failed.resultKey === null ? null : orderOf(failed.resultKey, event.key);
+  if (order !== null) return order < 0;
   return failed.endedAt === null || event.at === null || event.at >= failed.endedAt;
+}
+
+/** Which of two places in a transcript comes first: lines by number, parts of messages as `7.10`; null when they have no order. */
+function orderOf(a: string, b: string): number | null {
+  const [left, right] = [a.split(".").map(Number), b.split(".").map(Number)];
+  for (let at = 0; at < Math.max(left.length, right.length); at++) {
+    const difference = (left[at] ?? 0) - (right[at] ?? 0);
+    if (Number.isNaN(difference)) return null;
+    if (difference !== 0) return difference;
+  }
+  return 0;
 }
 
 function failsAlike(event: Event, complaint: Complaint, calls: Calls): boolean {

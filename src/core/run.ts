@@ -164,10 +164,12 @@ export function callOf(run: Run, other: Run | null = null): string[] {
   return [...new Set(words)].slice(0, 8);
 }
 
-/** A run as a person would retell it: without values that are used once. */
-export function retell(run: Run, most = 90): string {
+/** A run as a person would retell it: without values that are used once, and without the folder it shares with another. */
+export function retell(run: Run, other: Run | null = null, most = 90): string {
   const words = [
-    ...(run.directory === null ? [] : ["cd", place(run.directory), "&&"]),
+    ...(run.directory === null || run.directory === other?.directory
+      ? []
+      : ["cd", place(run.directory), "&&"]),
     ...run.env.map((set) => (assignment.test(set) ? place(set) : `${set} &&`)),
     ...run.through,
     ...[run.written, ...run.args].map(retellWord),

@@ -1,7 +1,7 @@
 import type { Run } from "../command.ts";
 import { isStoppedByHook, stepsOfHook } from "../commit-hook.ts";
 import type { Event } from "../event.ts";
-import type { Cause } from "../failure.ts";
+import { type Cause, isAboutWords } from "../failure.ts";
 import { type ArtifactKind, type Finding, type FindingKind, finding, noExcerpt } from "../finding.ts";
 import { isForeign, saysUnrelated } from "../foreign-failure.ts";
 import { callText, type Recovery, subjectOf } from "../recovery.ts";
@@ -25,7 +25,7 @@ export function lessonFrom(
         .join(" "),
       trigger: triggerOf(recovery),
       action: actionOf(recovery),
-      keywords: keywordsOf(recovery),
+      keywords: keywordsOf(recovery, explained),
       confidence,
       name: nameOf(recovery),
       scope: isOfTheMachine(recovery) ? "user" : "project",
@@ -37,7 +37,7 @@ export function lessonFrom(
         worked: worked === null ? null : short(callText(worked), 400),
         replied: explained,
       },
-      call: workedRun === null ? null : callOf(workedRun, run),
+      call: workedRun === null || isAboutWords(complaint.cause) ? null : callOf(workedRun, run),
     },
     [failed, ...others],
   );
@@ -54,9 +54,9 @@ function artifactOf({ remedy, again }: Recovery): ArtifactKind {
 }
 
 function problemOf(recovery: Recovery): string {
-  const { complaint, failed, run, worked } = recovery;
-  const call = `\`${tell(failed, asWritten(recovery) ? null : run, worked)}\``;
-  const error = short(complaint.line, 160).replace(/[.:?!]$/, "");
+  const { complaint, failed, run, worked, workedRun } = recovery;
+  const call = `\`${tell(failed, asWritten(recovery) ? null : run, worked, workedRun)}\``;
+  const error = short(complaint.line, isForeign(recovery) ? 100 : 160).replace(/[.:?!]$/, "");
   if (isStoppedByHook(recovery)) {
     const steps = stepsOfHook(failed.text).map((step) => `\`${step}\``);
     const runs = steps.length === 0 ? "" : ` that runs ${steps.join(", ")}`;
@@ -68,18 +68,23 @@ function problemOf(recovery: Recovery): string {
   if (complaint.about !== null && complaint.cause === "missing-module")
     return `${call} does not find the module \`${complaint.about}\`: ${error}.`;
   if (complaint.about !== null && complaint.cause === "unknown-name")
-    return `There is no ${failed.tool?.toLowerCase() ?? "tool"} named \`${complaint.about}\` here (${short(error, 60)}).`;
-  if (complaint.cause === "shell-dialect" && error.startsWith("no matches found"))
+    return `There is no ${/agent|skill/i.exec(error)?.[0].toLowerCase() ?? "tool"} named \`${complaint.about}\` here (${short(error, 60)}).`;
+  if (isEmptyGlob(recovery))
     return `zsh stops a command whose glob matches nothing, whatever is done with its errors: ${call} fails with ${error}.`;
   if (complaint.cause === "denied")
     return `${call} is ${/hook/i.test(error) ? "refused by a hook" : "denied by permission settings"}: ${error}.`;
   return `${call} fails: ${error}.`;
 }
 
+/** The words are zsh's own; other shells hand such a pattern on. */
+function isEmptyGlob({ complaint }: Recovery): boolean {
+  return complaint.line.startsWith("no matches found: ");
+}
+
 function solutionOf(recovery: Recovery): string | null {
-  const { remedy, failed, worked, workedRun } = recovery;
+  const { remedy, failed, worked, workedRun, run } = recovery;
   if (worked === null || remedy === null) return null;
-  const call = `\`${tell(worked, asWritten(recovery) ? null : workedRun, failed)}\``;
+  const call = `\`${tell(worked, asWritten(recovery) ? null : workedRun, failed, run)}\``;
   if (recovery.complaint.cause === "denied") return leftOut(recovery, call);
   if (remedy === "step") return `It works after \`${tellStep(recovery)}\`.`;
   if (remedy === "none") return "The same call works when run again.";
@@ -135,8 +140,8 @@ function whereIn(failed: Event, worked: Event, call: string): string {
 }
 
 /** A call in short. Of a tool's input only what differs from the other call tells something. */
-function tell(event: Event, run: Run | null, other: Event | null): string {
-  if (run !== null) return retell(run);
+function tell(event: Event, run: Run | null, other: Event | null, otherRun: Run | null = null): string {
+  if (run !== null) return retell(run, otherRun);
   if (event.command !== null) return short(event.command, 90);
   const values = Object.entries(event.input ?? {}).flatMap(([key, value]) =>
     typeof value === "string" && (event.tool !== other?.tool || other.input?.[key] !== value)
@@ -147,10 +152,12 @@ function tell(event: Event, run: Run | null, other: Event | null): string {
 }
 
 function triggerOf(recovery: Recovery): string {
+  if (isEmptyGlob(recovery)) return "zsh: no matches found for a glob";
   if (isStoppedByHook(recovery)) return `${subjectOf(recovery)} stopped by a hook`;
   if (isForeign(recovery)) return `${subjectOf(recovery)} fails outside the change`;
   const signature = recovery.complaint.signature.split(/(?<=\w)\. /)[0] ?? "";
-  return `${subjectOf(recovery)}: ${signature.slice(0, 100)}`;
+  const files = recovery.complaint.cause === "denied" ? droppedOperands(recovery) : [];
+  return `${[subjectOf(recovery), ...files].join(" ")}: ${signature.slice(0, 100)}`;
 }
 
 function actionOf(recovery: Recovery): string {
@@ -229,14 +236,19 @@ function short(text: string, most: number): string {
   return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
 }
 
-function keywordsOf(recovery: Recovery): string[] {
+function keywordsOf(recovery: Recovery, explained: string | null): string[] {
   const { complaint, run, workedRun } = recovery;
-  const words = [subjectOf(recovery), complaint.about, ...(workedRun === null ? [] : callOf(workedRun, run))];
-  const said = [...termsOf(complaint.signature)].filter((word) => word.length > 3 && !commonplace.has(word));
-  const all = [...words, ...said.slice(0, 4)].filter(
-    (word): word is string => word !== null && word.length > 1,
-  );
-  return [...new Set(all)].slice(0, 8);
+  const words = [
+    subjectOf(recovery),
+    complaint.about ?? "",
+    ...(complaint.cause === "denied" ? droppedOperands(recovery) : []),
+    ...(workedRun === null ? [] : callOf(workedRun, run)),
+    ...[...(explained ?? "").matchAll(/`([^`\s][^`]{1,40})`/g)].map(([, word]) => word ?? "").slice(0, 2),
+    ...[...termsOf(complaint.signature)]
+      .filter((word) => word.length > 3 && !commonplace.has(word))
+      .slice(0, 4),
+  ];
+  return [...new Set(words.filter((word) => word.length > 1))].slice(0, 8);
 }
 
 const commonplace = new Set("error errors fails failed found command line exit code".split(" "));
@@ -246,6 +258,8 @@ function nameOf(recovery: Recovery): string {
   const head = subjectOf(recovery);
   if (isStoppedByHook(recovery)) return nameFrom(`${head} hook`);
   if (isForeign(recovery)) return nameFrom(`${head} unrelated failures`);
+  if (isEmptyGlob(recovery)) return "zsh-glob-without-match";
+  if (complaint.cause === "denied") return nameFrom(`${droppedOperands(recovery)[0] ?? head} denied`);
   const about = complaint.about !== null && !head.split(" ").includes(complaint.about) ? complaint.about : "";
   const terms = [...termsOf(complaint.signature)].filter(
     (word) => word.length > 1 && !commonplace.has(word) && word !== about,
