@@ -215,7 +215,7 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   [
     "missing-program",
     new RegExp(
-      `command not found: ${name}|${name}: (?:command )?not found$|Command ${name}["']? not found|executable file not found|spawn ${name} ENOENT|${name}['"\`]? is not recognized as an internal|could not determine executable|exec: ${name}["']?: .*not found`,
+      `command not found: ${name}|(?:^|[\\s:(])${name}: (?:command )?not found$|Command ${name}["']? not found|executable file not found|spawn ${name} ENOENT|(?:^|[\\s:(])${name}['"\`]? is not recognized as an internal|could not determine executable|exec: ${name}["']?: .*not found`,
       "i",
     ),
   ],
@@ -239,7 +239,7 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   [
     "missing-module",
     new RegExp(
-      `(?:ModuleNotFoundError: )?No module named ${name}|Cannot find (?:module|package) ${name}|cannot load such file -- ${name}|there is no package called ${name}|module ${name}['"]? (?:is )?not (?:found|installed)|${name} is not installed`,
+      `(?:ModuleNotFoundError: )?No module named ${name}|Cannot find (?:module|package) ${name}|cannot load such file -- ${name}|there is no package called ${name}|module ${name}['"]? (?:is )?not (?:found|installed)|(?:^|[\\s:(])${name} is not installed`,
       "i",
     ),
   ],
