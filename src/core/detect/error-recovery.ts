@@ -111,7 +111,7 @@ const remedyWeight: Record<Remedy, number> = {
 };
 
 /** How likely it is that a failure and its end are worth keeping: many weak signs, none of which decides alone. */
-export function confidenceIn(recovery: Recovery): number {
+function confidenceIn(recovery: Recovery): number {
   const { complaint, remedy, between, again } = recovery;
   const blamesOthers = isForeign(recovery);
   const hooked = isStoppedByHook(recovery);

@@ -60,7 +60,7 @@ function problemOf(recovery: Recovery): string {
   if (isStoppedByHook(recovery)) {
     const steps = stepsOfHook(failed.text).map((step) => `\`${step}\``);
     const runs = steps.length === 0 ? "" : ` that runs ${steps.join(", ")}`;
-    return `${call} is stopped by a pre-commit hook${runs}: ${error}.`;
+    return `${call} is stopped by a ${/ push\b/.test(subjectOf(recovery)) ? "pre-push" : "pre-commit"} hook${runs}: ${error}.`;
   }
   if (isForeign(recovery)) return `${call} fails for reasons outside the change: ${error}.`;
   if (complaint.about !== null && complaint.cause === "missing-program")
