@@ -34,7 +34,7 @@ export function answersNo(command: string, exitCode: number, output: string): bo
   // What is kept of a longer command would say something else.
   if (command.length >= policy.keep.eventChars) return false;
   // `cd missing && grep x` also ends with 1, before anything was asked.
-  if (/^.{0,80}\b(cd|pushd): /m.test(output)) return false;
+  if (/(?:cd|pushd): /.test(output) && /^.{0,80}\b(cd|pushd): /m.test(output)) return false;
   const programs = deciders(command);
   return (
     programs.some((program) => asks(program, exitCode)) &&
@@ -153,12 +153,11 @@ function collectCommand(command: Command, place: Place, runs: Run[]): void {
   const set = command.prefix.flatMap((part) => (part.type === "Assignment" ? [part.text] : []));
   const words = wordsOfCommand(command);
   const { through, program } = unwrap(words);
-  if (program === null) {
-    place.exported = [...place.exported, ...set];
-    return;
-  }
+  // A bare `NAME=value` is a variable of the shell, which programs do not see.
+  if (program === null) return;
   if (program.name === "cd" || program.name === "pushd") place.directory = program.args[0] ?? null;
   else if (program.name === "export") place.exported = [...place.exported, ...program.args];
+  else if (prepares.has(program.name)) place.exported = [...place.exported, words.join(" ")];
   else {
     const script = scriptWords(program);
     if (script !== null) return collectAll(parse(script).commands, place, runs);
@@ -170,143 +169,10 @@ function collectCommand(command: Command, place: Place, runs: Run[]): void {
   }
 }
 
-const assignment = /^\w+=/;
-
-/** What differs between a call that failed and a similar one, the most telling difference first. */
-export type Change =
-  | "wrapper"
-  | "program"
-  | "path"
-  | "environment"
-  | "directory"
-  | "flag"
-  | "argument"
-  | "none";
-
-/** What changed from one run to another; null when the two have too little in common to be the same attempt. */
-export function changeBetween(before: Run, after: Run): Change | null {
-  const [a, b] = [wordsOfRun(before), wordsOfRun(after)];
-  if (endsWith(a, b) && a.length > b.length && !before.filters) return "wrapper";
-  if (endsWith(b, a) && b.length > a.length) return "wrapper";
-  if (before.name !== after.name) return changeOfProgram(before, after);
-  if (subcommandOf(before) !== subcommandOf(after) && !sharesMost(before.args, after.args)) {
-    return startsByPath(before, after) ? "path" : null;
-  }
-  if (before.written !== after.written) return "path";
-  if (before.env.join("\n") !== after.env.join("\n")) return "environment";
-  const flags = (run: Run) =>
-    run.args
-      .filter((arg) => arg.startsWith("-"))
-      .sort()
-      .join(" ");
-  const sameWords = a.join("\n") === b.join("\n");
-  if (sameWords && before.directory !== after.directory) return "directory";
-  if (sameWords) return before.through.join(" ") === after.through.join(" ") ? "none" : "wrapper";
-  if (flags(before) !== flags(after)) return "flag";
-  return "argument";
-}
-
-function changeOfProgram(before: Run, after: Run): Change | null {
-  if (startsByPath(before, after)) return "path";
-  if (sharesMost(before.args, after.args)) return "program";
-  return null;
-}
-
-/** `mocha` or `pnpm exec mocha`, then `node …/mocha/bin/mocha.js`. */
-function startsByPath(before: Run, after: Run): boolean {
-  const sought = subcommandOf(before)?.split(" ").at(-1) ?? before.name;
-  return wordsOfRun(after).some((word) => word.includes("/") && bareName(word) === sought);
-}
-
-function sharesMost(a: readonly string[], b: readonly string[]): boolean {
-  const [left, right] = [new Set(a.filter(tells)), new Set(b.filter(tells))];
-  let shared = 0;
-  for (const word of left) if (right.has(word)) shared++;
-  return shared > 0 && shared / Math.max(left.size, right.size) >= 0.5;
-}
-
-/** Whether a word says what a call is about: `-n`, `.` and `2` do not. */
-function tells(word: string): boolean {
-  return word.length > 2 && !/^-\w$|^\d+$/.test(word);
-}
-
-function endsWith(words: readonly string[], end: readonly string[]): boolean {
-  return end.length > 0 && end.every((word, at) => words[words.length - end.length + at] === word);
-}
-
-function wordsOfRun({ name, args }: Program): string[] {
-  return [name, ...args];
-}
-
-/** The program's verb, when it has verbs: `commit`, `run test`, `-m pytest`. */
-export function subcommandOf({ name, args }: Program): string | null {
-  if (hasNoVerbs.has(name)) return null;
-  const [first, second] = args;
-  if (first === undefined) return null;
-  if (first === "-m") return second === undefined ? null : `-m ${second}`;
-  if (!bareWord.test(first)) return null;
-  return leadsOn.has(first) && second !== undefined && bareWord.test(second) ? `${first} ${second}` : first;
-}
-
-const bareWord = /^[a-zA-Z][\w:@-]*$/;
-const leadsOn = new Set(["run", "exec", "x", "dlx", "compose", "tool", "bun", "npm", "pnpm"]);
-const hasNoVerbs = new Set(
-  (
-    "ls cat head tail sed awk grep egrep fgrep rg ag find fd wc sort uniq cut tr xargs echo printf cp mv rm mkdir touch " +
-    "chmod chown ln test [ [[ which type command diff cmp file stat tree du df ps kill pkill pgrep curl wget tee jq nl " +
-    "sleep date env time timeout sh bash zsh open less more node python python3 ruby perl source . read xxd od realpath"
-  ).split(" "),
-);
-
-/** The program with its verb, without what changes from call to call: `npm run lint`. */
-export function headOf(program: Program): string {
-  const verb = subcommandOf(program);
-  return verb === null ? program.name : `${program.name} ${verb}`;
-}
-
-/** What a later use of a run would have too: variables, wrappers, program, verb and long flags. */
-export function callOf(run: Run): string[] {
-  const names = run.env.map((set) => set.slice(0, set.indexOf("=") + 1));
-  const flags = run.args.flatMap((arg) => (/^--[a-z]/.test(arg) ? [arg.replace(/=.*/s, "")] : []));
-  return [...new Set([...names, ...run.through.slice(0, 1), ...headOf(run).split(" "), ...flags])].slice(
-    0,
-    8,
-  );
-}
-
-/** A run as a person would retell it: without values that are used once. */
-export function retell(run: Run, most = 90): string {
-  const words = [
-    ...(run.directory === null ? [] : ["cd", place(run.directory), "&&"]),
-    ...run.env.map(place),
-    ...run.through,
-    ...[run.written, ...run.args].map(retellWord),
-  ];
-  let told = "";
-  for (const word of words) {
-    if (told.length + word.length >= most) return `${told} …`;
-    told = told === "" ? word : `${told} ${word}`;
-  }
-  return told;
-}
-
-function retellWord(word: string): string {
-  if (/\s/.test(word) || word.length > 60) return word.startsWith("-") ? word.slice(0, 12) : "…";
-  return place(word);
-}
-
-/** A path under somebody's home or a temporary folder by its last parts. */
-function place(path: string): string {
-  if (!/^(\w+=)?(\/|~\/)/.test(path)) return path.length > 60 ? `${path.slice(0, 59)}…` : path;
-  const parts = path.split("/");
-  return parts.length <= 4 ? path : `…/${parts.slice(-2).join("/")}`;
-}
-
-/** Names of files that a command speaks of, wherever they stand in it. */
-export function filesIn(command: string): Set<string> {
-  const names = command.slice(0, policy.keep.eventChars).match(/[\w@-]{1,80}\.[a-zA-Z]\w{0,7}\b/g) ?? [];
-  return new Set(names);
-}
+/** `NAME=value`. */
+export const assignment = /^\w+=/;
+/** What changes the shell for all that follows, as a variable does. */
+const prepares = new Set(["source", ".", "eval", "nvm", "fnm", "conda", "pyenv", "asdf", "mise"]);
 
 function programsOf(node: Statement | AndOr | PipelineNode): Program[] {
   switch (node.type) {
@@ -381,10 +247,7 @@ function scriptWords({ name, args: [flag, script] }: Program): string | null {
   return runs ? script : null;
 }
 
-function bareName(path: string): string {
-  return baseName(path).replace(/\.\w+$/, "");
-}
-
-function baseName(path: string): string {
+/** The last part of a path. */
+export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -1,3 +1,6 @@
+import type { Run } from "./command.ts";
+import type { Event } from "./event.ts";
+
 /** Why a call failed, as far as its words tell; ordered by how likely it is to be worth a lesson. */
 export type Cause =
   | "unknown-name"
@@ -11,6 +14,7 @@ export type Cause =
   | "permission"
   | "missing-setting"
   | "service"
+  | "timeout"
   | "other"
   | "missing-file"
   | "failing-test"
@@ -22,22 +26,55 @@ export type Cause =
 
 /** What a failure said: its most telling line, what kind of trouble that is, and the name it complains about. */
 export interface Complaint {
+  /** The line without what is used once: the same failure has it again. */
+  readonly signature: string;
   readonly line: string;
   readonly cause: Cause;
   readonly about: string | null;
 }
 
+/** The calls of a session as they were read: the programs a command starts, and what an output complains about. */
+export interface Calls {
+  runs(event: Event): readonly Run[];
+  complaint(event: Event): Complaint;
+}
+
 /** Reads the output of a call that failed. */
 export function complaintOf(output: string, exitCode: number | null): Complaint {
+  const found = tellingComplaint(output, exitCode);
+  return { ...found, signature: signatureOf(found.line) };
+}
+
+type Unsigned = Omit<Complaint, "signature">;
+
+function tellingComplaint(output: string, exitCode: number | null): Unsigned {
   const lines = tellingLines(output);
-  let best: Complaint | null = null;
+  let best: Unsigned | null = null;
   for (const line of lines) {
     const found = causeOfLine(line);
-    if (found !== null && (best === null || rank(found.cause) > rank(best.cause))) best = { line, ...found };
+    if (found === null) continue;
+    const better = best === null || ranks[found.cause] > ranks[best.cause];
+    // Of many failed tests the count says most.
+    const sums = best?.cause === found.cause && summary.test(line) && !summary.test(best.line);
+    if (better || sums) best = { line, ...found };
   }
-  if (best !== null && (rank(best.cause) > 0 || exitCode !== 127)) return best;
-  const line = lines.find((each) => complains.test(each)) ?? lines[0] ?? "";
-  return { line, cause: exitCode === 127 ? "missing-program" : (best?.cause ?? "other"), about: null };
+  const line = best?.line ?? lines.find((each) => complains.test(each)) ?? lines[0] ?? "no reason given";
+  if (exitCode !== null && stopped.has(exitCode)) return { line, cause: "timeout", about: null };
+  const refused = refusal.exec(output);
+  if (best?.cause === "denied" && refused)
+    return { ...best, line: `Permission to use ${refused[1]} has been denied` };
+  return best ?? { line, cause: exitCode === 127 ? "missing-program" : "other", about: null };
+}
+
+const summary = /^\W*(?:tests?:? +)?[1-9]\d* fail(?:ed|ing|ures?)?\b/i;
+/** A denial repeats the whole command, which the lesson shows anyway. */
+const refusal = /^Permission to use (\w+) with command/;
+/** Ended by a signal or a time limit. */
+const stopped = new Set([124, 130, 137, 143, 144]);
+
+/** Whether the words of a call are themselves the trouble: other words are then the remedy, and not a change of subject. */
+export function isAboutWords(cause: Cause): boolean {
+  return cause === "denied" || cause === "shell-dialect";
 }
 
 /** Causes that lie before the work: the call never got as far as doing anything. */
@@ -58,6 +95,7 @@ const beforeTheWork = new Set<Cause>([
 export function signatureOf(line: string): string {
   return line
     .slice(0, 300)
+    .replace(/^(?:npm )?(?:error|fatal|err!?)\b:?\s*/i, "")
     .replace(/(?:[A-Za-z]:)?(?:~|\.{1,2})?(?:\/[\w.@+~-]+){2,}\/?/g, "…")
     .replace(/\b[0-9a-f]{7,40}\b/g, "…")
     .replace(/\d+/g, "N")
@@ -79,19 +117,21 @@ function tellingLines(output: string): string[] {
 
 const mostRead = 6_000;
 
-function clean(line: string): string {
-  return (
-    line
-      .slice(0, 600)
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
-      .replace(/\u001b?\[\d{1,3}(?:;\d{1,3})*m/g, "")
-      .replace(/<\/?tool_use_error>/g, "")
-      .trim()
-  );
+function clean(raw: string): string {
+  const line = raw.length > 600 ? raw.slice(0, 600) : raw;
+  const plain = line.includes("m") && line.includes("[") ? line.replace(colours, "") : line;
+  const said = plain.includes("<") ? plain.replace(/<\/?tool_use_error>/g, "") : plain;
+  // The shell that complains is not what the complaint is about.
+  return said
+    .trim()
+    .replace(/^(?:\(eval\):\d+: |(?:\/\S{1,40}\/)?(?:ba|z|da)?sh:(?: line \d+:| \d+:)? )/, "");
 }
 
+const colours = /\u001b?\[\d{1,3}(?:;\d{1,3})*m/g;
+
 /** Echoes of the command, warnings of the package manager and stack frames. */
-const frame = /^(?:Exit code \d+$|npm (?:warn|notice)\b|[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
+const frame =
+  /^(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\d+ \| |Exit code \d+$|npm (?:warn|notice)\b|[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
 
 const complains =
   /\b(?:error|errors|fatal|failed|failure|denied|cannot|can't|could not|not found|refused|invalid|unknown|missing|unable|abort(?:ed|ing)?)\b|Error:/i;
@@ -102,10 +142,6 @@ function causeOfLine(line: string): { cause: Cause; about: string | null } | nul
     if (match) return { cause, about: match.slice(1).find((group) => group !== undefined) ?? null };
   }
   return null;
-}
-
-function rank(cause: Cause): number {
-  return ranks[cause];
 }
 
 /** When lines disagree, the one nearer to the machine wins over the one nearer to the code. */
@@ -120,11 +156,12 @@ const ranks: Record<Cause, number> = {
   "wrong-place": 7,
   "shell-dialect": 7,
   "wrong-usage": 6,
-  "failing-test": 5,
-  lint: 5,
+  "failing-test": 6.4,
+  lint: 6.5,
   "missing-module": 4,
   permission: 4,
   service: 4,
+  timeout: 4,
   code: 3,
   "missing-setting": 2,
   "missing-file": 2,
@@ -137,9 +174,12 @@ const name = "[\"'`‘“]?([\\w@./:+-]{1,80})";
 const causes: readonly (readonly [Cause, RegExp])[] = [
   [
     "tool-misuse",
-    /InputValidationError|has not been read yet|String to replace not found|File has been (?:unexpectedly )?modified|Found \d+ matches of the string|Sibling tool call errored|could not be parsed as JSON|^Blocked: sleep|exceeds maximum allowed tokens|illegal operation on a directory|verification failed|Request interrupted/i,
+    /InputValidationError|has not been read yet|String to replace not found|File has been (?:unexpectedly )?modified|Found \d+ matches of the string|Sibling tool call errored|could not be parsed as JSON|^Blocked: sleep|exceeds maximum allowed tokens|illegal operation on a directory|verification failed|Request interrupted|PostToolUse|MCP error -32602|Invalid arguments for tool/i,
   ],
-  ["denied", /has been denied\.?$|denied by your permission settings|blocked by (?:a )?hook|hook error:/i],
+  [
+    "denied",
+    /has been denied\.?$|denied by your permission settings|blocked by .{0,30}hook|\bhook error:|hook (?:blocked|denied)/i,
+  ],
   [
     "unknown-name",
     new RegExp(
@@ -149,11 +189,21 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "transient",
-    /ECONNRESET|ETIMEDOUT|EAI_AGAIN|deadline exceeded|rate.?limit|too many requests|\b(?:429|502|503|504)\b.{0,40}(?:error|gateway|unavailable|too many)|temporarily unavailable|service unavailable|connection (?:timed out|reset)|could not resolve host|network (?:is )?unreachable|timed out after|overloaded/i,
+    /ECONNRESET|ETIMEDOUT|EAI_AGAIN|deadline exceeded|rate.?limit|too many requests|\b(?:429|502|503|504)\b.{0,40}(?:error|gateway|unavailable|too many)|temporarily unavailable|service unavailable|connection (?:timed out|reset)|could not resolve host|network (?:is )?unreachable|overloaded/i,
   ],
+  ["timeout", /timed out after|time limit|\btimed out\b/i],
+  ["permission", /(?:index\.lock|already exists).{0,40}(?:not permitted|denied|read-only)/i],
   [
     "state",
-    /would be overwritten|nothing to commit|no changes added|nothing added to commit|unmerged|CONFLICT|merge conflict|already exists|non-fast-forward|fetch first|uncommitted changes|local changes|index\.lock|corrupt patch|patch does not apply|did not match any file|Could not resolve to a/i,
+    /\bcd: |EADDRINUSE|address already in use|port \d+ is|would be overwritten|nothing to commit|no changes added|nothing added to commit|unmerged|CONFLICT|merge conflict|already exists|non-fast-forward|fetch first|uncommitted changes|local changes|index\.lock|corrupt patch|patch does not apply|did not match any file|Could not resolve to a/i,
+  ],
+  [
+    "failing-test",
+    /\b[1-9]\d* (?:tests? )?fail(?:ed|ing|ures?)?\b|^(?:FAIL|FAILED|✗|✕|×|❯)\b|--- FAIL|AssertionError|test(?:s|ing)? failed|test result: FAILED|No test files found/i,
+  ],
+  [
+    "lint",
+    /\berror TS\d+|✖ \d+ problems?|\blint\/\w+|^\d+:\d+ +(?:error|warning)\b|Formatter would have|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
   ],
   [
     "missing-script",
@@ -165,13 +215,13 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   [
     "missing-program",
     new RegExp(
-      `command not found: ${name}|${name}: (?:command )?not found$|Command ${name}["']? not found|executable file not found|spawn ${name} ENOENT|${name}['"\`]? is not recognized as an internal|could not determine executable|exec: ${name}["']?: .*not found|Unknown command:? ${name}`,
+      `command not found: ${name}|(?:^|[\\s:(])${name}: (?:command )?not found$|Command ${name}["']? not found|executable file not found|spawn ${name} ENOENT|(?:^|[\\s:(])${name}['"\`]? is not recognized as an internal|could not determine executable|exec: ${name}["']?: .*not found`,
       "i",
     ),
   ],
   [
     "shell-dialect",
-    /no matches found:|bad substitution|event not found|parse error near|bad pattern:|unknown file attribute|read-only variable|unexpected (?:EOF|token)|unterminated|unmatched ['"]/i,
+    /no matches found:|invalid command code|extra characters at the end|undefined label|bad substitution|event not found|bad pattern:|unknown file attribute|read-only variable/i,
   ],
   [
     "wrong-place",
@@ -180,14 +230,16 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   [
     "wrong-usage",
     new RegExp(
-      `(?:unrecognized|unrecognised|unknown|unexpected|invalid|illegal|unsupported|no such|bad) (?:sub-?command|command|options?|flags?|arguments?|switch|shorthand flag|parameter|choice|field|json field)s?:?(?: --)?(?: found)?:? ?-?-?${name}|unrecognized subcommand ${name}|requires? (?:an? |at least )?(?:\\w+ )?(?:argument|value|option|flag)|(?:is|are) (?:not|no longer) supported|deprecated|must (?:be|specify|provide|use|include)|^usage: |mutually exclusive|cannot be used with|expected one of`,
+      `(?:unrecognized|unrecognised|unknown|unexpected|invalid|illegal|unsupported|no such|bad) (?:sub-?command|command|options?|flags?|arguments?|switch|shorthand flag|parameter|choice|field|json field)s?:?(?: --)?(?: found)?:? ?-?-?${name}|unrecognized subcommand ${name}|requires? (?:an? |at least )?(?:\\w+ )?(?:argument|value|option|flag)|(?:is|are) (?:not|no longer) supported|is being deprecated|must (?:specify|provide|use|include)|^usage: |mutually exclusive|cannot be used with|expected one of`,
       "i",
     ),
   ],
+  // A file of one's own that is not written yet.
+  ["code", /Cannot find module ["']\.{1,2}\//],
   [
     "missing-module",
     new RegExp(
-      `No module named ${name}|Cannot find (?:module|package) ${name}|cannot load such file -- ${name}|there is no package called ${name}|ModuleNotFoundError|module ${name}['"]? (?:is )?not (?:found|installed)|${name} is not installed`,
+      `(?:ModuleNotFoundError: )?No module named ${name}|Cannot find (?:module|package) ${name}|cannot load such file -- ${name}|there is no package called ${name}|module ${name}['"]? (?:is )?not (?:found|installed)|(?:^|[\\s:(])${name} is not installed`,
       "i",
     ),
   ],
@@ -197,19 +249,11 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "service",
-    /ECONNREFUSED|connection refused|EADDRINUSE|address already in use|docker daemon|is (?:it|the server) running|port \d+ is|could not connect|failed to connect|no such container/i,
-  ],
-  [
-    "failing-test",
-    /\b\d+ (?:tests? )?fail(?:ed|ing|ures?)?\b|^(?:FAIL|FAILED|✗|✕|×|❯)\b|--- FAIL|AssertionError|test(?:s|ing)? failed|test result: FAILED|No test files found/i,
-  ],
-  [
-    "lint",
-    /\berror TS\d+|✖ \d+ problems?|\blint\/\w+|eslint|Formatter would have|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
+    /ECONNREFUSED|connection refused|docker daemon|is (?:it|the server) running|could not connect|failed to connect|no such container/i,
   ],
   [
     "code",
-    /\b(?:SyntaxError|TypeError|ReferenceError|NameError|AttributeError|KeyError|ValueError|IndexError|IndentationError)\b|panicked at|^Traceback|undefined:|cannot find symbol|does not compile|build failed|compilation (?:failed|error)|Invalid package\.json/i,
+    /unexpected EOF while|syntax error near unexpected|parse error near|unmatched ['"]|\b(?:SyntaxError|TypeError|ReferenceError|NameError|AttributeError|KeyError|ValueError|IndexError|IndentationError)\b|panicked at|^Traceback|undefined:|cannot find symbol|does not compile|build failed|compilation (?:failed|error)|Invalid package\.json|^\S{1,200}\.[a-z]{1,5}:\d+(?::\d+)?: /i,
   ],
   [
     "missing-setting",
@@ -217,6 +261,6 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "missing-file",
-    /no such file or directory|ENOENT|does not exist|cannot find the (?:file|path)|no files? (?:matching|found)|not found/i,
+    /no such file or directory|ENOENT|(?:file|path|directory|folder)\b.{0,80}(?:does not exist|not found)|\/\S+ does not exist|cannot find the (?:file|path)|no files? (?:matching|found)/i,
   ],
 ];

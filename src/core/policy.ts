@@ -42,8 +42,8 @@ export const policy = {
     pieceBytes: 1 << 20,
   },
   detect: {
-    /** Calls after a failure in which what worked is looked for. */
-    recoveryWithinCalls: 25,
+    /** Calls after a failure in which what worked is looked for; a look at something counts half. */
+    recoveryWithinCalls: 16,
     /** Below this a recovered failure is not reported. */
     recoveryConfidence: 0.5,
     /** Recovered failures reported of any session, and how many more of a long one: per square root of its calls. */

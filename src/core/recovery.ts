@@ -1,30 +1,34 @@
-import { answersNo, type Change, changeBetween, filesIn, type Run, runsOf } from "./command.ts";
+import { answersNo, type Run, runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
-import { type Complaint, complaintOf, neverStarted, signatureOf } from "./failure.ts";
-import type { JsonObject } from "./json.ts";
+import {
+  type Calls,
+  type Cause,
+  type Complaint,
+  complaintOf,
+  isAboutWords,
+  neverStarted,
+} from "./failure.ts";
+import { culprit, type Failure, type Link, linkBetween, type Remedy } from "./link.ts";
 import { policy } from "./policy.ts";
-
-/** How the call that worked differs from the one that failed. */
-export type Remedy = Change | "elevation" | "input" | "step" | "other-way";
+import { filesIn, headOf, isLook, mainOf, prints } from "./run.ts";
 
 /** A call that failed, and what is known about how that ended. */
-export interface Recovery {
-  readonly failed: Event;
-  readonly complaint: Complaint;
-  /** The program that failed, for shell commands that can be parsed. */
-  readonly run: Run | null;
+export interface Recovery extends Failure {
   /** The call that worked, or got further than the one that failed; null when nothing did. */
   readonly worked: Event | null;
   readonly workedRun: Run | null;
   readonly remedy: Remedy | null;
-  /** What was done in between, when the same call works after it. */
+  /** What was done in between, when the same call works after it: in a call of its own, or as part of the one that worked. */
   readonly step: Event | null;
+  readonly stepRun: Run | null;
   /** Later calls that failed the same way. */
   readonly again: readonly Event[];
   /** What happened between failure and success. */
   readonly between: Between;
   /** What the agent said after it saw the failure and before something worked. */
   readonly said: readonly Event[];
+  /** The first of its words about the failure that came before any edit, whether or not something had worked by then. */
+  readonly judgement: readonly Event[];
 }
 
 export interface Between {
@@ -36,53 +40,81 @@ export interface Between {
 
 /** Every call of a session that failed in a way that may teach something, with what came of it. */
 export function recoveriesIn(events: readonly Event[]): Recovery[] {
-  const runs = new Map<Event, readonly Run[]>();
-  const read = (event: Event): readonly Run[] => {
-    const known = runs.get(event);
-    if (known !== undefined) return known;
-    const found =
-      event.command === null || event.command.length >= policy.keep.eventChars ? [] : runsOf(event.command);
-    runs.set(event, found);
-    return found;
-  };
+  const calls = readCalls();
   return events.flatMap((event, at) => {
-    const complaint = complaintAbout(event, read);
-    return complaint === null ? [] : [recover(events, at, event, complaint, read)];
+    const complaint = complaintAbout(event, calls);
+    if (complaint === null) return [];
+    const failure = { failed: event, complaint, run: culprit(calls.runs(event), complaint) };
+    return [{ ...recover(failure, events, at, calls), judgement: judgementOn(events, at) }];
   });
 }
 
-type Read = (event: Event) => readonly Run[];
+/** Commands and outputs are read once, however many failures look at them. */
+function readCalls(): Calls {
+  const runs = new Map<Event, readonly Run[]>();
+  const complaints = new Map<Event, Complaint>();
+  return {
+    runs: (event) =>
+      remember(runs, event, ({ command }) => (command === null || isCut(command) ? [] : runsOf(command))),
+    complaint: (event) => remember(complaints, event, ({ text, exitCode }) => complaintOf(text, exitCode)),
+  };
+}
+
+/** What is kept of a longer command would say something else. */
+function isCut(command: string): boolean {
+  return command.length >= policy.keep.eventChars;
+}
+
+function remember<T>(known: Map<Event, T>, event: Event, find: (event: Event) => T): T {
+  const found = known.get(event) ?? find(event);
+  known.set(event, found);
+  return found;
+}
+
+/** The agent's next words, up to the point where it starts to change files or a person speaks. */
+function judgementOn(events: readonly Event[], at: number): Event[] {
+  const failed = events[at] as Event;
+  const words: Event[] = [];
+  for (let next = at + 1; next < events.length && words.length < 2; next++) {
+    const event = events[next] as Event;
+    if (!sawResult(failed, event)) continue;
+    // From here on its words are about the edit, or about the next failure.
+    if (event.kind === "prompt" || (event.kind === "call" && (isEdit(event) || event.outcome === "failed")))
+      break;
+    if (event.kind === "reply") words.push(event);
+  }
+  return words;
+}
 
 /** What is wrong with a call; null when it worked, only answered no, or failed for a reason that is nobody's lesson. */
-function complaintAbout(event: Event, read: Read): Complaint | null {
+function complaintAbout(event: Event, calls: Calls): Complaint | null {
   if (event.kind !== "call") return null;
-  if (event.outcome === "ok") return hiddenComplaint(event, read);
+  if (event.outcome === "ok") return hiddenComplaint(event, calls);
   if (event.outcome !== "failed" && event.outcome !== "rejected") return null;
-  const complaint = complaintOf(event.text, event.exitCode);
+  const complaint = calls.complaint(event);
   if (complaint.cause === "tool-misuse") return null;
   if (complaint.cause === "denied") return complaint;
   if (event.outcome === "rejected" || isFileTool(event.tool)) return null;
-  if (
-    event.exitCode !== null &&
-    (stopped.has(event.exitCode) ||
-      (event.command !== null && answersNo(event.command, event.exitCode, event.text)))
-  )
-    return null;
-  return complaint;
+  const { command, exitCode, text } = event;
+  return command !== null && exitCode !== null && answersNo(command, exitCode, text) ? null : complaint;
 }
 
-/** Ended by a signal or a time limit: somebody's decision, not the command's fault. */
-const stopped = new Set([124, 130, 137, 143, 144]);
-
 /** A failure that a pipe or a later command hides behind exit 0. Only words that leave no doubt count, and little else said. */
-function hiddenComplaint(event: Event, read: Read): Complaint | null {
+function hiddenComplaint(event: Event, calls: Calls): Complaint | null {
   if (event.command === null || event.text.length > hiddenChars) return null;
-  if (!read(event).some(({ hidden }) => hidden)) return null;
-  const complaint = complaintOf(event.text, null);
-  return neverStarted(complaint.cause) && complaint.about !== null ? complaint : null;
+  if (!mayComplain.test(event.text) || !calls.runs(event).some(({ hidden }) => hidden)) return null;
+  const complaint = calls.complaint(event);
+  const { cause, about } = complaint;
+  if (!neverStarted(cause) || about === null) return null;
+  const named = calls
+    .runs(event)
+    .some((run) => run.name === about || (run.args.includes(about) && !isLook(run)));
+  return named ? complaint : null;
 }
 
 const hiddenChars = 400;
+const mayComplain =
+  /not found|no such|un(?:known|recogni[sz]ed|expected|supported)|invalid|illegal|missing|no match/i;
 
 /** Tools of the agent itself that read and write files: their failures are about how to use an editor. */
 function isFileTool(tool: string | null): boolean {
@@ -103,217 +135,168 @@ function isEdit(event: Event): boolean {
   );
 }
 
-function recover(
-  events: readonly Event[],
-  at: number,
-  failed: Event,
-  complaint: Complaint,
-  read: Read,
-): Recovery {
-  const run = culprit(read(failed), complaint);
-  const signature = signatureOf(complaint.line);
+/** Looking things up takes calls without leading away from the failure. */
+function isFar({ calls, lookups }: Between): boolean {
+  return calls - lookups / 2 >= policy.detect.recoveryWithinCalls;
+}
+
+type Found = Omit<Recovery, "judgement">;
+
+function recover(failure: Failure, events: readonly Event[], at: number, calls: Calls): Found {
+  const { failed, complaint } = failure;
   const again: Event[] = [];
   const said: Event[] = [];
   const between = { calls: 0, edits: 0, lookups: 0, prompts: 0 };
   let step: Event | null = null;
-  let fallback: Omit<Recovery, "again"> | null = null;
-  const base = { failed, complaint, run };
+  let vague: Found | null = null;
   for (let next = at + 1; next < events.length; next++) {
     const event = events[next] as Event;
-    if (event.turn > failed.turn + 1 || between.calls >= policy.detect.recoveryWithinCalls) break;
-    if (!sawResult(failed, event)) {
-      if (event.kind === "call" && sameFailure(event, signature)) again.push(event);
-      continue;
-    }
+    if (event.turn > failed.turn + 1 || isFar(between)) break;
+    if (event.sidechain !== failed.sidechain) continue;
+    if (failsAlike(event, complaint, calls)) again.push(event);
+    if (again.at(-1) === event || !sawResult(failed, event)) continue;
     if (event.kind === "prompt") between.prompts++;
     if (event.kind === "reply") said.push(event);
     if (event.kind !== "call") continue;
-    if (sameFailure(event, signature)) {
-      again.push(event);
-      continue;
-    }
-    const link = linkBetween(base, event, read);
-    const works =
-      event.outcome === "ok" || (event.outcome === "failed" && neverStarted(complaint.cause) && strong(link));
-    if (link !== null && works) {
-      const remedy = link.remedy === "none" && step !== null ? "step" : link.remedy;
+    const link = linkBetween(failure, event, calls) ?? insteadOf(failure, between, event, calls);
+    if (link !== null && works(event, link, complaint, calls)) {
+      const remedy = remedyOf(link, event, step, calls);
       const found = {
-        ...base,
+        ...failure,
         worked: event,
         workedRun: link.run,
-        remedy,
-        step: remedy === "step" ? step : null,
+        ...remedy,
+        again,
         between: { ...between },
         said: [...said],
       };
-      if (remedy !== "other-way") return { ...found, again };
-      fallback ??= found;
+      const told = { ...found, run: refusedRun(found, calls) ?? failure.run };
+      if (!isVague(remedy.remedy, complaint)) return remedy.remedy === "none" ? (vague ?? told) : told;
+      vague ??= told;
     }
     between.calls++;
     if (isEdit(event)) between.edits++;
-    else if (looksUp(event, read)) between.lookups++;
+    else if (looksUp(event, calls)) between.lookups++;
     else if (event.command !== null && event.outcome === "ok") step = event;
   }
-  if (fallback !== null) return { ...fallback, again };
-  return { ...base, worked: null, workedRun: null, remedy: null, step: null, again, between, said };
+  if (vague !== null) return vague;
+  return {
+    ...failure,
+    worked: null,
+    workedRun: null,
+    remedy: null,
+    step: null,
+    stepRun: null,
+    again,
+    between,
+    said,
+  };
 }
 
-function strong(link: Link | null): boolean {
-  return link !== null && link.remedy !== "other-way" && link.remedy !== "none" && link.remedy !== "argument";
+/** Whether a better answer may still come: this one does the job in another way, or does another job. */
+function isVague(remedy: Remedy | null, { cause }: Complaint): boolean {
+  return remedy === "other-way" || (remedy === "argument" && !isAboutWords(cause));
+}
+
+/** Whether a later call is the answer: it worked, or it got past the point where the first had stopped. */
+function works(event: Event, link: Link, complaint: Complaint, calls: Calls): boolean {
+  if (event.outcome === "ok") return !stillFails(event, link, complaint, calls);
+  return event.outcome === "failed" && neverStarted(complaint.cause) && !weak.has(link.remedy);
+}
+
+const weak = new Set<Remedy>(["other-way", "none", "argument"]);
+
+/** Cut short by a pipe, a run that fails as before ends with 0. */
+function stillFails(event: Event, { run }: Link, complaint: Complaint, calls: Calls): boolean {
+  if (run?.hidden !== true) return false;
+  const { cause, signature } = calls.complaint(event);
+  return cause === complaint.cause && (ofTheCode.has(cause) || signature === complaint.signature);
+}
+
+const ofTheCode = new Set<Cause>(["failing-test", "lint", "code"]);
+
+/** When the call itself did not change, the last step before it did. */
+function remedyOf(
+  link: Link,
+  worked: Event,
+  step: Event | null,
+  calls: Calls,
+): Pick<Recovery, "remedy" | "step" | "stepRun"> {
+  if (link.remedy !== "none") return { remedy: link.remedy, step: null, stepRun: null };
+  const runs = calls.runs(worked);
+  const inside = runs
+    .slice(0, Math.max(0, runs.indexOf(link.run as Run)))
+    .filter(changes)
+    .at(-1);
+  if (inside !== undefined) return { remedy: "step", step: null, stepRun: inside };
+  if (step === null) return { remedy: "none", step: null, stepRun: null };
+  return { remedy: "step", step, stepRun: calls.runs(step).filter(changes).at(-1) ?? null };
+}
+
+function changes(run: Run): boolean {
+  return !isLook(run) && !prints(run.name) && !run.filters;
+}
+
+/** A script that does not exist, and the first thing done after it: whatever it is, it is done instead. */
+function insteadOf(
+  { complaint, failed }: Failure,
+  between: Between,
+  event: Event,
+  calls: Calls,
+): Link | null {
+  if (complaint.cause !== "missing-script" || between.calls > between.lookups || failed.turn !== event.turn)
+    return null;
+  const run = event.command === null ? null : mainOf(calls.runs(event));
+  return run === null || !changes(run) ? null : { remedy: "other-way", run };
+}
+
+/** Of a refused command the part that speaks of a file which the accepted one left out. */
+function refusedRun(
+  { failed, complaint, worked }: Pick<Recovery, "failed" | "complaint" | "worked">,
+  calls: Calls,
+): Run | null {
+  if (complaint.cause !== "denied" || worked === null) return null;
+  const kept = filesIn(worked.command ?? "");
+  return (
+    calls.runs(failed).find(({ args }) => [...filesIn(args.join(" "))].some((file) => !kept.has(file))) ??
+    null
+  );
 }
 
 /** Calls sent before the failure was known are no answer to it. */
 function sawResult(failed: Event, event: Event): boolean {
-  const [result, key] = [Number(failed.resultKey ?? Number.NaN), Number(event.key)];
-  if (!Number.isNaN(result) && !Number.isNaN(key)) return key > result;
+  const order = failed.resultKey === null ? null : orderOf(failed.resultKey, event.key);
+  if (order !== null) return order < 0;
   return failed.endedAt === null || event.at === null || event.at >= failed.endedAt;
 }
 
-function sameFailure(event: Event, signature: string): boolean {
+/** Which of two places in a transcript comes first: lines by number, parts of messages as `7.10`; null when they have no order. */
+function orderOf(a: string, b: string): number | null {
+  const [left, right] = [a.split(".").map(Number), b.split(".").map(Number)];
+  for (let at = 0; at < Math.max(left.length, right.length); at++) {
+    const difference = (left[at] ?? 0) - (right[at] ?? 0);
+    if (Number.isNaN(difference)) return null;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function failsAlike(event: Event, complaint: Complaint, calls: Calls): boolean {
   if (event.outcome !== "failed" && event.outcome !== "rejected") return false;
-  return signatureOf(complaintOf(event.text, event.exitCode).line) === signature;
+  return calls.complaint(event).signature === complaint.signature;
 }
-
-interface Link {
-  readonly remedy: Remedy;
-  readonly run: Run | null;
-}
-
-/** How a later call relates to one that failed; null when it is something else. */
-function linkBetween(
-  base: Pick<Recovery, "failed" | "complaint" | "run">,
-  event: Event,
-  read: Read,
-): Link | null {
-  const { failed, run, complaint } = base;
-  if (failed.command === null) return toolLink(failed, event, complaint, read);
-  if (event.command === null) return null;
-  const runs = read(event);
-  const raised = isElevated(event.input) && !isElevated(failed.input);
-  if (failed.command === event.command) {
-    if (raised) return { remedy: "elevation", run };
-    const moved = whereOf(failed) !== whereOf(event);
-    return { remedy: moved ? "directory" : "none", run: runs.find(({ name }) => name === run?.name) ?? null };
-  }
-  if (run === null) return null;
-  const best = bestChange(run, runs);
-  if (best !== null && best.remedy !== "none") return raised ? { remedy: "elevation", run: best.run } : best;
-  if (best !== null)
-    return whereOf(failed) === whereOf(event) ? best : { remedy: "directory", run: best.run };
-  return isOtherWay(failed, complaint, event, runs) ? { remedy: "other-way", run: mainOf(runs) } : null;
-}
-
-const telling: readonly Change[] = [
-  "none",
-  "wrapper",
-  "environment",
-  "directory",
-  "path",
-  "program",
-  "flag",
-  "argument",
-];
-
-function bestChange(run: Run, runs: readonly Run[]): { remedy: Change; run: Run } | null {
-  let best: { remedy: Change; run: Run } | null = null;
-  for (const other of runs) {
-    if (other.args.some((arg) => asksHelp.has(arg)) && !run.args.some((arg) => asksHelp.has(arg))) continue;
-    const remedy = changeBetween(run, other);
-    if (remedy !== null && (best === null || telling.indexOf(remedy) < telling.indexOf(best.remedy)))
-      best = { remedy, run: other };
-  }
-  return best;
-}
-
-/** The same job by other means: what failed could not be there at all, and the next command works on the same files. */
-function isOtherWay(failed: Event, { cause }: Complaint, event: Event, runs: readonly Run[]): boolean {
-  if (!replaceable.has(cause) || runs.length === 0 || failed.turn !== event.turn) return false;
-  const files = filesIn(failed.command ?? "");
-  for (const file of filesIn(event.command ?? "")) if (files.has(file)) return true;
-  return cause === "denied";
-}
-
-const replaceable = new Set(["missing-program", "missing-module", "shell-dialect", "denied", "permission"]);
-
-/** A tool of the agent: the same one with other input, or, when its name is unknown, the command of that name. */
-function toolLink(failed: Event, event: Event, { cause, about }: Complaint, read: Read): Link | null {
-  if (event.tool === failed.tool) {
-    const changed = JSON.stringify(event.input) !== JSON.stringify(failed.input);
-    return { remedy: changed ? "input" : "none", run: null };
-  }
-  if (cause === "denied" && event.outcome === "ok") return { remedy: "other-way", run: mainOf(read(event)) };
-  if (cause !== "unknown-name" || event.command === null) return null;
-  const named = read(event).find(({ name, args }) => name === about || args.includes(about ?? ""));
-  return named === undefined
-    ? { remedy: "other-way", run: mainOf(read(event)) }
-    : { remedy: "program", run: named };
-}
-
-function isElevated(input: JsonObject | null): boolean {
-  if (input === null) return false;
-  const {
-    sandbox_permissions: sandbox,
-    with_escalated_permissions: raised,
-    dangerouslyDisableSandbox: off,
-  } = input;
-  return raised === true || off === true || (typeof sandbox === "string" && sandbox !== "use_default");
-}
-
-function whereOf({ input, cwd }: Event): string {
-  const workdir = input?.workdir;
-  return typeof workdir === "string" ? workdir : (cwd ?? "");
-}
-
-/** The program that failed: the one the error names, else the last that does something. */
-function culprit(runs: readonly Run[], { line, about }: Complaint): Run | null {
-  const named = runs.find(
-    ({ name }) => name === about || line.startsWith(`${name}: `) || line.includes(`: ${name}: `),
-  );
-  return named ?? mainOf(runs);
-}
-
-/** What a command is for: its last program that is no filter and does more than print. */
-export function mainOf(runs: readonly Run[]): Run | null {
-  const doing = runs.filter(({ name, filters }) => !filters && !prints.has(name));
-  return doing.at(-1) ?? runs[0] ?? null;
-}
-
-const prints = new Set("echo printf true : sleep pwd set wait".split(" "));
 
 /** A look at what is there: it changes nothing, so it cannot be why the next call works. */
-export function looksUp(
-  event: Event,
-  read: Read = ({ command }) => (command === null ? [] : runsOf(command)),
-): boolean {
-  if (event.command === null) return true;
-  return read(event).every(
-    ({ name, args }) =>
-      looks.has(name) ||
-      prints.has(name) ||
-      args.some((arg) => asksHelp.has(arg)) ||
-      (name === "git" && looksInGit.has(args[0] ?? "")),
-  );
+function looksUp(event: Event, calls: Calls): boolean {
+  return event.command === null || calls.runs(event).every((run) => isLook(run) || prints(run.name));
 }
 
-const asksHelp = new Set(["--help", "-h", "--version", "help", "-V"]);
-const looks = new Set(
-  "ls cat head tail sed grep egrep rg find fd wc sort uniq stat file tree du df ps which type command nl jq diff test [ pgrep awk cut id whoami uname env".split(
-    " ",
-  ),
-);
-const looksInGit = new Set([
-  "status",
-  "diff",
-  "log",
-  "show",
-  "branch",
-  "remote",
-  "ls-files",
-  "rev-parse",
-  "blame",
-]);
+/** What a failure is a failure of: the program with its verb, or the tool. */
+export function subjectOf({ run, failed }: Recovery): string {
+  return run === null ? (failed.tool ?? "") : headOf(run);
+}
 
-/** Whether a program only looks at files, so that its failure is a wrong guess at a path. */
-export function onlyLooks({ name }: Run): boolean {
-  return looks.has(name);
+/** A call as text: its command, or its input. */
+export function callText({ command, input }: Event): string {
+  return (command ?? JSON.stringify(input ?? {})).slice(0, 1_000);
 }

@@ -1,5 +1,6 @@
-import { callOf, runsOf } from "./command.ts";
+import { runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
+import { useOf } from "./run.ts";
 
 /** How often a call was made in a session, and how it went: later sessions tell whether advice holds. */
 export interface Use {
@@ -21,7 +22,7 @@ export function usesOf(events: readonly Event[]): Use[] {
   for (const { command, outcome, at } of events) {
     if (command === null || (outcome !== "ok" && outcome !== "failed")) continue;
     for (const run of runsOf(command)) {
-      const [head, ...rest] = callOf(run);
+      const [head, ...rest] = useOf(run);
       if (head === undefined) continue;
       const parts = [...new Set(rest)].sort();
       const key = [head, ...parts].join(" ");

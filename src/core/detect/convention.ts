@@ -1,6 +1,77 @@
+import type { Run } from "../command.ts";
 import type { Event } from "../event.ts";
-import type { Finding } from "../finding.ts";
+import { signatureOf } from "../failure.ts";
+import { type Finding, finding, noExcerpt } from "../finding.ts";
+import { type Recovery, recoveriesIn } from "../recovery.ts";
+import { subcommandOf } from "../run.ts";
+import { nameFrom, termsOf } from "../words.ts";
 
-export function convention(_events: readonly Event[]): Finding[] {
-  return [];
+/** Rules of a repository: those a tool enforces. */
+export function convention(events: readonly Event[]): Finding[] {
+  return enforced(events);
+}
+
+/** Rules that the agent ran into: what a hook, a commit check or the server says when it refuses. */
+function enforced(events: readonly Event[]): Finding[] {
+  const found = new Map<string, Finding>();
+  if (!events.some(({ outcome, command }) => outcome === "failed" && /\b(?:git|gh)\b/.test(command ?? "")))
+    return [];
+  for (const recovery of recoveriesIn(events)) {
+    const rule = ruleIn(recovery);
+    if (rule !== null && !found.has(signatureOf(rule)))
+      found.set(signatureOf(rule), lessonOf(recovery, rule));
+  }
+  return [...found.values()];
+}
+
+/** The rule that a refusal states; null when it only reports a fault in the code. */
+export function ruleIn({ run, failed }: Recovery): string | null {
+  if (run === null || !handsOver(run)) return null;
+  const lines = failed.text.slice(0, 6_000).split("\n");
+  const rule = lines.find((line) => line.length < 300 && statesRule.test(line));
+  return rule === undefined
+    ? null
+    : rule.replace(/^[\s✖×*!>-]*(?:remote: )?(?:error: )?(?:GH\d+: )?/, "").trim();
+}
+
+/** The moments at which a repository can say no: a commit, a push, a pull request. */
+function handsOver(run: Run): boolean {
+  const verb = subcommandOf(run) ?? "";
+  return (
+    (run.name === "git" && /^(?:commit|push|merge|tag)$/.test(verb)) || (run.name === "gh" && verb === "pr")
+  );
+}
+
+const statesRule =
+  /\[(?:subject|type|body|header|footer|scope|signed|references)-[a-z-]{2,30}\]|conventional commit|commit (?:message|title|subject)\b.{0,40}\b(?:must|should|does not|not (?:match|follow))|must be made through a pull request|protected branch|signed-?off|branch (?:name|names)\b.{0,40}\b(?:must|should|does not|invalid)|(?:do not|don't|cannot|can't|never) (?:commit|push) (?:directly )?(?:to|on)\b|not allowed to (?:commit|push)|title (?:must|should|does not)/i;
+
+function lessonOf(recovery: Recovery, rule: string): Finding {
+  const { failed, worked, workedRun, run, again } = recovery;
+  const head = run === null ? "git" : `${run.name} ${subcommandOf(run) ?? ""}`;
+  const message = workedRun === null ? null : messageOf(workedRun);
+  const how = message === null ? "" : ` Accepted: \`${message}\`.`;
+  const others = [worked, ...again].filter((event): event is Event => event !== null);
+  return finding(
+    {
+      kind: "convention",
+      lesson: `This repository refuses \`${head}\` when a rule is broken: ${rule.replace(/\.$/, "")}.${how}`,
+      trigger: `${head} in this repository`,
+      action: signatureOf(rule).slice(0, 120),
+      keywords: [head, ...[...termsOf(signatureOf(rule))].filter((word) => word.length > 3)].slice(0, 8),
+      confidence: worked === null ? 0.58 : message === null ? 0.66 : 0.74,
+      name: nameFrom(`${head} ${[...termsOf(signatureOf(rule))].slice(0, 5).join(" ")}`),
+      scope: "project",
+      artifact: "rule",
+      excerpt: { ...noExcerpt, failed: failed.command, error: rule, worked: worked?.command ?? null },
+      call: null,
+    },
+    [failed, ...others],
+  );
+}
+
+/** The first line of the message that a commit was given. */
+function messageOf({ args }: Run): string | null {
+  const at = args.findIndex((arg) => arg === "-m" || arg === "--message" || arg === "-am");
+  const first = at < 0 ? undefined : args[at + 1]?.split("\n")[0]?.trim();
+  return first === undefined || first === "" || first.startsWith("$(") ? null : first.slice(0, 80);
 }

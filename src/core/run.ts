@@ -1,0 +1,259 @@
+import { assignment, baseName, type Program, type Run } from "./command.ts";
+import { policy } from "./policy.ts";
+
+/** What differs between a call that failed and a similar one. A flag is a change when nothing but flags differs. */
+export type Change =
+  | "wrapper"
+  | "program"
+  | "path"
+  | "environment"
+  | "directory"
+  | "flag"
+  | "argument"
+  | "none";
+
+/** What changed from one run to another; null when the two have too little in common to be the same attempt. */
+export function changeBetween(before: Run, after: Run): Change | null {
+  const [a, b] = [wordsOfRun(before), wordsOfRun(after)];
+  if (endsWith(a, b) && a.length > b.length && !before.filters) return "wrapper";
+  if (endsWith(b, a) && b.length > a.length) return "wrapper";
+  if (launches(before, after) || launches(after, before)) return "wrapper";
+  if (before.name !== after.name) return changeOfProgram(before, after);
+  if (goesDeeper(before.args, after.args) || goesDeeper(after.args, before.args)) return "wrapper";
+  if (taskOf(before) !== taskOf(after) && !sharesMost(before.args, after.args)) {
+    return startsByPath(before, after) ? "path" : null;
+  }
+  if (before.written !== after.written) return "path";
+  if (before.env.join("\n") !== after.env.join("\n")) return "environment";
+  const sameWords = a.join("\n") === b.join("\n");
+  if (sameWords && before.directory !== after.directory) return "directory";
+  if (sameWords) return before.through.join(" ") === after.through.join(" ") ? "none" : "wrapper";
+  return onlyFlagsDiffer(before.args, after.args) ? "flag" : "argument";
+}
+
+/** `tool x y`, then `tool run x y`. */
+function goesDeeper(before: readonly string[], after: readonly string[]): boolean {
+  const more = after.length - before.length;
+  return more > 0 && endsWith(after, before) && after.slice(0, more).every((word) => bareWord.test(word));
+}
+
+/** Whether two lists of words are the same but for flags and the values of flags that only one of them has. */
+function onlyFlagsDiffer(a: readonly string[], b: readonly string[]): boolean {
+  const rest = (args: readonly string[], other: readonly string[]) =>
+    args.filter((arg, at) => !arg.startsWith("-") && !ownsValue(args[at - 1], other));
+  const whole = (args: readonly string[]) => args.filter((arg) => !arg.startsWith("-")).join("\n");
+  return whole(a) === whole(b) || rest(a, b).join("\n") === rest(b, a).join("\n");
+}
+
+function ownsValue(flag: string | undefined, other: readonly string[]): boolean {
+  return flag?.startsWith("-") === true && !other.includes(flag);
+}
+
+/** Whether one run starts the other's program by name: `uv run pytest` starts `pytest`. */
+function launches(outer: Run, inner: Run): boolean {
+  if (outer.name === inner.name) return false;
+  const words = wordsOfRun(outer);
+  const at = words.indexOf(inner.name);
+  if (at < 1 || at > 3 || !words.slice(1, at).every((word) => bareWord.test(word))) return false;
+  return subcommandOf({ name: inner.name, args: words.slice(at + 1) }) === subcommandOf(inner);
+}
+
+function changeOfProgram(before: Run, after: Run): Change | null {
+  if (startsByPath(before, after)) return "path";
+  if (sharesMost(before.args, after.args)) return "program";
+  return null;
+}
+
+/** What a run is for: its verb, or the script that an interpreter is given. */
+function taskOf(run: Run): string | null {
+  if (!interpreters.has(run.name)) return subcommandOf(run);
+  const script = run.args[0] ?? null;
+  return script === "-m" ? (run.args[1] ?? null) : script;
+}
+
+const interpreters = new Set("python python3 node ruby perl php bash sh zsh tsx ts-node".split(" "));
+
+/** `mocha` or `pnpm exec mocha`, then `node …/mocha/bin/mocha.js`. */
+function startsByPath(before: Run, after: Run): boolean {
+  const sought = subcommandOf(before)?.split(" ").at(-1) ?? before.name;
+  return [after.written, after.args[0] ?? ""].some((word) => word.includes("/") && bareName(word) === sought);
+}
+
+function sharesMost(a: readonly string[], b: readonly string[]): boolean {
+  const [left, right] = [new Set(a.filter(tells)), new Set(b.filter(tells))];
+  let shared = 0;
+  for (const word of left) if (right.has(word)) shared++;
+  return shared > 0 && shared / Math.max(left.size, right.size) >= 0.5;
+}
+
+/** Whether a word says what a call is about: `-n`, `.` and `2` do not. */
+function tells(word: string): boolean {
+  return word.length > 2 && !/^-\w$|^\d+$/.test(word) && !leadsOn.has(word);
+}
+
+function endsWith(words: readonly string[], end: readonly string[]): boolean {
+  return end.length > 0 && end.every((word, at) => words[words.length - end.length + at] === word);
+}
+
+function wordsOfRun({ name, args }: Program): string[] {
+  return [name, ...args];
+}
+
+/** The program's verb, when it has verbs: `commit`, `run test`, `-m pytest`. */
+export function subcommandOf({ name, args }: Program): string | null {
+  if (args[0] === "-m" && name.startsWith("python")) return args[1] === undefined ? null : `-m ${args[1]}`;
+  if (!hasVerbs(name)) return null;
+  const [first, second] = afterOptions(args);
+  if (first === undefined) return null;
+  if (!bareWord.test(first)) return null;
+  return leadsOn.has(first) && second !== undefined && bareWord.test(second) ? `${first} ${second}` : first;
+}
+
+/** The words after options that come before a verb: `git -C x commit`, `pnpm --filter app test`. */
+function afterOptions(args: readonly string[]): readonly string[] {
+  let at = 0;
+  while (at < args.length && args[at]?.startsWith("-")) {
+    at += takesValue.has(args[at] ?? "") ? 2 : 1;
+  }
+  return args.slice(at);
+}
+
+const takesValue = new Set(
+  "-C -c --prefix --filter -F -w --workspace -p --cwd --dir --directory --project -f --file".split(" "),
+);
+
+/** Whether a program's first words say what it does, as `npm run` do; the first word of `ls src` is a file. */
+export function hasVerbs(name: string): boolean {
+  return !verbless.has(name);
+}
+
+const bareWord = /^[a-zA-Z][\w:@-]*$/;
+const leadsOn = new Set(["run", "exec", "x", "dlx", "compose", "tool", "git", "npm", "pnpm"]);
+const verbless = new Set(
+  (
+    "ls cat bat head tail sed awk grep egrep fgrep rg ag find fd wc sort uniq cut tr xargs echo printf cp mv rm mkdir touch " +
+    "chmod chown ln test [ [[ which type command diff cmp file stat tree du df ps kill pkill pgrep curl wget tee jq nl " +
+    "sleep date env time timeout sh bash zsh open less more node python python3 ruby perl source . read xxd od realpath"
+  ).split(" "),
+);
+
+/** The program with its verb, without what changes from call to call: `npm run lint`. */
+export function headOf(program: Program): string {
+  const verb = subcommandOf(program);
+  return verb === null ? program.name : `${program.name} ${verb}`;
+}
+
+/** What a later use of a run would have too, as one writes it: variables, wrapper, program, verb, and long flags that are new. */
+export function callOf(run: Run, other: Run | null = null): string[] {
+  const { program, before, after } = partsOf(run, other);
+  return [...new Set([...before, program, ...after])].slice(0, 8);
+}
+
+/** The same with the program first, by which uses of it are found. */
+export function useOf(run: Run, other: Run | null = null): [string, ...string[]] {
+  const { program, before, after } = partsOf(run, other);
+  return [program, ...new Set([...after, ...before])].slice(0, 8) as [string, ...string[]];
+}
+
+function partsOf(run: Run, other: Run | null) {
+  const fresh = run.env.filter((set) => !other?.env.includes(set));
+  const names = fresh.map((set) =>
+    assignment.test(set) ? set.replace(/=.*/s, "=") : (set.split(" ")[0] ?? ""),
+  );
+  const flags = run.args.flatMap((arg) => (/^--[a-z]/.test(arg) ? [arg.replace(/=.*/s, "")] : []));
+  const added = flags.filter((flag) => !other?.args.some((arg) => arg.startsWith(flag)));
+  const path = interpreters.has(run.name) ? run.args[0] : undefined;
+  const script = path?.includes("/") && !other?.args.includes(path) ? [baseName(path)] : [];
+  return {
+    program: run.written.includes("/") ? place(run.written) : run.name,
+    before: [...names, ...run.through.slice(0, 1)],
+    after: [...(subcommandOf(run)?.split(" ") ?? script), ...added],
+  };
+}
+
+/** A run as a person would retell it: without values that are used once, and without the folder it shares with another. */
+export function retell(run: Run, other: Run | null = null, most = 90): string {
+  const words = [
+    ...(run.directory === null || run.directory === other?.directory
+      ? []
+      : ["cd", place(run.directory), "&&"]),
+    ...run.env.map((set) => (assignment.test(set) ? place(set) : `${set} &&`)),
+    ...run.through,
+    ...[run.written, ...run.args].map(retellWord),
+  ];
+  let told = "";
+  for (const word of words) {
+    if (told.length + word.length >= most) return `${told} …`;
+    told = told === "" ? word : `${told} ${word}`;
+  }
+  return told;
+}
+
+function retellWord(word: string): string {
+  if (word === "") return "''";
+  if (/\s/.test(word)) return word.length > 30 || /[\n"'`]/.test(word) ? "…" : `"${word}"`;
+  return place(word);
+}
+
+/** A long path by its last parts, any other long word by its beginning. */
+function place(word: string): string {
+  const parts = word.split("/");
+  const [set = ""] = assignment.exec(word) ?? [];
+  if (/^(?:\w+=)?(?:\/|~\/)/.test(word) && parts.length > 4) return `${set}…/${parts.slice(-2).join("/")}`;
+  if (word.length <= 60) return word;
+  return parts.length > 3 ? `…/${parts.slice(-2).join("/").slice(-50)}` : `${word.slice(0, 40)}…`;
+}
+
+/** Names of files that a command speaks of, wherever they stand in it. */
+export function filesIn(command: string): Set<string> {
+  const names = command
+    .slice(0, policy.keep.eventChars)
+    .matchAll(/(?:^|[\s/'"=(])([\w@-]{0,80}(?:\.[a-zA-Z]\w{0,9}){1,3})\b/g);
+  return new Set([...names].map(([, name]) => name ?? ""));
+}
+
+/** What a command is for: its last program that is no filter and does more than print, one that acts before one that looks. */
+export function mainOf(runs: readonly Run[]): Run | null {
+  const doing = runs.filter(({ name, filters }) => !filters && !prints(name));
+  return doing.filter((run) => !isLook(run)).at(-1) ?? doing.at(-1) ?? runs[0] ?? null;
+}
+
+const printers = new Set("echo printf true : sleep pwd set wait".split(" "));
+
+/** Whether a program does nothing but print or wait. */
+export function prints(name: string): boolean {
+  return printers.has(name);
+}
+
+/** Whether a program only shows something, so that its failure is a wrong guess and its success no remedy. */
+export function isLook({ name, args }: Program): boolean {
+  if (name === "sed" || name === "perl") return !args.some((arg) => /^-\w*i/.test(arg));
+  return looks.has(name) || isQuestion({ name, args });
+}
+
+/** `--help`, `--version`, `npm ls`: asks the program about itself or about what is installed. */
+export function isQuestion({ name, args }: Program): boolean {
+  if (args.some((arg) => asksHelp.has(arg))) return true;
+  if (name === "gh") return asksGitHub.has(args[1] ?? "");
+  return asksAbout.get(name)?.has(args.find((arg) => !arg.startsWith("-")) ?? "") ?? false;
+}
+
+const asksHelp = new Set(["--help", "-h", "--version", "help", "-V"]);
+const looks = new Set(
+  (
+    "ls cat bat head tail grep egrep fgrep rg ag find fd wc sort uniq stat file tree du df ps which type command nl jq " +
+    "diff cmp test [ [[ pgrep awk cut id whoami uname env printenv xxd od hexdump less more realpath lsof"
+  ).split(" "),
+);
+const asksGitHub = new Set(["view", "list", "status", "checks", "diff", "watch"]);
+const ofPackages = new Set(["ls", "list", "view", "info", "why", "show", "search", "outdated", "freeze"]);
+const asksAbout = new Map<string, ReadonlySet<string>>([
+  ["git", new Set(["status", "diff", "log", "show", "branch", "remote", "ls-files", "rev-parse", "blame"])],
+  ...["npm", "pnpm", "yarn", "pip", "pip3", "brew", "cargo", "gem", "apt"].map(
+    (name) => [name, ofPackages] as const,
+  ),
+]);
+
+function bareName(path: string): string {
+  return baseName(path).replace(/\.\w+$/, "");
+}
