@@ -16,6 +16,106 @@ export const policy = {
     /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
     pieceBytes: 1 << 20,
   },
+  detect: {
+    speech: {
+      /** Characters of a prompt that are listened to. */
+      mostChars: 2_000,
+      /** A longer text holds material: only its first lines and its last are the person's. */
+      longChars: 900,
+      edgeLines: 4,
+      mostSentences: 24,
+      /** A turn of this many characters is a task or a specification rather than a remark. */
+      longTurn: 420,
+      /** Words up to which a turn says too little to learn from. */
+      tinyWords: 3,
+      /** Share of its words that a turn has in common with the one before: sent again, or said once more in other words. */
+      resent: 0.8,
+      restated: 0.35,
+      /** Characters of the reply in which an agent grants a point. */
+      replyHead: 160,
+      /** Calls after a turn that show how the agent reacted. */
+      reactionCalls: 12,
+      /** Confidence from which a turn counts as a finding. */
+      bar: { instruction: 0.5, correction: 0.5, convention: 0.5 },
+    },
+    telling: {
+      /** Characters of a lesson that are the person's, and the agent's. */
+      saidChars: 300,
+      replyChars: 260,
+      triggerChars: 60,
+      actionChars: 120,
+      excerptChars: 600,
+      mostKeywords: 8,
+    },
+    /** What each sign adds to the log-odds that a turn corrects the agent. */
+    correction: {
+      always: -3.2,
+      refuses: 1.3,
+      reproaches: 1.3,
+      contrasts: 0.9,
+      exists: 0.5,
+      addresses: 0.4,
+      forbids: 0.6,
+      requires: 0.2,
+      custom: 0.6,
+      work: 0.4,
+      product: -1,
+      productToo: -0.3,
+      question: -1,
+      reproachingQuestion: -0.2,
+      bug: -1.2,
+      wish: -0.9,
+      passes: -1.2,
+      agrees: -0.5,
+      taste: -1.2,
+      grants: 1.2,
+      grantsPointed: 0.8,
+      takesOn: 0.6,
+      rejected: 1.9,
+      interrupted: 0.6,
+      queued: 0.2,
+      redone: 0.4,
+      again: 0.7,
+      long: -0.6,
+      tiny: -1.5,
+      idle: -0.2,
+    },
+    /** What each sign adds to the log-odds that a sentence is an order to keep. */
+    instruction: {
+      always: -2.6,
+      savesAs: 4.5,
+      standing: 2.2,
+      ordersAlways: 2.2,
+      remembers: 2.2,
+      ruleFile: 2.2,
+      language: 2.6,
+      process: 1.9,
+      addresses: 0.4,
+      work: 0.4,
+      product: -1.2,
+      takenOn: 0.5,
+      wish: -0.6,
+      bug: -1.2,
+      long: -0.3,
+    },
+    /** What each sign adds to the log-odds that a sentence states a rule of the project. */
+    convention: {
+      always: -3,
+      custom: 1.4,
+      followsRules: 1.8,
+      ruleFile: 0.9,
+      pointsOut: 1.2,
+      ordersSteps: 1,
+      forbids: 0.7,
+      requires: 0.5,
+      work: 0.4,
+      product: -1,
+      passes: -1.2,
+      bug: -1,
+      takenOn: 0.5,
+      long: -0.4,
+    },
+  },
 } as const;
 
 export type Policy = typeof policy;

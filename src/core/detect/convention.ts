@@ -1,6 +1,8 @@
 import type { Event } from "../event.ts";
 import type { Finding } from "../finding.ts";
+import { statedConvention } from "./stated-convention.ts";
 
-export function convention(_events: readonly Event[]): Finding[] {
-  return [];
+/** A rule of this repository, stated by a person or enforced by a tool. */
+export function convention(events: readonly Event[]): Finding[] {
+  return statedConvention(events);
 }
