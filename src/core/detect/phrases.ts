@@ -7,46 +7,89 @@ const opens = (...patterns: readonly string[]): RegExp => new RegExp(`^(?:${patt
 
 /** Turns down what was just done: at the start of a sentence. */
 export const refuses = opens(
-  "(?:no+|nope|nah)(?=[,.!;:\\s-]+\\S)(?!\\s+(?:problem|worries|need|errors?|issues?|idea|rush|way|more|one|longer)\\b)",
-  "(?:stop|wait|hold on|wrong|incorrect|not quite|not like (?:that|this)|not what|undo|revert|roll ?back)\\b",
+  "(?:no+|nope|nah)(?=[,.!;:\\s-]+\\S)(?!,? (?:problem|worries|need|errors?|issues?|idea|rush|way|more|one|longer|it(?:'|’)?s (?:ok|fine|good)|that(?:'|’)?s (?:ok|fine|all)|thanks?)\\b)",
+  "(?:stop\\b|wrong\\b|incorrect\\b|not quite\\b|not like (?:that|this)\\b|not what\\b|undo (?:that|this|it|your)|revert (?:that|this|it|your))",
   "(?:that(?:'|’)?s|that is|this is|it(?:'|’)?s|you(?:'|’)?re|you are) (?:not|wrong|incorrect|backwards)\\b(?! (?:working|loading|showing))",
-  "(?:that|this) (?:isn(?:'|’)?t|wasn(?:'|’)?t) (?:right|correct|what|how|it)\\b",
-  "(?:actually|rather)\\b,?",
-  "i (?:don(?:'|’)?t|do not|didn(?:'|’)?t|did not) (?:want|like|need|ask|mean|say|think)\\b",
-  "too (?:complicated|complex|much|verbose|clever)\\b",
-  "(?:不对|不是(?!很)|不行|不，|不,|不要|别|错了|搞错|等等|停|不需要|没必要|没有必要|我觉得(?:你|不)|我不)",
-  "(?:違|ちが|いや|そうじゃ|そうでは|そうではなく|じゃなく|待って|やめて|ダメ|だめ|間違)",
-  "(?:아니|아뇨|틀렸|잘못|그게 아니|잠깐|멈춰|그만|하지 ?마)",
-  "(?:no(?=[,.!;\\s]+\\S)|así no|espera|para[,!]|mal\\b|eso no|no era)",
-  "(?:nein\\b|falsch|stopp?\\b|nicht so|halt\\b|doch nicht)",
-  "(?:non\\b|arrête|attends|pas comme|c(?:'|’)est (?:faux|pas))",
+  "(?:that|this) (?:isn(?:'|’)?t|wasn(?:'|’)?t) (?:right|correct|what|how|it|true)\\b",
+  "actually,? (?:it|we|you|use|the|no|i|that|this|don(?:'|’)?t)\\b",
+  "(?:i|we) (?:don(?:'|’)?t|dont|do not|didn(?:'|’)?t|didnt|did not) (?:want (?:you|any|a|an|the|to (?:use|have|add)|other|this|that)|need (?:this|that|all|any|a|the|so)|ask|mean|say|think)\\b",
+  "(?:(?:this|that|it)(?:'|’)?s? ?(?:is )?)?(?:way )?too (?:complicated|complex|much|verbose|clever|many)\\b|over-?(?:engineered|complicated|kill)",
+  "(?:不对|不是(?!很)|不行|不，|不,|不要|别(?!人|的|处)|错了|搞错|停下|停一下|(?:我们|我)?(?:不需要|没必要|没有必要|不用)|我觉得(?:你|不)|我不(?!知道|确定|清楚))",
+  "(?:違|ちが|いや[、,]|そうじゃ|そうでは|やめて|ダメ|だめ|間違)",
+  "(?:아니[,.\\s]|아뇨|틀렸|잘못|그게 아니|그만|하지 ?마)",
+  "(?:no(?=[,.!;]+\\s*\\S)|así no|eso no|no era|no quiero)",
+  "(?:nein\\b|falsch|stopp?\\b|nicht so|doch nicht)",
+  "(?:non\\b|arrête|pas comme|c(?:'|’)est (?:faux|pas))",
 );
 
-/** Blames: asks why it was done so, or says that it was told before. */
+/** Tells to leave a thing be: an order, at the start of a sentence or as a whole. */
+export const bars = oneOf(
+  "^(?:you )?(?:don(?:'|’)?t|dont|do not|never|stop|avoid|no more|quit|shouldn(?:'|’)?t|should not)\\b(?! (?:worry|forget|mind|bother about|hesitate|know|care|understand|get it|see|think))",
+  "^(?:你)?(?:不要|别(?!的|人|处)|不能|不许|禁止|不应该)",
+  "(?:ないで(?:ください|下さい|ね|よ)?|しないこと|やめて(?:ください)?)[。！!]?$|勝手に",
+  "지 ?(?:마|말)(?:세요|요|라|고|십시오)?|마음대로",
+  "^no (?:hagas|uses|toques|cambies|crees|subas|agregues)",
+  "^(?:bitte )?(?:nicht|kein\\w*|nie) |\\bnicht mehr\\b",
+  "^ne \\p{L}+ (?:pas|jamais|plus)",
+);
+
+/** Says that the agent failed to do what it was told or should have done. */
+export const faults = oneOf(
+  "\\byou(?:'|’)?(?: a)?re (?:all )?supposed\\b|\\byou were supposed\\b|\\bsupposed to (?:be |have )?(?:use|using|follow|only)\\b",
+  "\\b(?:i|we) (?:already |just |clearly |literally )?(?:said|told you|asked you|mentioned|specified|asked for)\\b|\\b(?:like|as) i said\\b|\\bi was (?:just )?(?:telling|asking)\\b|\\bhow many times\\b|\\bkeep telling you\\b",
+  "\\byou (?:keep|forgot|missed|ignored|skipped|overwrote|should(?:n(?:'|’)?t| not)? have|misunderstood|made up|guessed|assumed|hallucinated|never)\\b|\\byou (?:didn(?:'|’)?t|did not|haven(?:'|’)?t) (?:read|run|check|test|follow|use|update|look|write|commit|ask|even|actually|verify|do)\\b",
+  "你(?:没有|没|忘|又|漏|理解错|可能没)|(?:我|之前|反馈|刚才|刚刚|跟你)(?:已经)?(?:说|讲|提|反馈)过|反馈过|我说的是|不还是|需要我来",
+  "(?:と|って)(?:言|い)(?:った|いました)|言ったはず|理解して(?:い)?(?:ない|ません)|わかって(?:い)?ない|忘れて(?:い|る|ます|ませんか)|何度も(?:同じ|言)",
+  "말했(?:잖|는데|듯)|라고 했|잊었|안 했(?:네|어|잖)|몇 번",
+  "te dije|ya te (?:dije|lo)|se supone|te olvidaste|no (?:leíste|revisaste|probaste)",
+  "ich (?:habe|hatte|hab) (?:doch )?(?:gesagt|dir)|du hast vergessen|du (?:solltest|sollst)",
+  "j(?:'|’)ai (?:dit|demandé)|tu as oublié|tu étais censé|je t(?:'|’)ai",
+);
+
+/** Asks why it was done so, or holds it up. */
 export const reproaches = oneOf(
-  "\\bwhy (?:did|are|do|would|were|have|is|am|not|didn(?:'|’)?t|aren(?:'|’)?t|don(?:'|’)?t) (?:you|u|i|we)\\b",
-  "\\byou(?:'|’)?(?: a)?re supposed\\b|\\byou were supposed\\b|\\bsupposed to\\b",
-  "\\b(?:i|we) (?:already |just )?(?:said|told you|asked you|meant|mentioned|specified)\\b|\\b(?:like|as) i said\\b|\\bi was (?:just )?(?:telling|asking|saying)\\b",
-  "\\byou (?:keep|forgot|missed|ignored|skipped|broke|deleted|removed|overwrote|didn(?:'|’)?t|did not|haven(?:'|’)?t|should(?:n(?:'|’)?t)? have|misunderstood|made up|guessed|assumed|hallucinated)\\b",
+  "\\bwhy (?:did|are|do|would|were|have|didn(?:'|’)?t|aren(?:'|’)?t|don(?:'|’)?t|haven(?:'|’)?t) (?:you|u)\\b|\\bwhy (?:do|should) i (?:have|need)\\b|\\bwhy am i\\b",
   "\\bdid you (?:even |actually |not )?(?:run|read|check|test|verify|write|look)\\b",
-  "\\byou(?:'|’)?re (?:editing|changing|using|writing|running|looking|adding|making|doing)\\b|\\byou (?:changed|edited|added|used|created|wrote|put|ran|committed|pushed)\\b",
-  "你为什么|为什么你|为什么(?:要|又|还|需要我|是)|你(?:怎么|没有|没|忘|又|搞|理解错|漏|弄|可能没)|(?:我|之前|反馈|刚才|刚刚|跟你)(?:已经)?(?:说|讲|提|反馈)过|反馈过|我说的是|我(?:的意思|是说)|不还是",
-  "(?:なんで|なぜ|どうして).{0,30}(?:た|てる|ている|の)|(?:と|って)(?:言|い)(?:った|いました|いましたよね)|言ったはず|勝手に|忘れ(?:て|た)|はず(?:です|だ|でしょ)",
-  "왜 .{0,30}(?:했|았|었|였|만들|바꿨|지웠|해)|마음대로|말했(?:잖|는데|듯)|라고 했|잖아|안 했",
-  "por ?qu[eé] \\S{2,14}(?:aste|iste|as|es)\\b|\\b\\p{L}{3,12}(?:aste|iste)\\b|te dije|ya te|se supone",
-  "warum (?:hast|bist|machst|nimmst|benutzt|hat) ?(?:du)?|du (?:hast|solltest|sollst|vergisst)|ich (?:habe|hatte|hab) (?:doch )?(?:gesagt|gemeint)",
-  "pourquoi (?:tu|vous|as|avez|est-ce que tu)|tu as |vous avez |tu étais censé|j(?:'|’)ai (?:dit|demandé)",
+  "\\byou(?:'|’)?re (?:editing|changing|using|writing|running|looking|adding|making|doing)\\b|\\byou (?:changed|edited|added|used|created|wrote|put|ran|committed|pushed|deleted|removed|broke)\\b",
+  "你为什么|为什么你|为什么(?:又|还要我|要我|需要我|是.{1,24}而不是)|你(?:怎么|搞|弄)|你现在(?:处理|做|改|写)|你的(?:报告|文档|方案|代码|改动|实现|总结|理解)",
+  "(?:なんで|なぜ|どうして).{0,30}(?:たの|てるの|ているの|たんですか|んですか|のですか)",
+  "왜 .{0,30}(?:했|았|었|였|만들|바꿨|지웠)|잖아",
+  "por ?qu[eé] \\p{L}{2,14}(?:aste|iste)\\b|^(?:pero )?\\p{L}{3,12}(?:aste|iste)\\b",
+  "warum (?:hast|bist|machst|nimmst|benutzt) ?(?:du)?|du hast ",
+  "pourquoi (?:tu|vous|as-tu|avez-vous|est-ce que tu)|(?:^|[,\\s])tu as |vous avez modifié",
 );
 
-/** Sets one way against another: not this but that, that exists already. */
-export const contrasts = oneOf(
-  "\\binstead\\b|\\brather than\\b|\\bnot\\b.{1,40}\\bbut\\b|[,\\s]not (?:the |a |an |in |on |with )?[\\w./@-]+(?: here| there)?[.!]?$|\\bbut not\\b|\\bno need\\b|\\bnot necessary\\b|\\bdon(?:'|’)?t need\\b|\\bunnecessary\\b|\\bis enough\\b|\\bmore right\\b|\\bbetter (?:way|to)\\b|\\b(?:just|only) (?:use|run|do|touch|change)\\b",
-  "而不是|而非|不是.{1,30}(?:而是|，是|是)|才是|并不是|不用|不需要|没必要|没有必要|不必|不应该|应该(?:是|用|用)|反的|反了|更好|多余|重复",
-  "ではなく|じゃなく|でなく|より(?:も)?.{0,12}(?:方が|ほうが)|必要(?:は)?(?:ない|ありません)|不要",
-  "말고|아니라|대신|보다는|필요 ?(?:없|는 없)",
-  "en vez de|en lugar de|\\bsino\\b|no es necesario|no hace falta|mejor\\b|misma rama",
-  "\\bstatt\\b|anstatt|sondern|\\bstattdessen|nicht nötig|lieber",
-  "plutôt|au lieu de|pas besoin|inutile",
+/** Sets one way against another: not this but that. */
+export const sets = oneOf(
+  "\\binstead of\\b|\\brather than\\b|\\binstead[.!]?$|\\bnot\\b.{1,40}\\bbut\\b|\\S[,;]? not (?:the |a |an |in |on |with |next to |by )?[\\w./@-]+(?: \\w+)?(?: here| there)?[.!]?$|\\bnot\\b.{1,30}[,;] ?(?:use|the|it(?:'|’)?s)\\b",
+  "而不是|而非|不是.{1,30}(?:而是|，是|，应该)|是.{1,20}[，,]不是|才是|并不是.{0,20}而",
+  "ではなく|じゃなく|でなく|より(?:も)?.{0,12}(?:方が|ほうが)",
+  "말고|아니라|대신|보다는",
+  "en vez de|en lugar de|\\bsino\\b",
+  "\\bstatt\\b|anstatt|sondern|\\bstattdessen|nicht .{2,30}, (?:du|das|die|der)\\b",
+  "plutôt que|au lieu de",
+);
+
+/** Says that less would do, or that it is the wrong way round. */
+export const lessens = oneOf(
+  "\\bno need\\b|\\bnot necessary\\b|\\bdon(?:'|’)?t need\\b|\\bunnecessary\\b|\\bis enough\\b|\\bmore right\\b|\\bbetter to\\b|\\b(?:just|only) (?:use|run|do|touch|change)\\b|\\bwill be (?:lost|overwritten)\\b|\\bgenerated\\b",
+  "并不是|不用|不需要|没必要|没有必要|不必|不应该|反的|反了|多余|重复|这么复杂|过度",
+  "必要(?:は)?(?:ない|ありません)|(?:ない)?(?:のでは|んじゃ)(?:ない)?|だけで(?:いい|十分)",
+  "필요 ?(?:없|는 없)|만 (?:하면|있으면)",
+  "no es necesario|no hace falta|misma rama",
+  "nicht nötig|reicht\\b|lieber",
+  "pas besoin|inutile|suffit",
+);
+
+/** Puts one step before another: check before you push. */
+export const ordersSteps = oneOf(
+  "\\b(?:tests? first|(?:begin|start) (?:by|with) (?:writing|reading|running|the tests?)|before (?:you |guess|start|begin|implement|cod|commit|push|chang|edit|delet|merg|report|say|tell)\\w*|(?:read|ask|check|test|verify|run|look|review)\\b.{0,30}\\b(?:first|before)|until i\\b|without asking|read (?:that|the|this) \\S+(?: \\S+)? (?:again|first))\\b",
+  "先(?:写测试|读|看|跑|问|确认|检查|写).{0,20}(?:再|然后|$)|之前.{0,6}(?:都?要|先|必须)",
+  "(?:して|確認して|読んで|見て)から|(?:先に|まず)(?:確認|テスト|読)|する前に",
+  "먼저|하기 전에|한 (?:다음|후)에",
+  "antes de\\b|primero\\b",
+  "\\b(?:bevor|erst|zuerst)\\b",
+  "avant de\\b|d(?:'|’)abord",
 );
 
 /** Says that a thing is there already. */
@@ -62,6 +105,17 @@ export const existsAlready = oneOf(
 
 /** Speaks to the agent about itself. */
 export const addresses = oneOf("\\b(?:you|your|u|ur|yourself)\\b", "你|您", "あなた|君", "너|네가|당신", "\\b(?:tú|tu|te|ti)\\b", "\\b(?:du|dein\\w*|dir|dich)\\b", "\\b(?:toi|vous|ton|ta|tes)\\b");
+
+/** Tells the agent what it is to do. */
+export const tellsYou = oneOf(
+  "\\byou (?:should|must|need to|have to|ought to|can(?:'|’)?t|cannot|don(?:'|’)?t need|shouldn(?:'|’)?t|only need)\\b",
+  "你(?:应该|该|需要|得|要|必须|不应该|不要|不能|不需要|总结不)",
+  "(?:あなた|君)は.{0,20}べき",
+  "(?:너는|네가|당신은).{0,20}해야",
+  "\\b(?:debes|tienes que|deber[ií]as)\\b",
+  "\\bdu (?:sollst|solltest|musst|brauchst)\\b",
+  "\\b(?:tu dois|vous devez|tu devrais)\\b",
+);
 
 /** Forbids. */
 export const forbids = oneOf(
@@ -87,7 +141,7 @@ export const requires = oneOf(
 
 /** Tells how things are done here. */
 export const tellsCustom = oneOf(
-  "\\bwe (?:don(?:'|’)?t|do not|never|always|only|use|run|keep|write|call|have|deploy|follow)\\b|\\b(?:in|of|for) (?:this|our|the) (?:repo(?:sitory)?|codebase|project|code base|team)\\b|\\bhow we (?:do|write|name|make|handle)\\b|\\bour (?:convention|style|standard|guideline|process|codebase|repo|rule)s?\\b|\\b(?:never|always) (?:talks?|goes?|uses?|calls?|imports?)\\b",
+  "\\bwe (?:don(?:'|’)?t|do not|never|always|only|use|run|keep|write|call|deploy|follow|put|name)\\b(?! (?:need|want|have|see|know|get))|\\bthis (?:repo(?:sitory)?|project|codebase) (?:uses?|is|has|needs?)\\b|\\b(?:in|of|for) (?:this|our|the) (?:repo(?:sitory)?|codebase|project|code base|team)\\b|\\bhow we (?:do|write|name|make|handle)\\b|\\bour (?:convention|style|standard|guideline|process|codebase|repo|rule)s?\\b|\\b(?:never|always) (?:talks?|goes?|uses?|calls?|imports?)\\b",
   "我们(?:这边|这里|这个项目|项目|默认|都|一般|用|一直|的规范)|(?:这个|本)项目|项目里|规范|约定|惯例",
   "(?:この|うちの|本)(?:プロジェクト|リポジトリ|コードベース|チーム)|規約|ルール|慣例",
   "(?:이|우리) (?:프로젝트|저장소|레포|팀|코드)|규칙|컨벤션",
@@ -109,7 +163,7 @@ export const namesWork = oneOf(
 
 /** Names parts of a product which its users see. */
 export const namesProduct = oneOf(
-  "\\b(?:button|pages?|screen|colou?r|font|header|footer|sidebar|navbar|form|modal|dialog|icon|layout|menu|tooltip|dropdown|padding|margin|theme|homepage|users?|customers?|view|card|label|banner|popup|tab|title|logo|animation|dashboard|email|mobile)\\b",
+  "\\b(?:button|pages?|screen|colou?r|font|header|footer|sidebar|navbar|form|modal|dialog|icon|layout|menu|tooltip|dropdown|padding|margin|theme|homepage|users?|customers?|view|card|label|banner|popup|tab|title|logo|animation|dashboard|email|mobile)\\b|\\bshould (?:show|display|return|render|open|look|appear|say|contain|always (?:show|return|see))\\b",
   "按钮|页面|颜色|字体|标题|弹窗|图标|布局|菜单|样式|展示|显示|用户|文案|倒计时|卡片",
   "ボタン|画面|色|フォント|ヘッダー|アイコン|レイアウト|メニュー|表示|ユーザー|ページ",
   "버튼|화면|색|폰트|헤더|아이콘|레이아웃|메뉴|표시|사용자|페이지",
@@ -120,11 +174,11 @@ export const namesProduct = oneOf(
 
 /** Reports that the product misbehaves. */
 export const reportsBug = oneOf(
-  "\\bstill (?:not|no|doesn(?:'|’)?t|isn(?:'|’)?t|fail\\w*|get\\w*|see\\w*|broken|the same|show\\w*|have|happen\\w*|there)\\b|\\b(?:doesn(?:'|’)?t|does not|isn(?:'|’)?t|not|don(?:'|’)?t|won(?:'|’)?t|didn(?:'|’)?t) (?:work\\w*|load\\w*|show\\w*|appear\\w*|render\\w*|open\\w*|start\\w*|happen\\w*|see)\\b|\\b(?:error|crash\\w*|exception|bug|broken|fails?|failing|overlaps?|flickers?|stack ?trace|undefined|null|404|500)\\b|\\bi(?:'|’)?m (?:getting|seeing)\\b|\\bit (?:says|shows|throws)\\b",
-  "报错|还是(?:不|没|有|报)|没有(?:通知|反应|显示|看到|收到|生效)|没看到|不行|失败|崩溃|有问题|有bug|异常|是错的|无法",
-  "まだ.{0,12}(?:エラー|動|出|直)|エラー|動(?:か|き)ない|動きません|表示されない|落ち(?:る|ます)|バグ",
-  "아직(?:도)?|에러|오류|안 ?(?:돼|되|나와|보여)|작동.{0,4}안|버그",
-  "sigue sin|sigue\\b.{0,12}(?:igual|fall)|no funciona|error|falla|no (?:carga|aparece)",
+  "\\bstill (?:not|no|doesn(?:'|’)?t|isn(?:'|’)?t|fail\\w*|get\\w*|see\\w*|broken|the same|show\\w*|have|happen\\w*|there|unused|\\w+ing)\\b|\\b(?:are|is) still\\b|\\b(?:doesn(?:'|’)?t|does not|isn(?:'|’)?t|not|don(?:'|’)?t|won(?:'|’)?t|didn(?:'|’)?t|can(?:'|’)?t) (?:work\\w*|load\\w*|show\\w*|appear\\w*|render\\w*|open\\w*|start\\w*|happen\\w*|see|keep|there|change\\w*)\\b|(?<![\\w/@.-])(?:errors?|crash\\w*|exception|bug|broken|fails?|failing|overlaps?|flickers?|stack ?trace|undefined|null|404|500|looped|infinite)\\b|\\bi(?:'|’)?m (?:getting|seeing)\\b|\\bit (?:says|shows|throws|looks like)\\b|\\bwhen i (?:use|run|click|test\\w*|open|try|tried|press|select)\\b|\\b(?:is|are|was) (?:gone|missing|not there)\\b|\\bwent wrong\\b|\\bhow come\\b",
+  "报错|还是(?:不|没|有|报|一样)|没有(?:通知|反应|显示|看到|收到|生效)|没看到|不行|崩溃|有bug|异常|是错的|不显示|一样的错误",
+  "まだ.{0,12}(?:エラー|動|出|直)|エラー|動(?:か|き)ない|動きません|表示されない|落ち(?:る|ます)|バグ|変わってい?(?:ない|ません)(?!.{1,20}(?:して|てください|くれますか))",
+  "아직(?:도)?|에러|오류|안 ?(?:되|나와|보여)|작동.{0,4}안|버그",
+  "sigue sin|sigue\\b.{0,12}(?:igual|fall|envi)|no funciona|falla|no (?:carga|aparece)",
   "funktioniert nicht|immer noch|fehler|geht nicht|klappt nicht",
   "ne (?:marche|fonctionne) pas|toujours pas|erreur|plante",
 );
@@ -211,25 +265,40 @@ export const savesAs =
   /(?:\b(?:save|store|keep|record|remember)\s+(?:this|that|it|these(?: steps)?|the above|what (?:we|you) (?:just )?did)(?:\s+(?:workflow|process|procedure|recipe|steps))?\s+as\s+(?:an?\s+)?(?:new\s+)?(?:skill\s+)?(?:(?:called|named)\s+)?|(?:保存|存|记录)(?:成|为|到)\s?(?:技能|skill)?\s?|guarda(?:lo)? como |speicher[en]* (?:das|es) als |enregistre(?:-le)? (?:ça )?comme )["'`「“]?([\p{L}\p{N}][\p{L}\p{N}_-]{2,47})/iu;
 
 /** A file in which agents keep what they are told. */
-export const ruleFile = /\b(?:CLAUDE|AGENTS|GEMINI|COPILOT|CONVENTIONS|CONTRIBUTING|MEMORY)(?:\.local)?\.md\b|\.cursorrules|\.cursor\/rules|copilot-instructions|\b(?:your|project) (?:memory|rules|instructions)\b|记忆(?:里|中)|メモリ/iu;
+export const ruleFile =
+  /\b(?:CLAUDE|AGENTS|GEMINI|CONVENTIONS|CONTRIBUTING|MEMORY)(?:\.local)?\.md\b|\.cursorrules|\.cursor\/rules|copilot-instructions|\b(?:your|project) (?:memory|rules|instructions)\b|记忆(?:里|中)|メモリ/iu;
 
-/** Asks to write there. */
-export const writesDown = oneOf(
-  "\\b(?:add|put|write|note|document|update|include|record|append|save)\\b",
-  "加到|写到|写进|写入|更新|记录|添加",
-  "追記|書いて|追加|更新|記載",
-  "추가|적어|업데이트|기록",
-  "agrega|añade|actualiza|escribe|pon\\b",
-  "schreib|ergänz|aktualisier|trag",
-  "ajoute|écris|mets|note",
+const ruleFileName = `(?:the |your |our |my |el |tu |la |die |deine |le |ton )?@?[\\w./-]{0,40}(?:${ruleFile.source})`;
+
+/** Names such a file as the place to write something. */
+export const writesRule = oneOf(
+  `\\b(?:add|put|write|note|document|include|record|append|save)\\b.{0,100}\\b(?:to|in|into)\\b ?${ruleFileName}`,
+  `\\b(?:update|edit|amend)\\b ${ruleFileName}`,
+  `(?:加到|写到|写进|写入|更新|记录到?|添加到|放到).{0,12}${ruleFileName}|${ruleFileName}.{0,6}(?:里|中).{0,4}(?:加|写|记)`,
+  `${ruleFileName} ?(?:に|へ|にも).{0,40}(?:追記|書|追加|更新|記載|残)`,
+  `${ruleFileName} ?에.{0,30}(?:추가|적어|기록|써)`,
+  `(?:agrega|añade|actualiza|escribe|pon)\\b.{0,60}${ruleFileName}`,
+  `(?:schreib|ergänz|aktualisier|trag)\\w*.{0,60}${ruleFileName}`,
+  `(?:ajoute|écris|mets|note)\\b.{0,60}${ruleFileName}`,
+);
+
+/** Says that something is otherwise than it was. */
+export const changedFact = oneOf(
+  "\\b(?:no longer|anymore|not any more|we (?:moved|switched|migrated)|is now|are now)\\b",
+  "不再|已经改|改成了|换成了|现在(?:用|在|改)",
+  "もう.{1,20}(?:ない|ません)|に(?:移行|変わ)",
+  "더 ?이상|이제는|바뀌었",
+  "ya no\\b|ahora (?:está|usamos|es)",
+  "nicht mehr|jetzt (?:auf|bei|in)",
+  "ne \\p{L}+ plus|maintenant (?:sur|chez)",
 );
 
 /** Chooses the language of the answers. */
 export const choosesLanguage = oneOf(
-  "\\b(?:answer|reply|respond|write|speak|talk|communicate)\\w*(?: to me| with me)?(?: only| always)? in (?:english|chinese|japanese|korean|spanish|german|french|russian|portuguese|italian)\\b",
-  "(?:用|使用|说|请用)(?:中文|英文|英语|日语|韩语)(?:来)?(?:回|答|说|写|交流|沟通|输出)?",
-  "(?:日本語|英語|中国語)で(?:答|回答|返|書|お願い|説明|話|対応)",
-  "(?:한국어|영어|일본어)로 ?(?:답|대답|말|써|작성|설명|응답)",
+  "\\b(?:answer|reply|respond|speak|talk|communicate)\\w*(?: to me| with me)?(?: only| always)? in (?:english|chinese|japanese|korean|spanish|german|french|russian|portuguese|italian)\\b",
+  "(?:用|使用)(?:中文|英文|英语|日语|韩语)(?:来)?(?:跟我|和我|给我)?(?:回|答|说|交流|沟通)|说中文",
+  "(?:日本語|英語|中国語)で(?:答|回答|返|お願い|話|対応|やり取り)",
+  "(?:한국어|영어|일본어)로 ?(?:답|대답|말|응답|얘기)",
   "(?:responde|contesta|habla|escribe)\\S* (?:siempre )?en (?:español|inglés)",
   "(?:antworte|schreib|sprich)\\S* (?:immer |bitte )?auf (?:deutsch|englisch)",
   "(?:réponds|répondez|écris|parle)\\S* (?:toujours )?en (?:français|anglais)",
@@ -237,8 +306,8 @@ export const choosesLanguage = oneOf(
 
 /** Tells to follow a way of working that has a name. */
 export const followsProcess = oneOf(
-  "\\b(?:follow|use|used|go through|stick to|run|according to|per)\\b.{0,40}(?:\\b(?:flow|workflow|process|procedure|methodology|checklist|playbook|runbook)\\b|/[a-z][\\w-]{3,}\\b)",
-  "(?:严格)?(?:按照|遵循|遵守|根据|走).{0,60}(?:方法论|流程|步骤|清单)",
+  "\\b(?:follow|use|used|go through|stick to|run|according to|per)\\b.{0,40}\\b(?:flow|workflow|process|procedure|methodology|checklist|playbook|runbook)\\b|(?<!\\S)/[a-z][\\w-]{3,} (?:flow|workflow|process|skill|command)\\b",
+  "(?:严格)?(?:按照|遵循|遵守|根据|走).{0,100}(?:方法论|流程|步骤|清单)",
   "(?:手順|フロー|プロセス|ワークフロー|チェックリスト)(?:に(?:従|沿)|通り|どおり)",
   "(?:절차|프로세스|워크플로우?|체크리스트)(?:에 따라|대로|를 따라)",
   "sigue (?:el|la) (?:flujo|proceso|metodología)",
@@ -246,13 +315,24 @@ export const followsProcess = oneOf(
 
 /** Tells to follow written or lived rules of the code. */
 export const followsRules = oneOf(
-  "\\b(?:follow|stick to|adhere to|comply with|respect|match|according to|per|as in|consistent with|like (?:the|our) other)\\b.{0,50}(?:\\b(?:guidelines?|conventions?|style ?guide|standards?|patterns?|rules?|structure|existing|style)\\b|[\\w/-]+\\.md\\b)",
-  "(?:参考|遵循|遵守|按照|沿用|复用|符合|保持).{0,40}(?:规范|约定|风格|已有|现有|组件|标准|格式|\\.md)",
+  "\\b(?:follow(?:ing)?|stick to|adhere to|comply with|respect|match|according to|per|as in|consistent with|like (?:the|our) other)\\b.{0,50}(?:\\b(?:guidelines?|conventions?|style ?guide|standards?|patterns?|rules?|structure|existing|style)\\b|[\\w/-]+\\.md\\b)",
+  "(?:参考|遵循|遵守|按照|沿用|复用|符合|保持).{0,40}(?:规范|约定|风格|已有|现有|标准|\\.md)|造轮子",
   "(?:規約|ガイドライン|ルール|既存|スタイル).{0,20}(?:に(?:従|沿|合わせ)|通り|参考)",
   "(?:규칙|컨벤션|가이드|기존|스타일).{0,12}(?:따라|맞춰|맞게|참고)",
   "(?:sigue|respeta|según)\\b.{0,40}(?:convenci|guía|normas|estilo|existente|\\.md)",
   "(?:folge|halte dich|gemäß)\\b.{0,40}(?:konvention|richtlinie|stil|\\.md)",
   "(?:suis|respecte|selon)\\b.{0,40}(?:convention|règles|style|\\.md)",
+);
+
+/** Leaves no doubt: exactly so, without exception. */
+export const firm = oneOf(
+  "\\b(?:strictly|exactly|must|make sure|ensure|without exception|at all times)\\b",
+  "严格|必须|务必|一定要|确保",
+  "必ず|厳密|絶対",
+  "반드시|엄격|꼭",
+  "estrictamente|asegúrate",
+  "unbedingt|strikt|genau nach",
+  "strictement|assure-toi|impérativement",
 );
 
 /** Points out a fact to heed. */
@@ -264,14 +344,6 @@ export const pointsOut = oneOf(
   "ten en cuenta|ojo[,:]",
   "beachte|wichtig:",
   "attention|notez que|à noter",
-);
-
-/** Puts tests before code, or a look before the change. */
-export const ordersSteps = oneOf(
-  "\\b(?:tests? first|(?:begin|start) (?:by|with) (?:writing|reading|running|the tests?)|before (?:you )?(?:start|begin|implement\\w*|coding|commit\\w*|push\\w*)|read (?:that|the|this) \\S+(?: \\S+)? (?:again|first))\\b",
-  "先(?:写测试|读|看).{0,20}(?:再|然后)",
-  "(?:先に|まず)テスト|テストを先に",
-  "테스트(?:를|부터) 먼저",
 );
 
 /** Takes a correction back. */
@@ -287,7 +359,7 @@ export const withdraws = opens(
 
 /** The agent grants the point: near the start of its reply. */
 export const concedes = oneOf(
-  "\\byou(?:'|’)?(?:re| are) (?:\\w+ )?(?:right|correct)\\b|\\bgood (?:catch|point|call)\\b|\\bfair (?:point|enough|call)\\b|\\btotally fair\\b|^fair\\b|\\bmy (?:mistake|bad|apologies|fault)\\b|\\bsorry\\b|\\bapolog\\w+|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|got that wrong|had only|forgot)\\b|\\bexactly\\b|\\bagreed?\\b|\\bvalid point\\b|\\bthanks for (?:the correction|catching|pointing|clarif)|\\bah,? (?:i see|right|got it)\\b|\\byou did\\b|\\bi(?:'|’)?m not doing\\b|\\bthat(?:'|’)?s on me\\b",
+  "\\byou(?:'|’)?(?:re| are) (?:\\w+ )?(?:right|correct)\\b|\\bgood (?:catch|point|call)\\b|\\bfair (?:point|enough|call)\\b|\\btotally fair\\b|^fair\\b|\\bmy (?:mistake|bad|apologies|fault)\\b|\\bsorry\\b|\\bapolog\\w+|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|got that wrong|had only|forgot)\\b|\\bexactly\\b|\\bagreed?\\b|\\bvalid point\\b|\\bthanks for (?:the correction|catching|pointing|clarif)|\\bah,? (?:i see|right|got it)\\b|\\byou did\\b|\\bi(?:'|’)?m not doing\\b|\\bthat(?:'|’)?s on me\\b|\\byou (?:don(?:'|’)?t|shouldn(?:'|’)?t) have to\\b",
   "[你您]说得?(?:完全|非常|很|太)?(?:对|正确|没错)|[你您]说得(?:完全)?(?:对|正确)|[你您]是对的|抱歉|对不起|是我的?(?:错|问题|疏忽)|我(?:错了|搞错|理解错|漏|忽略|应该|没有注意)|完全同意|(?:^|[，。])确实|说得(?:很|非常)?有道理|^啊，",
   "おっしゃる通り|おっしゃるとおり|ご指摘|申し訳|失礼(?:いた)?しました|すみません|ごめん|その通り|そのとおり|確かに|間違(?:え|い|って)|誤り|勘違い",
   "맞습니다|맞아요|맞는 말|옳으|죄송|미안|말씀(?:하신)?.{0,4}(?:대로|맞)|지적.{0,6}감사|제가 (?:잘못|실수|틀)|그렇네요",
@@ -296,9 +368,20 @@ export const concedes = oneOf(
   "(?:vous avez|tu as) (?:tout à fait |entièrement )?raison|désolé|excuse|mes excuses|mon erreur|bien vu",
 );
 
+/** The agent says that the fault is its own. */
+export const apologises = oneOf(
+  "\\bsorry\\b|\\bapolog\\w+|\\bmy (?:mistake|bad|fault)\\b|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|forgot)\\b|\\bi(?:'|’)?m not doing\\b",
+  "抱歉|对不起|是我的?(?:错|问题|疏忽)|我(?:错了|搞错|理解错|漏|忽略)|我的(?:逻辑|审查|理解)|我应该主动|我也该",
+  "申し訳|失礼(?:いた)?しました|すみません|ごめん|べきでした",
+  "죄송|미안|제가 (?:잘못|실수|틀)",
+  "perd[oó]n|disculpa|lo siento|mi error|error mío|deb[ií] ",
+  "entschuldig|tut mir leid|mein fehler",
+  "désolé|excuse|mon erreur",
+);
+
 /** The agent takes it on: at the start of its reply. */
 export const accepts = opens(
-  "(?:understood|got it|noted|makes sense|will do|right[,.—-]|sure|okay|ok[,.]|of course|absolutely|point taken|thanks|thank you|i won(?:'|’)?t|i(?:'|’)ll (?:revert|undo|remove|redo|rewrite|stop)|switching|reverting|let me (?:fix|redo|revert|rewrite|remove|simplify|change|scrap))",
+  "(?:understood|i(?:'|’)ll (?:switch|move|use|change|rewrite|redo|delete|drop|keep|put|follow|simplify)|got it|noted|makes sense|will do|right[,.—-]|sure|okay|ok[,.]|of course|absolutely|point taken|thanks|thank you|i won(?:'|’)?t|i(?:'|’)ll (?:revert|undo|remove|redo|rewrite|stop)|switching|reverting|let me (?:fix|redo|revert|rewrite|remove|simplify|change|scrap))",
   "(?:明白|理解|好的?|了解|收到|知道了|没问题|嗯|对|让我(?:重新|确认|读取|查看实际))",
   "(?:承知|わかりました|分かりました|了解|かしこまりました|はい)",
   "(?:알겠|네|예|이해했|확인했)",

@@ -20,9 +20,9 @@ export function judge(turn: Turn): Verdict | null {
   const instruction = instructionIn(turn);
   if (instruction.confidence >= bar.instruction) return instruction;
   const correction = correctionIn(turn);
-  if (correction.confidence >= bar.correction) return correction;
   const convention = conventionIn(turn);
-  return convention.confidence >= bar.convention ? convention : null;
+  if (convention.confidence >= Math.max(bar.convention, correction.confidence)) return convention;
+  return correction.confidence >= bar.correction ? correction : null;
 }
 
 type Sign = keyof typeof policy.detect.correction;
@@ -40,56 +40,69 @@ export function signsOf(turn: Turn): Set<Sign> {
   const bare = sentences.map(withoutOpening);
   const any = (pattern: RegExp) => pattern.test(words);
   const some = (pattern: RegExp) => bare.some((sentence) => pattern.test(sentence));
+  const { grants, apologises, takesOn } = reactionOf(turn);
   const size = wordsOf(words).length;
-  const { grants, takesOn } = reactionOf(turn);
-  const reproached = any(says.reproaches);
-  const turnedDown = some(says.refuses);
-  const against = any(says.contrasts);
-  const forbidden = any(says.forbids);
-  const known = any(says.existsAlready);
+  const blames = { faults: any(says.faults), reproaches: some(says.reproaches) };
+  const objects = { refuses: some(says.refuses), bars: some(says.bars), sets: some(says.sets), lessens: any(says.lessens) };
+  const rules = { forbids: any(says.forbids), custom: any(says.tellsCustom), exists: any(says.existsAlready) };
+  const blamed = blames.faults || blames.reproaches;
+  const objected = objects.refuses || objects.bars || objects.sets;
+  const pointed = blamed || objected || objects.lessens || rules.forbids || rules.exists || any(says.addresses);
   const question = sentences.length > 0 && sentences.every(asks);
-  const pointed = reproached || turnedDown || against || forbidden || known || any(says.addresses);
+  const bug = any(says.reportsBug);
   const work = any(says.namesWork);
   const product = any(says.namesProduct);
+  const redone = redoes(turn);
   const signs: Record<Sign, boolean> = {
     always: true,
-    refuses: turnedDown,
-    reproaches: reproached,
-    contrasts: against,
-    exists: known,
+    ...blames,
+    ...objects,
+    ...rules,
     addresses: any(says.addresses),
-    forbids: forbidden,
+    tellsYou: any(says.tellsYou),
+    ordersSteps: some(says.ordersSteps),
     requires: any(says.requires),
-    custom: any(says.tellsCustom),
     work,
     product: product && !work,
     productToo: product && work,
-    question: question && !reproached,
-    reproachingQuestion: question && reproached,
-    bug: any(says.reportsBug),
+    question: question && !blamed,
+    reproachingQuestion: question && blamed,
+    bug,
     wish: says.wishes.test(bare[0] ?? ""),
     passes: any(says.passes),
-    agrees: says.agrees.test(words) && !turnedDown,
+    agrees: says.agrees.test(words) && !objects.refuses,
     taste: any(says.isTaste),
     grants,
     grantsPointed: grants && pointed,
+    grantsBug: grants && bug && !blamed,
+    apologises,
     takesOn: takesOn && !grants,
     rejected: turn.rejected !== null,
     interrupted: turn.interrupted && turn.rejected === null,
     queued: turn.queued,
-    redone: redoes(turn),
+    redone,
+    redonePointed: redone && (objected || blames.faults || rules.custom) && !product,
     again: turn.again > policy.detect.speech.restated,
+    brief: size > policy.detect.speech.tinyWords && size <= policy.detect.speech.briefWords,
     long: words.length > policy.detect.speech.longTurn,
+    specification: words.split("\n").length >= policy.detect.speech.specificationLines,
     tiny: size <= policy.detect.speech.tinyWords,
     idle: turn.before.length === 0,
   };
-  return new Set((Object.keys(signs) as Sign[]).filter((sign) => signs[sign]));
+  return new Set(keysOf(signs).filter((sign) => signs[sign]));
 }
 
-/** What the start of the agent's next words tells: it grants the point, or takes the matter on. */
-function reactionOf({ reply }: Turn): { grants: boolean; takesOn: boolean } {
-  const head = (reply?.text ?? "").trim().replace(/^[#*>\s-]+/, "").slice(0, policy.detect.speech.replyHead);
-  return { grants: says.concedes.test(head), takesOn: says.accepts.test(head) || says.praises.test(head) };
+/** What the start of the agent's next words tells: it grants the point, says sorry, or takes the matter on. */
+function reactionOf({ reply }: Turn): { grants: boolean; apologises: boolean; takesOn: boolean } {
+  const head = (reply?.text ?? "")
+    .trim()
+    .replace(/^[#*>\s-]+/, "")
+    .slice(0, policy.detect.speech.replyHead);
+  return {
+    grants: says.concedes.test(head),
+    apologises: says.apologises.test(head),
+    takesOn: says.accepts.test(head) || says.praises.test(head),
+  };
 }
 
 /** Whether the agent went back to what it had just made: the same file again, or an undoing. */
@@ -109,26 +122,30 @@ const changes = /edit|write|patch|create|replace/i;
 /** How much a turn orders something that holds from here on. */
 function instructionIn(turn: Turn): Verdict {
   const weights = policy.detect.instruction;
+  const { takesOn, grants } = reactionOf(turn);
   const told = turn.sentences.filter((sentence) => !asks(sentence) || says.savesAs.test(sentence));
   const scored = told.map((sentence) => {
     const bare = withoutOpening(sentence);
-    const lasting = says.standing.test(sentence);
-    const product = says.namesProduct.test(sentence) && !says.namesWork.test(sentence);
-    const kept = says.ruleFile.test(sentence) && says.writesDown.test(sentence);
+    const plain = sentence.replace(quoted, " ");
+    const kept = says.writesRule.test(plain);
+    const at = bare.search(says.standing);
     const signs: Record<keyof typeof weights, boolean> = {
       always: true,
       savesAs: says.savesAs.test(sentence),
-      standing: lasting,
+      standing: at >= 0,
+      standingFirst: at >= 0 && at <= policy.detect.speech.openingChars,
       ordersAlways: says.ordersAlways.test(bare),
       remembers: says.remembers.test(bare),
       ruleFile: kept,
+      changedFact: kept && says.changedFact.test(turn.words),
       language: says.choosesLanguage.test(sentence),
-      process: says.followsProcess.test(sentence) && says.requires.test(turn.words),
+      process: says.followsProcess.test(sentence),
+      firm: says.firm.test(sentence),
       addresses: says.addresses.test(sentence),
       work: says.namesWork.test(sentence),
-      product,
-      takenOn: reactionOf(turn).takesOn || reactionOf(turn).grants,
-      wish: says.wishes.test(bare) && !kept,
+      product: says.namesProduct.test(sentence) && !says.namesWork.test(sentence),
+      takenOn: takesOn || grants,
+      wish: says.wishes.test(bare) && !says.writesRule.test(bare.slice(0, policy.detect.speech.openingChars * 8)),
       bug: says.reportsBug.test(sentence),
       long: turn.words.length > policy.detect.speech.longTurn,
     };
@@ -137,27 +154,37 @@ function instructionIn(turn: Turn): Verdict {
   return best("explicit-instruction", scored);
 }
 
+const quoted = /"[^"\n]{1,300}"|“[^”\n]{1,300}”|「[^」\n]{1,300}」|`[^`\n]{1,200}`/gu;
+
 /** How much a turn states a rule of the project, in passing or as part of a task. */
 function conventionIn(turn: Turn): Verdict {
   const weights = policy.detect.convention;
+  const { takesOn, grants } = reactionOf(turn);
   const scored = turn.sentences
     .filter((sentence) => !asks(sentence))
     .map((sentence) => {
+      const custom = says.tellsCustom.test(sentence);
+      const forbids = says.forbids.test(sentence);
+      const requires = says.requires.test(sentence);
+      const work = says.namesWork.test(sentence);
       const signs: Record<keyof typeof weights, boolean> = {
         always: true,
-        custom: says.tellsCustom.test(sentence),
+        custom,
+        customRule: custom && work && (forbids || requires),
         followsRules: says.followsRules.test(sentence),
         ruleFile: says.ruleFile.test(sentence) || /\b[A-Z]{3,}\.md\b/.test(sentence),
         pointsOut: says.pointsOut.test(sentence),
         ordersSteps: says.ordersSteps.test(sentence),
-        forbids: says.forbids.test(sentence),
-        requires: says.requires.test(sentence),
-        work: says.namesWork.test(sentence),
-        product: says.namesProduct.test(sentence) && !says.namesWork.test(sentence),
+        firm: says.firm.test(sentence),
+        forbids,
+        requires,
+        work,
+        product: says.namesProduct.test(sentence) && !work,
         passes: says.passes.test(sentence),
         bug: says.reportsBug.test(sentence),
-        takenOn: reactionOf(turn).takesOn || reactionOf(turn).grants,
+        takenOn: takesOn || grants,
         long: turn.words.length > policy.detect.speech.longTurn,
+        specification: turn.words.split("\n").length >= policy.detect.speech.specificationLines,
       };
       return { sentence, score: likelihood(weights, new Set(keysOf(signs).filter((sign) => signs[sign]))) };
     });
@@ -181,4 +208,8 @@ function likelihood<Signs extends string>(weights: Readonly<Record<Signs, number
   let sum = 0;
   for (const sign of signs) sum += weights[sign];
   return 1 / (1 + Math.exp(-sum));
+}
+
+export function scoresOf(turn: Turn) {
+  return { c: correctionIn(turn).confidence, i: instructionIn(turn).confidence, v: conventionIn(turn).confidence };
 }
