@@ -28,8 +28,12 @@ export const policy = {
       longTurn: 420,
       /** Words up to which a turn says too little to learn from. */
       tinyWords: 3,
+      /** Words that a turn must have which say what it is about. */
+      leastContent: 2,
       /** Words up to which a turn is a remark. */
       briefWords: 22,
+      /** Pairs of characters make more words than the text has: the share that is one too many. */
+      pairsSpare: 0.45,
       /** Lines from which a turn is a specification. */
       specificationLines: 8,
       /** Characters in which a sentence opens. */
@@ -42,7 +46,7 @@ export const policy = {
       /** Calls after a turn that show how the agent reacted. */
       reactionCalls: 12,
       /** Confidence from which a turn counts as a finding. */
-      bar: { instruction: 0.5, correction: 0.5, convention: 0.5 },
+      bar: { instruction: 0.48, correction: 0.42, convention: 0.48 },
     },
     telling: {
       /** Characters of a lesson that are the person's, and the agent's. */
@@ -68,21 +72,27 @@ export const policy = {
       addresses: 0.3,
       tellsYou: 0.5,
       ordersSteps: 0.8,
+      directs: 0.5,
+      saysNo: 0.5,
+      answers: -0.5,
       requires: 0.2,
       work: 0.4,
       product: -1.2,
       productToo: -0.4,
       question: -1,
-      reproachingQuestion: -0.2,
+      questionGranted: -0.5,
+      questionBlaming: -0.2,
+      asksToo: -0.3,
+      admits: 1.3,
       bug: -1,
       wish: -0.9,
-      passes: -1.2,
+      passes: -1.7,
       agrees: -0.5,
       taste: -1.2,
       grants: 1.1,
       grantsPointed: 0.8,
       grantsBug: -0.8,
-      apologises: 0.6,
+      apologises: 0.9,
       takesOn: 0.6,
       rejected: 1.9,
       interrupted: 0.5,
@@ -94,6 +104,7 @@ export const policy = {
       long: -0.6,
       specification: -1.5,
       tiny: -1.5,
+      empty: -1.2,
       idle: -0.2,
     },
     /** What each sign adds to the log-odds that a sentence is an order to keep. */
@@ -115,7 +126,9 @@ export const policy = {
       takenOn: 0.5,
       wish: -0.6,
       bug: -1.2,
+      opening: -0.3,
       long: -0.3,
+      specification: -1.2,
     },
     /** What each sign adds to the log-odds that a sentence states a rule of the project. */
     convention: {

@@ -8,7 +8,7 @@ const opens = (...patterns: readonly string[]): RegExp => new RegExp(`^(?:${patt
 /** Turns down what was just done: at the start of a sentence. */
 export const refuses = opens(
   "(?:no+|nope|nah)(?=[,.!;:\\s-]+\\S)(?!,? (?:problem|worries|need|errors?|issues?|idea|rush|way|more|one|longer|it(?:'|’)?s (?:ok|fine|good)|that(?:'|’)?s (?:ok|fine|all)|thanks?)\\b)",
-  "(?:stop\\b|wrong\\b|incorrect\\b|not quite\\b|not like (?:that|this)\\b|not what\\b|undo (?:that|this|it|your)|revert (?:that|this|it|your))",
+  "(?:stop\\b|wrong\\b|incorrect\\b|correction\\b|not quite\\b|not like (?:that|this)\\b|not what\\b|undo (?:that|this|it|your)|revert (?:that|this|it|your))",
   "(?:that(?:'|’)?s|that is|this is|it(?:'|’)?s|you(?:'|’)?re|you are) (?:not|wrong|incorrect|backwards)\\b(?! (?:working|loading|showing))",
   "(?:that|this) (?:isn(?:'|’)?t|wasn(?:'|’)?t) (?:right|correct|what|how|it|true)\\b",
   "actually,? (?:it|we|you|use|the|no|i|that|this|don(?:'|’)?t)\\b",
@@ -22,9 +22,42 @@ export const refuses = opens(
   "(?:non\\b|arrête|pas comme|c(?:'|’)est (?:faux|pas))",
 );
 
+/** Says no outright: at the start of what was said. */
+export const saysNo = opens(
+  "(?:no+|nope|nah)[,.!;:\\s-]+(?!(?:problem|worries|need|errors?|issues?|idea|rush|way|more|one|longer|it(?:'|’)?s (?:ok|fine|good)|that(?:'|’)?s (?:ok|fine|all)|thanks?)\\b)\\S|(?:stop|wrong)\\b",
+  "(?:不对|不是[，,。]|不[，,。]|错了)",
+  "(?:違(?:う|い)|ちが(?:う|い)|いや[、,。]|そうじゃな)",
+  "(?:아니[,.\\s요]|아뇨|틀렸)",
+  "no[,.!;]+\\s*\\S",
+  "nein\\b|falsch\\b",
+  "non[,.!\\s]",
+);
+
+/** Gives an opinion of one's own. */
+export const opines = opens(
+  "(?:i (?:think|believe|feel|guess|prefer|would prefer|would rather)|i(?:'|’)d (?:rather|prefer)|imo|imho|in my opinion)\\b",
+  "(?:我觉得|我认为|我感觉|我希望|我更)",
+  ".{0,60}(?:と思(?:う|います)|気がする|てほしい|欲しい)",
+  "(?:내 생각|제 생각)|.{0,60}(?:것 같|좋겠)",
+  "(?:creo que|prefiero|me parece)",
+  "(?:ich (?:denke|finde|glaube|würde lieber))",
+  "(?:je (?:pense|crois|préfère|trouve))",
+);
+
+/** Points to the way to take: an order, at the start of what was said. */
+export const directs = opens(
+  "(?:use|keep|follow|put|read|look at|check|go through|stick to|reuse)\\b",
+  "(?:用|使用|保持|保留|参考|复用|看|读)",
+  ".{0,60}(?:を使って|に従って|を参照して|に合わせて|を見て)",
+  ".{0,60}(?:를 써|을 써|사용해|참고해|따라)",
+  "(?:usa|utiliza|revisa|mantén|lee)\\b",
+  "(?:nutze|nimm|verwende|behalte|lies)\\b",
+  "(?:utilise|garde|suis|lis)\\b",
+);
+
 /** Tells to leave a thing be: an order, at the start of a sentence or as a whole. */
 export const bars = oneOf(
-  "^(?:you )?(?:don(?:'|’)?t|dont|do not|never|stop|avoid|no more|quit|shouldn(?:'|’)?t|should not)\\b(?! (?:worry|forget|mind|bother about|hesitate|know|care|understand|get it|see|think))",
+  "(?:^|[,;:—-] ?(?:so |and |but |just |please |only )*)(?:you )?(?:please |just )?(?:don(?:'|’)?t|dont|do not|never|stop|avoid|no more|quit|shouldn(?:'|’)?t|should not)\\b(?! (?:worry|forget|mind|bother about|hesitate|know|care|understand|get it|see|think))",
   "^(?:你)?(?:不要|别(?!的|人|处)|不能|不许|禁止|不应该)",
   "(?:ないで(?:ください|下さい|ね|よ)?|しないこと|やめて(?:ください)?)[。！!]?$|勝手に",
   "지 ?(?:마|말)(?:세요|요|라|고|십시오)?|마음대로",
@@ -49,7 +82,7 @@ export const faults = oneOf(
 /** Asks why it was done so, or holds it up. */
 export const reproaches = oneOf(
   "\\bwhy (?:did|are|do|would|were|have|didn(?:'|’)?t|aren(?:'|’)?t|don(?:'|’)?t|haven(?:'|’)?t) (?:you|u)\\b|\\bwhy (?:do|should) i (?:have|need)\\b|\\bwhy am i\\b",
-  "\\bdid you (?:even |actually |not )?(?:run|read|check|test|verify|write|look)\\b",
+  "\\bdid you (?:even |actually |not )?(?:run|read|check|test|verify|write|look)\\b|\\bhave you (?:even |actually |not )?(?:run|read|checked|tested|verified|looked|tried)\\b",
   "\\byou(?:'|’)?re (?:editing|changing|using|writing|running|looking|adding|making|doing)\\b|\\byou (?:changed|edited|added|used|created|wrote|put|ran|committed|pushed|deleted|removed|broke)\\b",
   "你为什么|为什么你|为什么(?:又|还要我|要我|需要我|是.{1,24}而不是)|你(?:怎么|搞|弄)|你现在(?:处理|做|改|写)|你的(?:报告|文档|方案|代码|改动|实现|总结|理解)",
   "(?:なんで|なぜ|どうして).{0,30}(?:たの|てるの|ているの|たんですか|んですか|のですか)",
@@ -61,7 +94,7 @@ export const reproaches = oneOf(
 
 /** Sets one way against another: not this but that. */
 export const sets = oneOf(
-  "\\binstead of\\b|\\brather than\\b|\\binstead[.!]?$|\\bnot\\b.{1,40}\\bbut\\b|\\S[,;]? not (?:the |a |an |in |on |with |next to |by )?[\\w./@-]+(?: \\w+)?(?: here| there)?[.!]?$|\\bnot\\b.{1,30}[,;] ?(?:use|the|it(?:'|’)?s)\\b",
+  "\\binstead of\\b|\\brather than\\b|\\binstead[.!]?$|\\bnot\\b.{1,40}\\bbut\\b|\\b(?:and|but) not (?:where|the|in|on|a|with|by|from|to)\\b|\\S[,;]? not (?:the |a |an |in |on |with |next to |by )?[\\w./@-]+(?: \\w+)?(?: here| there)?[.!]?$|\\bnot\\b.{1,30}[,;] ?(?:use|the|it(?:'|’)?s)\\b",
   "而不是|而非|不是.{1,30}(?:而是|，是|，应该)|是.{1,20}[，,]不是|才是|并不是.{0,20}而",
   "ではなく|じゃなく|でなく|より(?:も)?.{0,12}(?:方が|ほうが)",
   "말고|아니라|대신|보다는",
@@ -275,7 +308,7 @@ export const writesRule = oneOf(
   `\\b(?:add|put|write|note|document|include|record|append|save)\\b.{0,100}\\b(?:to|in|into)\\b ?${ruleFileName}`,
   `\\b(?:update|edit|amend)\\b ${ruleFileName}`,
   `(?:加到|写到|写进|写入|更新|记录到?|添加到|放到).{0,12}${ruleFileName}|${ruleFileName}.{0,6}(?:里|中).{0,4}(?:加|写|记)`,
-  `${ruleFileName} ?(?:に|へ|にも).{0,40}(?:追記|書|追加|更新|記載|残)`,
+  `${ruleFileName} ?(?:に|へ|にも).{0,40}(?:追記|書|追加|更新|記載|記入|記録|保存|残)`,
   `${ruleFileName} ?에.{0,30}(?:추가|적어|기록|써)`,
   `(?:agrega|añade|actualiza|escribe|pon)\\b.{0,60}${ruleFileName}`,
   `(?:schreib|ergänz|aktualisier|trag)\\w*.{0,60}${ruleFileName}`,
@@ -370,19 +403,22 @@ export const concedes = oneOf(
 
 /** The agent says that the fault is its own. */
 export const apologises = oneOf(
-  "\\bsorry\\b|\\bapolog\\w+|\\bmy (?:mistake|bad|fault)\\b|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|forgot)\\b|\\bi(?:'|’)?m not doing\\b",
+  "\\bsorry\\b|\\bapolog\\w+|\\bmy (?:mistake|bad|fault)\\b|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|forgot)\\b|\\bi(?:'|’)?m not doing\\b|\\bi was (?:being )?(?:too|overly|careless|lazy|overthinking)\\b|\\bi(?:'|’)?m overthinking\\b|\\bi skipped\\b",
   "抱歉|对不起|是我的?(?:错|问题|疏忽)|我(?:错了|搞错|理解错|漏|忽略)|我的(?:逻辑|审查|理解)|我应该主动|我也该",
-  "申し訳|失礼(?:いた)?しました|すみません|ごめん|べきでした",
+  "申し訳|失礼(?:いた)?しました|すみません|ごめん|べきでした|見落と|飛ばして",
   "죄송|미안|제가 (?:잘못|실수|틀)",
   "perd[oó]n|disculpa|lo siento|mi error|error mío|deb[ií] ",
   "entschuldig|tut mir leid|mein fehler",
   "désolé|excuse|mon erreur",
 );
 
+/** The agent answers no: it had not done what it was asked about. */
+export const deniesFirst = opens("no[.,!\\s—-]|not yet", "没有|还没", "いいえ|まだ|いえ", "아니요|아직", "no[,.]|todavía no", "nein|noch nicht", "non|pas encore");
+
 /** The agent takes it on: at the start of its reply. */
 export const accepts = opens(
   "(?:understood|i(?:'|’)ll (?:switch|move|use|change|rewrite|redo|delete|drop|keep|put|follow|simplify)|got it|noted|makes sense|will do|right[,.—-]|sure|okay|ok[,.]|of course|absolutely|point taken|thanks|thank you|i won(?:'|’)?t|i(?:'|’)ll (?:revert|undo|remove|redo|rewrite|stop)|switching|reverting|let me (?:fix|redo|revert|rewrite|remove|simplify|change|scrap))",
-  "(?:明白|理解|好的?|了解|收到|知道了|没问题|嗯|对|让我(?:重新|确认|读取|查看实际))",
+  "(?:明白|理解|好的?|非常好|了解|收到|知道了|没问题|嗯|对|让我(?:重新|确认|读取|查看实际))",
   "(?:承知|わかりました|分かりました|了解|かしこまりました|はい)",
   "(?:알겠|네|예|이해했|확인했)",
   "(?:entendido|de acuerdo|vale|claro|ok|comprendido)",
@@ -403,3 +439,13 @@ export const praises = opens(
 
 /** Work that is undone. */
 export const undoes = /\bgit (?:revert|reset|restore|checkout --|checkout HEAD|stash)\b|\brm -?|\bgit rm\b/;
+
+/** English words that say no more than that something is right or wrong, wanted or not. */
+export const contentless: ReadonlySet<string> = new Set(
+  (
+    "no not don't dont didn't why wait stop ok okay yes yeah actually instead want need needs like think make sure right " +
+    "wrong correct incorrect see look please sorry thanks still again really very too also only all any one thing things " +
+    "something anything it's that's this isn't you're i'm im its thats good bad better done doing way mean meant said say " +
+    "don t didn isn wasn aren won can re m s ll ve d get got let lets go know here there yet maybe true false work works about"
+  ).split(" "),
+);

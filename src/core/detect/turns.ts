@@ -12,6 +12,8 @@ export interface Turn {
   readonly before: readonly Event[];
   /** Whether the agent did or said anything yet. */
   readonly opening: boolean;
+  /** The agent's last words before it were a question. */
+  readonly asked: boolean;
   /** The words came with a call turned down. */
   readonly rejected: Event | null;
   /** The person stopped the agent first. */
@@ -45,6 +47,7 @@ export function turnsOf(events: readonly Event[]): Turn[] {
       sentences: sentencesOf(own),
       before: before.filter(isCall),
       opening: !events.slice(0, at).some(({ kind, tool }) => kind === "reply" || (kind === "call" && tool !== null)),
+      asked: asksLast(before),
       rejected: rejectedWith(prompt, before),
       interrupted: before.slice(-3).some(({ kind, text }) => kind === "mark" && stopped.test(text.slice(0, 80))),
       queued: before.at(-1)?.kind === "call" && before.at(-1)?.outcome !== "rejected" && after[0]?.kind === "call",
@@ -61,6 +64,12 @@ const stopped = /interrupted|aborted|cancel/i;
 
 function isCall({ kind }: Event): boolean {
   return kind === "call";
+}
+
+/** Whether the agent waits for an answer: its last words end by asking, and it did nothing since. */
+function asksLast(before: readonly Event[]): boolean {
+  const last = before.findLast(({ kind }) => kind !== "mark");
+  return last?.kind === "reply" && /[?？][\s*_)）]*$/u.test(last.text.slice(-200));
 }
 
 /** The call which the person turned down with these words: they stand where its result does, or right behind it. */

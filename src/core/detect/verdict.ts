@@ -1,6 +1,6 @@
 import type { FindingKind } from "../finding.ts";
 import { policy } from "../policy.ts";
-import { wordsOf } from "../words.ts";
+import { termsOf, wordsOf } from "../words.ts";
 import * as says from "./phrases.ts";
 import { asks, withoutOpening } from "./speech.ts";
 import type { Turn } from "./turns.ts";
@@ -40,19 +40,24 @@ export function signsOf(turn: Turn): Set<Sign> {
   const bare = sentences.map(withoutOpening);
   const any = (pattern: RegExp) => pattern.test(words);
   const some = (pattern: RegExp) => bare.some((sentence) => pattern.test(sentence));
-  const { grants, apologises, takesOn } = reactionOf(turn);
-  const size = wordsOf(words).length;
+  const { grants, apologises, takesOn, admits } = reactionOf(turn);
+  const size = sizeOf(words);
   const blames = { faults: any(says.faults), reproaches: some(says.reproaches) };
   const objects = { refuses: some(says.refuses), bars: some(says.bars), sets: some(says.sets), lessens: any(says.lessens) };
   const rules = { forbids: any(says.forbids), custom: any(says.tellsCustom), exists: any(says.existsAlready) };
   const blamed = blames.faults || blames.reproaches;
   const objected = objects.refuses || objects.bars || objects.sets;
-  const pointed = blamed || objected || objects.lessens || rules.forbids || rules.exists || any(says.addresses);
+  const ordersSteps = some(says.ordersSteps);
+  const pointed =
+    ordersSteps ||
+    some(says.opines) ||
+    blamed || objected || objects.lessens || rules.forbids || rules.exists || any(says.addresses);
   const question = sentences.length > 0 && sentences.every(asks);
   const bug = any(says.reportsBug);
   const work = any(says.namesWork);
   const product = any(says.namesProduct);
   const redone = redoes(turn);
+  const first = bare[0] ?? "";
   const signs: Record<Sign, boolean> = {
     always: true,
     ...blames,
@@ -60,15 +65,21 @@ export function signsOf(turn: Turn): Set<Sign> {
     ...rules,
     addresses: any(says.addresses),
     tellsYou: any(says.tellsYou),
-    ordersSteps: some(says.ordersSteps),
+    ordersSteps,
+    directs: redone && says.directs.test(first),
+    saysNo: says.saysNo.test(first),
+    answers: turn.asked && turn.rejected === null,
     requires: any(says.requires),
     work,
     product: product && !work,
     productToo: product && work,
-    question: question && !blamed,
-    reproachingQuestion: question && blamed,
+    question: question && !blamed && !grants,
+    questionGranted: question && !blamed && grants,
+    questionBlaming: question && blamed,
+    asksToo: !question && !blamed && sentences.some(asks),
+    admits: blames.reproaches && question && admits,
     bug,
-    wish: says.wishes.test(bare[0] ?? ""),
+    wish: says.wishes.test(first),
     passes: any(says.passes),
     agrees: says.agrees.test(words) && !objects.refuses,
     taste: any(says.isTaste),
@@ -81,19 +92,20 @@ export function signsOf(turn: Turn): Set<Sign> {
     interrupted: turn.interrupted && turn.rejected === null,
     queued: turn.queued,
     redone,
-    redonePointed: redone && (objected || blames.faults || rules.custom) && !product,
+    redonePointed: redone && (objected || blames.faults || rules.custom || rules.exists) && !product && !bug,
     again: turn.again > policy.detect.speech.restated,
     brief: size > policy.detect.speech.tinyWords && size <= policy.detect.speech.briefWords,
     long: words.length > policy.detect.speech.longTurn,
     specification: words.split("\n").length >= policy.detect.speech.specificationLines,
     tiny: size <= policy.detect.speech.tinyWords,
+    empty: contentOf(words) < policy.detect.speech.leastContent,
     idle: turn.before.length === 0,
   };
   return new Set(keysOf(signs).filter((sign) => signs[sign]));
 }
 
 /** What the start of the agent's next words tells: it grants the point, says sorry, or takes the matter on. */
-function reactionOf({ reply }: Turn): { grants: boolean; apologises: boolean; takesOn: boolean } {
+function reactionOf({ reply }: Turn) {
   const head = (reply?.text ?? "")
     .trim()
     .replace(/^[#*>\s-]+/, "")
@@ -102,6 +114,7 @@ function reactionOf({ reply }: Turn): { grants: boolean; apologises: boolean; ta
     grants: says.concedes.test(head),
     apologises: says.apologises.test(head),
     takesOn: says.accepts.test(head) || says.praises.test(head),
+    admits: says.deniesFirst.test(head),
   };
 }
 
@@ -147,7 +160,9 @@ function instructionIn(turn: Turn): Verdict {
       takenOn: takesOn || grants,
       wish: says.wishes.test(bare) && !says.writesRule.test(bare.slice(0, policy.detect.speech.openingChars * 8)),
       bug: says.reportsBug.test(sentence),
+      opening: turn.opening,
       long: turn.words.length > policy.detect.speech.longTurn,
+      specification: turn.words.split("\n").length >= policy.detect.speech.specificationLines,
     };
     return { sentence, score: likelihood(weights, new Set(keysOf(signs).filter((sign) => signs[sign]))) };
   });
@@ -189,6 +204,18 @@ function conventionIn(turn: Turn): Verdict {
       return { sentence, score: likelihood(weights, new Set(keysOf(signs).filter((sign) => signs[sign]))) };
     });
   return best("convention", scored);
+}
+
+/** How many words say what it is about, rather than that something is wrong. */
+function contentOf(text: string): number {
+  return [...termsOf(text)].filter((word) => !says.contentless.has(word)).length;
+}
+
+/** How many words a text has, as if every language put spaces between them. */
+function sizeOf(text: string): number {
+  const words = wordsOf(text);
+  const pairs = words.filter((word) => /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+$/u.test(word)).length;
+  return words.length - pairs * policy.detect.speech.pairsSpare;
 }
 
 function keysOf<Keys extends string>(record: Record<Keys, unknown>): Keys[] {
