@@ -306,13 +306,21 @@ const ruleFileName = `(?:the |your |our |my |el |tu |la |die |deine |le |ton )?@
 /** Names such a file as the place to write something. */
 export const writesRule = oneOf(
   `\\b(?:add|put|write|note|document|include|record|append|save)\\b.{0,100}\\b(?:to|in|into)\\b ?${ruleFileName}`,
-  `\\b(?:update|edit|amend)\\b ${ruleFileName}`,
-  `(?:加到|写到|写进|写入|更新|记录到?|添加到|放到).{0,12}${ruleFileName}|${ruleFileName}.{0,6}(?:里|中).{0,4}(?:加|写|记)`,
-  `${ruleFileName} ?(?:に|へ|にも).{0,40}(?:追記|書|追加|更新|記載|記入|記録|保存|残)`,
+  `(?:加到|写到|写进|写入|记录到?|添加到|放到).{0,12}${ruleFileName}|${ruleFileName}.{0,6}(?:里|中).{0,4}(?:加|写|记)`,
+  `${ruleFileName} ?(?:に|へ|にも).{0,40}(?:追記|書|追加|記載|記入|記録|保存|残)`,
   `${ruleFileName} ?에.{0,30}(?:추가|적어|기록|써)`,
-  `(?:agrega|añade|actualiza|escribe|pon)\\b.{0,60}${ruleFileName}`,
-  `(?:schreib|ergänz|aktualisier|trag)\\w*.{0,60}${ruleFileName}`,
+  `(?:agrega|añade|escribe|pon)\\b.{0,60}${ruleFileName}`,
+  `(?:schreib|ergänz|trag)\\w*.{0,60}${ruleFileName}`,
   `(?:ajoute|écris|mets|note)\\b.{0,60}${ruleFileName}`,
+);
+
+/** Tells to bring such a file up to date. */
+export const updatesRules = oneOf(
+  `\\b(?:update|edit|amend)\\b ${ruleFileName}`,
+  `(?:更新|修改).{0,6}${ruleFileName}`,
+  `${ruleFileName} ?を.{0,10}(?:更新|修正)`,
+  `actualiza\\w* ${ruleFileName}`,
+  `aktualisier\\w* ${ruleFileName}`,
 );
 
 /** Says that something is otherwise than it was. */

@@ -62,7 +62,7 @@ export function withoutOpening(sentence: string): string {
 }
 
 const smallOpening =
-  /^(?:(?:ok|okay|hey|hi|hello|hm+|oh|ah|uh|um|well|so|but|and|also|please|pls|sorry|thanks|thank you|great|cool|nice|sure|right|yeah|yes|yep|guys|claude|vale|bueno|pero|y|por favor|und|aber|bitte|also|mais|et|alors)\b[\s,.!:;-]*|(?:嗯+|好的|好|那么?|请你?|但是|不过|然后|另外|所以|哦|啊|はい|あの|えっと|すみません(?:が)?|あと|でも|では|じゃあ|네|음|근데|그리고|그런데|저기)[\s,，、。!！：:]*)/iu;
+  /^(?:(?:ok|okay|hey|oh|so|but|and|also|please|pls|y|pero|und|aber|mais|et)[\s,.!:;-]+|(?:hi|hello|hm+|ah|uh|um|well|sorry|thanks|thank you|great|cool|nice|sure|right|yeah|yes|yep|vale|bueno|por favor|bitte|alors)[,.!:;][\s,.!:;-]*|请你?|(?:但是|不过|然后|另外|所以|而且)[,，、]?|(?:嗯+|好的?|那么?|哦|啊|はい|あの|えっと|すみませんが?|あと|でも|では|じゃあ|네|음|근데|그리고|그런데|저기)[\s,，、。!！：:]+|那(?=你|就|请|我们))/iu;
 
 /** Whether a sentence asks, in any of the languages. */
 export function asks(sentence: string): boolean {

@@ -1,34 +1,37 @@
+import { deciders } from "../command.ts";
 import type { Event } from "../event.ts";
 import { type Finding, finding, noExcerpt, type Scope } from "../finding.ts";
 import { policy } from "../policy.ts";
-import { nameFrom, termsOf } from "../words.ts";
+import { nameFrom, overlap, termsOf, wordsOf } from "../words.ts";
 import * as says from "./phrases.ts";
 import { sentencesOf, withoutOpening } from "./speech.ts";
 import type { Turn } from "./turns.ts";
 import type { Verdict } from "./verdict.ts";
 
+const limits = policy.detect.telling;
+
 /** The finding that a judged turn makes: the lesson in the person's words, with what the agent answered. */
 export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Finding {
-  const said = tidy(sentences.join(" "), policy.detect.telling.saidChars);
-  const replied = restatement(turn.reply?.text ?? "");
-  const subject = subjectOf(turn);
+  const said = tidy(withoutPraise(sentences.map(endSentence).join(" ")), limits.saidChars);
+  const replied = restatement(turn.reply?.text ?? "", kind === "user-correction" ? null : said);
+  const doing = doingOf(turn);
+  const keywords = keywordsOf(said, replied);
   const saved = says.savesAs.exec(turn.words)?.[1] ?? null;
-  const lesson = [endSentence(said), replied === "" ? "" : `Agent: ${endSentence(replied)}`].filter((part) => part !== "");
   return finding(
     {
       kind,
-      lesson: lesson.join(" "),
-      trigger: conditionIn(sentences) ?? subject ?? tidy(said, policy.detect.telling.triggerChars),
-      action: tidy(said, policy.detect.telling.actionChars),
-      keywords: keywordsOf(`${said} ${subject ?? ""}`, replied),
+      lesson: lessonOf(said, replied, kind === "user-correction" ? doing : null),
+      trigger: conditionIn(sentences) ?? keywords.slice(0, 5).join(" "),
+      action: tidy(said, limits.actionChars),
+      keywords,
       confidence,
-      name: saved === null ? nameOf(kind, said, replied) : saved,
+      name: saved ?? nameOf(kind, said, [replied, doing ?? ""]),
       scope: scopeOf(`${said} ${replied}`),
       artifact: saved !== null || namesSteps(sentences) ? "skill" : "rule",
       excerpt: {
         ...noExcerpt,
-        said: turn.words.slice(0, policy.detect.telling.excerptChars),
-        replied: turn.reply?.text.trim().slice(0, policy.detect.telling.excerptChars) ?? null,
+        said: turn.words.slice(0, limits.excerptChars),
+        replied: turn.reply?.text.trim().slice(0, limits.excerptChars) ?? null,
       },
       call: null,
     },
@@ -36,96 +39,164 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
   );
 }
 
+/** A few words alone, or a question, say little to a stranger: then what the agent did and answered comes with them. */
+function lessonOf(said: string, replied: string, doing: string | null): string {
+  const short = wordsOf(said).length <= limits.needsContext;
+  const told = short && doing !== null ? `${endSentence(said)} (Said while ${doing}.)` : endSentence(said);
+  return replied === "" ? told : `${told} Agent: ${endSentence(replied)}`;
+}
+
 function tidy(text: string, most: number): string {
   const flat = withoutOpening(text.replace(/\s+/g, " ").trim());
-  if (flat.length <= most) return flat;
-  const cut = flat.slice(0, most);
-  const end = Math.max(cut.lastIndexOf(" "), cut.lastIndexOf("，"), cut.lastIndexOf("、"), cut.lastIndexOf("。"));
+  const whole = flat.charAt(0).toUpperCase() + flat.slice(1);
+  if (whole.length <= most) return whole;
+  const cut = whole.slice(0, most);
+  const end = Math.max(...[" ", "，", "、", "。", "；"].map((stop) => cut.lastIndexOf(stop)));
   return `${cut.slice(0, end > most / 2 ? end : most)}…`;
 }
 
 function endSentence(text: string): string {
-  return text === "" || /[.!?。！？…]$/u.test(text) ? text : `${text.replace(/[,，;；:：]+$/u, "")}.`;
+  const bare = text.replace(/[,，;；:：\s]+$/u, "");
+  if (bare === "" || /[.!?。！？…]["'”」)）]?$/u.test(bare)) return bare;
+  return /[\p{Script=Han}ぁ-ヿ]$/u.test(bare) ? `${bare}。` : `${bare}.`;
 }
 
-/** The first words of the reply that say something: not the apology, and not what it will look at next. */
-function restatement(reply: string): string {
-  const { replyChars } = policy.detect.telling;
-  const plain = reply
+/** "Very good, but …": the lesson is in what follows. */
+function withoutPraise(said: string): string {
+  const turn = said.slice(0, 80).search(/\bbut\b|\bhowever\b|但是?|不过|\bpero\b|けど|ただ|하지만|\baber\b|\bmais\b/iu);
+  return says.agrees.test(said) && turn > 0 ? said.slice(turn) : said;
+}
+
+/**
+ * The first words of the reply that say something: not the courtesy, not what the agent will look at next, not a
+ * table. For an order it must come back to what was said, or it is a report of the work.
+ */
+function restatement(reply: string, about: string | null): string {
+  const prose = reply
     .slice(0, 1_500)
-    .replace(/```[^`]*(?:```|$)/g, " ")
-    .replace(/[*#`>|]+/g, " ");
-  const useful = sentencesOf(plain)
-    .map((sentence) => sentence.replace(courtesy, "").replace(/\s+/g, " ").trim())
-    .filter((sentence) => termsOf(sentence).size >= 3 && !announces.test(sentence));
-  let told = "";
-  for (const sentence of useful) {
-    if (told !== "" && told.length + sentence.length > replyChars) break;
-    told = told === "" ? sentence : `${told} ${sentence}`;
-  }
-  return tidy(told, replyChars);
+    .split("```")
+    .filter((_, at) => at % 2 === 0)
+    .join("\n");
+  const useful = sentencesOf(prose.replace(/[*#`>]+/g, " "))
+    .map((sentence) => withoutCourtesy(sentence.replace(/^(?:\d+[.)]|[-•])\s+/, "")).replace(/\s+/g, " "))
+    .filter((sentence) => termsOf(sentence).size >= 3 && !/[|✅❌📊🎯🔄]|^-{2,}/u.test(sentence) && !announces.test(sentence))
+    .slice(0, limits.replySentences);
+  // A heading without what it heads says nothing.
+  if (/[:：]\s*$/u.test(useful.at(-1) ?? "")) useful.pop();
+  const told = tidy(useful.map((sentence) => (/[:：]\s*$/u.test(sentence) ? sentence : endSentence(sentence))).join(" "), limits.replyChars);
+  return about === null || overlap(termsOf(told), termsOf(about)) > limits.restates ? told : "";
+}
+
+function withoutCourtesy(sentence: string): string {
+  let rest = sentence.trim();
+  for (let times = 0; times < 3; times++) rest = rest.replace(courtesy, "");
+  return rest.trim();
 }
 
 const courtesy =
-  /^(?:(?:you(?:'|’)?(?:re| are) (?:\w+ )?(?:right|correct)|good (?:catch|point|call)|sorry(?: about that)?|my (?:mistake|apologies|bad)|apologies|understood|got it|noted|agreed|fair (?:point|enough)|totally fair|thanks|sure|okay|ok)\b[\s,.!—–:-]*|(?:[你您]说得?(?:完全|非常|很)?(?:对|正确)|抱歉|明白了?|理解了?|好的|了解|完全同意|非常好|啊)[\s，,。！!：:]*|(?:おっしゃる通りです|ご指摘の通りです|申し訳ありません|失礼しました|承知しました|わかりました)[\s、。]*|(?:맞습니다|죄송합니다|알겠습니다|네)[\s,.]*|(?:tienes (?:toda la )?razón|entendido|perdón)[\s,.—–:-]*)+/iu;
+  /^(?:(?:you(?:'|’)?(?:re| are) (?:\w+ )?(?:right|correct)|(?:good|great|nice) (?:catch|point|call|idea)|sorry(?: about that)?|my (?:mistake|apologies|bad)|(?:my )?apologies|i apologi[sz]e(?: for [^.,]{1,40})?|understood|got it|noted|agreed|exactly|absolutely|makes sense|fair (?:point|enough)|totally fair|thanks|sure|okay|ok|ah)\b[\s,.!—–:-]*(?:and |that |to )?|(?:[你您]说得?(?:完全|非常|很)?(?:对|正确)|抱歉|明白了?|理解了?|好的|好主意|了解|收到|完全同意|非常好(?:的建议)?|对|啊)[\s，,。！!：:]+|(?:おっしゃる通りです|ご指摘の通りです|申し訳ありません|失礼しました|承知しました|わかりました)[\s、。！]*|(?:맞습니다|죄송합니다|알겠습니다|네)[\s,.!]+|(?:tienes (?:toda la )?raz[oó]n|entendido|perd[oó]n|de acuerdo)[\s,.—–:-]*|(?:du hast recht|verstanden|entschuldigung)[\s,.—–:-]*|(?:vous avez raison|tu as raison|compris|désolé)[\s,.—–:-]*)/iu;
 
-/** Says what the agent will do next. */
+/** Says what the agent will look at or write next. */
 const announces =
-  /^(?:let me|i(?:'|’)ll (?:start|check|look|read|begin|search)|i(?:'|’)m (?:going to|checking)|now let me|让我(?:先|来|看|检查|读|查)|我来(?:检查|看)|现在让我|voy a|déjame)/iu;
+  /^(?:(?:now |first,? )?(?:let me|let(?:'|’)s|i(?:'|’)ll|i(?:'|’)m going to|i will) (?:first |now |also |just |start by |begin by )?(?:check|look|read|see|search|review|explore|examine|verif|find|start|take|get|gather|investigat|understand|think|continue|go|research|begin|inspect)|i(?:'|’)m checking|(?:现在)?让我(?:先|来|再)?(?:看|检查|查|读|确认|搜|重新|补充|继续|按照)|我来|voy a|d[eé]jame|確認します|修正します|확인)/iu;
 
-/** What the agent was doing when the person spoke: a command, a file, a plan. */
-function subjectOf({ rejected, before }: Turn): string | null {
-  const call = rejected ?? before.findLast(({ tool }) => tool !== null && !/todo|plan|task/i.test(tool));
-  if (call === undefined) return null;
-  const file = call.files[0]?.split(/[/\\]/).at(-1);
-  if (call.command !== null) return `running ${call.command.replace(/\s+/g, " ").slice(0, 40)}`;
+/** What the agent was changing when the person spoke, or the call that they turned down. */
+function doingOf({ rejected, before }: Turn): string | null {
+  const call = rejected ?? before.findLast(({ files }) => files.length > 0);
+  const file = call?.files[0]?.split(/[/\\]/).at(-1);
   if (file !== undefined) return `working on ${file}`;
-  return call.tool === null ? null : `using ${call.tool}`;
+  const program = call?.command ? deciders(call.command).at(-1)?.name : undefined;
+  return program === undefined ? null : `running ${program}`;
 }
 
 /** The part of a sentence that says when: "before you push", "when a story is done". */
 function conditionIn(sentences: readonly string[]): string | null {
   for (const sentence of sentences) {
     const [found] = condition.exec(sentence) ?? [];
-    if (found !== undefined) return tidy(found, policy.detect.telling.triggerChars);
+    if (found !== undefined) return found.replace(/^[，。；,;\s]+/u, "").slice(0, limits.triggerChars);
   }
   return null;
 }
 
 const condition =
-  /\b(?:before|after|when(?:ever)?|if|every time|each time|until|unless) [^,.;!?，。]{4,60}|(?:当|如果|在)?[^，。；,;]{2,24}(?:时候?|之前|之后|前|后)(?=[，,都要先])|[^、。]{2,24}(?:する(?:時|とき|前)|した(?:時|ら|後)|場合)|\b(?:antes de|cuando|después de|si) [^,.;!?]{4,60}|\b(?:bevor|wenn|nachdem) [^,.;!?]{4,60}|\b(?:avant de|quand|après) [^,.;!?]{4,60}/iu;
+  /\b(?:before|after|when(?:ever)?|every time|each time|until|unless) [^,.;!?，。]{4,50}|(?:^|[，。；,;])(?!比如)[^，。；,;]{2,14}(?:时候?|之前|之后)(?=[，,都要先])|(?:^|[、。])[^、。]{2,20}(?:する(?:時|とき|前)|した(?:時|後)|場合)|\b(?:antes de|cuando|después de) [^,.;!?]{4,50}|\b(?:bevor|wenn|nachdem) [^,.;!?]{4,50}|\b(?:avant de|quand|après) [^,.;!?]{4,50}/iu;
 
 function namesSteps(sentences: readonly string[]): boolean {
-  return /(?:^|\s)1[.)、]\s.{1,400}\s2[.)、]\s|\bfirst\b.{1,200}\bthen\b.{1,200}\bthen\b/isu.test(sentences.join(" ").slice(0, 2_000));
+  const text = sentences.join(" ").slice(0, 2_000);
+  return /(?:^|\s)1[.)、]\s?\S.{1,400}\s2[.)、]\s?\S/su.test(text) || /\bfirst\b.{1,200}\bthen\b.{1,200}\bthen\b/isu.test(text);
 }
 
-/** The words that tell this lesson from others: identifiers first, then what the reply repeats. */
+/** The words that tell this lesson from others: names of things first, then what the reply repeats. */
 function keywordsOf(said: string, replied: string): string[] {
-  const { mostKeywords } = policy.detect.telling;
-  const answer = termsOf(replied);
-  const words = [...termsOf(said)].filter((word) => word.length > 1 && !dull.has(word));
-  const weight = (word: string) => (/[./@_-]|\d/.test(word) ? 2 : 0) + (answer.has(word) ? 1 : 0) + (/^[a-z]/.test(word) ? 0.5 : 0);
-  return words
-    .map((word, at) => ({ word, rank: weight(word) - at / 100 }))
+  const answer = new Set(phrasesOf(replied));
+  return [...new Set(phrasesOf(said))]
+    .map((word, at) => ({ word, rank: weightOf(word) + (answer.has(word) ? 1 : 0) - at / 50 }))
     .sort((a, b) => b.rank - a.rank)
-    .slice(0, mostKeywords)
+    .slice(0, limits.mostKeywords)
     .map(({ word }) => word);
 }
 
-const dull = new Set(
+function weightOf(word: string): number {
+  return /[./@_-]|\d/.test(word) ? 1.5 : 0;
+}
+
+/** Words that mean something: whole words, and in scripts without spaces what stands between the small characters. */
+function phrasesOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[^\p{L}\p{M}\p{N}_./@-]+|(?<=[\p{Script=Han}ぁ-ヿ])(?=[a-z0-9@])|(?<=[a-z0-9])(?=[\p{Script=Han}ぁ-ヿ])/u)
+    .flatMap((run) => (/[\p{Script=Han}ぁ-ヿ]/u.test(run) ? run.split(smallCharacters) : [run]))
+    .map((word) => word.replace(/^[-./]+|[-./]+$/g, ""))
+    .filter((word) => word.length > 1 && word.length <= 40 && !small.has(word) && !says.contentless.has(word));
+}
+
+const smallCharacters =
+  /为什么|而不是|不应该|的时候|[我你他她它咱]们|可以|应该|需要|因为|所以|如果|这[个种样些里]|那[个种样些]|什么|怎么|没有|不是|就是|还是|已经|一下|一[个些点]|或者|比如说?|但是|然后|希望|觉得|感觉|现在|都是|不用|不要|可能|自己|[的了是我你您他她它在有和就不也都要会这那吗呢吧把被给与及而但还再很太更些么没别请个到着说并]|[ぁ-ゖ]+/u;
+
+const small = new Set(
   (
-    "no not don't dont why wait stop ok okay yes actually instead want need needs like think make sure always never remember " +
-    "working running here only also already add more than rather"
+    "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its " +
+    "just me my now of on or our she should so some that the their them then they this to up us was we were what when " +
+    "where which who will with would you your than always never remember add already having both other outside anyone " +
+    "else was were been being he el la los las un una de del al en que ya es por para con si se lo le su tu eso esto esta " +
+    "está ahí luego quiero pero y o no me te mi más der die das und ist nicht ein eine den dem mit auf für zu du ich es " +
+    "les des et est pas une pour dans qui ne sur vous je ce cette avec plus"
   ).split(" "),
 );
 
-function nameOf(kind: string, said: string, replied: string): string {
-  const own = nameFrom(keywordsOf(said, replied).filter((word) => /[a-z]/.test(word)).slice(0, 5).join(" "));
-  return own === "" ? (kind === "user-correction" ? "correction" : kind) : own.includes("-") ? own : `${own}-${kind === "user-correction" ? "correction" : "rule"}`;
+/** What to call it: the person's words in their order, else what the agent said or did. */
+function nameOf(kind: Finding["kind"], said: string, others: readonly string[]): string {
+  const prefix = kind === "user-correction" ? "correction" : kind === "convention" ? "convention" : "instruction";
+  const own = latinWords(said);
+  if (own.length >= 2) return plainName(own.slice(0, limits.nameWords).join(" "));
+  const word = own[0] ?? others.flatMap(latinWords)[0];
+  return word === undefined ? prefix : plainName(`${prefix} ${word}`);
 }
+
+/** A name without accents: `nameFrom` would part a word at each. */
+function plainName(text: string): string {
+  return nameFrom(text.normalize("NFKD").replace(/\p{M}+/gu, ""));
+}
+
+function latinWords(text: string): string[] {
+  const words = text.match(/[A-Za-z\u00C0-\u024F][\w\u00C0-\u024F@./'’-]*/g) ?? [];
+  return [...new Set(words)].filter((word) => word.length > 1 && !unnamed.has(word.toLowerCase().replace(/’/g, "'")));
+}
+
+const unnamed = new Set(
+  (
+    "a an and are as at be but by for from i im i'm in into is it it's its me my of on or our please so that that's the " +
+    "their them then there this to was we were with would you you're your just really was should could can will do did " +
+    "what which who why how have has had having el la los las un una de del al en que ya es por para con si se lo su tu " +
+    "y o der die das und ist ein eine den dem mit auf für zu le les des et est une pour dans qui vous je agent said while " +
+    "working running"
+  ).split(" "),
+);
 
 /** How the agent should work is the person's; what names files and things is the project's. */
 function scopeOf(text: string): Scope {
-  const named = /[\w-]+\/[\w./-]+|\b[\w-]+\.(?:md|ts|js|py|go|rs|tsx|json|ya?ml|toml|sh)\b|@[\w-]+\/|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+\b|[A-Z][a-z]+[A-Z]\w+/.test(text);
-  return named || says.tellsCustom.test(text) ? "project" : "user";
+  return namesThings.test(text) || says.tellsCustom.test(text) ? "project" : "user";
 }
+
+const namesThings =
+  /[\w-]+\/[\w./-]+|\b[\w-]+\.(?:md|ts|js|py|go|rs|tsx|json|ya?ml|toml|sh|rb|java|php|css|sql|proto)\b|@[\w-]+\/|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z]+[A-Z]\w+/;

@@ -141,6 +141,7 @@ function instructionIn(turn: Turn): Verdict {
     const bare = withoutOpening(sentence);
     const plain = sentence.replace(quoted, " ");
     const kept = says.writesRule.test(plain);
+    const updated = !kept && says.updatesRules.test(plain);
     const at = bare.search(says.standing);
     const signs: Record<keyof typeof weights, boolean> = {
       always: true,
@@ -150,7 +151,8 @@ function instructionIn(turn: Turn): Verdict {
       ordersAlways: says.ordersAlways.test(bare),
       remembers: says.remembers.test(bare),
       ruleFile: kept,
-      changedFact: kept && says.changedFact.test(turn.words),
+      ruleFileUpdated: updated,
+      changedFact: updated && says.changedFact.test(turn.words),
       language: says.choosesLanguage.test(sentence),
       process: says.followsProcess.test(sentence),
       firm: says.firm.test(sentence),
@@ -158,15 +160,21 @@ function instructionIn(turn: Turn): Verdict {
       work: says.namesWork.test(sentence),
       product: says.namesProduct.test(sentence) && !says.namesWork.test(sentence),
       takenOn: takesOn || grants,
-      wish: says.wishes.test(bare) && !says.writesRule.test(bare.slice(0, policy.detect.speech.openingChars * 8)),
+      wish: says.wishes.test(bare) && bare.search(says.writesRule) !== 0,
       bug: says.reportsBug.test(sentence),
       opening: turn.opening,
       long: turn.words.length > policy.detect.speech.longTurn,
       specification: turn.words.split("\n").length >= policy.detect.speech.specificationLines,
     };
-    return { sentence, score: likelihood(weights, new Set(keysOf(signs).filter((sign) => signs[sign]))) };
+    const score = likelihood(weights, new Set(keysOf(signs).filter((sign) => signs[sign])));
+    return { sentence: signs.language ? languageClause(sentence) : sentence, score };
   });
   return best("explicit-instruction", scored);
+}
+
+/** Only what is said of the language: it often hangs on a task. */
+function languageClause(sentence: string): string {
+  return sentence.split(/[,，;；]/u).find((clause) => says.choosesLanguage.test(clause)) ?? sentence;
 }
 
 const quoted = /"[^"\n]{1,300}"|“[^”\n]{1,300}”|「[^」\n]{1,300}」|`[^`\n]{1,200}`/gu;
