@@ -119,7 +119,7 @@ export const policy = {
       savesAs: 4.5,
       standing: 2.1,
       standingFirst: 0.8,
-      ordersAlways: 2.3,
+      ordersAlways: 2.6,
       remembers: 2.3,
       ruleFile: 2.3,
       ruleFileUpdated: 1.6,

@@ -11,7 +11,8 @@ export const refuses = opens(
   "(?:stop\\b|wrong\\b|incorrect\\b|correction\\b|not quite\\b|not like (?:that|this)\\b|not what\\b|undo (?:that|this|it|your)|revert (?:that|this|it|your))",
   "(?:that(?:'|’)?s|that is|this is|it(?:'|’)?s|you(?:'|’)?re|you are) (?:not|wrong|incorrect|backwards)\\b(?! (?:working|loading|showing))",
   "(?:that|this) (?:isn(?:'|’)?t|wasn(?:'|’)?t) (?:right|correct|what|how|it|true)\\b",
-  "actually,? (?:it|we|you|use|the|no|i|that|this|don(?:'|’)?t)\\b",
+  "actually,? (?:it|we|you|use|the|no|that|this|don(?:'|’)?t)\\b",
+  "(?:i|we)(?:'|’)?d (?:rather|prefer (?:you|we|not|it if))\\b|(?:i|we) would (?:rather|prefer (?:you|we|not|it if))\\b",
   "(?:i|we) (?:don(?:'|’)?t|dont|do not|didn(?:'|’)?t|didnt|did not) (?:want (?:you|any|a|an|the|to (?:use|have|add)|other|this|that)|need (?:this|that|all|any|a|the|so)|ask|mean|say|think)\\b",
   "(?:(?:this|that|it)(?:'|’)?s? ?(?:is )?)?(?:way )?too (?:complicated|complex|much|verbose|clever|many)\\b|over-?(?:engineered|complicated|kill)",
   "(?:不对|不是(?!很)|不行|不，|不,|不要|别(?!人|的|处)|错了|搞错|停下|停一下|(?:我们|我)?(?:不需要|没必要|没有必要|不用)|我觉得(?:你|不)|我不(?!知道|确定|清楚))",
@@ -70,7 +71,7 @@ export const bars = oneOf(
 export const faults = oneOf(
   "\\byou(?:'|’)?(?: a)?re (?:all )?supposed\\b|\\byou were supposed\\b|\\bsupposed to (?:be |have )?(?:use|using|follow|only)\\b",
   "\\b(?:i|we) (?:already |just |clearly |literally )?(?:said|told you|asked you|mentioned|specified|asked for)\\b|\\b(?:like|as) i said\\b|\\bi was (?:just )?(?:telling|asking)\\b|\\bhow many times\\b|\\bkeep telling you\\b",
-  "\\byou (?:keep|forgot|missed|ignored|skipped|overwrote|should(?:n(?:'|’)?t| not)? have|misunderstood|made up|guessed|assumed|hallucinated|never)\\b|\\byou (?:didn(?:'|’)?t|did not|haven(?:'|’)?t) (?:read|run|check|test|follow|use|update|look|write|commit|ask|even|actually|verify|do)\\b",
+  "\\byou (?:keep|forgot|missed|ignored|skipped|overwrote|should(?:n(?:'|’)?t| not)? have|misunderstood|made up|guessed|assumed|hallucinated|never)\\b|\\bshould(?:n(?:'|’)?t| not)? have (?:been|used|gone|asked|stayed)\\b|\\byou (?:didn(?:'|’)?t|did not|haven(?:'|’)?t) (?:read|run|check|test|follow|use|update|look|write|commit|ask|even|actually|verify|do)\\b",
   "你(?:没有|没|忘|又|漏|理解错|可能没)|(?:我|之前|反馈|刚才|刚刚|跟你)(?:已经)?(?:说|讲|提|反馈)过|反馈过|我说的是|不还是|需要我来",
   "(?:と|って)(?:言|い)(?:った|いました)|言ったはず|理解して(?:い)?(?:ない|ません)|わかって(?:い)?ない|忘れて(?:い|る|ます|ませんか)|何度も(?:同じ|言)",
   "말했(?:잖|는데|듯)|라고 했|잊었|안 했(?:네|어|잖)|몇 번",
@@ -81,7 +82,7 @@ export const faults = oneOf(
 
 /** Asks why it was done so, or holds it up. */
 export const reproaches = oneOf(
-  "\\bwhy (?:did|are|do|would|were|have|didn(?:'|’)?t|aren(?:'|’)?t|don(?:'|’)?t|haven(?:'|’)?t) (?:you|u)\\b|\\bwhy (?:do|should) i (?:have|need)\\b|\\bwhy am i\\b",
+  "\\bwhy (?:did|are|do|would|were|have|didn(?:'|’)?t|aren(?:'|’)?t|haven(?:'|’)?t) (?:you|u)\\b|\\bwhy (?:do|should) i (?:have|need)\\b|\\bwhy am i\\b",
   "\\bdid you (?:even |actually |not )?(?:run|read|check|test|verify|write|look)\\b|\\bhave you (?:even |actually |not )?(?:run|read|checked|tested|verified|looked|tried)\\b",
   "\\byou(?:'|’)?re (?:editing|changing|using|writing|running|looking|adding|making|doing)\\b|\\byou (?:changed|edited|added|used|created|wrote|put|ran|committed|pushed|deleted|removed|broke)\\b",
   "你为什么|为什么你|为什么(?:又|还要我|要我|需要我|是.{1,24}而不是)|你(?:怎么|搞|弄)|你现在(?:处理|做|改|写)|你的(?:报告|文档|方案|代码|改动|实现|总结|理解)",
@@ -105,9 +106,9 @@ export const sets = oneOf(
 
 /** Says that less would do, or that it is the wrong way round. */
 export const lessens = oneOf(
-  "\\bno need\\b|\\bnot necessary\\b|\\bdon(?:'|’)?t need\\b|\\bunnecessary\\b|\\bis enough\\b|\\bmore right\\b|\\bbetter to\\b|\\b(?:just|only) (?:use|run|do|touch|change)\\b|\\bwill be (?:lost|overwritten)\\b|\\bgenerated\\b",
-  "并不是|不用|不需要|没必要|没有必要|不必|不应该|反的|反了|多余|重复|这么复杂|过度",
-  "必要(?:は)?(?:ない|ありません)|(?:ない)?(?:のでは|んじゃ)(?:ない)?|だけで(?:いい|十分)",
+  "\\bno need\\b|\\bnot necessary\\b|\\bdon(?:'|’)?t need\\b|\\bunnecessary\\b|\\bis enough\\b|\\b(?:useless|pointless|makes no sense|overkill)\\b|\\bmore right\\b|\\bbetter to\\b|\\b(?:just|only) (?:use|run|do|touch|change)\\b|\\bwill be (?:lost|overwritten)\\b|\\bgenerated\\b",
+  "并不是|不用|不需要|没必要|没有必要|不必|不应该|反的|反了|没意义|没有意义|多余|重复|这么复杂|过度",
+  "必要(?:は)?(?:ない|ありません)|(?:ない)?(?:のでは|んじゃ)(?:ない)?|だけで(?:いい|十分)|意味(?:が|は)?(?:ない|ありません)",
   "필요 ?(?:없|는 없)|만 (?:하면|있으면)",
   "no es necesario|no hace falta|misma rama",
   "nicht nötig|reicht\\b|lieber",
