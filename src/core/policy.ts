@@ -30,6 +30,9 @@ export const policy = {
       tinyWords: 3,
       /** Words that a turn must have which say what it is about. */
       leastContent: 2,
+      /** What each such word adds to the log-odds, and how many count. */
+      perContentWord: 0.006,
+      mostContent: 25,
       /** Words up to which a turn is a remark. */
       briefWords: 22,
       /** Pairs of characters make more words than the text has: the share that is one too many. */
@@ -41,12 +44,16 @@ export const policy = {
       /** Share of its words that a turn has in common with the one before: sent again, or said once more in other words. */
       resent: 0.8,
       restated: 0.35,
+      /** Long prompts with the same head, this many times in a session, are a program's. */
+      templateChars: 300,
+      templateHead: 60,
+      templateTimes: 3,
       /** Characters of the reply in which an agent grants a point. */
       replyHead: 160,
       /** Calls after a turn that show how the agent reacted. */
       reactionCalls: 12,
       /** Confidence from which a turn counts as a finding. */
-      bar: { instruction: 0.48, correction: 0.42, convention: 0.48 },
+      bar: { instruction: 0.48, correction: 0.42, convention: 0.42 },
     },
     telling: {
       /** Characters of a lesson that are the person's, and the agent's. */
@@ -56,11 +63,12 @@ export const policy = {
       /** Share of words from which a reply comes back to what was said. */
       restates: 0.08,
       /** Words up to which a turn needs what the agent was doing to be understood. */
-      needsContext: 12,
+      needsContext: 9,
       nameWords: 6,
       triggerChars: 60,
       actionChars: 120,
       excerptChars: 600,
+      leastKeywords: 3,
       mostKeywords: 8,
     },
     /** What each sign adds to the log-odds that a turn corrects the agent. */
@@ -110,7 +118,7 @@ export const policy = {
       long: -0.6,
       specification: -1.5,
       tiny: -1.5,
-      empty: -1.2,
+      empty: -2,
       idle: -0.2,
     },
     /** What each sign adds to the log-odds that a sentence is an order to keep. */

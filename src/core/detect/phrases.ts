@@ -1,9 +1,12 @@
-/** What people and agents say, by what it means. Every pattern is bounded, so a long text costs no more than its length. */
+/**
+ * What people and agents say, by what it means. Every pattern is bounded, so a long text costs no more than its length,
+ * and reads lower-case text: to ignore case by a flag costs many times as much.
+ */
 
-const oneOf = (...patterns: readonly string[]): RegExp => new RegExp(patterns.join("|"), "iu");
+const oneOf = (...patterns: readonly string[]): RegExp => new RegExp(patterns.join("|"), "u");
 
 /** At the start of a sentence. */
-const opens = (...patterns: readonly string[]): RegExp => new RegExp(`^(?:${patterns.join("|")})`, "iu");
+const opens = (...patterns: readonly string[]): RegExp => new RegExp(`^(?:${patterns.join("|")})`, "u");
 
 /** Turns down what was just done: at the start of a sentence. */
 export const refuses = opens(
@@ -138,7 +141,15 @@ export const existsAlready = oneOf(
 );
 
 /** Speaks to the agent about itself. */
-export const addresses = oneOf("\\b(?:you|your|u|ur|yourself)\\b", "你|您", "あなた|君", "너|네가|당신", "\\b(?:tú|tu|te|ti)\\b", "\\b(?:du|dein\\w*|dir|dich)\\b", "\\b(?:toi|vous|ton|ta|tes)\\b");
+export const addresses = oneOf(
+  "\\b(?:you|your|u|ur|yourself)\\b",
+  "你|您",
+  "あなた|君",
+  "너|네가|당신",
+  "\\b(?:tú|tu|te|ti)\\b",
+  "\\b(?:du|dein\\w*|dir|dich)\\b",
+  "\\b(?:toi|vous|ton|ta|tes)\\b",
+);
 
 /** Tells the agent what it is to do. */
 export const tellsYou = oneOf(
@@ -243,7 +254,7 @@ export const passes = oneOf(
 export const agrees = opens(
   "(?:yes|yep|yeah|ok|okay|sure|great|perfect|cool|nice|thanks|thank you|thx|good|looks? good|lgtm|sounds? good|awesome|fine|exactly|correct|agreed|done|approved|it works|works|its fine|it(?:'|’)s fine)\\b",
   "(?:好的?|嗯|可以|行|没问题|同意|合理|对的?|是的|接受|谢谢|不错|非常好|确认|我觉得可以)",
-  "(?:はい|ええ|うん|了解|いいです|大丈夫|ありがとう|OK|お願いします|完璧)",
+  "(?:はい|ええ|うん|了解|いいです|大丈夫|ありがとう|お願いします|完璧)",
   "(?:네|예|응|좋아|좋습|괜찮|감사|고마워|맞아)",
   "(?:sí|si,|vale|perfecto|listo|confirmado|gracias|claro|genial|ok)",
   "(?:ja\\b|gut|super|danke|passt|genau)",
@@ -300,7 +311,7 @@ export const savesAs =
 
 /** A file in which agents keep what they are told. */
 export const ruleFile =
-  /\b(?:CLAUDE|AGENTS|GEMINI|CONVENTIONS|CONTRIBUTING|MEMORY)(?:\.local)?\.md\b|\.cursorrules|\.cursor\/rules|copilot-instructions|\b(?:your|project) (?:memory|rules|instructions)\b|记忆(?:里|中)|メモリ/iu;
+  /\b(?:claude|agents|gemini|conventions|contributing|memory)(?:\.local)?\.md\b|\.cursorrules|\.cursor\/rules|copilot-instructions|\b(?:your|project) (?:memory|rules|instructions)\b|记忆(?:里|中)|メモリ/u;
 
 const ruleFileName = `(?:the |your |our |my |el |tu |la |die |deine |le |ton )?@?[\\w./-]{0,40}(?:${ruleFile.source})`;
 
@@ -392,7 +403,7 @@ export const pointsOut = oneOf(
 export const withdraws = opens(
   "(?:never ?mind|nvm|forget (?:it|that|what i said)|scratch that|ignore (?:that|my|what)|actually,? (?:keep|leave|no|it(?:'|’)?s (?:fine|ok|right)|you(?:'|’)?re right|you were right|that(?:'|’)?s fine)|my (?:bad|mistake)|sorry,? (?:i was wrong|you(?:'|’)?re right|my)|i was wrong|you were right|on second thought|undo that|go back to (?:your|the first)|leave it)",
   "(?:算了|不用了|当我没说|还是(?:用|按)(?:原来|之前|你)|我(?:搞|看|弄|说)错了|你是对的|忽略)",
-  "(?:やっぱり|やっぱ|やはり|気にしないで|忘れて|さっきのは(?:なし|無視)|私の(?:間違い|勘違い))",
+  "(?:(?:やっぱり|やっぱ|やはり)(?!.{0,12}(?:動|エラー|だめ|ダメ|同じ))|気にしないで|忘れて|さっきのは(?:なし|無視)|私の(?:間違い|勘違い))",
   "(?:아니다|됐어|됐습니다|신경 ?쓰지|그냥 (?:둬|놔)|내가 (?:틀렸|잘못)|취소)",
   "(?:olv[ií]dalo|d[eé]jalo|no importa|me equivoqué|tenías razón)",
   "(?:vergiss es|egal|doch lieber|lass es|mein fehler|du hattest recht)",
@@ -422,7 +433,15 @@ export const apologises = oneOf(
 );
 
 /** The agent answers no: it had not done what it was asked about. */
-export const deniesFirst = opens("no[.,!\\s—-]|not yet", "没有|还没", "いいえ|まだ|いえ", "아니요|아직", "no[,.]|todavía no", "nein|noch nicht", "non|pas encore");
+export const deniesFirst = opens(
+  "no[.,!\\s—-]|not yet",
+  "没有|还没",
+  "いいえ|まだ|いえ",
+  "아니요|아직",
+  "no[,.]|todavía no",
+  "nein|noch nicht",
+  "non|pas encore",
+);
 
 /** The agent takes it on: at the start of its reply. */
 export const accepts = opens(

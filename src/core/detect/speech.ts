@@ -13,7 +13,9 @@ export function ownWords(text: string): string {
     .replace(/<([a-z][\w-]{2,40})>[^<]{0,8000}<\/\1>/g, "\n")
     .replace(/\[(?:Image|Pasted text)[^\]\n]{0,60}\]/gi, " ");
   const lines = bare.split("\n").map((line) => line.replace(/^\s*[❯›]\s*/, "").trim());
-  const kept = lines.filter((line) => line !== "" && !pasted.some((shape) => shape.test(line.slice(0, 400))));
+  const kept = beforeDocument(lines).filter(
+    (line) => line !== "" && !pasted.some((shape) => shape.test(line.slice(0, 400))),
+  );
   return proseOf(kept).slice(0, mostChars).trim();
 }
 
@@ -32,6 +34,12 @@ const pasted: readonly RegExp[] = [
   /[{;]$|^[})\]]|^(?:import|export|const|let|var|return|function|def|class|if|for|while) .*[({=:]/,
   /^(?:\/\/|\/\*|\*\/|<\/?[a-z][\w-]*[ >])/i,
 ];
+
+/** What stands above a document: a text with several headings is one. */
+function beforeDocument(lines: readonly string[]): readonly string[] {
+  const headings = lines.flatMap((line, at) => (/^#{1,4} \S/.test(line) ? [at] : []));
+  return headings.length < 2 ? lines : lines.slice(0, headings[0]);
+}
 
 /** The paragraphs of a long text that are its writer's: what comes before the material, and the word after it. */
 function proseOf(lines: readonly string[]): string {
@@ -66,9 +74,12 @@ const smallOpening =
 
 /** Whether a sentence asks, in any of the languages. */
 export function asks(sentence: string): boolean {
-  return /[?？]\s*$|[吗呢么嗎][。~！!]?$|(?:です|ます|でしょう|ません|の|んです)か[。]?$|(?:나요|까요|니까|인가요|는지)\s*[.]?$/u.test(
-    sentence.trim(),
-  ) || /^(?:what|where|when|who|which|how|is|are|was|does|do|did|can|could|would|should|will|shall|have|has)\b/i.test(
-    withoutOpening(sentence),
+  return (
+    /[?？]\s*$|[吗呢么嗎][。~！!]?$|(?:です|ます|でしょう|ません|の|んです)か[。]?$|(?:나요|까요|니까|인가요|는지)\s*[.]?$/u.test(
+      sentence.trim(),
+    ) ||
+    /^(?:what|where|when|who|which|how|is|are|was|does|do|did|can|could|would|should|will|shall|have|has)\b/i.test(
+      withoutOpening(sentence),
+    )
   );
 }

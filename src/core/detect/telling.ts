@@ -4,6 +4,7 @@ import { type Finding, finding, noExcerpt, type Scope } from "../finding.ts";
 import { policy } from "../policy.ts";
 import { nameFrom, overlap, termsOf, wordsOf } from "../words.ts";
 import * as says from "./phrases.ts";
+import { contentOf } from "./signs.ts";
 import { sentencesOf, withoutOpening } from "./speech.ts";
 import type { Turn } from "./turns.ts";
 import type { Verdict } from "./verdict.ts";
@@ -26,7 +27,7 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
       keywords,
       confidence,
       name: saved ?? nameOf(kind, said, [replied, doing ?? ""]),
-      scope: scopeOf(`${said} ${replied}`),
+      scope: scopeOf(said, replied),
       artifact: saved !== null || namesSteps(sentences) ? "skill" : "rule",
       excerpt: {
         ...noExcerpt,
@@ -48,7 +49,10 @@ function lessonOf(said: string, replied: string, doing: string | null): string {
 
 function tidy(text: string, most: number): string {
   const flat = withoutOpening(text.replace(/\s+/g, " ").trim());
-  const whole = flat.charAt(0).toUpperCase() + flat.slice(1);
+  // A path or an identifier keeps its case.
+  const whole = /^\p{Ll}\p{L}*(?:[\s,!?'’]|[.:]?$)/u.test(flat)
+    ? flat.charAt(0).toUpperCase() + flat.slice(1)
+    : flat;
   if (whole.length <= most) return whole;
   const cut = whole.slice(0, most);
   const end = Math.max(...[" ", "，", "、", "。", "；"].map((stop) => cut.lastIndexOf(stop)));
@@ -63,8 +67,10 @@ function endSentence(text: string): string {
 
 /** "Very good, but …": the lesson is in what follows. */
 function withoutPraise(said: string): string {
-  const turn = said.slice(0, 80).search(/\bbut\b|\bhowever\b|但是?|不过|\bpero\b|けど|ただ|하지만|\baber\b|\bmais\b/iu);
-  return says.agrees.test(said) && turn > 0 ? said.slice(turn) : said;
+  const turn = said
+    .slice(0, 80)
+    .search(/\bbut\b|\bhowever\b|但是?|不过|\bpero\b|けど|ただ|하지만|\baber\b|\bmais\b/iu);
+  return says.agrees.test(said.toLowerCase()) && turn > 0 ? said.slice(turn) : said;
 }
 
 /**
@@ -79,11 +85,17 @@ function restatement(reply: string, about: string | null): string {
     .join("\n");
   const useful = sentencesOf(prose.replace(/[*#`>]+/g, " "))
     .map((sentence) => withoutCourtesy(sentence.replace(/^(?:\d+[.)]|[-•])\s+/, "")).replace(/\s+/g, " "))
-    .filter((sentence) => termsOf(sentence).size >= 3 && !/[|✅❌📊🎯🔄]|^-{2,}/u.test(sentence) && !announces.test(sentence))
+    .filter(
+      (sentence) =>
+        contentOf(sentence) >= 2 && !/[|✅❌📊🎯🔄]|^-{2,}/u.test(sentence) && !announces.test(sentence),
+    )
     .slice(0, limits.replySentences);
   // A heading without what it heads says nothing.
   if (/[:：]\s*$/u.test(useful.at(-1) ?? "")) useful.pop();
-  const told = tidy(useful.map((sentence) => (/[:：]\s*$/u.test(sentence) ? sentence : endSentence(sentence))).join(" "), limits.replyChars);
+  const told = tidy(
+    useful.map((sentence) => (/[:：]\s*$/u.test(sentence) ? sentence : endSentence(sentence))).join(" "),
+    limits.replyChars,
+  );
   return about === null || overlap(termsOf(told), termsOf(about)) > limits.restates ? told : "";
 }
 
@@ -123,17 +135,21 @@ const condition =
 
 function namesSteps(sentences: readonly string[]): boolean {
   const text = sentences.join(" ").slice(0, 2_000);
-  return /(?:^|\s)1[.)、]\s?\S.{1,400}\s2[.)、]\s?\S/su.test(text) || /\bfirst\b.{1,200}\bthen\b.{1,200}\bthen\b/isu.test(text);
+  return (
+    /(?:^|\s)1[.)、]\s?\S.{1,400}\s2[.)、]\s?\S/su.test(text) ||
+    /\bfirst\b.{1,200}\bthen\b.{1,200}\bthen\b/isu.test(text)
+  );
 }
 
-/** The words that tell this lesson from others: names of things first, then what the reply repeats. */
+/** The words that tell this lesson from others: names of things first, then what the reply repeats, then the reply's. */
 function keywordsOf(said: string, replied: string): string[] {
   const answer = new Set(phrasesOf(replied));
-  return [...new Set(phrasesOf(said))]
+  const own = [...new Set(phrasesOf(said))]
     .map((word, at) => ({ word, rank: weightOf(word) + (answer.has(word) ? 1 : 0) - at / 50 }))
     .sort((a, b) => b.rank - a.rank)
     .slice(0, limits.mostKeywords)
     .map(({ word }) => word);
+  return [...new Set([...own, ...[...answer].slice(0, Math.max(0, limits.leastKeywords - own.length))])];
 }
 
 function weightOf(word: string): number {
@@ -144,10 +160,14 @@ function weightOf(word: string): number {
 function phrasesOf(text: string): string[] {
   return text
     .toLowerCase()
-    .split(/[^\p{L}\p{M}\p{N}_./@-]+|(?<=[\p{Script=Han}ぁ-ヿ])(?=[a-z0-9@])|(?<=[a-z0-9])(?=[\p{Script=Han}ぁ-ヿ])/u)
+    .split(
+      /[^\p{L}\p{M}\p{N}_./@-]+|(?<=[\p{Script=Han}ぁ-ヿ])(?=[a-z0-9@])|(?<=[a-z0-9])(?=[\p{Script=Han}ぁ-ヿ])/u,
+    )
     .flatMap((run) => (/[\p{Script=Han}ぁ-ヿ]/u.test(run) ? run.split(smallCharacters) : [run]))
     .map((word) => word.replace(/^[-./]+|[-./]+$/g, ""))
-    .filter((word) => word.length > 1 && word.length <= 40 && !small.has(word) && !says.contentless.has(word));
+    .filter(
+      (word) => word.length > 1 && word.length <= 40 && !small.has(word) && !says.contentless.has(word),
+    );
 }
 
 const smallCharacters =
@@ -166,8 +186,11 @@ const small = new Set(
 
 /** What to call it: the person's words in their order, else what the agent said or did. */
 function nameOf(kind: Finding["kind"], said: string, others: readonly string[]): string {
-  const prefix = kind === "user-correction" ? "correction" : kind === "convention" ? "convention" : "instruction";
-  const own = latinWords(said);
+  const prefix =
+    kind === "user-correction" ? "correction" : kind === "convention" ? "convention" : "instruction";
+  const own = latinWords(
+    said.replace(/^(?:(?:no+|nope|wait|actually|why)\b[\s,.!]+|(?:stop|wrong)[,.!]+\s*)+/i, ""),
+  );
   if (own.length >= 2) return plainName(own.slice(0, limits.nameWords).join(" "));
   const word = own[0] ?? others.flatMap(latinWords)[0];
   return word === undefined ? prefix : plainName(`${prefix} ${word}`);
@@ -175,12 +198,15 @@ function nameOf(kind: Finding["kind"], said: string, others: readonly string[]):
 
 /** A name without accents: `nameFrom` would part a word at each. */
 function plainName(text: string): string {
-  return nameFrom(text.normalize("NFKD").replace(/\p{M}+/gu, ""));
+  const words = nameFrom(text.normalize("NFKD").replace(/\p{M}+/gu, "")).split("-");
+  return [...new Set(words)].join("-");
 }
 
 function latinWords(text: string): string[] {
   const words = text.match(/[A-Za-z\u00C0-\u024F][\w\u00C0-\u024F@./'’-]*/g) ?? [];
-  return [...new Set(words)].filter((word) => word.length > 1 && !unnamed.has(word.toLowerCase().replace(/’/g, "'")));
+  return [...new Set(words)].filter(
+    (word) => word.length > 1 && !unnamed.has(word.toLowerCase().replace(/’/g, "'")),
+  );
 }
 
 const unnamed = new Set(
@@ -193,9 +219,14 @@ const unnamed = new Set(
   ).split(" "),
 );
 
-/** How the agent should work is the person's; what names files and things is the project's. */
-function scopeOf(text: string): Scope {
-  return namesThings.test(text) || says.tellsCustom.test(text) ? "project" : "user";
+/** How the agent should work is the person's; what names files and things, or how things are done here, the project's. */
+function scopeOf(said: string, replied: string): Scope {
+  const words = said.toLowerCase();
+  if (says.choosesLanguage.test(words)) return "user";
+  if (namesThings.test(`${said} ${replied}`) || says.tellsCustom.test(words)) return "project";
+  return says.addresses.test(words) || says.standing.test(words) || says.ordersSteps.test(words)
+    ? "user"
+    : "project";
 }
 
 const namesThings =

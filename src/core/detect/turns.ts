@@ -1,4 +1,5 @@
 import type { Event } from "../event.ts";
+import { policy } from "../policy.ts";
 import { overlap, termsOf } from "../words.ts";
 import { ownWords, sentencesOf } from "./speech.ts";
 
@@ -23,8 +24,10 @@ export interface Turn {
   readonly reply: Event | null;
   /** The agent's calls until the person speaks again. */
   readonly after: readonly Event[];
-  /** How much of it the person had said in the turn before: 1 all. */
+  /** How much of it the person had said in the turn before, after which the agent answered: 1 all. */
   readonly again: number;
+  /** The person sent it once more before the agent answered: the next turn is the one that counts. */
+  readonly resent: boolean;
   /** The person's own words in the next turn. */
   readonly next: string;
 }
@@ -32,32 +35,53 @@ export interface Turn {
 /** The turns of a session in their order. */
 export function turnsOf(events: readonly Event[]): Turn[] {
   const starts = events.flatMap(({ kind }, at) => (kind === "prompt" ? [at] : []));
-  const words = starts.map((at) => ownWords(events[at]?.text ?? ""));
-  const turns: Turn[] = [];
-  for (const [n, at] of starts.entries()) {
+  const prompts = starts.map((at) => events[at]?.text ?? "");
+  const isTemplate = templatesIn(prompts);
+  const words = prompts.map((text) => (isTemplate(text) ? "" : ownWords(text)));
+  const terms = words.map(termsOf);
+  const shared = (n: number) => overlap(terms[n] ?? new Set(), terms[n - 1] ?? new Set());
+  const parts = starts.map((at, n) => events.slice(at + 1, starts[n + 1] ?? events.length));
+  const agentFirst = events.findIndex(({ kind }) => kind === "reply" || kind === "call");
+  return starts.flatMap((at, n) => {
     const prompt = events[at];
-    if (prompt === undefined) continue;
-    const earlier = n === 0 ? 0 : (starts[n - 1] ?? 0) + 1;
-    const before = events.slice(earlier, at);
-    const after = events.slice(at + 1, starts[n + 1] ?? events.length);
     const own = words[n] ?? "";
-    turns.push({
+    if (prompt === undefined || own === "") return [];
+    const before = n === 0 ? events.slice(0, at) : (parts[n - 1] ?? []);
+    const after = parts[n] ?? [];
+    return {
       prompt,
       words: own,
       sentences: sentencesOf(own),
       before: before.filter(isCall),
-      opening: !events.slice(0, at).some(({ kind, tool }) => kind === "reply" || (kind === "call" && tool !== null)),
+      opening: agentFirst < 0 || agentFirst > at,
       asked: asksLast(before),
       rejected: rejectedWith(prompt, before),
-      interrupted: before.slice(-3).some(({ kind, text }) => kind === "mark" && stopped.test(text.slice(0, 80))),
-      queued: before.at(-1)?.kind === "call" && before.at(-1)?.outcome !== "rejected" && after[0]?.kind === "call",
+      interrupted: before
+        .slice(-3)
+        .some(({ kind, text }) => kind === "mark" && stopped.test(text.slice(0, 80))),
+      queued:
+        before.at(-1)?.kind === "call" && before.at(-1)?.outcome !== "rejected" && after[0]?.kind === "call",
       reply: replyIn(after),
       after: after.filter(isCall),
-      again: n === 0 ? 0 : overlap(termsOf(own), termsOf(words[n - 1] ?? "")),
+      again: before.some(isAgents) ? shared(n) : 0,
+      resent: !after.some(isAgents) && shared(n + 1) > policy.detect.speech.resent,
       next: words[n + 1] ?? "",
-    });
-  }
-  return turns;
+    };
+  });
+}
+
+/** Long prompts that begin alike again and again come from a program. */
+function templatesIn(prompts: readonly string[]): (text: string) => boolean {
+  const { templateChars, templateHead, templateTimes } = policy.detect.speech;
+  const heads = new Map<string, number>();
+  const headOf = (text: string) => text.slice(0, templateHead);
+  const long = (text: string) => text.length >= templateChars;
+  for (const text of prompts) if (long(text)) heads.set(headOf(text), (heads.get(headOf(text)) ?? 0) + 1);
+  return (text) => long(text) && (heads.get(headOf(text)) ?? 0) >= templateTimes;
+}
+
+function isAgents({ kind }: Event): boolean {
+  return kind === "reply" || kind === "call";
 }
 
 const stopped = /interrupted|aborted|cancel/i;
@@ -75,7 +99,9 @@ function asksLast(before: readonly Event[]): boolean {
 /** The call which the person turned down with these words: they stand where its result does, or right behind it. */
 function rejectedWith(prompt: Event, before: readonly Event[]): Event | null {
   const last = before.findLast(({ kind }) => kind !== "mark");
-  return last?.outcome === "rejected" && (last.resultKey === prompt.key || before.at(-1) === last) ? last : null;
+  return last?.outcome === "rejected" && (last.resultKey === prompt.key || before.at(-1) === last)
+    ? last
+    : null;
 }
 
 /** The agent's first words that say something: it often calls a tool first. */

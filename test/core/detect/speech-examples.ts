@@ -13,7 +13,11 @@ export interface Example {
 /** Turns as developers write them, invented before the patterns were, so that they show how these travel. */
 export const examples: readonly Example[] = [
   // English: corrections
-  { said: "no, use pnpm not npm here", reply: "You're right, this is a pnpm workspace. Switching.", is: "user-correction" },
+  {
+    said: "no, use pnpm not npm here",
+    reply: "You're right, this is a pnpm workspace. Switching.",
+    is: "user-correction",
+  },
   {
     said: "why did you add a new util? we already have formatDate in src/lib/dates.ts",
     reply: "Good catch, I should have reused it. Let me remove mine.",
@@ -88,9 +92,21 @@ export const examples: readonly Example[] = [
     before: "rejected",
   },
   // English: look-alikes
-  { said: "it still doesn't work, same error as before", reply: "Let me look at the logs again.", is: "nothing" },
-  { said: "why is the build so slow?", reply: "The build is slow because of the source maps.", is: "nothing" },
-  { said: "can you also add a dark mode toggle to the settings page", reply: "Sure! I'll add a toggle.", is: "nothing" },
+  {
+    said: "it still doesn't work, same error as before",
+    reply: "Let me look at the logs again.",
+    is: "nothing",
+  },
+  {
+    said: "why is the build so slow?",
+    reply: "The build is slow because of the source maps.",
+    is: "nothing",
+  },
+  {
+    said: "can you also add a dark mode toggle to the settings page",
+    reply: "Sure! I'll add a toggle.",
+    is: "nothing",
+  },
   { said: "make the button blue instead of green", reply: "Done, the button is blue now.", is: "nothing" },
   { said: "ok looks good, go ahead", reply: "Great, continuing with step two.", is: "nothing" },
   { said: "let's skip the tests for now", reply: "OK, skipping the tests for now.", is: "nothing" },
@@ -106,10 +122,22 @@ export const examples: readonly Example[] = [
     reply: "You're right, the list can be undefined. Fixing.",
     is: "nothing",
   },
-  { said: "do you remember where we put the deploy script?", reply: "Yes, it is in scripts/deploy.sh.", is: "nothing" },
-  { said: "the sidebar always overlaps the content on mobile", reply: "Let me check the CSS.", is: "nothing" },
+  {
+    said: "do you remember where we put the deploy script?",
+    reply: "Yes, it is in scripts/deploy.sh.",
+    is: "nothing",
+  },
+  {
+    said: "the sidebar always overlaps the content on mobile",
+    reply: "Let me check the CSS.",
+    is: "nothing",
+  },
   { said: "I don't understand, what does this function do?", reply: "It parses the header.", is: "nothing" },
-  { said: "should we use redis or memcached here?", reply: "Good question. I would use redis.", is: "nothing" },
+  {
+    said: "should we use redis or memcached here?",
+    reply: "Good question. I would use redis.",
+    is: "nothing",
+  },
   {
     said: "When the user always chooses the same city, remember this choice in local storage",
     reply: "I'll store the last city in local storage.",
@@ -117,7 +145,11 @@ export const examples: readonly Example[] = [
   },
   { said: "now implement step 3 of the plan", reply: "Starting with step 3.", is: "nothing" },
   { said: "the header is too big, make it smaller", reply: "Made the header smaller.", is: "nothing" },
-  { said: "what about the edge case where the list is empty?", reply: "Good catch! Let me handle it.", is: "nothing" },
+  {
+    said: "what about the edge case where the list is empty?",
+    reply: "Good catch! Let me handle it.",
+    is: "nothing",
+  },
   { said: "thanks, that fixed it!", reply: "Glad it works.", is: "nothing" },
   { said: "No errors anymore, commit and push", reply: "Committed and pushed.", is: "nothing" },
   // English: instructions and conventions
@@ -127,7 +159,11 @@ export const examples: readonly Example[] = [
     reply: "Will do. I'll run the linter before each commit.",
     is: "explicit-instruction",
   },
-  { said: "always answer in English please", reply: "Sure, I'll answer in English.", is: "explicit-instruction" },
+  {
+    said: "always answer in English please",
+    reply: "Sure, I'll answer in English.",
+    is: "explicit-instruction",
+  },
   {
     said: "remember this: staging deploys go through the blue cluster first",
     reply: "Noted.",
@@ -162,10 +198,27 @@ export const examples: readonly Example[] = [
   },
   // Chinese
   { said: "不对，这个项目用的是yarn，不要用npm", reply: "你说得对，我改用 yarn。", is: "user-correction" },
-  { said: "你为什么要新建一个组件？已经有 UserCard 了", reply: "抱歉，我应该复用 UserCard。", is: "user-correction" },
-  { said: "别直接改数据库，要写迁移脚本", reply: "明白了，我来写迁移脚本。", is: "user-correction", before: "rejected" },
-  { said: "我说的是测试环境，不是生产环境", reply: "抱歉，理解错了。我改成测试环境。", is: "user-correction" },
-  { said: "以后提交之前都要先跑一遍测试", reply: "好的，以后提交前我都会先跑测试。", is: "explicit-instruction" },
+  {
+    said: "你为什么要新建一个组件？已经有 UserCard 了",
+    reply: "抱歉，我应该复用 UserCard。",
+    is: "user-correction",
+  },
+  {
+    said: "别直接改数据库，要写迁移脚本",
+    reply: "明白了，我来写迁移脚本。",
+    is: "user-correction",
+    before: "rejected",
+  },
+  {
+    said: "我说的是测试环境，不是生产环境",
+    reply: "抱歉，理解错了。我改成测试环境。",
+    is: "user-correction",
+  },
+  {
+    said: "以后提交之前都要先跑一遍测试",
+    reply: "好的，以后提交前我都会先跑测试。",
+    is: "explicit-instruction",
+  },
   { said: "记住，接口返回都要用驼峰命名", reply: "好的，已记住。", is: "explicit-instruction" },
   { said: "还是不行，报同样的错", reply: "让我再看看日志。", is: "nothing" },
   { said: "为什么这里要用缓存？", reply: "因为接口比较慢。", is: "nothing" },
@@ -173,7 +226,11 @@ export const examples: readonly Example[] = [
   { said: "可以，继续吧", reply: "好的，继续。", is: "nothing" },
   { said: "字体再大一点", reply: "已调大字体。", is: "nothing" },
   // Japanese
-  { said: "違います。テストはvitestではなくjestで書いてください", reply: "失礼しました。jest で書き直します。", is: "user-correction" },
+  {
+    said: "違います。テストはvitestではなくjestで書いてください",
+    reply: "失礼しました。jest で書き直します。",
+    is: "user-correction",
+  },
   {
     said: "なんで新しいファイルを作ったの？既存のutils/date.tsを使って",
     reply: "申し訳ありません。既存のファイルを使います。",
@@ -191,7 +248,11 @@ export const examples: readonly Example[] = [
     before: "rejected",
   },
   { said: "今後コミットメッセージは日本語で書いて", reply: "承知しました。", is: "explicit-instruction" },
-  { said: "これからは必ずテストを実行してから報告してください", reply: "わかりました。", is: "explicit-instruction" },
+  {
+    said: "これからは必ずテストを実行してから報告してください",
+    reply: "わかりました。",
+    is: "explicit-instruction",
+  },
   { said: "まだエラーが出ます", reply: "ログを確認します。", is: "nothing" },
   { said: "この関数は何をしていますか？", reply: "この関数は日付を整形します。", is: "nothing" },
   { said: "ログインボタンを追加して", reply: "追加します。", is: "nothing" },
@@ -210,13 +271,21 @@ export const examples: readonly Example[] = [
     is: "user-correction",
     before: "rejected",
   },
-  { said: "앞으로는 항상 한국어로 답변해줘", reply: "네, 한국어로 답변하겠습니다.", is: "explicit-instruction" },
+  {
+    said: "앞으로는 항상 한국어로 답변해줘",
+    reply: "네, 한국어로 답변하겠습니다.",
+    is: "explicit-instruction",
+  },
   { said: "아직도 에러가 나요", reply: "로그를 확인해 보겠습니다.", is: "nothing" },
   { said: "이 함수는 뭐 하는 거야?", reply: "날짜를 변환하는 함수입니다.", is: "nothing" },
   { said: "로그인 버튼도 추가해줘", reply: "추가하겠습니다.", is: "nothing" },
   { said: "네 좋아요 진행해주세요", reply: "진행하겠습니다.", is: "nothing" },
   // Spanish, German, French
-  { said: "no, así no, usa el script que ya existe en scripts/", reply: "Tienes razón, uso el existente.", is: "user-correction" },
+  {
+    said: "no, así no, usa el script que ya existe en scripts/",
+    reply: "Tienes razón, uso el existente.",
+    is: "user-correction",
+  },
   {
     said: "Nein, nicht den Produktionsserver, du sollst das erst auf Staging testen",
     reply: "Entschuldigung, ich teste zuerst auf Staging.",
