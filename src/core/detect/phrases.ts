@@ -85,7 +85,7 @@ export const faults = oneOf(
 
 /** Asks why it was done so, or holds it up. */
 export const reproaches = oneOf(
-  "\\bwhy (?:did|are|do|would|were|have|didn(?:'|’)?t|aren(?:'|’)?t|haven(?:'|’)?t) (?:you|u)\\b|\\bwhy (?:do|should) i (?:have|need)\\b|\\bwhy am i\\b",
+  "\\bwhy (?:did|are|do|would|were|have|didn(?:'|’)?t|aren(?:'|’)?t|haven(?:'|’)?t) (?:you|u)\\b|\\bwhy (?:do|should) i (?:have|need)\\b|\\bwhy am i\\b|\\bwhy\\b.{1,60}\\bwhen (?:we|you|i|there|it|all)\\b",
   "\\bdid you (?:even |actually |not )?(?:run|read|check|test|verify|write|look)\\b|\\bhave you (?:even |actually |not )?(?:run|read|checked|tested|verified|looked|tried)\\b",
   "\\byou(?:'|’)?re (?:editing|changing|using|writing|running|looking|adding|making|doing)\\b|\\byou (?:changed|edited|added|used|created|wrote|put|ran|committed|pushed|deleted|removed|broke)\\b",
   "你为什么|为什么你|为什么(?:又|还要我|要我|需要我|是.{1,24}而不是)|你(?:怎么|搞|弄)|你现在(?:处理|做|改|写)|你的(?:报告|文档|方案|代码|改动|实现|总结|理解)",
@@ -155,7 +155,7 @@ export const addresses = oneOf(
 export const tellsYou = oneOf(
   "\\byou (?:should|must|need to|have to|ought to|can(?:'|’)?t|cannot|don(?:'|’)?t need|shouldn(?:'|’)?t|only need)\\b",
   "你(?:应该|该|需要|得|要|必须|不应该|不要|不能|不需要|总结不)",
-  "(?:あなた|君)は.{0,20}べき",
+  "べき(?:だ|です|でしょう|では)?(?:と思います)?[。！!]?$",
   "(?:너는|네가|당신은).{0,20}해야",
   "\\b(?:debes|tienes que|deber[ií]as)\\b",
   "\\bdu (?:sollst|solltest|musst|brauchst)\\b",
@@ -421,11 +421,22 @@ export const concedes = oneOf(
   "(?:vous avez|tu as) (?:tout à fait |entièrement )?raison|désolé|excuse|mes excuses|mon erreur|bien vu",
 );
 
+/** The agent says that something was pointed out to it: languages without pronouns show it here alone. */
+export const heedsPoint = oneOf(
+  "\\bgood catch\\b|\\bthanks for (?:the correction|catching|pointing)",
+  "[你您](?:的)?指(?:出|正)|感谢指",
+  "ご指摘|おっしゃる(?:通|とお)り",
+  "지적|말씀(?:하신)? ?대로",
+  "bien visto|buena observaci[oó]n",
+  "gut aufgepasst|guter hinweis",
+  "bien vu|bonne remarque",
+);
+
 /** The agent says that the fault is its own. */
 export const apologises = oneOf(
-  "\\bsorry\\b|\\bapolog\\w+|\\bmy (?:mistake|bad|fault)\\b|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|forgot)\\b|\\bi(?:'|’)?m not doing\\b|\\bi was (?:being )?(?:too|overly|careless|lazy|overthinking)\\b|\\bi(?:'|’)?m overthinking\\b|\\bi skipped\\b",
+  "\\bsorry\\b|\\bapolog\\w+|\\bmy (?:mistake|bad|fault)\\b|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|forgot)\\b|\\bi(?:'|’)?m not doing\\b|\\bi was (?:being )?(?:too|overly|careless|lazy|overthinking)\\b|\\bi(?:'|’)?m overthinking\\b|\\bi skipped\\b|\\bi was (?:stuck|hedging|guessing|conflating|assuming)\\b|\\bi over-?(?:did|delivered|complicated|engineered|thought)",
   "抱歉|对不起|是我的?(?:错|问题|疏忽)|我(?:错了|搞错|理解错|漏|忽略)|我的(?:逻辑|审查|理解)|我应该主动|我也该",
-  "申し訳|失礼(?:いた)?しました|すみません|ごめん|べきでした|見落と|飛ばして",
+  "申し訳|失礼(?:いた)?しました|すみません|ごめん|べきでした|見落と|飛ばして|逆でした|早合点|不注意|(?:して|できて)いませんでした|不十分でした|誤って",
   "죄송|미안|제가 (?:잘못|실수|틀)",
   "perd[oó]n|disculpa|lo siento|mi error|error mío|deb[ií] ",
   "entschuldig|tut mir leid|mein fehler",

@@ -31,7 +31,9 @@ export function correctionSigns(turn: Turn): Set<CorrectionSign> {
   const lessens = any(says.lessens);
   const ordersSteps = some(says.ordersSteps);
   const addresses = any(says.addresses);
+  const { grants, heeds, apologises, takesOn, denies } = reactionOf(turn);
   const pointed =
+    heeds ||
     blamed ||
     objected ||
     lessens ||
@@ -45,7 +47,6 @@ export function correctionSigns(turn: Turn): Set<CorrectionSign> {
   const bug = any(says.reportsBug);
   const work = any(says.namesWork);
   const product = any(says.namesProduct);
-  const { grants, apologises, takesOn, denies } = reactionOf(turn);
   const redone = redoes(turn);
   return shown<CorrectionSign>({
     always: true,
@@ -167,6 +168,7 @@ function reactionOf({ reply }: Turn) {
     .toLowerCase();
   return {
     grants: says.concedes.test(head),
+    heeds: says.heedsPoint.test(head),
     apologises: says.apologises.test(head),
     takesOn: says.accepts.test(head) || says.praises.test(head),
     denies: says.deniesFirst.test(head),
