@@ -39,6 +39,7 @@ export const policy = {
       pairsSpare: 0.45,
       /** Lines from which a turn is a specification. */
       specificationLines: 8,
+      leadSentences: 2,
       /** Characters in which a sentence opens. */
       openingChars: 12,
       /** Share of its words that a turn has in common with the one before: sent again, or said once more in other words. */

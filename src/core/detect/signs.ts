@@ -59,7 +59,7 @@ export function correctionSigns(turn: Turn): Set<CorrectionSign> {
     tellsYou: any(says.tellsYou),
     directs: redone && says.directs.test(first),
     saysNo: says.saysNo.test(first),
-    answers: turn.asked && turn.rejected === null,
+    answers: turn.asked && turn.rejected === null && !grants,
     requires: any(says.requires),
     work,
     product: product && !work,
@@ -121,7 +121,7 @@ export function instructionSigns(turn: Turn, said: string): Set<InstructionSign>
     wish: says.wishes.test(bare) && bare.search(says.writesRule) !== 0,
     bug: says.reportsBug.test(sentence),
     opening: turn.opening,
-    ...extentSigns(turn.words),
+    ...extentSigns(turn.words, turn.sentences.indexOf(said)),
   });
 }
 
@@ -150,7 +150,7 @@ export function conventionSigns(turn: Turn, said: string): Set<ConventionSign> {
     passes: says.passes.test(sentence),
     bug: says.reportsBug.test(sentence),
     takenOn: takesUp(turn),
-    ...extentSigns(turn.words),
+    ...extentSigns(turn.words, turn.sentences.indexOf(said)),
   });
 }
 
@@ -208,12 +208,10 @@ function sizeSigns(text: string) {
   };
 }
 
-/** A task or a specification rather than a remark. */
-function extentSigns(text: string) {
-  return {
-    long: text.length > limits.longTurn,
-    specification: text.split("\n").length >= limits.specificationLines,
-  };
+/** A task or a specification rather than a remark; the first sentences above a specification still speak to the agent. */
+function extentSigns(text: string, sentence = Number.POSITIVE_INFINITY) {
+  const listed = text.split("\n").length >= limits.specificationLines;
+  return { long: text.length > limits.longTurn, specification: listed && sentence >= limits.leadSentences };
 }
 
 function shown<Sign extends string>(signs: Readonly<Record<Sign, boolean>>): Set<Sign> {
