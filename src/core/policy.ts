@@ -66,6 +66,10 @@ export const policy = {
       /** Words up to which a turn needs what the agent was doing to be understood. */
       needsContext: 9,
       nameWords: 6,
+      /** Words of content below which an order means what was just done, and how much of that is told. */
+      pointsBack: 4,
+      mostSteps: 5,
+      stepChars: 80,
       triggerChars: 60,
       actionChars: 120,
       excerptChars: 600,

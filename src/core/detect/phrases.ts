@@ -488,3 +488,22 @@ export const contentless: ReadonlySet<string> = new Set(
     "don t didn isn wasn aren won can re m s ll ve d get got let lets go know here there yet maybe true false work works about"
   ).split(" "),
 );
+
+/** Means what was just done. */
+export const pointsBack = oneOf(
+  "\\b(?:this|that|these|it)\\b",
+  "这|刚才",
+  "これ|この|今の",
+  "이걸?|이것|방금",
+  "\\b(?:esto|eso)\\b",
+  "\\b(?:das|dies\\w*)\\b",
+  "\\b(?:ça|ceci|cela)\\b",
+);
+
+/** What a thing can be saved as without getting a name. */
+export const formats: ReadonlySet<string> = new Set(
+  (
+    "json jsonl yaml yml csv tsv xml html pdf png jpg jpeg svg gif webp txt text plain file files folder draft string " +
+    "markdown default template image env variable number integer boolean array list object base64 binary well new the"
+  ).split(" "),
+);

@@ -1,5 +1,5 @@
 import { policy } from "../policy.ts";
-import { termsOf, wordsOf } from "../words.ts";
+import { nameFrom, termsOf, wordsOf } from "../words.ts";
 import * as says from "./phrases.ts";
 import { asks, withoutOpening } from "./speech.ts";
 import type { Turn } from "./turns.ts";
@@ -103,7 +103,7 @@ export function instructionSigns(turn: Turn, said: string): Set<InstructionSign>
   const work = says.namesWork.test(sentence);
   return shown<InstructionSign>({
     always: true,
-    savesAs: says.savesAs.test(sentence),
+    savesAs: savedName(said) !== null,
     standing: from >= 0,
     standingFirst: from >= 0 && from <= limits.openingChars,
     ordersAlways: says.ordersAlways.test(bare),
@@ -123,6 +123,16 @@ export function instructionSigns(turn: Turn, said: string): Set<InstructionSign>
     opening: turn.opening,
     ...extentSigns(turn.words, turn.sentences.indexOf(said)),
   });
+}
+
+/** The name under which a person wants something kept; a format or a type is none. */
+export function savedName(text: string): string | null {
+  const [whole = "", name = ""] = says.savesAs.exec(text) ?? [];
+  const rest = text.slice(text.indexOf(whole) + whole.length);
+  const named = /-|_/.test(name) || /\b(?:skill|called|named)\b|["'`「“]/i.test(whole);
+  if (name === "" || (!named && (says.formats.has(name.toLowerCase()) || /^\s*\p{L}/u.test(rest))))
+    return null;
+  return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name) ? name : nameFrom(name) || null;
 }
 
 const quoted = /"[^"\n]{1,300}"|“[^”\n]{1,300}”|「[^」\n]{1,300}」|`[^`\n]{1,200}`/gu;

@@ -4,7 +4,7 @@ import { type Finding, finding, noExcerpt, type Scope } from "../finding.ts";
 import { policy } from "../policy.ts";
 import { nameFrom, overlap, termsOf, wordsOf } from "../words.ts";
 import * as says from "./phrases.ts";
-import { contentOf } from "./signs.ts";
+import { contentOf, savedName } from "./signs.ts";
 import { sentencesOf, withoutOpening } from "./speech.ts";
 import type { Turn } from "./turns.ts";
 import type { Verdict } from "./verdict.ts";
@@ -17,16 +17,19 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
   const replied = restatement(turn.reply?.text ?? "", kind === "user-correction" ? null : said);
   const doing = doingOf(turn);
   const keywords = keywordsOf(said, replied);
-  const saved = says.savesAs.exec(turn.words)?.[1] ?? null;
+  const saved = kind === "explicit-instruction" ? savedName(sentences[0] ?? "") : null;
+  const pointsBack =
+    saved !== null || (contentOf(said) < limits.pointsBack && says.pointsBack.test(said.toLowerCase()));
+  const meant = kind === "explicit-instruction" && pointsBack ? stepsBefore(turn) : [];
   return finding(
     {
       kind,
-      lesson: lessonOf(said, replied, kind === "user-correction" ? doing : null),
+      lesson: `${lessonOf(said, replied, kind === "user-correction" ? doing : null)}${stepsTold(meant)}`,
       trigger: conditionIn(sentences) ?? keywords.slice(0, 5).join(" "),
       action: tidy(said, limits.actionChars),
       keywords,
       confidence,
-      name: saved ?? nameOf(kind, said, [replied, doing ?? ""]),
+      name: saved ?? nameOf(kind, said, kind === "user-correction" ? [replied, doing ?? ""] : [replied]),
       scope: scopeOf(said, replied),
       artifact: saved !== null || namesSteps(sentences) ? "skill" : "rule",
       excerpt: {
@@ -36,8 +39,25 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
       },
       call: null,
     },
-    [turn.prompt, ...[turn.reply, turn.after[0] ?? null].filter((event): event is Event => event !== null)],
+    [
+      turn.prompt,
+      ...[turn.reply, ...meant, turn.after[0] ?? null].filter((event): event is Event => event !== null),
+    ],
   );
+}
+
+/** The commands that "this" means in "save this": the last ones that worked. */
+function stepsBefore({ before }: Turn): Event[] {
+  return before
+    .filter(({ command, outcome }) => command !== null && outcome === "ok")
+    .slice(-limits.mostSteps);
+}
+
+function stepsTold(steps: readonly Event[]): string {
+  const commands = steps.map(
+    ({ command }) => `\`${command?.replace(/\s+/g, " ").slice(0, limits.stepChars)}\``,
+  );
+  return commands.length === 0 ? "" : ` Done before: ${commands.join(", ")}.`;
 }
 
 /** A few words alone, or a question, say little to a stranger: then what the agent did and answered comes with them. */
@@ -186,6 +206,8 @@ const small = new Set(
 
 /** What to call it: the person's words in their order, else what the agent said or did. */
 function nameOf(kind: Finding["kind"], said: string, others: readonly string[]): string {
+  if (kind === "explicit-instruction" && says.choosesLanguage.test(said.toLowerCase()))
+    return "answer-language";
   const prefix =
     kind === "user-correction" ? "correction" : kind === "convention" ? "convention" : "instruction";
   const own = latinWords(

@@ -1,7 +1,7 @@
 import type { FindingKind } from "../finding.ts";
 import { policy } from "../policy.ts";
 import * as says from "./phrases.ts";
-import { contentOf, conventionSigns, correctionSigns, instructionSigns } from "./signs.ts";
+import { contentOf, conventionSigns, correctionSigns, instructionSigns, savedName } from "./signs.ts";
 import { asks, withoutOpening } from "./speech.ts";
 import type { Turn } from "./turns.ts";
 
@@ -36,7 +36,7 @@ function correctionIn(turn: Turn): Verdict {
 
 /** An order to keep is one sentence, often within a task; nobody gives it by asking. */
 function instructionIn(turn: Turn): Verdict {
-  const told = turn.sentences.filter((sentence) => !asks(sentence) || says.savesAs.test(sentence));
+  const told = turn.sentences.filter((sentence) => !asks(sentence) || savedName(sentence) !== null);
   const scored = told.map((sentence) => {
     const signs = instructionSigns(turn, sentence);
     const score = likelihood(policy.detect.instruction, signs, sentence);

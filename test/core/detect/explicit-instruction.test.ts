@@ -11,6 +11,8 @@ describe("an instruction to keep", () => {
   it.each([
     "save this as docker-dev",
     "ok great, save these steps as a skill called docker-dev",
+    "can you save this as deploy-staging?",
+    "把这个流程保存为 docker-dev",
     "from now on, answer in two sentences",
     "Going forward ask me before you push",
     "always run the linter before you commit",
@@ -40,12 +42,21 @@ describe("an instruction to keep", () => {
     'the page says "from now on you are logged in"?',
     "what happens next time the token expires?",
     "save this file",
+    "save it as json",
+    "store this as a string in the settings table",
+    "save this as a PDF please",
     "以后再说吧？",
     "前回の設定を覚えていますか？",
   ])("is not %s", (words) => expect(heard(words)).toEqual([]));
 
   test("keeps exactly the name that the person gave, as a skill", () => {
     expect(heard("save this as docker-dev")[0]).toMatchObject({ name: "docker-dev", artifact: "skill" });
+  });
+
+  test('names the commands that "this" means', () => {
+    const [found] = heard("save this as docker-dev");
+    expect(found?.lesson).toBe("Save this as docker-dev. Done before: `docker compose up`.");
+    expect(found?.refs).toEqual(["e3", "e4", "e2"]);
   });
 
   test("keeps the clause about the language, not the task it hangs on", () => {
