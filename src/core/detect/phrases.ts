@@ -75,7 +75,7 @@ export const faults = oneOf(
   "\\byou(?:'|’)?(?: a)?re (?:all )?supposed\\b|\\byou were supposed\\b|\\bsupposed to (?:be |have )?(?:use|using|follow|only)\\b",
   "\\b(?:i|we) (?:already |just |clearly |literally )?(?:said|told you|asked you|mentioned|specified|asked for)\\b|\\b(?:like|as) i said\\b|\\bi was (?:just )?(?:telling|asking)\\b|\\bhow many times\\b|\\bkeep telling you\\b",
   "\\byou (?:keep|forgot|missed|ignored|skipped|overwrote|should(?:n(?:'|’)?t| not)? have|misunderstood|made up|guessed|assumed|hallucinated|never)\\b|\\bshould(?:n(?:'|’)?t| not)? have (?:been|used|gone|asked|stayed)\\b|\\byou (?:didn(?:'|’)?t|did not|haven(?:'|’)?t) (?:read|run|check|test|follow|use|update|look|write|commit|ask|even|actually|verify|do)\\b",
-  "你(?:没有|没|忘|又|漏|理解错|可能没)|(?:我|之前|反馈|刚才|刚刚|跟你)(?:已经)?(?:说|讲|提|反馈)过|反馈过|我说的是|不还是|需要我来",
+  "你(?:没有|没|忘|又|漏|理解错|可能没)|(?:我|之前|反馈|刚才|刚刚|跟你)(?:已经)?(?:说|讲|提|反馈)过|反馈过|我说的是|不还是",
   "(?:と|って)(?:言|い)(?:った|いました)|言ったはず|理解して(?:い)?(?:ない|ません)|わかって(?:い)?ない|忘れて(?:い|る|ます|ませんか)|何度も(?:同じ|言)",
   "말했(?:잖|는데|듯)|라고 했|잊었|안 했(?:네|어|잖)|몇 번",
   "te dije|ya te (?:dije|lo)|se supone|te olvidaste|no (?:leíste|revisaste|probaste)",
@@ -109,11 +109,11 @@ export const sets = oneOf(
 
 /** Says that less would do, or that it is the wrong way round. */
 export const lessens = oneOf(
-  "\\bno need\\b|\\bnot necessary\\b|\\bdon(?:'|’)?t need\\b|\\bunnecessary\\b|\\bis enough\\b|\\b(?:useless|pointless|makes no sense|overkill)\\b|\\bmore right\\b|\\bbetter to\\b|\\b(?:just|only) (?:use|run|do|touch|change)\\b|\\bwill be (?:lost|overwritten)\\b|\\bgenerated\\b",
+  "\\bno need\\b|\\bnot necessary\\b|\\bdon(?:'|’)?t need\\b|\\bunnecessary\\b|\\bis enough\\b|\\b(?:useless|pointless|makes no sense|overkill)\\b|\\bmore (?:right|correct|accurate|sensible)\\b|\\bbetter to\\b|\\b(?:just|only) (?:use|run|do|touch|change)\\b|\\bwill be (?:lost|overwritten)\\b|\\bgenerated\\b",
   "并不是|不用|不需要|没必要|没有必要|不必|不应该|反的|反了|没意义|没有意义|多余|重复|这么复杂|过度",
   "必要(?:は)?(?:ない|ありません)|(?:ない)?(?:のでは|んじゃ)(?:ない)?|だけで(?:いい|十分)|意味(?:が|は)?(?:ない|ありません)",
   "필요 ?(?:없|는 없)|만 (?:하면|있으면)",
-  "no es necesario|no hace falta|misma rama",
+  "no es necesario|no hace falta",
   "nicht nötig|reicht\\b|lieber",
   "pas besoin|inutile|suffit",
 );
@@ -154,7 +154,7 @@ export const addresses = oneOf(
 /** Tells the agent what it is to do. */
 export const tellsYou = oneOf(
   "\\byou (?:should|must|need to|have to|ought to|can(?:'|’)?t|cannot|don(?:'|’)?t need|shouldn(?:'|’)?t|only need)\\b",
-  "你(?:应该|该|需要|得|要|必须|不应该|不要|不能|不需要|总结不)",
+  "你(?:应该|该|需要|得|要|必须|不应该|不要|不能|不需要)",
   "べき(?:だ|です|でしょう|では)?(?:と思います)?[。！!]?$",
   "(?:너는|네가|당신은).{0,20}해야",
   "\\b(?:debes|tienes que|deber[ií]as)\\b",
@@ -209,7 +209,7 @@ export const namesWork = oneOf(
 /** Names parts of a product which its users see. */
 export const namesProduct = oneOf(
   "\\b(?:button|pages?|screen|colou?r|font|header|footer|sidebar|navbar|form|modal|dialog|icon|layout|menu|tooltip|dropdown|padding|margin|theme|homepage|users?|customers?|view|card|label|banner|popup|tab|title|logo|animation|dashboard|email|mobile)\\b|\\bshould (?:show|display|return|render|open|look|appear|say|contain|always (?:show|return|see))\\b",
-  "按钮|页面|颜色|字体|标题|弹窗|图标|布局|菜单|样式|展示|显示|用户|文案|倒计时|卡片",
+  "按钮|页面|颜色|字体|标题|弹窗|图标|布局|菜单|样式|展示|显示|用户|文案|卡片",
   "ボタン|画面|色|フォント|ヘッダー|アイコン|レイアウト|メニュー|表示|ユーザー|ページ",
   "버튼|화면|색|폰트|헤더|아이콘|레이아웃|메뉴|표시|사용자|페이지",
   "bot[oó]n|p[aá]gina|pantalla|color|enlace|usuario|\\burl\\b",
@@ -412,7 +412,7 @@ export const withdraws = opens(
 
 /** The agent grants the point: near the start of its reply. */
 export const concedes = oneOf(
-  "\\byou(?:'|’)?(?:re| are) (?:\\w+ )?(?:right|correct)\\b|\\bgood (?:catch|point|call)\\b|\\bfair (?:point|enough|call)\\b|\\btotally fair\\b|^fair\\b|\\bmy (?:mistake|bad|apologies|fault)\\b|\\bsorry\\b|\\bapolog\\w+|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|got that wrong|had only|forgot)\\b|\\bexactly\\b|\\bagreed?\\b|\\bvalid point\\b|\\bthanks for (?:the correction|catching|pointing|clarif)|\\bah,? (?:i see|right|got it)\\b|\\byou did\\b|\\bi(?:'|’)?m not doing\\b|\\bthat(?:'|’)?s on me\\b|\\byou (?:don(?:'|’)?t|shouldn(?:'|’)?t) have to\\b",
+  "\\byou(?:'|’)?(?:re| are) (?:\\w+ )?(?:right|correct)\\b|\\bgood (?:catch|point|call)\\b|\\bfair (?:point|enough|call)\\b|\\btotally fair\\b|^fair\\b|\\bmy (?:mistake|bad|apologies|fault)\\b|\\bsorry\\b|\\bapolog\\w+|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|got that wrong|forgot)\\b|\\bexactly\\b|\\bagreed?\\b|\\bvalid point\\b|\\bthanks for (?:the correction|catching|pointing|clarif)|\\bah,? (?:i see|right|got it)\\b|\\byou did\\b|\\bthat(?:'|’)?s on me\\b|\\byou (?:don(?:'|’)?t|shouldn(?:'|’)?t) have to\\b",
   "[你您]说得?(?:完全|非常|很|太)?(?:对|正确|没错)|[你您]说得(?:完全)?(?:对|正确)|[你您]是对的|抱歉|对不起|是我的?(?:错|问题|疏忽)|我(?:错了|搞错|理解错|漏|忽略|应该|没有注意)|完全同意|(?:^|[，。])确实|说得(?:很|非常)?有道理|^啊，",
   "おっしゃる通り|おっしゃるとおり|ご指摘|申し訳|失礼(?:いた)?しました|すみません|ごめん|その通り|そのとおり|確かに|間違(?:え|い|って)|誤り|勘違い",
   "맞습니다|맞아요|맞는 말|옳으|죄송|미안|말씀(?:하신)?.{0,4}(?:대로|맞)|지적.{0,6}감사|제가 (?:잘못|실수|틀)|그렇네요",
@@ -434,8 +434,8 @@ export const heedsPoint = oneOf(
 
 /** The agent says that the fault is its own. */
 export const apologises = oneOf(
-  "\\bsorry\\b|\\bapolog\\w+|\\bmy (?:mistake|bad|fault)\\b|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|forgot)\\b|\\bi(?:'|’)?m not doing\\b|\\bi was (?:being )?(?:too|overly|careless|lazy|overthinking)\\b|\\bi(?:'|’)?m overthinking\\b|\\bi skipped\\b|\\bi was (?:stuck|hedging|guessing|conflating|assuming)\\b|\\bi over-?(?:did|delivered|complicated|engineered|thought)",
-  "抱歉|对不起|是我的?(?:错|问题|疏忽)|我(?:错了|搞错|理解错|漏|忽略)|我的(?:逻辑|审查|理解)|我应该主动|我也该",
+  "\\bsorry\\b|\\bapolog\\w+|\\bmy (?:mistake|bad|fault)\\b|\\bi should(?:n(?:'|’)?t| not)? have\\b|\\bi (?:missed|misread|misunderstood|overlooked|was wrong|forgot)\\b|\\bi was (?:being )?(?:too|overly|careless|lazy|overthinking)\\b|\\bi(?:'|’)?m overthinking\\b|\\bi skipped\\b|\\bi was (?:stuck|hedging|guessing|conflating|assuming)\\b|\\bi over-?(?:did|delivered|complicated|engineered|thought)",
+  "抱歉|对不起|是我的?(?:错|问题|疏忽)|我(?:错了|搞错|理解错|漏|忽略)|我的.{1,8}(?:有问题|太|不对|错|不够)|我(?:也|确实|本)?(?:应?该)(?!怎|如何|先)",
   "申し訳|失礼(?:いた)?しました|すみません|ごめん|べきでした|見落と|飛ばして|逆でした|早合点|不注意|(?:して|できて)いませんでした|不十分でした|誤って",
   "죄송|미안|제가 (?:잘못|실수|틀)",
   "perd[oó]n|disculpa|lo siento|mi error|error mío|deb[ií] ",
