@@ -12,7 +12,7 @@ const allowed: Record<string, readonly string[]> = {
   library: ["core", "engine", "library", "node:"],
   sources: ["core", "engine", "sources", "node:"],
   redaction: ["core", "engine", "redaction", "@secretlint/secretlint-rule-preset-recommend", "node:"],
-  agents: ["core", "agents", "node:"],
+  agents: ["core", "engine", "agents", "node:"],
   cli: ["core", "engine", "cli", "agents", "sources", "redaction", "config.ts", "open.ts", "citty", "node:"],
   "hook.ts": ["core", "node:"],
   "config.ts": ["core", "node:"],

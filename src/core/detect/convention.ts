@@ -2,21 +2,21 @@ import type { Run } from "../command.ts";
 import type { Event } from "../event.ts";
 import { signatureOf } from "../failure.ts";
 import { type Finding, finding, noExcerpt } from "../finding.ts";
-import { type Recovery, recoveriesIn } from "../recovery.ts";
+import type { Recovery } from "../recovery.ts";
 import { subcommandOf } from "../run.ts";
 import { nameFrom, termsOf } from "../words.ts";
+import type { Scene } from "./scene.ts";
+import { statedConvention } from "./stated-convention.ts";
 
-/** Rules of a repository: those a tool enforces. */
-export function convention(events: readonly Event[]): Finding[] {
-  return enforced(events);
+/** Rules of a repository: those that a person states, and those that a tool enforces. */
+export function convention(scene: Scene): Finding[] {
+  return [...statedConvention(scene), ...enforced(scene)];
 }
 
 /** Rules that the agent ran into: what a hook, a commit check or the server says when it refuses. */
-function enforced(events: readonly Event[]): Finding[] {
+function enforced({ recoveries }: Scene): Finding[] {
   const found = new Map<string, Finding>();
-  if (!events.some(({ outcome, command }) => outcome === "failed" && /\b(?:git|gh)\b/.test(command ?? "")))
-    return [];
-  for (const recovery of recoveriesIn(events)) {
+  for (const recovery of recoveries) {
     const rule = ruleIn(recovery);
     if (rule !== null && !found.has(signatureOf(rule)))
       found.set(signatureOf(rule), lessonOf(recovery, rule));

@@ -5,15 +5,16 @@ import type { Finding } from "../finding.ts";
 import { isForeign } from "../foreign-failure.ts";
 import type { Remedy } from "../link.ts";
 import { policy } from "../policy.ts";
-import { callText, type Recovery, recoveriesIn, subjectOf } from "../recovery.ts";
+import { callText, type Recovery, subjectOf } from "../recovery.ts";
 import { filesIn, hasVerbs, headOf, isLook } from "../run.ts";
 import { termsOf } from "../words.ts";
 import { ruleIn } from "./convention.ts";
 import { lessonFrom } from "./recovery-lesson.ts";
+import type { Scene } from "./scene.ts";
 
 /** Failures that were overcome by doing something else than before, and what that was. */
-export function errorRecovery(events: readonly Event[]): Finding[] {
-  const judged = recoveriesIn(events)
+export function errorRecovery({ events, recoveries }: Scene): Finding[] {
+  const judged = recoveries
     .filter((recovery) => ruleIn(recovery) === null)
     .map((recovery) => ({ recovery, confidence: confidenceIn(recovery) }))
     .filter(({ confidence }) => confidence >= policy.detect.recoveryConfidence);

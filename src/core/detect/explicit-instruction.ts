@@ -1,6 +1,8 @@
-import type { Event } from "../event.ts";
 import type { Finding } from "../finding.ts";
+import { heard } from "./heard.ts";
+import type { Scene } from "./scene.ts";
 
-export function explicitInstruction(_events: readonly Event[]): Finding[] {
-  return [];
+/** A person says what to keep: under a name, in mind, or from here on. */
+export function explicitInstruction(scene: Scene): Finding[] {
+  return heard(scene, "explicit-instruction");
 }

@@ -1,6 +1,8 @@
-import type { Event } from "../event.ts";
 import type { Finding } from "../finding.ts";
+import { heard } from "./heard.ts";
+import type { Scene } from "./scene.ts";
 
-export function userCorrection(_events: readonly Event[]): Finding[] {
-  return [];
+/** A person corrects what the agent did. */
+export function userCorrection(scene: Scene): Finding[] {
+  return heard(scene, "user-correction");
 }

@@ -1,8 +1,12 @@
 import { describe, expect, it, test } from "vitest";
-import { convention } from "../../../src/core/detect/convention.ts";
-import { errorRecovery } from "../../../src/core/detect/error-recovery.ts";
+import { convention as conventionIn } from "../../../src/core/detect/convention.ts";
+import { errorRecovery as errorRecoveryIn } from "../../../src/core/detect/error-recovery.ts";
+import { sceneOf } from "../../../src/core/detect/scene.ts";
 import type { Event } from "../../../src/core/event.ts";
 import { edited, ran, said, session } from "../../helpers/events.ts";
+
+const errorRecovery = (events: readonly Event[]) => errorRecoveryIn(sceneOf(events));
+const convention = (events: readonly Event[]) => conventionIn(sceneOf(events));
 
 describe("a rule that a tool enforces", () => {
   it.each<[string, Event[], string]>([

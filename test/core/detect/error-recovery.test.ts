@@ -1,9 +1,12 @@
 import { describe, expect, it, test } from "vitest";
-import { errorRecovery } from "../../../src/core/detect/error-recovery.ts";
+import { errorRecovery as errorRecoveryIn } from "../../../src/core/detect/error-recovery.ts";
+import { sceneOf } from "../../../src/core/detect/scene.ts";
 import type { Event } from "../../../src/core/event.ts";
 import type { Finding } from "../../../src/core/finding.ts";
 import { policy } from "../../../src/core/policy.ts";
 import { called, edited, ran, replied, said, session, together } from "../../helpers/events.ts";
+
+const errorRecovery = (events: readonly Event[]) => errorRecoveryIn(sceneOf(events));
 
 const found = (...drafts: (Event | readonly Event[])[]): Finding[] =>
   errorRecovery(session(said("go on"), ...drafts));

@@ -1,0 +1,23 @@
+import type { Event } from "../event.ts";
+import { type Recovery, recoveriesIn } from "../recovery.ts";
+import { type Turn, turnsOf } from "./turns.ts";
+import { judge, type Verdict } from "./verdict.ts";
+
+/** A session as detectors see it: its events, what failed and was overcome, and what its people's words amount to. */
+export interface Scene {
+  readonly events: readonly Event[];
+  readonly recoveries: readonly Recovery[];
+  readonly verdicts: readonly { readonly turn: Turn; readonly verdict: Verdict }[];
+}
+
+/** Worked out once, because several detectors look at the same. */
+export function sceneOf(events: readonly Event[]): Scene {
+  return {
+    events,
+    recoveries: recoveriesIn(events),
+    verdicts: turnsOf(events).flatMap((turn) => {
+      const verdict = judge(turn);
+      return verdict ? [{ turn, verdict }] : [];
+    }),
+  };
+}

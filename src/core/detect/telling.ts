@@ -1,0 +1,255 @@
+import { deciders } from "../command.ts";
+import type { Event } from "../event.ts";
+import { type Finding, finding, noExcerpt, type Scope } from "../finding.ts";
+import { policy } from "../policy.ts";
+import { nameFrom, overlap, termsOf, wordsOf } from "../words.ts";
+import * as says from "./phrases.ts";
+import { contentOf, savedName } from "./signs.ts";
+import { sentencesOf, withoutOpening } from "./speech.ts";
+import type { Turn } from "./turns.ts";
+import type { Verdict } from "./verdict.ts";
+
+const limits = policy.detect.telling;
+
+/** The finding that a judged turn makes: the lesson in the person's words, with what the agent answered. */
+export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Finding {
+  const said = tidy(withoutPraise(sentences.map(endSentence).join(" ")), limits.saidChars);
+  const replied = restatement(turn.reply?.text ?? "", kind === "user-correction" ? null : said);
+  const doing = doingOf(turn);
+  const keywords = keywordsOf(said, replied);
+  const saved = kind === "explicit-instruction" ? savedName(sentences[0] ?? "") : null;
+  const pointsBack =
+    saved !== null || (contentOf(said) < limits.pointsBack && says.pointsBack.test(said.toLowerCase()));
+  const meant = kind === "explicit-instruction" && pointsBack ? stepsBefore(turn) : [];
+  return finding(
+    {
+      kind,
+      lesson: `${lessonOf(said, replied, kind === "user-correction" ? doing : null)}${stepsTold(meant)}`,
+      trigger: conditionIn(sentences) ?? keywords.slice(0, 5).join(" "),
+      action: tidy(said, limits.actionChars),
+      keywords,
+      confidence,
+      name: saved ?? nameOf(kind, said, kind === "user-correction" ? [replied, doing ?? ""] : [replied]),
+      scope: scopeOf(said, replied),
+      artifact: saved !== null || namesSteps(sentences) ? "skill" : "rule",
+      excerpt: {
+        ...noExcerpt,
+        said: turn.words.slice(0, limits.excerptChars),
+        replied: turn.reply?.text.trim().slice(0, limits.excerptChars) ?? null,
+      },
+      call: null,
+    },
+    [
+      turn.prompt,
+      ...[turn.reply, ...meant, turn.after[0] ?? null].filter((event): event is Event => event !== null),
+    ],
+  );
+}
+
+/** The commands that "this" means in "save this": the last ones that worked. */
+function stepsBefore({ before }: Turn): Event[] {
+  return before
+    .filter(({ command, outcome }) => command !== null && outcome === "ok")
+    .slice(-limits.mostSteps);
+}
+
+function stepsTold(steps: readonly Event[]): string {
+  const commands = steps.map(
+    ({ command }) => `\`${command?.replace(/\s+/g, " ").slice(0, limits.stepChars)}\``,
+  );
+  return commands.length === 0 ? "" : ` Done before: ${commands.join(", ")}.`;
+}
+
+/** A few words alone, or a question, say little to a stranger: then what the agent did and answered comes with them. */
+function lessonOf(said: string, replied: string, doing: string | null): string {
+  const short = wordsOf(said).length <= limits.needsContext;
+  const told = short && doing !== null ? `${endSentence(said)} (Said while ${doing}.)` : endSentence(said);
+  return replied === "" ? told : `${told} Agent: ${endSentence(replied)}`;
+}
+
+function tidy(text: string, most: number): string {
+  const flat = withoutOpening(text.replace(/\s+/g, " ").trim());
+  // A path or an identifier keeps its case.
+  const whole = /^\p{Ll}\p{L}*(?:[\s,!?'’]|[.:]?$)/u.test(flat)
+    ? flat.charAt(0).toUpperCase() + flat.slice(1)
+    : flat;
+  if (whole.length <= most) return whole;
+  const cut = whole.slice(0, most);
+  const end = Math.max(...[" ", "，", "、", "。", "；"].map((stop) => cut.lastIndexOf(stop)));
+  return `${cut.slice(0, end > most / 2 ? end : most)}…`;
+}
+
+function endSentence(text: string): string {
+  const bare = text.replace(/[,，;；:：\s]+$/u, "");
+  if (bare === "" || /[.!?。！？…]["'”」)）]?$/u.test(bare)) return bare;
+  return /[\p{Script=Han}ぁ-ヿ]$/u.test(bare) ? `${bare}。` : `${bare}.`;
+}
+
+/** "Very good, but …": the lesson is in what follows. */
+function withoutPraise(said: string): string {
+  const turn = said
+    .slice(0, 80)
+    .search(/\bbut\b|\bhowever\b|但是?|不过|\bpero\b|けど|ただ|하지만|\baber\b|\bmais\b/iu);
+  return says.agrees.test(said.toLowerCase()) && turn > 0 ? said.slice(turn) : said;
+}
+
+/**
+ * The first words of the reply that say something: not the courtesy, not what the agent will look at next, not a
+ * table. For an order it must come back to what was said, or it is a report of the work.
+ */
+function restatement(reply: string, about: string | null): string {
+  const prose = reply
+    .slice(0, 1_500)
+    .split("```")
+    .filter((_, at) => at % 2 === 0)
+    .join("\n");
+  const useful = sentencesOf(prose.replace(/[*#`>]+/g, " "))
+    .map((sentence) => withoutCourtesy(sentence.replace(/^(?:\d+[.)]|[-•])\s+/, "")).replace(/\s+/g, " "))
+    .filter(
+      (sentence) =>
+        contentOf(sentence) >= 2 && !/[|✅❌📊🎯🔄]|^-{2,}/u.test(sentence) && !announces.test(sentence),
+    )
+    .slice(0, limits.replySentences);
+  // A heading without what it heads says nothing.
+  if (/[:：]\s*$/u.test(useful.at(-1) ?? "")) useful.pop();
+  const told = tidy(
+    useful.map((sentence) => (/[:：]\s*$/u.test(sentence) ? sentence : endSentence(sentence))).join(" "),
+    limits.replyChars,
+  );
+  return about === null || overlap(termsOf(told), termsOf(about)) > limits.restates ? told : "";
+}
+
+function withoutCourtesy(sentence: string): string {
+  let rest = sentence.trim();
+  for (let times = 0; times < 3; times++) rest = rest.replace(courtesy, "");
+  return rest.trim();
+}
+
+const courtesy =
+  /^(?:(?:you(?:'|’)?(?:re| are) (?:\w+ )?(?:right|correct)|(?:good|great|nice) (?:catch|point|call|idea)|sorry(?: about that)?|my (?:mistake|apologies|bad)|(?:my )?apologies|i apologi[sz]e(?: for [^.,]{1,40})?|understood|got it|noted|agreed|exactly|absolutely|makes sense|fair (?:point|enough)|totally fair|thanks|sure|okay|ok|ah)\b[\s,.!—–:-]*(?:and |that |to )?|(?:[你您]说得?(?:完全|非常|很)?(?:对|正确)|抱歉|明白了?|理解了?|好的|好主意|了解|收到|完全同意|非常好(?:的建议)?|对|啊)[\s，,。！!：:]+|(?:おっしゃる通りです|ご指摘の通りです|申し訳ありません|失礼しました|承知しました|わかりました)[\s、。！]*|(?:맞습니다|죄송합니다|알겠습니다|네)[\s,.!]+|(?:tienes (?:toda la )?raz[oó]n|entendido|perd[oó]n|de acuerdo)[\s,.—–:-]*|(?:du hast recht|verstanden|entschuldigung)[\s,.—–:-]*|(?:vous avez raison|tu as raison|compris|désolé)[\s,.—–:-]*)/iu;
+
+/** Says what the agent will look at or write next. */
+const announces =
+  /^(?:(?:now |first,? )?(?:let me|let(?:'|’)s|i(?:'|’)ll|i(?:'|’)m going to|i will) (?:first |now |also |just |start by |begin by )?(?:check|look|read|see|search|review|explore|examine|verif|find|start|take|get|gather|investigat|understand|think|continue|go|research|begin|inspect)|i(?:'|’)m checking|(?:现在)?让我(?:先|来|再)?(?:看|检查|查|读|确认|搜|重新|补充|继续|按照)|我来|voy a|d[eé]jame|確認します|修正します|확인)/iu;
+
+/** What the agent was changing when the person spoke, or the call that they turned down. */
+function doingOf({ rejected, before }: Turn): string | null {
+  const call = rejected ?? before.findLast(({ files }) => files.length > 0);
+  const file = call?.files[0]?.split(/[/\\]/).at(-1);
+  if (file !== undefined) return `working on ${file}`;
+  const program = call?.command ? deciders(call.command).at(-1)?.name : undefined;
+  return program === undefined ? null : `running ${program}`;
+}
+
+/** The part of a sentence that says when: "before you push", "when a story is done". */
+function conditionIn(sentences: readonly string[]): string | null {
+  for (const sentence of sentences) {
+    const [found] = condition.exec(sentence) ?? [];
+    if (found !== undefined) return found.replace(/^[，。；,;\s]+/u, "").slice(0, limits.triggerChars);
+  }
+  return null;
+}
+
+const condition =
+  /\b(?:before|after|when(?:ever)?|every time|each time|until|unless) [^,.;!?，。]{4,50}|(?:^|[，。；,;])(?!比如)[^，。；,;]{2,14}(?:时候?|之前|之后)(?=[，,都要先])|(?:^|[、。])[^、。]{2,20}(?:する(?:時|とき|前)|した(?:時|後)|場合)|\b(?:antes de|cuando|después de) [^,.;!?]{4,50}|\b(?:bevor|wenn|nachdem) [^,.;!?]{4,50}|\b(?:avant de|quand|après) [^,.;!?]{4,50}/iu;
+
+function namesSteps(sentences: readonly string[]): boolean {
+  const text = sentences.join(" ").slice(0, 2_000);
+  return (
+    /(?:^|\s)1[.)、]\s?\S.{1,400}\s2[.)、]\s?\S/su.test(text) ||
+    /\bfirst\b.{1,200}\bthen\b.{1,200}\bthen\b/isu.test(text)
+  );
+}
+
+/** The words that tell this lesson from others: names of things first, then what the reply repeats, then the reply's. */
+function keywordsOf(said: string, replied: string): string[] {
+  const answer = new Set(phrasesOf(replied));
+  const own = [...new Set(phrasesOf(said))]
+    .map((word, at) => ({ word, rank: weightOf(word) + (answer.has(word) ? 1 : 0) - at / 50 }))
+    .sort((a, b) => b.rank - a.rank)
+    .slice(0, limits.mostKeywords)
+    .map(({ word }) => word);
+  return [...new Set([...own, ...[...answer].slice(0, Math.max(0, limits.leastKeywords - own.length))])];
+}
+
+function weightOf(word: string): number {
+  return /[./@_-]|\d/.test(word) ? 1.5 : 0;
+}
+
+/** Words that mean something: whole words, and in scripts without spaces what stands between the small characters. */
+function phrasesOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(
+      /[^\p{L}\p{M}\p{N}_./@-]+|(?<=[\p{Script=Han}ぁ-ヿ])(?=[a-z0-9@])|(?<=[a-z0-9])(?=[\p{Script=Han}ぁ-ヿ])/u,
+    )
+    .flatMap((run) => (/[\p{Script=Han}ぁ-ヿ]/u.test(run) ? run.split(smallCharacters) : [run]))
+    .map((word) => word.replace(/^[-./]+|[-./]+$/g, ""))
+    .filter(
+      (word) => word.length > 1 && word.length <= 40 && !small.has(word) && !says.contentless.has(word),
+    );
+}
+
+const smallCharacters =
+  /为什么|而不是|不应该|的时候|[我你他她它咱]们|可以|应该|需要|因为|所以|如果|这[个种样些里]|那[个种样些]|什么|怎么|没有|不是|就是|还是|已经|一下|一[个些点]|或者|比如说?|但是|然后|希望|觉得|感觉|现在|都是|不用|不要|可能|自己|[的了是我你您他她它在有和就不也都要会这那吗呢吧把被给与及而但还再很太更些么没别请个到着说并]|[ぁ-ゖ]+/u;
+
+const small = new Set(
+  (
+    "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its " +
+    "just me my now of on or our she should so some that the their them then they this to up us was we were what when " +
+    "where which who will with would you your than always never remember add already having both other outside anyone " +
+    "else was were been being he el la los las un una de del al en que ya es por para con si se lo le su tu eso esto esta " +
+    "está ahí luego quiero pero y o no me te mi más der die das und ist nicht ein eine den dem mit auf für zu du ich es " +
+    "les des et est pas une pour dans qui ne sur vous je ce cette avec plus"
+  ).split(" "),
+);
+
+/** What to call it: the person's words in their order, else what the agent said or did. */
+function nameOf(kind: Finding["kind"], said: string, others: readonly string[]): string {
+  if (kind === "explicit-instruction" && says.choosesLanguage.test(said.toLowerCase()))
+    return "answer-language";
+  const prefix =
+    kind === "user-correction" ? "correction" : kind === "convention" ? "convention" : "instruction";
+  const own = latinWords(
+    said.replace(/^(?:(?:no+|nope|wait|actually|why)\b[\s,.!]+|(?:stop|wrong)[,.!]+\s*)+/i, ""),
+  );
+  if (own.length >= 2) return plainName(own.slice(0, limits.nameWords).join(" "));
+  const word = own[0] ?? others.flatMap(latinWords)[0];
+  return word === undefined ? prefix : plainName(`${prefix} ${word}`);
+}
+
+/** A name without accents: `nameFrom` would part a word at each. */
+function plainName(text: string): string {
+  const words = nameFrom(text.normalize("NFKD").replace(/\p{M}+/gu, "")).split("-");
+  return [...new Set(words)].join("-");
+}
+
+function latinWords(text: string): string[] {
+  const words = text.match(/[A-Za-z\u00C0-\u024F][\w\u00C0-\u024F@./'’-]*/g) ?? [];
+  return [...new Set(words)].filter(
+    (word) => word.length > 1 && !unnamed.has(word.toLowerCase().replace(/’/g, "'")),
+  );
+}
+
+const unnamed = new Set(
+  (
+    "a an and are as at be but by for from i im i'm in into is it it's its me my of on or our please so that that's the " +
+    "their them then there this to was we were with would you you're your just really was should could can will do did " +
+    "what which who why how have has had having el la los las un una de del al en que ya es por para con si se lo su tu " +
+    "y o der die das und ist ein eine den dem mit auf für zu le les des et est une pour dans qui vous je agent said while " +
+    "working running"
+  ).split(" "),
+);
+
+/** How the agent should work is the person's; what names files and things, or how things are done here, the project's. */
+function scopeOf(said: string, replied: string): Scope {
+  const words = said.toLowerCase();
+  if (says.choosesLanguage.test(words)) return "user";
+  if (namesThings.test(`${said} ${replied}`) || says.tellsCustom.test(words)) return "project";
+  return says.addresses.test(words) || says.standing.test(words) || says.ordersSteps.test(words)
+    ? "user"
+    : "project";
+}
+
+const namesThings =
+  /[\w-]+\/[\w./-]+|\b[\w-]+\.(?:md|ts|js|py|go|rs|tsx|json|ya?ml|toml|sh|rb|java|php|css|sql|proto)\b|@[\w-]+\/|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z]+[A-Z]\w+/;

@@ -1,0 +1,82 @@
+import type { FindingKind } from "../finding.ts";
+import { policy } from "../policy.ts";
+import * as says from "./phrases.ts";
+import { contentOf, conventionSigns, correctionSigns, instructionSigns, savedName } from "./signs.ts";
+import { asks, withoutOpening } from "./speech.ts";
+import type { Turn } from "./turns.ts";
+
+/** What a person's turn is, as far as its words and the agent's reaction tell. */
+export interface Verdict {
+  readonly kind: Extract<FindingKind, "user-correction" | "explicit-instruction" | "convention">;
+  readonly confidence: number;
+  /** The sentences that carry it. */
+  readonly sentences: readonly string[];
+}
+
+/** What a turn teaches, or null: a prompt is one lesson, so the kind that fits best takes it. */
+export function judge(turn: Turn): Verdict | null {
+  const { bar, resent } = policy.detect.speech;
+  if (turn.resent || turn.again > resent) return null;
+  if (says.withdraws.test(withoutOpening(turn.next.toLowerCase()))) return null;
+  const instruction = instructionIn(turn);
+  if (instruction.confidence >= bar.instruction) return instruction;
+  const correction = correctionIn(turn);
+  const convention = conventionIn(turn);
+  if (convention.confidence >= Math.max(bar.convention, correction.confidence)) return convention;
+  return correction.confidence >= bar.correction ? correction : null;
+}
+
+/** A correction is the whole turn: what is wrong stands in one sentence, what is right in another. */
+function correctionIn(turn: Turn): Verdict {
+  const confidence = turn.opening
+    ? 0
+    : likelihood(policy.detect.correction, correctionSigns(turn), turn.words);
+  return { kind: "user-correction", confidence, sentences: turn.sentences };
+}
+
+/** An order to keep is one sentence, often within a task; nobody gives it by asking. */
+function instructionIn(turn: Turn): Verdict {
+  const told = turn.sentences.filter((sentence) => !asks(sentence) || savedName(sentence) !== null);
+  const scored = told.map((sentence) => {
+    const signs = instructionSigns(turn, sentence);
+    const score = likelihood(policy.detect.instruction, signs, sentence);
+    return { sentence: signs.has("language") ? languageClause(sentence) : sentence, score };
+  });
+  return best("explicit-instruction", scored);
+}
+
+/** Only what is said of the language: it often hangs on a task. */
+function languageClause(sentence: string): string {
+  const clauses = sentence.split(/[,，;；]/u);
+  return clauses.find((clause) => says.choosesLanguage.test(clause.toLowerCase()))?.trim() ?? sentence;
+}
+
+/** A rule of the project is one sentence too. */
+function conventionIn(turn: Turn): Verdict {
+  const told = turn.sentences.filter((sentence) => !asks(sentence));
+  const scored = told.map((sentence) => {
+    const signs = conventionSigns(turn, sentence);
+    return { sentence, score: likelihood(policy.detect.convention, signs, sentence) };
+  });
+  return best("convention", scored);
+}
+
+/** The sentence that says it most, with the one behind it, which often gives the reason. */
+function best(kind: Verdict["kind"], scored: readonly { sentence: string; score: number }[]): Verdict {
+  const confidence = scored.reduce((most, { score }) => Math.max(most, score), 0);
+  const at = scored.findIndex(({ score }) => score === confidence);
+  const sentences = at < 0 ? [] : scored.slice(at, at + 2).map(({ sentence }) => sentence);
+  return { kind, confidence, sentences };
+}
+
+/** Weak signs added up and brought between 0 and 1; of two alike, the one that says more is the surer. */
+function likelihood<Sign extends string>(
+  weights: Readonly<Record<Sign, number>>,
+  signs: ReadonlySet<Sign>,
+  text: string,
+): number {
+  const { perContentWord, mostContent } = policy.detect.speech;
+  let sum = perContentWord * Math.min(contentOf(text), mostContent);
+  for (const sign of signs) sum += weights[sign];
+  return 1 / (1 + Math.exp(-sum));
+}
