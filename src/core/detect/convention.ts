@@ -42,8 +42,16 @@ function handsOver(run: Run): boolean {
   );
 }
 
-const statesRule =
-  /\[(?:subject|type|body|header|footer|scope|signed|references)-[a-z-]{2,30}\]|conventional commit|commit (?:message|title|subject)\b.{0,40}\b(?:must|should|does not|not (?:match|follow))|must be made through a pull request|protected branch|signed-?off|branch (?:name|names)\b.{0,40}\b(?:must|should|does not|invalid)|(?:do not|don't|cannot|can't|never) (?:commit|push) (?:directly )?(?:to|on)\b|not allowed to (?:commit|push)|title (?:must|should|does not)/i;
+const statesRule = new RegExp(
+  [
+    "\\[(?:subject|type|body|header|footer|scope|signed|references)-[a-z-]{2,30}\\]|conventional commit|signed-?off",
+    "\\b(?:commit|message|title|subject|branch|branch name|description)\\b.{0,60}\\b(?:must|should|needs?|requires?|has to|expected|does not|not (?:match|follow|allowed)|invalid)\\b",
+    "^(?:commit-msg|pre-commit|pre-push|prepare-commit-msg|husky|lefthook|commitlint)\\b.{0,20}:.{0,80}\\b(?:must|should|needs?|requires?|expected|missing|not allowed)\\b",
+    "must be made through a pull request|protected branch|not allowed to (?:commit|push)",
+    "(?:do not|don't|cannot|can't|never) (?:commit|push) (?:directly )?(?:to|on)\\b",
+  ].join("|"),
+  "i",
+);
 
 function lessonOf(recovery: Recovery, rule: string): Finding {
   const { failed, worked, workedRun, run, again } = recovery;
@@ -71,7 +79,7 @@ function lessonOf(recovery: Recovery, rule: string): Finding {
 
 /** The first line of the message that a commit was given. */
 function messageOf({ args }: Run): string | null {
-  const at = args.findIndex((arg) => arg === "-m" || arg === "--message" || arg === "-am");
+  const at = args.findIndex((arg) => arg === "--message" || /^-[a-z]*m$/.test(arg));
   const first = at < 0 ? undefined : args[at + 1]?.split("\n")[0]?.trim();
   return first === undefined || first === "" || first.startsWith("$(") ? null : first.slice(0, 80);
 }

@@ -174,7 +174,7 @@ function causeWeightOf({ complaint, remedy, run }: Recovery): number {
 /** The further away success is, and the more files were edited on the way, the less the change of the call explains it. */
 function effort({ between, remedy }: Recovery): number {
   const sameCall = remedy === "none" || remedy === "step" || remedy === "argument";
-  const edits = between.edits === 0 ? 0.1 : sameCall ? -2.4 : remedy === "flag" ? -1.2 : -0.5;
+  const edits = between.edits === 0 ? 0.1 : sameCall ? -4 : remedy === "flag" ? -1.2 : -0.5;
   return edits - 0.06 * (between.calls - between.lookups / 2) - (between.prompts > 0 ? 0.6 : 0);
 }
 

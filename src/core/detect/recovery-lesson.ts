@@ -174,7 +174,7 @@ function actionOf(recovery: Recovery): string {
     return `leave out ${droppedOperands(recovery).join(", ") || "what is denied"}`;
   if (worked === null || remedy === "none") return "run it again";
   if (remedy === "step")
-    return `first ${recovery.stepRun === null ? tellStep(recovery) : callOf(recovery.stepRun).join(" ")}`;
+    return `first ${recovery.stepRun === null ? tellStep(recovery) : retell(recovery.stepRun)}`;
   if (remedy === "elevation") return "ask for elevated permissions at once";
   if (remedy === "directory")
     return `run it in ${tail(workedRun?.directory ?? worked.cwd ?? "") || "the right folder"}`;

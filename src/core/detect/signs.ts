@@ -6,12 +6,12 @@ import type { Turn } from "./turns.ts";
 
 const limits = policy.detect.speech;
 
-export type CorrectionSign = keyof typeof policy.detect.correction;
+export type LessonSign = keyof typeof policy.detect.lesson;
 export type InstructionSign = keyof typeof policy.detect.instruction;
 export type ConventionSign = keyof typeof policy.detect.convention;
 
-/** The signs, for and against, that a turn corrects what the agent just did. */
-export function correctionSigns(turn: Turn): Set<CorrectionSign> {
+/** The signs, for and against, that there is something to learn in what a person says to an agent at work. */
+export function lessonSigns(turn: Turn): Set<LessonSign> {
   const words = turn.words.toLowerCase();
   const sentences = turn.sentences.map((sentence) => sentence.toLowerCase());
   const bare = sentences.map(withoutOpening);
@@ -48,7 +48,7 @@ export function correctionSigns(turn: Turn): Set<CorrectionSign> {
   const work = any(says.namesWork);
   const product = any(says.namesProduct);
   const redone = redoes(turn);
-  return shown<CorrectionSign>({
+  return shown<LessonSign>({
     always: true,
     ...blames,
     ...objects,
@@ -76,8 +76,9 @@ export function correctionSigns(turn: Turn): Set<CorrectionSign> {
     taste: any(says.isTaste),
     grants,
     grantsPointed: grants && pointed,
-    // Agents grant bug reports as readily as corrections.
+    // Agents grant bug reports and requirements as readily as corrections.
     grantsBug: grants && bug && !blamed,
+    grantsProduct: grants && product && !work && !blamed,
     apologises,
     takesOn: takesOn && !grants,
     rejected: turn.rejected !== null,
@@ -86,26 +87,51 @@ export function correctionSigns(turn: Turn): Set<CorrectionSign> {
     redone,
     redonePointed: redone && (objected || blames.faults || rules.custom || rules.exists) && !product && !bug,
     again: turn.again > limits.restated,
-    idle: turn.before.length === 0,
+    takenOn: grants || takesOn,
+    firm: any(says.firm),
+    followsRules: any(says.followsRules),
+    pointsOut: any(says.pointsOut),
+    process: some(says.followsProcess),
+    language: any(says.choosesLanguage),
+    standing: some(says.standing),
+    standingFirst: bare.some((sentence) => opensWith(says.standing, sentence)),
+    ruleFile: some(says.writesRule),
+    ruleFileUpdated: some(says.updatesRules),
+    changedFact: some(says.updatesRules) && any(says.changedFact),
     ...sizeSigns(words),
     ...extentSigns(words),
   });
 }
+
+/** Whether something is said near the start of a sentence. */
+function opensWith(pattern: RegExp, sentence: string): boolean {
+  const at = sentence.search(pattern);
+  return at >= 0 && at <= limits.openingChars;
+}
+
+/** Whether a turn speaks against what the agent did, or the agent took it so. */
+export function objects(signs: ReadonlySet<LessonSign>): boolean {
+  return objections.some((sign) => signs.has(sign));
+}
+
+const objections: readonly LessonSign[] = [
+  ...(["faults", "reproaches", "refuses", "bars", "sets", "lessens", "forbids", "exists", "custom"] as const),
+  ...(["saysNo", "rejected", "grants", "apologises", "admits", "again"] as const),
+];
 
 /** The signs, for and against, that a sentence orders something to be kept. */
 export function instructionSigns(turn: Turn, said: string): Set<InstructionSign> {
   const sentence = said.toLowerCase();
   const bare = withoutOpening(sentence);
   const plain = sentence.replace(quoted, " ");
-  const from = bare.search(says.standing);
   const kept = says.writesRule.test(plain);
   const updated = !kept && says.updatesRules.test(plain);
   const work = says.namesWork.test(sentence);
   return shown<InstructionSign>({
     always: true,
     savesAs: savedName(said) !== null,
-    standing: from >= 0,
-    standingFirst: from >= 0 && from <= limits.openingChars,
+    standing: bare.search(says.standing) >= 0,
+    standingFirst: opensWith(says.standing, bare),
     ordersAlways: says.ordersAlways.test(bare),
     remembers: says.remembers.test(bare),
     ruleFile: kept,

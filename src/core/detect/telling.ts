@@ -5,7 +5,7 @@ import { policy } from "../policy.ts";
 import { nameFrom, overlap, termsOf, wordsOf } from "../words.ts";
 import * as says from "./phrases.ts";
 import { contentOf, savedName } from "./signs.ts";
-import { sentencesOf, withoutOpening } from "./speech.ts";
+import { asks, sentencesOf, withoutOpening } from "./speech.ts";
 import type { Turn } from "./turns.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -13,7 +13,8 @@ const limits = policy.detect.telling;
 
 /** The finding that a judged turn makes: the lesson in the person's words, with what the agent answered. */
 export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Finding {
-  const said = tidy(withoutPraise(sentences.map(endSentence).join(" ")), limits.saidChars);
+  const whole = withoutRefusal(withoutPraise(sentences.map(endSentence).join(" ")));
+  const said = tidy(whole, limits.saidChars);
   const replied = restatement(turn.reply?.text ?? "", kind === "user-correction" ? null : said);
   const doing = doingOf(turn);
   const keywords = keywordsOf(said, replied);
@@ -26,7 +27,8 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
       kind,
       lesson: `${lessonOf(said, replied, kind === "user-correction" ? doing : null)}${stepsTold(meant)}`,
       trigger: conditionIn(sentences) ?? keywords.slice(0, 5).join(" "),
-      action: tidy(said, limits.actionChars),
+      // A question says what is wrong; the answer says what to do.
+      action: tidy(sentences.every(asks) && replied !== "" ? replied : said, limits.actionChars),
       keywords,
       confidence,
       name: saved ?? nameOf(kind, said, kind === "user-correction" ? [replied, doing ?? ""] : [replied]),
@@ -92,6 +94,15 @@ function withoutPraise(said: string): string {
     .search(/\bbut\b|\bhowever\b|但是?|不过|\bpero\b|けど|ただ|하지만|\baber\b|\bmais\b/iu);
   return says.agrees.test(said.toLowerCase()) && turn > 0 ? said.slice(turn) : said;
 }
+
+/** "No, …": what follows is the rule. */
+function withoutRefusal(said: string): string {
+  const rest = said.replace(refusal, "");
+  return contentOf(rest) > 0 ? rest : said;
+}
+
+const refusal =
+  /^(?:(?:no+|nope|nah|wait|stop|wrong|actually|nein|non)[,.!:;]+\s*|actually,? |(?:不对|不是|不|错了)[，,。！]\s*|(?:いや|違います|違う|ちがう)[、。,]\s*|(?:아니요?|아뇨)[,.]?\s+){1,3}/iu;
 
 /**
  * The first words of the reply that say something: not the courtesy, not what the agent will look at next, not a
@@ -211,7 +222,10 @@ function nameOf(kind: Finding["kind"], said: string, others: readonly string[]):
   const prefix =
     kind === "user-correction" ? "correction" : kind === "convention" ? "convention" : "instruction";
   const own = latinWords(
-    said.replace(/^(?:(?:no+|nope|wait|actually|why)\b[\s,.!]+|(?:stop|wrong)[,.!]+\s*)+/i, ""),
+    said.replace(
+      /^(?:(?:no+|nope|wait|actually|why)\b[\s,.!]+|(?:stop|wrong)[,.!]+\s*|(?:from now on|going forward|remember(?: that)?|in (?:the )?future|next time|always)\b[\s,:]*)+/i,
+      "",
+    ),
   );
   if (own.length >= 2) return plainName(own.slice(0, limits.nameWords).join(" "));
   const word = own[0] ?? others.flatMap(latinWords)[0];

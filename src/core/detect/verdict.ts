@@ -1,7 +1,7 @@
 import type { FindingKind } from "../finding.ts";
 import { policy } from "../policy.ts";
 import * as says from "./phrases.ts";
-import { contentOf, conventionSigns, correctionSigns, instructionSigns, savedName } from "./signs.ts";
+import { contentOf, conventionSigns, instructionSigns, lessonSigns, objects, savedName } from "./signs.ts";
 import { asks, withoutOpening } from "./speech.ts";
 import type { Turn } from "./turns.ts";
 
@@ -20,18 +20,27 @@ export function judge(turn: Turn): Verdict | null {
   if (says.withdraws.test(withoutOpening(turn.next.toLowerCase()))) return null;
   const instruction = instructionIn(turn);
   if (instruction.confidence >= bar.instruction) return instruction;
-  const correction = correctionIn(turn);
   const convention = conventionIn(turn);
-  if (convention.confidence >= Math.max(bar.convention, correction.confidence)) return convention;
-  return correction.confidence >= bar.correction ? correction : null;
+  const signs = lessonSigns(turn);
+  const lesson = turn.opening ? 0 : likelihood(policy.detect.lesson, signs, turn.words);
+  if (convention.confidence >= Math.max(bar.convention, lesson)) return convention;
+  return lesson >= bar.lesson ? lessonIn(turn, lesson, objects(signs), instruction, convention) : null;
 }
 
-/** A correction is the whole turn: what is wrong stands in one sentence, what is right in another. */
-function correctionIn(turn: Turn): Verdict {
-  const confidence = turn.opening
-    ? 0
-    : likelihood(policy.detect.correction, correctionSigns(turn), turn.words);
-  return { kind: "user-correction", confidence, sentences: turn.sentences };
+/**
+ * Whoever objects corrects, and does so with the whole turn: what is wrong stands in one sentence, what is right in
+ * another. Whoever does not tells what to do from now on, or how things are here.
+ */
+function lessonIn(
+  turn: Turn,
+  confidence: number,
+  objected: boolean,
+  instruction: Verdict,
+  convention: Verdict,
+): Verdict {
+  if (objected) return { kind: "user-correction", confidence, sentences: turn.sentences };
+  const told = convention.confidence > instruction.confidence ? convention : instruction;
+  return { ...told, confidence, sentences: told.sentences.length > 0 ? told.sentences : turn.sentences };
 }
 
 /** An order to keep is one sentence, often within a task; nobody gives it by asking. */
@@ -65,8 +74,14 @@ function conventionIn(turn: Turn): Verdict {
 function best(kind: Verdict["kind"], scored: readonly { sentence: string; score: number }[]): Verdict {
   const confidence = scored.reduce((most, { score }) => Math.max(most, score), 0);
   const at = scored.findIndex(({ score }) => score === confidence);
-  const sentences = at < 0 ? [] : scored.slice(at, at + 2).map(({ sentence }) => sentence);
+  const [first, reason] = scored.slice(Math.max(0, at), at + 2).map(({ sentence }) => sentence);
+  const sentences = [first ?? [], reason === undefined || isTask(reason) ? [] : reason].flat();
   return { kind, confidence, sentences };
+}
+
+/** Whether a sentence goes on with the work at hand. */
+function isTask(sentence: string): boolean {
+  return says.wishes.test(withoutOpening(sentence.toLowerCase()));
 }
 
 /** Weak signs added up and brought between 0 and 1; of two alike, the one that says more is the surer. */
