@@ -107,4 +107,4 @@ function searchFor(words: readonly string[], share: number, countOf: (word: stri
 }
 
 /** Entries of the index that a search may touch before it leaves common words out. */
-const lookedAt = 4_000;
+const lookedAt = 6_000;

@@ -104,7 +104,7 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
       const rows = await db
         .selectFrom("finding")
         .select(["id", "instinct", "trigger_text", "action_text"].map(bytesOf))
-        .where("id", "in", where === "trigger" ? terms.where("in_trigger", "=", 1) : terms)
+        .where("n", "in", where === "trigger" ? terms.where("in_trigger", "=", 1) : terms)
         .execute();
       return rows.map((row) => {
         const { id, instinct, trigger_text, action_text } = rowOf<FindingTable>(row);
@@ -114,13 +114,17 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
     save: async (finding, gist) => {
       const { id, realm } = finding;
       await dropTerms(db, id);
-      await db.replaceInto("finding").values(findingToRow(finding)).execute();
+      const { n } = await db
+        .replaceInto("finding")
+        .values(findingToRow(finding) as FindingTable)
+        .returning("n")
+        .executeTakeFirstOrThrow();
       const words = [...gist.all];
       if (words.length === 0) return;
       await db
         .insertInto("term")
         .values(
-          words.map((word) => ({ realm, word, finding: id, in_trigger: gist.trigger.has(word) ? 1 : 0 })),
+          words.map((word) => ({ realm, word, finding: n, in_trigger: gist.trigger.has(word) ? 1 : 0 })),
         )
         .execute();
       await db
@@ -190,7 +194,7 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
 async function dropTerms(db: Kysely<Tables>, finding: string): Promise<void> {
   const gone = await db
     .deleteFrom("term")
-    .where("finding", "=", finding)
+    .where("finding", "in", (query) => query.selectFrom("finding").select("n").where("id", "=", finding))
     .returning([bytesOf("realm"), bytesOf("word")])
     .execute();
   for (const row of gone) {
@@ -347,7 +351,7 @@ function findingFromRow(row: FindingTable): KeptFinding {
   return { id, pass, session, run, project, realm, instinct, at, finding: parsed(row.data) };
 }
 
-function findingToRow({ finding, ...row }: KeptFinding): FindingTable {
+function findingToRow({ finding, ...row }: KeptFinding): Omit<FindingTable, "n"> {
   const { origin, kind, confidence, trigger, action } = finding;
   return {
     ...row,

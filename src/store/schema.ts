@@ -93,6 +93,7 @@ export interface LearnedTable {
 }
 
 export interface FindingTable {
+  n: number;
   id: string;
   pass: number;
   session: string;
@@ -119,7 +120,8 @@ export interface WithdrawnTable {
 export interface TermTable {
   realm: string;
   word: string;
-  finding: string;
+  /** The finding's row number: shorter than its id, and there are many. */
+  finding: number;
   /** The word stands in the trigger. */
   in_trigger: number;
 }
@@ -202,14 +204,14 @@ export const migrations: readonly (readonly string[])[] = [
   [
     `create table learned (session text primary key, pass integer not null, mark text not null)`,
     `create table finding (
-      id text primary key, pass integer not null, session text not null, run text not null, project text not null,
+      n integer primary key, id text not null unique, pass integer not null, session text not null, run text not null, project text not null,
       realm text not null, instinct text not null, at integer not null, origin text, kind text not null,
       confidence real not null, trigger_text text not null, action_text text not null, data text not null)`,
     `create index finding_of_instinct on finding (instinct)`,
     `create index finding_of_session on finding (session)`,
     `create table withdrawn (id text primary key, pass integer not null)`,
     `create table term (
-      realm text not null, word text not null, finding text not null, in_trigger integer not null,
+      realm text not null, word text not null, finding integer not null, in_trigger integer not null,
       primary key (realm, word, finding)) without rowid`,
     `create index term_of_finding on term (finding)`,
     `create table term_count (
