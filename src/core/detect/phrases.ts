@@ -164,7 +164,8 @@ export const tellsYou = oneOf(
 
 /** Forbids. */
 export const forbids = oneOf(
-  "\\b(?:don(?:'|’)?t|do not|dont|never|shouldn(?:'|’)?t|should not|must not|mustn(?:'|’)?t|can(?:'|’)?t just|not allowed|avoid|no more|stop)\\b",
+  // Whoever says what they themselves do not do, know or want forbids nothing.
+  "(?<!\\b(?:i|we|they|it|he|she|who|you|u|users?|people|still) )\\b(?:don(?:'|’)?t|do not|dont)\\b|\\b(?:never|shouldn(?:'|’)?t|should not|must not|mustn(?:'|’)?t|can(?:'|’)?t just|not allowed|avoid|no more|stop)\\b",
   "不要|不能|别(?!的|人|处)|不应该|不允许|禁止|不许|不得|勿",
   "ないで|しない(?:こと|で)|禁止|てはいけ|ちゃだめ|やめて|ないように",
   "지 ?마|하면 안|안 ?돼|안 ?됩|금지",
@@ -230,7 +231,7 @@ export const reportsBug = oneOf(
 
 /** Asks for something new: at the start of a sentence. */
 export const wishes = opens(
-  "(?:can|could|would|will) (?:you|we)\\b|let(?:'|’)?s\\b|lets\\b|now\\b|next\\b(?! time)|then\\b|(?:add|create|implement|build|write|generate|update|fix|find|show|give|explain|investigate|continue|proceed|go (?:ahead|on|forth)|try|commit|push|deploy|merge|rename|move|make (?:the|it|a|an|this)|set up|put|change the|get|list|tell|help|what about|how about|maybe|i(?:'|’)?d like|i would like|it would be)\\b",
+  "(?:can|could|would|will) (?:you|we)\\b|let(?:'|’)?s\\b|lets\\b|now\\b|next\\b(?! time)|then\\b|(?:add|create|implement|build|write|save|store|export|convert|generate|update|fix|find|show|give|explain|investigate|continue|proceed|go (?:ahead|on|forth)|try|commit|push|deploy|merge|rename|move|make (?:the|it|a|an|this)|set up|put|change the|get|list|tell|help|what about|how about|maybe|i(?:'|’)?d like|i would like|it would be)\\b",
   "(?:再|继续|帮|修复|生成|完成|增加|添加|新增|实现|更新|支持|看看|分析|可以(?!使用)|能不能|能否|我想|我希望(?:创建|做)|创建|给我|现在|接下来|如果)",
   ".{0,40}(?:追加して|作って|作成して|実装して|お願いします|続けて|教えて|見せて|進めて)",
   ".{0,40}(?:추가해|만들어|구현해|진행해|계속|알려|보여)",

@@ -1,4 +1,5 @@
 import type { Event } from "../event.ts";
+import { policy } from "../policy.ts";
 import { type Recovery, recoveriesIn } from "../recovery.ts";
 import { type Turn, turnsOf } from "./turns.ts";
 import { judge, type Verdict } from "./verdict.ts";
@@ -15,9 +16,19 @@ export function sceneOf(events: readonly Event[]): Scene {
   return {
     events,
     recoveries: recoveriesIn(events),
-    verdicts: turnsOf(events).flatMap((turn) => {
+    verdicts: surest(turnsOf(events)),
+  };
+}
+
+/** People who talk much teach more, but not in proportion: of many turns only the surest count. */
+function surest(turns: readonly Turn[]): Scene["verdicts"] {
+  const { lessonsAtLeast, lessonsPerRootOfTurns } = policy.detect.speech;
+  const most = Math.round(lessonsAtLeast + lessonsPerRootOfTurns * Math.sqrt(turns.length));
+  return turns
+    .flatMap((turn) => {
       const verdict = judge(turn);
       return verdict ? [{ turn, verdict }] : [];
-    }),
-  };
+    })
+    .sort((a, b) => b.verdict.confidence - a.verdict.confidence)
+    .slice(0, most);
 }

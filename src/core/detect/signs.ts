@@ -19,10 +19,13 @@ export function lessonSigns(turn: Turn): Set<LessonSign> {
   const any = (pattern: RegExp) => pattern.test(words);
   const some = (pattern: RegExp) => bare.some((sentence) => pattern.test(sentence));
 
+  // Who asks does not order.
+  const told = turn.sentences.flatMap((sentence) => (asks(sentence) ? [] : sentence.toLowerCase()));
+  const orders = (pattern: RegExp) => told.some((sentence) => pattern.test(withoutOpening(sentence)));
   const blames = { faults: any(says.faults), reproaches: some(says.reproaches) };
-  const objects = { refuses: some(says.refuses), bars: some(says.bars), sets: some(says.sets) };
+  const objects = { refuses: some(says.refuses), bars: orders(says.bars), sets: some(says.sets) };
   const rules = {
-    forbids: any(says.forbids),
+    forbids: orders(says.forbids),
     custom: any(says.tellsCustom),
     exists: any(says.existsAlready),
   };
@@ -60,7 +63,7 @@ export function lessonSigns(turn: Turn): Set<LessonSign> {
     directs: redone && says.directs.test(first),
     saysNo: says.saysNo.test(first),
     answers: turn.asked && turn.rejected === null && !grants,
-    requires: any(says.requires),
+    requires: orders(says.requires),
     work,
     product: product && !work,
     productToo: product && work,
@@ -91,13 +94,13 @@ export function lessonSigns(turn: Turn): Set<LessonSign> {
     firm: any(says.firm),
     followsRules: any(says.followsRules),
     pointsOut: any(says.pointsOut),
-    process: some(says.followsProcess),
+    process: orders(says.followsProcess),
     language: any(says.choosesLanguage),
-    standing: some(says.standing),
-    standingFirst: bare.some((sentence) => opensWith(says.standing, sentence)),
-    ruleFile: some(says.writesRule),
-    ruleFileUpdated: some(says.updatesRules),
-    changedFact: some(says.updatesRules) && any(says.changedFact),
+    standing: orders(says.standing),
+    standingFirst: told.some((sentence) => opensWith(says.standing, withoutOpening(sentence))),
+    ruleFile: orders(says.writesRule),
+    ruleFileUpdated: orders(says.updatesRules),
+    changedFact: orders(says.updatesRules) && any(says.changedFact),
     ...sizeSigns(words),
     ...extentSigns(words),
   });

@@ -17,7 +17,8 @@ export interface Verdict {
 export function judge(turn: Turn): Verdict | null {
   const { bar, resent } = policy.detect.speech;
   if (turn.resent || turn.again > resent) return null;
-  if (says.withdraws.test(withoutOpening(turn.next.toLowerCase()))) return null;
+  if ([turn.next, turn.words].some((words) => says.withdraws.test(withoutOpening(words.toLowerCase()))))
+    return null;
   const instruction = instructionIn(turn);
   if (instruction.confidence >= bar.instruction) return instruction;
   const convention = conventionIn(turn);
