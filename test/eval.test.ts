@@ -1,4 +1,5 @@
-import { existsSync, readdirSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { jsonLines, knack } from "./helpers/knack.ts";
@@ -39,5 +40,22 @@ describe.skipIf(!existsSync(folder))("the evaluation sessions", () => {
       expect(outcome === null, `${session} ${ref}`).toBe(kind !== "call");
     }
     expect(last.size).toBeGreaterThan(100);
+  });
+
+  test("teach what their labels say", async () => {
+    const home = tempFolder();
+    const { code, stdout } = await knack(["learn", folder, "--json", "--dry-run"], { home });
+    expect(code).toBe(0);
+    const result = join(home, "result.json");
+    writeFileSync(result, stdout);
+    const words = ["--gold", join(folder, "gold.tune.jsonl"), "--root", folder, "--json", result];
+    const { right_kind } = JSON.parse(
+      execFileSync(process.execPath, [join(folder, "evaluate.mjs"), ...words], { encoding: "utf8" }),
+    );
+    expect(right_kind.judged_precision).toBeGreaterThanOrEqual(0.8);
+    expect(right_kind.recall).toBeGreaterThanOrEqual(0.6);
+    expect(right_kind.floor_precision).toBeGreaterThanOrEqual(0.6);
+    expect(right_kind.findings_per_session).toBeLessThanOrEqual(1.6);
+    expect(right_kind.lesson_words).toBeGreaterThanOrEqual(0.7);
   });
 });
