@@ -21,7 +21,7 @@ export function termsOf(text: string): Set<string> {
 const small = new Set(
   (
     "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its " +
-    "just me my now of on or our please she should so some that the their them then there these they this to up us use " +
+    "fails just me my now of on or our please she should so some that the their them then there these they this to up us use " +
     "used using was we were what when where which who will with would you your"
   ).split(" "),
 );

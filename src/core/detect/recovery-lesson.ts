@@ -157,7 +157,7 @@ function triggerOf(recovery: Recovery): string {
   if (isForeign(recovery)) return `${subjectOf(recovery)} fails outside the change`;
   const signature = recovery.complaint.signature.split(/(?<=\w)\. /)[0] ?? "";
   const files = recovery.complaint.cause === "denied" ? droppedOperands(recovery) : [];
-  return `${[subjectOf(recovery), ...files].join(" ")}: ${signature.slice(0, 100)}`;
+  return `${[subjectOf(recovery), ...files].join(" ")} fails: ${signature.slice(0, 100)}`;
 }
 
 function actionOf(recovery: Recovery): string {

@@ -449,7 +449,7 @@ describe("a recovered failure", () => {
       ran("cd /home/ana/shop/backend && PYTHONPATH=src pytest tests/test_cart.py", "ok", "3 passed"),
     );
     expect(lesson).toMatchObject({
-      trigger: "pytest: E ModuleNotFoundError: No module named 'shop'",
+      trigger: "pytest fails: E ModuleNotFoundError: No module named 'shop'",
       action: "use PYTHONPATH= pytest",
       name: "shop-not-installed",
       scope: "project",
@@ -469,7 +469,7 @@ describe("a recovered failure", () => {
       );
       return lesson?.trigger;
     });
-    expect(triggers).toEqual(["jq: command not found: jq", "jq: command not found: jq"]);
+    expect(triggers).toEqual(["jq fails: command not found: jq", "jq fails: command not found: jq"]);
   });
 
   test("does not advise to go around a hook", () => {
