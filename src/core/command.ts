@@ -157,7 +157,7 @@ function collectCommand(command: Command, place: Place, runs: Run[]): void {
   if (program === null) return;
   if (program.name === "cd" || program.name === "pushd") place.directory = program.args[0] ?? null;
   else if (program.name === "export") place.exported = [...place.exported, ...program.args];
-  else if (prepares.has(program.name)) place.exported = [...place.exported, words.join(" ")];
+  else if (isPreparing(program)) place.exported = [...place.exported, words.join(" ")];
   else {
     const script = scriptWords(program);
     if (script !== null) return collectAll(parse(script).commands, place, runs);
@@ -171,8 +171,13 @@ function collectCommand(command: Command, place: Place, runs: Run[]): void {
 
 /** `NAME=value`. */
 export const assignment = /^\w+=/;
-/** What changes the shell for all that follows, as a variable does. */
-const prepares = new Set(["source", ".", "eval", "nvm", "fnm", "conda", "pyenv", "asdf", "mise"]);
+/** What changes the shell for all that follows, as a variable does; `conda run` only runs something. */
+function isPreparing({ name, args }: Program): boolean {
+  if (name === "source" || name === "." || name === "eval") return true;
+  return managers.has(name) && /^(?:use|activate|shell|local|global|env|init|hook)$/.test(args[0] ?? "");
+}
+
+const managers = new Set(["nvm", "fnm", "conda", "mamba", "pyenv", "asdf", "mise"]);
 
 function programsOf(node: Statement | AndOr | PipelineNode): Program[] {
   switch (node.type) {

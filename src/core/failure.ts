@@ -48,7 +48,10 @@ export function complaintOf(output: string, exitCode: number | null): Complaint 
 type Unsigned = Omit<Complaint, "signature">;
 
 function tellingComplaint(output: string, exitCode: number | null): Unsigned {
-  const lines = tellingLines(output);
+  const all = tellingLines(output);
+  // That something failed is known; a line that says no more speaks only where none says why.
+  const saying = all.filter((line) => !hollow.test(line));
+  const lines = saying.some((line) => causeOfLine(line) !== null) ? saying : all;
   let best: Unsigned | null = null;
   for (const line of lines) {
     const found = causeOfLine(line);
@@ -58,14 +61,22 @@ function tellingComplaint(output: string, exitCode: number | null): Unsigned {
     const sums = best?.cause === found.cause && summary.test(line) && !summary.test(best.line);
     if (better || sums) best = { line, ...found };
   }
-  const line = best?.line ?? lines.find((each) => complains.test(each)) ?? lines[0] ?? "no reason given";
+  const line =
+    (best !== null && !hollow.test(best.line) ? best.line : null) ??
+    saying.find((each) => complains.test(each)) ??
+    best?.line ??
+    lines[0] ??
+    "no reason given";
   if (exitCode !== null && stopped.has(exitCode)) return { line, cause: "timeout", about: null };
   const refused = refusal.exec(output);
   if (best?.cause === "denied" && refused)
     return { ...best, line: `Permission to use ${refused[1]} has been denied` };
-  return best ?? { line, cause: exitCode === 127 ? "missing-program" : "other", about: null };
+  if (best !== null) return { ...best, line };
+  return { line, cause: exitCode === 127 ? "missing-program" : "other", about: null };
 }
 
+const hollow =
+  /^(?:FAILURE: Build failed|BUILD FAILED|\* What went wrong|FAIL(?:ED)?\b|Failed to update packages|npm (?:error|ERR!) (?:code|errno|path|command|A complete log)\b|make(?:\[\d+\])?: \*\*\*|error: build failed|> Task .{1,80} FAILED|\[ERROR\] Failed to execute goal|Error: Process completed)/i;
 const summary = /^\W*(?:tests?:? +)?[1-9]\d* fail(?:ed|ing|ures?)?\b/i;
 /** A denial repeats the whole command, which the lesson shows anyway. */
 const refusal = /^Permission to use (\w+) with command/;
@@ -93,14 +104,18 @@ const beforeTheWork = new Set<Cause>([
 
 /** The error without what is used once: paths, numbers, ids. */
 export function signatureOf(line: string): string {
-  return line
-    .slice(0, 300)
-    .replace(/^(?:npm )?(?:error|fatal|err!?)\b:?\s*/i, "")
-    .replace(/(?:[A-Za-z]:)?(?:~|\.{1,2})?(?:\/[\w.@+~-]+){2,}\/?/g, "…")
-    .replace(/\b[0-9a-f]{7,40}\b/g, "…")
-    .replace(/\d+/g, "N")
-    .replace(/\s+/g, " ")
-    .trim();
+  return (
+    line
+      .slice(0, 300)
+      .replace(/^(?:npm )?(?:error|fatal|err!?)\b:?\s*/i, "")
+      .replace(/(?:[A-Za-z]:)?(?:~|\.{1,2})?(?:\/[\w.@+~-]+){2,}\/?/g, "…")
+      .replace(/\b[0-9a-f]{7,40}\b/g, "…")
+      .replace(/\S{1,64}@\S{1,64}\.\w+/g, "…")
+      // The number of an error tells it from others; other numbers are of the moment.
+      .replace(/(?<![A-Za-z\d])\d+/g, "N")
+      .replace(/\s+/g, " ")
+      .trim()
+  );
 }
 
 /** The lines of an output that may say what went wrong, each once and without colours and the agent's own frame. */
@@ -124,6 +139,7 @@ function clean(raw: string): string {
   // The shell that complains is not what the complaint is about.
   return said
     .trim()
+    .replace(/^[│┃╷╵|]+\s*/, "")
     .replace(/^(?:\(eval\):\d+: |(?:\/\S{1,40}\/)?(?:ba|z|da)?sh:(?: line \d+:| \d+:)? )/, "");
 }
 
@@ -134,7 +150,7 @@ const frame =
   /^(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\d+ \| |Exit code \d+$|npm (?:warn|notice)\b|[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
 
 const complains =
-  /\b(?:error|errors|fatal|failed|failure|denied|cannot|can't|could not|not found|refused|invalid|unknown|missing|unable|abort(?:ed|ing)?)\b|Error:/i;
+  /\b(?:error|errors|fatal|failed|failure|denied|cannot|can't|could not|not found|refused|invalid|unknown|missing|unable|unsupported|did not|please run|abort(?:ed|ing)?)\b|Error:/i;
 
 function causeOfLine(line: string): { cause: Cause; about: string | null } | null {
   for (const [cause, pattern] of causes) {

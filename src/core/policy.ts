@@ -159,6 +159,7 @@ export const policy = {
       redone: 0.05,
       questionGranted: -0.65,
       productToo: -0.15,
+      requirement: -1.6,
       answers: -0.35,
       agrees: -0.2,
       long: -0.05,

@@ -54,14 +54,21 @@ function launches(outer: Run, inner: Run): boolean {
   if (outer.name === inner.name) return false;
   const words = wordsOfRun(outer);
   const at = words.indexOf(inner.name);
-  if (at < 1 || at > 3 || !words.slice(1, at).every((word) => bareWord.test(word))) return false;
+  if (at < 1 || at > 5 || !words.slice(1, at).every((word) => bareWord.test(word) || word.startsWith("-")))
+    return false;
   return subcommandOf({ name: inner.name, args: words.slice(at + 1) }) === subcommandOf(inner);
 }
 
 function changeOfProgram(before: Run, after: Run): Change | null {
   if (startsByPath(before, after)) return "path";
-  if (sharesMost(before.args, after.args)) return "program";
+  if (isJoined(before, after) || isJoined(after, before)) return "program";
+  if (isSameJob(before, after)) return "program";
   return null;
+}
+
+/** `docker-compose up`, then `docker compose up`. */
+function isJoined(joined: Run, parted: Run): boolean {
+  return joined.name === `${parted.name}-${parted.args[0]}`;
 }
 
 /** What a run is for: its verb, or the script that an interpreter is given. */
@@ -81,9 +88,15 @@ function startsByPath(before: Run, after: Run): boolean {
 
 function sharesMost(a: readonly string[], b: readonly string[]): boolean {
   const [left, right] = [new Set(a.filter(tells)), new Set(b.filter(tells))];
-  let shared = 0;
-  for (const word of left) if (right.has(word)) shared++;
-  return shared > 0 && shared / Math.max(left.size, right.size) >= 0.5;
+  const shared = [...left].filter((word) => right.has(word));
+  return shared.length > 0 && shared.length / Math.max(left.size, right.size) >= 0.5;
+}
+
+/** One word in common may be chance, unless it is the verb of both, or a file. */
+function isSameJob(before: Run, after: Run): boolean {
+  if (!sharesMost(before.args, after.args)) return false;
+  const shared = before.args.filter((word) => tells(word) && after.args.includes(word));
+  return shared.length > 1 || /[./]/.test(shared[0] ?? "") || subcommandOf(before) === subcommandOf(after);
 }
 
 /** Whether a word says what a call is about: `-n`, `.` and `2` do not. */
@@ -147,6 +160,15 @@ export function headOf(program: Program): string {
 export function callOf(run: Run, other: Run | null = null): string[] {
   const { program, before, after } = partsOf(run, other);
   return [...new Set([...before, program, ...after])].slice(0, 8);
+}
+
+/** What is different about a run, as one writes it: the same with the values of what is new, so that it can be done again. */
+export function differenceOf(run: Run, other: Run): string {
+  const set = run.env.filter((each) => !other.env.includes(each) && assignment.test(each)).map(place);
+  const verb = subcommandOf(run)?.split(" ") ?? [];
+  const fresh = run.args.filter((arg) => !other.args.includes(arg) && !verb.includes(arg)).map(retellWord);
+  const words = [...set, ...run.through.slice(0, 1), partsOf(run, other).program, ...verb, ...fresh];
+  return [...new Set(words)].slice(0, 9).join(" ");
 }
 
 /** The same with the program first, by which uses of it are found. */

@@ -3,7 +3,7 @@ import type { Event } from "../event.ts";
 import { signatureOf } from "../failure.ts";
 import { type Finding, finding, noExcerpt } from "../finding.ts";
 import type { Recovery } from "../recovery.ts";
-import { subcommandOf } from "../run.ts";
+import { retell, subcommandOf } from "../run.ts";
 import { nameFrom, termsOf } from "../words.ts";
 import type { Scene } from "./scene.ts";
 import { statedConvention } from "./stated-convention.ts";
@@ -28,10 +28,10 @@ function enforced({ recoveries }: Scene): Finding[] {
 export function ruleIn({ run, failed }: Recovery): string | null {
   if (run === null || !handsOver(run)) return null;
   const lines = failed.text.slice(0, 6_000).split("\n");
-  const rule = lines.find((line) => line.length < 300 && statesRule.test(line));
-  return rule === undefined
-    ? null
-    : rule.replace(/^[\s✖×*!>-]*(?:remote: )?(?:error: )?(?:GH\d+: )?/, "").trim();
+  const rules = lines
+    .filter((line) => line.length < 300 && statesRule.test(line))
+    .map((line) => line.replace(/^[\s✖×*!>-]*(?:remote: )?[\s✖×*!>-]*(?:error: )?(?:GH\d+: )?/, "").trim());
+  return rules.length === 0 ? null : [...new Set(rules)].slice(0, 3).join("; ");
 }
 
 /** The moments at which a repository can say no: a commit, a push, a pull request. */
@@ -57,14 +57,15 @@ function lessonOf(recovery: Recovery, rule: string): Finding {
   const { failed, worked, workedRun, run, again } = recovery;
   const head = run === null ? "git" : `${run.name} ${subcommandOf(run) ?? ""}`;
   const message = workedRun === null ? null : messageOf(workedRun);
-  const how = message === null ? "" : ` Accepted: \`${message}\`.`;
+  const accepted = message ?? (workedRun === null ? null : retell(workedRun));
+  const how = accepted === null ? "" : ` Accepted: \`${accepted}\`.`;
   const others = [worked, ...again].filter((event): event is Event => event !== null);
   return finding(
     {
       kind: "convention",
       lesson: `This repository refuses \`${head}\` when a rule is broken: ${rule.replace(/\.$/, "")}.${how}`,
       trigger: `${head} in this repository`,
-      action: signatureOf(rule).slice(0, 120),
+      action: `${signatureOf(rule).slice(0, 160)}${accepted === null ? "" : `; accepted: ${accepted}`}`,
       keywords: [head, ...[...termsOf(signatureOf(rule))].filter((word) => word.length > 3)].slice(0, 8),
       confidence: worked === null ? 0.58 : message === null ? 0.66 : 0.74,
       name: nameFrom(`${head} ${[...termsOf(signatureOf(rule))].slice(0, 5).join(" ")}`),

@@ -129,6 +129,7 @@ function confidenceIn(recovery: Recovery): number {
     isThrowaway(recovery) && !knows.has(complaint.cause) ? -0.8 : 0,
     isProbe(recovery) ? -2.2 : 0,
     letsToolRepair(recovery) ? -2.5 : 0,
+    waitsLonger(recovery) ? -2.5 : 0,
   ]);
   // Words take longest to read, and cannot save what is this unlikely.
   if (evidence < -2) return probability(evidence);
@@ -165,6 +166,8 @@ function remedyWeightOf({ remedy, complaint, stepRun }: Recovery): number {
 function causeWeightOf({ complaint, remedy, run }: Recovery): number {
   const weight = causeWeight[complaint.cause];
   if (remedy === "elevation") return Math.max(weight, causeWeight.permission);
+  // What a variable or another flag cures did not pass by itself.
+  if (complaint.cause === "transient" && (remedy === "environment" || remedy === "flag")) return 0.2;
   // The same words work elsewhere: the path was right, the folder was not.
   if (remedy === "directory" && complaint.cause === "missing-file" && run !== null && !isLook(run))
     return 0.3;
@@ -188,6 +191,15 @@ function letsToolRepair({ run, workedRun, stepRun }: Recovery): boolean {
 
 const checks = /^--(?:check|diff|dry-run|list-different)/;
 const repairs = /^--(?:fix|write|apply|unsafe|update|in-place)|^(?:\w+:)?(?:fmt|format|fix)(?::\w+)?$/;
+
+/** The same again, with more patience. */
+function waitsLonger({ run, workedRun }: Recovery): boolean {
+  if (run === null || workedRun === null) return false;
+  const fresh = workedRun.args.filter((arg) => !run.args.includes(arg));
+  return fresh.length > 0 && fresh.every((arg) => patience.test(arg));
+}
+
+const patience = /^--?(?:timeout|wait|retry|retries|max-time|delay|request-timeout)\b|^\d+(?:m?s|m)?$/;
 
 /** A look around, a chore, or a knock at a server that may not be up yet: another try costs nothing and teaches nothing. */
 function isProbe({ run, complaint }: Recovery): boolean {

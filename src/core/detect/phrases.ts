@@ -218,6 +218,21 @@ export const namesProduct = oneOf(
   "bouton|page|écran|couleur|utilisateur",
 );
 
+/** Says of a thing, and not of the agent or of how one works here, what it should be or do. */
+export const specifies = opens(
+  "(?:(?:the|a|an|its|each|every|all|\\w+s) )?(?:(?!this |that |it |we |you |i )[\\w'’+/-]+ ){1,5}(?:should(?:n(?:'|’)?t)?|must(?:n(?:'|’)?t)?|needs? to|has to|shall)\\b",
+  "[^，。]{1,16}(?:应该|需要|必须)(?:显示|展示|返回|支持)",
+  "[^、。]{1,24}(?:表示|出力|返)(?:し|さ)",
+  "(?:der|die|das|ein|eine) [^,.]{1,40}\\b(?:soll|sollen|muss|müssen|sollte)\\b",
+);
+const aboutWork =
+  /^(?:you|we|i|u|let(?:'|’)?s|commits?|tests?|branches|prs?|pull requests?|reviews?|messages?|migrations?|files?)\b/u;
+
+/** Whether a sentence is a requirement of the product. */
+export function isRequirement(sentence: string): boolean {
+  return specifies.test(sentence) && !aboutWork.test(sentence);
+}
+
 /** Reports that the product misbehaves. */
 export const reportsBug = oneOf(
   "\\bstill (?:not|no|doesn(?:'|’)?t|isn(?:'|’)?t|fail\\w*|get\\w*|see\\w*|broken|the same|show\\w*|have|happen\\w*|there|unused|\\w+ing)\\b|\\b(?:are|is) still\\b|\\b(?:doesn(?:'|’)?t|does not|isn(?:'|’)?t|not|don(?:'|’)?t|won(?:'|’)?t|didn(?:'|’)?t|can(?:'|’)?t) (?:work\\w*|load\\w*|show\\w*|appear\\w*|render\\w*|open\\w*|start\\w*|happen\\w*|see|keep|there|change\\w*)\\b|(?<![\\w/@.-])(?:errors?|crash\\w*|exception|bug|broken|fails?|failing|overlaps?|flickers?|stack ?trace|undefined|null|404|500|looped|infinite)\\b|\\bi(?:'|’)?m (?:getting|seeing)\\b|\\bit (?:says|shows|throws|looks like)\\b|\\bwhen i (?:use|run|click|test\\w*|open|try|tried|press|select)\\b|\\b(?:is|are|was) (?:gone|missing|not there)\\b|\\bwent wrong\\b|\\bhow come\\b",

@@ -5,7 +5,7 @@ import { type Cause, isAboutWords } from "../failure.ts";
 import { type ArtifactKind, type Finding, type FindingKind, finding, noExcerpt } from "../finding.ts";
 import { isForeign, saysUnrelated } from "../foreign-failure.ts";
 import { callText, type Recovery, subjectOf } from "../recovery.ts";
-import { callOf, filesIn, retell, useOf } from "../run.ts";
+import { callOf, differenceOf, filesIn, retell, useOf } from "../run.ts";
 import { nameFrom, termsOf } from "../words.ts";
 
 /** A recovered failure in words that help somebody who was not there. */
@@ -155,7 +155,9 @@ function triggerOf(recovery: Recovery): string {
   if (isEmptyGlob(recovery)) return "zsh: no matches found for a glob";
   if (isStoppedByHook(recovery)) return `${subjectOf(recovery)} stopped by a hook`;
   if (isForeign(recovery)) return `${subjectOf(recovery)} fails outside the change`;
-  const signature = recovery.complaint.signature.split(/(?<=\w)\. /)[0] ?? "";
+  const said = recovery.complaint.signature.split(/(?<=\w)\. /)[0] ?? "";
+  const named = `${recovery.run?.name ?? ""}: `;
+  const signature = said.startsWith(named) ? said.slice(named.length) : said;
   const files = recovery.complaint.cause === "denied" ? droppedOperands(recovery) : [];
   return `${[subjectOf(recovery), ...files].join(" ")} fails: ${signature.slice(0, 100)}`;
 }
@@ -179,7 +181,8 @@ function actionOf(recovery: Recovery): string {
   if (remedy === "directory")
     return `run it in ${tail(workedRun?.directory ?? worked.cwd ?? "") || "the right folder"}`;
   if (remedy === "wrapper" && run !== null && workedRun !== null) return rewrapped(run, workedRun);
-  return `use ${workedRun === null ? tell(worked, null, failed) : callOf(workedRun, run).join(" ")}`;
+  if (workedRun === null) return `use ${tell(worked, null, failed)}`;
+  return `use ${run === null ? callOf(workedRun).join(" ") : differenceOf(workedRun, run)}`;
 }
 
 /** `bun` without `rtk`, or `pytest` through `uv run`: whatever was run with it. */
@@ -189,7 +192,7 @@ function rewrapped(before: Run, after: Run): string {
   if (at > 0) return `run ${before.name} through ${words.slice(0, at).join(" ")}`;
   return before.args.includes(after.name)
     ? `run ${after.name} without ${before.name}`
-    : `use ${callOf(after, before).join(" ")}`;
+    : `use ${differenceOf(after, before)}`;
 }
 
 /** The sentence in which the agent says what it understood: the one that has most in common with the error and the remedy. */

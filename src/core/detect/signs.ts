@@ -66,6 +66,8 @@ export function lessonSigns(turn: Turn): Set<LessonSign> {
     requires: orders(says.requires),
     work,
     product: product && !work,
+    requirement:
+      !blamed && !addresses && told.some((sentence) => says.isRequirement(withoutOpening(sentence))),
     productToo: product && work,
     question: question && !blamed && !grants,
     questionGranted: question && !blamed && grants,

@@ -141,7 +141,7 @@ const courtesy =
 
 /** Says what the agent will look at or write next. */
 const announces =
-  /^(?:(?:now |first,? )?(?:let me|let(?:'|’)s|i(?:'|’)ll|i(?:'|’)m going to|i will) (?:first |now |also |just |start by |begin by )?(?:check|look|read|see|search|review|explore|examine|verif|find|start|take|get|gather|investigat|understand|think|continue|go|research|begin|inspect)|i(?:'|’)m checking|(?:现在)?让我(?:先|来|再)?(?:看|检查|查|读|确认|搜|重新|补充|继续|按照)|我来|voy a|d[eé]jame|確認します|修正します|확인)/iu;
+  /^(?:(?:now |first,? )?(?:let me|let(?:'|’)s|i(?:'|’)ll|i(?:'|’)m going to|i will) (?:first |now |also |just |start by |begin by )?(?:check|look|read|see|search|review|explore|examine|verif|find|start|take|get|gather|investigat|understand|think|continue|go|research|begin|inspect)|i(?:'|’)m (?:checking|moving|switching|removing)|(?:i will|i(?:'|’)ll|let me) (?:put|move|switch|revert|remove|redo|undo|change|fix|rewrite|update|add|use|stop|do)\b|(?:moving|switching|reverting|removing|updating|changing|fixing|putting)\b|ich (?:setze|ändere|werde|mache|stelle)\b|je vais\b|(?:现在)?让我(?:先|来|再)?(?:看|检查|查|读|确认|搜|重新|补充|继续|按照)|我来|voy a|d[eé]jame|確認します|修正します|확인)/iu;
 
 /** What the agent was changing when the person spoke, or the call that they turned down. */
 function doingOf({ rejected, before }: Turn): string | null {

@@ -25,6 +25,8 @@ export function judge(turn: Turn): Verdict | null {
   const signs = lessonSigns(turn);
   const lesson = turn.opening ? 0 : likelihood(policy.detect.lesson, signs, turn.words);
   if (convention.confidence >= Math.max(bar.convention, lesson)) return convention;
+  // Agreement teaches nothing, however warmly the agent takes it.
+  if (signs.has("agrees") && !objects(signs) && instruction.confidence < bar.lesson) return null;
   return lesson >= bar.lesson ? lessonIn(turn, lesson, objects(signs), instruction, convention) : null;
 }
 

@@ -450,7 +450,7 @@ describe("a recovered failure", () => {
     );
     expect(lesson).toMatchObject({
       trigger: "pytest fails: E ModuleNotFoundError: No module named 'shop'",
-      action: "use PYTHONPATH= pytest",
+      action: "use PYTHONPATH=src pytest",
       name: "shop-not-installed",
       scope: "project",
       artifact: "rule",
