@@ -46,7 +46,7 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
 };
 
 /** What `knack` alone does. */
-const mainJob = "sessions";
+const mainJob = "learn";
 
 /** Runs the command line and answers with its exit code. */
 export async function main(words: readonly string[], surroundings: Surroundings): Promise<number> {

@@ -1,5 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -10,6 +20,7 @@ import {
 } from "kysely";
 import Database from "libsql";
 import { KnackError } from "../core/errors.ts";
+import type { LedgerEntry } from "../core/ledger.ts";
 import type { Clock, Store } from "../engine/ports.ts";
 import { migrations, type Tables } from "./schema.ts";
 import { createStore, findingsOf } from "./store.ts";
@@ -40,6 +51,25 @@ export async function openSqlite({ path, clock }: Options): Promise<Store> {
   }
   const dialect = new ImmediateDialect({ database });
   return createStore(new Kysely<Tables>({ dialect }), clock);
+}
+
+/** The ledger of a database, read from a copy: even opening the file itself would leave traces beside it. */
+export async function ledgerAt(path: string, clock: Clock): Promise<LedgerEntry[]> {
+  if (!existsSync(path)) return [];
+  const folder = mkdtempSync(join(tmpdir(), "knack-look-"));
+  try {
+    for (const part of ["", "-wal"])
+      if (existsSync(path + part))
+        copyFileSync(path + part, join(folder, `copy.db${part}`), constants.COPYFILE_FICLONE);
+    const store = await openSqlite({ path: join(folder, "copy.db"), clock });
+    try {
+      return await store.ledger.all();
+    } finally {
+      await store.close();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function open(path: string): Database.Database {
