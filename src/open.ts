@@ -75,6 +75,8 @@ export interface Knack {
   /** What speaks for an instinct, and what was seen of the use of its advice, for and against. */
   evidence(instinct: Instinct): Promise<InstinctEvidence>;
   projects(): Promise<ProjectFold[]>;
+  /** When something was last learned; null when nothing was. */
+  learnedAt(): Promise<number | null>;
   /** Ends what a killed process began to write. */
   repair(): Promise<Outcome[]>;
   /** The lessons worth asking a person about, best first. */
@@ -194,9 +196,13 @@ export async function openKnack({
     instincts: () => store.learning.instincts.list(),
     evidence: (instinct) => evidenceOf(store, instinct),
     projects: () => store.projects.list(),
+    learnedAt: () => store.ledger.lastNoted("session.learned"),
     repair: () => repair(publishing),
     suggest: async (options) => {
-      const { suggestions: most } = settingsFor(home, null);
+      const here = (await checkouts.of(process.cwd()))?.root ?? null;
+      // A project whose settings cannot be read is passed over; the others are not its concern.
+      const readable = here !== null && whyNotLearn(home, here, here) === null;
+      const { suggestions: most } = settingsFor(home, readable ? here : null);
       return suggest(publishing, { now: clock.now(), most, refuses, ...options });
     },
     plan: (instinct, choice) => plan(publishing, instinct, choice),

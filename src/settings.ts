@@ -86,6 +86,7 @@ export function set(
   root: string | null,
   key: string,
   value: string,
+  dryRun = false,
 ): { path: string; value: unknown } {
   if (!keys.includes(key as Key)) throw unknownKey(key);
   const { path, schema } = root === null ? userScope(home) : projectScope(root);
@@ -96,6 +97,7 @@ export function set(
     throw new KnackError("WRONG_USAGE", `"${value}" cannot be the value of ${key}.`, {
       hint: hints[key as Key],
     });
+  if (dryRun) return { path, value: typed };
   mkdirSync(dirname(path), { recursive: true });
   // In one move, so that nobody reads half of it.
   writeFileSync(`${path}.new`, `${JSON.stringify(next, null, 2)}\n`);

@@ -49,7 +49,10 @@ export async function showExamples(flags: LearnFlags, { env, examples }: Surroun
       "",
       `So here are bundled example sessions: ${learned.sessions.length} of them, and what Knack learns from them.`,
       "",
-      ...suggestions.flatMap((suggestion) => [...tellSuggestion(suggestion, paint, there), ""]),
+      ...suggestions.flatMap((suggestion) => [
+        ...tellSuggestion(suggestion, paint, there, { preview: home === null }),
+        "",
+      ]),
     ]);
     if (home === null) {
       printLines(["Nothing was written (--dry-run)."]);

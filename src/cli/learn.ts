@@ -42,6 +42,8 @@ export interface LearnFlags {
   readonly dryRun: boolean;
   readonly yes: boolean;
   readonly where: Live | null;
+  /** How a person is told. */
+  readonly print: (lines: readonly string[]) => void;
 }
 
 type Live = Exclude<Reach, "draft">;
@@ -58,6 +60,7 @@ export function flagsOf(args: {
     dryRun: args["dry-run"] === true,
     yes: args.yes === true,
     where: whereOf(args.where),
+    print: printLines,
   };
 }
 
@@ -135,7 +138,7 @@ export async function present(
   const scope = named ? { only: ids, now } : { now };
   const { suggestions, leftOut } = await knack.suggest(scope);
   const asking = !flags.json && !flags.yes && !flags.dryRun && canAsk();
-  if (!flags.json) tellReading(learned, suggestions.length, leftOut, env);
+  if (!flags.json) flags.print(readingLines(learned, suggestions.length, leftOut, env));
   let writings: Writing[] = [];
   const refused: LeftOut[] = [];
   const asked = new Set(suggestions.map(({ instinct }) => instinct.id));
@@ -156,7 +159,7 @@ export async function present(
       else refused.push({ what: suggestion.instinct.name, because: keeping.because });
     }
     writings.push(...(await publishOwn(knack, { ...scope, asked }, env, !flags.json)));
-  } else if (!flags.json) listAll(suggestions, named, env);
+  } else if (!flags.json) flags.print(listLines(suggestions, named, env));
   if (flags.json) {
     const instincts = (await knack.instincts()).filter(({ id }) => ids.has(id));
     printJson(
@@ -166,7 +169,7 @@ export async function present(
   return 0;
 }
 
-function tellReading(learned: Learned, count: number, leftOut: readonly LeftOut[], env: Env): void {
+function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut[], env: Env): string[] {
   const { sessions, looked, skipped } = learned;
   const projects = new Set(sessions.map(({ project }) => project.id)).size;
   const news = looked === sessions.length - skipped.length ? "" : `, ${looked} new or grown`;
@@ -175,7 +178,7 @@ function tellReading(learned: Learned, count: number, leftOut: readonly LeftOut[
   );
   const reasons = [...new Set(off.map(({ because }) => because))];
   const more = leftOut.filter(({ because }) => because.startsWith("more than")).length;
-  printLines([
+  return [
     `Read ${counted(sessions.length, "session")} in ${counted(projects, "project")}${news}.`,
     ...reasons.map(
       (because) =>
@@ -185,19 +188,19 @@ function tellReading(learned: Learned, count: number, leftOut: readonly LeftOut[
       ? "Nothing to suggest: what they teach is kept, refused, or not sure enough yet."
       : `${counted(count, "lesson")} worth keeping${more > 0 ? ` (${more} more after these)` : ""}:`,
     ...(count === 0 ? [`See everything that was noticed: ${calledAs(env)} instincts`] : [""]),
-  ]);
+  ];
 }
 
 /** For a reader that cannot answer. */
-function listAll(suggestions: readonly Suggestion[], named: boolean, env: Env): void {
-  if (suggestions.length === 0) return;
+function listLines(suggestions: readonly Suggestion[], named: boolean, env: Env): string[] {
+  if (suggestions.length === 0) return [];
   const paint = paintFor(process.stdout, env);
-  for (const suggestion of suggestions) printLines([...tellSuggestion(suggestion, paint, env), ""]);
-  printLines([
+  return [
+    ...suggestions.flatMap((suggestion) => [...tellSuggestion(suggestion, paint, env), ""]),
     "Nothing was written.",
-    `  keep all of these:   ${calledAs(env)} learn${named ? " <the same paths>" : ""} --yes`,
-    `  one by one:          run ${calledAs(env).replace(/ --$/, "")} in a terminal`,
-  ]);
+    `  keep all of these:  ${calledAs(env)} learn${named ? " <the same paths>" : ""} --yes`,
+    `  one by one:         run ${calledAs(env).replace(/ --$/, "")} in a terminal`,
+  ];
 }
 
 function reachFor({ reaches }: Suggestion, { where }: LearnFlags): Live {
@@ -211,7 +214,11 @@ async function keepAs(knack: Knack, suggestion: Suggestion, flags: LearnFlags, e
   });
   if (!flags.json) {
     const paint = paintFor(process.stdout, env);
-    printLines([...tellSuggestion(suggestion, paint, env), ...tellKeeping(keeping, suggestion, env), ""]);
+    printLines([
+      ...tellSuggestion(suggestion, paint, env, { preview: false }),
+      ...tellKeeping(keeping, suggestion, env),
+      "",
+    ]);
   }
   return keeping;
 }

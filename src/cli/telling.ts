@@ -1,4 +1,6 @@
-import type { Reach } from "../core/change.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { Artifact, Reach } from "../core/change.ts";
 import { redact } from "../core/redact.ts";
 import { parse, skillFile } from "../core/skill.ts";
 import type { Suggestion } from "../engine/keep.ts";
@@ -11,7 +13,12 @@ import { counted, day, onLines, onOneLine, type Paint, short } from "./terminal.
 const shownEvidence = 3;
 
 /** A suggestion as a person reads it: what it says, why, and what would be written. */
-export function tellSuggestion(suggestion: Suggestion, paint: Paint, env: Env): string[] {
+export function tellSuggestion(
+  suggestion: Suggestion,
+  paint: Paint,
+  env: Env,
+  { preview = true }: { readonly preview?: boolean } = {},
+): string[] {
   const { instinct, project, plan } = suggestion;
   const kind = instinct.artifact === "skill" ? "skill" : "rule";
   const where =
@@ -20,8 +27,10 @@ export function tellSuggestion(suggestion: Suggestion, paint: Paint, env: Env): 
     `${paint.bold(instinct.name)}  ${paint.dim(`${kind} ${where}`)}`,
     `  ${onOneLine(redact(ruleTextOf(instinct)), 400)}`,
     ...whyLines(suggestion).map((line) => `  ${line}`),
-    ...plan.steps.filter(isWritten).flatMap((step) => previewOf(step, paint, env).map((line) => `  ${line}`)),
-    ...(plan.belongsTo === null
+    ...(preview ? plan.steps : [])
+      .filter(isWritten)
+      .flatMap((step) => previewOf(step, paint, env).map((line) => `  ${line}`)),
+    ...(plan.belongsTo === null || !preview
       ? []
       : [
           `  You have a skill about this: ${short(plan.belongsTo, env)}. It stays as it is; this waits beside it.`,
@@ -97,7 +106,7 @@ export function reachInWords(reach: Reach): string {
 }
 
 /** The file that a change is about. */
-export function fileOf({ kind, path }: Step["change"]): string {
+export function fileOf({ kind, path }: Pick<Artifact, "kind" | "path">): string {
   return kind === "skill" ? `${path}/${skillFile}` : path;
 }
 
@@ -107,7 +116,10 @@ export function tellOutcomes(outcomes: readonly Outcome[], env: Env): string[] {
     const file = short(fileOf(change), env);
     if (!done) return `  not written: ${because}`;
     if (change.after === null) return `  removed  ${file}`;
-    const git = change.reach === "me" && change.before === null ? " (kept out of git)" : "";
+    const git =
+      change.reach === "me" && change.before === null && existsSync(join(change.root, ".git"))
+        ? " (kept out of git)"
+        : "";
     return `  ${change.before === null ? "wrote  " : "changed"}  ${file}${git}`;
   });
   // Several rules may stand in one file.
