@@ -35,10 +35,17 @@ import {
 } from "./engine/keep.ts";
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
 import { note } from "./engine/note.ts";
-import { type Choice, type Plan, type PublishDeps, plan, type Step } from "./engine/plan.ts";
+import { type Choice, type Plan, type PublishDeps, plan } from "./engine/plan.ts";
 import type { Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
 import { type Outcome, repair } from "./engine/publish.ts";
-import { planAccepts, planRemoval, type Shelved, shelf, undoing } from "./engine/shelf.ts";
+import {
+  decidedByUndo,
+  planAccepts,
+  planRemoval,
+  planTakeBack,
+  type Shelved,
+  shelf,
+} from "./engine/shelf.ts";
 import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
@@ -226,12 +233,14 @@ export async function openKnack({
         "person",
         () => idsOf(kept).map((id) => decided(id, "rejected", clock.now())),
       ),
-    planUndo: async (name) => asPlan((await undoing(publishing, name)).steps),
-    undo: async (name) => {
-      const { deciding } = await undoing(publishing, name);
-      const planning = async () => asPlan((await undoing(publishing, name)).steps);
-      return perform(publishing, planning, "person", deciding);
-    },
+    planUndo: (name) => planTakeBack(publishing, name),
+    undo: (name) =>
+      perform(
+        publishing,
+        () => planTakeBack(publishing, name),
+        "person",
+        (steps) => decidedByUndo(steps, clock.now()),
+      ),
     changes: () => store.learning.changes.list(),
     skills: async (root = null) => {
       const all = places.all(root).filter(({ folder }) => folder !== home.drafts);
@@ -258,10 +267,6 @@ export async function openKnack({
 
 function idsOf(kept: readonly Kept[]): string[] {
   return [...new Set(kept.map(({ instinct }) => instinct))];
-}
-
-function asPlan(steps: readonly Step[]): Plan {
-  return { ok: true, steps, concerns: [], belongsTo: null };
 }
 
 async function evidenceOf(store: Store, instinct: Instinct): Promise<InstinctEvidence> {

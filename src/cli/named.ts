@@ -26,7 +26,8 @@ export async function named(knack: Knack, word: string): Promise<Named> {
   const instinct =
     instincts.find(({ id }) => id === first?.instinct) ??
     byId[0] ??
-    instincts.find(({ name }) => isCalled(name, word));
+    instincts.find(({ name }) => isCalled(name, word)) ??
+    (await onceKept(knack, word, instincts));
   const own = first ? kept : shelf.filter((one) => one.instinct === instinct?.id);
   if (!instinct && own.length === 0)
     throw unknown(
@@ -34,6 +35,16 @@ export async function named(knack: Knack, word: string): Promise<Named> {
       [...shelf, ...instincts].map(({ name }) => name),
     );
   return { name: own[0]?.name ?? instinct?.name ?? word, kept: own, instinct: instinct ?? null };
+}
+
+/** The lesson behind something that is gone. */
+async function onceKept(
+  knack: Knack,
+  word: string,
+  instincts: readonly Instinct[],
+): Promise<Instinct | undefined> {
+  const change = (await knack.changes()).findLast((one) => isCalled(one.change.name, word))?.change;
+  return instincts.find(({ id }) => id === change?.instinct);
 }
 
 /** Prefixes end with a hyphen: `npm-test` means `rl-npm-test`. */

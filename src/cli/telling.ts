@@ -115,11 +115,13 @@ export function tellOutcomes(outcomes: readonly Outcome[], env: Env): string[] {
   const lines = outcomes.map(({ change, done, because }) => {
     const file = short(fileOf(change), env);
     if (!done) return `  not written: ${because}`;
+    if (change.kind === "rule" && change.after === null) return `  removed  a line from ${file}`;
     if (change.after === null) return `  removed  ${file}`;
     const git =
       change.reach === "me" && change.before === null && existsSync(join(change.root, ".git"))
         ? " (kept out of git)"
         : "";
+    if (change.kind === "rule") return `  added    a line to ${file}${git}`;
     return `  ${change.before === null ? "wrote  " : "changed"}  ${file}${git}`;
   });
   // Several rules may stand in one file.

@@ -45,7 +45,8 @@ export function keptBy(changes: readonly { readonly change: Change; readonly at:
   return [...kept.values()].flatMap(({ changes, at }) => {
     const last = changes[changes.length - 1] as Change;
     const { id: _, why: __, before: ___, after, ...artifact } = last;
-    return after === null ? [] : [{ ...artifact, content: after, changes, at }];
+    // What Knack only added to, and took back, is not Knack's.
+    return after === null || undoable(changes) === null ? [] : [{ ...artifact, content: after, changes, at }];
   });
 }
 

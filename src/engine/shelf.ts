@@ -1,4 +1,4 @@
-import type { Kept } from "../core/change.ts";
+import type { Artifact, Kept } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
 import { at } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
@@ -117,23 +117,32 @@ export async function planRemoval(deps: PublishDeps, kept: readonly Shelved[]): 
   return { ok: true, steps, concerns: [], belongsTo: null };
 }
 
-/** What taking back the latest change would do, and what that says about the instincts behind it. */
-export async function undoing(
-  deps: PublishDeps,
-  name: string | null,
-): Promise<{ steps: Step[]; deciding: (steps: readonly Step[]) => LedgerEntry[] }> {
+/** What taking back the latest change, of a name or of all, would do. What a person has changed since stays theirs. */
+export async function planTakeBack(deps: PublishDeps, name: string | null): Promise<Plan> {
   const steps = await planUndo(deps, (change) => name === null || change.name === name);
-  return {
-    steps,
-    deciding: (taken) => {
-      const back = new Set(taken.flatMap(({ change }) => (change.after === null ? [] : change.instinct)));
-      const gone = new Set(taken.map(({ change }) => change.instinct).filter((id) => !back.has(id)));
-      const now = deps.clock.now();
-      return [
-        // What a person takes back is not offered right again; what they bring back is no longer refused.
-        ...[...gone].map((id) => decided(id, "rejected", now)),
-        ...[...back].map((id) => decided(id, "unskipped", now)),
-      ];
-    },
-  };
+  for (const { change } of steps) {
+    const there = await contentOf(deps, change);
+    if (there !== null && there !== change.before && there !== change.after)
+      return { ok: false, because: `${change.path} was changed by hand meanwhile` };
+  }
+  return { ok: true, steps, concerns: [], belongsTo: null };
+}
+
+/** What is at the place of an artifact, as a change would name it. */
+async function contentOf({ library }: PublishDeps, { kind, path, name }: Artifact): Promise<string | null> {
+  if (kind === "skill") return (await library.read(path))?.hash ?? null;
+  const read = await library.readText(path);
+  const rule = read.found === "text" ? rulesIn(read.text).rules.find(({ id }) => id === name) : undefined;
+  return rule?.line ?? null;
+}
+
+/** What taking these steps back says about the instincts behind them. */
+export function decidedByUndo(steps: readonly Step[], at: number): LedgerEntry[] {
+  const back = new Set(steps.flatMap(({ change }) => (change.after === null ? [] : change.instinct)));
+  const gone = new Set(steps.map(({ change }) => change.instinct).filter((id) => !back.has(id)));
+  return [
+    // What a person takes back is not offered right again; what they bring back is no longer refused.
+    ...[...gone].map((id) => decided(id, "rejected", at)),
+    ...[...back].map((id) => decided(id, "unskipped", at)),
+  ];
 }
