@@ -12,6 +12,7 @@ import { learnedOnWire, type Writing, writingOf } from "./learned-on-wire.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import { isWritten, tellOutcomes, tellSuggestion } from "./telling.ts";
 import { calledAs, counted, paintFor, printJson, printLines, progressOn } from "./terminal.ts";
+import { transcripts } from "./transcripts.ts";
 
 /** How `knack learn` and its like are told what to do. */
 export const learnArgs = {
@@ -82,6 +83,8 @@ export async function learnFrom(
 ): Promise<number> {
   const { env, redactionThread } = surroundings;
   if (isDisabled(env)) return sayOff(flags);
+  // Before anything is opened: a newcomer's home stays as it is.
+  if (paths === null && transcripts(env).size === 0) return showExamples(flags, surroundings);
   const redactor = createThreadRedactor(redactionThread);
   const knack = await openKnack({ env, redactor, dryRun: flags.dryRun });
   try {

@@ -1,15 +1,16 @@
 import { spawn } from "node:child_process";
-import { readdirSync, realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { constants } from "node:os";
-import { join, sep } from "node:path";
-import { homeOf, isDisabled } from "../config.ts";
+import { sep } from "node:path";
+import { isDisabled } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
-import { openKnack, sessionFolders } from "../open.ts";
+import { openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { canAsk } from "./keep.ts";
 import { present, repairAloud } from "./learn.ts";
-import { defineVerb, type Env, type Surroundings } from "./main.ts";
+import { defineVerb, type Surroundings } from "./main.ts";
 import { printLines } from "./terminal.ts";
+import { transcripts } from "./transcripts.ts";
 
 export const run = defineVerb({
   about: "Run an agent, then learn from what it just did: knack run -- claude",
@@ -53,25 +54,6 @@ function runCommand(command: string, words: readonly string[]): Promise<number> 
 }
 
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
-
-/** The agents' transcripts, and how far each has grown. */
-function transcripts(env: Env): Map<string, string> {
-  const found = new Map<string, string>();
-  for (const folder of [...sessionFolders(env), homeOf(env).spool]) {
-    let names: string[] = [];
-    try {
-      names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-    } catch {
-      continue; // An agent that was never used here has no folder.
-    }
-    for (const name of names.filter((one) => one.endsWith(".jsonl"))) {
-      const path = join(folder, name);
-      const file = statSync(path, { throwIfNoEntry: false });
-      if (file) found.set(path, `${file.size} ${file.mtimeMs}`);
-    }
-  }
-  return found;
-}
 
 /** Learns from what was written meanwhile. Whatever goes wrong here is told, and changes nothing else. */
 async function learnAfter(before: ReadonlyMap<string, string>, surroundings: Surroundings): Promise<void> {
