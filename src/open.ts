@@ -37,7 +37,7 @@ import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
 import { note } from "./engine/note.ts";
 import { type Choice, type Plan, type PublishDeps, plan } from "./engine/plan.ts";
 import type { Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
-import { type Outcome, repair } from "./engine/publish.ts";
+import { repair, type Settled } from "./engine/publish.ts";
 import {
   decidedByUndo,
   planAccepts,
@@ -85,7 +85,7 @@ export interface Knack {
   /** When something was last learned; null when nothing was. */
   learnedAt(): Promise<number | null>;
   /** Ends what a killed process began to write. */
-  repair(): Promise<Outcome[]>;
+  repair(): Promise<Settled[]>;
   /** The lessons worth asking a person about, best first. */
   suggest(
     options?: Partial<Omit<SuggestOptions, "refuses">>,

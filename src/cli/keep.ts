@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Reach } from "../core/change.ts";
+import type { Instinct } from "../core/instinct.ts";
 import { skillFile } from "../core/skill.ts";
 import type { Keeping, Suggestion } from "../engine/keep.ts";
 import type { Knack } from "../open.ts";
@@ -30,7 +31,7 @@ export async function askAll(
 ): Promise<{ answered: Answered[]; left: boolean }> {
   const paint = paintFor(process.stdout, env);
   const answered: Answered[] = [];
-  const usual = new Map<string, Reach>();
+  const usual = await lastChoices(knack);
   for (const [at, suggestion] of suggestions.entries()) {
     const [first = "", ...rest] = tellSuggestion(suggestion, paint, env);
     printLines([`${paint.dim(`${at + 1} of ${suggestions.length}`)}  ${first}`, ...rest]);
@@ -109,14 +110,33 @@ export function tellKeeping(keeping: Keeping, { instinct }: Suggestion, env: Env
   ];
 }
 
-async function askWhere({ reaches, project }: Suggestion, usual: Map<string, Reach>): Promise<Reach | null> {
+/** Where lessons of a project were kept last, by whom they are for. */
+async function lastChoices(knack: Knack): Promise<Map<string, Reach>> {
+  const instincts = new Map((await knack.instincts()).map((one) => [one.id, one]));
+  const kept = (await knack.shelf()).filter(({ reach }) => reach !== "draft").sort((a, b) => a.at - b.at);
+  return new Map(
+    kept.flatMap(({ instinct, reach }) => {
+      const lesson = instincts.get(instinct);
+      return lesson ? [[kindOf(lesson), reach]] : [];
+    }),
+  );
+}
+
+function kindOf({ project, scope }: Instinct): string {
+  return `${scope} ${project}`;
+}
+
+async function askWhere(suggestion: Suggestion, usual: Map<string, Reach>): Promise<Reach | null> {
+  const { reaches, project, instinct, plan } = suggestion;
   const [only = "everywhere"] = reaches;
+  // A proposal goes where the skill is that it is for.
+  if (plan.belongsTo !== null) return only;
   if (reaches.length === 1) {
     printLines([`Where: everywhere (the folder of ${project.name} is not on this machine)`]);
     return only;
   }
   const byKey: Readonly<Record<string, Reach>> = { m: "me", r: "repository", e: "everywhere" };
-  const standard = usual.get(project.id) ?? only;
+  const standard = usual.get(kindOf(instinct)) ?? only;
   for (;;) {
     const answer = await ask(
       `Where? [m]e, [r]epository, [e]verywhere (Enter: ${standard === "me" ? "only me" : standard}) `,
@@ -125,7 +145,7 @@ async function askWhere({ reaches, project }: Suggestion, usual: Map<string, Rea
     const word = answer.trim().toLowerCase();
     const reach = word === "" ? standard : byKey[word.charAt(0)];
     if (reach) {
-      usual.set(project.id, reach);
+      usual.set(kindOf(instinct), reach);
       return reach;
     }
   }

@@ -5,7 +5,7 @@ import { redact } from "../core/redact.ts";
 import { parse, skillFile } from "../core/skill.ts";
 import type { Suggestion } from "../engine/keep.ts";
 import { ruleTextOf, type Step } from "../engine/plan.ts";
-import type { Outcome } from "../engine/publish.ts";
+import type { Settled } from "../engine/publish.ts";
 import type { Env } from "./main.ts";
 import { counted, day, onLines, onOneLine, type Paint, short } from "./terminal.ts";
 
@@ -30,6 +30,7 @@ export function tellSuggestion(
     ...(preview ? plan.steps : [])
       .filter(isWritten)
       .flatMap((step) => previewOf(step, paint, env).map((line) => `  ${line}`)),
+    ...plan.concerns.map(({ message, where }) => `  Mind: ${onOneLine(message, 200)} (${where})`),
     ...(plan.belongsTo === null || !preview
       ? []
       : [
@@ -111,7 +112,7 @@ export function fileOf({ kind, path }: Pick<Artifact, "kind" | "path">): string 
 }
 
 /** What was done to the disk, one line a file. */
-export function tellOutcomes(outcomes: readonly Outcome[], env: Env): string[] {
+export function tellOutcomes(outcomes: readonly Settled[], env: Env): string[] {
   const lines = outcomes.map(({ change, done, because }) => {
     const file = short(fileOf(change), env);
     if (!done) return `  not written: ${because}`;

@@ -6,9 +6,17 @@ import { policy as defaults } from "../core/policy.ts";
 import { suggestionsOf } from "../core/suggest.ts";
 import { overlap, termsOf } from "../core/words.ts";
 import { note } from "./note.ts";
-import { type Choice, historyOf, type Plan, type PublishDeps, plan, type Step } from "./plan.ts";
-import type { KeptFinding, Store } from "./ports.ts";
-import { carryOut, type Outcome } from "./publish.ts";
+import {
+  type Choice,
+  type History,
+  historyOf,
+  type Plan,
+  type PublishDeps,
+  plan,
+  type Step,
+} from "./plan.ts";
+import type { KeptFinding, Library, Store } from "./ports.ts";
+import { carryOut, type Settled } from "./publish.ts";
 
 /** A lesson worth a person's yes or no, with what speaks for it. */
 export interface Suggestion {
@@ -46,11 +54,13 @@ export async function suggest(
 ): Promise<{ suggestions: Suggestion[]; leftOut: LeftOut[] }> {
   const { store } = deps;
   const all = (await store.learning.instincts.list()).filter(({ id }) => !only || only.has(id));
-  const candidates = suggestionsOf(all, await answered(store, all), now);
+  const history = await historyOf(store);
+  const candidates = suggestionsOf(all, madeOf(history), now);
   const suggestions: Suggestion[] = [];
   const leftOut: LeftOut[] = [];
   const projects = new Map((await store.projects.list()).map((row) => [row.id, row]));
   for (const instinct of candidates) {
+    if (await isCovered(store, history, instinct.id)) continue;
     const { id, name, root } = projects.get(instinct.project) ?? {
       id: instinct.project,
       name: instinct.project,
@@ -98,29 +108,27 @@ function reachesOf({ places }: PublishDeps, instinct: Instinct, root: string | n
   return instinct.scope === "user" ? ["everywhere", "me", "repository"] : ["me", "repository", "everywhere"];
 }
 
-/** The instincts that a person has answered for: kept, proposed, or found to be said already. */
-async function answered(store: Store, instincts: readonly Instinct[]): Promise<Set<string>> {
-  const history = await historyOf(store);
-  const done = new Set(
-    history.kept
+/** The instincts that something live, or a proposal, was made of. */
+function madeOf({ kept }: History): Set<string> {
+  return new Set(
+    kept
       .filter(({ reach, proposal }) => reach !== "draft" || proposal)
       .flatMap(({ instinct, changes }) => [instinct, ...changes.map((change) => change.instinct)]),
   );
-  const touched = new Set(history.changes.map(({ change }) => change.instinct));
-  for (const { id } of instincts) {
-    if (touched.has(id)) continue;
-    const last = (await store.learning.decisions.ofInstinct(id)).sort((a, b) => a.at - b.at).at(-1);
-    // A yes that changed nothing: something else said it already.
-    if (last?.decision === "accepted") done.add(id);
-  }
-  return done;
+}
+
+/** Whether a person's yes changed nothing, because something else said it already. */
+async function isCovered(store: Store, { changes }: History, id: string): Promise<boolean> {
+  if (changes.some(({ change }) => change.instinct === id)) return false;
+  const decisions = await store.learning.decisions.ofInstinct(id);
+  return decisions.sort((a, b) => a.at - b.at).at(-1)?.decision === "accepted";
 }
 
 /** What came of keeping something. */
 export type Keeping =
   | {
       readonly kept: true;
-      readonly outcomes: readonly Outcome[];
+      readonly outcomes: readonly Settled[];
       readonly steps: readonly Step[];
       readonly belongsTo: string | null;
     }
@@ -151,7 +159,8 @@ export async function perform(
     if (!planned.ok) return { kept: false, because: planned.because };
     const { steps, belongsTo } = planned;
     const outcomes = await carryOut(deps, steps, actor, deciding(steps));
-    const moved = outcomes === null || (outcomes.length > 0 && outcomes.every(({ done }) => !done));
+    const moved =
+      outcomes === null || (outcomes.length > 0 && outcomes.every(({ done, disk }) => !done && !disk));
     if (moved && tries < 3) continue;
     if (outcomes === null) return { kept: false, because: "another Knack is changing the same files" };
     const failed = outcomes.find(({ done }) => !done);
@@ -200,6 +209,7 @@ export async function planOwn(
 ): Promise<OwnPlan[]> {
   const instincts = await deps.store.learning.instincts.list();
   const { kept } = await historyOf(deps.store);
+  const looking = { ...deps, library: listingOnce(deps.library) };
   const plans: OwnPlan[] = [];
   for (const instinct of instincts) {
     if ((only && !only.has(instinct.id)) || asked.has(instinct.id) || instinct.artifact !== "skill") continue;
@@ -211,7 +221,20 @@ export async function planOwn(
     const reach = live?.reach ?? "draft";
     if (live ? status !== "active" && status !== "promoted" : status !== "active") continue;
     const choice: Choice = { reach, actor: "knack" };
-    plans.push({ instinct, choice, plan: await plan(deps, instinct, choice) });
+    plans.push({ instinct, choice, plan: await plan(looking, instinct, choice) });
   }
   return plans.filter(({ plan: { ok, ...rest } }) => ok && "steps" in rest && rest.steps.length > 0);
+}
+
+/** Plans alone change nothing, so a folder has to be listed once for all of them. */
+function listingOnce(library: Library): Library {
+  const listings = new Map<string, ReturnType<Library["list"]>>();
+  return {
+    ...library,
+    list: (place) => {
+      const listing = listings.get(place.folder) ?? library.list(place);
+      listings.set(place.folder, listing);
+      return listing;
+    },
+  };
 }

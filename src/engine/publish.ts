@@ -18,10 +18,12 @@ import {
 import type { KeptChange, PackageFile, Place } from "./ports.ts";
 
 /** What came of a change. */
-export interface Outcome {
+export interface Settled {
   readonly change: Change;
   readonly done: boolean;
   readonly because: string | null;
+  /** The disk refused; trying again would not help. */
+  readonly disk: boolean;
 }
 
 /**
@@ -34,7 +36,7 @@ export async function carryOut(
   steps: readonly Step[],
   actor: Actor,
   decided: readonly LedgerEntry[] = [],
-): Promise<Outcome[] | null> {
+): Promise<Settled[] | null> {
   for (const { change, files } of steps) if (change.kind === "skill") await keepVersions(deps, change, files);
   const current = await deps.store.transaction(async (tx) => {
     const history = await historyOf(tx);
@@ -47,7 +49,7 @@ export async function carryOut(
     return true;
   });
   if (!current) return null;
-  const outcomes: Outcome[] = [];
+  const outcomes: Settled[] = [];
   for (const { change } of steps) {
     // A place that cannot be written now is told of, and not tried again behind the person's back.
     outcomes.push(await conclude(deps, change, await settle(deps, change)));
@@ -92,7 +94,7 @@ async function settle(deps: PublishDeps, change: Change): Promise<Hindrance> {
 }
 
 /** Notes what came of a change. */
-async function conclude(deps: PublishDeps, change: Change, hindrance: Hindrance): Promise<Outcome> {
+async function conclude(deps: PublishDeps, change: Change, hindrance: Hindrance): Promise<Settled> {
   const { id } = change;
   const because = hindrance?.because ?? null;
   await deps.store.transaction(async (tx) => {
@@ -106,7 +108,7 @@ async function conclude(deps: PublishDeps, change: Change, hindrance: Hindrance)
         : { ...common, type: "change.dropped", key: `change:${id}:dropped`, data: { id, because } };
     await note(tx, [entry]);
   });
-  return { change, done: because === null, because };
+  return { change, done: because === null, because, disk: hindrance?.disk ?? false };
 }
 
 async function settleSkill(deps: PublishDeps, change: Change): Promise<string | null> {
@@ -176,14 +178,14 @@ async function settleRule({ library }: PublishDeps, change: Change): Promise<str
 }
 
 /** Ends what a killed process meant to do. What the disk refuses stays meant, and is tried again next time. */
-export async function repair(deps: PublishDeps): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+export async function repair(deps: PublishDeps): Promise<Settled[]> {
+  const outcomes: Settled[] = [];
   for (const { change, state } of await deps.store.learning.changes.list()) {
     if (state !== "intended") continue;
     const hindrance = await settle(deps, change);
     outcomes.push(
       hindrance?.disk
-        ? { change, done: false, because: hindrance.because }
+        ? { change, done: false, because: hindrance.because, disk: true }
         : await conclude(deps, change, hindrance),
     );
   }

@@ -2,7 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knack } from "../helpers/knack.ts";
-import { machine } from "../helpers/machine.ts";
+import { databaseSessions, machine, nameOfSkill } from "../helpers/machine.ts";
+
+const bare = await nameOfSkill();
 
 describe("knack config", () => {
   test("sets, gets and finds settings; a project's go before the person's", async () => {
@@ -56,14 +58,14 @@ describe("knack config", () => {
   });
 
   test("limits suggestions, and names skills with the prefix", async () => {
-    const { home, harbor } = machine({ sessions: /tests-need-a-database|generated-again/ });
+    const { home, harbor } = machine({ sessions: databaseSessions });
     await knack(["config", "set", "prefix", "my-"], { home });
     await knack(["config", "set", "suggestions", "1"], { home });
     const { stdout } = await knack(["learn", "--yes", "--json"], { home });
     expect(JSON.parse(stdout).skills).toHaveLength(1);
     await knack(["learn", "--yes"], { home });
-    expect(existsSync(join(harbor, ".claude/skills/my-npm-test-database-url-not-set-copy"))).toBe(true);
-    expect((await knack(["skills", "undo", "npm-test-database-url-not-set-copy"], { home })).code).toBe(0);
+    expect(existsSync(join(harbor, ".claude/skills", `my-${bare}`))).toBe(true);
+    expect((await knack(["skills", "undo", bare], { home })).code).toBe(0);
   });
 
   test("switches learning off for one project, by its id or root", async () => {

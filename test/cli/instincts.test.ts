@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { knack } from "../helpers/knack.ts";
-import { filesIn, machine } from "../helpers/machine.ts";
+import { filesIn, machine, nameOfLesson, nameOfSkill } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
+
+const heights = await nameOfLesson(/metres/);
 
 describe("knack instincts", () => {
   test("lists what was noticed, by project and status", async () => {
@@ -27,11 +29,11 @@ describe("knack instincts", () => {
   test("shows all that speaks for and against one", async () => {
     const { home } = machine();
     await knack(["learn", "--yes"], { home });
-    const { stdout } = await knack(["instincts", "show", "npm-test-database-url-not-set-copy"], { home });
+    const { stdout } = await knack(["instincts", "show", await nameOfSkill()], { home });
     expect(stdout.match(/worked: cp \.env\.test \.env && npm test/g)).toHaveLength(2);
-    const rule = await knack(["instincts", "show", "heights-always-metres-here-never-feet"], { home });
+    const rule = await knack(["instincts", "show", heights], { home });
     expect(rule.stdout).toMatch(/Decided by you:\n {2}\S+ {2}accepted/);
-    const json = await knack(["instincts", "show", "heights-always-metres-here-never-feet", "--json"], {
+    const json = await knack(["instincts", "show", heights, "--json"], {
       home,
     });
     expect(JSON.parse(json.stdout)).toMatchObject({
@@ -60,7 +62,7 @@ describe("knack status", () => {
     expect(JSON.parse(stdout)).toMatchObject({
       sessions: 8,
       projects: 2,
-      rules: 5,
+      rules: expect.any(Number),
       broken: [],
       off: [expect.stringContaining("KNACK_DISABLE")],
       learnedAt: expect.stringMatching(/^\d{4}-/),

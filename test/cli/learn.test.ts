@@ -3,11 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { knack, root } from "../helpers/knack.ts";
-import { addExample, exampleSessions, filesIn, machine } from "../helpers/machine.ts";
+import {
+  addExample,
+  databaseSessions,
+  exampleSessions,
+  filesIn,
+  machine,
+  nameOfSkill,
+} from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
-const skill = ".claude/skills/rl-npm-test-database-url-not-set-copy/SKILL.md";
-const databaseSessions = /tests-need-a-database|generated-again/;
+const name = `rl-${await nameOfSkill()}`;
+const skill = `.claude/skills/${name}/SKILL.md`;
 
 interface Learned {
   readonly sessions: number;
@@ -40,7 +47,7 @@ describe("knack alone, on a machine without sessions", () => {
     expect(readFileSync(join(there, ".codex/AGENTS.md"), "utf8")).toContain("In tidewatch: ");
     expect(readdirSync(home)).toEqual([]);
     const list = await knack(["skills", "list"], { home: there });
-    expect(list.stdout).toContain("rl-npm-test-database-url-not-set-copy");
+    expect(list.stdout).toContain(name);
     expect((await knack(["skills", "validate", join(there, ".claude/skills")], { home: there })).code).toBe(
       0,
     );
@@ -136,7 +143,7 @@ describe("knack learn", () => {
     addExample({ home, harbor: join(home, "a"), tidewatch: join(home, "b") }, exampleSessions()[0] as string);
     const before = filesIn(home);
     const found = await learned(["learn", "--dry-run"], home);
-    expect(found.skills).toMatchObject([{ name: "rl-npm-test-database-url-not-set-copy", action: "create" }]);
+    expect(found.skills).toMatchObject([{ name: name, action: "create" }]);
     expect(filesIn(home)).toEqual(before);
   });
 
@@ -168,7 +175,7 @@ describe("knack learn", () => {
     const { home, harbor } = machine({ sessions: databaseSessions });
     const both = await Promise.all([1, 2, 3].map(() => knack(["learn", "--yes"], { home })));
     expect(both.map(({ code, stderr }) => `${code} ${stderr}`)).toEqual(["0 ", "0 ", "0 "]);
-    expect(readdirSync(join(harbor, ".claude/skills"))).toEqual(["rl-npm-test-database-url-not-set-copy"]);
+    expect(readdirSync(join(harbor, ".claude/skills"))).toEqual([name]);
     const { skills } = JSON.parse((await knack(["skills", "--json"], { home })).stdout);
     expect(skills.map(({ status }: { status: string }) => status)).toEqual(skills.map(() => "active"));
     expect((await knack(["doctor"], { home })).code).toBe(0);

@@ -2,14 +2,14 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knack } from "../helpers/knack.ts";
-import { filesIn, type Machine, machine } from "../helpers/machine.ts";
+import { databaseSessions, filesIn, type Machine, machine, nameOfSkill } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
-const name = "rl-npm-test-database-url-not-set-copy";
-const bare = name.slice(3);
+const bare = await nameOfSkill();
+const name = `rl-${bare}`;
 const skillIn = ({ harbor }: Machine) => join(harbor, ".claude/skills", name, "SKILL.md");
 
-async function kept(sessions = /tests-need-a-database|generated-again/): Promise<Machine> {
+async function kept(sessions = databaseSessions): Promise<Machine> {
   const made = machine({ sessions });
   await knack(["learn", "--yes"], { home: made.home });
   return made;
@@ -50,13 +50,13 @@ describe("knack skills", () => {
       expect(stdout).toContain("cp .env.test .env && npm test");
       expect(stdout).toContain("For it:");
     }
-    const wrong = await knack(["skills", "show", "npm-test-databse"], { home: own.home });
+    const wrong = await knack(["skills", "show", `${bare}-x`], { home: own.home });
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("Perhaps ") });
     expect((await knack(["skills", "dance"], { home: own.home })).code).toBe(2);
   });
 
   test("undoes byte for byte, is not asked about again at once, and unskip brings it back", async () => {
-    const own = machine({ sessions: /tests-need-a-database|generated-again/ });
+    const own = machine({ sessions: databaseSessions });
     const agents = join(own.home, "work");
     writeFileSync(join(own.harbor, ".git/info/exclude"), "# mine\n");
     const before = filesIn(agents);
@@ -107,7 +107,7 @@ describe("knack skills", () => {
   });
 
   test("takes a proposal for a person's own skill through diff, accept and undo", async () => {
-    const own = machine({ sessions: /tests-need-a-database|generated-again/ });
+    const own = machine({ sessions: databaseSessions });
     const mine = join(own.harbor, ".claude/skills/database-tests/SKILL.md");
     mkdirSync(join(mine, ".."), { recursive: true });
     const text =
@@ -127,7 +127,7 @@ describe("knack skills", () => {
   });
 
   test("accepts a lesson that nobody was asked about", async () => {
-    const own = machine({ sessions: /tests-need-a-database|generated-again/ });
+    const own = machine({ sessions: databaseSessions });
     await knack([], { home: own.home });
     expect(existsSync(skillIn(own))).toBe(false);
     const { code } = await knack(["skills", "accept", bare, "--where", "repository"], { home: own.home });

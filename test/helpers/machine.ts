@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { root } from "./knack.ts";
+import { knack, root } from "./knack.ts";
 import { tempFolder } from "./temp.ts";
 
 /** A machine with a person's home, the repositories of the examples in it, and their sessions, as of yesterday. */
@@ -53,4 +53,31 @@ export function filesIn(folder: string): Record<string, string> {
     files[path.slice(folder.length + 1)] = readFileSync(path, "latin1");
   }
   return files;
+}
+
+/** The sessions in which the tests needed a database. */
+export const databaseSessions = /tests-need-a-database|generated-again/;
+
+/** What the lesson about that database is called, which is for the detectors to say. */
+export async function nameOfSkill(): Promise<string> {
+  const { stdout } = await knack(["learn", join(root, "examples/sessions"), "--dry-run", "--json"], {
+    home: "/nowhere",
+  });
+  const { findings } = JSON.parse(stdout) as {
+    findings: { name: string; artifact: string; action: string }[];
+  };
+  const found = findings.find(({ artifact }) => artifact === "skill");
+  if (!found) throw new Error("the examples teach no skill");
+  return found.name;
+}
+
+/** And what a lesson with these words in it is called. */
+export async function nameOfLesson(words: RegExp): Promise<string> {
+  const { stdout } = await knack(["learn", join(root, "examples/sessions"), "--dry-run", "--json"], {
+    home: "/nowhere",
+  });
+  const { instincts } = JSON.parse(stdout) as { instincts: { name: string; lesson: string }[] };
+  const found = instincts.find(({ lesson }) => words.test(lesson));
+  if (!found) throw new Error(`the examples teach nothing about ${words}`);
+  return found.name;
 }
