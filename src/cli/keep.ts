@@ -12,6 +12,9 @@ import type { Env } from "./main.ts";
 import { reachInWords, tellDiff, tellOutcomes, tellSuggestion } from "./telling.ts";
 import { calledAs, type Paint, paintFor, printLines, short } from "./terminal.ts";
 
+/** What the letters of the question mean. */
+const legend = "y keep it   n not now   e edit it first   d show the difference   s never suggest it again";
+
 /** Whether there is a person to ask. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stdout.isTTY === true;
@@ -32,6 +35,7 @@ export async function askAll(
   const paint = paintFor(process.stdout, env);
   const answered: Answered[] = [];
   const usual = await lastChoices(knack);
+  if (suggestions.length > 0) printLines([paint.dim(legend), ""]);
   for (const [at, suggestion] of suggestions.entries()) {
     const [first = "", ...rest] = tellSuggestion(suggestion, paint, env);
     printLines([`${paint.dim(`${at + 1} of ${suggestions.length}`)}  ${first}`, ...rest]);
@@ -72,9 +76,7 @@ async function askOne(
       if (edited === null) continue;
       text = edited;
     } else if (answer !== "" && answer !== "y" && answer !== "yes") {
-      printLines([
-        "y keep it   n not now   e edit it first   d show the difference   s never suggest it again",
-      ]);
+      printLines([legend]);
       continue;
     }
     if (answer === "d") continue;

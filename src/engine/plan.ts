@@ -215,7 +215,7 @@ export function removal(artifact: Artifact, before: string, history: History, te
   const diff =
     artifact.kind === "skill"
       ? diffOf(`${artifact.name}/${skillFile}`, text, null)
-      : diffOf(artifact.path, `- ${before}\n`, null);
+      : diffOf(withinRoot(artifact), `- ${before}\n`, null);
   return { change: changeOf(artifact, before, null, "remove", history), files: null, diff };
 }
 
@@ -531,10 +531,15 @@ async function planRule(deps: PublishDeps, subject: Subject): Promise<Plan> {
     steps.push({
       change: changeOf(artifact, null, line, "create", history),
       files: null,
-      diff: diffOf(path, read.found === "text" ? before : null, added.text),
+      diff: diffOf(withinRoot(artifact), read.found === "text" ? before : null, added.text),
     });
   }
   return { ok: true, steps, concerns, belongsTo: null };
+}
+
+/** A file as it is called within what it belongs to. */
+export function withinRoot({ path, root }: Pick<Artifact, "path" | "root">): string {
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path.replace(/^\//, "");
 }
 
 /** Whether a project's lesson goes where other projects read it, so that it must name its own. */

@@ -14,6 +14,7 @@ import {
   ruleRefusals,
   type Step,
   textOfPackage,
+  withinRoot,
 } from "./plan.ts";
 import type { KeptChange, PackageFile, Place } from "./ports.ts";
 
@@ -224,7 +225,7 @@ async function undoStep(deps: PublishDeps, change: Change): Promise<Step> {
   const [before, after] = [await filesOf(deps, change.before), await filesOf(deps, change.after)];
   if (change.kind === "rule") {
     const line = (text: string | null) => (text === null ? null : `- ${text}\n`);
-    return { change, files: null, diff: diffOf(change.path, line(change.before), line(change.after)) };
+    return { change, files: null, diff: diffOf(withinRoot(change), line(change.before), line(change.after)) };
   }
   const text = (files: readonly PackageFile[] | null) => files && textOfPackage(files);
   return { change, files: after, diff: diffOf(`${change.name}/${skillFile}`, text(before), text(after)) };

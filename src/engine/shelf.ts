@@ -13,6 +13,7 @@ import {
   removal,
   type Step,
   textOfPackage,
+  withinRoot,
 } from "./plan.ts";
 import { planUndo } from "./publish.ts";
 
@@ -79,10 +80,11 @@ async function ruleOnDisk({ library }: PublishDeps, kept: Kept): Promise<OnDisk>
 }
 
 /** A person's edit, as a diff to what Knack wrote. */
-export function editOf({ kind, name, path, text, written }: Shelved): string {
+export function editOf(one: Shelved): string {
+  const { kind, name, text, written } = one;
   if (kind === "skill") return diffOf(`${name}/${skillFile}`, written, text);
   const line = (rule: string | null) => (rule === null ? null : `- ${rule}\n`);
-  return diffOf(path, line(written), line(text));
+  return diffOf(withinRoot(one), line(written), line(text));
 }
 
 /** What accepting drafts and proposals of one name would do. */
