@@ -26,8 +26,8 @@ export async function showExamples(flags: LearnFlags, { env, examples }: Surroun
   try {
     const learned = await knack.learn(existsSync(examples) ? [examples] : []);
     const ids = new Set(learned.findings.map(({ instinct }) => instinct));
-    // As of the day they were recorded, so that they teach the same in years to come.
-    const now = Math.max(0, ...learned.sessions.map(({ endedAt }) => endedAt ?? 0));
+    // Nothing has faded at the start of time, so that they teach the same in years to come.
+    const now = 0;
     const all = await knack.suggest({ only: ids, now, most: 20 });
     const suggestions = withSkill(all.suggestions);
     const keepings = [];

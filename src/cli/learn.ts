@@ -135,9 +135,8 @@ export async function present(
   env: Env,
 ): Promise<number> {
   const ids = new Set(learned.findings.map(({ instinct }) => instinct));
-  // Who names old sessions wants to hear what they teach, though nothing has confirmed it since.
-  const ends = learned.sessions.map(({ endedAt, startedAt }) => endedAt ?? startedAt ?? 0);
-  const now = named ? Math.max(...ends) : Date.now();
+  // Who names sessions wants to hear what they teach, however long ago that was: nothing has faded at the start of time.
+  const now = named ? 0 : Date.now();
   const scope = named ? { only: ids, now } : { now };
   const { suggestions, leftOut } = await knack.suggest(scope);
   const asking = !flags.json && !flags.yes && !flags.dryRun && canAsk();
