@@ -41,6 +41,7 @@ import { repair, type Settled } from "./engine/publish.ts";
 import {
   decidedByUndo,
   planAccepts,
+  planAdopt,
   planRemoval,
   planTakeBack,
   type Shelved,
@@ -106,6 +107,9 @@ export interface Knack {
   shelf(): Promise<Shelved[]>;
   planAccept(drafts: readonly Kept[], reach: Kept["reach"]): Promise<Plan>;
   accept(drafts: readonly Kept[], reach: Kept["reach"]): Promise<Keeping>;
+  planAdopt(edited: readonly Shelved[]): Promise<Plan>;
+  /** Takes over what a person changed by hand: from now on it is what is kept. */
+  adopt(edited: readonly Shelved[]): Promise<Keeping>;
   planReject(kept: readonly Shelved[]): Promise<Plan>;
   /** Takes things away, and never suggests them again. */
   reject(kept: readonly Shelved[]): Promise<Keeping>;
@@ -224,6 +228,14 @@ export async function openKnack({
         () => planAccepts(publishing, drafts, reach),
         "person",
         () => idsOf(drafts).map((id) => decided(id, "accepted", clock.now(), reach === "everywhere")),
+      ),
+    planAdopt: (edited) => planAdopt(publishing, edited),
+    adopt: (edited) =>
+      perform(
+        publishing,
+        () => planAdopt(publishing, edited),
+        "person",
+        () => [],
       ),
     planReject: (kept) => planRemoval(publishing, kept),
     reject: (kept) =>

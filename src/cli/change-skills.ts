@@ -18,7 +18,7 @@ export async function undo(call: SkillsCall, word: string | null): Promise<numbe
     const name = word === null ? null : await nameForUndo(knack, word);
     return change(call, {
       none: name === null ? "There is nothing to undo." : `There is nothing to undo of ${name}.`,
-      refusal: "It is yours now: change the file by hand, or delete it.",
+      refusal: `Keep your words: ${calledAs(call.env)} skills accept ${name ?? "<name>"}. Or change the file back, and try again.`,
       planning: () => knack.planUndo(name),
       doing: () => knack.undo(name),
     });
@@ -40,6 +40,15 @@ export async function accept(call: SkillsCall, word: string): Promise<number> {
     const drafts = kept.filter(({ reach }) => reach === "draft");
     const reach = where ?? (await defaultReach(knack, instinct));
     const isLive = kept.some((one) => one.reach !== "draft");
+    const edited = kept.filter(({ state, reach: to }) => state === "edited" && to !== "draft");
+    if (drafts.length === 0 && edited.length > 0)
+      return change(call, {
+        none: null,
+        refusal: null,
+        planning: () => knack.planAdopt(edited),
+        doing: () => knack.adopt(edited),
+        after: "Your words stay as they are.",
+      });
     const lesson = kept.length === 0 ? instinct : null;
     return change(call, {
       none: isLive ? `${name} is live already.` : `There is nothing to accept of ${name}.`,

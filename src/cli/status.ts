@@ -108,7 +108,8 @@ function nextStep(
   env: Env,
 ): string {
   const knack = calledAs(env);
-  if (broken.length > 0) return `${knack} skills list shows each; skills diff <name> shows what was changed`;
+  if (broken.length > 0)
+    return `${knack} skills diff <name> shows what was changed; skills accept <name> keeps your edit, skills reject <name> lets go of what is missing`;
   if (learnedAt === null)
     return sessionFolders(env).some((folder) => existsSync(folder))
       ? `${knack} learn`

@@ -6,6 +6,7 @@ import { rulesIn } from "../core/rule.ts";
 import { parse, skillFile } from "../core/skill.ts";
 import { decided } from "./keep.ts";
 import {
+  changeOf,
   historyOf,
   type Plan,
   type PublishDeps,
@@ -104,17 +105,31 @@ export async function planAccepts(
   return { ok: true, steps, concerns: [], belongsTo };
 }
 
+/** What taking a person's edits over would do: they stay as they are, and count as what is kept. */
+export async function planAdopt(deps: PublishDeps, edited: readonly Shelved[]): Promise<Plan> {
+  const history = await historyOf(deps.store);
+  const steps: Step[] = [];
+  for (const one of edited) {
+    const found = one.kind === "rule" ? null : await deps.library.read(one.path);
+    const after = found?.hash ?? (one.kind === "rule" ? one.text : null);
+    if (after === null) return { ok: false, because: `${one.path} is gone` };
+    const change = changeOf(one, one.content, after, "update", history);
+    steps.push({ change, files: found?.files ?? null, diff: editOf(one) });
+  }
+  return { ok: true, steps, concerns: [], belongsTo: null };
+}
+
 /** What taking these away would do; a person's words in them are kept as a version. */
 export async function planRemoval(deps: PublishDeps, kept: readonly Shelved[]): Promise<Plan> {
   const history = await historyOf(deps.store);
   const steps: Step[] = [];
   for (const one of kept) {
-    if (one.state === "missing") continue;
     if (one.state === "unreadable") return { ok: false, because: `${one.path} cannot be read` };
     if (one.state === "edited" && one.reach !== "draft")
       return { ok: false, because: `${one.path} was changed by hand; delete it yourself` };
-    const hash = one.kind === "rule" ? one.content : (await deps.library.read(one.path))?.hash;
-    if (hash !== undefined) steps.push(removal(one, hash, history, one.text));
+    // What is gone already is noted as gone.
+    const found = one.kind === "rule" ? null : await deps.library.read(one.path);
+    steps.push(removal(one, found?.hash ?? one.content, history, one.text));
   }
   return { ok: true, steps, concerns: [], belongsTo: null };
 }

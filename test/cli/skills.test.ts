@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knack } from "../helpers/knack.ts";
@@ -93,6 +93,21 @@ describe("knack skills", () => {
     expect(await statuses(own)).toContain(`${name} me edited`);
     const status = await knack(["status"], { home: own.home });
     expect(status).toMatchObject({ code: 1, stdout: expect.stringContaining("edited by hand") });
+    expect((await knack(["skills", "accept", name], { home: own.home })).code).toBe(0);
+    expect(readFileSync(skillIn(own), "utf8")).toBe(edited);
+    expect((await knack(["status"], { home: own.home })).code).toBe(0);
+    expect((await knack(["skills", "undo", name], { home: own.home })).code).toBe(0);
+    expect(readFileSync(skillIn(own), "utf8")).toBe(edited.replace("\nAsk Ada first.\n", ""));
+  });
+
+  test("lets go of what a person deleted", async () => {
+    const own = await kept();
+    rmSync(join(skillIn(own), ".."), { recursive: true });
+    expect(await statuses(own)).toContain(`${name} me missing`);
+    expect((await knack(["status"], { home: own.home })).code).toBe(1);
+    expect((await knack(["skills", "reject", name], { home: own.home })).code).toBe(0);
+    expect((await knack(["status"], { home: own.home })).code).toBe(0);
+    expect((await knack(["doctor"], { home: own.home })).code).toBe(0);
   });
 
   test("rejects what is live, and undo brings it back", async () => {
