@@ -19,7 +19,14 @@ import { keep, perform, planOwn, suggest } from "../src/engine/keep.ts";
 import { note } from "../src/engine/note.ts";
 import { plan } from "../src/engine/plan.ts";
 import { carryOut, repair } from "../src/engine/publish.ts";
-import { decidedByUndo, planAccepts, planRemoval, planTakeBack, shelf } from "../src/engine/shelf.ts";
+import {
+  decidedByUndo,
+  planAccepts,
+  planAdopt,
+  planRemoval,
+  planTakeBack,
+  shelf,
+} from "../src/engine/shelf.ts";
 import { filesIn } from "./helpers/machine.ts";
 import { type Desk, desk } from "./helpers/publishing.ts";
 
@@ -314,6 +321,18 @@ describe("a rule", () => {
     expect(await undo(own)).toMatchObject({ kept: false, because: expect.stringContaining("by hand") });
     expect(readFileSync(path, "utf8")).toBe(edited);
     expect(await states(own)).toEqual(["use-pnpm-here repository edited"]);
+    await perform(
+      own,
+      async () => planAdopt(own, await shelf(own)),
+      "person",
+      () => [],
+    );
+    expect(await states(own)).toEqual(["use-pnpm-here repository active"]);
+    expect(readFileSync(path, "utf8")).toBe(edited);
+    await undo(own);
+    expect(readFileSync(path, "utf8")).toBe(edited.replace("not npm", "never npm"));
+    await undo(own);
+    expect(existsSync(path)).toBe(false);
   });
 });
 

@@ -2,7 +2,7 @@ import { type Change, placeOf, undoable } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
-import { addRule, removeRule, rulesIn } from "../core/rule.ts";
+import { addRule, type RuleChange, removeRule, replaceRule, rulesIn } from "../core/rule.ts";
 import { skillFile } from "../core/skill.ts";
 import { note } from "./note.ts";
 import {
@@ -161,7 +161,7 @@ async function settleRule({ library }: PublishDeps, change: Change): Promise<str
     if ((there?.line ?? null) === after) return null;
     if (there === undefined && after === null) return null;
     if (there !== undefined && there.line !== before) return changedByHand(path);
-    const next = after === null ? removeRule(text, name) : addRule(text, { id: name, line: after });
+    const next = changedRule(text, name, there !== undefined, after);
     if (!next.changed) return `${path}: ${ruleRefusals[next.because]}`;
     if (after !== null && reach === "me") await library.excludeFromGit(root, path);
     const written =
@@ -176,6 +176,11 @@ async function settleRule({ library }: PublishDeps, change: Change): Promise<str
     if (written.because !== "changed") return `${path} leads somewhere else (${written.because})`;
   }
   return `${path} is being changed by somebody else`;
+}
+
+function changedRule(text: string, id: string, isThere: boolean, line: string | null): RuleChange {
+  if (line === null) return removeRule(text, id);
+  return isThere ? replaceRule(text, { id, line }) : addRule(text, { id, line });
 }
 
 /** Ends what a killed process meant to do. What the disk refuses stays meant, and is tried again next time. */
