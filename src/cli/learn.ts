@@ -1,7 +1,7 @@
 import { isDisabled } from "../config.ts";
 import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
-import type { Keeping, LeftOut, OwnPlan, Suggestion } from "../engine/keep.ts";
+import type { Keeping, LeftOut, Suggestion } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
 import type { Step } from "../engine/plan.ts";
 import { type Knack, openKnack } from "../open.ts";
@@ -254,12 +254,12 @@ async function publishOwn(
   env: Env,
   aloud: boolean,
 ): Promise<Writing[]> {
-  const done: { own: OwnPlan; writings: Writing[] }[] = [];
-  for (const own of await knack.planOwn(options)) {
-    const keeping = await knack.keep(own.instinct, own.choice);
-    if (keeping.kept) done.push({ own, writings: keeping.outcomes.filter((one) => one.done).map(writingOf) });
+  const writings: Writing[] = [];
+  for (const { instinct, choice } of await knack.planOwn(options)) {
+    const keeping = await knack.keep(instinct, choice);
+    if (keeping.kept)
+      writings.push(...keeping.outcomes.filter((one) => one.done && isWritten(one)).map(writingOf));
   }
-  const writings = done.flatMap((one) => one.writings).filter(isWritten);
   if (aloud && writings.length > 0) printLines(tellOwn(writings, env));
   return writings;
 }

@@ -32,12 +32,13 @@ export const run = defineVerb({
 
 /** Runs a command in this terminal and answers with its exit code, or 128 and the number of the signal that ended it. */
 function runCommand(command: string, words: readonly string[]): Promise<number> {
-  const child = spawn(command, words, { stdio: "inherit" });
   // A terminal gives Ctrl-C to the child as well; without one, whoever signals knows this process only.
   const forward = (signal: NodeJS.Signals) => {
     if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
   };
+  // Before the child is there, so that no signal finds this process unprepared.
   for (const signal of forwarded) process.on(signal, forward);
+  const child = spawn(command, words, { stdio: "inherit" });
   return new Promise<number>((done, fail) => {
     child.on("error", (cause) =>
       fail(

@@ -56,17 +56,36 @@ export async function openSqlite({ path, clock }: Options): Promise<Store> {
 /** The ledger of a database, read from a copy: even opening the file itself would leave traces beside it. */
 export async function ledgerAt(path: string, clock: Clock): Promise<LedgerEntry[]> {
   if (!existsSync(path)) return [];
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ledgerOfCopy(path, clock);
+    } catch (error) {
+      // A copy that was taken while somebody wrote may be of two times.
+      if (!(error instanceof KnackError) || attempt === 3) throw error;
+      await new Promise((done) => setTimeout(done, 100 * attempt));
+    }
+  }
+}
+
+async function ledgerOfCopy(path: string, clock: Clock): Promise<LedgerEntry[]> {
   const folder = mkdtempSync(join(tmpdir(), "knack-look-"));
+  const copy = join(folder, "copy.db");
   try {
     for (const part of ["", "-wal"])
-      if (existsSync(path + part))
-        copyFileSync(path + part, join(folder, `copy.db${part}`), constants.COPYFILE_FICLONE);
-    const store = await openSqlite({ path: join(folder, "copy.db"), clock });
+      if (existsSync(path + part)) copyFileSync(path + part, copy + part, constants.COPYFILE_FICLONE);
+    const store = await openSqlite({ path: copy, clock });
     try {
       return await store.ledger.all();
     } finally {
       await store.close();
     }
+  } catch (error) {
+    if (!(error instanceof KnackError)) throw error;
+    const { code, message, hint } = error;
+    throw new KnackError(code, message.replaceAll(copy, path), {
+      ...(hint === undefined ? {} : { hint }),
+      cause: error,
+    });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
