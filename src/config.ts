@@ -7,6 +7,11 @@ export interface Home {
   readonly database: string;
   /** What hooks and programs hand over before anybody has time for it. */
   readonly spool: string;
+  /** Skills that nobody said yes to yet. */
+  readonly drafts: string;
+  /** Every version of a skill that Knack replaced. */
+  readonly versions: string;
+  readonly config: string;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -14,7 +19,26 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** The folders under `KNACK_HOME`, or under `~/.knack`. */
 export function homeOf(env: Env): Home {
   const folder = resolve(env.KNACK_HOME || join(userHome(env), ".knack"));
-  return { folder, database: join(folder, "knack.db"), spool: join(folder, "spool") };
+  return {
+    folder,
+    database: join(folder, "knack.db"),
+    spool: join(folder, "spool"),
+    drafts: join(folder, "drafts"),
+    versions: join(folder, "versions"),
+    config: join(folder, "config.json"),
+  };
+}
+
+/** Where a project keeps its own settings. */
+export function projectConfig(root: string): string {
+  return join(root, ".knack", "config.json");
+}
+
+/** Whether Knack is switched off for this process. */
+export function isDisabled(env: Env): boolean {
+  return (
+    env.KNACK_DISABLE !== undefined && !["", "0", "false", "no"].includes(env.KNACK_DISABLE.toLowerCase())
+  );
 }
 
 /** The user's home folder, from the given environment and not the process's own. */

@@ -1,9 +1,13 @@
 import { existsSync, realpathSync } from "node:fs";
 import { agents } from "./agents/index.ts";
+import { createPlaces } from "./agents/places.ts";
 import { homeOf, userHome } from "./config.ts";
+import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
-import type { Instinct } from "./core/instinct.ts";
+import type { Decision, Instinct } from "./core/instinct.ts";
+import type { ProjectFold } from "./core/ledger.ts";
 import type { Diagnostic } from "./core/session.ts";
+import { isUseOf } from "./core/use.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
   type Drift,
@@ -15,13 +19,42 @@ import {
   unreadableRows,
   viewSessions,
 } from "./engine/inspect.ts";
+import {
+  decide,
+  decided,
+  findingsOf,
+  type Keeping,
+  keep,
+  type LeftOut,
+  type OwnPlan,
+  perform,
+  planOwn,
+  type Suggestion,
+  type SuggestOptions,
+  suggest,
+} from "./engine/keep.ts";
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
-import type { Clock, Redactor } from "./engine/ports.ts";
+import { note } from "./engine/note.ts";
+import { type Choice, type Plan, type PublishDeps, plan } from "./engine/plan.ts";
+import type { Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
+import { repair, type Settled } from "./engine/publish.ts";
+import {
+  decidedByUndo,
+  planAccepts,
+  planAdopt,
+  planRemoval,
+  planTakeBack,
+  type Shelved,
+  shelf,
+} from "./engine/shelf.ts";
+import { createLibrary } from "./library/index.ts";
+import { createVersions } from "./library/versions.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
+import { settingsFor, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
-import { openSqlite } from "./store/sqlite.ts";
+import { ledgerAt, openSqlite } from "./store/sqlite.ts";
 
 export interface KnackOptions {
   /** The environment that decides where things are; this process's by default. */
@@ -47,6 +80,46 @@ export interface Knack {
   ): Promise<Learned>;
   /** Everything learned, the surest first. */
   instincts(): Promise<Instinct[]>;
+  /** What speaks for an instinct, and what was seen of the use of its advice, for and against. */
+  evidence(instinct: Instinct): Promise<InstinctEvidence>;
+  projects(): Promise<ProjectFold[]>;
+  /** When something was last learned; null when nothing was. */
+  learnedAt(): Promise<number | null>;
+  /** Ends what a killed process began to write. */
+  repair(): Promise<Settled[]>;
+  /** The lessons worth asking a person about, best first. */
+  suggest(
+    options?: Partial<Omit<SuggestOptions, "refuses">>,
+  ): Promise<{ suggestions: Suggestion[]; leftOut: LeftOut[] }>;
+  /** What keeping a lesson would write. */
+  plan(instinct: Instinct, choice: Choice): Promise<Plan>;
+  /** Keeps a lesson: the files are there when this returns. */
+  keep(instinct: Instinct, choice: Choice): Promise<Keeping>;
+  /** What Knack would write without being asked: new evidence, and drafts. */
+  planOwn(options?: {
+    only?: ReadonlySet<string>;
+    now?: number;
+    asked?: ReadonlySet<string>;
+  }): Promise<OwnPlan[]>;
+  /** Notes what a person decided about a lesson, without writing anything else. */
+  decide(instinct: string, decision: Decision): Promise<void>;
+  /** Everything that is kept, and how it is on disk. */
+  shelf(): Promise<Shelved[]>;
+  planAccept(drafts: readonly Kept[], reach: Kept["reach"]): Promise<Plan>;
+  accept(drafts: readonly Kept[], reach: Kept["reach"]): Promise<Keeping>;
+  planAdopt(edited: readonly Shelved[]): Promise<Plan>;
+  /** Takes over what a person changed by hand: from now on it is what is kept. */
+  adopt(edited: readonly Shelved[]): Promise<Keeping>;
+  planReject(kept: readonly Shelved[]): Promise<Plan>;
+  /** Takes things away, and never suggests them again. */
+  reject(kept: readonly Shelved[]): Promise<Keeping>;
+  planUndo(name: string | null): Promise<Plan>;
+  /** Takes back the latest change, of this name or of all. */
+  undo(name: string | null): Promise<Keeping>;
+  /** Every change that was meant, made or dropped. */
+  changes(): Promise<KeptChange[]>;
+  /** The skills in the agents' folders, for this project and for the person. */
+  skills(root?: string | null): Promise<{ folder: string; listing: Listing }[]>;
   events(session: SessionView): Promise<Event[]>;
   /** The same, a few at a time. */
   eachEvent(session: SessionView): AsyncIterable<Event>;
@@ -58,6 +131,21 @@ export interface Knack {
   close(): Promise<void>;
 }
 
+/** What was seen of an instinct. */
+export interface InstinctEvidence {
+  /** The surest first. */
+  readonly findings: readonly KeptFinding[];
+  /** Findings that say the opposite, with the instincts they belong to. */
+  readonly against: readonly { readonly instinct: string; readonly run: string; readonly at: number }[];
+  readonly uses: readonly {
+    readonly run: string;
+    readonly at: number;
+    readonly ok: number;
+    readonly failed: number;
+  }[];
+  readonly decisions: readonly { readonly at: number; readonly decision: Decision }[];
+}
+
 export async function openKnack({
   env = process.env,
   clock = { now: Date.now },
@@ -67,7 +155,29 @@ export async function openKnack({
   const home = homeOf(env);
   const store = await openSqlite({ path: dryRun ? ":memory:" : home.database, clock });
   const transcripts = createTranscripts({ passOver: [home.folder] });
-  const deps = { store, transcripts, redactor, checkouts: createCheckouts(), clock };
+  const checkouts = createCheckouts();
+  const deps = { store, transcripts, redactor, checkouts, clock };
+  if (dryRun) {
+    // What is kept and refused already must be known, also to somebody who only looks.
+    const entries = await ledgerAt(home.database, clock);
+    await store.transaction((tx) => note(tx, entries));
+  }
+  const library = createLibrary();
+  const places = createPlaces({
+    home: userHome(env),
+    env,
+    drafts: { folder: home.drafts, root: home.folder },
+  });
+  const publishing: PublishDeps = {
+    store,
+    library,
+    versions: createVersions(home.versions),
+    places,
+    redactor,
+    clock,
+    prefixOf: async (root) => settingsFor(home, root).prefix,
+  };
+  const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const knack: Knack = {
     sessions: async (paths, options) => {
       const { files, diagnostics } = await transcripts.find(
@@ -87,12 +197,69 @@ export async function openKnack({
       return { sessions, diagnostics: [...diagnostics, ...rest] };
     },
     learn: async (paths, { onLook, ...options } = {}) => {
+      // A file that may say "off" is read before anything else.
+      settingsFor(home, null);
       const { sessions } = await knack.sessions(paths, options);
-      const refuses = async ({ cwd }: SessionView) =>
-        cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : null;
-      return learn(deps, sessions, { refuses, ...(onLook ? { onProgress: onLook } : {}) });
+      const isRefused = async ({ cwd, project }: SessionView) =>
+        cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : refuses(project.root, project.id);
+      return learn(deps, sessions, { refuses: isRefused, ...(onLook ? { onProgress: onLook } : {}) });
     },
     instincts: () => store.learning.instincts.list(),
+    evidence: (instinct) => evidenceOf(store, instinct),
+    projects: () => store.projects.list(),
+    learnedAt: () => store.ledger.lastNoted("session.learned"),
+    repair: () => repair(publishing),
+    suggest: async (options) => {
+      const here = (await checkouts.of(process.cwd()))?.root ?? null;
+      // A project whose settings cannot be read is passed over; the others are not its concern.
+      const readable = here !== null && whyNotLearn(home, here, here) === null;
+      const { suggestions: most } = settingsFor(home, readable ? here : null);
+      return suggest(publishing, { now: clock.now(), most, refuses, ...options });
+    },
+    plan: (instinct, choice) => plan(publishing, instinct, choice),
+    keep: (instinct, choice) => keep(publishing, instinct, choice),
+    planOwn: (options) => planOwn(publishing, { now: clock.now(), asked: new Set(), ...options }),
+    decide: (instinct, decision) => decide(publishing, instinct, decision),
+    shelf: () => shelf(publishing),
+    planAccept: (drafts, reach) => planAccepts(publishing, drafts, reach),
+    accept: (drafts, reach) =>
+      perform(
+        publishing,
+        () => planAccepts(publishing, drafts, reach),
+        "person",
+        () => idsOf(drafts).map((id) => decided(id, "accepted", clock.now(), reach === "everywhere")),
+      ),
+    planAdopt: (edited) => planAdopt(publishing, edited),
+    adopt: (edited) =>
+      perform(
+        publishing,
+        () => planAdopt(publishing, edited),
+        "person",
+        () => [],
+      ),
+    planReject: (kept) => planRemoval(publishing, kept),
+    reject: (kept) =>
+      perform(
+        publishing,
+        () => planRemoval(publishing, kept),
+        "person",
+        () => idsOf(kept).map((id) => decided(id, "rejected", clock.now())),
+      ),
+    planUndo: (name) => planTakeBack(publishing, name),
+    undo: (name) =>
+      perform(
+        publishing,
+        () => planTakeBack(publishing, name),
+        "person",
+        (steps) => decidedByUndo(steps, clock.now()),
+      ),
+    changes: () => store.learning.changes.list(),
+    skills: async (root = null) => {
+      const all = places.all(root).filter(({ folder }) => folder !== home.drafts);
+      return Promise.all(
+        all.map(async (place) => ({ folder: place.folder, listing: await library.list(place) })),
+      );
+    },
     events: (session) => eventsOf(store, session),
     eachEvent: (session) => eachEvent(store, session),
     recorder: (options) => createRecorder({ spool: home.spool, clock, ...options }),
@@ -108,6 +275,28 @@ export async function openKnack({
     },
   };
   return knack;
+}
+
+function idsOf(kept: readonly Kept[]): string[] {
+  return [...new Set(kept.map(({ instinct }) => instinct))];
+}
+
+async function evidenceOf(store: Store, instinct: Instinct): Promise<InstinctEvidence> {
+  const { learning } = store;
+  const { id, call, scope, project } = instinct;
+  const uses = call?.[0] ? await learning.uses.of(call[0], scope === "user" ? null : project) : [];
+  return {
+    findings: await findingsOf(store, instinct),
+    against: (await learning.findings.opposing(id)).map(({ instinct: by, run, at }) => ({
+      instinct: by,
+      run,
+      at,
+    })),
+    uses: uses
+      .filter((use) => call && isUseOf(use, call) && use.at > instinct.standing.firstAt)
+      .map(({ run, at, ok, failed }) => ({ run, at, ok, failed })),
+    decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision }) => ({ at, decision })),
+  };
 }
 
 /** Where the agents of this machine leave their sessions. */

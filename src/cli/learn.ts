@@ -1,47 +1,277 @@
-import type { Instinct } from "../core/instinct.ts";
+import { isDisabled } from "../config.ts";
+import type { Reach } from "../core/change.ts";
+import { KnackError } from "../core/errors.ts";
+import type { Keeping, LeftOut, Suggestion } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
-import { openKnack } from "../open.ts";
+import type { Step } from "../engine/plan.ts";
+import { type Knack, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
-import { defineVerb } from "./main.ts";
-import { progressOn } from "./terminal.ts";
+import { showExamples } from "./examples.ts";
+import { askAll, canAsk, tellKeeping } from "./keep.ts";
+import { learnedOnWire, type Writing, writingOf } from "./learned-on-wire.ts";
+import { defineVerb, type Env, type Surroundings } from "./main.ts";
+import { isWritten, tellOutcomes, tellSuggestion } from "./telling.ts";
+import { calledAs, counted, paintFor, printJson, printLines, progressOn } from "./terminal.ts";
+import { transcripts } from "./transcripts.ts";
+
+/** How `knack learn` and its like are told what to do. */
+export const learnArgs = {
+  json: { type: "boolean", description: "print one JSON object; asks nothing" },
+  "dry-run": { type: "boolean", description: "write nothing anywhere; say what would be" },
+  yes: { type: "boolean", description: "keep what is suggested without asking" },
+  where: { type: "string", description: "with --yes: me, repository or everywhere" },
+} as const;
 
 export const learn = defineVerb({
-  about: "Find what is worth keeping in sessions, and keep it.",
+  about: "Find what is worth keeping in sessions, and keep what you say yes to.",
   args: {
     paths: {
       type: "positional",
       required: false,
       description: "files and folders to learn from (default: the agents' own folders)",
     },
-    json: { type: "boolean", description: "print one JSON object" },
-    "dry-run": { type: "boolean", description: "keep nothing" },
+    ...learnArgs,
   },
-  run: async ({ args, env, redactionThread }) => {
-    const knack = await openKnack({ env, redactor: createThreadRedactor(redactionThread), dryRun: true });
-    const progress = progressOn(process.stderr);
-    try {
-      const paths = args._.length > 0 ? args._ : undefined;
-      const learned = await knack.learn(paths, { onProgress: progress.report });
-      progress.end();
-      const instincts = await knack.instincts();
-      process.stdout.write(`${JSON.stringify(onWire(learned, instincts), null, 2)}\n`);
-      return 0;
-    } finally {
-      await knack.close();
-    }
+  run: async ({ args, ...surroundings }) => {
+    if (args._.includes("")) throw new KnackError("WRONG_USAGE", "A path is empty.");
+    return learnFrom(args._.length > 0 ? args._ : null, flagsOf(args), surroundings);
   },
 });
 
-function onWire({ sessions, findings, skipped }: Learned, instincts: readonly Instinct[]) {
+export interface LearnFlags {
+  readonly json: boolean;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  readonly where: Live | null;
+  /** How a person is told. */
+  readonly print: (lines: readonly string[]) => void;
+}
+
+type Live = Exclude<Reach, "draft">;
+
+/** The flags, checked. */
+export function flagsOf(args: {
+  readonly json?: boolean | undefined;
+  readonly "dry-run"?: boolean | undefined;
+  readonly yes?: boolean | undefined;
+  readonly where?: string | undefined;
+}): LearnFlags {
   return {
-    sessions: sessions.length,
-    findings: findings.map(({ finding: { keys, ...rest }, session, instinct }) => ({
-      session,
-      instinct,
-      events: keys,
-      ...rest,
-    })),
-    instincts,
-    skipped,
+    json: args.json === true,
+    dryRun: args["dry-run"] === true,
+    yes: args.yes === true,
+    where: whereOf(args.where),
+    print: printLines,
   };
+}
+
+/** Where a person wants something. */
+export function whereOf(word: string | undefined): Live | null {
+  if (word === undefined) return null;
+  const found = (["me", "repository", "everywhere"] as const).find((one) => one === word);
+  if (found) return found;
+  throw new KnackError("WRONG_USAGE", `"${word}" is no place.`, {
+    hint: "--where me, --where repository, or --where everywhere",
+  });
+}
+
+/** Learns from these paths, or from all sessions of this machine, and asks what to keep. */
+export async function learnFrom(
+  paths: readonly string[] | null,
+  flags: LearnFlags,
+  surroundings: Surroundings,
+): Promise<number> {
+  const { env, redactionThread } = surroundings;
+  if (isDisabled(env)) return sayOff(flags);
+  // Before anything is opened: a newcomer's home stays as it is.
+  if (paths === null && transcripts(env).size === 0) return showExamples(flags, surroundings);
+  const redactor = createThreadRedactor(redactionThread);
+  const knack = await openKnack({ env, redactor, dryRun: flags.dryRun });
+  try {
+    if (!flags.dryRun) await repairAloud(knack, env);
+    const learned = await read(knack, paths);
+    if (learned.sessions.length > 0) return await present(knack, learned, paths !== null, flags, env);
+    if (paths === null) return await showExamples(flags, surroundings);
+    if (flags.json) printJson(learnedOnWire(learned, [], [], [], Date.now()));
+    throw new KnackError("NOTHING_READABLE", `No session could be read in ${paths.join(", ")}.`, {
+      hint: "Give transcripts of Claude Code or Codex, or folders that hold them.",
+    });
+  } finally {
+    await knack.close();
+  }
+}
+
+function sayOff({ json }: LearnFlags): number {
+  const off = "KNACK_DISABLE is set";
+  if (json) printJson({ sessions: 0, findings: [], instincts: [], skills: [], skipped: [], off });
+  else printLines([`Learning is off: ${off}. Nothing was read or written.`]);
+  return 0;
+}
+
+/** Ends what a killed process began, and says so. */
+export async function repairAloud(knack: Knack, env: Env): Promise<void> {
+  const outcomes = await knack.repair();
+  if (outcomes.length === 0) return;
+  process.stderr.write(
+    `Ended what an interrupted run had begun:\n${tellOutcomes(outcomes, env).join("\n")}\n\n`,
+  );
+}
+
+async function read(knack: Knack, paths: readonly string[] | null): Promise<Learned> {
+  const progress = progressOn(process.stderr);
+  try {
+    return await knack.learn(paths ?? undefined, { onProgress: progress.report });
+  } finally {
+    progress.end();
+  }
+}
+
+/** Shows what was learned and does what is said about it. */
+export async function present(
+  knack: Knack,
+  learned: Learned,
+  named: boolean,
+  flags: LearnFlags,
+  env: Env,
+): Promise<number> {
+  const ids = new Set(learned.findings.map(({ instinct }) => instinct));
+  // Who names sessions wants to hear what they teach, however long ago that was: nothing has faded at the start of time.
+  const now = named ? 0 : Date.now();
+  const scope = named ? { only: ids, now } : { now };
+  const { suggestions, leftOut } = await knack.suggest(scope);
+  const asking = !flags.json && !flags.yes && !flags.dryRun && canAsk();
+  if (!flags.json) flags.print(readingLines(learned, suggestions.length, leftOut, env));
+  let writings: Writing[] = [];
+  const refused: LeftOut[] = [];
+  const asked = new Set(suggestions.map(({ instinct }) => instinct.id));
+  if (asking) {
+    const { left } = await askAll(knack, suggestions, env);
+    if (!left) writings = await publishOwn(knack, { ...scope, asked }, env, true);
+  } else if (flags.dryRun) {
+    writings = [
+      ...(await wouldKeep(knack, suggestions, flags, env)),
+      ...(await knack.planOwn({ ...scope, asked })).flatMap(({ plan }) =>
+        plan.ok ? plan.steps.map(writingOf) : [],
+      ),
+    ];
+  } else if (flags.yes) {
+    for (const suggestion of suggestions) {
+      const keeping = await keepAs(knack, suggestion, flags, env);
+      if (keeping.kept) writings.push(...keeping.outcomes.filter(({ done }) => done).map(writingOf));
+      else refused.push({ what: suggestion.instinct.name, because: keeping.because });
+    }
+    writings.push(...(await publishOwn(knack, { ...scope, asked }, env, !flags.json)));
+  } else if (!flags.json) flags.print(listLines(suggestions, named, env));
+  if (flags.json) {
+    const instincts = (await knack.instincts()).filter(({ id }) => ids.has(id));
+    printJson(
+      learnedOnWire(learned, instincts, writings.filter(isWritten), [...leftOut, ...refused], Date.now()),
+    );
+  }
+  return 0;
+}
+
+function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut[], env: Env): string[] {
+  const { sessions, looked, skipped } = learned;
+  const projects = new Set(sessions.map(({ project }) => project.id)).size;
+  const news = looked === sessions.length - skipped.length ? "" : `, ${looked} new or grown`;
+  const off = skipped.filter(
+    ({ because }) => because.startsWith("learning is off") || because.startsWith("The settings"),
+  );
+  const reasons = [...new Set(off.map(({ because }) => because))];
+  const more = leftOut.filter(({ because }) => because.startsWith("more than")).length;
+  return [
+    `Read ${counted(sessions.length, "session")} in ${counted(projects, "project")}${news}.`,
+    ...reasons.map(
+      (because) =>
+        `Passed over ${counted(off.filter((one) => one.because === because).length, "session")}: ${because}`,
+    ),
+    count === 0
+      ? "Nothing to suggest: what they teach is kept, refused, or not sure enough yet."
+      : `${counted(count, "lesson")} worth keeping${more > 0 ? ` (${more} more after these)` : ""}:`,
+    ...(count === 0 ? [`See everything that was noticed: ${calledAs(env)} instincts`] : [""]),
+  ];
+}
+
+/** For a reader that cannot answer. */
+function listLines(suggestions: readonly Suggestion[], named: boolean, env: Env): string[] {
+  if (suggestions.length === 0) return [];
+  const paint = paintFor(process.stdout, env);
+  return [
+    ...suggestions.flatMap((suggestion) => [...tellSuggestion(suggestion, paint, env), ""]),
+    "Nothing was written.",
+    `  keep all of these:  ${calledAs(env)} learn${named ? " <the same paths>" : ""} --yes`,
+    `  one by one:         run ${calledAs(env).replace(/ --$/, "")} in a terminal`,
+  ];
+}
+
+function reachFor({ reaches }: Suggestion, { where }: LearnFlags): Live {
+  return where ?? (reaches[0] as Live);
+}
+
+async function keepAs(knack: Knack, suggestion: Suggestion, flags: LearnFlags, env: Env): Promise<Keeping> {
+  const keeping = await knack.keep(suggestion.instinct, {
+    reach: reachFor(suggestion, flags),
+    actor: "person",
+  });
+  if (!flags.json) {
+    const paint = paintFor(process.stdout, env);
+    printLines([
+      ...tellSuggestion(suggestion, paint, env, { preview: false }),
+      ...tellKeeping(keeping, suggestion, env),
+      "",
+    ]);
+  }
+  return keeping;
+}
+
+/** What keeping the suggestions would write. */
+async function wouldKeep(
+  knack: Knack,
+  suggestions: readonly Suggestion[],
+  flags: LearnFlags,
+  env: Env,
+): Promise<Writing[]> {
+  const paint = paintFor(process.stdout, env);
+  const steps: Step[] = [];
+  for (const suggestion of suggestions) {
+    const reach = reachFor(suggestion, flags);
+    const plan =
+      reach === suggestion.reaches[0]
+        ? suggestion.plan
+        : await knack.plan(suggestion.instinct, { reach, actor: "person" });
+    if (plan.ok) steps.push(...plan.steps);
+    if (!flags.json) printLines([...tellSuggestion(suggestion, paint, env), ""]);
+  }
+  if (!flags.json && suggestions.length > 0) printLines(["Nothing was written (--dry-run)."]);
+  return steps.map(writingOf);
+}
+
+/** Writes what needs nobody's yes: drafts, and new evidence in what is kept. */
+async function publishOwn(
+  knack: Knack,
+  options: Parameters<Knack["planOwn"]>[0],
+  env: Env,
+  aloud: boolean,
+): Promise<Writing[]> {
+  const writings: Writing[] = [];
+  for (const { instinct, choice } of await knack.planOwn(options)) {
+    const keeping = await knack.keep(instinct, choice);
+    if (keeping.kept)
+      writings.push(...keeping.outcomes.filter((one) => one.done && isWritten(one)).map(writingOf));
+  }
+  if (aloud && writings.length > 0) printLines(tellOwn(writings, env));
+  return writings;
+}
+
+function tellOwn(writings: readonly Writing[], env: Env): string[] {
+  const names = (of: readonly Writing[]) => of.map(({ change }) => change.name).join(", ");
+  const drafts = writings.filter(({ change }) => change.reach === "draft");
+  const updated = writings.filter(({ change }) => change.reach !== "draft");
+  return [
+    ...(updated.length > 0 ? [`New evidence in ${names(updated)}.`] : []),
+    ...(drafts.length > 0
+      ? [`Waiting as drafts, seen by no agent: ${names(drafts)}. Look: ${calledAs(env)} skills list`]
+      : []),
+  ];
 }

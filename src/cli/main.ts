@@ -31,13 +31,33 @@ export function defineVerb<const Args extends ArgsDef>(verb: Verb<Args>): Verb {
 }
 
 const verbs: Readonly<Record<string, { readonly about: string; readonly load: () => Promise<Verb> }>> = {
+  learn: {
+    about: "find what is worth keeping in sessions, and keep it",
+    load: async () => (await import("./learn.ts")).learn,
+  },
+  run: {
+    about: "run an agent, then learn from what it just did",
+    load: async () => (await import("./run.ts")).run,
+  },
   sessions: {
     about: "what your agents did: their sessions, by project",
     load: async () => (await import("./sessions.ts")).sessions,
   },
-  learn: {
-    about: "find what is worth keeping in sessions, and keep it",
-    load: async () => (await import("./learn.ts")).learn,
+  skills: {
+    about: "what Knack wrote for your agents: list, show, diff, undo, accept, reject, validate",
+    load: async () => (await import("./skills.ts")).skills,
+  },
+  instincts: {
+    about: "what Knack noticed, how sure it is, and why",
+    load: async () => (await import("./instincts.ts")).instincts,
+  },
+  status: {
+    about: "one page: what is known, kept, waiting, off or broken",
+    load: async () => (await import("./status.ts")).status,
+  },
+  config: {
+    about: "your settings, and a project's",
+    load: async () => (await import("./config.ts")).config,
   },
   doctor: {
     about: "is Knack itself in order, and what to do if not",
@@ -46,7 +66,7 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
 };
 
 /** What `knack` alone does. */
-const mainJob = "sessions";
+const mainJob = "learn";
 
 /** Runs the command line and answers with its exit code. */
 export async function main(words: readonly string[], surroundings: Surroundings): Promise<number> {
@@ -75,7 +95,9 @@ async function dispatch(words: readonly string[], surroundings: Surroundings): P
   }
   const verb = await known.load();
   const rest = named ? words.slice(1) : [...words];
-  if (rest.includes("--help") || rest.includes("-h")) {
+  // What follows `--` is for somebody else.
+  const own = rest.slice(0, rest.includes("--") ? rest.indexOf("--") : undefined);
+  if (own.includes("--help") || own.includes("-h")) {
     const command: CommandDef = { meta: { name: `knack ${name}`, description: verb.about }, args: verb.args };
     const usage = await renderUsage(command);
     process.stdout.write(`${process.stdout.isTTY ? usage : stripVTControlCharacters(usage)}\n`);

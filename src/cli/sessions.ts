@@ -10,7 +10,7 @@ import { type Knack, openKnack, sessionFolders } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { readers } from "../sources/index.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
-import { counted, onOneLine, type Paint, paintFor, progressOn } from "./terminal.ts";
+import { calledAs, counted, dateTime, iso, onOneLine, type Paint, paintFor, progressOn } from "./terminal.ts";
 
 export const sessions = defineVerb({
   about: "What your agents did: their sessions, by project, newest first.",
@@ -212,10 +212,6 @@ function cleanProject({ id, name, root }: Project): Project {
   return { id: redact(id), name: redact(name), root: root && redact(root) };
 }
 
-function iso(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
-}
-
 /** Sessions listed for a project unless all are asked for. */
 const listed = 8;
 
@@ -253,11 +249,6 @@ function print(
     );
   process.stdout.write(`${lines.join("\n")}\n`);
   printDiagnostics([...sessions.flatMap((session) => session.diagnostics), ...diagnostics]);
-}
-
-/** How the person called: from a clone there is no knack to call. */
-function calledAs(env: Env): string {
-  return env.npm_lifecycle_event === "start" ? "npm start --" : "knack";
 }
 
 function groupByProject(sessions: readonly SessionView[]): Map<string, SessionView[]> {
@@ -319,12 +310,6 @@ function columns(rows: readonly (readonly string[])[]): string[] {
   const cell = (text: string, at: number) =>
     at > 1 && /^\d/.test(text) && at < 7 ? text.padStart(widths[at] ?? 0) : text.padEnd(widths[at] ?? 0);
   return rows.map((row) => `  ${row.map(cell).join("  ").trimEnd()}`);
-}
-
-function dateTime(at: number): string {
-  const date = new Date(at);
-  const two = (value: number) => String(value).padStart(2, "0");
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
 function printDiagnostics(diagnostics: readonly Diagnostic[]): void {

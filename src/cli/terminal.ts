@@ -67,3 +67,57 @@ export function onOneLine(text: string, most = 100): string {
 export function counted(count: number, noun: string): string {
   return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** How the person called: from a clone there is no knack to call. */
+export function calledAs(env: Env): string {
+  return env.npm_lifecycle_event === "start" ? "npm start --" : "knack";
+}
+
+export function iso(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+/** The day and the time of it, where the person is. */
+export function dateTime(at: number): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** The day; evidence from a transcript without times has none. */
+export function day(at: number): string {
+  return at > 0 ? new Date(at).toISOString().slice(0, 10) : "undated";
+}
+
+/** A path as a person would say it. */
+export function short(path: string, env: Env): string {
+  const home = env.HOME;
+  return home && path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
+
+/** Rows with every column as wide as its widest cell; the last takes what it needs. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => (row[at] ?? "").length)));
+  return rows.map((row) =>
+    row
+      .map((cell, at) => (at === row.length - 1 ? cell : cell.padEnd(widths[at] ?? 0)))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+/** Text from elsewhere on lines of a terminal: no control characters but the line ends. */
+export function onLines(text: string): string[] {
+  return text
+    .replace(/\r\n/g, "\n")
+    .split("\n")
+    .map((line) => onOneLine(line.replace(/\t/g, "  "), 400));
+}
+
+export function printLines(lines: readonly string[]): void {
+  process.stdout.write(`${lines.join("\n")}\n`);
+}
+
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}

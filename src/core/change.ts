@@ -14,6 +14,8 @@ export interface Artifact {
   readonly reach: Reach;
   /** The instinct it comes from. */
   readonly instinct: string;
+  /** For a draft: a lesson for a skill that a person wrote, which waits for their yes. */
+  readonly proposal?: true;
 }
 
 /** One change of an artifact, made or meant; its opposite undoes it. */
@@ -42,8 +44,9 @@ export function keptBy(changes: readonly { readonly change: Change; readonly at:
   }
   return [...kept.values()].flatMap(({ changes, at }) => {
     const last = changes[changes.length - 1] as Change;
-    const { kind, name, path, root, reach, instinct, after } = last;
-    return after === null ? [] : [{ kind, name, path, root, reach, instinct, content: after, changes, at }];
+    const { id: _, why: __, before: ___, after, ...artifact } = last;
+    // What Knack only added to, and took back, is not Knack's.
+    return after === null || undoable(changes) === null ? [] : [{ ...artifact, content: after, changes, at }];
   });
 }
 

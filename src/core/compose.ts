@@ -217,6 +217,11 @@ function distinct(evidence: readonly Evidence[]): Evidence[] {
   return [...new Map(evidence.map((one) => [keyOf(one), one])).values()];
 }
 
+/** How many times a lesson was seen, by its evidence. */
+export function countOf(evidence: readonly Evidence[]): number {
+  return distinct(evidence).length;
+}
+
 function newestFirst(evidence: readonly Evidence[]): Evidence[] {
   return [...evidence].sort((a, b) => (b.date ?? "").localeCompare(a.date ?? ""));
 }

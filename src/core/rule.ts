@@ -65,6 +65,29 @@ export function removeRule(text: string, id: string): RuleChange {
   };
 }
 
+/** The file with other words for a rule, where it stands. */
+export function replaceRule(text: string, rule: Rule): RuleChange {
+  const lines = linesOf(text);
+  const block = findBlock(lines);
+  if (typeof block === "string") return no(block);
+  const at = lines.findIndex((line, index) => {
+    const inside = block !== null && index > block.begin && index < block.end;
+    return inside && ruleIn(line)?.id === rule.id;
+  });
+  const there = lines[at];
+  if (there === undefined) return no("absent");
+  const written = ruleIn(there)?.line ?? "";
+  return {
+    changed: true,
+    text: lines
+      .with(
+        at,
+        there.replace(written, () => rule.line),
+      )
+      .join(""),
+  };
+}
+
 /** What may stand in a rule: one line, none of Knack's marks, of bearable length. */
 export function ruleLine(line: string): string {
   let clean = oneLine(line.slice(0, 10 * policy.rule.chars));

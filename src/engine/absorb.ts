@@ -144,7 +144,8 @@ async function followChange(
   const known = await changes.get(entry.data.id);
   if (entry.type === "change.intended") {
     if (!known) await changes.save({ change: entry.data, state: "intended", at: entry.at ?? 0 });
-  } else if (known)
+    // Of two processes that ended the same change, the one that saw it done is right.
+  } else if (known && known.state !== "made")
     await changes.save({ ...known, state: entry.type === "change.made" ? "made" : "dropped" });
 }
 

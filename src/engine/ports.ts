@@ -214,6 +214,8 @@ export interface Store {
     append(entries: readonly LedgerEntry[]): Promise<LedgerEntry[]>;
     /** In the order of event time, then session, then key; never by arrival. */
     all(): Promise<LedgerEntry[]>;
+    /** When an entry of a type was last noted, by the clock of that time; null when none was. */
+    lastNoted(type: LedgerEntry["type"]): Promise<number | null>;
   };
   readonly readings: {
     get(path: string): Promise<Reading | null>;

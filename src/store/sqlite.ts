@@ -1,5 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -10,6 +20,7 @@ import {
 } from "kysely";
 import Database from "libsql";
 import { KnackError } from "../core/errors.ts";
+import type { LedgerEntry } from "../core/ledger.ts";
 import type { Clock, Store } from "../engine/ports.ts";
 import { migrations, type Tables } from "./schema.ts";
 import { createStore, findingsOf } from "./store.ts";
@@ -40,6 +51,44 @@ export async function openSqlite({ path, clock }: Options): Promise<Store> {
   }
   const dialect = new ImmediateDialect({ database });
   return createStore(new Kysely<Tables>({ dialect }), clock);
+}
+
+/** The ledger of a database, read from a copy: even opening the file itself would leave traces beside it. */
+export async function ledgerAt(path: string, clock: Clock): Promise<LedgerEntry[]> {
+  if (!existsSync(path)) return [];
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ledgerOfCopy(path, clock);
+    } catch (error) {
+      // A copy that was taken while somebody wrote may be of two times.
+      if (!(error instanceof KnackError) || attempt === 3) throw error;
+      await new Promise((done) => setTimeout(done, 100 * attempt));
+    }
+  }
+}
+
+async function ledgerOfCopy(path: string, clock: Clock): Promise<LedgerEntry[]> {
+  const folder = mkdtempSync(join(tmpdir(), "knack-look-"));
+  const copy = join(folder, "copy.db");
+  try {
+    for (const part of ["", "-wal"])
+      if (existsSync(path + part)) copyFileSync(path + part, copy + part, constants.COPYFILE_FICLONE);
+    const store = await openSqlite({ path: copy, clock });
+    try {
+      return await store.ledger.all();
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof KnackError)) throw error;
+    const { code, message, hint } = error;
+    throw new KnackError(code, message.replaceAll(copy, path), {
+      ...(hint === undefined ? {} : { hint }),
+      cause: error,
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 function open(path: string): Database.Database {

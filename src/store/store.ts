@@ -54,6 +54,14 @@ function ledger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
         .execute();
       return rows.map((row) => entryFromRow(rowOf<LedgerTable>(row)));
     },
+    lastNoted: async (type) => {
+      const row = await db
+        .selectFrom("ledger")
+        .select((each) => each.fn.max("recorded_at").as("at"))
+        .where("type", "=", type)
+        .executeTakeFirst();
+      return row?.at ?? null;
+    },
   };
 }
 

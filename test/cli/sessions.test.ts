@@ -12,7 +12,7 @@ const jsonl = (records: readonly unknown[]) =>
 describe("knack sessions", () => {
   test("on a machine without sessions says so and shows the bundled examples, keeping nothing", async () => {
     const home = tempFolder();
-    const { code, stdout, stderr } = await knack([], { home });
+    const { code, stdout, stderr } = await knack(["sessions"], { home });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("No agent sessions on this machine");
     expect(stdout).toContain(join(home, ".claude/projects"));
@@ -20,9 +20,9 @@ describe("knack sessions", () => {
       /harbor-api[\s\S]*claude-code[\s\S]*8 sessions in 2 projects: \d+ events, \d+ calls, \d+ failed, \d+ rejected, \d+ human turns\./,
     );
     expect(stdout).toMatch(/ {2}knack sessions \/.*\.jsonl --events/);
-    const cloned = await knack([], { home, env: { npm_lifecycle_event: "start" } });
+    const cloned = await knack(["sessions"], { home, env: { npm_lifecycle_event: "start" } });
     expect(cloned.stdout).toMatch(/ {2}npm start -- sessions \/.*\.jsonl --events/);
-    const json = JSON.parse((await knack(["--json"], { home })).stdout);
+    const json = JSON.parse((await knack(["sessions", "--json"], { home })).stdout);
     expect(json).toMatchObject({ examples: true, diagnostics: [] });
     expect(json.sessions).toHaveLength(8);
   });
@@ -30,7 +30,7 @@ describe("knack sessions", () => {
   test("finds the agents' folders, wherever the environment says they are", async () => {
     const home = tempFolder();
     writeHistory(home, { sessions: 4, turns: 1 });
-    const plain = JSON.parse((await knack(["--json"], { home })).stdout);
+    const plain = JSON.parse((await knack(["sessions", "--json"], { home })).stdout);
     expect(plain.sessions.map(({ format }: { format: string }) => format).sort()).toEqual([
       "claude-code",
       "claude-code",
@@ -41,7 +41,7 @@ describe("knack sessions", () => {
     cpSync(join(home, ".claude"), join(moved, "claude config"), { recursive: true });
     cpSync(join(home, ".codex"), join(moved, "codex-é"), { recursive: true });
     const env = { CLAUDE_CONFIG_DIR: join(moved, "claude config"), CODEX_HOME: join(moved, "codex-é") };
-    const there = JSON.parse((await knack(["--json"], { home: moved, env })).stdout);
+    const there = JSON.parse((await knack(["sessions", "--json"], { home: moved, env })).stdout);
     expect(there.sessions).toHaveLength(4);
     expect(there.sessions.every(({ path }: { path: string }) => path.startsWith(moved))).toBe(true);
   });

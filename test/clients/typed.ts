@@ -62,15 +62,7 @@ async function typeTo(
   const stage = await setStage(options);
   try {
     const { env, command } = await dress(stage);
-    const tmux = privateTmux(join(stage.root, "tmux"));
-    try {
-      const size = ["-x", "140", "-y", "50"];
-      const program = isolated({ ...env, TERM: "xterm-256color" }, command);
-      await tmux("new-session", "-d", ...size, "-c", stage.project, ...program);
-      await user(terminalOf(tmux));
-    } finally {
-      await tmux("kill-server").catch(() => {}); // it has ended by itself when the client has
-    }
+    await inTerminal({ socket: join(stage.root, "tmux"), cwd: stage.project, env, command }, user);
     await stage.server.close();
     const { home, project, hookPayloads, server, dispose } = stage;
     const written = await transcripts(home);
@@ -78,6 +70,27 @@ async function typeTo(
   } catch (error) {
     await stage.dispose();
     throw error;
+  }
+}
+
+export interface InTerminal {
+  /** A path that nobody else uses. */
+  readonly socket: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly command: readonly string[];
+}
+
+/** Runs a command in a terminal of its own, with nothing of this process's environment. */
+export async function inTerminal({ socket, cwd, env, command }: InTerminal, user: User): Promise<void> {
+  const tmux = privateTmux(socket);
+  try {
+    const size = ["-x", "140", "-y", "50"];
+    const program = isolated({ ...env, TERM: "xterm-256color" }, command);
+    await tmux("new-session", "-d", ...size, "-c", cwd, ...program);
+    await user(terminalOf(tmux));
+  } finally {
+    await tmux("kill-server").catch(() => {}); // it has ended by itself when the client has
   }
 }
 

@@ -1,0 +1,157 @@
+import type { Reach } from "../core/change.ts";
+import { KnackError } from "../core/errors.ts";
+import type { Instinct } from "../core/instinct.ts";
+import type { Keeping } from "../engine/keep.ts";
+import type { Plan } from "../engine/plan.ts";
+import type { Knack } from "../open.ts";
+import { whereOf } from "./learn.ts";
+import { writingOnWire } from "./learned-on-wire.ts";
+import { named } from "./named.ts";
+import { withKnack } from "./opening.ts";
+import type { SkillsCall } from "./skills.ts";
+import { tellDiff, tellOutcomes } from "./telling.ts";
+import { calledAs, paintFor, printJson, printLines } from "./terminal.ts";
+
+/** Takes back the latest change, of one name or of all. */
+export async function undo(call: SkillsCall, word: string | null): Promise<number> {
+  return withKnack(call.env, { dryRun: call.args["dry-run"] === true }, async (knack) => {
+    const name = word === null ? null : await nameForUndo(knack, word);
+    return change(call, {
+      none: name === null ? "There is nothing to undo." : `There is nothing to undo of ${name}.`,
+      refusal: `Keep your words: ${calledAs(call.env)} skills accept ${name ?? "<name>"}. Or change the file back, and try again.`,
+      planning: () => knack.planUndo(name),
+      doing: () => knack.undo(name),
+    });
+  });
+}
+
+/** What was changed has a name, also when it is gone. */
+async function nameForUndo(knack: Knack, word: string): Promise<string> {
+  const names = [...new Set((await knack.changes()).map(({ change: { name } }) => name))];
+  const found = names.find((name) => name === word) ?? names.find((name) => name.endsWith(`-${word}`));
+  return found ?? (await named(knack, word)).name;
+}
+
+/** Makes a draft or a proposal live, or a lesson that nobody was asked about. */
+export async function accept(call: SkillsCall, word: string): Promise<number> {
+  const where = whereOf(call.args.where);
+  return withKnack(call.env, { dryRun: call.args["dry-run"] === true }, async (knack) => {
+    const { name, kept, instinct } = await named(knack, word);
+    const drafts = kept.filter(({ reach }) => reach === "draft");
+    const reach = where ?? (await defaultReach(knack, instinct));
+    const isLive = kept.some((one) => one.reach !== "draft");
+    const edited = kept.filter(({ state, reach: to }) => state === "edited" && to !== "draft");
+    if (drafts.length === 0 && edited.length > 0)
+      return change(call, {
+        none: null,
+        refusal: null,
+        planning: () => knack.planAdopt(edited),
+        doing: () => knack.adopt(edited),
+        after: "Your words stay as they are.",
+      });
+    const lesson = kept.length === 0 ? instinct : null;
+    return change(call, {
+      none: isLive ? `${name} is live already.` : `There is nothing to accept of ${name}.`,
+      refusal: null,
+      planning: () =>
+        lesson
+          ? knack.plan(lesson, { reach, actor: "person", alongside: true })
+          : knack.planAccept(drafts, reach),
+      doing: () =>
+        lesson
+          ? knack.keep(lesson, { reach, actor: "person", alongside: true })
+          : knack.accept(drafts, reach),
+    });
+  });
+}
+
+/** Takes something away, and never suggests it again. */
+export async function reject(call: SkillsCall, word: string): Promise<number> {
+  const dryRun = call.args["dry-run"] === true;
+  return withKnack(call.env, { dryRun }, async (knack) => {
+    const { name, kept, instinct } = await named(knack, word);
+    if (kept.length === 0 && instinct) {
+      if (!dryRun) await knack.decide(instinct.id, "rejected");
+      tell(call, [], [`${name} ${dryRun ? "would not be" : "is not"} suggested again.`]);
+      return 0;
+    }
+    const drafts = kept.filter(({ reach }) => reach === "draft");
+    const meant = drafts.length > 0 ? drafts : kept;
+    return change(call, {
+      none: null,
+      refusal: null,
+      planning: () => knack.planReject(meant),
+      doing: () => knack.reject(meant),
+      after: `${name} is not suggested again. To take that back: ${calledAs(call.env)} skills unskip ${name}`,
+    });
+  });
+}
+
+/** Lets something be suggested again. */
+export async function unskip(call: SkillsCall, word: string): Promise<number> {
+  const dryRun = call.args["dry-run"] === true;
+  return withKnack(call.env, { dryRun }, async (knack) => {
+    const { name, instinct } = await named(knack, word);
+    if (instinct?.standing.status !== "rejected")
+      throw new KnackError("UNKNOWN_NAME", `"${name}" was not refused.`, {
+        hint: "knack skills list shows what is never suggested again.",
+      });
+    if (!dryRun) await knack.decide(instinct.id, "unskipped");
+    tell(call, [], [`${instinct.name} may be suggested again.`]);
+    return 0;
+  });
+}
+
+/** Where a lesson goes when nobody says: its project if that is here, the person's own folders otherwise. */
+export async function defaultReach(knack: Knack, instinct: Instinct | null): Promise<Reach> {
+  if (!instinct || instinct.scope === "user") return "everywhere";
+  const plan = await knack.plan(instinct, { reach: "me", actor: "person" });
+  return plan.ok || !plan.because.includes("not on this machine") ? "me" : "everywhere";
+}
+
+interface Doing {
+  /** What to say when there is nothing to do; null where that is as good as done. */
+  readonly none: string | null;
+  /** What to do when it is refused. */
+  readonly refusal: string | null;
+  readonly planning: () => Promise<Plan>;
+  readonly doing: () => Promise<Keeping>;
+  readonly after?: string;
+}
+
+/** Does it, or says what it would do; exit code 1 when the answer is no. */
+async function change(call: SkillsCall, { none, refusal, planning, doing, after }: Doing): Promise<number> {
+  const plan = await planning();
+  if (plan.ok && plan.steps.length === 0 && none !== null) return refuse(call, none, null);
+  if (!plan.ok) return refuse(call, `Not done: ${plan.because}.`, refusal);
+  if (call.args["dry-run"]) {
+    const paint = paintFor(process.stdout, call.env);
+    const lines = plan.steps.flatMap(({ diff }) => tellDiff(diff, paint));
+    tell(call, plan.steps, [...lines, "Nothing was written (--dry-run)."]);
+    return 0;
+  }
+  const done = await doing();
+  if (!done.kept) return refuse(call, `Not done: ${done.because}.`, refusal);
+  tell(
+    call,
+    done.outcomes.filter((one) => one.done),
+    [...tellOutcomes(done.outcomes, call.env).map((line) => line.trimStart()), ...(after ? [after] : [])],
+  );
+  return done.outcomes.every((one) => one.done) ? 0 : 1;
+}
+
+function tell(
+  { args }: SkillsCall,
+  changes: readonly { readonly change: Parameters<typeof writingOnWire>[0] }[],
+  lines: readonly string[],
+): void {
+  if (args.json)
+    printJson({ done: args["dry-run"] !== true, skills: changes.map((one) => writingOnWire(one.change)) });
+  else printLines(lines);
+}
+
+function refuse({ args }: SkillsCall, because: string, hint: string | null): number {
+  if (args.json) printJson({ done: false, because, skills: [] });
+  else process.stderr.write(`${because}\n${hint === null ? "" : `  ${hint}\n`}`);
+  return 1;
+}

@@ -1,0 +1,200 @@
+import { KnackError } from "../core/errors.ts";
+import { at, type Instinct, type InstinctStatus } from "../core/instinct.ts";
+import { redact } from "../core/redact.ts";
+import type { InstinctEvidence, Knack } from "../open.ts";
+import { instinctOnWire } from "./learned-on-wire.ts";
+import { defineVerb, type Env } from "./main.ts";
+import { named } from "./named.ts";
+import { withKnack } from "./opening.ts";
+import {
+  calledAs,
+  counted,
+  day,
+  iso,
+  onOneLine,
+  paintFor,
+  printJson,
+  printLines,
+  table,
+} from "./terminal.ts";
+
+const statuses: readonly InstinctStatus[] = [
+  "pending",
+  "active",
+  "conflict-hold",
+  "promoted",
+  "superseded",
+  "rejected",
+  "retired",
+];
+
+export const instincts = defineVerb({
+  about: "What Knack noticed, how sure it is, and why.",
+  args: {
+    words: { type: "positional", required: false, description: "show <id>: everything about one" },
+    project: { type: "string", description: "only projects whose name or id contains this" },
+    status: { type: "string", description: `only these: ${statuses.join(", ")}` },
+    all: { type: "boolean", description: "also what is retired, superseded or refused" },
+    json: { type: "boolean", description: "print one JSON object" },
+  },
+  run: async ({ args, env }) => {
+    const [action, id, ...more] = args._;
+    if (action === "show" && id && more.length === 0)
+      return withKnack(env, {}, (knack) => show(knack, id, args.json === true, env));
+    if (action !== undefined)
+      throw new KnackError("WRONG_USAGE", `knack instincts takes no "${args._.join(" ")}".`, {
+        hint: "knack instincts, or knack instincts show <id>",
+      });
+    const status = statuses.find((one) => one === args.status);
+    if (args.status !== undefined && !status)
+      throw new KnackError("WRONG_USAGE", `There is no status "${args.status}".`, {
+        hint: `Known: ${statuses.join(", ")}`,
+      });
+    return withKnack(env, {}, (knack) =>
+      list(knack, { status, project: args.project, all: args.all === true, json: args.json === true }, env),
+    );
+  },
+});
+
+interface Filter {
+  readonly status: InstinctStatus | undefined;
+  readonly project: string | undefined;
+  readonly all: boolean;
+  readonly json: boolean;
+}
+
+const past: readonly InstinctStatus[] = ["retired", "superseded", "rejected"];
+
+async function list(knack: Knack, filter: Filter, env: Env): Promise<number> {
+  const now = Date.now();
+  const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
+  const every = await knack.instincts();
+  const part = filter.project?.toLowerCase();
+  const meant = every.filter(({ project, standing }) => {
+    const { status } = at(standing, now);
+    return (
+      (filter.status === undefined ? filter.all || !past.includes(status) : status === filter.status) &&
+      (part === undefined || `${names.get(project) ?? ""}\n${project}`.toLowerCase().includes(part))
+    );
+  });
+  if (filter.json) {
+    printJson({ instincts: meant.map((instinct) => instinctOnWire(instinct, now)) });
+    return 0;
+  }
+  const paint = paintFor(process.stdout, env);
+  const [head = "", ...rows] = table([
+    ["id", "status", "sure", "sessions", "last", "for", "lesson"],
+    ...meant.map((instinct) => row(instinct, names, now)),
+  ]);
+  const hidden = every.length - meant.length;
+  printLines([
+    ...(meant.length > 0
+      ? [paint.dim(head), ...rows]
+      : ["Nothing was noticed yet, or nothing that is meant."]),
+    ...(hidden > 0
+      ? ["", `${counted(hidden, "more")} with --all or other filters.`.replace("mores", "more")]
+      : []),
+    ...(meant.length > 0 ? ["", `Why: ${calledAs(env)} instincts show <id>`] : []),
+  ]);
+  return 0;
+}
+
+function row(
+  { id, scope, project, lesson, standing }: Instinct,
+  names: ReadonlyMap<string, string>,
+  now: number,
+) {
+  const { status, confidence } = at(standing, now);
+  return [
+    id,
+    status,
+    confidence.toFixed(2),
+    String(standing.sessions),
+    day(standing.lastAt),
+    scope === "user" ? "you" : onOneLine(redact(names.get(project) ?? project), 24),
+    onOneLine(redact(lesson), 80),
+  ];
+}
+
+async function show(knack: Knack, word: string, json: boolean, env: Env): Promise<number> {
+  const { instinct, kept } = await named(knack, word);
+  if (!instinct) throw new KnackError("UNKNOWN_NAME", `No instinct is called "${word}".`);
+  const evidence = await knack.evidence(instinct);
+  if (json) {
+    printJson({ instinct: instinctOnWire(instinct, Date.now()), ...evidenceOnWire(evidence) });
+    return 0;
+  }
+  const paint = paintFor(process.stdout, env);
+  const { status, confidence } = at(instinct.standing, Date.now());
+  const all = new Map((await knack.instincts()).map((one) => [one.id, one]));
+  printLines([
+    `${paint.bold(instinct.name)}  ${paint.dim(`${instinct.id}, ${instinct.artifact}`)}`,
+    `  ${onOneLine(redact(instinct.lesson), 400)}`,
+    `  when: ${onOneLine(redact(instinct.trigger), 200)}`,
+    `  then: ${onOneLine(redact(instinct.action), 200)}`,
+    `  ${status}, ${confidence.toFixed(2)} sure, ${counted(instinct.standing.sessions, "session")}, ${day(instinct.standing.firstAt)} to ${day(instinct.standing.lastAt)}`,
+    ...kept.map(({ name, path, state }) => `  kept as ${name} (${state}): ${path}`),
+    ...evidenceLines(evidence, all),
+  ]);
+  return 0;
+}
+
+/** What speaks for and against an instinct, for a person to read. */
+export function evidenceLines(evidence: InstinctEvidence, all?: ReadonlyMap<string, Instinct>): string[] {
+  const { findings, against, uses, decisions } = evidence;
+  const some = (title: string, lines: readonly string[]) => (lines.length > 0 ? [title, ...lines] : []);
+  return [
+    ...some(
+      "For it:",
+      findings.flatMap(({ finding, session, at: when }) => {
+        const { failed, error, worked, said, replied } = finding.excerpt;
+        const told = { failed, error, worked, said, replied };
+        return [
+          `  ${day(when)}  ${onOneLine(session, 200)}  ${finding.refs.join(" ")}  (${finding.confidence.toFixed(2)} sure)`,
+          ...Object.entries(told).flatMap(([label, text]) =>
+            text === null ? [] : [`    ${label}: ${onOneLine(redact(text), 200)}`],
+          ),
+        ];
+      }),
+    ),
+    ...some(
+      "Against it:",
+      against.map(
+        ({ instinct, run, at: when }) =>
+          `  ${day(when)}  session ${onOneLine(run, 40)}: ${onOneLine(redact(all?.get(instinct)?.lesson ?? instinct), 200)} (${instinct})`,
+      ),
+    ),
+    ...some(
+      "Its advice in later sessions:",
+      uses.map(
+        ({ run, at: when, ok, failed }) =>
+          `  ${day(when)}  session ${onOneLine(run, 40)}: ${ok} ok, ${failed} failed`,
+      ),
+    ),
+    ...some(
+      "Decided by you:",
+      decisions.map(({ at: when, decision }) => `  ${day(when)}  ${decision}`),
+    ),
+  ];
+}
+
+/** The same for a program. */
+export function evidenceOnWire({ findings, against, uses, decisions }: InstinctEvidence) {
+  return {
+    findings: findings.map(({ id, session, at: when, finding }) => ({
+      id,
+      kind: finding.kind,
+      session,
+      at: iso(when),
+      refs: finding.refs,
+      events: finding.keys,
+      confidence: finding.confidence,
+      excerpt: Object.fromEntries(
+        Object.entries(finding.excerpt).map(([key, text]) => [key, text === null ? null : redact(text)]),
+      ),
+    })),
+    against: against.map(({ instinct, run, at: when }) => ({ instinct, run, at: iso(when) })),
+    uses: uses.map((use) => ({ ...use, at: iso(use.at) })),
+    decisions: decisions.map(({ at: when, decision }) => ({ at: iso(when), decision })),
+  };
+}

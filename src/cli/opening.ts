@@ -1,0 +1,21 @@
+import { existsSync } from "node:fs";
+import { homeOf } from "../config.ts";
+import { type Knack, openKnack } from "../open.ts";
+import { repairAloud } from "./learn.ts";
+import type { Env } from "./main.ts";
+
+/** Opens what is there for a command that looks or changes what is kept; a home that is not there is not made. */
+export async function withKnack<T>(
+  env: Env,
+  { dryRun = false }: { readonly dryRun?: boolean },
+  work: (knack: Knack) => Promise<T>,
+): Promise<T> {
+  const nothing = dryRun || !existsSync(homeOf(env).database);
+  const knack = await openKnack({ env, dryRun: nothing });
+  try {
+    if (!nothing) await repairAloud(knack, env);
+    return await work(knack);
+  } finally {
+    await knack.close();
+  }
+}

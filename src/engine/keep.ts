@@ -1,0 +1,240 @@
+import type { Reach } from "../core/change.ts";
+import type { Decision, Instinct } from "../core/instinct.ts";
+import { at } from "../core/instinct.ts";
+import type { Actor, LedgerEntry } from "../core/ledger.ts";
+import { policy as defaults } from "../core/policy.ts";
+import { suggestionsOf } from "../core/suggest.ts";
+import { overlap, termsOf } from "../core/words.ts";
+import { note } from "./note.ts";
+import {
+  type Choice,
+  type History,
+  historyOf,
+  type Plan,
+  type PublishDeps,
+  plan,
+  type Step,
+} from "./plan.ts";
+import type { KeptFinding, Library, Store } from "./ports.ts";
+import { carryOut, type Settled } from "./publish.ts";
+
+/** A lesson worth a person's yes or no, with what speaks for it. */
+export interface Suggestion {
+  readonly instinct: Instinct;
+  /** The surest first. */
+  readonly findings: readonly KeptFinding[];
+  readonly project: { readonly id: string; readonly name: string; readonly root: string | null };
+  /** Where it may be kept, the usual place first. */
+  readonly reaches: readonly Exclude<Reach, "draft">[];
+  /** What keeping it in the usual place would do. */
+  readonly plan: Extract<Plan, { ok: true }>;
+}
+
+/** Something that was left out, and why. */
+export interface LeftOut {
+  readonly what: string;
+  readonly because: string;
+}
+
+export interface SuggestOptions {
+  /** Only these instincts. */
+  readonly only?: ReadonlySet<string>;
+  /** As of when they are looked at. */
+  readonly now: number;
+  /** How many are shown. */
+  readonly most: number;
+  /** Why nothing is suggested for a project, if there is a reason. */
+  readonly refuses?: (root: string | null, id: string) => Promise<string | null>;
+}
+
+/** The lessons worth asking a person about, best first; of those that are much alike, one. */
+export async function suggest(
+  deps: PublishDeps,
+  { only, now, most, refuses = async () => null }: SuggestOptions,
+): Promise<{ suggestions: Suggestion[]; leftOut: LeftOut[] }> {
+  const { store } = deps;
+  const all = (await store.learning.instincts.list()).filter(({ id }) => !only || only.has(id));
+  const history = await historyOf(store);
+  const candidates = suggestionsOf(all, madeOf(history), now);
+  const suggestions: Suggestion[] = [];
+  const leftOut: LeftOut[] = [];
+  const projects = new Map((await store.projects.list()).map((row) => [row.id, row]));
+  for (const instinct of candidates) {
+    if (await isCovered(store, history, instinct.id)) continue;
+    const { id, name, root } = projects.get(instinct.project) ?? {
+      id: instinct.project,
+      name: instinct.project,
+      root: null,
+    };
+    const twin = suggestions.find((other) => isTwin(other.instinct, instinct));
+    const because = (await refuses(root, id)) ?? (twin ? `much like ${twin.instinct.name}` : null);
+    const next =
+      because ??
+      (suggestions.length >= most
+        ? `more than ${most} at once; it is suggested another time`
+        : await suggestionOf(deps, instinct, { id, name, root }));
+    if (typeof next === "string") leftOut.push({ what: instinct.name, because: next });
+    else suggestions.push(next);
+  }
+  return { suggestions, leftOut };
+}
+
+/** A suggestion, or why there is nothing to ask. */
+async function suggestionOf(
+  deps: PublishDeps,
+  instinct: Instinct,
+  project: Suggestion["project"],
+): Promise<Suggestion | string> {
+  const reaches = reachesOf(deps, instinct, project.root);
+  const planned = await plan(deps, instinct, { reach: reaches[0] as Reach, actor: "person" });
+  if (!planned.ok) return planned.because;
+  if (planned.steps.length === 0) return "it is said already";
+  return { instinct, findings: await findingsOf(deps.store, instinct), project, reaches, plan: planned };
+}
+
+/** The findings of an instinct, the surest first. */
+export async function findingsOf(store: Store, { id }: Instinct): Promise<KeptFinding[]> {
+  const findings = await store.learning.findings.ofInstincts([id]);
+  return findings.sort((a, b) => b.finding.confidence - a.finding.confidence || a.at - b.at);
+}
+
+function isTwin(a: Instinct, b: Instinct): boolean {
+  const words = ({ name, lesson }: Instinct) => termsOf(`${name} ${lesson}`);
+  return a.name === b.name || overlap(words(a), words(b)) >= defaults.learn.same;
+}
+
+function reachesOf({ places }: PublishDeps, instinct: Instinct, root: string | null): Suggestion["reaches"] {
+  if (places.skills("me", root, []) === null) return ["everywhere"];
+  return instinct.scope === "user" ? ["everywhere", "me", "repository"] : ["me", "repository", "everywhere"];
+}
+
+/** The instincts that something live, or a proposal, was made of. */
+function madeOf({ kept }: History): Set<string> {
+  return new Set(
+    kept
+      .filter(({ reach, proposal }) => reach !== "draft" || proposal)
+      .flatMap(({ instinct, changes }) => [instinct, ...changes.map((change) => change.instinct)]),
+  );
+}
+
+/** Whether a person's yes changed nothing, because something else said it already. */
+async function isCovered(store: Store, { changes }: History, id: string): Promise<boolean> {
+  if (changes.some(({ change }) => change.instinct === id)) return false;
+  const decisions = await store.learning.decisions.ofInstinct(id);
+  return decisions.sort((a, b) => a.at - b.at).at(-1)?.decision === "accepted";
+}
+
+/** What came of keeping something. */
+export type Keeping =
+  | {
+      readonly kept: true;
+      readonly outcomes: readonly Settled[];
+      readonly steps: readonly Step[];
+      readonly belongsTo: string | null;
+    }
+  | { readonly kept: false; readonly because: string };
+
+/** Keeps an instinct, and notes that a person decided so. */
+export async function keep(deps: PublishDeps, instinct: Instinct, choice: Choice): Promise<Keeping> {
+  return perform(
+    deps,
+    () => plan(deps, instinct, choice),
+    choice.actor,
+    () =>
+      choice.actor === "person"
+        ? [decided(instinct.id, "accepted", deps.clock.now(), choice.reach === "everywhere")]
+        : [],
+  );
+}
+
+/** Carries a plan out; when the ground moved under it, it is planned once more. */
+export async function perform(
+  deps: PublishDeps,
+  planning: () => Promise<Plan>,
+  actor: Actor,
+  deciding: (steps: readonly Step[]) => readonly LedgerEntry[],
+): Promise<Keeping> {
+  for (let tries = 1; ; tries++) {
+    const planned = await planning();
+    if (!planned.ok) return { kept: false, because: planned.because };
+    const { steps, belongsTo } = planned;
+    const outcomes = await carryOut(deps, steps, actor, deciding(steps));
+    const moved =
+      outcomes === null || (outcomes.length > 0 && outcomes.every(({ done, disk }) => !done && !disk));
+    if (moved && tries < 3) continue;
+    if (outcomes === null) return { kept: false, because: "another Knack is changing the same files" };
+    const failed = outcomes.find(({ done }) => !done);
+    if (failed && outcomes.every(({ done }) => !done))
+      return { kept: false, because: failed.because ?? "it could not be written" };
+    return { kept: true, outcomes, steps, belongsTo };
+  }
+}
+
+/** The ledger's word that a person decided about an instinct. */
+export function decided(instinct: string, decision: Decision, at: number, everywhere = false): LedgerEntry {
+  return {
+    at,
+    project: null,
+    session: null,
+    actor: "person",
+    type: "instinct.decided",
+    key: `decided:${instinct}:${decision}:${at}`,
+    data: { instinct, decision, everywhere },
+  };
+}
+
+/** Notes a person's decision by itself. */
+export async function decide(
+  { store, clock }: PublishDeps,
+  instinct: string,
+  decision: Decision,
+): Promise<void> {
+  await store.transaction((tx) => note(tx, [decided(instinct, decision, clock.now())]));
+}
+
+/** A plan that Knack makes without being asked. */
+export interface OwnPlan {
+  readonly instinct: Instinct;
+  readonly choice: Choice;
+  readonly plan: Plan;
+}
+
+/**
+ * What Knack does by itself: what is kept gets its new evidence, and what turned active without anybody having been
+ * asked becomes a draft.
+ */
+export async function planOwn(
+  deps: PublishDeps,
+  { only, now, asked }: { only?: ReadonlySet<string>; now: number; asked: ReadonlySet<string> },
+): Promise<OwnPlan[]> {
+  const instincts = await deps.store.learning.instincts.list();
+  const { kept } = await historyOf(deps.store);
+  const looking = { ...deps, library: listingOnce(deps.library) };
+  const plans: OwnPlan[] = [];
+  for (const instinct of instincts) {
+    if ((only && !only.has(instinct.id)) || asked.has(instinct.id) || instinct.artifact !== "skill") continue;
+    const { status } = at(instinct.standing, now);
+    const own = kept.filter(
+      ({ kind, changes }) => kind === "skill" && changes.some((one) => one.instinct === instinct.id),
+    );
+    const live = own.find(({ reach }) => reach !== "draft");
+    const reach = live?.reach ?? "draft";
+    if (live ? status !== "active" && status !== "promoted" : status !== "active") continue;
+    const choice: Choice = { reach, actor: "knack" };
+    plans.push({ instinct, choice, plan: await plan(looking, instinct, choice) });
+  }
+  return plans.filter(({ plan: { ok, ...rest } }) => ok && "steps" in rest && rest.steps.length > 0);
+}
+
+/** Plans alone change nothing, so a folder has to be listed once for all of them. */
+function listingOnce(library: Library): Library {
+  const listings = new Map<string, ReturnType<Library["list"]>>();
+  return {
+    ...library,
+    list: (place) => {
+      const listing = listings.get(place.folder) ?? library.list(place);
+      listings.set(place.folder, listing);
+      return listing;
+    },
+  };
+}

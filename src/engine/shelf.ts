@@ -1,0 +1,165 @@
+import type { Artifact, Kept } from "../core/change.ts";
+import { diffOf } from "../core/diff.ts";
+import { at } from "../core/instinct.ts";
+import type { LedgerEntry } from "../core/ledger.ts";
+import { rulesIn } from "../core/rule.ts";
+import { parse, skillFile } from "../core/skill.ts";
+import { decided } from "./keep.ts";
+import {
+  changeOf,
+  historyOf,
+  type Plan,
+  type PublishDeps,
+  planAccept,
+  removal,
+  type Step,
+  textOfPackage,
+  withinRoot,
+} from "./plan.ts";
+import { planUndo } from "./publish.ts";
+
+/** Something kept, as it is on disk now. */
+export interface Shelved extends Kept {
+  /** `edited` and `missing`: a person changed it, or took it away. */
+  readonly state: "active" | "draft" | "proposal" | "edited" | "missing" | "unreadable";
+  /** What is there: a skill's text, or a rule's line; null when nothing can be read. */
+  readonly text: string | null;
+  /** What Knack wrote. */
+  readonly written: string | null;
+  /** The skill that a proposal is for. */
+  readonly belongsTo: string | null;
+  /** How sure Knack is, as of now. */
+  readonly confidence: number | null;
+  readonly sessions: number;
+  /** Pieces of evidence. */
+  readonly evidence: number;
+}
+
+/** Everything that is kept, by name. */
+export async function shelf(deps: PublishDeps): Promise<Shelved[]> {
+  const { kept } = await historyOf(deps.store);
+  const ids = [...new Set(kept.map(({ instinct }) => instinct))];
+  const instincts = new Map((await deps.store.learning.instincts.get(ids)).map((one) => [one.id, one]));
+  const findings = await deps.store.learning.findings.ofInstincts(ids);
+  const shelved: Shelved[] = [];
+  for (const one of kept) {
+    const disk = await (one.kind === "skill" ? skillOnDisk(deps, one) : ruleOnDisk(deps, one));
+    const standing = instincts.get(one.instinct)?.standing;
+    shelved.push({
+      ...one,
+      ...disk,
+      confidence: standing ? at(standing, deps.clock.now()).confidence : null,
+      sessions: standing?.sessions ?? 0,
+      evidence: findings.filter(({ instinct }) => instinct === one.instinct).length,
+    });
+  }
+  return shelved.sort((a, b) => (a.name === b.name ? (a.path < b.path ? -1 : 1) : a.name < b.name ? -1 : 1));
+}
+
+type OnDisk = Pick<Shelved, "state" | "text" | "written" | "belongsTo">;
+
+async function skillOnDisk({ library, versions }: PublishDeps, kept: Kept): Promise<OnDisk> {
+  const old = await versions.restore(kept.content).catch(() => null);
+  const written = old && textOfPackage(old);
+  const found = await library.read(kept.path).catch(() => "unreadable" as const);
+  if (found === "unreadable") return { state: "unreadable", text: null, written, belongsTo: null };
+  if (found === null) return { state: "missing", text: null, written, belongsTo: null };
+  const text = textOfPackage(found.files);
+  const belongsTo = parse(text).skill?.metadata["belongs-to"] ?? null;
+  const asWritten = kept.reach !== "draft" ? "active" : kept.proposal ? "proposal" : "draft";
+  return { state: found.hash === kept.content ? asWritten : "edited", text, written, belongsTo };
+}
+
+async function ruleOnDisk({ library }: PublishDeps, kept: Kept): Promise<OnDisk> {
+  const rest = { written: kept.content, belongsTo: null };
+  const read = await library.readText(kept.path);
+  if (read.found === "unreadable") return { state: "unreadable", text: null, ...rest };
+  const rule =
+    read.found === "text" ? rulesIn(read.text).rules.find(({ id }) => id === kept.name) : undefined;
+  if (!rule) return { state: "missing", text: null, ...rest };
+  return { state: rule.line === kept.content ? "active" : "edited", text: rule.line, ...rest };
+}
+
+/** A person's edit, as a diff to what Knack wrote. */
+export function editOf(one: Shelved): string {
+  const { kind, name, text, written } = one;
+  if (kind === "skill") return diffOf(`${name}/${skillFile}`, written, text);
+  const line = (rule: string | null) => (rule === null ? null : `- ${rule}\n`);
+  return diffOf(withinRoot(one), line(written), line(text));
+}
+
+/** What accepting drafts and proposals of one name would do. */
+export async function planAccepts(
+  deps: PublishDeps,
+  drafts: readonly Kept[],
+  reach: Kept["reach"],
+): Promise<Plan> {
+  const steps: Step[] = [];
+  let belongsTo: string | null = null;
+  for (const draft of drafts) {
+    const planned = await planAccept(deps, draft, reach);
+    if (!planned.ok) return planned;
+    steps.push(...planned.steps);
+    belongsTo = planned.belongsTo ?? belongsTo;
+  }
+  return { ok: true, steps, concerns: [], belongsTo };
+}
+
+/** What taking a person's edits over would do: they stay as they are, and count as what is kept. */
+export async function planAdopt(deps: PublishDeps, edited: readonly Shelved[]): Promise<Plan> {
+  const history = await historyOf(deps.store);
+  const steps: Step[] = [];
+  for (const one of edited) {
+    const found = one.kind === "rule" ? null : await deps.library.read(one.path);
+    const after = found?.hash ?? (one.kind === "rule" ? one.text : null);
+    if (after === null) return { ok: false, because: `${one.path} is gone` };
+    const change = changeOf(one, one.content, after, "update", history);
+    steps.push({ change, files: found?.files ?? null, diff: editOf(one) });
+  }
+  return { ok: true, steps, concerns: [], belongsTo: null };
+}
+
+/** What taking these away would do; a person's words in them are kept as a version. */
+export async function planRemoval(deps: PublishDeps, kept: readonly Shelved[]): Promise<Plan> {
+  const history = await historyOf(deps.store);
+  const steps: Step[] = [];
+  for (const one of kept) {
+    if (one.state === "unreadable") return { ok: false, because: `${one.path} cannot be read` };
+    if (one.state === "edited" && one.reach !== "draft")
+      return { ok: false, because: `${one.path} was changed by hand; delete it yourself` };
+    // What is gone already is noted as gone.
+    const found = one.kind === "rule" ? null : await deps.library.read(one.path);
+    steps.push(removal(one, found?.hash ?? one.content, history, one.text));
+  }
+  return { ok: true, steps, concerns: [], belongsTo: null };
+}
+
+/** What taking back the latest change, of a name or of all, would do. What a person has changed since stays theirs. */
+export async function planTakeBack(deps: PublishDeps, name: string | null): Promise<Plan> {
+  const steps = await planUndo(deps, (change) => name === null || change.name === name);
+  for (const { change } of steps) {
+    const there = await contentOf(deps, change);
+    if (there !== null && there !== change.before && there !== change.after)
+      return { ok: false, because: `${change.path} was changed by hand meanwhile` };
+  }
+  return { ok: true, steps, concerns: [], belongsTo: null };
+}
+
+/** What is at the place of an artifact, as a change would name it. */
+async function contentOf({ library }: PublishDeps, { kind, path, name }: Artifact): Promise<string | null> {
+  if (kind === "skill") return (await library.read(path))?.hash ?? null;
+  const read = await library.readText(path);
+  const rule = read.found === "text" ? rulesIn(read.text).rules.find(({ id }) => id === name) : undefined;
+  return rule?.line ?? null;
+}
+
+/** What taking these steps back says about the instincts behind them. */
+export function decidedByUndo(steps: readonly Step[], at: number): LedgerEntry[] {
+  const back = new Set(steps.flatMap(({ change }) => (change.after === null ? [] : change.instinct)));
+  const gone = new Set(steps.map(({ change }) => change.instinct).filter((id) => !back.has(id)));
+  return [
+    // What a person takes back is not offered right again; what they bring back is no longer refused.
+    ...[...gone].map((id) => decided(id, "rejected", at)),
+    ...[...back].map((id) => decided(id, "unskipped", at)),
+  ];
+}

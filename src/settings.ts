@@ -1,0 +1,164 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import * as z from "zod/mini";
+import { type Home, projectConfig } from "./config.ts";
+import { KnackError } from "./core/errors.ts";
+import { policy } from "./core/policy.ts";
+
+/** What a person may set, for themselves or for a project. */
+export interface Settings {
+  /** Whether sessions are learned from. */
+  readonly learn: boolean;
+  /** How many lessons are suggested at once. */
+  readonly suggestions: number;
+  /** What the names of learned skills begin with. */
+  readonly prefix: string;
+}
+
+const defaults: Settings = { learn: true, suggestions: 5, prefix: policy.skill.prefix };
+
+const own = {
+  learn: z.optional(z.boolean()),
+  suggestions: z.optional(z.int().check(z.minimum(1), z.maximum(20))),
+  prefix: z.optional(z.string().check(z.regex(/^(?:[a-z0-9]+-)*$/), z.maxLength(16))),
+};
+const project = z.strictObject(own);
+const user = z.strictObject({
+  ...own,
+  projects: z.optional(z.record(z.string(), z.strictObject({ learn: z.optional(z.boolean()) }))),
+});
+
+type Own = z.infer<typeof project>;
+type User = z.infer<typeof user>;
+
+export type Key = keyof Settings;
+export const keys = Object.keys(own) as Key[];
+
+/** Whose settings: a file, and what it may say. */
+interface Scope<T> {
+  readonly path: string;
+  readonly schema: z.ZodMiniType<T>;
+}
+
+function userScope({ config }: Home): Scope<User> {
+  return { path: config, schema: user };
+}
+
+function projectScope(root: string): Scope<Own> {
+  return { path: projectConfig(root), schema: project };
+}
+
+/** The settings that hold in a project, or outside of any; a project's own go before the person's. */
+export function settingsFor(home: Home, root: string | null, id: string | null = null): Settings {
+  const mine = read(userScope(home));
+  const theirs = root === null ? {} : read(projectScope(root));
+  const named = [id, root].map((name) => (name === null ? undefined : mine.projects?.[name]));
+  return {
+    learn:
+      theirs.learn ?? named.find((one) => one?.learn !== undefined)?.learn ?? mine.learn ?? defaults.learn,
+    suggestions: theirs.suggestions ?? mine.suggestions ?? defaults.suggestions,
+    prefix: theirs.prefix ?? mine.prefix ?? defaults.prefix,
+  };
+}
+
+/** Why a project's sessions are not learned from; null when they are. What cannot be read may say "off". */
+export function whyNotLearn(home: Home, root: string | null, id: string): string | null {
+  try {
+    if (settingsFor(home, root, id).learn) return null;
+    return root !== null && read(projectScope(root)).learn === false
+      ? "learning is off in this project"
+      : `learning is off (${home.config})`;
+  } catch (error) {
+    if (!(error instanceof KnackError)) throw error;
+    return error.message;
+  }
+}
+
+/** What one file says. */
+export function settingsIn(home: Home, root: string | null): Own {
+  const { projects: _, ...rest }: User = root === null ? read(userScope(home)) : read(projectScope(root));
+  return rest;
+}
+
+/** Writes one setting; a value is given as a person types it. */
+export function set(
+  home: Home,
+  root: string | null,
+  key: string,
+  value: string,
+  dryRun = false,
+): { path: string; value: unknown } {
+  if (!keys.includes(key as Key)) throw unknownKey(key);
+  const { path, schema } = root === null ? userScope(home) : projectScope(root);
+  const typed = key === "prefix" ? value : jsonOf(value);
+  const next = { ...(read({ path, schema: schema as z.ZodMiniType<User> }) ?? {}), [key]: typed };
+  const checked = z.safeParse(schema as z.ZodMiniType<User>, next);
+  if (!checked.success)
+    throw new KnackError("WRONG_USAGE", `"${value}" cannot be the value of ${key}.`, {
+      hint: hints[key as Key],
+    });
+  if (dryRun) return { path, value: typed };
+  mkdirSync(dirname(path), { recursive: true });
+  // In one move, so that nobody reads half of it.
+  writeFileSync(`${path}.new`, `${JSON.stringify(next, null, 2)}\n`);
+  renameSync(`${path}.new`, path);
+  return { path, value: typed };
+}
+
+const hints: Readonly<Record<Key, string>> = {
+  learn: "true or false",
+  suggestions: "a number from 1 to 20",
+  prefix: "small letters and digits, ending with a hyphen, such as rl-; or nothing",
+};
+
+export function unknownKey(key: string): KnackError {
+  return new KnackError("WRONG_USAGE", `There is no setting "${key}".`, {
+    hint: `Known: ${keys.map((one) => `${one} (${hints[one]})`).join("; ")}`,
+  });
+}
+
+function jsonOf(value: string): unknown {
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
+}
+
+function read<T extends object>({ path, schema }: Scope<T>): T {
+  const text = textAt(path);
+  if (text === null) return {} as T;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw broken(path, `it is no JSON (${messageOf(cause)})`, cause);
+  }
+  const parsed = z.safeParse(schema, value);
+  if (parsed.success) return parsed.data;
+  const [first] = parsed.error.issues;
+  const place = first?.path.join(".") || "the top";
+  const unknown = first?.code === "unrecognized_keys" ? first.keys.join(", ") : null;
+  throw broken(path, unknown === null ? `${place}: ${first?.message}` : `it has no key "${unknown}"`);
+}
+
+function textAt(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw broken(path, messageOf(cause), cause);
+  }
+}
+
+function broken(path: string, why: string, cause?: unknown): KnackError {
+  return new KnackError("CONFIG_BROKEN", `The settings in ${path} cannot be read: ${why}.`, {
+    hint: `Mend the file, or delete it. Keys: ${keys.join(", ")}.`,
+    cause,
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,83 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { knack } from "../helpers/knack.ts";
+import { databaseSessions, machine, nameOfSkill } from "../helpers/machine.ts";
+
+const bare = await nameOfSkill();
+
+describe("knack config", () => {
+  test("sets, gets and finds settings; a project's go before the person's", async () => {
+    const { home, harbor } = machine({ sessions: /nothing/ });
+    const run = (...words: string[]) => knack(["config", ...words], { home, cwd: harbor });
+    expect((await run("get")).stdout).toBe('learn = true\nsuggestions = 5\nprefix = "rl-"\n');
+    expect((await run("path")).stdout).toBe(`${join(home, ".knack/config.json")}\n`);
+    expect((await run("set", "suggestions", "3")).code).toBe(0);
+    expect((await run("set", "suggestions", "9", "--project", "--dry-run")).code).toBe(0);
+    expect(existsSync(join(harbor, ".knack"))).toBe(false);
+    expect((await run("set", "suggestions", "7", "--project")).code).toBe(0);
+    expect((await run("get", "suggestions")).stdout).toBe("7\n");
+    expect(JSON.parse(readFileSync(join(harbor, ".knack/config.json"), "utf8"))).toEqual({ suggestions: 7 });
+    expect(JSON.parse((await knack(["config", "get", "--json"], { home, cwd: home })).stdout)).toEqual({
+      learn: true,
+      suggestions: 3,
+      prefix: "rl-",
+    });
+  });
+
+  test.each([
+    ["set colour red", 'There is no setting "colour"'],
+    ["get colour", 'There is no setting "colour"'],
+    ["set suggestions 21", '"21" cannot be the value'],
+    ["set learn maybe", "true or false"],
+    ["set prefix ../x", "cannot be the value"],
+    ["set learn", "knack config set <key> <value>"],
+    ["shout", "does not understand"],
+  ])("refuses %s", async (words, says) => {
+    const { home } = machine({ sessions: /nothing/ });
+    const { code, stderr } = await knack(["config", ...words.split(" ")], { home });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) });
+  });
+
+  test("names the file and the place of what cannot be read, and nothing is learned then", async () => {
+    const { home } = machine();
+    mkdirSync(join(home, ".knack"));
+    for (const [text, says] of [
+      ['{"learn": false', "it is no JSON"],
+      ['{"suggestions": "many"}', "suggestions: "],
+      ['{"colour": 1}', 'it has no key "colour"'],
+    ] as const) {
+      writeFileSync(join(home, ".knack/config.json"), text);
+      for (const verb of ["learn", "config"]) {
+        const { code, stderr } = await knack([verb], { home });
+        expect(code).toBe(2);
+        expect(stderr).toContain(join(home, ".knack/config.json"));
+        expect(stderr).toContain(says);
+      }
+    }
+  });
+
+  test("limits suggestions, and names skills with the prefix", async () => {
+    const { home, harbor } = machine({ sessions: databaseSessions });
+    await knack(["config", "set", "prefix", "my-"], { home });
+    await knack(["config", "set", "suggestions", "1"], { home });
+    const { stdout } = await knack(["learn", "--yes", "--json"], { home });
+    expect(JSON.parse(stdout).skills).toHaveLength(1);
+    await knack(["learn", "--yes"], { home });
+    expect(existsSync(join(harbor, ".claude/skills", `my-${bare}`))).toBe(true);
+    expect((await knack(["skills", "undo", bare], { home })).code).toBe(0);
+  });
+
+  test("switches learning off for one project, by its id or root", async () => {
+    const { home, harbor } = machine();
+    mkdirSync(join(home, ".knack"));
+    writeFileSync(
+      join(home, ".knack/config.json"),
+      JSON.stringify({ projects: { [harbor]: { learn: false } } }),
+    );
+    const { stdout } = await knack(["learn", "--json"], { home });
+    const { findings } = JSON.parse(stdout) as { findings: { session: string }[] };
+    expect(findings.length).toBeGreaterThan(0);
+    expect(findings.every(({ session }) => session.includes(".codex"))).toBe(true);
+  });
+});

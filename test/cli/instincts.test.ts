@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { knack } from "../helpers/knack.ts";
+import { filesIn, machine, nameOfLesson, nameOfSkill } from "../helpers/machine.ts";
+import { tempFolder } from "../helpers/temp.ts";
+
+const heights = await nameOfLesson(/metres/);
+
+describe("knack instincts", () => {
+  test("lists what was noticed, by project and status", async () => {
+    const { home } = machine();
+    await knack([], { home });
+    const { code, stdout } = await knack(["instincts"], { home });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^id +status +sure +sessions +last +for +lesson\n/);
+    expect(stdout).toMatch(/i\w{11} +pending +0\.75 +2 +\d{4}-\d\d-\d\d +harbor-api +`npm test` fails/);
+    const json = async (...words: string[]) =>
+      JSON.parse((await knack(["instincts", ...words, "--json"], { home })).stdout).instincts as {
+        status: string;
+        project: string;
+      }[];
+    const all = await json("--all");
+    expect((await json("--status", "pending")).every(({ status }) => status === "pending")).toBe(true);
+    const tide = await json("--project", "TIDE", "--all");
+    expect(tide.length > 0 && tide.length < all.length).toBe(true);
+    expect((await knack(["instincts", "--status", "happy"], { home })).code).toBe(2);
+    expect((await knack(["instincts", "dance"], { home })).code).toBe(2);
+  });
+
+  test("shows all that speaks for and against one", async () => {
+    const { home } = machine();
+    await knack(["learn", "--yes"], { home });
+    const { stdout } = await knack(["instincts", "show", await nameOfSkill()], { home });
+    expect(stdout.match(/worked: cp \.env\.test \.env && npm test/g)).toHaveLength(2);
+    const rule = await knack(["instincts", "show", heights], { home });
+    expect(rule.stdout).toMatch(/Decided by you:\n {2}\S+ {2}accepted/);
+    const json = await knack(["instincts", "show", heights, "--json"], {
+      home,
+    });
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      instinct: { status: "active", sessions: 1 },
+      findings: [{ refs: expect.any(Array), events: expect.any(Array) }],
+      against: [],
+      decisions: [{ decision: "accepted" }],
+    });
+    expect((await knack(["instincts", "show", "nothing"], { home })).code).toBe(2);
+  });
+});
+
+describe("knack status", () => {
+  test("on a new machine says what to do next, and makes nothing", async () => {
+    const home = tempFolder();
+    const { code, stdout } = await knack(["status"], { home });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("use an agent") });
+    expect(filesIn(home)).toEqual({});
+  });
+
+  test("counts what is known, kept, waiting and off", async () => {
+    const { home } = machine();
+    await knack(["learn", "--yes"], { home });
+    const { code, stdout } = await knack(["status", "--json"], { home, env: { KNACK_DISABLE: "1" } });
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      sessions: 8,
+      projects: 2,
+      rules: expect.any(Number),
+      broken: [],
+      off: [expect.stringContaining("KNACK_DISABLE")],
+      learnedAt: expect.stringMatching(/^\d{4}-/),
+    });
+  });
+});

@@ -1,0 +1,252 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { knack, root } from "../helpers/knack.ts";
+import {
+  addExample,
+  databaseSessions,
+  exampleSessions,
+  filesIn,
+  machine,
+  nameOfSkill,
+} from "../helpers/machine.ts";
+import { tempFolder } from "../helpers/temp.ts";
+
+const name = `rl-${await nameOfSkill()}`;
+const skill = `.claude/skills/${name}/SKILL.md`;
+
+interface Learned {
+  readonly sessions: number;
+  readonly findings: readonly Record<string, unknown>[];
+  readonly instincts: readonly Record<string, unknown>[];
+  readonly skills: readonly { kind: string; name: string; path: string; reach: string; action: string }[];
+  readonly skipped: readonly { what: string; because: string }[];
+}
+
+async function learned(words: readonly string[], home: string, env = {}): Promise<Learned> {
+  const { code, stdout, stderr } = await knack([...words, "--json"], { home, env });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+describe("knack alone, on a machine without sessions", () => {
+  test("learns from the examples in a temporary home, and says so", async () => {
+    const home = tempFolder();
+    const { code, stdout, stderr } = await knack([], { home, env: { npm_lifecycle_event: "start" } });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const there = /HOME=(\S+) KNACK_HOME=\S+ npm start -- skills list/.exec(stdout)?.[1] ?? "";
+    expect(there.startsWith(join(tmpdir(), "knack-example-"))).toBe(true);
+    onTestFinished(() => rmSync(there, { recursive: true, force: true }));
+    expect(stdout).toContain(join(home, ".claude/projects"));
+    expect(stdout).toContain("These are examples.");
+    expect(stdout).toContain("Nothing else on this machine was touched.");
+    const text = readFileSync(join(there, skill), "utf8");
+    for (const line of text.split("\n").filter((one) => one !== "")) expect(stdout).toContain(line);
+    expect(readFileSync(join(there, ".claude/CLAUDE.md"), "utf8")).toContain("In harbor-api: ");
+    expect(readFileSync(join(there, ".codex/AGENTS.md"), "utf8")).toContain("In tidewatch: ");
+    expect(readdirSync(home)).toEqual([]);
+    const list = await knack(["skills", "list"], { home: there });
+    expect(list.stdout).toContain(name);
+    expect((await knack(["skills", "validate", join(there, ".claude/skills")], { home: there })).code).toBe(
+      0,
+    );
+  });
+
+  test("with --dry-run writes nothing at all", async () => {
+    const home = tempFolder();
+    const { code, stdout } = await knack(["--dry-run"], { home });
+    expect(code).toBe(0);
+    expect(stdout).toContain("Nothing was written");
+    expect(readdirSync(home)).toEqual([]);
+  });
+});
+
+describe("knack learn", () => {
+  test("prints the documented object for the examples, and keeps to it", async () => {
+    const home = tempFolder();
+    const before = filesIn(home);
+    const found = await learned(["learn", join(root, "examples/sessions"), "--dry-run"], home);
+    expect(Object.keys(found)).toEqual(["sessions", "findings", "instincts", "skills", "skipped"]);
+    expect(found.sessions).toBe(8);
+    expect(found.findings.length).toBeGreaterThan(4);
+    for (const finding of found.findings) {
+      expect(finding).toMatchObject({
+        kind: expect.any(String),
+        session: expect.stringMatching(/^\/.*\.jsonl$/),
+        refs: expect.arrayContaining([expect.stringMatching(/^e\d+$/)]),
+        lesson: expect.any(String),
+        trigger: expect.any(String),
+        action: expect.any(String),
+        keywords: expect.any(Array),
+        confidence: expect.any(Number),
+        name: expect.stringMatching(/^[a-z0-9-]+$/),
+        scope: expect.stringMatching(/^(project|user)$/),
+        artifact: expect.stringMatching(/^(skill|rule)$/),
+      });
+      const events = finding.events as string[];
+      expect(events.length > 0 && events.length <= 8 && events.every((key) => typeof key === "string")).toBe(
+        true,
+      );
+    }
+    const sure = found.findings.map(({ confidence }) => confidence as number);
+    expect(sure).toEqual([...sure].sort((a, b) => b - a));
+    for (const instinct of found.instincts)
+      expect(instinct).toMatchObject({
+        id: expect.any(String),
+        status: expect.any(String),
+        confidence: expect.any(Number),
+        sessions: expect.any(Number),
+        firstAt: expect.stringMatching(/^\d{4}-/),
+        lastAt: expect.stringMatching(/^\d{4}-/),
+      });
+    for (const one of found.skills)
+      expect(one).toMatchObject({ reach: "everywhere", action: "create", instinct: expect.any(String) });
+    expect(found.skipped).toContainEqual({
+      what: expect.stringContaining("questions-only"),
+      because: "fewer than 10 events",
+    });
+    expect(filesIn(home)).toEqual(before);
+  });
+
+  test("without a terminal lists suggestions and writes no file; --yes writes; a second time there is nothing", async () => {
+    const { home, harbor } = machine();
+    const looked = await knack([], { home });
+    expect(looked.code).toBe(0);
+    expect(looked.stdout).toContain("Nothing was written.");
+    expect(looked.stdout).toMatch(/said: .*generated\/schema\.ts/);
+    expect(existsSync(join(harbor, "CLAUDE.local.md"))).toBe(false);
+    expect(existsSync(join(home, ".claude/CLAUDE.md"))).toBe(false);
+    const kept = await knack(["--yes"], { home });
+    expect(kept.stdout).toContain("added    a line to ~/work/harbor-api/CLAUDE.local.md (kept out of git)");
+    expect(readFileSync(join(harbor, "CLAUDE.local.md"), "utf8")).toContain("schema/harbor.json");
+    expect(readFileSync(join(harbor, ".git/info/exclude"), "utf8")).toContain("/CLAUDE.local.md");
+    const rest = await learned(["learn", "--yes"], home);
+    expect(rest.skills).toMatchObject([{ kind: "skill", path: join(harbor, skill, ".."), reach: "me" }]);
+    expect(existsSync(join(harbor, skill))).toBe(true);
+    const last = await knack([], { home });
+    expect(last.stdout).toContain("Nothing to suggest");
+    expect((await knack(["doctor"], { home })).code).toBe(0);
+  });
+
+  test("puts what is kept where --where says", async () => {
+    const { home, harbor } = machine({ sessions: databaseSessions });
+    const found = await learned(["learn", "--yes", "--where", "repository"], home);
+    expect(found.skills.every(({ reach }) => reach === "repository")).toBe(true);
+    expect(existsSync(join(harbor, skill))).toBe(true);
+    expect((await knack(["learn", "--yes", "--where", "mars"], { home })).code).toBe(2);
+  });
+
+  test("with --dry-run says what would be written and leaves every byte as it is", async () => {
+    const { home } = machine();
+    await knack(["learn", "--yes"], { home });
+    addExample({ home, harbor: join(home, "a"), tidewatch: join(home, "b") }, exampleSessions()[0] as string);
+    const before = filesIn(home);
+    const found = await learned(["learn", "--dry-run"], home);
+    expect(found.skills).toMatchObject([{ name: name, action: "create" }]);
+    expect(filesIn(home)).toEqual(before);
+  });
+
+  test("adds the evidence of a new session to a skill, but not over a person's words", async () => {
+    const made = machine({ sessions: /tests-need-a-database/ });
+    await knack(["learn", "--yes"], { home: made.home });
+    const path = join(made.harbor, skill);
+    expect(readFileSync(path, "utf8")).toContain("Seen once");
+    addExample(made, exampleSessions().find((one) => one.includes("generated-again")) as string);
+    const grown = await learned(["learn", "--yes"], made.home);
+    expect(grown.skills).toContainEqual(expect.objectContaining({ kind: "skill", action: "update" }));
+    expect(readFileSync(path, "utf8")).toContain("Seen 2 times");
+    const edited = readFileSync(path, "utf8").replace("## Check", "## My check");
+    writeFileSync(path, edited);
+    const third = addExample(made, exampleSessions().find((one) => one.includes("tests-need")) as string);
+    writeFileSync(
+      third.replace(".jsonl", "-2.jsonl"),
+      readFileSync(third, "utf8")
+        .replaceAll(/23929f23-953f/g, "33929f23-953f")
+        .replace(/("uuid":")(.)/g, (_, head, digit) => `${head}${digit === "a" ? "b" : "a"}`)
+        .replace(/T(\d\d):(\d\d):/g, "T$1:59:"),
+    );
+    const proposed = await learned(["learn", "--yes"], made.home);
+    expect(proposed.skills).toMatchObject([{ kind: "skill", action: "propose", reach: "draft" }]);
+    expect(readFileSync(path, "utf8")).toBe(edited);
+  });
+
+  test("by two at once makes one skill", async () => {
+    const { home, harbor } = machine({ sessions: databaseSessions });
+    const both = await Promise.all([1, 2, 3].map(() => knack(["learn", "--yes"], { home })));
+    expect(both.map(({ code, stderr }) => `${code} ${stderr}`)).toEqual(["0 ", "0 ", "0 "]);
+    expect(readdirSync(join(harbor, ".claude/skills"))).toEqual([name]);
+    const { skills } = JSON.parse((await knack(["skills", "--json"], { home })).stdout);
+    expect(skills.map(({ status }: { status: string }) => status)).toEqual(skills.map(() => "active"));
+    expect((await knack(["doctor"], { home })).code).toBe(0);
+  });
+
+  test("killed at any point is ended by the next run, and everything is consistent", async () => {
+    const { home, harbor } = machine();
+    for (let round = 0; round < 14; round++) {
+      await knack(["learn", "--yes"], { home, killAfter: 120 + round * 25 });
+      const { code, stderr } = await knack(["learn", "--yes"], { home });
+      expect(code, stderr).toBe(0);
+      expect((await knack(["doctor"], { home })).code).toBe(0);
+      const status = await knack(["status", "--json"], { home });
+      expect(JSON.parse(status.stdout).broken).toEqual([]);
+      expect((await knack(["learn", "--yes"], { home })).code).toBe(0);
+      expect(readdirSync(join(harbor, ".claude/skills"))).toHaveLength(1);
+      rmSync(join(home, ".knack"), { recursive: true });
+      for (const path of [join(harbor, ".claude"), join(harbor, "CLAUDE.local.md")])
+        rmSync(path, { recursive: true, force: true });
+    }
+  }, 120_000);
+
+  test("refuses paths that hold no session", async () => {
+    const home = tempFolder();
+    expect(await knack(["learn", home], { home })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("No session could be read"),
+    });
+  });
+});
+
+describe("learning is off", () => {
+  test("by KNACK_DISABLE: nothing is read or written", async () => {
+    const { home } = machine();
+    const before = filesIn(home);
+    const { code, stdout } = await knack(["learn", "--yes"], { home, env: { KNACK_DISABLE: "1" } });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: "Learning is off: KNACK_DISABLE is set. Nothing was read or written.\n",
+    });
+    expect(await learned(["learn"], home, { KNACK_DISABLE: "1" })).toMatchObject({ sessions: 0, skills: [] });
+    expect(filesIn(home)).toEqual(before);
+  });
+
+  test("by a project's own settings, also when they cannot be read", async () => {
+    for (const [text, because] of [
+      ['{"learn": false}', "learning is off in this project"],
+      ['{"learn": fal', "config.json cannot be read"],
+      ['{"lern": false}', 'it has no key "lern"'],
+    ] as const) {
+      const { home, harbor } = machine();
+      mkdirSync(join(harbor, ".knack"));
+      writeFileSync(join(harbor, ".knack/config.json"), text);
+      const found = await learned(["learn", "--yes"], home);
+      expect(found.findings.every(({ session }) => String(session).includes(".codex"))).toBe(true);
+      expect(found.skipped).toContainEqual({
+        what: expect.stringContaining("generated-schema"),
+        because: expect.stringContaining(because),
+      });
+      expect(existsSync(join(harbor, "CLAUDE.local.md"))).toBe(false);
+    }
+  });
+
+  test("by the person's settings, unless a project says otherwise", async () => {
+    const { home, harbor } = machine();
+    await knack(["config", "set", "learn", "false"], { home });
+    expect((await learned(["learn"], home)).findings).toEqual([]);
+    mkdirSync(join(harbor, ".knack"));
+    writeFileSync(join(harbor, ".knack/config.json"), '{"learn": true}');
+    const { findings } = await learned(["learn"], home);
+    expect(findings.length).toBeGreaterThan(0);
+    expect(findings.every(({ session }) => !String(session).includes(".codex"))).toBe(true);
+  });
+});

@@ -1,0 +1,106 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { cli, knack } from "../helpers/knack.ts";
+import { addExample, exampleSessions, type Machine, machine } from "../helpers/machine.ts";
+import { inTerminal, type Terminal } from "./typed.ts";
+
+/** A person at a terminal with knack in it; the shell stays to show what is left on the screen. */
+async function sitDown(
+  { home, harbor }: Machine,
+  person: (terminal: Terminal) => Promise<void>,
+  env: Record<string, string> = {},
+): Promise<void> {
+  const all = { PATH: process.env.PATH ?? "", HOME: home, LANG: "C.UTF-8", NO_COLOR: "1", ...env };
+  const command = ["sh", "-c", `"${process.execPath}" "${cli}"; echo "ended with $?"; sleep 60`];
+  await inTerminal({ socket: join(home, "tmux"), cwd: harbor, env: all, command }, person);
+}
+
+async function statuses(home: string): Promise<string[]> {
+  const { stdout } = await knack(["skills", "list", "--json"], { home });
+  return (JSON.parse(stdout).skills as { kind: string; reach: string; status: string }[]).map(
+    ({ kind, reach, status }) => `${kind} ${reach} ${status}`,
+  );
+}
+
+describe("a person who is asked", () => {
+  test("sees why, looks at the difference, keeps for everybody, and skips the rest", async () => {
+    const own = machine({ sessions: /tests-need-a-database/ });
+    await sitDown(own, async (terminal) => {
+      await terminal.sees("Keep? [Y/n/e/d/s]");
+      const screen = await terminal.screen();
+      expect(screen).toMatch(/1 of \d/);
+      expect(screen).toContain("failed: npm test");
+      expect(screen).toContain("worked: cp .env.test .env && npm test");
+      await terminal.says("?");
+      await terminal.sees("e edit it first");
+      await terminal.says("d");
+      await terminal.sees("+## Evidence");
+      await terminal.presses("Enter");
+      await terminal.sees("Where? [m]e, [r]epository, [e]verywhere (Enter: only me)");
+      await terminal.says("r");
+      await terminal.sees("It is live:");
+      await terminal.sees("undo:    knack skills undo ");
+      await terminal.sees("ended with 0");
+    });
+    expect(await statuses(own.home)).toEqual(["skill repository active"]);
+    expect(existsSync(join(own.harbor, ".git/info/exclude"))).toBe(false);
+  });
+
+  test("may edit, refuse for now, refuse for good, and leave; what was kept stays", async () => {
+    const own = machine();
+    const editor = join(own.home, "editor.sh");
+    writeFileSync(editor, '#!/bin/sh\nsed -i "s/^/Edited by Ada: /" "$2"\n', { mode: 0o755 });
+    await sitDown(
+      own,
+      async (terminal) => {
+        await terminal.sees("1 of 5");
+        await terminal.says("s");
+        await terminal.sees("Never suggested again. To take that back: knack skills unskip ");
+        await terminal.sees("2 of 5");
+        await terminal.says("n");
+        await terminal.sees("3 of 5");
+        await terminal.says("e");
+        await terminal.sees("Where?");
+        await terminal.says("e");
+        await terminal.sees("It is live:");
+        await terminal.sees("4 of 5");
+        await terminal.presses("C-d");
+        await terminal.sees("Until next time. What you kept stays.");
+        await terminal.sees("ended with 0");
+      },
+      { EDITOR: `${editor} --wait` },
+    );
+    expect(await statuses(own.home)).toEqual(["rule everywhere active"]);
+    const rules = [".claude/CLAUDE.md", ".codex/AGENTS.md"]
+      .map((name) => join(own.home, name))
+      .filter((path) => existsSync(path))
+      .map((path) => readFileSync(path, "utf8"));
+    expect(rules).toEqual([expect.stringContaining("Edited by Ada: ")]);
+    const { stdout } = await knack(["skills", "list", "--json"], { home: own.home });
+    expect(JSON.parse(stdout).skipped).toHaveLength(1);
+  });
+
+  test("ends politely with Ctrl-C, with nothing written", async () => {
+    const own = machine({ sessions: /tests-need-a-database/ });
+    await sitDown(own, async (terminal) => {
+      await terminal.sees("Keep? [Y/n/e/d/s]");
+      await terminal.presses("C-c");
+      await terminal.sees("ended with 0");
+    });
+    expect(await statuses(own.home)).toEqual([]);
+  });
+
+  test("is offered only everywhere when the project's folder is gone", async () => {
+    const gone = machine({ sessions: /nothing/ });
+    const example = exampleSessions().find((one) => one.includes("tests-need-a-database")) as string;
+    addExample({ ...gone, harbor: "/nowhere/harbor-api" }, example);
+    await sitDown(gone, async (terminal) => {
+      await terminal.sees("Keep? [Y/n/e/d/s]");
+      await terminal.presses("Enter");
+      await terminal.sees("Where: everywhere (the folder of harbor-api is not on this machine)");
+      await terminal.sees("ended with 0");
+    });
+    expect(await statuses(gone.home)).toEqual(["skill everywhere active"]);
+  });
+});

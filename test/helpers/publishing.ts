@@ -1,0 +1,65 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { createPlaces } from "../../src/agents/places.ts";
+import type { Finding } from "../../src/core/finding.ts";
+import type { Instinct } from "../../src/core/instinct.ts";
+import type { LedgerEntry } from "../../src/core/ledger.ts";
+import { note } from "../../src/engine/note.ts";
+import type { PublishDeps } from "../../src/engine/plan.ts";
+import { createLibrary } from "../../src/library/index.ts";
+import { createVersions } from "../../src/library/versions.ts";
+import { createRedactor } from "../../src/redaction/secretlint.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { aFinding, made } from "./findings.ts";
+import { tempFolder } from "./temp.ts";
+
+/** Publishing with real parts in folders of its own: a person's home, and a repository in it. */
+export interface Desk extends PublishDeps {
+  readonly home: string;
+  readonly repository: string;
+  /** Lets Knack learn a lesson, as if from a session, and answers with the instinct it belongs to. */
+  learns(finding?: Partial<Finding>, session?: string): Promise<Instinct>;
+}
+
+export async function desk(): Promise<Desk> {
+  const home = tempFolder();
+  const repository = join(home, "work");
+  mkdirSync(join(repository, ".git/info"), { recursive: true });
+  let now = Date.UTC(2026, 0, 10);
+  const clock = { now: () => ++now };
+  const store = await openSqlite({ path: ":memory:", clock });
+  onTestFinished(() => store.close());
+  const found: LedgerEntry = {
+    at: 1,
+    project: "/p",
+    session: "/s/0.jsonl",
+    actor: "knack",
+    type: "session.found",
+    key: "found:/s/0.jsonl",
+    data: { project: { id: "/p", name: "work", root: repository }, path: "/s/0.jsonl" },
+  };
+  await store.transaction((tx) => note(tx, [found]));
+  return {
+    home,
+    repository,
+    store,
+    clock,
+    library: createLibrary(),
+    versions: createVersions(join(home, ".knack/versions")),
+    places: createPlaces({
+      home,
+      env: {},
+      drafts: { folder: join(home, ".knack/drafts"), root: join(home, ".knack") },
+    }),
+    redactor: createRedactor(),
+    prefixOf: async () => "rl-",
+    learns: async (more = {}, session = "/s/1.jsonl") => {
+      const entry = made(session, aFinding(more));
+      await store.transaction((tx) => note(tx, [entry]));
+      const [kept] = await store.learning.findings.get([entry.data.id]);
+      const [instinct] = await store.learning.instincts.get([kept?.instinct ?? ""]);
+      return instinct as Instinct;
+    },
+  };
+}
