@@ -22,7 +22,7 @@ try {
   tmux("send-keys", "y", "Enter");
   await sees("Where?");
   tmux("send-keys", "e", "Enter");
-  await sees(/Keep\?[^]*Keep\?|Undo|undo/);
+  await sees("skills undo");
   await pause(300);
   const screen = tmux("capture-pane", "-e", "-p").trimEnd().replaceAll(home, "~");
   writeFileSync(join(root, "docs/knack.svg"), svgOf(screen));
