@@ -17,6 +17,8 @@ export interface Sighting {
   /** The agent's session, of which a file, a fork or a subagent's file is only one telling. */
   readonly run: string;
   readonly at: number;
+  /** When Knack first saw it. */
+  readonly noticedAt: number;
   /** The same record seen in a fork or a copy is the same evidence. */
   readonly origin: string | null;
   readonly confidence: number;
@@ -65,6 +67,8 @@ export interface Standing {
   readonly firstAt: number;
   /** The latest evidence; neither looking nor decay moves it. */
   readonly lastAt: number;
+  /** When Knack saw the latest of its findings. */
+  readonly noticedAt: number;
   readonly contradicted: boolean;
   /** The instinct whose words took this one's place. */
   readonly supersededBy: string | null;
@@ -79,6 +83,10 @@ export function standingOf(evidence: readonly Evidence[], policy: Policy = defau
     sure: 0,
     firstAt: 0,
     lastAt: 0,
+    noticedAt: evidence.reduce(
+      (latest, item) => (item.type === "seen" ? Math.max(latest, item.noticedAt) : latest),
+      0,
+    ),
     contradicted: false,
     supersededBy: null,
   };
@@ -257,7 +265,7 @@ function rounded(confidence: number): number {
 
 /** An instinct as it is at a time: less sure with every silent week, and retired when nobody needed it. */
 export function at(
-  { status, confidence, lastAt }: Standing,
+  { status, confidence, lastAt, noticedAt }: Standing,
   now: number,
   policy: Policy = defaults,
 ): { readonly status: InstinctStatus; readonly confidence: number } {
@@ -265,8 +273,10 @@ export function at(
   const silent = Math.max(0, now - lastAt);
   const weeks = Math.floor(silent / week);
   const faded = rounded(Math.max(0, confidence + weeks * learn.weekly));
-  const waited = status === "pending" && silent > learn.pendingDays * day;
-  const forgotten = (status === "active" || status === "conflict-hold") && weeks > 0 && faded < learn.held;
+  // Whatever was only just noticed gets its month, however long ago it happened.
+  const had = Math.max(0, now - Math.max(lastAt, noticedAt)) > learn.pendingDays * day;
+  const waited = status === "pending" && had;
+  const forgotten = (status === "active" || status === "conflict-hold") && had && faded < learn.held;
   return { status: waited || forgotten ? "retired" : status, confidence: faded };
 }
 

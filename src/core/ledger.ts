@@ -27,6 +27,8 @@ export interface MadeFinding {
   readonly run: string;
   /** Whose lessons it is compared with: a project's, or the person's. */
   readonly realm: string;
+  /** When Knack first saw it; a lesson from last year is news on the day it is read. */
+  readonly noticedAt: number;
   readonly finding: Finding;
 }
 

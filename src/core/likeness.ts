@@ -13,10 +13,15 @@ export interface Gist {
 
 /** The gist of a lesson. */
 export function gistOf({ trigger, action }: { readonly trigger: string; readonly action: string }): Gist {
-  const triggerTerms = termsOf(trigger);
+  const triggerTerms = new Set([...termsOf(trigger)].filter((word) => !commonplace.has(word)));
   const { wants, shuns } = stanceOf(action);
   return { trigger: triggerTerms, all: new Set([...triggerTerms, ...wants, ...shuns]), wants, shuns };
 }
+
+/** What most failures say: two programs that are both not found are not one lesson. */
+const commonplace = new Set(
+  "command not found no such error failed fail unknown cannot could unable".split(" "),
+);
 
 /** Whether two lessons are one lesson. */
 export function same(a: Gist, b: Gist, { learn }: Policy = defaults): boolean {

@@ -61,7 +61,7 @@ export async function learn(
     const findings = detect(withoutOtherAgents(session, events));
     looks.push({ session, mark, pass, findings, uses: usesOf(events) });
     if (looks.length === sessionsAtOnce || done === due.length - 1) {
-      await keep(store, looks);
+      await keep(store, looks, deps.clock.now());
       looks = [];
     }
     onProgress(done + 1, due.length);
@@ -119,7 +119,7 @@ function withoutOtherAgents({ subagent }: SessionView, events: readonly Event[])
 }
 
 /** Notes what sessions taught, each unless another process was quicker. */
-async function keep(store: Store, looks: readonly Look[]): Promise<void> {
+async function keep(store: Store, looks: readonly Look[], now: number): Promise<void> {
   await store.transaction(async (tx) => {
     const ids = looks.map(({ session }) => session.id);
     const passes = new Map((await tx.learning.learned.of(ids)).map((row) => [row.session, row.pass]));
@@ -130,6 +130,7 @@ async function keep(store: Store, looks: readonly Look[]): Promise<void> {
       mine.flatMap((look) =>
         entriesOf(
           look,
+          now,
           before.filter(({ session }) => session === look.session.id),
         ),
       ),
@@ -139,12 +140,14 @@ async function keep(store: Store, looks: readonly Look[]): Promise<void> {
 
 function entriesOf(
   { session, mark, pass, findings, uses }: Look,
+  now: number,
   before: readonly KeptFinding[],
 ): LedgerEntry[] {
   const at = session.startedAt ?? 0;
   const run = session.sessionId ?? session.id;
   const common = { project: session.project.id, session: session.id, actor: "knack" as const };
   const known = new Map(before.map((kept) => [kept.id, JSON.stringify(kept.finding)]));
+  const noticed = new Map(before.map((kept) => [kept.id, kept.noticedAt]));
   const named = findings.map((finding) => ({
     id: idOf("i", `${session.id} ${finding.kind} ${finding.refs[0]}`),
     finding,
@@ -157,7 +160,7 @@ function entriesOf(
       at: finding.at ?? at,
       type: "finding.made",
       key: `finding:${id}@${pass}`,
-      data: { id, pass, run, realm, finding },
+      data: { id, pass, run, realm, noticedAt: noticed.get(id) ?? now, finding },
     };
   });
   const still = new Set(named.map(({ id }) => id));

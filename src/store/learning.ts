@@ -337,24 +337,28 @@ function changes(db: Kysely<Tables>): Learning["changes"] {
   };
 }
 
-const sightingNames = ["id", "kind", "run", "at", "origin", "confidence"] as const;
+const sightingNames = ["id", "kind", "run", "at", "noticed_at", "origin", "confidence"] as const;
 const sightingColumns = sightingNames.map((name) =>
-  name === "at" || name === "confidence" ? sql`${sql.ref(name)}`.as(name) : bytesOf(name),
+  name === "at" || name === "noticed_at" || name === "confidence"
+    ? sql`${sql.ref(name)}`.as(name)
+    : bytesOf(name),
 );
 
-function sightingFromRow({ id, kind, run, at, origin, confidence }: FindingTable): Sighting {
-  return { id, kind: kind as FindingKind, run, at, origin, confidence };
+function sightingFromRow({ id, kind, run, at, noticed_at, origin, confidence }: FindingTable): Sighting {
+  return { id, kind: kind as FindingKind, run, at, noticedAt: noticed_at, origin, confidence };
 }
 
 function findingFromRow(row: FindingTable): KeptFinding {
   const { id, pass, session, run, project, realm, instinct, at } = row;
-  return { id, pass, session, run, project, realm, instinct, at, finding: parsed(row.data) };
+  const noticedAt = row.noticed_at;
+  return { id, pass, session, run, project, realm, instinct, at, noticedAt, finding: parsed(row.data) };
 }
 
-function findingToRow({ finding, ...row }: KeptFinding): Omit<FindingTable, "n"> {
+function findingToRow({ finding, noticedAt, ...row }: KeptFinding): Omit<FindingTable, "n"> {
   const { origin, kind, confidence, trigger, action } = finding;
   return {
     ...row,
+    noticed_at: noticedAt,
     origin,
     kind,
     confidence,

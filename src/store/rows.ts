@@ -52,7 +52,7 @@ const columns: {
       ...["id", "session", "run", "project", "realm", "instinct", "origin", "kind"],
       ...["trigger_text", "action_text", "data"],
     ] as (keyof Tables["finding"])[],
-    numbers: ["n", "pass", "at", "confidence"],
+    numbers: ["n", "pass", "at", "noticed_at", "confidence"],
   },
   withdrawn: { texts: ["id"], numbers: ["pass"] },
   term: { texts: ["realm", "word"], numbers: ["finding", "in_trigger"] },

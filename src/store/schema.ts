@@ -102,6 +102,7 @@ export interface FindingTable {
   realm: string;
   instinct: string;
   at: number;
+  noticed_at: number;
   origin: string | null;
   kind: string;
   confidence: number;
@@ -205,8 +206,8 @@ export const migrations: readonly (readonly string[])[] = [
     `create table learned (session text primary key, pass integer not null, mark text not null)`,
     `create table finding (
       n integer primary key, id text not null unique, pass integer not null, session text not null, run text not null, project text not null,
-      realm text not null, instinct text not null, at integer not null, origin text, kind text not null,
-      confidence real not null, trigger_text text not null, action_text text not null, data text not null)`,
+      realm text not null, instinct text not null, at integer not null, noticed_at integer not null, origin text,
+      kind text not null,      confidence real not null, trigger_text text not null, action_text text not null, data text not null)`,
     `create index finding_of_instinct on finding (instinct)`,
     `create index finding_of_session on finding (session)`,
     `create table withdrawn (id text primary key, pass integer not null)`,

@@ -12,6 +12,7 @@ const seen = (run: string, more: Partial<Extract<Evidence, { type: "seen" }>> = 
   kind: "error-recovery",
   run,
   at: start + dayOf(run) * day,
+  noticedAt: start + dayOf(run) * day,
   origin: null,
   confidence: 0.9,
   ...more,

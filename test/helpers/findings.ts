@@ -36,6 +36,6 @@ export function made(session: string, finding: Finding, pass = 1, project = "/p"
     actor: "knack",
     type: "finding.made",
     key: `finding:${id}@${pass}`,
-    data: { id, pass, run: session, realm, finding },
+    data: { id, pass, run: session, realm, noticedAt: finding.at ?? 0, finding },
   };
 }

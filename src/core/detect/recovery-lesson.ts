@@ -46,7 +46,7 @@ export function lessonFrom(
 /** What is missing on a machine is missing in every project; what a project's own runner does not find is not. */
 function isOfTheMachine({ complaint, run }: Recovery): boolean {
   if (complaint.cause === "missing-program") return run?.name === complaint.about;
-  return complaint.cause === "shell-dialect" || complaint.cause === "unknown-name";
+  return complaint.cause === "shell-dialect";
 }
 
 function artifactOf({ remedy, again }: Recovery): ArtifactKind {
@@ -55,7 +55,7 @@ function artifactOf({ remedy, again }: Recovery): ArtifactKind {
 
 function problemOf(recovery: Recovery): string {
   const { complaint, failed, run, worked, workedRun } = recovery;
-  const call = `\`${tell(failed, asWritten(recovery) ? null : run, worked, workedRun)}\``;
+  const call = `\`${tell(failed, asWritten(recovery) ? null : inPlace(recovery, run), worked, workedRun)}\``;
   const error = short(complaint.line, isForeign(recovery) ? 100 : 160).replace(/[.:?!]$/, "");
   if (isStoppedByHook(recovery)) {
     const steps = stepsOfHook(failed.text).map((step) => `\`${step}\``);
@@ -64,7 +64,7 @@ function problemOf(recovery: Recovery): string {
   }
   if (isForeign(recovery)) return `${call} fails for reasons outside the change: ${error}.`;
   if (complaint.about !== null && complaint.cause === "missing-program")
-    return `\`${complaint.about}\` is not installed here or not on the path (${error}), so ${call} fails.`;
+    return `\`${complaint.about}\` is not installed here or not on the path (${error})${run?.name === complaint.about ? "" : `, so ${call} fails`}.`;
   if (complaint.about !== null && complaint.cause === "missing-module")
     return `${call} does not find the module \`${complaint.about}\`: ${error}.`;
   if (complaint.about !== null && complaint.cause === "unknown-name")
@@ -84,7 +84,10 @@ function isEmptyGlob({ complaint }: Recovery): boolean {
 function solutionOf(recovery: Recovery): string | null {
   const { remedy, failed, worked, workedRun, run } = recovery;
   if (worked === null || remedy === null) return null;
-  const call = `\`${tell(worked, asWritten(recovery) ? null : workedRun, failed, run)}\``;
+  const told = asWritten(recovery) ? null : inPlace(recovery, workedRun);
+  const call = isReplaced(recovery)
+    ? `\`${callOf(workedRun as Run).join(" ")}\``
+    : `\`${tell(worked, told, failed, run)}\``;
   if (recovery.complaint.cause === "denied") return leftOut(recovery, call);
   if (remedy === "step") return `It works after \`${tellStep(recovery)}\`.`;
   if (remedy === "none") return "The same call works when run again.";
@@ -93,6 +96,19 @@ function solutionOf(recovery: Recovery): string | null {
     return `It works in the right folder: \`${whereIn(failed, worked, call.slice(1, -1))}\`.`;
   if (bypasses(recovery)) return `The agent went around it with ${call}; better find out why the hook fails.`;
   return `What works: ${call}.`;
+}
+
+/** One program in the place of another that is not there: what they were given does not matter. */
+function isReplaced({ complaint, remedy, workedRun, run }: Recovery): boolean {
+  const replaces = remedy === "program" || remedy === "wrapper";
+  return (
+    complaint.cause === "missing-program" && replaces && workedRun !== null && run?.name === complaint.about
+  );
+}
+
+/** A run without the folder it ran in, unless the folder is what made the difference. */
+function inPlace({ remedy }: Recovery, run: Run | null): Run | null {
+  return run === null || remedy === "directory" ? run : { ...run, directory: null };
 }
 
 function tellStep({ step, stepRun }: Recovery): string {

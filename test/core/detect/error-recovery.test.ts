@@ -25,7 +25,7 @@ describe("a recovered failure", () => {
         ran("python tools/seed.py", "failed", "zsh: command not found: python", missing),
         ran("python3 tools/seed.py", "ok"),
       ],
-      "python3 tools/seed.py",
+      "python3",
     ],
     [
       "is found when the program is started through another",
@@ -33,7 +33,7 @@ describe("a recovered failure", () => {
         ran("pytest -q", "failed", "bash: pytest: command not found", missing),
         ran("uv run pytest -q", "ok", "9 passed"),
       ],
-      "uv run pytest -q",
+      "uv run pytest",
     ],
     [
       "is found when a wrapper is dropped",
