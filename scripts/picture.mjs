@@ -1,12 +1,12 @@
 // npm run picture: docs/knack.svg, a picture of knack at work in a real terminal (tmux) on the bundled examples.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { root, setUp } from "./setup.mjs";
 
-const [columns, rows] = [100, 34];
+const [columns, rows] = [118, 34];
 await setUp();
 const home = mkdtempSync(join(tmpdir(), "knack-picture-"));
 const tmux = (...words) =>
@@ -21,7 +21,7 @@ try {
   await sees("Keep?");
   tmux("send-keys", "y", "Enter");
   await sees("Where?");
-  tmux("send-keys", "e", "Enter");
+  tmux("send-keys", "m", "Enter");
   await sees("skills undo");
   await pause(300);
   const screen = tmux("capture-pane", "-e", "-p").trimEnd().replaceAll(home, "~");
@@ -35,12 +35,21 @@ try {
   rmSync(home, { recursive: true, force: true });
 }
 
-/** The examples as if the agents of this machine had written them. */
+/** The examples as if the agents of this machine had written them, with the folder they worked in. */
 function furnish() {
   const sessions = join(root, "examples/sessions");
-  mkdirSync(join(home, ".codex"), { recursive: true });
-  cpSync(join(sessions, "claude-code"), join(home, ".claude/projects"), { recursive: true });
-  cpSync(join(sessions, "codex"), join(home, ".codex/sessions"), { recursive: true });
+  for (const [from, to] of [
+    ["claude-code", ".claude/projects"],
+    ["codex", ".codex/sessions"],
+  ])
+    for (const name of readdirSync(join(sessions, from), { recursive: true, encoding: "utf8" })) {
+      if (!name.endsWith(".jsonl")) continue;
+      const file = join(home, to, name);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, readFileSync(join(sessions, from, name), "utf8").replaceAll("/home/dev", home));
+    }
+  execFileSync("git", ["init", "-q", join(home, "harbor-api")]);
+  mkdirSync(join(home, "tidewatch"));
 }
 
 async function sees(what) {

@@ -14,6 +14,8 @@ interface Status {
   readonly sessions: number;
   readonly projects: number;
   readonly instincts: Readonly<Record<string, number>>;
+  /** Lessons worth a look that nobody has decided about. */
+  readonly suggestions: number;
   readonly skills: number;
   readonly rules: number;
   readonly drafts: number;
@@ -47,6 +49,7 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
   const count = (isMeant: (one: Shelved) => boolean) =>
     new Set(shelf.filter(isMeant).map(({ name }) => name)).size;
   const counted = {
+    suggestions: (await knack.suggest({ most: Number.POSITIVE_INFINITY })).suggestions.length,
     skills: count(({ kind, reach }) => kind === "skill" && reach !== "draft"),
     rules: count(({ kind }) => kind === "rule"),
     drafts: count(({ reach, proposal }) => reach === "draft" && !proposal),
@@ -102,7 +105,7 @@ async function unreadable(knack: Knack): Promise<string[]> {
 }
 
 function nextStep(
-  { drafts, proposals }: Pick<Status, "drafts" | "proposals">,
+  { drafts, proposals, suggestions }: Pick<Status, "drafts" | "proposals" | "suggestions">,
   broken: readonly string[],
   learnedAt: number | null,
   env: Env,
@@ -116,13 +119,16 @@ function nextStep(
       : "use an agent, then run this again";
   if (drafts + proposals > 0)
     return `${knack} skills list, then skills accept <name> or skills reject <name>`;
-  return `${knack} learn, after your next session`;
+  return suggestions > 0
+    ? `${knack}, in a terminal: it asks about each`
+    : `${knack} learn, after your next session`;
 }
 
 function print(told: Status, env: Env): void {
   const paint = paintFor(process.stdout, env);
   const statuses = Object.entries(told.instincts).map(([name, count]) => `${count} ${name}`);
   const waiting = [
+    ...(told.suggestions > 0 ? [`${counted(told.suggestions, "lesson")} to decide about`] : []),
     ...(told.drafts > 0 ? [counted(told.drafts, "draft")] : []),
     ...(told.proposals > 0 ? [counted(told.proposals, "proposal")] : []),
   ];
