@@ -35,7 +35,7 @@ import {
 } from "./engine/keep.ts";
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
 import { note } from "./engine/note.ts";
-import { type Choice, type Plan, type PublishDeps, plan } from "./engine/plan.ts";
+import { plan } from "./engine/plan.ts";
 import type { Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import {
@@ -47,6 +47,7 @@ import {
   type Shelved,
   shelf,
 } from "./engine/shelf.ts";
+import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
 import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";

@@ -84,6 +84,23 @@ describe("keeping a skill", () => {
     expect(await findDrift(own.store)).toEqual([]);
   });
 
+  test("is not done for a lesson much like a skill that was taken back", async () => {
+    const own = await desk();
+    await keep(own, await own.learns(recovery), person("me"));
+    await undo(own);
+    // Other words, so another instinct; but the skill would be the same again.
+    const alike = await own.learns(
+      { ...recovery, action: "pass the flag that ignores peers of peers entirely", refs: ["e30"] },
+      "/s/2.jsonl",
+    );
+    expect(alike.standing.status).toBe("pending");
+    expect(await plan(own, alike, person("me"))).toMatchObject({
+      ok: false,
+      because: expect.stringContaining("taken back"),
+    });
+    expect((await plan(own, alike, { ...person("me"), alongside: true })).ok).toBe(true);
+  });
+
   test("goes to the person's folders when it is for everywhere, and names its project", async () => {
     const own = await desk();
     await keep(own, await own.learns(recovery), person("everywhere"));

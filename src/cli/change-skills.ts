@@ -2,7 +2,7 @@ import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Instinct } from "../core/instinct.ts";
 import type { Keeping } from "../engine/keep.ts";
-import type { Plan } from "../engine/plan.ts";
+import type { Plan } from "../engine/step.ts";
 import type { Knack } from "../open.ts";
 import { whereOf } from "./learn.ts";
 import { writingOnWire } from "./learned-on-wire.ts";

@@ -3,7 +3,7 @@ import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Keeping, LeftOut, Suggestion } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
-import type { Step } from "../engine/plan.ts";
+import type { Step } from "../engine/step.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { showExamples } from "./examples.ts";

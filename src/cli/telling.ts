@@ -4,8 +4,9 @@ import type { Artifact, Reach } from "../core/change.ts";
 import { redact } from "../core/redact.ts";
 import { parse, skillFile } from "../core/skill.ts";
 import type { Suggestion } from "../engine/keep.ts";
-import { ruleTextOf, type Step } from "../engine/plan.ts";
+import { ruleTextOf } from "../engine/plan-rule.ts";
 import type { Settled } from "../engine/publish.ts";
+import type { Step } from "../engine/step.ts";
 import type { Env } from "./main.ts";
 import { counted, day, onLines, onOneLine, type Paint, short } from "./terminal.ts";
 

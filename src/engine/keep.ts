@@ -6,17 +6,10 @@ import { policy as defaults } from "../core/policy.ts";
 import { suggestionsOf } from "../core/suggest.ts";
 import { overlap, termsOf } from "../core/words.ts";
 import { note } from "./note.ts";
-import {
-  type Choice,
-  type History,
-  historyOf,
-  type Plan,
-  type PublishDeps,
-  plan,
-  type Step,
-} from "./plan.ts";
+import { plan } from "./plan.ts";
 import type { KeptFinding, Library, Store } from "./ports.ts";
 import { carryOut, type Settled } from "./publish.ts";
+import { type Choice, type History, historyOf, type Plan, type PublishDeps, type Step } from "./step.ts";
 
 /** A lesson worth a person's yes or no, with what speaks for it. */
 export interface Suggestion {

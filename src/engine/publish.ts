@@ -5,18 +5,18 @@ import type { Actor, LedgerEntry } from "../core/ledger.ts";
 import { addRule, type RuleChange, removeRule, replaceRule, rulesIn } from "../core/rule.ts";
 import { skillFile } from "../core/skill.ts";
 import { note } from "./note.ts";
+import { ruleRefusals } from "./plan-rule.ts";
+import type { KeptChange, PackageFile, Place } from "./ports.ts";
 import {
   changeOf,
   dirname,
   historyOf,
   idFor,
   type PublishDeps,
-  ruleRefusals,
   type Step,
   textOfPackage,
   withinRoot,
-} from "./plan.ts";
-import type { KeptChange, PackageFile, Place } from "./ports.ts";
+} from "./step.ts";
 
 /** What came of a change. */
 export interface Settled {

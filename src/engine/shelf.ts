@@ -5,18 +5,18 @@ import type { LedgerEntry } from "../core/ledger.ts";
 import { rulesIn } from "../core/rule.ts";
 import { parse, skillFile } from "../core/skill.ts";
 import { decided } from "./keep.ts";
+import { planAccept } from "./plan.ts";
+import { planUndo } from "./publish.ts";
 import {
   changeOf,
   historyOf,
   type Plan,
   type PublishDeps,
-  planAccept,
   removal,
   type Step,
   textOfPackage,
   withinRoot,
-} from "./plan.ts";
-import { planUndo } from "./publish.ts";
+} from "./step.ts";
 
 /** Something kept, as it is on disk now. */
 export interface Shelved extends Kept {

@@ -6,7 +6,7 @@ import type { Finding } from "../../src/core/finding.ts";
 import type { Instinct } from "../../src/core/instinct.ts";
 import type { LedgerEntry } from "../../src/core/ledger.ts";
 import { note } from "../../src/engine/note.ts";
-import type { PublishDeps } from "../../src/engine/plan.ts";
+import type { PublishDeps } from "../../src/engine/step.ts";
 import { createLibrary } from "../../src/library/index.ts";
 import { createVersions } from "../../src/library/versions.ts";
 import { createRedactor } from "../../src/redaction/secretlint.ts";

@@ -1,0 +1,95 @@
+import { diffOf } from "../core/diff.ts";
+import type { Instinct } from "../core/instinct.ts";
+import { policy as defaults } from "../core/policy.ts";
+import { addRule, ruleLine, rulesIn } from "../core/rule.ts";
+import { mayBeWritten, scan } from "../core/scan.ts";
+import { overlap, termsOf } from "../core/words.ts";
+import {
+  changeOf,
+  freeName,
+  type History,
+  historyOf,
+  isFarAway,
+  no,
+  notHere,
+  type Plan,
+  type PublishDeps,
+  refusal,
+  type Step,
+  type Subject,
+  withinRoot,
+} from "./step.ts";
+
+/** What keeping a lesson as a line of instructions would do. */
+export async function planRule(deps: PublishDeps, subject: Subject): Promise<Plan> {
+  const { choice, root, formats, instinct, projectName } = subject;
+  // A rule that nobody said yes to is written nowhere.
+  if (choice.actor !== "person" || choice.reach === "draft") return no("a rule needs a person's yes");
+  const targets = deps.places.rules(choice.reach, root, formats);
+  if (targets === null) return no(notHere);
+  const [clean = ""] = await deps.redactor.scrub([
+    { label: "rule", text: choice.text ?? ruleTextOf(instinct) },
+  ]);
+  const concerns = scan(clean);
+  if (!mayBeWritten(concerns)) return no(refusal(concerns));
+  const history = await historyOf(deps.store);
+  const steps: Step[] = [];
+  for (const { path, root: home, named } of targets) {
+    const read = await deps.library.readText(path);
+    if (read.found === "unreadable") return no(`${path} cannot be read: ${read.message}`);
+    const before = read.found === "text" ? read.text : "";
+    const line = ruleLine(named || isFarAway(subject) ? `In ${projectName}: ${clean}` : clean);
+    if (saysAlready(before, line) || keptIn(history, instinct.id, path)) continue;
+    const taken = new Set(rulesIn(before).rules.map(({ id }) => id));
+    const name = freeName(instinct.name, (one) => taken.has(one));
+    const artifact = {
+      kind: "rule" as const,
+      name,
+      path,
+      root: home,
+      reach: choice.reach,
+      instinct: instinct.id,
+    };
+    const added = addRule(before, { id: name, line });
+    if (!added.changed) return no(`${path}: ${ruleRefusals[added.because]}`);
+    steps.push({
+      change: changeOf(artifact, null, line, "create", history),
+      files: null,
+      diff: diffOf(withinRoot(artifact), read.found === "text" ? before : null, added.text),
+    });
+  }
+  return { ok: true, steps, concerns, belongsTo: null };
+}
+
+/** What a rule says of a lesson: the person's order, without who else said what and when. */
+export function ruleTextOf({ kind, lesson }: Instinct): string {
+  if (kind === "error-recovery") return lesson;
+  const order = lesson
+    .replace(/\s+Agent: .*$/s, "")
+    .replace(/\s*\(Said while [^)]*\)/, "")
+    .replace(/^(?:no|nope|stop|wait)[,.!]\s+/i, "");
+  return order.charAt(0).toUpperCase() + order.slice(1);
+}
+
+/** Whether a file has such a line, whoever wrote it. */
+function saysAlready(text: string, line: string): boolean {
+  const terms = termsOf(line);
+  return text
+    .split("\n")
+    .some((other) => overlap(termsOf(other.replace(/<!--.*?-->/g, "")), terms) >= defaults.rule.near);
+}
+
+function keptIn({ kept }: History, instinct: string, path: string): boolean {
+  return kept.some((one) => one.kind === "rule" && one.instinct === instinct && one.path === path);
+}
+
+/** Why a rule cannot be put into a file, or taken out, in words. */
+export const ruleRefusals = {
+  "not-closed": "Knack's block is not closed; mend it by hand",
+  "not-opened": "Knack's block has an end without a beginning; mend it by hand",
+  "several-blocks": "there are several of Knack's blocks; mend it by hand",
+  "bad-id": "the rule has no proper name",
+  "empty-line": "the rule says nothing",
+  exists: "a rule of that name is there",
+  absent: "the rule is gone",
+};

@@ -1,0 +1,393 @@
+import type { Artifact, Kept } from "../core/change.ts";
+import { amend, compose, countOf, type Evidence, learnedSection } from "../core/compose.ts";
+import { diffOf } from "../core/diff.ts";
+import { policy as defaults } from "../core/policy.ts";
+import { mayBeWritten, scanSkill } from "../core/scan.ts";
+import { parse, problemsOf, render, type Skill, skillFile } from "../core/skill.ts";
+import { overlap, termsOf } from "../core/words.ts";
+import type { KeptFinding, Library, PackageFile, Place, Places, SkillPackage } from "./ports.ts";
+import {
+  bytesOf,
+  changeOf,
+  dirname,
+  freeName,
+  type History,
+  historyOf,
+  isFarAway,
+  no,
+  notHere,
+  type Plan,
+  type PublishDeps,
+  packageOf,
+  refusal,
+  removal,
+  type Step,
+  type Subject,
+  textOfPackage,
+} from "./step.ts";
+
+/** What there is before a skill is planned. */
+interface Ground {
+  readonly targets: readonly Place[];
+  readonly shelf: Listed;
+  readonly history: History;
+}
+
+/** What keeping a lesson as a skill would do. */
+export async function planSkill(deps: PublishDeps, subject: Subject): Promise<Plan> {
+  const { choice, root, formats } = subject;
+  const targets = deps.places.skills(choice.reach, root, formats);
+  if (targets === null) return no(notHere);
+  const shelf = await listAll(deps.library, [...targets, ...deps.places.all(root)]);
+  if (typeof shelf === "string") return no(shelf);
+  // After the listing: whatever Knack wrote that is listed was on the ledger before it was on the disk.
+  const ground = { targets, shelf, history: await historyOf(deps.store) };
+  const wanted = await skillOf(deps, subject);
+  if (typeof wanted === "string") return no(wanted);
+  const concerns = scanSkill(wanted);
+  if (!mayBeWritten(concerns)) return no(refusal(concerns));
+  const gone = choice.alongside ? null : await takenBack(deps, wanted, subject.instinct.id, ground.history);
+  if (gone !== null) return no(`it is much like ${gone}, which was taken back (knack skills unskip ${gone})`);
+  const planned = await (choice.reach === "draft"
+    ? planDraft(deps, subject, ground, wanted)
+    : planLive(deps, subject, ground, wanted));
+  return planned.ok ? { ...planned, concerns: [...concerns, ...planned.concerns] } : planned;
+}
+
+async function planLive(deps: PublishDeps, subject: Subject, ground: Ground, wanted: Skill): Promise<Plan> {
+  const { instinct, choice, root } = subject;
+  const { targets, shelf, history } = ground;
+  const drafts = folderOfDrafts(deps.places);
+  const live = shelf.skills.filter(({ path }) => dirname(path) !== drafts);
+  const own = live.filter((one) => isMadeOf(one, instinct.id, history) && isIn(one, targets));
+  const near = own[0] ?? nearest(wanted, live);
+  if (near && !isOurs(near, history) && !choice.alongside) return proposal(deps, subject, wanted, near);
+  const narrower = choice.reach === "everywhere" && near && root !== null && near.path.startsWith(`${root}/`);
+  const steps: (Step | null)[] = [];
+  if (near && isOurs(near, history) && !isIn(near, targets) && !narrower)
+    steps.push(await updateStep(deps, subject, near, history));
+  else
+    for (const target of targets) {
+      const [existing = near] = own.filter((one) => isIn(one, [target]));
+      const there = existing && isIn(existing, [target]) && isOurs(existing, history) ? existing : null;
+      steps.push(
+        there
+          ? await updateStep(deps, subject, there, history)
+          : createStep(deps, subject, wanted, target, shelf, history),
+      );
+    }
+  steps.push(...(await draftsAway(deps, instinct.id, history)));
+  return settled(steps, null);
+}
+
+function settled(steps: readonly (Step | null)[], belongsTo: string | null): Plan {
+  return { ok: true, steps: steps.filter((step) => step !== null), concerns: [], belongsTo };
+}
+
+/** What nobody said yes to is a draft, unless something says it already. */
+async function planDraft(
+  deps: PublishDeps,
+  subject: Subject,
+  { targets, shelf, history }: Ground,
+  wanted: Skill,
+): Promise<Plan> {
+  const drafts = targets[0] as Place;
+  const isDraft = ({ path }: SkillPackage) => dirname(path) === drafts.folder;
+  const live = nearest(
+    wanted,
+    shelf.skills.filter((one) => !isDraft(one)),
+  );
+  if (live)
+    return isOurs(live, history) ? no(`${live.name} says it already`) : proposal(deps, subject, wanted, live);
+  const waiting = shelf.skills.filter(isDraft);
+  const known =
+    waiting.find((one) => isMadeOf(one, subject.instinct.id, history)) ?? nearest(wanted, waiting);
+  if (!known) return settled([createStep(deps, subject, wanted, drafts, shelf, history)], null);
+  if (!isOurs(known, history)) return settled([], null);
+  return settled([await updateStep(deps, subject, known, history)], null);
+}
+
+/** The drafts of an instinct that goes live. */
+async function draftsAway(deps: PublishDeps, instinct: string, history: History): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (const kept of history.kept) {
+    if (kept.reach !== "draft" || kept.instinct !== instinct) continue;
+    const found = await deps.library.read(kept.path);
+    if (found) steps.push(removal(kept, found.hash, history, textOfPackage(found.files)));
+  }
+  return steps;
+}
+
+/** The skill that a person gets: composed from the evidence, or as they edited it. */
+async function skillOf(deps: PublishDeps, subject: Subject): Promise<Skill | string> {
+  const { choice, root } = subject;
+  const text = choice.text ?? render(composed(subject, await deps.prefixOf(root)));
+  const [clean = ""] = await deps.redactor.scrub([{ label: "skill", text }]);
+  const { skill, problems } = parse(clean);
+  const all = skill === null ? problems : [...problems, ...problemsOf(skill)];
+  const wrong = all.find(({ severity }) => severity === "error");
+  return skill !== null && !wrong ? skill : `it is no valid skill: ${wrong?.message ?? "it is empty"}`;
+}
+
+function composed(subject: Subject, prefix: string): Skill {
+  const { name, lesson, trigger, action, kind, keywords } = subject.instinct;
+  const bare = name.startsWith(prefix) ? name.slice(prefix.length) : name;
+  return compose({
+    name: `${prefix}${bare}`.slice(0, 64).replace(/-+$/, ""),
+    ...{ lesson, action, kind, keywords },
+    trigger: isFarAway(subject) ? `${trigger} (in ${subject.projectName})` : trigger,
+    evidence: evidenceOf(subject.findings),
+    steps: [],
+    check: "",
+    metadata: { quality: subject.choice.reach === "draft" ? "draft" : "active" },
+  });
+}
+
+function evidenceOf(findings: readonly KeptFinding[]): Evidence[] {
+  return [...findings]
+    .sort((a, b) => b.finding.confidence - a.finding.confidence || a.at - b.at || (a.id < b.id ? -1 : 1))
+    .map(({ finding, run, at }) => ({
+      ...finding.excerpt,
+      session: run.slice(run.lastIndexOf("/") + 1),
+      date: at > 0 ? new Date(at).toISOString().slice(0, 10) : null,
+      refs: finding.refs,
+    }));
+}
+
+/** The skills of several places, and the names that are taken in each. */
+interface Listed {
+  readonly skills: readonly SkillPackage[];
+  readonly taken: ReadonlySet<string>;
+}
+
+async function listAll(library: Library, places: readonly Place[]): Promise<Listed | string> {
+  const skills: SkillPackage[] = [];
+  const taken = new Set<string>();
+  for (const place of new Map(places.map((one) => [one.folder, one])).values()) {
+    const listing = await library.list(place);
+    // What cannot be read may hold the very skill that would be made again.
+    if (listing.found === "unreadable") return `${place.folder} cannot be read: ${listing.message}`;
+    if (listing.found === "missing") continue;
+    const locked = listing.broken.find(({ unreadable }) => unreadable);
+    if (locked) return `${locked.path} cannot be read: ${locked.problems.join("; ")}`;
+    skills.push(...listing.skills);
+    for (const { path } of [...listing.skills, ...listing.broken]) taken.add(path);
+  }
+  return { skills, taken };
+}
+
+/** The existing skill that is about the same thing. */
+function nearest(wanted: Skill, all: readonly SkillPackage[]): SkillPackage | null {
+  const scored = all
+    .filter(({ owner }) => owner !== "core")
+    .map((one) => ({ one, likeness: likenessOf(wanted, one) }))
+    .filter(
+      // The same name may be chance; half as much in common tells.
+      ({ one, likeness }) =>
+        likeness >= (one.name === wanted.name ? defaults.skill.near / 2 : defaults.skill.near),
+    )
+    .sort((a, b) => b.likeness - a.likeness || (a.one.path < b.one.path ? -1 : 1));
+  return scored[0]?.one ?? null;
+}
+
+/** The skill about the same thing that was there once and was taken away, by its name. */
+async function takenBack(
+  { versions }: PublishDeps,
+  wanted: Skill,
+  instinct: string,
+  { changes }: History,
+): Promise<string | null> {
+  const last = new Map(
+    changes.flatMap(({ change, state }) =>
+      state === "made" && change.kind === "skill" && change.reach !== "draft" ? [[change.path, change]] : [],
+    ),
+  );
+  for (const { name, before, after, instinct: other } of last.values()) {
+    if (after !== null || before === null || other === instinct) continue;
+    const files = await versions.restore(before);
+    const { skill } = parse(files ? textOfPackage(files) : "");
+    if (skill && likenessOf(wanted, skill) >= defaults.skill.near) return name;
+  }
+  return null;
+}
+
+function likenessOf(a: { name: string; description: string }, b: { name: string; description: string }) {
+  return overlap(termsOf(`${a.name} ${a.description}`), termsOf(`${b.name} ${b.description}`));
+}
+
+function isIn({ path }: SkillPackage, places: readonly Place[]): boolean {
+  return places.some(({ folder }) => dirname(path) === folder);
+}
+
+/** Whether Knack made a package, at whatever time, of an instinct. */
+function isMadeOf({ path }: SkillPackage, instinct: string, { changes }: History): boolean {
+  return changes.some(({ change }) => change.path === path && change.instinct === instinct);
+}
+
+/** Whether a package is as Knack once wrote it; one that a person changed is theirs. */
+function isOurs({ path, hash, owner }: SkillPackage, { changes }: History): boolean {
+  return owner === "learned" && changes.some(({ change }) => change.path === path && change.after === hash);
+}
+
+function folderOfDrafts(places: Places): string | undefined {
+  return places.skills("draft", null, [])?.[0]?.folder;
+}
+
+function createStep(
+  { versions }: PublishDeps,
+  { instinct, choice }: Subject,
+  wanted: Skill,
+  target: Place,
+  { taken }: Listed,
+  history: History,
+  as: Pick<Artifact, "reach" | "proposal"> = { reach: choice.reach },
+): Step {
+  const name = freeName(wanted.name, (one) => taken.has(`${target.folder}/${one}`));
+  const files = packageOf(render({ ...wanted, name }));
+  const artifact = {
+    kind: "skill" as const,
+    name,
+    path: `${target.folder}/${name}`,
+    root: target.root,
+    instinct: instinct.id,
+    ...as,
+  };
+  const diff = diffOf(`${name}/${skillFile}`, null, textOfPackage(files));
+  return { change: changeOf(artifact, null, versions.hashOf(files), "create", history), files, diff };
+}
+
+/** An update of a skill that Knack wrote: what is new is added, the rest stays as it is. */
+async function updateStep(
+  deps: PublishDeps,
+  subject: Subject,
+  existing: SkillPackage,
+  history: History,
+  proposing = false,
+): Promise<Step | null> {
+  const { instinct, choice } = subject;
+  const text = choice.text ?? (await withEvidence(deps, existing, instinct.id, history));
+  const current = await deps.library.read(existing.path);
+  if (text === null || text === existing.text || current?.hash !== existing.hash) return null;
+  const known = history.kept.find(({ path }) => path === existing.path);
+  const artifact = {
+    kind: "skill" as const,
+    name: existing.name,
+    path: existing.path,
+    root: known?.root ?? dirname(dirname(existing.path)),
+    reach: known?.reach ?? (proposing ? "draft" : choice.reach),
+    instinct: instinct.id,
+    ...(known?.proposal || proposing ? { proposal: true as const } : {}),
+  };
+  return rewriting(deps, artifact, current, text, history);
+}
+
+/** A step that puts another text into a package; its other files stay. */
+function rewriting(
+  { versions }: PublishDeps,
+  artifact: Artifact,
+  current: { readonly files: readonly PackageFile[]; readonly hash: string },
+  text: string,
+  history: History,
+): Step {
+  const files = current.files.map((file) =>
+    file.path === skillFile ? { ...file, bytes: bytesOf(text) } : file,
+  );
+  return {
+    change: changeOf(artifact, current.hash, versions.hashOf(files), "update", history),
+    files,
+    diff: diffOf(`${artifact.name}/${skillFile}`, textOfPackage(current.files), text),
+  };
+}
+
+/** The text of a skill with the evidence of everything that it was made of; null when there is nothing new. */
+async function withEvidence(
+  { store }: PublishDeps,
+  existing: Pick<SkillPackage, "path" | "text">,
+  instinct: string,
+  { changes }: History,
+): Promise<string | null> {
+  const made = changes.flatMap(({ change }) => (change.path === existing.path ? change.instinct : []));
+  const findings = await store.learning.findings.ofInstincts([...new Set([...made, instinct])]);
+  const evidence = evidenceOf(findings);
+  const amended = amend(existing.text, { evidence, seen: countOf(evidence) });
+  return amended.amended ? amended.text : null;
+}
+
+/** A lesson for a skill that a person wrote or changed: a draft beside it, with what accepting it would change. */
+async function proposal(
+  deps: PublishDeps,
+  subject: Subject,
+  wanted: Skill,
+  near: SkillPackage,
+): Promise<Plan> {
+  const drafts = deps.places.skills("draft", null, [])?.[0];
+  if (!drafts) return no("there is no folder for drafts");
+  const listed = await listAll(deps.library, [drafts]);
+  if (typeof listed === "string") return no(listed);
+  const history = await historyOf(deps.store);
+  const draft = { ...wanted, metadata: { ...wanted.metadata, quality: "draft", "belongs-to": near.path } };
+  const next = await withLesson(deps, near, draft, subject.instinct.id, history);
+  if (next === null) return settled([], near.path);
+  const diff = diffOf(`${near.name}/${skillFile}`, near.text, next);
+  const known = listed.skills.find((one) => isMadeOf(one, subject.instinct.id, history));
+  const step = known
+    ? await updateStep(
+        deps,
+        { ...subject, choice: { ...subject.choice, text: render({ ...draft, name: known.name }) } },
+        known,
+        history,
+        true,
+      )
+    : createStep(deps, subject, draft, drafts, listed, history, { reach: "draft", proposal: true });
+  return settled(step && (!known || isOurs(known, history)) ? [{ ...step, diff }] : [], near.path);
+}
+
+/** A person's skill with a lesson put in: new evidence where it was once Knack's own, a section of its own elsewhere. */
+async function withLesson(
+  deps: PublishDeps,
+  existing: Pick<SkillPackage, "path" | "text">,
+  lesson: Skill,
+  instinct: string,
+  history: History,
+): Promise<string | null> {
+  const once = history.changes.some(
+    ({ change }) => change.path === existing.path && change.instinct === instinct && change.why === "create",
+  );
+  if (once) return withEvidence(deps, existing, instinct, history);
+  const section = learnedSection(lesson);
+  const plain = existing.text.replaceAll("\r\n", "\n");
+  return plain.includes(section.split("\n")[0] as string) ? null : withSection(existing.text, section);
+}
+
+function withSection(text: string, section: string): string {
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  return `${text.replace(/\s+$/, "")}${eol}${eol}${section.split("\n").join(eol)}${eol}`;
+}
+
+/** What putting a proposal into the skill that it belongs to would do. */
+export async function planJoin(
+  deps: PublishDeps,
+  draft: Kept,
+  skill: Skill,
+  path: string,
+  found: { readonly files: readonly PackageFile[]; readonly hash: string },
+): Promise<Plan> {
+  const current = await deps.library.read(path);
+  if (!current) return no(`${path} is gone`);
+  const history = await historyOf(deps.store);
+  const away = removal(draft, found.hash, history, textOfPackage(found.files));
+  const existing = { path, text: textOfPackage(current.files) };
+  const next = await withLesson(deps, existing, skill, draft.instinct, history);
+  if (next === null) return settled([away], path);
+  const everywhere = deps.places.all(null).some(({ folder }) => folder === dirname(path));
+  const known = history.kept.find((one) => one.path === path);
+  const artifact: Artifact = {
+    kind: "skill",
+    name: path.slice(path.lastIndexOf("/") + 1),
+    path,
+    root: known?.root ?? dirname(dirname(path)),
+    reach: known?.reach ?? (everywhere ? "everywhere" : "repository"),
+    instinct: draft.instinct,
+  };
+  return settled([rewriting(deps, artifact, current, next, history), away], path);
+}

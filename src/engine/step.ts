@@ -1,0 +1,172 @@
+import { type Artifact, type Change, type Kept, keptBy, placeOf, type Reach } from "../core/change.ts";
+import { diffOf } from "../core/diff.ts";
+import { idOf } from "../core/ids.ts";
+import type { Instinct } from "../core/instinct.ts";
+import type { Actor } from "../core/ledger.ts";
+import type { Concern } from "../core/scan.ts";
+import type { Format } from "../core/session.ts";
+import { skillFile } from "../core/skill.ts";
+import type {
+  Clock,
+  KeptChange,
+  KeptFinding,
+  Library,
+  PackageFile,
+  Places,
+  Redactor,
+  Store,
+  Versions,
+} from "./ports.ts";
+
+export interface PublishDeps {
+  readonly store: Store;
+  readonly library: Library;
+  readonly versions: Versions;
+  readonly places: Places;
+  readonly redactor: Redactor;
+  readonly clock: Clock;
+  /** What the names of learned skills begin with in a project. */
+  readonly prefixOf: (root: string | null) => Promise<string>;
+}
+
+/** How an instinct is to be kept. */
+export interface Choice {
+  readonly reach: Reach;
+  readonly actor: Actor;
+  /** The text a person made of it: of a skill's file, or a rule's line. */
+  readonly text?: string;
+  /** Make a skill of its own, even where a person wrote one like it. */
+  readonly alongside?: boolean;
+}
+
+/** A change with what it writes. */
+export interface Step {
+  readonly change: Change;
+  /** The files of the package; null for a rule, and for what is taken away. */
+  readonly files: readonly PackageFile[] | null;
+  /** What it does, for a person to read. */
+  readonly diff: string;
+}
+
+/** What keeping an instinct would do. Nothing learned is lost when the answer is no: the instinct stays. */
+export type Plan =
+  | {
+      readonly ok: true;
+      readonly steps: readonly Step[];
+      readonly concerns: readonly Concern[];
+      /** A skill that a person wrote, or changed, which this lesson belongs to; the plan leaves a proposal beside it. */
+      readonly belongsTo: string | null;
+    }
+  | { readonly ok: false; readonly because: string };
+
+/** Every change so far, and what those that were made left. Instincts are named as they are now. */
+export interface History {
+  readonly changes: readonly KeptChange[];
+  readonly kept: readonly Kept[];
+}
+
+/** Instincts that grew together go by one id: what was kept of any of them is kept of that one. */
+export async function historyOf({ learning }: Store): Promise<History> {
+  const all = await learning.changes.list();
+  const named = new Map(
+    (await learning.findings.get([...new Set(all.map(({ change }) => change.instinct))])).map(
+      ({ id, instinct }) => [id, instinct],
+    ),
+  );
+  const changes = all.map((one) => ({
+    ...one,
+    change: { ...one.change, instinct: named.get(one.change.instinct) ?? one.change.instinct },
+  }));
+  return { changes, kept: keptBy(changes.filter(({ state }) => state === "made")) };
+}
+
+/** What is planned for: an instinct, and everything about it that decides. */
+export interface Subject {
+  readonly instinct: Instinct;
+  readonly choice: Choice;
+  readonly findings: readonly KeptFinding[];
+  readonly formats: readonly Format[];
+  readonly root: string | null;
+  readonly projectName: string;
+}
+
+/** Why nothing can be written into a project. */
+export const notHere = "the project's folder is not on this machine";
+
+/** The change that takes an artifact away. */
+export function removal(artifact: Artifact, before: string, history: History, text: string | null): Step {
+  const diff =
+    artifact.kind === "skill"
+      ? diffOf(`${artifact.name}/${skillFile}`, text, null)
+      : diffOf(withinRoot(artifact), `- ${before}\n`, null);
+  return { change: changeOf(artifact, before, null, "remove", history), files: null, diff };
+}
+
+/** A file as it is called within what it belongs to. */
+export function withinRoot({ path, root }: Pick<Artifact, "path" | "root">): string {
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path.replace(/^\//, "");
+}
+
+/** Whether a project's lesson goes where other projects read it, so that it must name its own. */
+export function isFarAway({ instinct, choice }: Subject): boolean {
+  return instinct.scope === "project" && choice.reach === "everywhere";
+}
+
+/** A name that is not taken: the same with a number. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+  if (!isTaken(name)) return name;
+  for (let n = 2; ; n++) {
+    const next = `${name.slice(0, 60)}-${n}`;
+    if (!isTaken(next)) return next;
+  }
+}
+
+/** Why a text may not be written. */
+export function refusal(concerns: readonly Concern[]): string {
+  const first = concerns.find(({ severity }) => severity === "block");
+  return `it may not be written: ${first?.message ?? "it looks dangerous"} (${first?.where ?? ""})`;
+}
+
+/** A plan that does nothing, and why. */
+export function no(because: string): Plan {
+  return { ok: false, because };
+}
+
+/** A change with its id. */
+export function changeOf(
+  { kind, name, path, root, reach, instinct, proposal }: Artifact,
+  before: string | null,
+  after: string | null,
+  why: Change["why"],
+  history: History,
+): Change {
+  const artifact = { kind, name, path, root, reach, instinct, ...(proposal ? { proposal } : {}) };
+  const id = idFor({ ...artifact, before, after, why }, history);
+  return { ...artifact, id, why, before, after };
+}
+
+/** How often the place changed is part of the id: doing, undoing and doing again are three changes. */
+export function idFor(change: Omit<Change, "id">, { changes }: History): string {
+  const { before, after, why } = change;
+  const place = placeOf(change);
+  const times = changes.filter((one) => one.state !== "intended" && placeOf(one.change) === place).length;
+  return idOf("c", JSON.stringify([place, before, after, why, times]));
+}
+
+export function packageOf(text: string): PackageFile[] {
+  return [{ path: skillFile, bytes: bytesOf(text), mode: 0o644 }];
+}
+
+export function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** The text of a package's `SKILL.md`. */
+export function textOfPackage(files: readonly PackageFile[]): string {
+  const file = files.find(({ path }) => path === skillFile);
+  return file ? new TextDecoder().decode(file.bytes) : "";
+}
+
+export function dirname(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
+}
