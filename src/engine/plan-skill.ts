@@ -181,11 +181,7 @@ function nearest(wanted: Skill, all: readonly SkillPackage[]): SkillPackage | nu
   const scored = all
     .filter(({ owner }) => owner !== "core")
     .map((one) => ({ one, likeness: likenessOf(wanted, one) }))
-    .filter(
-      // The same name may be chance; half as much in common tells.
-      ({ one, likeness }) =>
-        likeness >= (one.name === wanted.name ? defaults.skill.near / 2 : defaults.skill.near),
-    )
+    .filter(({ one }) => isAbout(wanted, one))
     .sort((a, b) => b.likeness - a.likeness || (a.one.path < b.one.path ? -1 : 1));
   return scored[0]?.one ?? null;
 }
@@ -206,12 +202,19 @@ async function takenBack(
     if (after !== null || before === null || other === instinct) continue;
     const files = await versions.restore(before);
     const { skill } = parse(files ? textOfPackage(files) : "");
-    if (skill && likenessOf(wanted, skill) >= defaults.skill.near) return name;
+    if (skill && isAbout(wanted, skill)) return name;
   }
   return null;
 }
 
-function likenessOf(a: { name: string; description: string }, b: { name: string; description: string }) {
+/** Whether two skills are about the same thing. The same name may be chance; half as much in common tells. */
+function isAbout(a: Named, b: Named): boolean {
+  return likenessOf(a, b) >= (a.name === b.name ? defaults.skill.near / 2 : defaults.skill.near);
+}
+
+type Named = Pick<Skill, "name" | "description">;
+
+function likenessOf(a: Named, b: Named): number {
   return overlap(termsOf(`${a.name} ${a.description}`), termsOf(`${b.name} ${b.description}`));
 }
 
