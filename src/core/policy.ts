@@ -15,6 +15,8 @@ export const policy = {
     same: 0.5,
     /** Two triggers whose words overlap this much are the same occasion. */
     sameTrigger: 0.6,
+    /** How much ahead of others what more than one session taught is shown. */
+    again: 0.3,
     /** A finding this sure is shown on its own; a weaker one waits until another session agrees. */
     sure: 0.6,
     /** What an instinct starts with, by what its first finding rests on. */

@@ -24,5 +24,6 @@ export function isShown({ standing }: Instinct, { learn }: Policy = defaults): b
 
 /** What to show first: what happens again and again, then what is surest. */
 function worth({ standing }: Instinct, now: number, policy: Policy): number {
-  return at(standing, now, policy).confidence + standing.sure;
+  const again = standing.sessions > 1 ? policy.learn.again : 0;
+  return at(standing, now, policy).confidence + standing.sure + again;
 }

@@ -266,4 +266,4 @@ function scopeOf(said: string, replied: string): Scope {
 }
 
 const namesThings =
-  /[\w-]+\/[\w./-]+|\b[\w-]+\.(?:md|ts|js|py|go|rs|tsx|json|ya?ml|toml|sh|rb|java|php|css|sql|proto)\b|@[\w-]+\/|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z]+[A-Z]\w+/;
+  /`[^`\n]+`|\b(?:npm|pnpm|yarn|bun|make|cargo|gradlew?|mvn|poetry|uv|bundle|composer|docker|kubectl|terraform) [a-z:-]+|[\w-]+\/[\w./-]+|\b[\w-]+\.(?:md|ts|js|py|go|rs|tsx|json|ya?ml|toml|sh|rb|java|php|css|sql|proto)\b|@[\w-]+\/|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z]+[A-Z]\w+/;
