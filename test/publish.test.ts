@@ -64,6 +64,32 @@ const undo = (own: Desk, which: string | null = null) =>
   );
 const states = async (own: Desk) => (await shelf(own)).map((one) => `${one.name} ${one.reach} ${one.state}`);
 
+describe("a rule that the person later says the opposite of", () => {
+  test("is taken out when the new one is kept, and is not taken for the same", async () => {
+    const own = await desk();
+    const pnpm = {
+      ...rule,
+      lesson: "Use pnpm in this repo, never npm install.",
+      action: "use pnpm, never npm install",
+    };
+    const npm = {
+      ...rule,
+      name: "use-npm-here",
+      lesson: "Use npm install in this repo, never pnpm.",
+      action: "use npm install, never pnpm",
+      at: Date.UTC(2026, 0, 5),
+    };
+    await keep(own, await own.learns(pnpm), person("repository"));
+    const later = await own.learns(npm, "/s/2.jsonl");
+    expect((await keep(own, later, person("repository"))).kept).toBe(true);
+    const text = readFileSync(join(own.repository, "CLAUDE.md"), "utf8");
+    expect(text).toContain("never pnpm");
+    expect(text).not.toContain("never npm");
+    await undo(own);
+    expect(readFileSync(join(own.repository, "CLAUDE.md"), "utf8")).toContain("never npm install");
+  });
+});
+
 describe("keeping a skill", () => {
   test("writes it where agents look, for one person out of git's sight, and undo leaves nothing", async () => {
     const own = await desk();

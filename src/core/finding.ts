@@ -29,6 +29,8 @@ export interface Lesson {
   readonly trigger: string;
   /** What to do then: a few words. */
   readonly action: string;
+  /** What to do one after the other, where there is more than one thing to do. */
+  readonly steps: readonly string[];
   readonly keywords: readonly string[];
   /** How sure the detector is that this is worth keeping, 0..1. */
   readonly confidence: number;

@@ -40,6 +40,8 @@ export type Evidence =
       readonly type: "opposed";
       readonly run: string;
       readonly at: number;
+      /** When Knack first saw that. */
+      readonly noticedAt: number;
       readonly by: string;
       readonly byPerson: boolean;
     }
@@ -161,7 +163,7 @@ function changesOf(evidence: readonly Evidence[]): Change[] {
   }
   const changes = [...runs].flatMap(([run, items]) => {
     const change = changeOf(items, run === first.run);
-    return change ? [{ change, name: run }] : [];
+    return change ? [{ change: afterDecisions(change, items, decisions), name: run }] : [];
   });
   return [...changes, ...decisions]
     .sort((a, b) => a.change.at - b.change.at || compare(a.name, b.name))
@@ -172,6 +174,14 @@ function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void 
   const list = lists.get(key);
   if (list) list.push(item);
   else lists.set(key, [item]);
+}
+
+/** Whoever decided could not know of an objection that was noticed later: it counts after the decision. */
+function afterDecisions(change: Change, items: readonly Evidence[], decisions: readonly Placed[]): Change {
+  if (change.type !== "opposed") return change;
+  const noticed = Math.max(...items.flatMap((item) => (item.type === "opposed" ? item.noticedAt : [])));
+  const later = decisions.some(({ change: { at } }) => at > change.at && at < noticed);
+  return later ? { ...change, at: noticed } : change;
 }
 
 interface Placed {

@@ -33,6 +33,11 @@ export function opposed(a: Gist, b: Gist, { learn }: Policy = defaults): boolean
   return overlap(a.trigger, b.trigger) >= learn.sameTrigger && contrary(a, b);
 }
 
+/** Whether two orders ask for opposite things. */
+export function areContrary(a: string, b: string): boolean {
+  return contrary(gistOf({ trigger: "", action: a }), gistOf({ trigger: "", action: b }));
+}
+
 /** One asks for what the other warns of, and not also for the same. */
 function contrary(a: Gist, b: Gist): boolean {
   return meets(a.wants, b.shuns, b.wants) || meets(b.wants, a.shuns, a.wants);

@@ -91,7 +91,7 @@ export const policy = {
       lessonsAtLeast: 1,
       lessonsPerRootOfTurns: 0.5,
       /** Confidence from which a turn counts as a finding. */
-      bar: { instruction: 0.45, lesson: 0.18, convention: 0.42 },
+      bar: { instruction: 0.45, lesson: 0.18, convention: 0.42, question: 0.55 },
     },
     telling: {
       /** Characters of a lesson that are the person's, and the agent's. */
@@ -241,7 +241,7 @@ export const policy = {
     /** Characters of one rule line. */
     chars: 300,
     /** Two rules whose words overlap this much are one. */
-    near: 0.7,
+    near: 0.5,
   },
 } as const;
 

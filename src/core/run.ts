@@ -164,7 +164,9 @@ export function callOf(run: Run, other: Run | null = null): string[] {
 
 /** What is different about a run, as one writes it: the same with the values of what is new, so that it can be done again. */
 export function differenceOf(run: Run, other: Run): string {
-  const set = run.env.filter((each) => !other.env.includes(each) && assignment.test(each)).map(place);
+  const set = run.env
+    .filter((each) => !other.env.includes(each))
+    .map((each) => (assignment.test(each) ? place(each) : `${each} &&`));
   const verb = subcommandOf(run)?.split(" ") ?? [];
   const fresh = run.args.filter((arg) => !other.args.includes(arg) && !verb.includes(arg)).map(retellWord);
   const words = [...set, ...run.through.slice(0, 1), partsOf(run, other).program, ...verb, ...fresh];

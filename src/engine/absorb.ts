@@ -184,10 +184,11 @@ async function fold(learning: Learning, id: string): Promise<Instinct | null> {
   const { confidence: _, scope, ...lesson } = withoutPlaces(kept.finding);
   const evidence: Evidence[] = [
     ...sightings.map((sighting) => ({ type: "seen" as const, ...sighting })),
-    ...(await learning.findings.opposing(id)).map(({ run, at, instinct, kind }) => ({
+    ...(await learning.findings.opposing(id)).map(({ run, at, noticedAt, instinct, kind }) => ({
       type: "opposed" as const,
       run,
       at,
+      noticedAt,
       by: instinct,
       byPerson: kind !== "error-recovery",
     })),

@@ -1,7 +1,9 @@
+import type { Kept } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
 import type { Instinct } from "../core/instinct.ts";
+import { areContrary } from "../core/likeness.ts";
 import { policy as defaults } from "../core/policy.ts";
-import { addRule, ruleLine, rulesIn } from "../core/rule.ts";
+import { addRule, removeRule, ruleLine, rulesIn } from "../core/rule.ts";
 import { mayBeWritten, scan } from "../core/scan.ts";
 import { overlap, termsOf } from "../core/words.ts";
 import {
@@ -15,6 +17,7 @@ import {
   type Plan,
   type PublishDeps,
   refusal,
+  removal,
   type Step,
   type Subject,
   withinRoot,
@@ -32,6 +35,8 @@ export async function planRule(deps: PublishDeps, subject: Subject): Promise<Pla
   ]);
   const concerns = scan(clean);
   if (!mayBeWritten(concerns)) return no(refusal(concerns));
+  // An order with a hole in it helps nobody.
+  if (clean.includes("[redacted:")) return no("a secret stood in it");
   const history = await historyOf(deps.store);
   const steps: Step[] = [];
   for (const { path, root: home, named } of targets) {
@@ -39,7 +44,10 @@ export async function planRule(deps: PublishDeps, subject: Subject): Promise<Pla
     if (read.found === "unreadable") return no(`${path} cannot be read: ${read.message}`);
     const before = read.found === "text" ? read.text : "";
     const line = ruleLine(named || isFarAway(subject) ? `In ${projectName}: ${clean}` : clean);
-    if (saysAlready(before, line) || keptIn(history, instinct.id, path)) continue;
+    if (keptIn(history, instinct.id, path)) continue;
+    const old = await overtaken(deps, instinct.id, path, history);
+    const rest = old.reduce((text, { name }) => without(text, name), before);
+    if (saysAlready(rest, line)) continue;
     const taken = new Set(rulesIn(before).rules.map(({ id }) => id));
     const name = freeName(instinct.name, (one) => taken.has(one));
     const artifact = {
@@ -50,8 +58,9 @@ export async function planRule(deps: PublishDeps, subject: Subject): Promise<Pla
       reach: choice.reach,
       instinct: instinct.id,
     };
-    const added = addRule(before, { id: name, line });
+    const added = addRule(rest, { id: name, line });
     if (!added.changed) return no(`${path}: ${ruleRefusals[added.because]}`);
+    steps.push(...old.map((one) => removal(one, one.content, history, null)));
     steps.push({
       change: changeOf(artifact, null, line, "create", history),
       files: null,
@@ -71,12 +80,29 @@ export function ruleTextOf({ kind, lesson }: Instinct): string {
   return order.charAt(0).toUpperCase() + order.slice(1);
 }
 
+function without(text: string, rule: string): string {
+  const removed = removeRule(text, rule);
+  return removed.changed ? removed.text : text;
+}
+
 /** Whether a file has such a line, whoever wrote it. */
 function saysAlready(text: string, line: string): boolean {
   const terms = termsOf(line);
   return text
     .split("\n")
-    .some((other) => overlap(termsOf(other.replace(/<!--.*?-->/g, "")), terms) >= defaults.rule.near);
+    .map((other) => other.replace(/<!--.*?-->/g, ""))
+    .some((other) => overlap(termsOf(other), terms) >= defaults.rule.near && !areContrary(other, line));
+}
+
+/** The rules of a file that a later word of the person has overtaken. */
+async function overtaken(
+  { store }: PublishDeps,
+  instinct: string,
+  path: string,
+  { kept }: History,
+): Promise<Kept[]> {
+  const others = new Set((await store.learning.findings.opposing(instinct)).map((one) => one.instinct));
+  return kept.filter((one) => one.kind === "rule" && one.path === path && others.has(one.instinct));
 }
 
 function keptIn({ kept }: History, instinct: string, path: string): boolean {

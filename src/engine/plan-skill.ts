@@ -137,7 +137,7 @@ function composed(subject: Subject, prefix: string): Skill {
     ...{ lesson, action, kind, keywords },
     trigger: isFarAway(subject) ? `${trigger} (in ${subject.projectName})` : trigger,
     evidence: evidenceOf(subject.findings),
-    steps: [],
+    steps: subject.instinct.steps,
     check: "",
     metadata: { quality: subject.choice.reach === "draft" ? "draft" : "active" },
   });

@@ -28,6 +28,7 @@ const opposed = (run: string, byPerson = false): Evidence => ({
   type: "opposed",
   run,
   at: start + dayOf(run) * day,
+  noticedAt: start + dayOf(run) * day,
   by: "other",
   byPerson,
 });
@@ -109,6 +110,16 @@ describe("an instinct", () => {
     ],
     ["gives way to a person's later word", [seen("s1"), opposed("s2", true)], "superseded", 0.5],
     ["comes back when it is seen after that", [seen("s1"), opposed("s2", true), seen("s3")], "pending", 0.65],
+    [
+      "gives way to a word that the person who accepted it could not know of",
+      [
+        seen("s1"),
+        { ...opposed("s2", true), noticedAt: start + 5 * day } as Evidence,
+        decided("accepted", 3),
+      ],
+      "superseded",
+      0.7,
+    ],
     ["is active when a person accepts it", [seen("s1"), decided("accepted", 1)], "active", 0.8],
     [
       "is promoted when a person wants it everywhere",

@@ -10,6 +10,7 @@ export function aFinding(more: Partial<Finding> = {}): Finding {
     lesson: "npm install fails with ERESOLVE; npm install --legacy-peer-deps works.",
     trigger: "npm install fails with ERESOLVE",
     action: "add --legacy-peer-deps",
+    steps: [],
     keywords: ["npm", "ERESOLVE"],
     confidence: 0.9,
     name: "npm-install-eresolve",

@@ -66,6 +66,7 @@ function lessonOf(recovery: Recovery, rule: string): Finding {
       lesson: `This repository refuses \`${head}\` when a rule is broken: ${rule.replace(/\.$/, "")}.${how}`,
       trigger: `${head} in this repository`,
       action: `${signatureOf(rule).slice(0, 160)}${accepted === null ? "" : `; accepted: ${accepted}`}`,
+      steps: [],
       keywords: [head, ...[...termsOf(signatureOf(rule))].filter((word) => word.length > 3)].slice(0, 8),
       confidence: worked === null ? 0.58 : message === null ? 0.66 : 0.74,
       name: nameFrom(`${head} ${[...termsOf(signatureOf(rule))].slice(0, 5).join(" ")}`),

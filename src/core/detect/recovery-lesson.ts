@@ -25,6 +25,7 @@ export function lessonFrom(
         .join(" "),
       trigger: triggerOf(recovery),
       action: actionOf(recovery),
+      steps: recovery.remedy === "step" ? [`Run \`${tellStep(recovery)}\``] : [],
       keywords: keywordsOf(recovery, explained),
       confidence,
       name: nameOf(recovery),
@@ -34,7 +35,7 @@ export function lessonFrom(
         ...noExcerpt,
         failed: short(callText(failed), 400),
         error: complaint.line,
-        worked: worked === null ? null : short(callText(worked), 400),
+        worked: worked?.outcome === "ok" ? short(callText(worked), 400) : null,
         replied: explained,
       },
       call: workedRun === null || isAboutWords(complaint.cause) ? null : useOf(workedRun, run),
@@ -49,9 +50,20 @@ function isOfTheMachine({ complaint, run }: Recovery): boolean {
   return complaint.cause === "shell-dialect";
 }
 
-function artifactOf({ remedy, again }: Recovery): ArtifactKind {
-  return remedy === "step" || again.length > 2 ? "skill" : "rule";
+/** A fix is found by its failure when it is needed; what is simply not there, or not allowed, is good to know beforehand. */
+function artifactOf(recovery: Recovery): ArtifactKind {
+  const { complaint, remedy } = recovery;
+  if (isForeign(recovery) || isStoppedByHook(recovery)) return "rule";
+  return known.has(complaint.cause) && remedy !== "step" ? "rule" : "skill";
 }
+
+const known = new Set<Cause>([
+  "missing-program",
+  "unknown-name",
+  "denied",
+  "shell-dialect",
+  "missing-script",
+]);
 
 function problemOf(recovery: Recovery): string {
   const { complaint, failed, run, worked, workedRun } = recovery;
@@ -84,7 +96,7 @@ function isEmptyGlob({ complaint }: Recovery): boolean {
 function solutionOf(recovery: Recovery): string | null {
   const { remedy, failed, worked, workedRun, run } = recovery;
   if (worked === null || remedy === null) return null;
-  const told = asWritten(recovery) ? null : inPlace(recovery, workedRun);
+  const told = asWritten(recovery) || isChain(worked) ? null : inPlace(recovery, workedRun);
   const call = isReplaced(recovery)
     ? `\`${callOf(workedRun as Run).join(" ")}\``
     : `\`${tell(worked, told, failed, run)}\``;
@@ -94,6 +106,8 @@ function solutionOf(recovery: Recovery): string | null {
   if (remedy === "elevation") return "It works with elevated permissions, outside the sandbox.";
   if (remedy === "directory")
     return `It works in the right folder: \`${whereIn(failed, worked, call.slice(1, -1))}\`.`;
+  // It failed too, but later: what stopped the first is out of the way.
+  if (worked.outcome === "failed") return `${call} gets past that.`;
   if (bypasses(recovery)) return `The agent went around it with ${call}; better find out why the hook fails.`;
   return `What works: ${call}.`;
 }
@@ -122,6 +136,11 @@ function asWritten({ complaint, failed, worked }: Recovery): boolean {
     (failed.command?.length ?? 0) < 90 &&
     (worked?.command?.length ?? 0) < 90
   );
+}
+
+/** A few commands in one: what comes before may be half of the remedy. */
+function isChain({ command }: Event): boolean {
+  return command !== null && command.length <= 90 && /&&/.test(command.replace(/^cd \S+ && /, ""));
 }
 
 /** A way around a check is what happened, not what to do. */

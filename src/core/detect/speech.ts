@@ -52,7 +52,9 @@ function proseOf(lines: readonly string[]): string {
 /** The sentences of a text, in order. Two dots count as a stop: many people write so. */
 export function sentencesOf(text: string): string[] {
   return text
-    .split(/(?<=[.!?…])\s+|(?<=[。！？；;])|(?<![./@\s])\.{2,}(?![./])\s*|\n+/u)
+    .split(
+      /(?<=[.!?…])(?<!(?:^|\s)\d{1,2}\.)(?<!\b(?:e\.g|i\.e|etc|vs|cf|z\.b|bzw|p\.ej)\.)\s+|(?<=[。！？；;])|(?<![./@\s])\.{2,}(?![./])\s*|\n+/u,
+    )
     .map((sentence) => sentence.trim())
     .filter((sentence) => sentence !== "")
     .slice(0, policy.detect.speech.mostSentences);

@@ -1,7 +1,8 @@
-import { deciders } from "../command.ts";
+import { deciders, runsOf } from "../command.ts";
 import type { Event } from "../event.ts";
 import { type Finding, finding, noExcerpt, type Scope } from "../finding.ts";
 import { policy } from "../policy.ts";
+import { isLook, prints } from "../run.ts";
 import { nameFrom, overlap, termsOf, wordsOf } from "../words.ts";
 import * as says from "./phrases.ts";
 import { contentOf, savedName } from "./signs.ts";
@@ -20,20 +21,31 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
   const keywords = keywordsOf(said, replied);
   const saved = kind === "explicit-instruction" ? savedName(sentences[0] ?? "") : null;
   const pointsBack =
-    saved !== null || (contentOf(said) < limits.pointsBack && says.pointsBack.test(said.toLowerCase()));
+    saved !== null ||
+    /\b(?:remember|save|keep|store|note) (?:this|that|these)\b/i.test(said) ||
+    (contentOf(said) < limits.pointsBack && says.pointsBack.test(said.toLowerCase()));
   const meant = kind === "explicit-instruction" && pointsBack ? stepsBefore(turn) : [];
+  const listed = stepsIn(sentences);
   return finding(
     {
       kind,
       lesson: `${lessonOf(said, replied, kind === "user-correction" ? doing : null)}${stepsTold(meant)}`,
-      trigger: conditionIn(sentences) ?? keywords.slice(0, 5).join(" "),
-      // A question says what is wrong; the answer says what to do.
-      action: tidy(sentences.every(asks) && replied !== "" ? replied : said, limits.actionChars),
+      trigger:
+        saved === null
+          ? (conditionIn(sentences) ?? keywords.slice(0, 5).join(" "))
+          : `${saved.replaceAll("-", " ")} is wanted`,
+      action: saved !== null && meant.length > 0 ? toldInOne(meant) : actionOf(sentences, said, replied),
+      steps: [
+        ...meant.map(
+          ({ command }) => `Run \`${command?.replace(/\s+/g, " ").slice(0, limits.stepChars * 2)}\``,
+        ),
+        ...listed,
+      ],
       keywords,
       confidence,
       name: saved ?? nameOf(kind, said, kind === "user-correction" ? [replied, doing ?? ""] : [replied]),
       scope: scopeOf(said, replied),
-      artifact: saved !== null || namesSteps(sentences) ? "skill" : "rule",
+      artifact: saved !== null || listed.length > 1 || meant.length > 1 ? "skill" : "rule",
       excerpt: {
         ...noExcerpt,
         said: turn.words.slice(0, limits.excerptChars),
@@ -48,11 +60,24 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
   );
 }
 
-/** The commands that "this" means in "save this": the last ones that worked. */
+/** A question says what is wrong; the answer says what to do. */
+function actionOf(sentences: readonly string[], said: string, replied: string): string {
+  return tidy(sentences.every(asks) && replied !== "" ? replied : said, limits.actionChars);
+}
+
+/** The commands that "this" means in "save this": the last ones that worked, without those that only looked. */
 function stepsBefore({ before }: Turn): Event[] {
   return before
-    .filter(({ command, outcome }) => command !== null && outcome === "ok")
+    .filter(({ command, outcome }) => command !== null && outcome === "ok" && !onlyLooks(command))
     .slice(-limits.mostSteps);
+}
+
+function onlyLooks(command: string): boolean {
+  return runsOf(command).every((run) => isLook(run) || prints(run.name));
+}
+
+function toldInOne(steps: readonly Event[]): string {
+  return steps.map(({ command }) => command?.replace(/\s+/g, " ").slice(0, limits.stepChars)).join("; ");
 }
 
 function stepsTold(steps: readonly Event[]): string {
@@ -164,12 +189,20 @@ function conditionIn(sentences: readonly string[]): string | null {
 const condition =
   /\b(?:before|after|when(?:ever)?|every time|each time|until|unless) [^,.;!?，。]{4,50}|(?:^|[，。；,;])(?!比如)[^，。；,;]{2,14}(?:时候?|之前|之后)(?=[，,都要先])|(?:^|[、。])[^、。]{2,20}(?:する(?:時|とき|前)|した(?:時|後)|場合)|\b(?:antes de|cuando|después de) [^,.;!?]{4,50}|\b(?:bevor|wenn|nachdem) [^,.;!?]{4,50}|\b(?:avant de|quand|après) [^,.;!?]{4,50}/iu;
 
-function namesSteps(sentences: readonly string[]): boolean {
-  const text = sentences.join(" ").slice(0, 2_000);
-  return (
-    /(?:^|\s)1[.)、]\s?\S.{1,400}\s2[.)、]\s?\S/su.test(text) ||
-    /\bfirst\b.{1,200}\bthen\b.{1,200}\bthen\b/isu.test(text)
+/** The steps that are told one after the other: as a list, or as "first … then … then". */
+function stepsIn(sentences: readonly string[]): string[] {
+  const text = sentences.join("\n").slice(0, 2_000);
+  const items = [...text.matchAll(/(?:^|\s)\d{1,2}[.)、]\s*([^\n]+?)(?=\s+\d{1,2}[.)、]\s|\n|$)/gu)].map(
+    ([, item]) => item ?? "",
   );
+  const bullets = [...text.matchAll(/^[-*•] +(.+)$/gmu)].map(([, item]) => item ?? "");
+  const told =
+    /\bfirst,? (.{2,200}?),? (?:and )?then,? (.{2,200}?)(?:,? (?:and )?(?:then|finally),? (.{2,200}?))?(?:[.!]|$)/iu.exec(
+      text,
+    );
+  const chained = told ? told.slice(1).filter((step) => step !== undefined) : [];
+  const steps = [items, bullets, chained].find((list) => list.length > 1) ?? [];
+  return steps.map((step) => tidy(step, limits.actionChars)).slice(0, limits.mostSteps + 3);
 }
 
 /** The words that tell this lesson from others: names of things first, then what the reply repeats, then the reply's. */

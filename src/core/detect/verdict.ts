@@ -27,7 +27,9 @@ export function judge(turn: Turn): Verdict | null {
   if (convention.confidence >= Math.max(bar.convention, lesson)) return convention;
   // Agreement teaches nothing, however warmly the agent takes it.
   if (signs.has("agrees") && !objects(signs) && instruction.confidence < bar.lesson) return null;
-  return lesson >= bar.lesson ? lessonIn(turn, lesson, objects(signs), instruction, convention) : null;
+  // Who only asks has not said what to do instead: another session has to agree before anybody is shown it.
+  const sure = turn.sentences.every(asks) ? Math.min(lesson, bar.question) : lesson;
+  return lesson >= bar.lesson ? lessonIn(turn, sure, objects(signs), instruction, convention) : null;
 }
 
 /**
@@ -78,8 +80,18 @@ function best(kind: Verdict["kind"], scored: readonly { sentence: string; score:
   const confidence = scored.reduce((most, { score }) => Math.max(most, score), 0);
   const at = scored.findIndex(({ score }) => score === confidence);
   const [first, reason] = scored.slice(Math.max(0, at), at + 2).map(({ sentence }) => sentence);
-  const sentences = [first ?? [], reason === undefined || isTask(reason) ? [] : reason].flat();
+  const items = itemsIn(scored.slice(at + 1).map(({ sentence }) => sentence));
+  const sentences =
+    items.length > 0
+      ? [first ?? [], ...items].flat()
+      : [first ?? [], reason === undefined || isTask(reason) ? [] : reason].flat();
   return { kind, confidence, sentences };
+}
+
+/** The list that follows an order, when one does. */
+function itemsIn(sentences: readonly string[]): readonly string[] {
+  const end = sentences.findIndex((sentence) => !/^(?:\d{1,2}[.)、]|[-*•])\s?\S/u.test(sentence));
+  return end < 0 ? sentences : sentences.slice(0, end);
 }
 
 /** Whether a sentence goes on with the work at hand. */

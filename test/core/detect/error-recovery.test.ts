@@ -453,7 +453,7 @@ describe("a recovered failure", () => {
       action: "use PYTHONPATH=src pytest",
       name: "shop-not-installed",
       scope: "project",
-      artifact: "rule",
+      artifact: "skill",
       call: ["pytest", "PYTHONPATH="],
       excerpt: { error: "E   ModuleNotFoundError: No module named 'shop'", said: null },
     });
@@ -470,6 +470,31 @@ describe("a recovered failure", () => {
       return lesson?.trigger;
     });
     expect(triggers).toEqual(["jq fails: command not found: jq", "jq fails: command not found: jq"]);
+  });
+
+  test("does not call a command that failed later what works", () => {
+    const [lesson] = found(
+      ran("python -m pytest -q", "failed", "python: command not found", missing),
+      ran("python3 -m pytest -q", "failed", "No module named pytest"),
+      ran("python3 -m unittest", "ok"),
+    );
+    expect(lesson?.lesson).toContain("gets past that");
+    expect(lesson?.lesson).not.toContain("What works");
+    expect(lesson?.excerpt.worked).toBeNull();
+  });
+
+  test("tells the step that was needed, and the whole of a short chain", () => {
+    const [stepped] = found(
+      ran("npm run deploy", "failed", "Error: You must be logged in. Run `fly auth login`."),
+      ran("fly auth login", "ok"),
+      ran("npm run deploy", "ok"),
+    );
+    expect(stepped).toMatchObject({ artifact: "skill", steps: ["Run `fly auth login`"] });
+    const [chained] = found(
+      ran("pip install foo", "failed", "error: externally-managed-environment"),
+      ran("python3 -m venv .venv && .venv/bin/pip install foo", "ok"),
+    );
+    expect(chained?.lesson).toContain("python3 -m venv .venv && .venv/bin/pip install foo");
   });
 
   test("does not advise to go around a hook", () => {

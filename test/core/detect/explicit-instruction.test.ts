@@ -75,3 +75,50 @@ describe("an instruction to keep", () => {
     expect(heard("never force-push to this branch")[0]?.action).toBe("Never force-push to this branch.");
   });
 });
+
+describe("what an instruction names", () => {
+  const setUp = [
+    said("get the database going"),
+    ran("docker compose up -d db", "ok"),
+    ran("wc -l schema.sql", "ok", "40"),
+    ran("npm run migrate", "ok"),
+    replied("It is up."),
+  ];
+  test("is a skill with the commands that did it, without those that only looked", () => {
+    const [saved] = explicitInstruction(
+      session(...setUp, said("save this as docker-dev"), replied("Saved.")),
+    );
+    expect(saved).toMatchObject({
+      name: "docker-dev",
+      artifact: "skill",
+      steps: ["Run `docker compose up -d db`", "Run `npm run migrate`"],
+    });
+  });
+
+  it.each<[string, string, string[]]>([
+    [
+      "a list",
+      "From now on: 1. run npm run lint 2. run npm test 3. only then commit",
+      ["Run npm run lint", "Run npm test", "Only then commit"],
+    ],
+    [
+      "lines",
+      "Always do these before a release.\n1. run npm run lint\n2. run npm test",
+      ["Run npm run lint", "Run npm test"],
+    ],
+    [
+      "first and then",
+      "Remember the release: first run npm run lint, then npm test, then npm version patch",
+      ["Run npm run lint", "Npm test", "Npm version patch"],
+    ],
+  ])("is a skill with steps when they are told as %s", (_, words, steps) => {
+    const [found] = explicitInstruction(session(...setUp, said(words), replied("Understood.")));
+    expect(found).toMatchObject({ artifact: "skill", steps });
+  });
+
+  test("is not cut at an abbreviation", () => {
+    const words = "From now on use e.g. pnpm v9.1.0 instead of npm, i.e. run pnpm install --frozen-lockfile";
+    const [found] = explicitInstruction(session(...setUp, said(words), replied("Understood.")));
+    expect(found?.lesson).toContain("--frozen-lockfile");
+  });
+});

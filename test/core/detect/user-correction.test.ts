@@ -3,6 +3,7 @@ import { detect } from "../../../src/core/detect/index.ts";
 import { sceneOf } from "../../../src/core/detect/scene.ts";
 import { userCorrection as userCorrectionIn } from "../../../src/core/detect/user-correction.ts";
 import type { Event } from "../../../src/core/event.ts";
+import { policy } from "../../../src/core/policy.ts";
 import { called, edited, ran, replied, said, session } from "../../helpers/events.ts";
 import { type Example, examples } from "./speech-examples.ts";
 
@@ -148,4 +149,33 @@ describe("a correction", () => {
     userCorrection(events);
     expect(performance.now() - started).toBeLessThan(1_000);
   });
+});
+
+describe("a correction that the person takes back", () => {
+  it.each([
+    "never mind, jest is fine",
+    "actually never mind, jest is fine",
+    "no wait, undo that, jest was right",
+    "ok forget it",
+  ])("%s", (taking) => {
+    const events = session(
+      ...working,
+      said("no, use vitest, not jest"),
+      replied("You're right. Switching to vitest."),
+      edited("src/a.ts"),
+      said(taking),
+      replied("OK, back to jest."),
+    );
+    expect(userCorrection(events)).toEqual([]);
+  });
+});
+
+test("a mere question is never sure enough to be shown on its own", () => {
+  const events = session(
+    ...working,
+    said("Why did you delete the file?"),
+    replied("You're right, sorry."),
+    edited("src/a.ts"),
+  );
+  for (const { confidence } of userCorrection(events)) expect(confidence).toBeLessThan(policy.learn.sure);
 });
