@@ -149,7 +149,6 @@ function recover(failure: Failure, events: readonly Event[], at: number, calls: 
   const between = { calls: 0, edits: 0, lookups: 0, prompts: 0 };
   let step: Event | null = null;
   let vague: Found | null = null;
-  let further: Found | null = null;
   for (let next = at + 1; next < events.length; next++) {
     const event = events[next] as Event;
     if (event.turn > failed.turn + 1 || isFar(between)) break;
@@ -172,19 +171,15 @@ function recover(failure: Failure, events: readonly Event[], at: number, calls: 
         said: [...said],
       };
       const told = { ...found, run: refusedRun(found, calls) ?? failure.run };
-      // A call that got further and failed is an answer only as long as there is no better one.
-      if (event.outcome === "failed") further ??= told;
-      else if (!isVague(remedy.remedy, complaint))
-        return remedy.remedy === "none" ? (vague ?? further ?? told) : told;
-      else vague ??= told;
+      if (!isVague(remedy.remedy, complaint)) return remedy.remedy === "none" ? (vague ?? told) : told;
+      vague ??= told;
     }
     between.calls++;
     if (isEdit(event)) between.edits++;
     else if (looksUp(event, calls)) between.lookups++;
     else if (event.command !== null && event.outcome === "ok") step = event;
   }
-  const second = further ?? vague;
-  if (second !== null) return second;
+  if (vague !== null) return vague;
   return {
     ...failure,
     worked: null,

@@ -130,7 +130,6 @@ function confidenceIn(recovery: Recovery): number {
     isProbe(recovery) ? -2.2 : 0,
     letsToolRepair(recovery) ? -2.5 : 0,
     waitsLonger(recovery) ? -2.5 : 0,
-    recovery.worked?.outcome === "failed" ? -0.4 : 0,
   ]);
   // Words take longest to read, and cannot save what is this unlikely.
   if (evidence < -2) return probability(evidence);
