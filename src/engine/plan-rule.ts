@@ -70,14 +70,9 @@ export async function planRule(deps: PublishDeps, subject: Subject): Promise<Pla
   return { ok: true, steps, concerns, belongsTo: null };
 }
 
-/** What a rule says of a lesson: the person's order, without who else said what and when. */
-export function ruleTextOf({ kind, lesson }: Instinct): string {
-  if (kind === "error-recovery") return lesson;
-  const order = lesson
-    .replace(/\s+Agent: .*$/s, "")
-    .replace(/\s*\(Said while [^)]*\)/, "")
-    .replace(/^(?:no|nope|stop|wait)[,.!]\s+/i, "");
-  return order.charAt(0).toUpperCase() + order.slice(1);
+/** What a rule says of a lesson: of a failure the whole of it, of words what they ask for. */
+export function ruleTextOf({ kind, lesson, action, excerpt }: Instinct): string {
+  return kind === "error-recovery" || excerpt.said === null ? lesson : action;
 }
 
 function without(text: string, rule: string): string {

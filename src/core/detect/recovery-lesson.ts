@@ -98,7 +98,7 @@ function solutionOf(recovery: Recovery): string | null {
   if (worked === null || remedy === null) return null;
   const told = asWritten(recovery) || isChain(worked) ? null : inPlace(recovery, workedRun);
   const call = isReplaced(recovery)
-    ? `\`${callOf(workedRun as Run).join(" ")}\``
+    ? `\`${differenceOf(workedRun as Run, run as Run)}\``
     : `\`${tell(worked, told, failed, run)}\``;
   if (recovery.complaint.cause === "denied") return leftOut(recovery, call);
   if (remedy === "step") return `It works after \`${tellStep(recovery)}\`.`;

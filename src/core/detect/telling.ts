@@ -60,10 +60,16 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
   );
 }
 
-/** A question says what is wrong; the answer says what to do. */
+/** A question or a complaint says what is wrong; the answer says what to do. */
 function actionOf(sentences: readonly string[], said: string, replied: string): string {
-  return tidy(sentences.every(asks) && replied !== "" ? replied : said, limits.actionChars);
+  const orders = !sentences.every(asks) && ordering.some((pattern) => pattern.test(said.toLowerCase()));
+  return tidy(orders || replied === "" ? said : replied, limits.actionChars);
 }
+
+const ordering = [
+  ...[says.forbids, says.requires, says.bars, says.sets, says.tellsYou, says.ordersSteps, says.standing],
+  ...[says.tellsCustom, says.lessens, says.existsAlready, says.directs, says.choosesLanguage],
+];
 
 /** The commands that "this" means in "save this": the last ones that worked, without those that only looked. */
 function stepsBefore({ before }: Turn): Event[] {
