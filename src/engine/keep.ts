@@ -1,4 +1,4 @@
-import type { Reach } from "../core/change.ts";
+import type { Artifact, Reach } from "../core/change.ts";
 import type { Decision, Instinct } from "../core/instinct.ts";
 import { at } from "../core/instinct.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
@@ -158,8 +158,11 @@ export async function keep(deps: PublishDeps, instinct: Instinct, choice: Choice
         : [],
   );
   if (!keeping.kept || keeping.outcomes.length > 0) return keeping;
-  const { kept } = await historyOf(deps.store);
-  return { ...keeping, already: kept.some((one) => one.instinct === instinct.id && one.reach !== "draft") };
+  const { kept, changes } = await historyOf(deps.store);
+  // The other run may be about to note that it is made.
+  const meant = changes.flatMap(({ change, state }) => (state === "intended" ? change : []));
+  const isIts = (one: Artifact) => one.instinct === instinct.id && one.reach !== "draft";
+  return { ...keeping, already: [...kept, ...meant].some(isIts) };
 }
 
 /** Carries a plan out; when the ground moved under it, it is planned once more. */
