@@ -214,12 +214,12 @@ export async function openKnack({
       const here = (await checkouts.of(process.cwd()))?.root ?? null;
       // A project whose settings cannot be read is passed over; the others are not its concern.
       const readable = here !== null && whyNotLearn(home, here, here) === null;
-      const { suggestions: most } = settingsFor(home, readable ? here : null);
-      return suggest(publishing, { now: clock.now(), most, refuses, ...options });
+      const most = options?.most ?? settingsFor(home, readable ? here : null).suggestions;
+      return suggest(publishing, { now: clock.now(), refuses, ...options, most });
     },
     plan: (instinct, choice) => plan(publishing, instinct, choice),
     keep: (instinct, choice) => keep(publishing, instinct, choice),
-    planOwn: (options) => planOwn(publishing, { now: clock.now(), asked: new Set(), ...options }),
+    planOwn: (options) => planOwn(publishing, { now: clock.now(), asked: new Set(), refuses, ...options }),
     decide: (instinct, decision) => decide(publishing, instinct, decision),
     shelf: () => shelf(publishing),
     planAccept: (drafts, reach) => planAccepts(publishing, drafts, reach),

@@ -74,6 +74,20 @@ export function whyNotLearn(home: Home, root: string | null, id: string): string
   }
 }
 
+/** What is wrong with the settings of a person and of these projects: the file and the place in it. */
+export function brokenSettings(home: Home, roots: Iterable<string | null>): string[] {
+  const scopes = [...new Set(roots)].flatMap((root) => (root === null ? [] : projectScope(root)));
+  return [userScope(home) as Scope<object>, ...scopes].flatMap((scope) => {
+    try {
+      read(scope);
+      return [];
+    } catch (error) {
+      if (!(error instanceof KnackError)) throw error;
+      return error.message;
+    }
+  });
+}
+
 /** What one file says. */
 export function settingsIn(home: Home, root: string | null): Own {
   const { projects: _, ...rest }: User = root === null ? read(userScope(home)) : read(projectScope(root));

@@ -182,6 +182,66 @@ describe("keeping a skill", () => {
 });
 
 describe("a lesson seen again", () => {
+  const unasked = (own: Desk) => planOwn(own, { now: own.clock.now(), asked: new Set() });
+  const grows = async (own: Desk, session = "/s/2.jsonl") => {
+    await own.learns({ ...recovery, at: Date.UTC(2026, 0, 5) }, session);
+    for (const { instinct, choice } of await unasked(own)) await keep(own, instinct, choice);
+  };
+
+  test("whose evidence was taken back is not added again, until a person keeps something for it", async () => {
+    const own = await desk();
+    const instinct = await own.learns(recovery);
+    await keep(own, instinct, person("me"));
+    const before = readFileSync(skillAt(own.repository), "utf8");
+    await grows(own);
+    await undo(own, name);
+    await grows(own, "/s/3.jsonl");
+    expect(readFileSync(skillAt(own.repository), "utf8")).toBe(before);
+    await keep(own, instinct, person("me"));
+    await grows(own, "/s/4.jsonl");
+    expect(readFileSync(skillAt(own.repository), "utf8")).toContain("Seen 4 times");
+  });
+
+  test("goes on growing after a removal was taken back", async () => {
+    const own = await desk();
+    await keep(own, await own.learns(recovery), person("me"));
+    await perform(
+      own,
+      async () => planRemoval(own, await shelf(own)),
+      "person",
+      () => [],
+    );
+    await undo(own, name);
+    await grows(own);
+    expect(readFileSync(skillAt(own.repository), "utf8")).toContain("Seen 2 times");
+  });
+
+  test("does not bring back a skill that a person deleted", async () => {
+    const own = await desk();
+    const instinct = await own.learns(recovery);
+    await keep(own, instinct, person("me"));
+    rmSync(dirname(skillAt(own.repository)), { recursive: true });
+    await grows(own);
+    expect(await unasked(own)).toEqual([]);
+    await keep(own, instinct, { reach: "me", actor: "knack" });
+    expect(existsSync(skillAt(own.repository))).toBe(false);
+    expect(await states(own)).toEqual([`${name} me missing`]);
+  });
+
+  test("leaves the skill as it was learned when its proposal is taken back, and is not proposed again", async () => {
+    const own = await desk();
+    const { id } = await own.learns(recovery);
+    await keep(own, await own.learns(recovery), person("me"));
+    appendFileSync(skillAt(own.repository), "\nMy own words.\n");
+    await grows(own);
+    expect(await states(own)).toEqual([`${name} draft proposal`, `${name} me edited`]);
+    await undo(own, name);
+    expect(await states(own)).toEqual([`${name} me edited`]);
+    expect((await own.store.learning.instincts.get([id]))[0]?.standing.status).toBe("active");
+    await grows(own, "/s/3.jsonl");
+    expect(await states(own)).toEqual([`${name} me edited`]);
+  });
+
   test("adds its evidence to the skill, and nothing else", async () => {
     const own = await desk();
     await keep(own, await own.learns(recovery), person("me"));
@@ -331,6 +391,7 @@ describe("a draft", () => {
 describe("a rule", () => {
   test.each([
     ["no file", null],
+    ["an empty file", ""],
     ["a file", "# Notes\n\nBe kind.\n"],
     ["a file without a line end", "Be kind."],
     ["a file with other line ends", "# Notes\r\n\r\nBe kind.\r\n"],
@@ -343,6 +404,31 @@ describe("a rule", () => {
     expect(await states(own)).toEqual(["use-pnpm-here repository active"]);
     await undo(own, "use-pnpm-here");
     expect(existsSync(path) ? readFileSync(path, "utf8") : null).toBe(text);
+  });
+
+  test.each([
+    ["made", null],
+    ["was given empty", ""],
+  ])("leaves with the others a file that Knack %s as it was, whichever goes first", async (_, text) => {
+    const own = await desk();
+    const path = join(own.repository, "CLAUDE.md");
+    if (text !== null) writeFileSync(path, text);
+    const other = {
+      ...rule,
+      name: "ask-ada",
+      lesson: "Ask Ada before a release.",
+      trigger: "releasing a version",
+      action: "ask Ada",
+      keywords: ["release", "ada"],
+      refs: ["e12"],
+    };
+    await keep(own, await own.learns(rule), person("repository"));
+    await keep(own, await own.learns(other), person("repository"));
+    await undo(own, "use-pnpm-here");
+    expect(readFileSync(path, "utf8")).toContain("Ask Ada");
+    await undo(own, "ask-ada");
+    expect(existsSync(path) ? readFileSync(path, "utf8") : null).toBe(text);
+    expect(await findDrift(own.store)).toEqual([]);
   });
 
   test("is not written twice, nor where a person wrote it already, nor without a yes", async () => {
@@ -435,6 +521,7 @@ test("two that keep the same lesson at once make one skill", async () => {
   const instinct = await own.learns(recovery);
   const both = await Promise.all([keep(own, instinct, person("me")), keep(own, instinct, person("me"))]);
   expect(both.map(({ kept }) => kept)).toEqual([true, true]);
+  expect(both.map((one) => one.kept && one.already).sort()).toEqual([false, true]);
   expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([name]);
   expect(await states(own)).toEqual([`${name} me active`]);
 });

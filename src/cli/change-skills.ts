@@ -2,7 +2,8 @@ import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Instinct } from "../core/instinct.ts";
 import type { Keeping } from "../engine/keep.ts";
-import type { Plan } from "../engine/step.ts";
+import { decidedByUndo } from "../engine/shelf.ts";
+import type { Plan, Step } from "../engine/step.ts";
 import type { Knack } from "../open.ts";
 import { whereOf } from "./learn.ts";
 import { writingOnWire } from "./learned-on-wire.ts";
@@ -21,8 +22,24 @@ export async function undo(call: SkillsCall, word: string | null): Promise<numbe
       refusal: `Keep your words: ${calledAs(call.env)} skills accept ${name ?? "<name>"}. Or change the file back, and try again.`,
       planning: () => knack.planUndo(name),
       doing: () => knack.undo(name),
+      after: (steps) => afterUndo(steps, call.env),
     });
   });
+}
+
+/** Says so where taking something back was a no for good. */
+function afterUndo(steps: readonly Step[], env: SkillsCall["env"]): string[] {
+  const refused = new Set(
+    decidedByUndo(steps, 0).flatMap(({ type, data }) =>
+      type === "instinct.decided" && data.decision === "rejected" ? data.instinct : [],
+    ),
+  );
+  const names = steps.flatMap(({ change }) => (refused.has(change.instinct) ? change.name : []));
+  return [...new Set(names)].map((name) => notAgain(name, env));
+}
+
+function notAgain(name: string, env: SkillsCall["env"]): string {
+  return `${name} is not suggested again. To take that back: ${calledAs(env)} skills unskip ${name}`;
 }
 
 /** What was changed has a name, also when it is gone. */
@@ -47,7 +64,7 @@ export async function accept(call: SkillsCall, word: string): Promise<number> {
         refusal: null,
         planning: () => knack.planAdopt(edited),
         doing: () => knack.adopt(edited),
-        after: "Your words stay as they are.",
+        after: () => ["Your words stay as they are."],
       });
     const lesson = kept.length === 0 ? instinct : null;
     return change(call, {
@@ -82,7 +99,7 @@ export async function reject(call: SkillsCall, word: string): Promise<number> {
       refusal: null,
       planning: () => knack.planReject(meant),
       doing: () => knack.reject(meant),
-      after: `${name} is not suggested again. To take that back: ${calledAs(call.env)} skills unskip ${name}`,
+      after: () => [notAgain(name, call.env)],
     });
   });
 }
@@ -116,7 +133,8 @@ interface Doing {
   readonly refusal: string | null;
   readonly planning: () => Promise<Plan>;
   readonly doing: () => Promise<Keeping>;
-  readonly after?: string;
+  /** What else to say when it is done. */
+  readonly after?: (steps: readonly Step[]) => string[];
 }
 
 /** Does it, or says what it would do; exit code 1 when the answer is no. */
@@ -135,7 +153,10 @@ async function change(call: SkillsCall, { none, refusal, planning, doing, after 
   tell(
     call,
     done.outcomes.filter((one) => one.done),
-    [...tellOutcomes(done.outcomes, call.env).map((line) => line.trimStart()), ...(after ? [after] : [])],
+    [
+      ...tellOutcomes(done.outcomes, call.env).map((line) => line.trimStart()),
+      ...(after?.(done.steps) ?? []),
+    ],
   );
   return done.outcomes.every((one) => one.done) ? 0 : 1;
 }
@@ -152,6 +173,6 @@ function tell(
 
 function refuse({ args }: SkillsCall, because: string, hint: string | null): number {
   if (args.json) printJson({ done: false, because, skills: [] });
-  else process.stderr.write(`${because}\n${hint === null ? "" : `  ${hint}\n`}`);
+  else printLines([because, ...(hint === null ? [] : [`  ${hint}`])], process.stderr);
   return 1;
 }

@@ -2,10 +2,12 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { agents } from "../agents/index.ts";
-import { homeOf, userHome } from "../config.ts";
+import { type Home, homeOf, userHome } from "../config.ts";
 import { type Knack, openKnack } from "../open.ts";
+import { brokenSettings } from "../settings.ts";
+import { createCheckouts } from "../sources/checkouts.ts";
 import { defineVerb, type Env } from "./main.ts";
-import { counted, paintFor } from "./terminal.ts";
+import { counted, paintFor, printLines } from "./terminal.ts";
 
 export const doctor = defineVerb({
   about: "Is Knack itself in order, and what to do if not. Exit 1 when something is wrong.",
@@ -17,16 +19,18 @@ export const doctor = defineVerb({
   run: async ({ args, env }) => {
     const home = homeOf(env);
     const checks: Check[] = [checkHome(home.folder)];
+    const roots = [(await createCheckouts().of(process.cwd()))?.root ?? null];
     if (existsSync(home.database)) {
       const knack = await openKnack({ env });
       try {
         checks.push(...(await checkStore(knack, args.rebuild === true && args["dry-run"] !== true)));
+        roots.push(...(await knack.projects()).map(({ root }) => root));
       } finally {
         await knack.close();
       }
     } else
       checks.push({ name: "database", ok: true, says: "none yet; knack sessions makes it", repair: null });
-    checks.push(...(await checkAgents(env)));
+    checks.push(checkSettings(home, roots), ...(await checkAgents(env)));
     const ok = checks.every((check) => check.ok);
     if (args.json) process.stdout.write(`${JSON.stringify({ ok, checks }, null, 2)}\n`);
     else print(checks, env);
@@ -53,6 +57,17 @@ function checkHome(folder: string): Check {
     const says = `${folder} cannot be written: ${error instanceof Error ? error.message : error}`;
     return { name: "home", ok: false, says, repair: "set KNACK_HOME to a folder that you can write to" };
   }
+}
+
+function checkSettings(home: Home, roots: readonly (string | null)[]): Check {
+  const broken = brokenSettings(home, roots);
+  if (broken.length === 0) return { name: "settings", ok: true, says: "can be read", repair: null };
+  return {
+    name: "settings",
+    ok: false,
+    says: broken.join(" "),
+    repair: "mend the file, or delete it; until then nothing is learned there",
+  };
 }
 
 async function checkStore(knack: Knack, rebuilding: boolean): Promise<Check[]> {
@@ -116,7 +131,9 @@ function print(checks: readonly Check[], env: Env): void {
   const width = Math.max(...checks.map(({ name }) => name.length));
   for (const { name, ok, says, repair } of checks) {
     const state = ok ? "ok   " : paint.red("wrong");
-    process.stdout.write(`${state}  ${name.padEnd(width)}  ${says}\n`);
-    if (repair) process.stdout.write(`${" ".repeat(width + 9)}repair: ${repair}\n`);
+    printLines([
+      `${state}  ${name.padEnd(width)}  ${says}`,
+      ...(repair ? [`${" ".repeat(width + 9)}repair: ${repair}`] : []),
+    ]);
   }
 }

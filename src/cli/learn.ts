@@ -3,6 +3,7 @@ import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Keeping, LeftOut, Suggestion } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
+import type { Settled } from "../engine/publish.ts";
 import type { Step } from "../engine/step.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
@@ -90,7 +91,7 @@ export async function learnFrom(
   try {
     if (!flags.dryRun) await repairAloud(knack, env);
     const learned = await read(knack, paths);
-    if (learned.sessions.length > 0) return await present(knack, learned, paths !== null, flags, env);
+    if (learned.sessions.length > 0) return await present(knack, learned, paths, flags, env);
     if (paths === null) return await showExamples(flags, surroundings);
     if (flags.json) printJson(learnedOnWire(learned, [], [], [], Date.now()));
     throw new KnackError("NOTHING_READABLE", `No session could be read in ${paths.join(", ")}.`, {
@@ -112,8 +113,9 @@ function sayOff({ json }: LearnFlags): number {
 export async function repairAloud(knack: Knack, env: Env): Promise<void> {
   const outcomes = await knack.repair();
   if (outcomes.length === 0) return;
-  process.stderr.write(
-    `Ended what an interrupted run had begun:\n${tellOutcomes(outcomes, env).join("\n")}\n\n`,
+  printLines(
+    ["Ended what an interrupted run had begun:", ...tellOutcomes(outcomes, env), ""],
+    process.stderr,
   );
 }
 
@@ -130,14 +132,15 @@ async function read(knack: Knack, paths: readonly string[] | null): Promise<Lear
 export async function present(
   knack: Knack,
   learned: Learned,
-  named: boolean,
+  /** The sessions that were named; null for all of this machine. */
+  paths: readonly string[] | null,
   flags: LearnFlags,
   env: Env,
 ): Promise<number> {
   const ids = new Set(learned.findings.map(({ instinct }) => instinct));
   // Who names sessions wants to hear what they teach, however long ago that was: nothing has faded at the start of time.
-  const now = named ? 0 : Date.now();
-  const scope = named ? { only: ids, now } : { now };
+  const now = paths ? 0 : Date.now();
+  const scope = paths ? { only: ids, now } : { now };
   const { suggestions, leftOut } = await knack.suggest(scope);
   const asking = !flags.json && !flags.yes && !flags.dryRun && canAsk();
   if (!flags.json) flags.print(readingLines(learned, suggestions.length, leftOut, env));
@@ -157,11 +160,11 @@ export async function present(
   } else if (flags.yes) {
     for (const suggestion of suggestions) {
       const keeping = await keepAs(knack, suggestion, flags, env);
-      if (keeping.kept) writings.push(...keeping.outcomes.filter(({ done }) => done).map(writingOf));
+      if (keeping.kept) writings.push(...keeping.outcomes.filter(isOwn).map(writingOf));
       else refused.push({ what: suggestion.instinct.name, because: keeping.because });
     }
     writings.push(...(await publishOwn(knack, { ...scope, asked }, env, !flags.json)));
-  } else if (!flags.json) flags.print(listLines(suggestions, named, env));
+  } else if (!flags.json) flags.print(listLines(suggestions, paths, env));
   if (flags.json) {
     const instincts = (await knack.instincts()).filter(({ id }) => ids.has(id));
     printJson(
@@ -175,16 +178,13 @@ function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut
   const { sessions, looked, skipped } = learned;
   const projects = new Set(sessions.map(({ project }) => project.id)).size;
   const news = looked === sessions.length - skipped.length ? "" : `, ${looked} new or grown`;
-  const off = skipped.filter(
-    ({ because }) => because.startsWith("learning is off") || because.startsWith("The settings"),
-  );
-  const reasons = [...new Set(off.map(({ because }) => because))];
-  const more = leftOut.filter(({ because }) => because.startsWith("more than")).length;
+  const isMore = ({ because }: LeftOut) => because.startsWith("more than");
+  const more = leftOut.filter(isMore).length;
   return [
     `Read ${counted(sessions.length, "session")} in ${counted(projects, "project")}${news}.`,
-    ...reasons.map(
-      (because) =>
-        `Passed over ${counted(off.filter((one) => one.because === because).length, "session")}: ${because}`,
+    ...byReason(skipped).map(([because, times]) => `Passed over ${counted(times, "session")}: ${because}`),
+    ...byReason(leftOut.filter((one) => !isMore(one))).map(
+      ([because, times]) => `Not suggested: ${counted(times, "lesson")}, ${because}`,
     ),
     count === 0
       ? "Nothing to suggest: what they teach is kept, refused, or not sure enough yet."
@@ -193,16 +193,38 @@ function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut
   ];
 }
 
+/** How many were left out for each reason; where in a text it was, and like which other, is for `--json`. */
+function byReason(leftOut: readonly LeftOut[]): [string, number][] {
+  const times = new Map<string, number>();
+  for (const { because } of leftOut) {
+    const reason = because
+      .replace(/^(it may not be written: .*) \([^)]*\)$/s, "$1")
+      .replace(/^much like .*$/s, "much like another one");
+    times.set(reason, (times.get(reason) ?? 0) + 1);
+  }
+  return [...times];
+}
+
+/** Whether this run did it: what another did at the same time is that one's news. */
+function isOwn({ done, already }: Settled): boolean {
+  return done && !already;
+}
+
 /** For a reader that cannot answer. */
-function listLines(suggestions: readonly Suggestion[], named: boolean, env: Env): string[] {
+function listLines(suggestions: readonly Suggestion[], paths: readonly string[] | null, env: Env): string[] {
   if (suggestions.length === 0) return [];
   const paint = paintFor(process.stdout, env);
   return [
     ...suggestions.flatMap((suggestion) => [...tellSuggestion(suggestion, paint, env), ""]),
     "Nothing was written.",
-    `  keep all of these:  ${calledAs(env)} learn${named ? " <the same paths>" : ""} --yes`,
+    `  keep all of these:  ${calledAs(env)} learn${(paths ?? []).map((path) => ` ${quoted(path)}`).join("")} --yes`,
     `  one by one:         run ${calledAs(env).replace(/ --$/, "")} in a terminal`,
   ];
+}
+
+/** A path as a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function reachFor({ reaches }: Suggestion, { where }: LearnFlags): Live {
@@ -241,7 +263,16 @@ async function wouldKeep(
         ? suggestion.plan
         : await knack.plan(suggestion.instinct, { reach, actor: "person" });
     if (plan.ok) steps.push(...plan.steps);
-    if (!flags.json) printLines([...tellSuggestion(suggestion, paint, env), ""]);
+    if (!flags.json)
+      printLines([
+        ...(plan.ok
+          ? tellSuggestion({ ...suggestion, plan }, paint, env)
+          : [
+              ...tellSuggestion(suggestion, paint, env, { preview: false }),
+              `  Would not be kept: ${plan.because}.`,
+            ]),
+        "",
+      ]);
   }
   if (!flags.json && suggestions.length > 0) printLines(["Nothing was written (--dry-run)."]);
   return steps.map(writingOf);
@@ -258,7 +289,7 @@ async function publishOwn(
   for (const { instinct, choice } of await knack.planOwn(options)) {
     const keeping = await knack.keep(instinct, choice);
     if (keeping.kept)
-      writings.push(...keeping.outcomes.filter((one) => one.done && isWritten(one)).map(writingOf));
+      writings.push(...keeping.outcomes.filter((one) => isOwn(one) && isWritten(one)).map(writingOf));
   }
   if (aloud && writings.length > 0) printLines(tellOwn(writings, env));
   return writings;
@@ -266,10 +297,15 @@ async function publishOwn(
 
 function tellOwn(writings: readonly Writing[], env: Env): string[] {
   const names = (of: readonly Writing[]) => of.map(({ change }) => change.name).join(", ");
-  const drafts = writings.filter(({ change }) => change.reach === "draft");
+  const proposals = writings.filter(({ change }) => change.proposal);
+  const drafts = writings.filter(({ change }) => change.reach === "draft" && !change.proposal);
   const updated = writings.filter(({ change }) => change.reach !== "draft");
   return [
     ...(updated.length > 0 ? [`New evidence in ${names(updated)}.`] : []),
+    ...proposals.map(
+      ({ change: { name } }) =>
+        `A proposal for a skill with your own words, which stays as it is: ${calledAs(env)} skills diff ${name}`,
+    ),
     ...(drafts.length > 0
       ? [`Waiting as drafts, seen by no agent: ${names(drafts)}. Look: ${calledAs(env)} skills list`]
       : []),

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { type ArgsDef, type CommandDef, parseArgs, renderUsage } from "citty";
 import { KnackError } from "../core/errors.ts";
+import { visible } from "./terminal.ts";
 import { version } from "./version.ts";
 
 /** What a verb gets: its parsed words and the surroundings. It answers with its exit code. */
@@ -74,7 +75,7 @@ export async function main(words: readonly string[], surroundings: Surroundings)
     return await dispatch(words, surroundings);
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
-    process.stderr.write(`knack: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`);
+    process.stderr.write(visible(`knack: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`));
     return error.exitCode;
   }
 }
@@ -103,23 +104,31 @@ async function dispatch(words: readonly string[], surroundings: Surroundings): P
     process.stdout.write(`${process.stdout.isTTY ? usage : stripVTControlCharacters(usage)}\n`);
     return 0;
   }
-  refuseUnknown(name, verb.args, rest);
+  refuseWrongFlags(name, verb.args, rest);
   const takesWords = Object.values(verb.args).some(({ type }) => type === "positional");
   const [extra] = takesWords ? [] : parseArgs(rest, verb.args)._;
   if (extra !== undefined) throw new KnackError("WRONG_USAGE", `knack ${name} takes no "${extra}".`);
   return verb.run({ args: parseArgs(rest, verb.args), ...surroundings });
 }
 
-/** A misspelt flag must not be passed over in silence. */
-function refuseUnknown(name: string, args: ArgsDef, words: readonly string[]): void {
+/** A misspelt flag must not be passed over in silence, nor may `--yes=maybe` count as yes. */
+function refuseWrongFlags(name: string, args: ArgsDef, words: readonly string[]): void {
   const flags = words
     .slice(0, words.includes("--") ? words.indexOf("--") : undefined)
     .filter((word) => /^--?[a-z]/i.test(word));
   for (const flag of flags) {
     const word = flag.replace(/^--?(no-)?/, "").replace(/=.*$/s, "");
-    if (!(word in args))
+    if (!Object.hasOwn(args, word))
       throw new KnackError("WRONG_USAGE", `knack ${name} has no ${flag}.`, {
         hint: `knack ${name} --help lists what it has.`,
+      });
+    if (
+      args[word]?.type === "boolean" &&
+      flag.includes("=") &&
+      !/^--?(?!-|no-)[^=]+=(?:true|false)$/.test(flag)
+    )
+      throw new KnackError("WRONG_USAGE", `${flag} is neither yes nor no.`, {
+        hint: `--${word}, --${word}=true or --${word}=false`,
       });
   }
 }

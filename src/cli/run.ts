@@ -72,22 +72,23 @@ async function learnAfter(before: ReadonlyMap<string, string>, surroundings: Sur
         );
         return;
       }
-      const paths = here.flatMap(({ path, alsoFrom }) => [path, ...alsoFrom.map((other) => other.path)]);
-      const learned = await knack.learn([...new Set(paths)]);
+      const paths = [
+        ...new Set(here.flatMap(({ path, alsoFrom }) => [path, ...alsoFrom.map((other) => other.path)])),
+      ];
+      const learned = await knack.learn(paths);
       // What the command printed may be read by a program; Knack's words must not stand among it.
-      const print = canAsk()
-        ? printLines
-        : (lines: readonly string[]) => void process.stderr.write(`${lines.join("\n")}\n`);
+      const print = (lines: readonly string[]) =>
+        printLines(lines, canAsk() ? process.stdout : process.stderr);
       const flags = { json: false, dryRun: false, yes: false, where: null, print };
       print([""]);
-      await present(knack, learned, true, flags, env);
+      await present(knack, learned, paths, flags, env);
     } finally {
       await knack.close();
     }
   } catch (error) {
     const message =
       error instanceof KnackError ? error.message : error instanceof Error ? error.stack : error;
-    process.stderr.write(`knack: could not learn from this session: ${message}\n`);
+    printLines([`knack: could not learn from this session: ${message}`], process.stderr);
   }
 }
 

@@ -10,7 +10,18 @@ import { type Knack, openKnack, sessionFolders } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { readers } from "../sources/index.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
-import { calledAs, counted, dateTime, iso, onOneLine, type Paint, paintFor, progressOn } from "./terminal.ts";
+import {
+  calledAs,
+  counted,
+  dateTime,
+  iso,
+  onOneLine,
+  type Paint,
+  paintFor,
+  printLines,
+  progressOn,
+  visible,
+} from "./terminal.ts";
 
 export const sessions = defineVerb({
   about: "What your agents did: their sessions, by project, newest first.",
@@ -247,7 +258,7 @@ function print(
       "Use an agent, then run this again. To look into one of these:",
       `  ${calledAs(env)} sessions ${sessions[0]?.path} --events`,
     );
-  process.stdout.write(`${lines.join("\n")}\n`);
+  printLines(lines);
   printDiagnostics([...sessions.flatMap((session) => session.diagnostics), ...diagnostics]);
 }
 
@@ -317,5 +328,5 @@ function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
   const shown = diagnostics.slice(0, 5).map(({ path, message }) => `  ${onOneLine(path, 200)} ${message}`);
   const more = diagnostics.length - shown.length;
   const rest = more > 0 ? `  and ${more} more (--json lists all)\n` : "";
-  process.stderr.write(`\n${counted(diagnostics.length, "note")}:\n${shown.join("\n")}\n${rest}`);
+  process.stderr.write(visible(`\n${counted(diagnostics.length, "note")}:\n${shown.join("\n")}\n${rest}`));
 }

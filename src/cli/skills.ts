@@ -20,7 +20,10 @@ export type SkillsCall = Call<typeof args>;
 
 /** What can be done with skills, each with the words that follow it. */
 const actions: Readonly<Record<string, (call: SkillsCall, words: readonly string[]) => Promise<number>>> = {
-  list,
+  list: (call, words) => {
+    if (words.length === 0) return list(call);
+    throw new KnackError("WRONG_USAGE", `knack skills list takes no "${words[0]}".`);
+  },
   show: (call, words) => show(call, one(words, "show")),
   diff: (call, words) => diff(call, one(words, "diff")),
   undo: (call, words) => undo(call, words.length === 0 ? null : one(words, "undo")),

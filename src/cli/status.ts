@@ -3,7 +3,7 @@ import { homeOf, isDisabled } from "../config.ts";
 import { at } from "../core/instinct.ts";
 import type { Shelved } from "../engine/shelf.ts";
 import { type Knack, openKnack, sessionFolders } from "../open.ts";
-import { whyNotLearn } from "../settings.ts";
+import { brokenSettings, whyNotLearn } from "../settings.ts";
 import { states } from "./look-at-skills.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { fileOf } from "./telling.ts";
@@ -56,7 +56,11 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
     proposals: count(({ proposal }) => proposal === true),
   };
   const learnedAt = await knack.learnedAt();
-  const broken = [...(await unfinished(knack)), ...broad(shelf), ...(await unreadable(knack))];
+  const settings = brokenSettings(
+    home,
+    projects.map(({ root }) => root),
+  );
+  const broken = [...settings, ...(await unfinished(knack)), ...broad(shelf), ...(await unreadable(knack))];
   return {
     home: home.folder,
     sessions: projects.reduce((sum, { sessions }) => sum + sessions, 0),
@@ -67,12 +71,15 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
       ...(isDisabled(env) ? ["KNACK_DISABLE is set: nothing is learned"] : []),
       ...projects.flatMap(({ id, name, root }) => {
         const because = whyNotLearn(home, root, id);
-        return because === null ? [] : [`${name}: ${because}`];
+        return because === null || settings.includes(because) ? [] : [`${name}: ${because}`];
       }),
     ],
     broken,
     learnedAt: iso(learnedAt),
-    next: nextStep(counted, broken, learnedAt, env),
+    next:
+      settings.length > 0
+        ? "mend the settings, or delete the file"
+        : nextStep(counted, broken, learnedAt, env),
   };
 }
 

@@ -28,14 +28,26 @@ export function tellSuggestion(
     `${paint.bold(instinct.name)}  ${paint.dim(`${kind} ${where}`)}`,
     `  ${onOneLine(redact(ruleTextOf(instinct)), 400)}`,
     ...whyLines(suggestion).map((line) => `  ${line}`),
-    ...(preview ? plan.steps : [])
+    ...tellPlan(preview ? plan : { ...plan, steps: [], belongsTo: null }, paint, env),
+  ];
+}
+
+/** What a plan would write, and what to mind about it; `whole` shows all of a new skill's text. */
+export function tellPlan(
+  { steps, concerns, belongsTo }: Suggestion["plan"],
+  paint: Paint,
+  env: Env,
+  { whole = false }: { readonly whole?: boolean } = {},
+): string[] {
+  return [
+    ...steps
       .filter(isWritten)
-      .flatMap((step) => previewOf(step, paint, env).map((line) => `  ${line}`)),
-    ...plan.concerns.map(({ message, where }) => `  Mind: ${onOneLine(message, 200)} (${where})`),
-    ...(plan.belongsTo === null || !preview
+      .flatMap((step) => previewOf(step, paint, env, whole).map((line) => `  ${line}`)),
+    ...concerns.map(({ message, where }) => `  Mind: ${onOneLine(message, 200)} (${where})`),
+    ...(belongsTo === null
       ? []
       : [
-          `  You have a skill about this: ${short(plan.belongsTo, env)}. It stays as it is; this waits beside it.`,
+          `  You have a skill about this: ${short(belongsTo, env)}. It stays as it is; this waits beside it.`,
         ]),
   ];
 }
@@ -75,7 +87,7 @@ export function isWritten({ change }: Pick<Step, "change">): boolean {
   return change.why !== "remove";
 }
 
-function previewOf({ change, files, diff }: Step, paint: Paint, env: Env): string[] {
+function previewOf({ change, files, diff }: Step, paint: Paint, env: Env, whole: boolean): string[] {
   if (change.kind === "rule")
     return [
       `Would add to ${short(change.path, env)}:`,
@@ -92,9 +104,16 @@ function previewOf({ change, files, diff }: Step, paint: Paint, env: Env): strin
       ...more,
     ];
   }
-  const text = new TextDecoder().decode(files?.find(({ path }) => path === skillFile)?.bytes);
-  const { skill } = parse(text);
-  return [`Would write ${file}:`, paint.dim(`  ${onOneLine(skill?.description ?? "", 200)}`)];
+  const text = textOf({ files });
+  const lines = whole
+    ? onLines(redact(text).trimEnd())
+    : [onOneLine(redact(parse(text).skill?.description ?? ""), 200)];
+  return [`Would write ${file}:`, ...lines.map((line) => paint.dim(`  ${line}`))];
+}
+
+/** The text of the skill that a step writes. */
+export function textOf({ files }: Pick<Step, "files">): string {
+  return new TextDecoder().decode(files?.find(({ path }) => path === skillFile)?.bytes);
 }
 
 /** Where something is, in words. */

@@ -1,3 +1,4 @@
+import { hiddenCharacters, withoutHidden } from "../core/hidden.ts";
 import type { IngestProgress } from "../engine/ingest.ts";
 import type { Env } from "./main.ts";
 
@@ -57,9 +58,9 @@ function inWords(progress: IngestProgress): string {
   return `Reading sessions: ${percent}  ${filesDone} of ${files} files, ${megabytes(bytesDone)} of ${megabytes(bytes)} MB`;
 }
 
-/** Text from elsewhere on one line of a terminal: no control characters, no more than fits. */
+/** Text from elsewhere on one line of a terminal: nothing that is not seen, no more than fits. */
 export function onOneLine(text: string, most = 100): string {
-  const plain = text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+  const plain = withoutHidden(text).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
   return plain.length <= most ? plain : `${plain.slice(0, most - 1)}…`;
 }
 
@@ -114,8 +115,13 @@ export function onLines(text: string): string[] {
     .map((line) => onOneLine(line.replace(/\t/g, "  "), 400));
 }
 
-export function printLines(lines: readonly string[]): void {
-  process.stdout.write(`${lines.join("\n")}\n`);
+export function printLines(lines: readonly string[], stream: NodeJS.WriteStream = process.stdout): void {
+  stream.write(`${visible(lines.join("\n"))}\n`);
+}
+
+/** Whatever is printed, without what turns its direction or is not seen; only the sequences of colours stay. */
+export function visible(text: string): string {
+  return text.replace(hiddenCharacters, (found) => (found === "\u001b" ? found : ""));
 }
 
 export function printJson(value: unknown): void {

@@ -1,4 +1,4 @@
-import type { Reach } from "../core/change.ts";
+import type { Artifact, Reach } from "../core/change.ts";
 import type { Decision, Instinct } from "../core/instinct.ts";
 import { at } from "../core/instinct.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
@@ -9,7 +9,16 @@ import { note } from "./note.ts";
 import { plan } from "./plan.ts";
 import type { KeptFinding, Library, Store } from "./ports.ts";
 import { carryOut, type Settled } from "./publish.ts";
-import { type Choice, type History, historyOf, type Plan, type PublishDeps, type Step } from "./step.ts";
+import {
+  type Choice,
+  type History,
+  historyOf,
+  isTakingBack,
+  latestOf,
+  type Plan,
+  type PublishDeps,
+  type Step,
+} from "./step.ts";
 
 /** A lesson worth a person's yes or no, with what speaks for it. */
 export interface Suggestion {
@@ -60,7 +69,10 @@ export async function suggest(
       root: null,
     };
     const twin = suggestions.find((other) => isTwin(other.instinct, instinct));
-    const because = (await refuses(root, id)) ?? (twin ? `much like ${twin.instinct.name}` : null);
+    const because =
+      (await refuses(root, id)) ??
+      (twin ? `much like ${twin.instinct.name}` : null) ??
+      (isProposalTakenBack(history, instinct.id) ? "its proposal was taken back" : null);
     const next =
       because ??
       (suggestions.length >= most
@@ -110,6 +122,11 @@ function madeOf({ kept }: History): Set<string> {
   );
 }
 
+/** A proposal that was taken back is not made again, though its lesson is not refused. */
+function isProposalTakenBack(history: History, id: string): boolean {
+  return latestOf(history, id).some((change) => change.proposal && isTakingBack(change));
+}
+
 /** Whether a person's yes changed nothing, because something else said it already. */
 async function isCovered(store: Store, { changes }: History, id: string): Promise<boolean> {
   if (changes.some(({ change }) => change.instinct === id)) return false;
@@ -124,20 +141,28 @@ export type Keeping =
       readonly outcomes: readonly Settled[];
       readonly steps: readonly Step[];
       readonly belongsTo: string | null;
+      /** Another run did all of it before this one could. */
+      readonly already: boolean;
     }
   | { readonly kept: false; readonly because: string };
 
 /** Keeps an instinct, and notes that a person decided so. */
 export async function keep(deps: PublishDeps, instinct: Instinct, choice: Choice): Promise<Keeping> {
-  return perform(
+  const keeping = await perform(
     deps,
-    () => plan(deps, instinct, choice),
+    () => (choice.actor === "person" ? plan(deps, instinct, choice) : planMore(deps, instinct, choice)),
     choice.actor,
     () =>
       choice.actor === "person"
         ? [decided(instinct.id, "accepted", deps.clock.now(), choice.reach === "everywhere")]
         : [],
   );
+  if (!keeping.kept || keeping.outcomes.length > 0) return keeping;
+  const { kept, changes } = await historyOf(deps.store);
+  // The other run may be about to note that it is made.
+  const meant = changes.flatMap(({ change, state }) => (state === "intended" ? change : []));
+  const isIts = (one: Artifact) => one.instinct === instinct.id && one.reach !== "draft";
+  return { ...keeping, already: [...kept, ...meant].some(isIts) };
 }
 
 /** Carries a plan out; when the ground moved under it, it is planned once more. */
@@ -159,7 +184,8 @@ export async function perform(
     const failed = outcomes.find(({ done }) => !done);
     if (failed && outcomes.every(({ done }) => !done))
       return { kept: false, because: failed.because ?? "it could not be written" };
-    return { kept: true, outcomes, steps, belongsTo };
+    const already = outcomes.length > 0 && outcomes.every((one) => one.already);
+    return { kept: true, outcomes, steps, belongsTo, already };
   }
 }
 
@@ -194,29 +220,47 @@ export interface OwnPlan {
 
 /**
  * What Knack does by itself: what is kept gets its new evidence, and what turned active without anybody having been
- * asked becomes a draft.
+ * asked becomes a draft. Where a person took something back, nothing is done until they keep or accept something there.
  */
 export async function planOwn(
   deps: PublishDeps,
-  { only, now, asked }: { only?: ReadonlySet<string>; now: number; asked: ReadonlySet<string> },
+  {
+    only,
+    now,
+    asked,
+    refuses = async () => null,
+  }: Pick<SuggestOptions, "only" | "now" | "refuses"> & { asked: ReadonlySet<string> },
 ): Promise<OwnPlan[]> {
   const instincts = await deps.store.learning.instincts.list();
-  const { kept } = await historyOf(deps.store);
+  const history = await historyOf(deps.store);
+  const roots = new Map((await deps.store.projects.list()).map(({ id, root }) => [id, root]));
   const looking = { ...deps, library: listingOnce(deps.library) };
   const plans: OwnPlan[] = [];
   for (const instinct of instincts) {
     if ((only && !only.has(instinct.id)) || asked.has(instinct.id) || instinct.artifact !== "skill") continue;
     const { status } = at(instinct.standing, now);
-    const own = kept.filter(
+    const own = history.kept.filter(
       ({ kind, changes }) => kind === "skill" && changes.some((one) => one.instinct === instinct.id),
     );
     const live = own.find(({ reach }) => reach !== "draft");
     const reach = live?.reach ?? "draft";
     if (live ? status !== "active" && status !== "promoted" : status !== "active") continue;
+    if (latestOf(history, instinct.id).some(isTakingBack)) continue;
+    if ((await refuses(roots.get(instinct.project) ?? null, instinct.project)) !== null) continue;
     const choice: Choice = { reach, actor: "knack" };
-    plans.push({ instinct, choice, plan: await plan(looking, instinct, choice) });
+    plans.push({ instinct, choice, plan: await planMore(looking, instinct, choice) });
   }
   return plans.filter(({ plan: { ok, ...rest } }) => ok && "steps" in rest && rest.steps.length > 0);
+}
+
+/** A plan without what is kept and was deleted by hand: a person did that, and Knack does not make it again unasked. */
+async function planMore(deps: PublishDeps, instinct: Instinct, choice: Choice): Promise<Plan> {
+  const planned = await plan(deps, instinct, choice);
+  if (!planned.ok) return planned;
+  const { kept } = await historyOf(deps.store);
+  const places = new Set(kept.map(({ path }) => path));
+  const isMissing = ({ change }: Step) => change.before === null && places.has(change.path);
+  return { ...planned, steps: planned.steps.filter((step) => !isMissing(step)) };
 }
 
 /** Plans alone change nothing, so a folder has to be listed once for all of them. */

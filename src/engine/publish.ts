@@ -25,6 +25,8 @@ export interface Settled {
   readonly because: string | null;
   /** The disk refused; trying again would not help. */
   readonly disk: boolean;
+  /** Another run did the same, or was about to, before this one could. */
+  readonly already: boolean;
 }
 
 /**
@@ -34,28 +36,44 @@ export interface Settled {
  */
 export async function carryOut(
   deps: PublishDeps,
-  steps: readonly Step[],
+  planned: readonly Step[],
   actor: Actor,
   decided: readonly LedgerEntry[] = [],
 ): Promise<Settled[] | null> {
+  const steps: Step[] = [];
+  for (const step of planned) steps.push({ ...step, change: await withOrigin(deps, step.change) });
   for (const { change, files } of steps) if (change.kind === "skill") await keepVersions(deps, change, files);
-  const current = await deps.store.transaction(async (tx) => {
+  const already = await deps.store.transaction(async (tx) => {
     const history = await historyOf(tx);
     const known = new Set(history.changes.map(({ change }) => change.id));
     if (steps.some(({ change }) => !known.has(change.id) && idFor(change, history) !== change.id))
-      return false;
+      return null;
     // Later than every other change, also for a clock that was set back: what was done last is undone first.
     const at = Math.max(deps.clock.now(), ...history.changes.map((one) => one.at + 1));
     await note(tx, [...decided, ...steps.map(({ change }) => intended(change, actor, at))]);
-    return true;
+    return known;
   });
-  if (!current) return null;
+  if (already === null) return null;
   const outcomes: Settled[] = [];
   for (const { change } of steps) {
     // A place that cannot be written now is told of, and not tried again behind the person's back.
-    outcomes.push(await conclude(deps, change, await settle(deps, change)));
+    const settled = await conclude(deps, change, await settle(deps, change));
+    outcomes.push({ ...settled, already: already.has(change.id) });
   }
   return outcomes;
+}
+
+/** A rule with whether Knack makes its file: it did for the rules that are in it, or there is none yet. */
+async function withOrigin({ library, store }: PublishDeps, change: Change): Promise<Change> {
+  if (change.kind !== "rule" || change.before !== null) return change;
+  const { newFile: _, ...rest } = change;
+  const read = await library.readText(change.path);
+  const ids = new Set(read.found === "text" ? rulesIn(read.text).rules.map(({ id }) => id) : []);
+  const { kept } = await historyOf(store);
+  const isNew =
+    read.found === "missing" ||
+    kept.some((one) => one.path === change.path && one.newFile && ids.has(one.name));
+  return isNew ? { ...rest, newFile: true } : rest;
 }
 
 /** What keeps a change from being done, as a value: null when it is done. */
@@ -109,7 +127,7 @@ async function conclude(deps: PublishDeps, change: Change, hindrance: Hindrance)
         : { ...common, type: "change.dropped", key: `change:${id}:dropped`, data: { id, because } };
     await note(tx, [entry]);
   });
-  return { change, done: because === null, because, disk: hindrance?.disk ?? false };
+  return { change, done: because === null, because, disk: hindrance?.disk ?? false, already: false };
 }
 
 async function settleSkill(deps: PublishDeps, change: Change): Promise<string | null> {
@@ -152,7 +170,7 @@ function changedByHand(path: string): string {
 
 /** Rules share their file with whatever a person writes there, so only the line counts. */
 async function settleRule({ library }: PublishDeps, change: Change): Promise<string | null> {
-  const { name, path, root, before, after, reach } = change;
+  const { name, path, root, before, after, reach, newFile } = change;
   for (let tries = 0; tries < 5; tries++) {
     const read = await library.readText(path);
     if (read.found === "unreadable") return `${path} cannot be read: ${read.message}`;
@@ -165,7 +183,7 @@ async function settleRule({ library }: PublishDeps, change: Change): Promise<str
     if (!next.changed) return `${path}: ${ruleRefusals[next.because]}`;
     if (after !== null && reach === "me") await library.excludeFromGit(root, path);
     const written =
-      next.text === "" && expecting !== null
+      next.text === "" && expecting !== null && newFile
         ? await library.removeText(path, { expecting })
         : await library.writeText(path, next.text, { expecting, root });
     if (written.written) {
@@ -191,7 +209,7 @@ export async function repair(deps: PublishDeps): Promise<Settled[]> {
     const hindrance = await settle(deps, change);
     outcomes.push(
       hindrance?.disk
-        ? { change, done: false, because: hindrance.because, disk: true }
+        ? { change, done: false, because: hindrance.because, disk: true, already: false }
         : await conclude(deps, change, hindrance),
     );
   }

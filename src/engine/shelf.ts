@@ -155,8 +155,10 @@ async function contentOf({ library }: PublishDeps, { kind, path, name }: Artifac
 
 /** What taking these steps back says about the instincts behind them. */
 export function decidedByUndo(steps: readonly Step[], at: number): LedgerEntry[] {
+  // A proposal only waits: without it, what was learned and what is live stay as they are.
+  const lasting = steps.filter(({ change }) => !change.proposal);
   const back = new Set(steps.flatMap(({ change }) => (change.after === null ? [] : change.instinct)));
-  const gone = new Set(steps.map(({ change }) => change.instinct).filter((id) => !back.has(id)));
+  const gone = new Set(lasting.map(({ change }) => change.instinct).filter((id) => !back.has(id)));
   return [
     // What a person takes back is not offered right again; what they bring back is no longer refused.
     ...[...gone].map((id) => decided(id, "rejected", at)),

@@ -80,6 +80,20 @@ export async function historyOf({ learning }: Store): Promise<History> {
   return { changes, kept: keptBy(changes.filter(({ state }) => state === "made")) };
 }
 
+/** The latest changes that were made where something was kept of an instinct; those of one go are together. */
+export function latestOf({ changes }: History, instinct: string): Change[] {
+  const places = new Set(
+    changes.flatMap(({ change }) => (change.instinct === instinct ? [placeOf(change)] : [])),
+  );
+  const made = changes.filter(({ change, state }) => state === "made" && places.has(placeOf(change)));
+  return made.filter(({ at }) => at === made.at(-1)?.at).map(({ change }) => change);
+}
+
+/** Whether a change takes back what was written; an undo may as well bring back what was taken away. */
+export function isTakingBack({ why, before }: Change): boolean {
+  return why === "undo" && before !== null;
+}
+
 /** What is planned for: an instinct, and everything about it that decides. */
 export interface Subject {
   readonly instinct: Instinct;
@@ -134,13 +148,14 @@ export function no(because: string): Plan {
 
 /** A change with its id. */
 export function changeOf(
-  { kind, name, path, root, reach, instinct, proposal }: Artifact,
+  { kind, name, path, root, reach, instinct, proposal, newFile }: Artifact,
   before: string | null,
   after: string | null,
   why: Change["why"],
   history: History,
 ): Change {
-  const artifact = { kind, name, path, root, reach, instinct, ...(proposal ? { proposal } : {}) };
+  const marks = { ...(proposal ? { proposal } : {}), ...(newFile ? { newFile } : {}) };
+  const artifact = { kind, name, path, root, reach, instinct, ...marks };
   const id = idFor({ ...artifact, before, after, why }, history);
   return { ...artifact, id, why, before, after };
 }

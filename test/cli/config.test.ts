@@ -57,6 +57,37 @@ describe("knack config", () => {
     }
   });
 
+  test.each([
+    ["the person", ".knack/config.json"],
+    ["a project", "work/harbor-api/.knack/config.json"],
+  ])("of %s that cannot be read are wrong to the doctor, and broken to status", async (_, file) => {
+    const { home } = machine();
+    await knack(["learn", "--yes"], { home });
+    mkdirSync(join(home, file, ".."), { recursive: true });
+    writeFileSync(join(home, file), '{"suggestions": "many"}');
+    const says = `The settings in ${join(home, file)} cannot be read: suggestions: `;
+    const doctor = await knack(["doctor"], { home });
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toContain(`wrong  settings     ${says}`);
+    const status = await knack(["status", "--json"], { home });
+    expect(status.code).toBe(1);
+    expect(JSON.parse(status.stdout)).toMatchObject({ off: [], broken: [expect.stringContaining(says)] });
+    writeFileSync(join(home, file), "{}");
+    for (const verb of ["doctor", "status"]) expect((await knack([verb], { home })).code).toBe(0);
+  });
+
+  test("of a project that cannot be read leave the others alone", async () => {
+    const { home, harbor } = machine({ sessions: /tests-need-a-database/ });
+    await knack(["learn", "--yes"], { home });
+    mkdirSync(join(harbor, ".knack"));
+    writeFileSync(join(harbor, ".knack/config.json"), "{");
+    const { code, stdout } = await knack(["learn", "--yes"], { home });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringContaining("Passed over 1 session: The settings in "),
+    });
+  });
+
   test("limits suggestions, and names skills with the prefix", async () => {
     const { home, harbor } = machine({ sessions: databaseSessions });
     await knack(["config", "set", "prefix", "my-"], { home });

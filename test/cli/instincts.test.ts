@@ -1,6 +1,14 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { knack } from "../helpers/knack.ts";
-import { filesIn, machine, nameOfLesson, nameOfSkill } from "../helpers/machine.ts";
+import {
+  addExample,
+  exampleSessions,
+  filesIn,
+  machine,
+  nameOfLesson,
+  nameOfSkill,
+} from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 const heights = await nameOfLesson(/metres/);
@@ -44,6 +52,25 @@ describe("knack instincts", () => {
     });
     expect((await knack(["instincts", "show", "nothing"], { home })).code).toBe(2);
   });
+});
+
+test("nothing that turns the direction of a line or cannot be seen reaches the terminal", async () => {
+  const own = machine({ sessions: /nothing/ });
+  const example = exampleSessions().find((one) => one.includes("generated-schema")) as string;
+  const path = addExample(own, example);
+  const hidden = "\u202e\u200b\u2066\u{e0041}\u{e0042}";
+  writeFileSync(
+    path,
+    readFileSync(path, "utf8").replaceAll("schema/harbor.json", `schema/${hidden}harbor.json`),
+  );
+  const words = [[], ["instincts"], ["sessions"], ["learn", "--yes"], ["skills"], ["status"]];
+  let printed = "";
+  for (const one of words) {
+    const { stdout, stderr } = await knack(one, { home: own.home });
+    printed += stdout + stderr;
+  }
+  expect(printed).toContain("schema/harbor.json");
+  expect(printed).not.toMatch(/[\u202e\u200b\u2066\u{e0041}\u{e0042}]/u);
 });
 
 describe("knack status", () => {

@@ -52,7 +52,8 @@ describe("knack skills", () => {
     }
     const wrong = await knack(["skills", "show", `${bare}-x`], { home: own.home });
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("Perhaps ") });
-    expect((await knack(["skills", "dance"], { home: own.home })).code).toBe(2);
+    for (const words of [["dance"], ["list", "extra"], ["list", "--json=maybe"]])
+      expect((await knack(["skills", ...words], { home: own.home })).code).toBe(2);
   });
 
   test("undoes byte for byte, is not asked about again at once, and unskip brings it back", async () => {
@@ -66,7 +67,12 @@ describe("knack skills", () => {
     expect(dry.stdout).toContain("Nothing was written (--dry-run).");
     expect(existsSync(skillIn(own))).toBe(true);
     for (const one of (await listed(own)).skills)
-      expect((await knack(["skills", "undo", one.name], { home: own.home })).code).toBe(0);
+      expect(await knack(["skills", "undo", one.name], { home: own.home })).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(
+          `${one.name} is not suggested again. To take that back: knack skills unskip ${one.name}\n`,
+        ),
+      });
     expect(filesIn(agents)).toEqual(before);
     expect((await knack(["skills", "undo"], { home: own.home })).code).toBe(1);
     expect((await listed(own)).skipped.map((one) => one.name)).toContain(bare);

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cli, knack } from "../helpers/knack.ts";
 import { addExample, exampleSessions, type Machine, machine } from "../helpers/machine.ts";
@@ -35,10 +35,21 @@ describe("a person who is asked", () => {
       await terminal.says("?");
       await terminal.sees("e edit it first");
       await terminal.says("d");
-      await terminal.sees("+## Evidence");
+      await terminal.sees("There is no skill like it yet: all of this is new.");
+      await terminal.sees("\n## Evidence");
       await terminal.presses("Enter");
       await terminal.sees("Where? [m]e, [r]epository, [e]verywhere (Enter: only me)");
-      await terminal.says("r");
+      await terminal.says("rubbish");
+      await terminal.sees(/Where\?[\s\S]*rubbish[\s\S]*Where\?/);
+      await terminal.says("everywhere");
+      await terminal.sees(/Would write ~\/\.claude\/skills\/[\s\S]*Write it\? \[Y\/n\]/);
+      await terminal.says("n");
+      await terminal.sees(/Write it\? \[Y\/n\] n\s+Keep\?/);
+      await terminal.presses("Enter");
+      await terminal.sees(/Keep\?[^\n]*\s+Where\?[^\n]*\(Enter: only me\)\s*$/);
+      await terminal.says("repository");
+      await terminal.sees(/Would write ~\/work\/harbor-api\/[\s\S]*Write it\? \[Y\/n\]\s*$/);
+      await terminal.presses("Enter");
       await terminal.sees("It is live:");
       await terminal.sees("undo:    knack skills undo ");
       await terminal.sees("ended with 0");
@@ -61,8 +72,12 @@ describe("a person who is asked", () => {
         await terminal.says("n");
         await terminal.sees("3 of 5");
         await terminal.says("e");
+        await terminal.sees(/Would add to [^\n]*\n\s+- Edited by Ada: /);
+        await terminal.presses("Enter");
         await terminal.sees("Where?");
         await terminal.says("e");
+        await terminal.sees(/Would add to ~\/\.(?:claude|codex)\/[\s\S]*Edited by Ada: [\s\S]*Write it\?/);
+        await terminal.presses("Enter");
         await terminal.sees("It is live:");
         await terminal.sees("4 of 5");
         await terminal.presses("C-d");
@@ -79,6 +94,56 @@ describe("a person who is asked", () => {
     expect(rules).toEqual([expect.stringContaining("Edited by Ada: ")]);
     const { stdout } = await knack(["skills", "list", "--json"], { home: own.home });
     expect(JSON.parse(stdout).skipped).toHaveLength(1);
+  });
+
+  test("is told how the editor ended, and that an empty text is none", async () => {
+    const own = machine({ sessions: /tests-need-a-database/ });
+    const editor = join(own.home, "editor.sh");
+    const turn = join(own.home, "turn");
+    writeFileSync(editor, `#!/bin/sh\n[ -e "${turn}" ] || { : > "${turn}"; exit 1; }\n: > "$1"\n`, {
+      mode: 0o755,
+    });
+    await sitDown(
+      own,
+      async (terminal) => {
+        await terminal.sees("Keep? [Y/n/e/d/s]");
+        await terminal.says("e");
+        await terminal.sees(/ended with 1, so\s+nothing was changed\./);
+        await terminal.says("e");
+        await terminal.sees("The text is empty, so nothing was changed.");
+        await terminal.says("n");
+        await terminal.sees("ended with 0");
+      },
+      { EDITOR: editor },
+    );
+    expect(await statuses(own.home)).toEqual([]);
+  });
+
+  test("sees a new line in the file it would be added to, and a new skill beside the one most like it", async () => {
+    const own = machine({ sessions: /generated-schema/ });
+    writeFileSync(join(own.harbor, "CLAUDE.local.md"), "# Mine\n\nBe kind.\n");
+    await sitDown(own, async (terminal) => {
+      await terminal.sees("Keep? [Y/n/e/d/s]");
+      await terminal.says("d");
+      await terminal.sees(/--- a\/CLAUDE\.local\.md[\s\S]*\n Be kind\.[\s\S]*\n\+- /);
+      await terminal.presses("C-d");
+      await terminal.sees("ended with 0");
+    });
+    const other = machine({ sessions: /tests-need-a-database/ });
+    const path = join(other.harbor, ".claude/skills/test-data/SKILL.md");
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(
+      path,
+      "---\nname: test-data\ndescription: Use when npm test says DATABASE_URL is not set on another branch, copy its seeds.\n---\n\nMine.\n",
+    );
+    await sitDown(other, async (terminal) => {
+      await terminal.sees("Keep? [Y/n/e/d/s]");
+      await terminal.says("d");
+      await terminal.sees("Compared with the skill most like it, ~/work/harbor-api/.claude/skills/test-data");
+      await terminal.sees("\n+## Evidence");
+      await terminal.presses("C-d");
+      await terminal.sees("ended with 0");
+    });
   });
 
   test("ends politely with Ctrl-C, with nothing written", async () => {

@@ -57,6 +57,7 @@ describe("knack run, with a real client", () => {
       const ended = await run(words, stage.project, env);
       expect(ended).toMatchObject({ code: 0, stdout: "The tests pass.\n" });
       expect(ended.stderr).toContain("Read 1 session in 1 project.");
+      expect(ended.stderr).toMatch(/knack learn \/\S+\.jsonl --yes\n/);
       expect(ended.stderr).toContain("worked: cp .env.test .env && npm test --silent");
       expect(ended.stderr).toContain("Nothing was written.");
       expect(existsSync(join(stage.project, ".claude"))).toBe(false);
