@@ -82,12 +82,17 @@ function lastPart(run: string): string {
   return run.slice(run.lastIndexOf("/") + 1);
 }
 
-/** What is told of a change: drafts that make room are not news. */
+/** What is told of a change: drafts that make room are not news, a rule that does is. */
 export function isWritten({ change }: Pick<Step, "change">): boolean {
-  return change.why !== "remove";
+  return change.why !== "remove" || change.kind === "rule";
 }
 
 function previewOf({ change, files, diff }: Step, paint: Paint, env: Env, whole: boolean): string[] {
+  if (change.kind === "rule" && change.after === null)
+    return [
+      `Would take out of ${short(change.path, env)}, because you have said the opposite since:`,
+      paint.dim(`  - ${onOneLine(change.before ?? "", 320)}`),
+    ];
   if (change.kind === "rule")
     return [
       `Would add to ${short(change.path, env)}:`,
