@@ -193,8 +193,8 @@ async function mostLike(knack: Knack, text: string, root: string | null): Promis
 export function tellKeeping(keeping: Keeping, { instinct }: Suggestion, env: Env): string[] {
   if (!keeping.kept) return [`Not kept: ${keeping.because}.`];
   if (keeping.already) return [`${instinct.name} was already kept by another run.`];
-  const written = keeping.outcomes.filter(({ change, done }) => change.why !== "remove" || !done);
-  const [first] = written;
+  const written = keeping.outcomes.filter((one) => isWritten(one) || !one.done);
+  const first = written.find(({ change }) => change.why !== "remove") ?? written[0];
   if (!first) return ["It is said already; nothing was written."];
   const name = first.change.name;
   if (keeping.belongsTo !== null)

@@ -38,15 +38,15 @@ export async function planRule(deps: PublishDeps, subject: Subject): Promise<Pla
   // An order with a hole in it helps nobody.
   if (clean.includes("[redacted:")) return no("a secret stood in it");
   const history = await historyOf(deps.store);
-  const steps: Step[] = [];
+  const old = await overtaken(deps, instinct.id, history);
+  const steps: Step[] = old.map((one) => removal(one, one.content, history, null));
   for (const { path, root: home, named } of targets) {
     const read = await deps.library.readText(path);
     if (read.found === "unreadable") return no(`${path} cannot be read: ${read.message}`);
     const before = read.found === "text" ? read.text : "";
     const line = ruleLine(named || isFarAway(subject) ? `In ${projectName}: ${clean}` : clean);
     if (keptIn(history, instinct.id, path)) continue;
-    const old = await overtaken(deps, instinct.id, path, history);
-    const rest = old.reduce((text, { name }) => without(text, name), before);
+    const rest = old.reduce((text, one) => (one.path === path ? without(text, one.name) : text), before);
     if (saysAlready(rest, line)) continue;
     const taken = new Set(rulesIn(before).rules.map(({ id }) => id));
     const name = freeName(instinct.name, (one) => taken.has(one));
@@ -60,7 +60,6 @@ export async function planRule(deps: PublishDeps, subject: Subject): Promise<Pla
     };
     const added = addRule(rest, { id: name, line });
     if (!added.changed) return no(`${path}: ${ruleRefusals[added.because]}`);
-    steps.push(...old.map((one) => removal(one, one.content, history, null)));
     steps.push({
       change: changeOf(artifact, null, line, "create", history),
       files: null,
@@ -89,15 +88,10 @@ function saysAlready(text: string, line: string): boolean {
     .some((other) => overlap(termsOf(other), terms) >= defaults.rule.near && !areContrary(other, line));
 }
 
-/** The rules of a file that a later word of the person has overtaken. */
-async function overtaken(
-  { store }: PublishDeps,
-  instinct: string,
-  path: string,
-  { kept }: History,
-): Promise<Kept[]> {
+/** The rules, in whatever file, that a later word of the person has overtaken. */
+async function overtaken({ store }: PublishDeps, instinct: string, { kept }: History): Promise<Kept[]> {
   const others = new Set((await store.learning.findings.opposing(instinct)).map((one) => one.instinct));
-  return kept.filter((one) => one.kind === "rule" && one.path === path && others.has(one.instinct));
+  return kept.filter((one) => one.kind === "rule" && others.has(one.instinct));
 }
 
 function keptIn({ kept }: History, instinct: string, path: string): boolean {
