@@ -86,7 +86,9 @@ describe("a rule that the person later says the opposite of", () => {
     expect(text).toContain("never pnpm");
     expect(text).not.toContain("never npm");
     await undo(own);
-    expect(readFileSync(join(own.repository, "CLAUDE.md"), "utf8")).toContain("never npm install");
+    const back = readFileSync(join(own.repository, "CLAUDE.md"), "utf8");
+    expect(back).toContain("never npm install");
+    expect(back).not.toContain("never pnpm");
   });
 });
 

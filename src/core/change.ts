@@ -16,6 +16,8 @@ export interface Artifact {
   readonly instinct: string;
   /** For a draft: a lesson for a skill that a person wrote, which waits for their yes. */
   readonly proposal?: true;
+  /** The instinct in whose favour it is taken out: undoing one undoes the other. */
+  readonly replacedBy?: string;
   /** For a rule: Knack made the file it stands in, which goes with the last rule. */
   readonly newFile?: true;
 }

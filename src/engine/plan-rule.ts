@@ -39,7 +39,9 @@ export async function planRule(deps: PublishDeps, subject: Subject): Promise<Pla
   if (clean.includes("[redacted:")) return no("a secret stood in it");
   const history = await historyOf(deps.store);
   const old = await overtaken(deps, instinct.id, history);
-  const steps: Step[] = old.map((one) => removal(one, one.content, history, null));
+  const steps: Step[] = old.map((one) =>
+    removal({ ...one, replacedBy: instinct.id }, one.content, history, null),
+  );
   for (const { path, root: home, named } of targets) {
     const read = await deps.library.readText(path);
     if (read.found === "unreadable") return no(`${path} cannot be read: ${read.message}`);

@@ -234,7 +234,7 @@ export async function planUndo(
   });
   const [newest] = latest.filter(({ change }) => isMeant(change)).sort((a, b) => b.at - a.at);
   const group = latest.filter(
-    ({ change, at }) => at === newest?.at && change.instinct === newest.change.instinct,
+    ({ change, at }) => at === newest?.at && sakeOf(change) === sakeOf(newest.change),
   );
   const steps: Step[] = [];
   for (const { change } of group) {
@@ -242,6 +242,11 @@ export async function planUndo(
     steps.push(await undoStep(deps, back));
   }
   return steps;
+}
+
+/** The instinct for whose sake a change was made. */
+function sakeOf({ instinct, replacedBy }: Change): string {
+  return replacedBy ?? instinct;
 }
 
 async function undoStep(deps: PublishDeps, change: Change): Promise<Step> {

@@ -148,13 +148,17 @@ export function no(because: string): Plan {
 
 /** A change with its id. */
 export function changeOf(
-  { kind, name, path, root, reach, instinct, proposal, newFile }: Artifact,
+  { kind, name, path, root, reach, instinct, proposal, newFile, replacedBy }: Artifact,
   before: string | null,
   after: string | null,
   why: Change["why"],
   history: History,
 ): Change {
-  const marks = { ...(proposal ? { proposal } : {}), ...(newFile ? { newFile } : {}) };
+  const marks = {
+    ...(proposal ? { proposal } : {}),
+    ...(newFile ? { newFile } : {}),
+    ...(replacedBy ? { replacedBy } : {}),
+  };
   const artifact = { kind, name, path, root, reach, instinct, ...marks };
   const id = idFor({ ...artifact, before, after, why }, history);
   return { ...artifact, id, why, before, after };
