@@ -124,6 +124,30 @@ const objections: readonly LessonSign[] = [
   ...(["saysNo", "rejected", "grants", "apologises", "admits", "again"] as const),
 ];
 
+/** Whether any sentence can be an order to keep, or a rule: no other signs suffice, and most turns have none of these. */
+export function mayInstruct({ words, sentences }: Turn): boolean {
+  const lower = words.toLowerCase();
+  return (
+    [says.standing, says.writesRule, says.updatesRules, says.choosesLanguage, says.followsProcess].some(
+      (pattern) => pattern.test(lower),
+    ) ||
+    sentences.some((sentence) => {
+      const bare = withoutOpening(sentence.toLowerCase());
+      return says.ordersAlways.test(bare) || says.remembers.test(bare) || savedName(sentence) !== null;
+    })
+  );
+}
+
+/** The same for a rule of the project. */
+export function mayState({ words }: Turn): boolean {
+  const lower = words.toLowerCase();
+  return (
+    [says.tellsCustom, says.followsRules, says.pointsOut, says.ordersSteps, says.ruleFile].some((pattern) =>
+      pattern.test(lower),
+    ) || /\b[A-Z]{3,}\.md\b/.test(words)
+  );
+}
+
 /** The signs, for and against, that a sentence orders something to be kept. */
 export function instructionSigns(turn: Turn, said: string): Set<InstructionSign> {
   const sentence = said.toLowerCase();

@@ -1,7 +1,16 @@
 import type { FindingKind } from "../finding.ts";
 import { policy } from "../policy.ts";
 import * as says from "./phrases.ts";
-import { contentOf, conventionSigns, instructionSigns, lessonSigns, objects, savedName } from "./signs.ts";
+import {
+  contentOf,
+  conventionSigns,
+  instructionSigns,
+  lessonSigns,
+  mayInstruct,
+  mayState,
+  objects,
+  savedName,
+} from "./signs.ts";
 import { asks, withoutOpening } from "./speech.ts";
 import type { Turn } from "./turns.ts";
 
@@ -19,33 +28,33 @@ export function judge(turn: Turn): Verdict | null {
   if (turn.resent || turn.again > resent) return null;
   if ([turn.next, turn.words].some((words) => says.withdraws.test(withoutOpening(words.toLowerCase()))))
     return null;
-  const instruction = instructionIn(turn);
+  const instruction = mayInstruct(turn) ? instructionIn(turn) : none;
   if (instruction.confidence >= bar.instruction) return instruction;
-  const convention = conventionIn(turn);
+  const convention = mayState(turn) ? conventionIn(turn) : none;
   const signs = lessonSigns(turn);
   const lesson = turn.opening ? 0 : likelihood(policy.detect.lesson, signs, turn.words);
   if (convention.confidence >= Math.max(bar.convention, lesson)) return convention;
+  const objected = objects(signs);
   // Agreement teaches nothing, however warmly the agent takes it.
-  if (signs.has("agrees") && !objects(signs) && instruction.confidence < bar.lesson) return null;
+  if (lesson < bar.lesson || (signs.has("agrees") && !objected && instruction.confidence < bar.lesson))
+    return null;
   // Who only asks has not said what to do instead: another session has to agree before anybody is shown it.
-  const sure = turn.sentences.every(asks) ? Math.min(lesson, bar.question) : lesson;
-  return lesson >= bar.lesson ? lessonIn(turn, sure, objects(signs), instruction, convention) : null;
+  const confidence = turn.sentences.every(asks) ? Math.min(lesson, bar.question) : lesson;
+  return objected
+    ? { kind: "user-correction", confidence, sentences: turn.sentences }
+    : { ...told(turn), confidence };
 }
+
+const none: Verdict = { kind: "explicit-instruction", confidence: 0, sentences: [] };
 
 /**
  * Whoever objects corrects, and does so with the whole turn: what is wrong stands in one sentence, what is right in
  * another. Whoever does not tells what to do from now on, or how things are here.
  */
-function lessonIn(
-  turn: Turn,
-  confidence: number,
-  objected: boolean,
-  instruction: Verdict,
-  convention: Verdict,
-): Verdict {
-  if (objected) return { kind: "user-correction", confidence, sentences: turn.sentences };
-  const told = convention.confidence > instruction.confidence ? convention : instruction;
-  return { ...told, confidence, sentences: told.sentences.length > 0 ? told.sentences : turn.sentences };
+function told(turn: Turn): Verdict {
+  const [instruction, convention] = [instructionIn(turn), conventionIn(turn)];
+  const surer = convention.confidence > instruction.confidence ? convention : instruction;
+  return { ...surer, sentences: surer.sentences.length > 0 ? surer.sentences : turn.sentences };
 }
 
 /** An order to keep is one sentence, often within a task; nobody gives it by asking. */
