@@ -147,7 +147,7 @@ describe("ordinary words of developers", () => {
     "ssh-keygen -t ed25519 -f ~/.ssh/id_ed25519",
     "env | grep NODE",
     "printenv PATH",
-    "Read `~/.npmrc` when `curl registry.npmjs.org` fails.",
+    "Read `~/.npmrc` when `curl registry.example.com` fails.",
     "base64 -d secret.b64 > secret.bin",
     "(echo > /dev/tcp/localhost/5432) && echo up",
     "nc -z localhost 5432",
