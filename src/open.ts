@@ -6,6 +6,7 @@ import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
 import type { ProjectFold } from "./core/ledger.ts";
+import { redact } from "./core/redact.ts";
 import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
@@ -215,7 +216,7 @@ export async function openKnack({
       // A project whose settings cannot be read is passed over; the others are not its concern.
       const readable = here !== null && whyNotLearn(home, here, here) === null;
       const most = options?.most ?? settingsFor(home, readable ? here : null).suggestions;
-      return suggest(publishing, { now: clock.now(), refuses, ...options, most });
+      return suggest({ ...publishing, redactor: lightly }, { now: clock.now(), refuses, ...options, most });
     },
     plan: (instinct, choice) => plan(publishing, instinct, choice),
     keep: (instinct, choice) => keep(publishing, instinct, choice),
@@ -299,6 +300,12 @@ async function evidenceOf(store: Store, instinct: Instinct): Promise<InstinctEvi
     decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision }) => ({ at, decision })),
   };
 }
+
+/** For what is only shown, of what was scrubbed when it was read: the patterns alone, without waiting for secretlint. */
+const lightly: Redactor = {
+  scrub: async (fields) => fields.map(({ text }) => redact(text)),
+  close: async () => {},
+};
 
 /** Where the agents of this machine leave their sessions. */
 export function sessionFolders(env: Readonly<Record<string, string | undefined>>): string[] {
