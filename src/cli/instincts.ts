@@ -1,5 +1,5 @@
 import { KnackError } from "../core/errors.ts";
-import { at, type Instinct, type InstinctStatus } from "../core/instinct.ts";
+import { type Instinct, type InstinctStatus, standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
 import type { InstinctEvidence, Knack } from "../open.ts";
 import { instinctOnWire } from "./learned-on-wire.ts";
@@ -71,7 +71,7 @@ async function list(knack: Knack, filter: Filter, env: Env): Promise<number> {
   const every = await knack.instincts();
   const part = filter.project?.toLowerCase();
   const meant = every.filter(({ project, standing }) => {
-    const { status } = at(standing, now);
+    const { status } = standingAt(standing, now);
     return (
       (filter.status === undefined ? filter.all || !past.includes(status) : status === filter.status) &&
       (part === undefined || `${names.get(project) ?? ""}\n${project}`.toLowerCase().includes(part))
@@ -104,7 +104,7 @@ function row(
   names: ReadonlyMap<string, string>,
   now: number,
 ) {
-  const { status, confidence } = at(standing, now);
+  const { status, confidence } = standingAt(standing, now);
   return [
     id,
     status,
@@ -125,7 +125,7 @@ async function show(knack: Knack, word: string, json: boolean, env: Env): Promis
     return 0;
   }
   const paint = paintFor(process.stdout, env);
-  const { status, confidence } = at(instinct.standing, Date.now());
+  const { status, confidence } = standingAt(instinct.standing, Date.now());
   const all = new Map((await knack.instincts()).map((one) => [one.id, one]));
   printLines([
     `${paint.bold(instinct.name)}  ${paint.dim(`${instinct.id}, ${instinct.artifact}`)}`,

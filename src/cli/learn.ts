@@ -16,7 +16,7 @@ import { calledAs, counted, paintFor, printJson, printLines, progressOn } from "
 import { transcripts } from "./transcripts.ts";
 
 /** How `knack learn` and its like are told what to do. */
-export const learnArgs = {
+const learnArgs = {
   json: { type: "boolean", description: "print one JSON object; asks nothing" },
   "dry-run": { type: "boolean", description: "write nothing anywhere; say what would be" },
   yes: { type: "boolean", description: "keep what is suggested without asking" },
@@ -77,7 +77,7 @@ export function whereOf(word: string | undefined): Live | null {
 }
 
 /** Learns from these paths, or from all sessions of this machine, and asks what to keep. */
-export async function learnFrom(
+async function learnFrom(
   paths: readonly string[] | null,
   flags: LearnFlags,
   surroundings: Surroundings,

@@ -1,5 +1,5 @@
 import type { Change } from "../core/change.ts";
-import { at, type Instinct } from "../core/instinct.ts";
+import { type Instinct, standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
 import type { LeftOut } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
@@ -64,7 +64,7 @@ export function instinctOnWire(instinct: Instinct, now: number) {
   return {
     id,
     name,
-    ...at(standing, now),
+    ...standingAt(standing, now),
     sessions: standing.sessions,
     firstAt: iso(standing.firstAt),
     lastAt: iso(standing.lastAt),

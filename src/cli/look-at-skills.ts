@@ -1,4 +1,4 @@
-import { at } from "../core/instinct.ts";
+import { standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
 import { editOf, type Shelved } from "../engine/shelf.ts";
 import type { Knack } from "../open.ts";
@@ -74,32 +74,9 @@ async function skippedBy(knack: Knack) {
 }
 
 function shelvedOnWire(one: Shelved) {
-  const {
-    name,
-    kind,
-    state,
-    reach,
-    path,
-    confidence,
-    sessions,
-    evidence,
-    instinct,
-    belongsTo,
-    at: when,
-  } = one;
-  return {
-    name,
-    kind,
-    status: state,
-    reach,
-    path,
-    confidence,
-    sessions,
-    evidence,
-    instinct,
-    belongsTo,
-    at: iso(when),
-  };
+  const { name, kind, reach, path, confidence, sessions, evidence, instinct, belongsTo } = one;
+  const told = { reach, path, confidence, sessions, evidence, instinct, belongsTo };
+  return { name, kind, status: one.state, ...told, at: iso(one.at) };
 }
 
 /** The text of something kept, or of a lesson, and what speaks for it. */
@@ -129,7 +106,7 @@ export async function show({ args, env }: SkillsCall, word: string): Promise<num
         "",
       ]);
     if (instinct && evidence) {
-      const { status, confidence } = at(instinct.standing, Date.now());
+      const { status, confidence } = standingAt(instinct.standing, Date.now());
       printLines([
         `${paint.bold(instinct.name)}  ${paint.dim(`${instinct.id}, ${status}, ${confidence.toFixed(2)} sure`)}`,
         ...evidenceLines(evidence),

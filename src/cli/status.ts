@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { homeOf, isDisabled } from "../config.ts";
-import { at } from "../core/instinct.ts";
+import { standingAt } from "../core/instinct.ts";
 import type { Shelved } from "../engine/shelf.ts";
 import { type Knack, openKnack, sessionFolders } from "../open.ts";
 import { brokenSettings, whyNotLearn } from "../settings.ts";
@@ -86,7 +86,7 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
 async function byStatus(knack: Knack): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const { standing } of await knack.instincts()) {
-    const now = at(standing, Date.now()).status;
+    const now = standingAt(standing, Date.now()).status;
     counts[now] = (counts[now] ?? 0) + 1;
   }
   return counts;

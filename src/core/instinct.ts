@@ -209,7 +209,7 @@ function changeOf(items: readonly Evidence[], birth: boolean): Change | null {
 }
 
 /** The sightings in the order of time, without those of records that an earlier one already rests on. */
-export function withoutCopies<Item extends Sighting>(sightings: readonly Item[]): Item[] {
+function withoutCopies<Item extends Sighting>(sightings: readonly Item[]): Item[] {
   const origins = new Set<string>();
   return [...sightings].sort(inTime).filter(({ kind, origin }) => {
     if (origin === null) return true;
@@ -274,7 +274,7 @@ function rounded(confidence: number): number {
 }
 
 /** An instinct as it is at a time: less sure with every silent week, and retired when nobody needed it. */
-export function at(
+export function standingAt(
   { status, confidence, lastAt, noticedAt }: Standing,
   now: number,
   policy: Policy = defaults,

@@ -25,7 +25,6 @@ export type ConcernCode =
   | "destruction"
   | "unchecked-download"
   | "personal-path"
-  | "bad-path"
   | "too-long";
 
 export interface ScanOptions {
@@ -62,26 +61,6 @@ const mostScanned = 200_000;
 export function scanSkill(skill: Skill): Concern[] {
   const tooLong = scan(skill.body).filter(({ code }) => code === "too-long");
   return [...tooLong, ...scan(render(skill), { most: mostScanned })];
-}
-
-/** The same for all files of a package, their names included. */
-export function scanFiles(
-  files: readonly { readonly path: string; readonly text: string }[],
-  { most }: { readonly most?: number } = {},
-): Concern[] {
-  return files.flatMap(({ path, text }) => [
-    ...(isSafePath(path)
-      ? []
-      : [
-          {
-            code: "bad-path",
-            severity: "block",
-            message: "The file's name leads out of its folder.",
-            where: withoutHidden(path),
-          } as const,
-        ]),
-    ...scan(text, { file: path, ...(most === undefined ? {} : { most }) }),
-  ]);
 }
 
 /** Whether a relative path stays in its folder on every system. */

@@ -1,4 +1,4 @@
-import { at, type Instinct } from "./instinct.ts";
+import { type Instinct, standingAt } from "./instinct.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 
 /** The instincts worth a person's attention, best first: sure of themselves, or seen in more than one session. */
@@ -10,7 +10,7 @@ export function suggestionsOf(
 ): Instinct[] {
   return instincts
     .filter((instinct) => {
-      const { status } = at(instinct.standing, now, policy);
+      const { status } = standingAt(instinct.standing, now, policy);
       return (status === "pending" || status === "active") && !kept.has(instinct.id);
     })
     .filter((instinct) => isShown(instinct, policy))
@@ -18,12 +18,12 @@ export function suggestionsOf(
 }
 
 /** Whether a person is shown it: weaker findings wait until another session agrees. */
-export function isShown({ standing }: Instinct, { learn }: Policy = defaults): boolean {
+function isShown({ standing }: Instinct, { learn }: Policy = defaults): boolean {
   return standing.sure >= learn.sure || standing.sessions > 1;
 }
 
 /** What to show first: what happens again and again, then what is surest. */
 function worth({ standing }: Instinct, now: number, policy: Policy): number {
   const again = standing.sessions > 1 ? policy.learn.again : 0;
-  return at(standing, now, policy).confidence + standing.sure + again;
+  return standingAt(standing, now, policy).confidence + standing.sure + again;
 }

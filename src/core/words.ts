@@ -39,7 +39,8 @@ export function nameFrom(text: string, most = 48): string {
   const words = text
     .normalize("NFKD")
     .toLowerCase()
-    .replace(/['’]/g, "")
+    // An accent is no end of a word.
+    .replace(/['’\p{M}]/gu, "")
     .match(/[a-z0-9]+/g);
   let name = "";
   for (const word of words ?? []) {

@@ -1,6 +1,6 @@
 import type { Artifact, Reach } from "../core/change.ts";
 import type { Decision, Instinct } from "../core/instinct.ts";
-import { at } from "../core/instinct.ts";
+import { standingAt } from "../core/instinct.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { suggestionsOf } from "../core/suggest.ts";
@@ -238,7 +238,7 @@ export async function planOwn(
   const plans: OwnPlan[] = [];
   for (const instinct of instincts) {
     if ((only && !only.has(instinct.id)) || asked.has(instinct.id) || instinct.artifact !== "skill") continue;
-    const { status } = at(instinct.standing, now);
+    const { status } = standingAt(instinct.standing, now);
     const own = history.kept.filter(
       ({ kind, changes }) => kind === "skill" && changes.some((one) => one.instinct === instinct.id),
     );

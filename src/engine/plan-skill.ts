@@ -34,18 +34,21 @@ interface Ground {
 }
 
 /** What keeping a lesson as a skill would do. */
-export async function planSkill(deps: PublishDeps, subject: Subject): Promise<Plan> {
-  const { choice, root, formats } = subject;
+export async function planSkill(deps: PublishDeps, given: Subject): Promise<Plan> {
+  const { choice, root, formats } = given;
   const targets = deps.places.skills(choice.reach, root, formats);
   if (targets === null) return no(notHere);
   const shelf = await listAll(deps.library, [...targets, ...deps.places.all(root)]);
   if (typeof shelf === "string") return no(shelf);
   // After the listing: whatever Knack wrote that is listed was on the ledger before it was on the disk.
   const ground = { targets, shelf, history: await historyOf(deps.store) };
-  const wanted = await skillOf(deps, subject);
+  const wanted = await skillOf(deps, given);
   if (typeof wanted === "string") return no(wanted);
   const concerns = scanSkill(wanted);
   if (!mayBeWritten(concerns)) return no(refusal(concerns));
+  // What a person edited goes on as it was scrubbed and scanned, also into a skill that is there already.
+  const subject =
+    choice.text === undefined ? given : { ...given, choice: { ...choice, text: render(wanted) } };
   const gone = choice.alongside ? null : await takenBack(deps, wanted, subject.instinct.id, ground.history);
   if (gone !== null) return no(`it is much like ${gone}, which was taken back (knack skills unskip ${gone})`);
   const planned = await (choice.reach === "draft"
@@ -382,6 +385,9 @@ export async function planJoin(
   const existing = { path, text: textOfPackage(current.files) };
   const next = await withLesson(deps, existing, skill, draft.instinct, history);
   if (next === null) return settled([away], path);
+  // The draft may have been edited since it was scanned.
+  const concerns = scanSkill(skill);
+  if (!mayBeWritten(concerns)) return no(refusal(concerns));
   const everywhere = deps.places.all(null).some(({ folder }) => folder === dirname(path));
   const known = history.kept.find((one) => one.path === path);
   const artifact: Artifact = {

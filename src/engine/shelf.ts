@@ -1,6 +1,7 @@
 import type { Artifact, Kept } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
-import { at } from "../core/instinct.ts";
+import { KnackError } from "../core/errors.ts";
+import { standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { rulesIn } from "../core/rule.ts";
 import { parse, skillFile } from "../core/skill.ts";
@@ -48,7 +49,7 @@ export async function shelf(deps: PublishDeps): Promise<Shelved[]> {
     shelved.push({
       ...one,
       ...disk,
-      confidence: standing ? at(standing, deps.clock.now()).confidence : null,
+      confidence: standing ? standingAt(standing, deps.clock.now()).confidence : null,
       sessions: standing?.sessions ?? 0,
       evidence: findings.filter(({ instinct }) => instinct === one.instinct).length,
     });
@@ -59,7 +60,8 @@ export async function shelf(deps: PublishDeps): Promise<Shelved[]> {
 type OnDisk = Pick<Shelved, "state" | "text" | "written" | "belongsTo">;
 
 async function skillOnDisk({ library, versions }: PublishDeps, kept: Kept): Promise<OnDisk> {
-  const old = await versions.restore(kept.content).catch(() => null);
+  // A damaged copy is told of when it is needed, by undo; what is on disk can be shown without it.
+  const old = await versions.restore(kept.content).catch(ifDamaged);
   const written = old && textOfPackage(old);
   const found = await library.read(kept.path).catch(() => "unreadable" as const);
   if (found === "unreadable") return { state: "unreadable", text: null, written, belongsTo: null };
@@ -68,6 +70,11 @@ async function skillOnDisk({ library, versions }: PublishDeps, kept: Kept): Prom
   const belongsTo = parse(text).skill?.metadata["belongs-to"] ?? null;
   const asWritten = kept.reach !== "draft" ? "active" : kept.proposal ? "proposal" : "draft";
   return { state: found.hash === kept.content ? asWritten : "edited", text, written, belongsTo };
+}
+
+function ifDamaged(error: unknown): null {
+  if (error instanceof KnackError) return null;
+  throw error;
 }
 
 async function ruleOnDisk({ library }: PublishDeps, kept: Kept): Promise<OnDisk> {

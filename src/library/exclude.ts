@@ -1,6 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { KnackError } from "../core/errors.ts";
+import { ifMissing } from "./packages.ts";
 import { readTextFile, writeTextFile } from "./text.ts";
 
 /** Says that the next line is Knack's; git has comments on lines of their own only. */
@@ -63,11 +64,11 @@ export function patternFor(repository: string, path: string): string | null {
 
 /** `.git` is a folder, or in a worktree or submodule a file that names one; worktrees share their `info`. */
 async function sharedGitFolder(path: string): Promise<string | null> {
-  const found = await stat(path).catch(() => null);
+  const found = await stat(path).catch(ifMissing(null));
   if (found === null) return null;
   const target = found.isDirectory() ? path : /^gitdir:\s*(.+)$/m.exec(await readFile(path, "utf8"))?.[1];
   if (target === undefined) return null;
   const git = resolve(dirname(path), target.trim());
-  const common = await readFile(join(git, "commondir"), "utf8").catch(() => null);
+  const common = await readFile(join(git, "commondir"), "utf8").catch(ifMissing(null));
   return common === null ? git : resolve(git, common.trim());
 }

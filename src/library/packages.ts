@@ -156,3 +156,11 @@ export async function bytesAt(path: string): Promise<Buffer | null> {
     throw error;
   });
 }
+
+/** Takes a missing file for something else; any other error goes on. */
+export function ifMissing<T>(instead: T): (error: unknown) => T {
+  return (error) => {
+    if (isMissing(error)) return instead;
+    throw error;
+  };
+}

@@ -18,6 +18,7 @@ import {
   codeOf,
   contentsOf,
   hashOf,
+  ifMissing,
   isMissing,
   messageOf,
   syncFolder,
@@ -274,13 +275,6 @@ async function settle(place: Place, name: string): Promise<boolean> {
 
 async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(ifMissing(null))) !== null;
-}
-
-function ifMissing<T>(instead: T): (error: unknown) => T {
-  return (error) => {
-    if (isMissing(error)) return instead;
-    throw error;
-  };
 }
 
 /** What the disk refuses, told with the place and the next step. */

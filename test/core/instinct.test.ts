@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { at, type Evidence, type InstinctStatus, standingOf } from "../../src/core/instinct.ts";
+import { type Evidence, type InstinctStatus, standingAt, standingOf } from "../../src/core/instinct.ts";
 import { policy } from "../../src/core/policy.ts";
 
 const day = 86_400_000;
@@ -167,12 +167,12 @@ describe("an instinct", () => {
     ["that a person rejected stays rejected", [seen("s1"), decided("rejected", 1)], 400, "rejected", 0],
     ["that a person wants everywhere stays", [seen("s1"), decided("accepted", 1, true)], 400, "promoted", 0],
   ])("%s", (_, evidence, days, status, confidence) => {
-    expect(at(standingOf(evidence), start + days * day)).toEqual({ status, confidence });
+    expect(standingAt(standingOf(evidence), start + days * day)).toEqual({ status, confidence });
   });
 
   test("keeps the clock of its evidence however often it is looked at", () => {
     const standing = standingOf([seen("s1")]);
-    const looks = Array.from({ length: 60 }, (_, days) => at(standing, start + days * day).status);
+    const looks = Array.from({ length: 60 }, (_, days) => standingAt(standing, start + days * day).status);
     expect(looks.indexOf("retired")).toBe(32);
     expect(looks.lastIndexOf("pending")).toBe(31);
   });
@@ -208,7 +208,7 @@ describe("whatever happens to an instinct", () => {
     fc.assert(
       fc.property(distinct, fc.integer({ min: 0, max: 500 }), (evidence, days) => {
         const standing = standingOf(evidence);
-        const view = at(standing, start + days * day);
+        const view = standingAt(standing, start + days * day);
         for (const confidence of [standing.confidence, view.confidence]) {
           expect(confidence).toBeGreaterThanOrEqual(0);
           expect(confidence).toBeLessThanOrEqual(1);

@@ -219,7 +219,7 @@ export const namesProduct = oneOf(
 );
 
 /** Says of a thing, and not of the agent or of how one works here, what it should be or do. */
-export const specifies = opens(
+const specifies = opens(
   "(?:(?:the|a|an|its|each|every|all|\\w+s) )?(?:(?!this |that |it |we |you |i )[\\w'’+/-]+ ){1,5}(?:should(?:n(?:'|’)?t)?|must(?:n(?:'|’)?t)?|needs? to|has to|shall)\\b",
   "[^，。]{1,16}(?:应该|需要|必须)(?:显示|展示|返回|支持)",
   "[^、。]{1,24}(?:表示|出力|返)(?:し|さ)",

@@ -271,10 +271,9 @@ function nameOf(kind: Finding["kind"], said: string, others: readonly string[]):
   return word === undefined ? prefix : plainName(`${prefix} ${word}`);
 }
 
-/** A name without accents: `nameFrom` would part a word at each. */
+/** A name in which no word stands twice. */
 function plainName(text: string): string {
-  const words = nameFrom(text.normalize("NFKD").replace(/\p{M}+/gu, "")).split("-");
-  return [...new Set(words)].join("-");
+  return [...new Set(nameFrom(text).split("-"))].join("-");
 }
 
 function latinWords(text: string): string[] {
