@@ -151,6 +151,21 @@ describe("keeping a skill", () => {
     expect(existsSync(skillAt(own.repository))).toBe(false);
   });
 
+  test("takes secrets out of what a person edits, also where the skill is there already", async () => {
+    const own = await desk();
+    const instinct = await own.learns(recovery);
+    await keep(own, instinct, person("me"));
+    const token = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
+    const edited = readFileSync(skillAt(own.repository), "utf8").replace(
+      "## Steps",
+      `## Steps\n\nLog in with ${token}.`,
+    );
+    expect((await keep(own, instinct, person("me", edited))).kept).toBe(true);
+    const text = readFileSync(skillAt(own.repository), "utf8");
+    expect(text).toContain("Log in with");
+    expect(text).not.toContain(token);
+  });
+
   test("says no when the project's folder is not here", async () => {
     const own = await desk();
     const instinct = await own.learns(recovery);

@@ -92,11 +92,11 @@ export function standingOf(evidence: readonly Evidence[], policy: Policy = defau
     contradicted: false,
     supersededBy: null,
   };
-  return changesOf(evidence).reduce((standing, change) => advance(standing, change, policy), start);
+  return movesOf(evidence).reduce((standing, change) => advance(standing, change, policy), start);
 }
 
 /** What becomes of an instinct when another session, or a person, has something to say about it. */
-export function advance(standing: Standing, change: Change, policy: Policy = defaults): Standing {
+export function advance(standing: Standing, change: Move, policy: Policy = defaults): Standing {
   const { learn } = policy;
   const before = { ...standing, lastAt: Math.max(standing.lastAt, change.at) };
   switch (change.type) {
@@ -142,14 +142,14 @@ export function advance(standing: Standing, change: Change, policy: Policy = def
 }
 
 /** What one session, or one decision, does to an instinct. */
-export type Change =
+export type Move =
   | { readonly type: "seen"; readonly at: number; readonly kind: FindingKind; readonly confidence: number }
   | { readonly type: "worked" | "failed"; readonly at: number }
   | { readonly type: "opposed"; readonly at: number; readonly by: string; readonly byPerson: boolean }
   | { readonly type: Decision; readonly at: number; readonly everywhere?: boolean };
 
 /** One change for each session, in the order of time; a busy session counts no more than a short one. */
-function changesOf(evidence: readonly Evidence[]): Change[] {
+function movesOf(evidence: readonly Evidence[]): Move[] {
   const seen = withoutCopies(evidence.flatMap((item) => (item.type === "seen" ? item : [])));
   const first = seen[0];
   if (!first) return [];
@@ -162,7 +162,7 @@ function changesOf(evidence: readonly Evidence[]): Change[] {
     else if (item.type === "seen" ? kept.has(item) : item.at > first.at) append(runs, item.run, item);
   }
   const changes = [...runs].flatMap(([run, items]) => {
-    const change = changeOf(items, run === first.run);
+    const change = moveOf(items, run === first.run);
     return change ? [{ change: afterDecisions(change, items, decisions), name: run }] : [];
   });
   return [...changes, ...decisions]
@@ -177,7 +177,7 @@ function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void 
 }
 
 /** Whoever decided could not know of an objection that was noticed later: it counts after the decision. */
-function afterDecisions(change: Change, items: readonly Evidence[], decisions: readonly Placed[]): Change {
+function afterDecisions(change: Move, items: readonly Evidence[], decisions: readonly Placed[]): Move {
   if (change.type !== "opposed") return change;
   const noticed = Math.max(...items.flatMap((item) => (item.type === "opposed" ? item.noticedAt : [])));
   const later = decisions.some(({ change: { at } }) => at > change.at && at < noticed);
@@ -185,12 +185,12 @@ function afterDecisions(change: Change, items: readonly Evidence[], decisions: r
 }
 
 interface Placed {
-  readonly change: Change;
+  readonly change: Move;
   readonly name: string;
 }
 
 /** The strongest thing a session says: against, for, then how the advice did. */
-function changeOf(items: readonly Evidence[], birth: boolean): Change | null {
+function moveOf(items: readonly Evidence[], birth: boolean): Move | null {
   const sorted = [...items].sort(inTime);
   const opposed = sorted.find((item) => item.type === "opposed");
   const sightings = sorted.flatMap((item) => (item.type === "seen" ? item : []));

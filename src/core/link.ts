@@ -2,11 +2,11 @@ import type { Run } from "./command.ts";
 import type { Event } from "./event.ts";
 import { type Calls, type Complaint, neverStarted } from "./failure.ts";
 import type { JsonObject } from "./json.ts";
-import { type Change, changeBetween, filesIn, isLook, isQuestion, mainOf, prints } from "./run.ts";
+import { type Difference, differenceBetween, filesIn, isLook, isQuestion, mainOf, prints } from "./run.ts";
 import { overlap } from "./words.ts";
 
 /** How the call that worked differs from the one that failed. */
-export type Remedy = Change | "elevation" | "input" | "step" | "other-way";
+export type Remedy = Difference | "elevation" | "input" | "step" | "other-way";
 
 /** A call that failed, why, and the program of it that did. */
 export interface Failure {
@@ -48,7 +48,7 @@ export function linkBetween(base: Failure, event: Event, calls: Calls): Link | n
     : null;
 }
 
-const telling: readonly Change[] = [
+const telling: readonly Difference[] = [
   "none",
   "wrapper",
   "environment",
@@ -75,11 +75,11 @@ function bestChange(
   run: Run,
   runs: readonly Run[],
   about: string | null,
-): { remedy: Change; run: Run } | null {
-  let best: { remedy: Change; run: Run } | null = null;
+): { remedy: Difference; run: Run } | null {
+  let best: { remedy: Difference; run: Run } | null = null;
   for (const other of runs) {
     if (isQuestion(other) || (isLook(other) && !isLook(run))) continue;
-    const remedy = changeBetween(run, other);
+    const remedy = differenceBetween(run, other);
     if ((remedy === "flag" || remedy === "argument") && keepsWhatWasWrong(run, other, about)) continue;
     if (remedy !== null && (best === null || telling.indexOf(remedy) < telling.indexOf(best.remedy)))
       best = { remedy, run: other };

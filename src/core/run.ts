@@ -2,7 +2,7 @@ import { assignment, baseName, type Program, type Run } from "./command.ts";
 import { policy } from "./policy.ts";
 
 /** What differs between a call that failed and a similar one. A flag is a change when nothing but flags differs. */
-export type Change =
+export type Difference =
   | "wrapper"
   | "program"
   | "path"
@@ -13,12 +13,12 @@ export type Change =
   | "none";
 
 /** What changed from one run to another; null when the two have too little in common to be the same attempt. */
-export function changeBetween(before: Run, after: Run): Change | null {
+export function differenceBetween(before: Run, after: Run): Difference | null {
   const [a, b] = [wordsOfRun(before), wordsOfRun(after)];
   if (endsWith(a, b) && a.length > b.length && !before.filters) return "wrapper";
   if (endsWith(b, a) && b.length > a.length) return "wrapper";
   if (launches(before, after) || launches(after, before)) return "wrapper";
-  if (before.name !== after.name) return changeOfProgram(before, after);
+  if (before.name !== after.name) return differenceOfProgram(before, after);
   if (goesDeeper(before.args, after.args) || goesDeeper(after.args, before.args)) return "wrapper";
   if (taskOf(before) !== taskOf(after) && !sharesMost(before.args, after.args)) {
     return startsByPath(before, after) ? "path" : null;
@@ -59,7 +59,7 @@ function launches(outer: Run, inner: Run): boolean {
   return subcommandOf({ name: inner.name, args: words.slice(at + 1) }) === subcommandOf(inner);
 }
 
-function changeOfProgram(before: Run, after: Run): Change | null {
+function differenceOfProgram(before: Run, after: Run): Difference | null {
   if (startsByPath(before, after)) return "path";
   if (isJoined(before, after) || isJoined(after, before)) return "program";
   if (isSameJob(before, after)) return "program";
@@ -163,7 +163,7 @@ export function callOf(run: Run, other: Run | null = null): string[] {
 }
 
 /** What is different about a run, as one writes it: the same with the values of what is new, so that it can be done again. */
-export function differenceOf(run: Run, other: Run): string {
+export function tellDifference(run: Run, other: Run): string {
   const set = run.env
     .filter((each) => !other.env.includes(each))
     .map((each) => (assignment.test(each) ? place(each) : `${each} &&`));

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from "vitest";
 import { type Run, runsOf } from "../../src/core/command.ts";
 import {
-  type Change,
   callOf,
-  changeBetween,
+  type Difference,
+  differenceBetween,
   filesIn,
   headOf,
   isLook,
@@ -47,7 +47,7 @@ describe("the programs that a command starts", () => {
 });
 
 describe("what changed between two runs", () => {
-  it.each<[string, string, Change | null]>([
+  it.each<[string, string, Difference | null]>([
     ["npm test", "npm test", "none"],
     ["npm test", "CI=1 npm test", "environment"],
     ["npm test", "cd web && npm test", "directory"],
@@ -67,7 +67,7 @@ describe("what changed between two runs", () => {
     ["git commit -m a", "git -c commit.gpgsign=false commit -m a", "flag"],
     ["npm test", "cargo build", null],
   ])("%s, then %s: %s", (before, after, change) =>
-    expect(changeBetween(only(before), only(after))).toBe(change),
+    expect(differenceBetween(only(before), only(after))).toBe(change),
   );
 });
 

@@ -5,7 +5,7 @@ import { type Cause, isAboutWords } from "../failure.ts";
 import { type ArtifactKind, type Finding, type FindingKind, finding, noExcerpt } from "../finding.ts";
 import { isForeign, saysUnrelated } from "../foreign-failure.ts";
 import { callText, type Recovery, subjectOf } from "../recovery.ts";
-import { callOf, differenceOf, filesIn, retell, useOf } from "../run.ts";
+import { callOf, filesIn, retell, tellDifference, useOf } from "../run.ts";
 import { nameFrom, termsOf } from "../words.ts";
 
 /** A recovered failure in words that help somebody who was not there. */
@@ -98,7 +98,7 @@ function solutionOf(recovery: Recovery): string | null {
   if (worked === null || remedy === null) return null;
   const told = asWritten(recovery) || isChain(worked) ? null : inPlace(recovery, workedRun);
   const call = isReplaced(recovery)
-    ? `\`${differenceOf(workedRun as Run, run as Run)}\``
+    ? `\`${tellDifference(workedRun as Run, run as Run)}\``
     : `\`${tell(worked, told, failed, run)}\``;
   if (recovery.complaint.cause === "denied") return leftOut(recovery, call);
   if (remedy === "step") return `It works after \`${tellStep(recovery)}\`.`;
@@ -217,7 +217,7 @@ function actionOf(recovery: Recovery): string {
     return `run it in ${tail(workedRun?.directory ?? worked.cwd ?? "") || "the right folder"}`;
   if (remedy === "wrapper" && run !== null && workedRun !== null) return rewrapped(run, workedRun);
   if (workedRun === null) return `use ${tell(worked, null, failed)}`;
-  return `use ${run === null ? callOf(workedRun).join(" ") : differenceOf(workedRun, run)}`;
+  return `use ${run === null ? callOf(workedRun).join(" ") : tellDifference(workedRun, run)}`;
 }
 
 /** `bun` without `rtk`, or `pytest` through `uv run`: whatever was run with it. */
@@ -227,7 +227,7 @@ function rewrapped(before: Run, after: Run): string {
   if (at > 0) return `run ${before.name} through ${words.slice(0, at).join(" ")}`;
   return before.args.includes(after.name)
     ? `run ${after.name} without ${before.name}`
-    : `use ${differenceOf(after, before)}`;
+    : `use ${tellDifference(after, before)}`;
 }
 
 /** The sentence in which the agent says what it understood: the one that has most in common with the error and the remedy. */
