@@ -1,4 +1,5 @@
 import type { Event } from "./event.ts";
+import type { Symptom } from "./symptom.ts";
 
 /** What kind of thing was noticed; each kind has a detector of the same name. */
 export type FindingKind = "error-recovery" | "user-correction" | "explicit-instruction" | "convention";
@@ -41,6 +42,8 @@ export interface Lesson {
   readonly excerpt: Excerpt;
   /** The parts of the call that worked which a later use of it would have too: `npm install --legacy-peer-deps`. */
   readonly call: readonly string[] | null;
+  /** What the failure that it is about looks like; null where it is about none. */
+  readonly symptom: Symptom | null;
 }
 
 /** A lesson with the events it rests on. */

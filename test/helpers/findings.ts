@@ -18,6 +18,7 @@ export function aFinding(more: Partial<Finding> = {}): Finding {
     artifact: "skill",
     excerpt: noExcerpt,
     call: null,
+    symptom: null,
     refs: ["e3"],
     keys: ["5"],
     at: Date.UTC(2026, 0, 1),

@@ -4,6 +4,7 @@ import { signatureOf } from "../failure.ts";
 import { type Finding, finding, noExcerpt } from "../finding.ts";
 import type { Recovery } from "../recovery.ts";
 import { retell, subcommandOf } from "../run.ts";
+import { symptomOf } from "../symptom.ts";
 import { nameFrom, termsOf } from "../words.ts";
 import type { Scene } from "./scene.ts";
 import { statedConvention } from "./stated-convention.ts";
@@ -74,6 +75,7 @@ function lessonOf(recovery: Recovery, rule: string): Finding {
       artifact: "rule",
       excerpt: { ...noExcerpt, failed: failed.command, error: rule, worked: worked?.command ?? null },
       call: null,
+      symptom: symptomOf(recovery, failed.tool ?? ""),
     },
     [failed, ...others],
   );

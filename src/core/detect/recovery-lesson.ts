@@ -6,6 +6,7 @@ import { type ArtifactKind, type Finding, type FindingKind, finding, noExcerpt }
 import { isForeign, saysUnrelated } from "../foreign-failure.ts";
 import { callText, type Recovery, subjectOf } from "../recovery.ts";
 import { callOf, filesIn, retell, tellDifference, useOf } from "../run.ts";
+import { symptomOf } from "../symptom.ts";
 import { nameFrom, termsOf } from "../words.ts";
 
 /** A recovered failure in words that help somebody who was not there. */
@@ -39,6 +40,7 @@ export function lessonFrom(
         replied: explained,
       },
       call: workedRun === null || isAboutWords(complaint.cause) ? null : useOf(workedRun, run),
+      symptom: symptomOf(recovery, failed.tool ?? ""),
     },
     [failed, ...others],
   );

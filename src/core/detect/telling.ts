@@ -52,6 +52,7 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
         replied: turn.reply?.text.trim().slice(0, limits.excerptChars) ?? null,
       },
       call: null,
+      symptom: null,
     },
     [
       turn.prompt,
