@@ -276,6 +276,7 @@ export async function openKnack({
       await redactor.close();
     },
   };
+  (knack as any).store = store;
   return knack;
 }
 

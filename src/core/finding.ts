@@ -1,4 +1,5 @@
 import type { Event } from "./event.ts";
+import type { Remedy } from "./link.ts";
 import type { Symptom } from "./symptom.ts";
 
 /** What kind of thing was noticed; each kind has a detector of the same name. */
@@ -44,6 +45,8 @@ export interface Lesson {
   readonly call: readonly string[] | null;
   /** What the failure that it is about looks like; null where it is about none. */
   readonly symptom: Symptom | null;
+  /** How the call that worked differs from the one that failed. */
+  readonly remedy: Remedy | null;
 }
 
 /** A lesson with the events it rests on. */

@@ -223,6 +223,27 @@ export const policy = {
       specification: -1.5,
     },
   },
+  recall: {
+    /** Most answers to one question. */
+    most: 3,
+    /** Findings that are looked at for one question: of an error that is met everywhere, this project's and the latest. */
+    candidates: 60,
+    /** Characters of a text that are listened to. */
+    textChars: 4_000,
+    /** Words of a text that are looked up, the rarest. */
+    words: 24,
+    /** How much is taken off for where a lesson was learned. */
+    place: { here: 1, anywhere: 1, elsewhere: 0.7 },
+    /** Trust in a lesson of which nothing is sure; the rest is its confidence. */
+    doubt: 0.4,
+    /** What each further session that taught it adds, and how many count. */
+    again: 0.05,
+    agains: 3,
+    /** Score from which an answer is given at all, by what it was recognised by. */
+    offer: { error: 0.5, call: 0.6, words: 0.45 },
+    /** Score from which it is given whole. */
+    load: 0.75,
+  },
   skill: {
     /** What the names of learned skills begin with. */
     prefix: "rl-",

@@ -10,7 +10,7 @@ import {
 } from "./failure.ts";
 import { culprit, type Failure, type Link, linkBetween, type Remedy } from "./link.ts";
 import { policy } from "./policy.ts";
-import { filesIn, headOf, isLook, mainOf, prints } from "./run.ts";
+import { filesIn, headOf, isLook, mainOf, prints, useOf } from "./run.ts";
 
 /** A call that failed, and what is known about how that ended. */
 export interface Recovery extends Failure {
@@ -300,3 +300,20 @@ export function subjectOf({ run, failed }: Recovery): string {
 export function callText({ command, input }: Event): string {
   return (command ?? JSON.stringify(input ?? {})).slice(0, 1_000);
 }
+
+/** The call by which a later session shows that it does the same; null where the words of a call do not tell. */
+export function remedyCall({
+  complaint,
+  remedy,
+  run,
+  workedRun,
+  stepRun,
+}: Recovery): readonly string[] | null {
+  if (remedy === "step") return stepRun === null ? null : useOf(stepRun);
+  if (workedRun === null || remedy === null || sameWords.has(remedy) || isAboutWords(complaint.cause))
+    return null;
+  return useOf(workedRun, run);
+}
+
+/** Remedies that leave the words of the call as they were. */
+const sameWords = new Set<Remedy>(["none", "elevation", "directory"]);

@@ -18,7 +18,7 @@ export function suggestionsOf(
 }
 
 /** Whether a person is shown it: weaker findings wait until another session agrees. */
-function isShown({ standing }: Instinct, { learn }: Policy = defaults): boolean {
+export function isShown({ standing }: Instinct, { learn }: Policy = defaults): boolean {
   return standing.sure >= learn.sure || standing.sessions > 1;
 }
 

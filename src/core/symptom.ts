@@ -1,7 +1,7 @@
 import { runsOf } from "./command.ts";
 import { type Cause, complaintOf } from "./failure.ts";
 import { culprit, type Failure } from "./link.ts";
-import { headOf, useOf } from "./run.ts";
+import { filesIn, headOf, useOf } from "./run.ts";
 import { wordsOf } from "./words.ts";
 
 /** What a failure looks like to somebody who meets it again. */
@@ -15,13 +15,16 @@ export interface Symptom {
   readonly signature: string;
   /** What the call that failed had and a later one would have too, the program first; null for tools that are no shell. */
   readonly call: readonly string[] | null;
+  /** The files it may not touch, for a call that was denied. */
+  readonly files: readonly string[];
 }
 
 /** What a failed command looks like, from its words and what it printed. */
 export function readSymptom(command: string | null, output: string, exitCode: number | null): Symptom {
   const complaint = complaintOf(output, exitCode);
   const run = command === null ? null : culprit(runsOf(command), complaint);
-  return symptomOf({ complaint, run }, "");
+  const files = complaint.cause === "denied" ? [...filesIn(command ?? "")] : [];
+  return { ...symptomOf({ complaint, run }, ""), files };
 }
 
 /** What a failure looks like; `tool` is what failed where that was no shell command. */
@@ -30,12 +33,13 @@ export function symptomOf(
   tool: string,
 ): Symptom {
   const head = run === null ? tool : headOf(run);
-  return { head, cause, about, signature, call: run === null ? null : useOf(run) };
+  return { head, cause, about, signature, call: run === null ? null : useOf(run), files: [] };
 }
 
 /** How sure one can be that two failures are the same trouble: 0 not at all, 1 as good as certain. */
 export function likenessOf(a: Symptom, b: Symptom): number {
   if (a.cause !== b.cause || a.about !== b.about) return 0;
+  if (a.cause === "denied") return a.files.some((file) => b.files.includes(file)) ? 1 : 0;
   const sameHead = a.head === b.head;
   // The name says everything: wherever `rg` is not found, it is the same `rg`.
   if (a.about !== null && namesAll.has(a.cause)) return sameHead || a.cause !== "missing-module" ? 1 : 0.7;

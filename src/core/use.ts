@@ -35,6 +35,9 @@ export function usesOf(events: readonly Event[]): Use[] {
 }
 
 /** Whether a use is one of the call that a lesson recommends: it has all its parts. */
-export function isUseOf({ head, parts }: Use, [program, ...needed]: readonly string[]): boolean {
+export function isUseOf(
+  { head, parts }: Pick<Use, "head" | "parts">,
+  [program, ...needed]: readonly string[],
+): boolean {
   return head === program && needed.every((part) => parts.includes(part));
 }

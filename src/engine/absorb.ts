@@ -1,6 +1,7 @@
 import { type Evidence, type Instinct, standingOf } from "../core/instinct.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { type Gist, gistOf, opposed, same, searchesFor } from "../core/likeness.ts";
+import { cuesOf } from "../core/recall.ts";
 import { isUseOf } from "../core/use.ts";
 import type { KeptFinding, Learning, Store } from "./ports.ts";
 
@@ -59,7 +60,7 @@ async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): P
     instinct: id,
   };
   const instinct = earliest([kept, ...(await learning.findings.get(kin))]);
-  await learning.findings.save({ ...kept, instinct }, gist);
+  await learning.findings.save({ ...kept, instinct }, gist, cuesOf(finding));
   await learning.findings.oppose(
     id,
     near.flatMap((other) => (opposed(gist, other.gist) ? other.id : [])),

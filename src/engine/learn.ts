@@ -114,7 +114,7 @@ async function readAgain(deps: IngestDeps, due: readonly Due[]): Promise<void> {
 }
 
 /** Without the prompts that another agent wrote: they are no person's words. */
-function withoutOtherAgents({ subagent }: SessionView, events: readonly Event[]): Event[] {
+export function withoutOtherAgents({ subagent }: SessionView, events: readonly Event[]): Event[] {
   return events.filter(({ kind, sidechain }) => kind !== "prompt" || !(subagent || sidechain));
 }
 
@@ -138,7 +138,8 @@ async function keep(store: Store, looks: readonly Look[], now: number): Promise<
   });
 }
 
-function entriesOf(
+/** What the ledger says of a session that was looked at. */
+export function entriesOf(
   { session, mark, pass, findings, uses }: Look,
   now: number,
   before: readonly KeptFinding[],
@@ -149,12 +150,12 @@ function entriesOf(
   const known = new Map(before.map((kept) => [kept.id, JSON.stringify(kept.finding)]));
   const noticed = new Map(before.map((kept) => [kept.id, kept.noticedAt]));
   const named = findings.map((finding) => ({
-    id: idOf("i", `${session.id} ${finding.kind} ${finding.refs[0]}`),
+    id: findingId(session, finding),
     finding,
   }));
   const changed = named.filter(({ id, finding }) => known.get(id) !== JSON.stringify(finding));
   const made = changed.map(({ id, finding }): LedgerEntry => {
-    const realm = finding.scope === "user" ? "user" : session.project.id;
+    const realm = realmOf(session, finding);
     return {
       ...common,
       at: finding.at ?? at,
@@ -183,4 +184,14 @@ function entriesOf(
     data: { pass, mark, run, uses },
   };
   return [...made, ...withdrawn, learned];
+}
+
+/** The name of a finding: the same for the same kind at the same place. */
+export function findingId({ id }: SessionView, { kind, refs }: Finding): string {
+  return idOf("i", `${id} ${kind} ${refs[0]}`);
+}
+
+/** Whose lessons a finding is compared with. */
+export function realmOf({ project }: SessionView, { scope }: Finding): string {
+  return scope === "user" ? "user" : project.id;
 }

@@ -153,7 +153,9 @@ export interface Learning {
     countsOf(realm: string, words: readonly string[]): Promise<ReadonlyMap<string, number>>;
     /** The findings of a realm that have enough of these words, anywhere or in the trigger. */
     near(realm: string, search: Search, where: "anywhere" | "trigger"): Promise<NearFinding[]>;
-    save(finding: KeptFinding, gist: Gist): Promise<void>;
+    /** Those that go by one of these cues, the project's own first, then the latest; at most so many. */
+    cued(cues: readonly string[], project: string, most: number): Promise<KeptFinding[]>;
+    save(finding: KeptFinding, gist: Gist, cues: readonly string[]): Promise<void>;
     forget(id: string): Promise<void>;
     /** Remembers that a finding did not hold at a pass. */
     withdraw(id: string, pass: number): Promise<void>;

@@ -31,6 +31,7 @@ export function createLearning(db: Kysely<Tables>): Learning {
         "finding",
         "term",
         "term_count",
+        "cue",
         "opposition",
         "use",
         "decision",
@@ -111,14 +112,32 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         return { id, instinct, trigger: trigger_text, action: action_text };
       });
     },
-    save: async (finding, gist) => {
+    cued: async (cues, project, most) => {
+      if (cues.length === 0) return [];
+      const rows = await db
+        .selectFrom("finding")
+        .select(columnsOf("finding"))
+        .where("n", "in", db.selectFrom("cue").select("finding").where("cue", "in", cues))
+        .orderBy(sql`project = ${project}`, "desc")
+        .orderBy("at", "desc")
+        .orderBy("id")
+        .limit(most)
+        .execute();
+      return rows.map((row) => findingFromRow(rowOf(row)));
+    },
+    save: async (finding, gist, cues) => {
       const { id, realm } = finding;
-      await dropTerms(db, id);
+      await dropWords(db, id);
       const { n } = await db
         .replaceInto("finding")
         .values(findingToRow(finding) as FindingTable)
         .returning("n")
         .executeTakeFirstOrThrow();
+      if (cues.length > 0)
+        await db
+          .insertInto("cue")
+          .values([...new Set(cues)].map((cue) => ({ cue, finding: n })))
+          .execute();
       const words = [...gist.all];
       if (words.length === 0) return;
       await db
@@ -134,7 +153,7 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .execute();
     },
     forget: async (id) => {
-      await dropTerms(db, id);
+      await dropWords(db, id);
       await db.deleteFrom("finding").where("id", "=", id).execute();
       await db.deleteFrom("opposition").where("finding", "=", id).execute();
       await db.deleteFrom("opposition").where("by", "=", id).execute();
@@ -191,7 +210,13 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
   };
 }
 
-async function dropTerms(db: Kysely<Tables>, finding: string): Promise<void> {
+/** Takes a finding out of the indexes. */
+async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {
+  await db
+    .deleteFrom("cue")
+    .where("finding", "in", (query) => query.selectFrom("finding").select("n").where("id", "=", finding))
+    .returning("finding")
+    .execute();
   const gone = await db
     .deleteFrom("term")
     .where("finding", "in", (query) => query.selectFrom("finding").select("n").where("id", "=", finding))

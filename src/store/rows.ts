@@ -57,6 +57,7 @@ const columns: {
   withdrawn: { texts: ["id"], numbers: ["pass"] },
   term: { texts: ["realm", "word"], numbers: ["finding", "in_trigger"] },
   term_count: { texts: ["realm", "word"], numbers: ["findings"] },
+  cue: { texts: ["cue"], numbers: ["finding"] },
   opposition: { texts: ["finding", "by"], numbers: [] },
   use: { texts: ["session", "run", "project", "head", "parts"], numbers: ["at", "ok", "failed"] },
   decision: { texts: ["key", "finding", "decision"], numbers: ["at", "everywhere"] },

@@ -10,6 +10,7 @@ export interface Tables {
   withdrawn: WithdrawnTable;
   term: TermTable;
   term_count: TermCountTable;
+  cue: CueTable;
   opposition: OppositionTable;
   use: UseTable;
   decision: DecisionTable;
@@ -134,6 +135,12 @@ export interface TermCountTable {
   findings: number;
 }
 
+/** The names under which recall looks findings up. */
+export interface CueTable {
+  cue: string;
+  finding: number;
+}
+
 /** Two findings that tell opposite things; kept both ways round. */
 export interface OppositionTable {
   finding: string;
@@ -233,5 +240,9 @@ export const migrations: readonly (readonly string[])[] = [
     `create index instinct_of_head on instinct (head) where head is not null`,
     `create table change (
       id text primary key, path text not null, state text not null, at integer not null, data text not null)`,
+  ],
+  [
+    `create table cue (cue text not null, finding integer not null, primary key (cue, finding)) without rowid`,
+    `create index cue_of_finding on cue (finding)`,
   ],
 ];

@@ -19,6 +19,7 @@ export function aFinding(more: Partial<Finding> = {}): Finding {
     excerpt: noExcerpt,
     call: null,
     symptom: null,
+    remedy: null,
     refs: ["e3"],
     keys: ["5"],
     at: Date.UTC(2026, 0, 1),

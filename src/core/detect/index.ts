@@ -13,11 +13,15 @@ export type Detector = (scene: Scene) => Finding[];
 const detectors: readonly Detector[] = [explicitInstruction, userCorrection, errorRecovery, convention];
 
 /** Raised whenever detectors find something else than before: sessions are then looked at again. */
-export const detectorsVersion = 1;
+export const detectorsVersion = 2;
 
 /** Everything worth keeping in a session, best first; what says the same is one finding. */
 export function detect(events: readonly Event[]): Finding[] {
-  const scene = sceneOf(events);
+  return findingsIn(sceneOf(events));
+}
+
+/** The same for a session that was looked at already. */
+export function findingsIn(scene: Scene): Finding[] {
   const found = detectors.flatMap((detector) => detector(scene)).sort(bestFirst);
   const kept: Finding[] = [];
   for (const finding of found) {

@@ -1,11 +1,11 @@
 import type { Run } from "../command.ts";
 import { isStoppedByHook, stepsOfHook } from "../commit-hook.ts";
 import type { Event } from "../event.ts";
-import { type Cause, isAboutWords } from "../failure.ts";
+import type { Cause } from "../failure.ts";
 import { type ArtifactKind, type Finding, type FindingKind, finding, noExcerpt } from "../finding.ts";
 import { isForeign, saysUnrelated } from "../foreign-failure.ts";
-import { callText, type Recovery, subjectOf } from "../recovery.ts";
-import { callOf, filesIn, retell, tellDifference, useOf } from "../run.ts";
+import { callText, type Recovery, remedyCall, subjectOf } from "../recovery.ts";
+import { callOf, filesIn, retell, tellDifference } from "../run.ts";
 import { symptomOf } from "../symptom.ts";
 import { nameFrom, termsOf } from "../words.ts";
 
@@ -15,7 +15,7 @@ export function lessonFrom(
   confidence: number,
   kind: FindingKind = "error-recovery",
 ): Finding {
-  const { failed, worked, complaint, again, step, workedRun, run } = recovery;
+  const { failed, worked, complaint, again, step } = recovery;
   const others = [worked, step, ...again].filter((event): event is Event => event !== null);
   const explained = explanationOf(recovery);
   return finding(
@@ -39,11 +39,16 @@ export function lessonFrom(
         worked: worked?.outcome === "ok" ? short(callText(worked), 400) : null,
         replied: explained,
       },
-      call: workedRun === null || isAboutWords(complaint.cause) ? null : useOf(workedRun, run),
-      symptom: symptomOf(recovery, failed.tool ?? ""),
+      call: remedyCall(recovery),
+      symptom: { ...symptomOf(recovery, failed.tool ?? ""), files: deniedFiles(recovery) },
+      remedy: recovery.remedy,
     },
     [failed, ...others],
   );
+}
+
+function deniedFiles(recovery: Recovery): string[] {
+  return recovery.complaint.cause === "denied" ? droppedOperands(recovery) : [];
 }
 
 /** What is missing on a machine is missing in every project; what a project's own runner does not find is not. */

@@ -53,6 +53,7 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
       },
       call: null,
       symptom: null,
+      remedy: null,
     },
     [
       turn.prompt,

@@ -1,0 +1,83 @@
+import { policy as defaults, type Policy } from "../core/policy.ts";
+import type { Known, Match, Question } from "../core/recall.ts";
+import { answer, cuesFor, homeIn, isDisproved } from "../core/recall.ts";
+import type { KeptFinding, Learning, Store } from "./ports.ts";
+
+export interface RecallOptions {
+  /** The project in which it is asked. */
+  readonly project: string;
+  /** The home folder of whoever asks. */
+  readonly home: string | null;
+  readonly now: number;
+  readonly policy?: Policy;
+}
+
+/** What is known about a failure, a call or a text: the best few answers, or none rather than a weak one. */
+export async function recall(
+  { learning, projects }: Store,
+  question: Question,
+  { project, home, now, policy = defaults }: RecallOptions,
+): Promise<Match[]> {
+  const cued = await learning.findings.cued(cuesFor(question), project, policy.recall.candidates);
+  const { spoken, rarity } =
+    question.type === "text" ? await spokenOf(learning, question.terms, project, policy) : nothingSpoken;
+  const findings = [...new Map([...cued, ...spoken].map((finding) => [finding.id, finding])).values()];
+  if (findings.length === 0) return [];
+  const candidates = await knownOf(learning, projects, findings);
+  const matches = answer(question, candidates, { project, home, now, rarity }, policy);
+  const stale = await Promise.all(matches.map((match) => isStale(learning, match)));
+  return matches.filter((_, at) => !stale[at]);
+}
+
+async function knownOf(
+  learning: Learning,
+  projects: Store["projects"],
+  findings: readonly KeptFinding[],
+): Promise<Known[]> {
+  const rows = await projects.get([...new Set(findings.map(({ project }) => project))]);
+  const homes = new Map(rows.map(({ id, root }) => [id, homeIn(root ?? "")]));
+  const ids = [...new Set(findings.map(({ instinct }) => instinct))];
+  const instincts = new Map((await learning.instincts.get(ids)).map((instinct) => [instinct.id, instinct]));
+  return findings.flatMap(({ instinct: id, ...finding }) => {
+    const instinct = instincts.get(id);
+    return instinct ? [{ ...finding, home: homes.get(finding.project) ?? null, instinct }] : [];
+  });
+}
+
+/** The findings that share words with a text, among this project's and the person's own. */
+async function spokenOf(
+  learning: Learning,
+  terms: ReadonlySet<string>,
+  project: string,
+  { recall }: Policy,
+): Promise<{ spoken: KeptFinding[]; rarity: (word: string) => number }> {
+  const counts = new Map<string, number>();
+  const ids = new Set<string>();
+  for (const realm of [project, "user"]) {
+    const found = await learning.findings.countsOf(realm, [...terms]);
+    for (const [word, count] of found) counts.set(word, (counts.get(word) ?? 0) + count);
+    const words = [...found.keys()].sort(
+      (a, b) => (found.get(a) ?? 0) - (found.get(b) ?? 0) || (a < b ? -1 : 1),
+    );
+    const near = await learning.findings.near(
+      realm,
+      { words: words.slice(0, recall.words), atLeast: 2 },
+      "anywhere",
+    );
+    for (const { id } of near.slice(0, recall.candidates)) ids.add(id);
+  }
+  const spoken = await learning.findings.get([...ids]);
+  return { spoken, rarity: (word) => 1 / (1 + Math.log1p(counts.get(word) ?? 0)) };
+}
+
+const nothingSpoken = { spoken: [] as KeptFinding[], rarity: () => 1 };
+
+/** Whether what a lesson warns of has worked since. */
+async function isStale(learning: Learning, match: Match): Promise<boolean> {
+  if (match.by !== "call") return false;
+  const { instinct, from } = match;
+  const program = from[0]?.finding.symptom?.call?.[0];
+  if (program === undefined) return false;
+  const uses = await learning.uses.of(program, instinct.scope === "user" ? null : instinct.project);
+  return isDisproved(match, uses);
+}
