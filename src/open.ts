@@ -6,9 +6,13 @@ import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
 import type { ProjectFold } from "./core/ledger.ts";
+import { identify } from "./core/project.ts";
+import type { Question } from "./core/question.ts";
+import { homeIn, type Match } from "./core/recall.ts";
 import { redact } from "./core/redact.ts";
 import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
+import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
   type Drift,
@@ -39,6 +43,7 @@ import { note } from "./engine/note.ts";
 import { plan } from "./engine/plan.ts";
 import type { Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
 import { repair, type Settled } from "./engine/publish.ts";
+import { recall } from "./engine/recall.ts";
 import {
   decidedByUndo,
   planAccepts,
@@ -56,7 +61,7 @@ import { createRedactor } from "./redaction/secretlint.ts";
 import { settingsFor, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
-import { ledgerAt, openSqlite } from "./store/sqlite.ts";
+import { ledgerAt, openScratch, openSqlite } from "./store/sqlite.ts";
 
 export interface KnackOptions {
   /** The environment that decides where things are; this process's by default. */
@@ -64,7 +69,7 @@ export interface KnackOptions {
   readonly clock?: Clock;
   /** What takes secrets out; by default on this thread. */
   readonly redactor?: Redactor;
-  /** Keep nothing: work in memory and forget it at the end. */
+  /** Keep nothing: work in a place that is gone at the end. */
   readonly dryRun?: boolean;
 }
 
@@ -80,6 +85,13 @@ export interface Knack {
     paths?: readonly string[],
     options?: IngestOptions & { onLook?: LearnOptions["onProgress"] },
   ): Promise<Learned>;
+  /** What is known about a failure, a call or a text, asked in this folder. */
+  recall(question: Question, cwd?: string): Promise<Match[]>;
+  /** What a history of sessions would have gained from what it teaches; nothing of it is kept. */
+  backtest(
+    sessions: readonly SessionView[],
+    options?: Pick<BacktestOptions, "onProgress" | "until">,
+  ): Promise<Backtest>;
   /** Everything learned, the surest first. */
   instincts(): Promise<Instinct[]>;
   /** What speaks for an instinct, and what was seen of the use of its advice, for and against. */
@@ -155,7 +167,7 @@ export async function openKnack({
   redactor = createRedactor(),
 }: KnackOptions = {}): Promise<Knack> {
   const home = homeOf(env);
-  const store = await openSqlite({ path: dryRun ? ":memory:" : home.database, clock });
+  const store = dryRun ? await openScratch(clock) : await openSqlite({ path: home.database, clock });
   const transcripts = createTranscripts({ passOver: [home.folder] });
   const checkouts = createCheckouts();
   const deps = { store, transcripts, redactor, checkouts, clock };
@@ -180,6 +192,8 @@ export async function openKnack({
     prefixOf: async (root) => settingsFor(home, root).prefix,
   };
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
+  const isRefused = async ({ cwd, project }: SessionView) =>
+    cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : refuses(project.root, project.id);
   const knack: Knack = {
     sessions: async (paths, options) => {
       const { files, diagnostics } = await transcripts.find(
@@ -202,9 +216,19 @@ export async function openKnack({
       // A file that may say "off" is read before anything else.
       settingsFor(home, null);
       const { sessions } = await knack.sessions(paths, options);
-      const isRefused = async ({ cwd, project }: SessionView) =>
-        cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : refuses(project.root, project.id);
       return learn(deps, sessions, { refuses: isRefused, ...(onLook ? { onProgress: onLook } : {}) });
+    },
+    recall: async (question, cwd = process.cwd()) => {
+      const { id } = identify(cwd, null, await checkouts.of(cwd));
+      return recall(store, question, { project: id, home: homeIn(cwd), now: clock.now() });
+    },
+    backtest: async (sessions, options) => {
+      const scratch = await openScratch(clock);
+      try {
+        return await backtest({ ...deps, scratch }, sessions, { refuses: isRefused, ...options });
+      } finally {
+        await scratch.close();
+      }
     },
     instincts: () => store.learning.instincts.list(),
     evidence: (instinct) => evidenceOf(store, instinct),
@@ -276,7 +300,6 @@ export async function openKnack({
       await redactor.close();
     },
   };
-  (knack as any).store = store;
   return knack;
 }
 

@@ -5,7 +5,7 @@ import { isForeign } from "./foreign-failure.ts";
 import type { Instinct } from "./instinct.ts";
 import { gistOf } from "./likeness.ts";
 import type { Remedy } from "./link.ts";
-import { type Call, callsOf } from "./recall.ts";
+import { type Call, callsOf } from "./question.ts";
 import { type Recovery, remedyCall } from "./recovery.ts";
 import { filesIn } from "./run.ts";
 import { type Symptom, symptomOf } from "./symptom.ts";

@@ -228,6 +228,8 @@ export const policy = {
     most: 3,
     /** Findings that are looked at for one question: of an error that is met everywhere, this project's and the latest. */
     candidates: 60,
+    /** Words of a call by which it is looked up; a call that is given more is a script. */
+    callWords: 20,
     /** Characters of a text that are listened to. */
     textChars: 4_000,
     /** Words of a text that are looked up, the rarest. */

@@ -1,39 +1,13 @@
-import { type Run, runsOf } from "./command.ts";
-import type { Event } from "./event.ts";
+import { foresees, programIn } from "./cue.ts";
 import type { Cause } from "./failure.ts";
 import type { Finding, Scope } from "./finding.ts";
 import { type Instinct, standingAt } from "./instinct.ts";
-import type { Json } from "./json.ts";
 import { gistOf } from "./likeness.ts";
-import type { Remedy } from "./link.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
-import { filesIn, useOf } from "./run.ts";
-import { likenessOf, readSymptom, type Symptom } from "./symptom.ts";
+import type { Call, Question } from "./question.ts";
+import { likenessOf, type Symptom } from "./symptom.ts";
 import { isUseOf, type Use } from "./use.ts";
 import { overlap, termsOf } from "./words.ts";
-
-/** What somebody met, is about to run, or says they are about to do. */
-export type Question =
-  | { readonly type: "failure"; readonly symptom: Symptom; readonly calls: readonly Call[] }
-  | { readonly type: "call"; readonly calls: readonly Call[] }
-  | {
-      readonly type: "text";
-      readonly terms: ReadonlySet<string>;
-      /** The error that the text quotes, and the commands it names. */
-      readonly symptom: Symptom | null;
-      readonly calls: readonly Call[];
-    };
-
-/** A call as it is known before it is made. */
-export interface Call {
-  /** The program or the tool. */
-  readonly program: string;
-  /** What tells it from other calls of that program; null for a tool that is no shell. */
-  readonly parts: readonly string[] | null;
-  /** Everything it is given. */
-  readonly words: readonly string[];
-  readonly files: readonly string[];
-}
 
 /** A finding with the instinct it belongs to: something that may be the answer. */
 export interface Known {
@@ -68,125 +42,6 @@ export type Sign = "error" | "call" | "words";
 
 /** Where it was learned: in this project, wherever the person works, or in another of their projects. */
 export type Place = "here" | "anywhere" | "elsewhere";
-
-/** What a text asks about: the words it has, the error it quotes, the commands it names. */
-export function questionIn(text: string, policy: Policy = defaults): Question {
-  const said = text.slice(0, policy.recall.textChars);
-  const error = readSymptom(null, said, null);
-  const commands = [...said.matchAll(/`([^`\n]{2,200})`/g)].map(([, code]) => code ?? "");
-  return {
-    type: "text",
-    terms: termsOf(said),
-    symptom: error.cause === "other" ? null : error,
-    calls: [said.split("\n")[0] ?? "", ...commands].flatMap(callsIn),
-  };
-}
-
-/** The calls of an event. */
-export function callsOf({
-  tool,
-  command,
-  input,
-  files,
-}: Pick<Event, "tool" | "command" | "input" | "files">): Call[] {
-  if (command !== null) return callsIn(command);
-  if (tool === null) return [];
-  return [
-    { program: tool, parts: null, words: textsIn(input).slice(0, mostWords), files: files.map(lastPart) },
-  ];
-}
-
-/** The calls of a shell command. */
-export function callsIn(command: string): Call[] {
-  return command.length >= defaults.keep.eventChars ? [] : runsOf(command).map(callOfRun);
-}
-
-function callOfRun(run: Run): Call {
-  const [program, ...parts] = useOf(run);
-  return { program, parts, words: run.args, files: [...filesIn([run.written, ...run.args].join(" "))] };
-}
-
-function textsIn(value: Json | undefined): string[] {
-  if (typeof value === "string") return [value];
-  return typeof value === "object" && value !== null
-    ? Object.values(value).flatMap((each) => textsIn(each))
-    : [];
-}
-
-function lastPart(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
-}
-
-/** The names under which a lesson is looked up: by the error it is about, and by the call that it warns of. */
-export function cuesOf({ symptom, remedy }: Finding): string[] {
-  if (symptom === null) return [];
-  return [...errorCues(symptom), ...(isForeseeable(symptom, remedy) ? warningCues(symptom) : [])];
-}
-
-/** The names under which answers to a question are looked up. */
-export function cuesFor(question: Question): string[] {
-  const calls = question.type === "failure" ? [] : question.calls.flatMap(callCues);
-  const symptom = question.type === "call" ? null : question.symptom;
-  return [...new Set([...calls, ...(symptom === null ? [] : errorCues(symptom))])];
-}
-
-function errorCues(symptom: Symptom): string[] {
-  const { cause, about, signature, files } = symptom;
-  // What would not be recognised when it is met again need not be looked for.
-  if (likenessOf(symptom, symptom) === 0) return [];
-  if (cause === "denied") return files.map(fileCue);
-  return [`error ${signature}`, ...(about === null ? [] : [`name ${cause} ${about}`])];
-}
-
-function warningCues(symptom: Symptom): string[] {
-  const { cause, about, files } = symptom;
-  if (cause === "denied") return files.map(fileCue);
-  if (about === null) return [];
-  return [callCue(programIn(symptom), cause === "missing-program" ? "" : bare(about))];
-}
-
-function callCues({ program, words, files }: Call): string[] {
-  const given = words.slice(0, mostWords).map((word) => callCue(program, bare(word)));
-  return [callCue(program, ""), ...given, ...files.map(fileCue)];
-}
-
-/** Words of a call by which it is looked up; a call that is given more is a script. */
-const mostWords = 20;
-
-function callCue(program: string, word: string): string {
-  return `call ${program} ${word}`;
-}
-
-function fileCue(file: string): string {
-  return `file ${file}`;
-}
-
-function programIn({ cause, about, call, head }: Symptom): string {
-  return cause === "missing-program" && about !== null ? about : (call?.[0] ?? head);
-}
-
-/** Whether the words of a call give away that it will fail: what other words cure, and nothing else does. */
-function isForeseeable({ cause }: Symptom, remedy: Remedy | null): boolean {
-  return foreseeable.has(cause) && (cause === "denied" || (remedy !== null && ofTheWords.has(remedy)));
-}
-
-const foreseeable = new Set<Cause>([
-  "missing-program",
-  "missing-script",
-  "unknown-name",
-  "wrong-usage",
-  "denied",
-]);
-const ofTheWords = new Set<Remedy>([
-  "wrapper",
-  "program",
-  "path",
-  "environment",
-  "flag",
-  "argument",
-  "input",
-  "other-way",
-]);
 
 /** The answers to a question, best first: at most a few, and none that is weak. */
 export function answer(
@@ -324,7 +179,12 @@ function signOf(
   if (question.type !== "call" && question.symptom !== null)
     signs.push({ fit: fitOfError(question.symptom, question.calls, known), by: "error" });
   if (question.type !== "failure")
-    signs.push({ fit: question.calls.some((call) => foresees(known, call)) ? 1 : 0, by: "call" });
+    signs.push({
+      fit: question.calls.some((call) => foresees(known.finding, call) && !follows([call], known.instinct))
+        ? 1
+        : 0,
+      by: "call",
+    });
   if (question.type === "text")
     signs.push({ fit: fitOfWords(question.terms, known.instinct, rarity), by: "words" });
   return signs.reduce((best, sign) => (sign.fit > best.fit ? sign : best));
@@ -333,41 +193,6 @@ function signOf(
 function fitOfError(symptom: Symptom, calls: readonly Call[], { finding, instinct }: Known): number {
   if (finding.symptom === null || follows(calls, instinct)) return 0;
   return likenessOf(symptom, finding.symptom);
-}
-
-/** Whether a lesson says that this call will fail. */
-function foresees({ finding: { symptom, remedy }, instinct }: Known, call: Call): boolean {
-  if (symptom === null || !isForeseeable(symptom, remedy)) return false;
-  if (follows([call], instinct)) return false;
-  const { cause, about } = symptom;
-  if (cause === "denied") return symptom.files.some((file) => call.files.includes(file));
-  if (about === null || call.program !== programIn(symptom)) return false;
-  if (cause === "missing-program") return !isPrepared(call, symptom);
-  return call.words.some((word) => bare(word) === bare(about)) && has(call, symptom.call);
-}
-
-/** Whether something was done first that may bring the program, such as entering its environment. */
-function isPrepared({ parts }: Call, { call }: Symptom): boolean {
-  return parts?.some((part) => prepares.has(part) && !call?.includes(part)) ?? false;
-}
-
-const prepares = new Set("source . eval nvm fnm conda mamba pyenv asdf mise".split(" "));
-
-function bare(word: string): string {
-  return word.replace(/^-+/, "").replace(/=.*$/s, "");
-}
-
-function has({ parts }: Call, needed: readonly string[] | null): boolean {
-  if (needed === null || parts === null) return needed === null && parts === null;
-  return needed.slice(1).every((part) => parts.includes(part));
-}
-
-/** Whether calls already do what an instinct recommends. */
-function follows(calls: readonly Call[], { call }: Instinct): boolean {
-  return (
-    call !== null &&
-    calls.some(({ program, parts }) => parts !== null && isUseOf({ head: program, parts }, call))
-  );
 }
 
 /** How much of what a lesson is about a text speaks of; its rare words count most, and names of what it is about suffice. */
@@ -404,5 +229,13 @@ export function isDisproved(
   const warned = from.flatMap(({ finding }) => (finding.symptom?.call ? [finding.symptom.call] : []));
   return uses.some(
     (use) => use.ok > 0 && use.at > instinct.standing.lastAt && warned.some((call) => isUseOf(use, call)),
+  );
+}
+
+/** Whether calls already do what an instinct recommends. */
+function follows(calls: readonly Call[], { call }: Instinct): boolean {
+  return (
+    call !== null &&
+    calls.some(({ program, parts }) => parts !== null && isUseOf({ head: program, parts }, call))
   );
 }

@@ -99,6 +99,11 @@ function complaintAbout(event: Event, calls: Calls): Complaint | null {
   return command !== null && exitCode !== null && answersNo(command, exitCode, text) ? null : complaint;
 }
 
+/** Whether a call failed behind an exit status of 0. */
+export function failsUnseen(event: Event): boolean {
+  return event.outcome === "ok" && hiddenComplaint(event, readCalls()) !== null;
+}
+
 /** A failure that a pipe or a later command hides behind exit 0. Only words that leave no doubt count, and little else said. */
 function hiddenComplaint(event: Event, calls: Calls): Complaint | null {
   if (event.command === null || event.text.length > hiddenChars) return null;

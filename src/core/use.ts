@@ -1,5 +1,6 @@
 import { runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
+import { failsUnseen } from "./recovery.ts";
 import { useOf } from "./run.ts";
 
 /** How often a call was made in a session, and how it went: later sessions tell whether advice holds. */
@@ -19,7 +20,9 @@ export function usesOf(events: readonly Event[]): Use[] {
     string,
     { head: string; parts: string[]; at: number | null; ok: number; failed: number }
   >();
-  for (const { command, outcome, at } of events) {
+  for (const event of events) {
+    const { command, at } = event;
+    const outcome = failsUnseen(event) ? "failed" : event.outcome;
     if (command === null || (outcome !== "ok" && outcome !== "failed")) continue;
     for (const run of runsOf(command)) {
       const [head, ...rest] = useOf(run);

@@ -1,7 +1,7 @@
+import { cuesOf } from "../core/cue.ts";
 import { type Evidence, type Instinct, standingOf } from "../core/instinct.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { type Gist, gistOf, opposed, same, searchesFor } from "../core/likeness.ts";
-import { cuesOf } from "../core/recall.ts";
 import { isUseOf } from "../core/use.ts";
 import type { KeptFinding, Learning, Store } from "./ports.ts";
 

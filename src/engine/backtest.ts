@@ -1,53 +1,17 @@
-import { type Met, type Moment, momentsOf, settles, touches } from "../core/backtest.ts";
+import type { Moment } from "../core/backtest.ts";
+import { momentsOf } from "../core/backtest.ts";
 import { findingsIn } from "../core/detect/index.ts";
 import { sceneOf } from "../core/detect/scene.ts";
-import type { Finding } from "../core/finding.ts";
-import type { Instinct } from "../core/instinct.ts";
+import type { Event } from "../core/event.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
-import { cuesFor, homeIn, type Match, placeOf, type Question, questionIn } from "../core/recall.ts";
-import { isShown } from "../core/suggest.ts";
-import { likenessOf, type Symptom } from "../core/symptom.ts";
+import { homeIn } from "../core/recall.ts";
 import { usesOf } from "../core/use.ts";
-import { overlap, termsOf } from "../core/words.ts";
+import type { IngestDeps } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
-import { entriesOf, findingId, realmOf, withoutOtherAgents } from "./learn.ts";
-import { note } from "./note.ts";
+import { entriesOf, purgedOf, readAgain, withoutOtherAgents } from "./learn.ts";
 import type { Store } from "./ports.ts";
-import { recall } from "./recall.ts";
-
-/** A place in a transcript. */
-export interface Spot {
-  readonly session: SessionView;
-  readonly key: string;
-  readonly at: number;
-}
-
-/** When a lesson is shown: at a prompt, before a call, at a failure; a correction is one that a person had to repeat. */
-export type Occasion = "prompt" | "call" | "failure" | "correction";
-
-/** A lesson that would have been shown, and what came of what it was shown for. */
-export interface Showing extends Spot {
-  readonly occasion: Occasion;
-  readonly instinct: Instinct;
-  readonly learnedFrom: Spot;
-  /** The prompt, the call, or what the person said. */
-  readonly met: string;
-  readonly error: string | null;
-}
-
-/** A lesson that would have been there when it was needed. */
-export interface Hit extends Showing {
-  /** What overcame the failure; null when nothing did. */
-  readonly solvedBy: string | null;
-  readonly savedCalls: number;
-  readonly savedMs: number;
-}
-
-/** A lesson that would have been shown for nothing. */
-export interface Wrong extends Showing {
-  readonly because: string;
-}
+import { type Account, type Hit, type Repeat, Replay, type Wrong } from "./replay.ts";
 
 /** What a history would have gained, had what it teaches been known at each point of it. */
 export interface Backtest {
@@ -64,34 +28,36 @@ export interface Backtest {
   readonly skipped: readonly { readonly what: string; readonly because: string }[];
 }
 
-/** A failure that had been overcome before, and where. */
-export interface Repeat extends Spot {
-  readonly met: string;
-  readonly error: string;
-  readonly before: Spot;
-}
-
 export interface BacktestOptions {
-  readonly policy?: Policy;
   readonly refuses?: (session: SessionView) => Promise<string | null>;
   readonly onProgress?: (done: number, all: number) => void;
+  /** When to stop looking at further sessions, the newest having been looked at first; what was looked at is replayed. */
+  readonly until?: () => boolean;
 }
 
 /**
  * Replays sessions in the order of time: at each prompt, call and failure only what sessions taught that had ended by
- * then is known. `store` has the sessions' events and is only read; `scratch` is empty and gets what is learned.
+ * then is known. The store has the sessions' events; `scratch` is empty and gets what is learned.
  */
 export async function backtest(
-  { store, scratch }: { readonly store: Store; readonly scratch: Store },
+  deps: IngestDeps & { readonly scratch: Store },
   sessions: readonly SessionView[],
-  { policy = defaults, refuses = async () => null, onProgress = () => {} }: BacktestOptions = {},
+  { refuses = async () => null, onProgress = () => {}, until = () => false }: BacktestOptions = {},
 ): Promise<Backtest> {
+  const { store, scratch, policy = defaults } = deps;
   const skipped: { what: string; because: string }[] = [];
   const accounts: Account[] = [];
-  for (const [done, session] of sessions.entries()) {
+  for (const [done, session] of [...sessions].sort(newestFirst).entries()) {
+    if (until()) {
+      skipped.push({ what: session.path, because: outOfTime });
+      continue;
+    }
     const because = session.startedAt === null ? "its transcript has no times" : await refuses(session);
     if (because !== null) skipped.push({ what: session.path, because });
-    else accounts.push(accountOf(session, await eventsOf(store, session), policy));
+    else {
+      await readAgain(deps, await purgedOf(store, session));
+      accounts.push(accountOf(session, await eventsOf(store, session), policy));
+    }
     onProgress(done + 1, sessions.length);
   }
   const replay = new Replay(scratch, policy);
@@ -103,19 +69,7 @@ export async function backtest(
   return { sessions: accounts.map(({ session }) => session), ...tally, skipped };
 }
 
-/** A session as it is replayed. */
-interface Account {
-  readonly session: SessionView;
-  readonly home: string | null;
-  readonly moments: readonly Moment[];
-  /** What it teaches, once it has ended. */
-  readonly entries: readonly LedgerEntry[];
-  /** Where the events that its findings rest on stand. */
-  readonly keys: ReadonlyMap<string, string>;
-  readonly endedAt: number;
-}
-
-function accountOf(session: SessionView, all: Awaited<ReturnType<typeof eventsOf>>, policy: Policy): Account {
+function accountOf(session: SessionView, all: readonly Event[], policy: Policy): Account {
   const events = withoutOtherAgents(session, all);
   const scene = sceneOf(events);
   const heard = session.counts.events >= policy.learn.fewestEvents;
@@ -154,6 +108,13 @@ interface Point {
   readonly moment: Moment | null;
 }
 
+function newestFirst(a: SessionView, b: SessionView): number {
+  return (b.startedAt ?? 0) - (a.startedAt ?? 0) || compare(a.id, b.id);
+}
+
+/** Why a session was left out when there was no time for more. */
+export const outOfTime = "there was no time for it";
+
 /** Everything that happened, in the order of time; what a session teaches comes after all else of that time. */
 function timelineOf(accounts: readonly Account[]): Point[] {
   const points = accounts.flatMap((account): (Point & { order: number })[] => [
@@ -171,262 +132,4 @@ function timelineOf(accounts: readonly Account[]): Point[] {
 
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
-}
-
-/** What a session has been shown and has met so far. */
-interface SoFar {
-  readonly shown: Map<string, Showing & { readonly match: Match }>;
-  readonly met: Symptom[];
-}
-
-class Replay {
-  readonly tally = {
-    prompts: 0,
-    failures: 0,
-    repeats: [] as Repeat[],
-    correctionsRepeated: 0,
-    shown: 0,
-    hits: [] as Hit[],
-    wrongs: [] as Wrong[],
-  };
-  private readonly scratch: Store;
-  private readonly policy: Policy;
-  private readonly ended = new Map<string, Account>();
-  private readonly soFar = new Map<Account, SoFar>();
-  /** Failures that were overcome, by the cues of their error. */
-  private readonly solved = new Map<string, Solved[]>();
-  private readonly corrections: Correction[] = [];
-  /** Records that a fork or a copy has too happened once. */
-  private readonly origins = new Set<string>();
-
-  constructor(scratch: Store, policy: Policy) {
-    this.scratch = scratch;
-    this.policy = policy;
-  }
-
-  /** A session has ended: what it teaches is known from here on. */
-  async learn(account: Account): Promise<void> {
-    const { session, moments, entries } = account;
-    this.ended.set(session.id, account);
-    this.soFar.delete(account);
-    await this.scratch.transaction((tx) => note(tx, entries));
-    for (const moment of moments) {
-      const spot = { session, key: moment.key, at: moment.at };
-      if (moment.type === "call" && moment.failure?.solved)
-        this.remember(account, spot, moment.failure.symptom);
-      if (moment.type === "correction")
-        this.corrections.push({ ...spot, ...wordsOf(account, moment.finding) });
-    }
-  }
-
-  private remember({ session, home }: Account, spot: Spot, symptom: Symptom): void {
-    for (const cue of cuesFor({ type: "failure", symptom, calls: [] })) {
-      const known = this.solved.get(cue) ?? [];
-      known.push({ ...spot, symptom, project: session.project.id, home });
-      this.solved.set(cue, known);
-    }
-  }
-
-  /** Something happens in a session. */
-  async live(account: Account, moment: Moment): Promise<void> {
-    if (moment.origin !== null) {
-      const record = `${moment.type} ${moment.origin} ${moment.key}`;
-      if (this.origins.has(record)) return;
-      this.origins.add(record);
-    }
-    switch (moment.type) {
-      case "prompt":
-        return this.hear(account, moment);
-      case "call":
-        await this.foresee(account, moment);
-        return this.see(account, moment);
-      case "correction":
-        return this.correct(account, moment);
-    }
-  }
-
-  private async hear(account: Account, moment: Extract<Moment, { type: "prompt" }>): Promise<void> {
-    this.tally.prompts++;
-    const rest = account.moments.slice(account.moments.indexOf(moment) + 1);
-    for (const match of await this.ask(account, moment, questionIn(moment.text))) {
-      const showing = this.show(account, moment, "prompt", match, null);
-      if (!touches(match.instinct, rest))
-        this.tally.wrongs.push({ ...showing, because: "the session never touches what it is about" });
-    }
-  }
-
-  /** What would be said before a call is made. */
-  private async foresee(account: Account, moment: CallMoment): Promise<void> {
-    if (moment.calls.length === 0) return;
-    const [match] = await this.ask(account, moment, { type: "call", calls: moment.calls });
-    if (!match) return;
-    const showing = this.show(account, moment, "call", match, moment.failure?.line ?? null);
-    const { failure, ok } = moment;
-    if (failure === null && ok === true)
-      this.tally.wrongs.push({ ...showing, because: "the call worked as it was" });
-    if (failure !== null && !isAbout(match, failure))
-      this.tally.wrongs.push({ ...showing, because: `it failed for another reason: ${failure.line}` });
-  }
-
-  private async see(account: Account, moment: CallMoment): Promise<void> {
-    const { failure } = moment;
-    if (moment.ok === false) this.tally.failures++;
-    if (failure === null) return;
-    const { met, shown } = this.stateOf(account);
-    // Whatever is met again in a session is one trouble.
-    if (met.some((symptom) => this.alike(symptom, failure.symptom))) return;
-    met.push(failure.symptom);
-    const before = this.solvedBefore(account, failure.symptom);
-    if (before)
-      this.tally.repeats.push({ ...spotOf(account, moment), met: moment.text, error: failure.line, before });
-    const known =
-      [...shown.values()].find(({ match }) => isAbout(match, failure)) ??
-      (await this.answer(account, moment, failure));
-    if (known) this.judge(account, moment, failure, known);
-  }
-
-  private async answer(account: Account, moment: CallMoment, failure: Met) {
-    const question = { type: "failure" as const, symptom: failure.symptom, calls: moment.calls };
-    const [match] = await this.ask(account, moment, question);
-    return match && { ...this.show(account, moment, "failure", match, failure.line), match };
-  }
-
-  private judge(
-    account: Account,
-    moment: CallMoment,
-    { end, line }: Met,
-    known: Showing & { match: Match },
-  ): void {
-    const { match, occasion, instinct, learnedFrom } = known;
-    const failure = moment.failure as Met;
-    const showing: Showing = {
-      ...spotOf(account, moment),
-      occasion,
-      instinct,
-      learnedFrom,
-      met: moment.text,
-      error: line,
-    };
-    if (settles(match.best.finding, failure) === false) {
-      this.tally.wrongs.push({ ...showing, because: `something else helped: ${end?.command}` });
-      return;
-    }
-    const early = occasion === "failure" ? 0 : 1;
-    this.tally.hits.push({
-      ...showing,
-      solvedBy: end?.command ?? null,
-      savedCalls: end === null ? 0 : end.callsUntil + early,
-      savedMs: end?.msUntil ?? 0,
-    });
-  }
-
-  private async correct(account: Account, moment: Extract<Moment, { type: "correction" }>): Promise<void> {
-    const { terms, realm } = wordsOf(account, moment.finding);
-    const before = this.corrections.find(
-      (other) => other.realm === realm && overlap(other.terms, terms) >= this.policy.detect.speech.restated,
-    );
-    if (!before) return;
-    this.tally.correctionsRepeated++;
-    const [kept] = await this.scratch.learning.findings.get([before.finding]);
-    const [instinct] = kept ? await this.scratch.learning.instincts.get([kept.instinct]) : [];
-    if (!instinct || !isShown(instinct, this.policy)) return;
-    this.tally.hits.push({
-      ...spotOf(account, moment),
-      occasion: "correction",
-      instinct,
-      learnedFrom: before,
-      met: moment.finding.excerpt.said ?? "",
-      error: null,
-      solvedBy: null,
-      savedCalls: 0,
-      savedMs: 0,
-    });
-  }
-
-  /** The answers that this session has not had yet. */
-  private async ask(account: Account, { at }: Moment, question: Question): Promise<Match[]> {
-    const { session, home } = account;
-    const options = { project: session.project.id, home, now: at, policy: this.policy };
-    const { shown } = this.stateOf(account);
-    return (await recall(this.scratch, question, options)).filter(({ instinct }) => !shown.has(instinct.id));
-  }
-
-  private show(
-    account: Account,
-    moment: Moment,
-    occasion: Occasion,
-    match: Match,
-    error: string | null,
-  ): Showing {
-    const met = moment.type === "correction" ? "" : moment.text;
-    const { instinct } = match;
-    const showing = {
-      ...spotOf(account, moment),
-      occasion,
-      instinct,
-      learnedFrom: this.sourceOf(match),
-      met,
-      error,
-    };
-    this.stateOf(account).shown.set(instinct.id, { ...showing, match });
-    this.tally.shown++;
-    return showing;
-  }
-
-  private sourceOf({ from: [first] }: Match): Spot {
-    const { session, at, finding } = first as Match["from"][number];
-    const account = this.ended.get(session) as Account;
-    return { session: account.session, key: account.keys.get(finding.refs[0] ?? "") ?? "", at };
-  }
-
-  private stateOf(account: Account): SoFar {
-    const state = this.soFar.get(account) ?? { shown: new Map(), met: [] };
-    this.soFar.set(account, state);
-    return state;
-  }
-
-  private solvedBefore({ session, home }: Account, symptom: Symptom): Spot | null {
-    const asked = { project: session.project.id, home };
-    for (const cue of cuesFor({ type: "failure", symptom, calls: [] })) {
-      const found = this.solved
-        .get(cue)
-        ?.find((one) => placeOf(one, one.symptom.cause, asked) !== null && this.alike(one.symptom, symptom));
-      if (found) return { session: found.session, key: found.key, at: found.at };
-    }
-    return null;
-  }
-
-  private alike(a: Symptom, b: Symptom): boolean {
-    return likenessOf(a, b) >= this.policy.recall.offer.error;
-  }
-}
-
-type CallMoment = Extract<Moment, { type: "call" }>;
-
-interface Solved extends Spot {
-  readonly symptom: Symptom;
-  readonly project: string;
-  readonly home: string | null;
-}
-
-interface Correction extends Spot {
-  readonly finding: string;
-  readonly terms: ReadonlySet<string>;
-  readonly realm: string;
-}
-
-function wordsOf({ session }: Account, finding: Finding): Pick<Correction, "finding" | "terms" | "realm"> {
-  return {
-    finding: findingId(session, finding),
-    terms: termsOf(finding.excerpt.said ?? ""),
-    realm: realmOf(session, finding),
-  };
-}
-
-function spotOf({ session }: Account, { key, at }: Moment): Spot {
-  return { session, key, at };
-}
-
-function isAbout({ from }: Match, { symptom }: Met): boolean {
-  return from.some(({ finding }) => finding.symptom !== null && likenessOf(finding.symptom, symptom) > 0);
 }

@@ -54,7 +54,10 @@ export async function learn(
     else skipped.push({ what: session.path, because });
   }
   const due = await dueOf(store, heard);
-  await readAgain(deps, due);
+  await readAgain(
+    deps,
+    due.flatMap(({ purged }) => purged),
+  );
   let looks: Look[] = [];
   for (const [done, { session, mark, pass }] of due.entries()) {
     const events = await eventsOf(store, session);
@@ -96,9 +99,18 @@ async function dueOf(store: Store, sessions: readonly SessionView[]): Promise<Du
     const mark = `${detectorsVersion}:${own.map(({ position }) => position.digest).join()}`;
     const row = known.get(session.id);
     if (row?.mark === mark) return [];
-    const purged = own.filter(({ cachedAt, format }) => cachedAt === null && format !== null);
+    const purged = own.filter(isPurged);
     return [{ session, mark, pass: (row?.pass ?? 0) + 1, purged }];
   });
+}
+
+/** The files of a session whose events are gone. */
+export async function purgedOf({ readings }: Store, session: SessionView): Promise<Reading[]> {
+  return (await readings.of(pathsOf(session))).filter(isPurged);
+}
+
+function isPurged({ cachedAt, format }: Reading): boolean {
+  return cachedAt === null && format !== null;
 }
 
 function pathsOf({ path, alsoFrom }: SessionView): string[] {
@@ -106,10 +118,8 @@ function pathsOf({ path, alsoFrom }: SessionView): string[] {
 }
 
 /** Events are only a cache: those that are gone are read from the transcript once more. */
-async function readAgain(deps: IngestDeps, due: readonly Due[]): Promise<void> {
-  const files = due
-    .flatMap(({ purged }) => purged)
-    .map(({ path, size, modifiedAt }) => ({ path, size, modifiedAt }));
+export async function readAgain(deps: IngestDeps, purged: readonly Reading[]): Promise<void> {
+  const files = purged.map(({ path, size, modifiedAt }) => ({ path, size, modifiedAt }));
   if (files.length > 0) await ingest(deps, files, { refresh: true });
 }
 

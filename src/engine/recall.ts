@@ -1,6 +1,7 @@
+import { cuesFor } from "../core/cue.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
-import type { Known, Match, Question } from "../core/recall.ts";
-import { answer, cuesFor, homeIn, isDisproved } from "../core/recall.ts";
+import type { Question } from "../core/question.ts";
+import { answer, homeIn, isDisproved, type Known, type Match } from "../core/recall.ts";
 import type { KeptFinding, Learning, Store } from "./ports.ts";
 
 export interface RecallOptions {

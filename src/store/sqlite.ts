@@ -36,6 +36,13 @@ const patience = 60_000;
 /** Up to this size the whole file is checked when it is opened: a tenth of a second at most. */
 const checkedBytes = 64 << 20;
 
+const shared = [
+  "page_size = 16384",
+  "journal_mode = wal",
+  "synchronous = normal",
+  "wal_autocheckpoint = 2000",
+];
+
 /** Opens Knack's database, makes it if there is none, and brings an older one up to date. */
 export async function openSqlite({ path, clock }: Options): Promise<Store> {
   const file = path === ":memory:" ? null : path;
@@ -43,7 +50,7 @@ export async function openSqlite({ path, clock }: Options): Promise<Store> {
   const database = guarded(opened, path);
   try {
     if (file !== null && sizeOf(file) > 0) refuseDamaged(database, file);
-    settle(database);
+    settle(database, shared);
     migrate(database, path);
   } catch (error) {
     opened.close();
@@ -51,6 +58,34 @@ export async function openSqlite({ path, clock }: Options): Promise<Store> {
   }
   const dialect = new ImmediateDialect({ database });
   return createStore(new Kysely<Tables>({ dialect }), clock);
+}
+
+/**
+ * An empty database that nobody else sees and of which nothing is left, however the process ends: a file without a
+ * name, so that a large history needs little memory.
+ */
+export async function openScratch(clock: Clock): Promise<Store> {
+  const folder = mkdtempSync(join(tmpdir(), "knack-scratch-"));
+  const path = join(folder, "scratch.db");
+  const opened = open(path);
+  const database = guarded(opened, path);
+  const pragmas = [
+    "page_size = 16384",
+    "journal_mode = memory",
+    "synchronous = off",
+    "locking_mode = exclusive",
+  ];
+  settle(database, pragmas);
+  migrate(database, path);
+  const store = createStore(new Kysely<Tables>({ dialect: new ImmediateDialect({ database }) }), clock);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  // Where a file in use cannot lose its name, it goes when it is closed.
+  if (process.platform !== "win32") remove();
+  const close = async () => {
+    await store.close();
+    remove();
+  };
+  return { ...store, close };
 }
 
 /** The ledger of a database, read from a copy: even opening the file itself would leave traces beside it. */
@@ -227,13 +262,7 @@ function refuseDamaged(database: Connection, file: string): void {
 }
 
 /** Several processes may open a new database at once, and the switch to write-ahead does not wait its turn by itself. */
-function settle(database: Connection): void {
-  const pragmas = [
-    "page_size = 16384",
-    "journal_mode = wal",
-    "synchronous = normal",
-    "wal_autocheckpoint = 2000",
-  ];
+function settle(database: Connection, pragmas: readonly string[]): void {
   for (const pragma of pragmas) {
     withPatience(() => database.prepare(`pragma ${pragma}`).all([]));
   }

@@ -1,0 +1,101 @@
+import type { Cause } from "./failure.ts";
+import type { Finding } from "./finding.ts";
+import type { Remedy } from "./link.ts";
+import { policy } from "./policy.ts";
+import type { Call, Question } from "./question.ts";
+import { likenessOf, type Symptom } from "./symptom.ts";
+
+/** The names under which a lesson is looked up: by the error it is about, and by the call that it warns of. */
+export function cuesOf({ symptom, remedy }: Finding): string[] {
+  if (symptom === null) return [];
+  return [...errorCues(symptom), ...(isForeseeable(symptom, remedy) ? warningCues(symptom) : [])];
+}
+
+/** The names under which answers to a question are looked up. */
+export function cuesFor(question: Question): string[] {
+  const calls = question.type === "failure" ? [] : question.calls.flatMap(callCues);
+  const symptom = question.type === "call" ? null : question.symptom;
+  return [...new Set([...calls, ...(symptom === null ? [] : errorCues(symptom))])];
+}
+
+function errorCues(symptom: Symptom): string[] {
+  const { cause, about, signature, files } = symptom;
+  // What would not be recognised when it is met again need not be looked for.
+  if (likenessOf(symptom, symptom) === 0) return [];
+  if (cause === "denied") return files.map(fileCue);
+  return [`error ${signature}`, ...(about === null ? [] : [`name ${cause} ${about}`])];
+}
+
+function warningCues(symptom: Symptom): string[] {
+  const { cause, about, files } = symptom;
+  if (cause === "denied") return files.map(fileCue);
+  if (about === null) return [];
+  return [callCue(programIn(symptom), cause === "missing-program" ? "" : bare(about))];
+}
+
+function callCues({ program, words, files }: Call): string[] {
+  const given = words.slice(0, policy.recall.callWords).map((word) => callCue(program, bare(word)));
+  return [callCue(program, ""), ...given, ...files.map(fileCue)];
+}
+
+function callCue(program: string, word: string): string {
+  return `call ${program} ${word}`;
+}
+
+function fileCue(file: string): string {
+  return `file ${file}`;
+}
+
+/** The program that a failure is about. */
+export function programIn({ cause, about, call, head }: Symptom): string {
+  return cause === "missing-program" && about !== null ? about : (call?.[0] ?? head);
+}
+
+/** Whether the words of a call give away that it will fail: what other words cure, and nothing else does. */
+function isForeseeable({ cause }: Symptom, remedy: Remedy | null): boolean {
+  return foreseeable.has(cause) && (cause === "denied" || (remedy !== null && ofTheWords.has(remedy)));
+}
+
+const foreseeable = new Set<Cause>([
+  "missing-program",
+  "missing-script",
+  "unknown-name",
+  "wrong-usage",
+  "denied",
+]);
+const ofTheWords = new Set<Remedy>([
+  "wrapper",
+  "program",
+  "path",
+  "environment",
+  "flag",
+  "argument",
+  "input",
+  "other-way",
+]);
+
+/** Whether a lesson says that this call will fail. */
+export function foresees({ symptom, remedy }: Finding, call: Call): boolean {
+  if (symptom === null || !isForeseeable(symptom, remedy)) return false;
+  const { cause, about } = symptom;
+  if (cause === "denied") return symptom.files.some((file) => call.files.includes(file));
+  if (about === null || call.program !== programIn(symptom)) return false;
+  if (cause === "missing-program") return !isPrepared(call, symptom);
+  return call.words.some((word) => bare(word) === bare(about)) && has(call, symptom.call);
+}
+
+/** Whether something was done first that may bring the program, such as entering its environment. */
+function isPrepared({ parts }: Call, { call }: Symptom): boolean {
+  return parts?.some((part) => prepares.has(part) && !call?.includes(part)) ?? false;
+}
+
+const prepares = new Set("source . eval nvm fnm conda mamba pyenv asdf mise".split(" "));
+
+function bare(word: string): string {
+  return word.replace(/^-+/, "").replace(/=.*$/s, "");
+}
+
+function has({ parts }: Call, needed: readonly string[] | null): boolean {
+  if (needed === null || parts === null) return needed === null && parts === null;
+  return needed.slice(1).every((part) => parts.includes(part));
+}

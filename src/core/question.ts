@@ -1,0 +1,83 @@
+import { type Run, runsOf } from "./command.ts";
+import type { Event } from "./event.ts";
+import type { Json } from "./json.ts";
+import { policy as defaults, type Policy } from "./policy.ts";
+import { filesIn, useOf } from "./run.ts";
+import { readSymptom, type Symptom } from "./symptom.ts";
+import { termsOf } from "./words.ts";
+
+/** What somebody met, is about to run, or says they are about to do. */
+export type Question =
+  | { readonly type: "failure"; readonly symptom: Symptom; readonly calls: readonly Call[] }
+  | { readonly type: "call"; readonly calls: readonly Call[] }
+  | {
+      readonly type: "text";
+      readonly terms: ReadonlySet<string>;
+      /** The error that the text quotes, and the commands it names. */
+      readonly symptom: Symptom | null;
+      readonly calls: readonly Call[];
+    };
+
+/** A call as it is known before it is made. */
+export interface Call {
+  /** The program or the tool. */
+  readonly program: string;
+  /** What tells it from other calls of that program; null for a tool that is no shell. */
+  readonly parts: readonly string[] | null;
+  /** Everything it is given. */
+  readonly words: readonly string[];
+  readonly files: readonly string[];
+}
+
+/** What a text asks about: the words it has, the error it quotes, the commands it names. */
+export function questionIn(text: string, policy: Policy = defaults): Question {
+  const said = text.slice(0, policy.recall.textChars);
+  const error = readSymptom(null, said, null);
+  const commands = [...said.matchAll(/`([^`\n]{2,200})`/g)].map(([, code]) => code ?? "");
+  return {
+    type: "text",
+    terms: termsOf(said),
+    symptom: error.cause === "other" ? null : error,
+    calls: [said.split("\n")[0] ?? "", ...commands].flatMap(callsIn),
+  };
+}
+
+/** The calls of an event. */
+export function callsOf({
+  tool,
+  command,
+  input,
+  files,
+}: Pick<Event, "tool" | "command" | "input" | "files">): Call[] {
+  if (command !== null) return callsIn(command);
+  if (tool === null) return [];
+  return [
+    {
+      program: tool,
+      parts: null,
+      words: textsIn(input).slice(0, defaults.recall.callWords),
+      files: files.map(lastPart),
+    },
+  ];
+}
+
+/** The calls of a shell command. */
+export function callsIn(command: string): Call[] {
+  return command.length >= defaults.keep.eventChars ? [] : runsOf(command).map(callOfRun);
+}
+
+function callOfRun(run: Run): Call {
+  const [program, ...parts] = useOf(run);
+  return { program, parts, words: run.args, files: [...filesIn([run.written, ...run.args].join(" "))] };
+}
+
+function textsIn(value: Json | undefined): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null
+    ? Object.values(value).flatMap((each) => textsIn(each))
+    : [];
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
