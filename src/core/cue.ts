@@ -7,9 +7,12 @@ import { likenessOf, type Symptom } from "./symptom.ts";
 
 /** The names under which a lesson is looked up: by the error it is about, and by the call that it warns of. */
 export function cuesOf({ symptom, remedy }: Finding): string[] {
-  if (symptom === null) return [];
+  if (symptom === null || (remedy === "none" && !passes.has(symptom.cause))) return [];
   return [...errorCues(symptom), ...(isForeseeable(symptom, remedy) ? warningCues(symptom) : [])];
 }
+
+/** Causes for which "run it again" is worth knowing; anything else that passed by itself taught nothing. */
+const passes = new Set<Cause>(["failing-test", "timeout", "transient", "service"]);
 
 /** The names under which answers to a question are looked up. */
 export function cuesFor(question: Question): string[] {

@@ -243,6 +243,8 @@ export const policy = {
     agains: 3,
     /** Score from which an answer is given at all, by what it was recognised by. */
     offer: { error: 0.5, call: 0.6, words: 0.45 },
+    /** Sessions that must have taught a lesson before it is told ahead of a call. */
+    warnAfter: 2,
     /** Score from which it is given whole. */
     load: 0.75,
   },

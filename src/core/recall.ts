@@ -25,6 +25,8 @@ export interface Known {
 export interface Match {
   readonly kind: "fix" | "instinct";
   readonly instinct: Instinct;
+  /** How well it fits, whether or not it is to be believed, 0..1. */
+  readonly fit: number;
   /** How sure it is that this helps now, 0..1. */
   readonly score: number;
   /** Sure enough to be put before an agent whole; otherwise one line. */
@@ -64,6 +66,7 @@ export function answer(
 /** A finding that fits a question. */
 interface Fit {
   readonly known: Known;
+  readonly fit: number;
   readonly score: number;
   readonly by: Sign;
   readonly place: Place;
@@ -73,9 +76,13 @@ function fitOf(question: Question, known: Known, asked: Circumstances, policy: P
   const { symptom, scope } = known.instinct;
   const place = placeOf(known, symptom?.cause ?? null, asked, scope);
   if (place === null) return null;
-  const { fit, by } = signOf(question, known, asked.rarity);
-  const score = rounded(fit * policy.recall.place[place] * trust(known.instinct, asked.now, policy));
-  return score < policy.recall.offer[by] ? null : { known, score, by, place };
+  const sign = signOf(question, known, asked.rarity);
+  const { by } = sign;
+  // Before anything has failed, one session's word is not enough to interrupt.
+  if (by === "call" && known.instinct.standing.sessions < policy.recall.warnAfter) return null;
+  const fit = rounded(sign.fit * policy.recall.place[place]);
+  const score = rounded(fit * trust(known.instinct, asked.now, policy));
+  return score < policy.recall.offer[by] ? null : { known, fit, score, by, place };
 }
 
 function matchOf(question: Question, fits: readonly Fit[], policy: Policy): Match {
@@ -87,6 +94,7 @@ function matchOf(question: Question, fits: readonly Fit[], policy: Policy): Matc
   return {
     kind: instinct.symptom === null ? "instinct" : "fix",
     instinct,
+    fit: top.fit,
     score: top.score,
     load: top.score >= policy.recall.load,
     by: top.by,
@@ -116,13 +124,19 @@ function earliestFirst(a: Known, b: Known): number {
   return a.at - b.at || (a.id < b.id ? -1 : 1);
 }
 
+/** What fits best; of what fits alike, what more sessions taught, then what worked last. */
 function bestFirst(a: Match, b: Match): number {
   return (
-    b.score - a.score ||
+    b.fit - a.fit ||
     b.instinct.standing.sessions - a.instinct.standing.sessions ||
-    b.instinct.standing.lastAt - a.instinct.standing.lastAt ||
+    lastSeen(b) - lastSeen(a) ||
+    b.score - a.score ||
     (a.instinct.id < b.instinct.id ? -1 : 1)
   );
+}
+
+function lastSeen({ from }: Match): number {
+  return Math.max(...from.map(({ at }) => at));
 }
 
 function rounded(score: number): number {
@@ -221,15 +235,11 @@ function isNamed(terms: ReadonlySet<string>, { symptom }: Instinct): boolean {
   return all.size >= 2 && [...all].every((name) => terms.has(name));
 }
 
-/** Whether the call that a lesson warns of has worked since the lesson was last confirmed. */
-export function isDisproved(
-  { instinct, from }: Match,
-  uses: readonly (Use & { readonly at: number })[],
-): boolean {
-  const warned = from.flatMap(({ finding }) => (finding.symptom?.call ? [finding.symptom.call] : []));
-  return uses.some(
-    (use) => use.ok > 0 && use.at > instinct.standing.lastAt && warned.some((call) => isUseOf(use, call)),
-  );
+/** Whether the call that a lesson warns of has worked since it last failed. */
+export function isDisproved(match: Match, uses: readonly (Use & { readonly at: number })[]): boolean {
+  const failedLast = lastSeen(match);
+  const warned = match.from.flatMap(({ finding }) => (finding.symptom?.call ? [finding.symptom.call] : []));
+  return uses.some((use) => use.ok > 0 && use.at > failedLast && warned.some((call) => isUseOf(use, call)));
 }
 
 /** Whether calls already do what an instinct recommends. */
