@@ -79,11 +79,11 @@ export interface Knack {
   sessions(
     paths?: readonly string[],
     options?: IngestOptions,
-  ): Promise<{ sessions: SessionView[]; diagnostics: Diagnostic[] }>;
+  ): Promise<{ sessions: SessionView[]; diagnostics: Diagnostic[]; unread: number }>;
   /** Reads the same and keeps what is worth keeping as instincts; no skill or rule is written. */
   learn(
     paths?: readonly string[],
-    options?: IngestOptions & { onLook?: LearnOptions["onProgress"] },
+    options?: IngestOptions & { onLook?: LearnOptions["onProgress"]; lookUntil?: LearnOptions["until"] },
   ): Promise<Learned>;
   /** What is known about a failure, a call or a text, asked in this folder. */
   recall(question: Question, cwd?: string): Promise<Match[]>;
@@ -201,7 +201,7 @@ export async function openKnack({
       );
       // Beside their sessions agents keep other files; only a person who names a folder wants to hear of them.
       const found = paths ? files : files.filter(({ path }) => path.endsWith(".jsonl"));
-      await ingest(deps, found, options);
+      const unread = await ingest(deps, found, options);
       const sessions = await viewSessions(
         store,
         found.map(({ path }) => path),
@@ -210,13 +210,18 @@ export async function openKnack({
         sessions.flatMap(({ path, alsoFrom }) => [path, ...alsoFrom.map((other) => other.path)]),
       );
       const rest = (await diagnosticsOf(store, found)).filter(({ path }) => !told.has(path));
-      return { sessions, diagnostics: [...diagnostics, ...rest] };
+      return { sessions, diagnostics: [...diagnostics, ...rest], unread };
     },
-    learn: async (paths, { onLook, ...options } = {}) => {
+    learn: async (paths, { onLook, lookUntil, ...options } = {}) => {
       // A file that may say "off" is read before anything else.
       settingsFor(home, null);
-      const { sessions } = await knack.sessions(paths, options);
-      return learn(deps, sessions, { refuses: isRefused, ...(onLook ? { onProgress: onLook } : {}) });
+      const { sessions, unread } = await knack.sessions(paths, options);
+      const learned = await learn(deps, sessions, {
+        refuses: isRefused,
+        ...(onLook ? { onProgress: onLook } : {}),
+        ...(lookUntil ? { until: lookUntil } : {}),
+      });
+      return { ...learned, left: learned.left + unread };
     },
     recall: async (question, cwd = process.cwd()) => {
       const { id } = identify(cwd, null, await checkouts.of(cwd));

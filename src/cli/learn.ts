@@ -1,18 +1,31 @@
 import { isDisabled } from "../config.ts";
 import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
+import { policy } from "../core/policy.ts";
+import { type Backtest, outOfTime } from "../engine/backtest.ts";
 import type { Keeping, LeftOut, Suggestion } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
 import type { Settled } from "../engine/publish.ts";
 import type { Step } from "../engine/step.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
+import { replayAloud } from "./backtest.ts";
+import { figuresOf } from "./backtest-on-wire.ts";
 import { showExamples } from "./examples.ts";
 import { askAll, canAsk, tellKeeping } from "./keep.ts";
 import { learnedOnWire, type Writing, writingOf } from "./learned-on-wire.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import { isWritten, tellOutcomes, tellSuggestion } from "./telling.ts";
-import { calledAs, counted, paintFor, printJson, printLines, progressOn } from "./terminal.ts";
+import {
+  calledAs,
+  counted,
+  countingOn,
+  type Paint,
+  paintFor,
+  printJson,
+  printLines,
+  progressOn,
+} from "./terminal.ts";
 import { transcripts } from "./transcripts.ts";
 
 /** How `knack learn` and its like are told what to do. */
@@ -32,10 +45,17 @@ export const learn = defineVerb({
       description: "files and folders to learn from (default: the agents' own folders)",
     },
     ...learnArgs,
+    all: {
+      type: "boolean",
+      description: "read everything, however long it takes (default: a minute, newest first)",
+    },
   },
   run: async ({ args, ...surroundings }) => {
     if (args._.includes("")) throw new KnackError("WRONG_USAGE", "A path is empty.");
-    return learnFrom(args._.length > 0 ? args._ : null, flagsOf(args), surroundings);
+    const paths = args._.length > 0 ? args._ : null;
+    // Whoever names sessions wants all of them.
+    const boxed = paths === null && args.all !== true;
+    return learnFrom(paths, flagsOf(args), boxed ? timeBox(Date.now()) : noBox, surroundings);
   },
 });
 
@@ -80,6 +100,7 @@ export function whereOf(word: string | undefined): Live | null {
 async function learnFrom(
   paths: readonly string[] | null,
   flags: LearnFlags,
+  box: Box,
   surroundings: Surroundings,
 ): Promise<number> {
   const { env, redactionThread } = surroundings;
@@ -90,8 +111,11 @@ async function learnFrom(
   const knack = await openKnack({ env, redactor, dryRun: flags.dryRun });
   try {
     if (!flags.dryRun) await repairAloud(knack, env);
-    const learned = await read(knack, paths);
-    if (learned.sessions.length > 0) return await present(knack, learned, paths, flags, env);
+    const learned = await read(knack, paths, box);
+    if (learned.sessions.length > 0) {
+      const gained = paths === null ? await replayAloud(knack, learned.sessions, box.replay) : null;
+      return await present(knack, learned, { paths, gained }, flags, env);
+    }
     if (paths === null) return await showExamples(flags, surroundings);
     if (flags.json) printJson(learnedOnWire(learned, [], [], [], Date.now()));
     throw new KnackError("NOTHING_READABLE", `No session could be read in ${paths.join(", ")}.`, {
@@ -119,12 +143,34 @@ export async function repairAloud(knack: Knack, env: Env): Promise<void> {
   );
 }
 
-async function read(knack: Knack, paths: readonly string[] | null): Promise<Learned> {
-  const progress = progressOn(process.stderr);
+/** When each part of the work gives way to the next, so that there is something to read within a minute. */
+interface Box {
+  readonly read: () => boolean;
+  readonly learn: () => boolean;
+  readonly replay: () => boolean;
+}
+
+const noBox: Box = { read: () => false, learn: () => false, replay: () => false };
+
+function timeBox(started: number): Box {
+  const { read: reading, learn: learning, replay } = policy.box;
+  const after = (ms: number) => () => Date.now() - started > ms;
+  return { read: after(reading), learn: after(learning), replay: after(replay) };
+}
+
+async function read(knack: Knack, paths: readonly string[] | null, box: Box): Promise<Learned> {
+  const reading = progressOn(process.stderr);
+  const looking = countingOn(process.stderr, "Looking for lessons in sessions");
   try {
-    return await knack.learn(paths ?? undefined, { onProgress: progress.report });
+    return await knack.learn(paths ?? undefined, {
+      onProgress: reading.report,
+      until: box.read,
+      onLook: (done, all) => looking.report({ done, all }),
+      lookUntil: box.learn,
+    });
   } finally {
-    progress.end();
+    reading.end();
+    looking.end();
   }
 }
 
@@ -132,8 +178,15 @@ async function read(knack: Knack, paths: readonly string[] | null): Promise<Lear
 export async function present(
   knack: Knack,
   learned: Learned,
-  /** The sessions that were named; null for all of this machine. */
-  paths: readonly string[] | null,
+  {
+    paths,
+    gained,
+  }: {
+    /** The sessions that were named; null for all of this machine. */
+    readonly paths: readonly string[] | null;
+    /** What this history would have gained from what it teaches. */
+    readonly gained: Backtest | null;
+  },
   flags: LearnFlags,
   env: Env,
 ): Promise<number> {
@@ -143,7 +196,10 @@ export async function present(
   const scope = paths ? { only: ids, now } : { now };
   const { suggestions, leftOut } = await knack.suggest(scope);
   const asking = !flags.json && !flags.yes && !flags.dryRun && canAsk();
-  if (!flags.json) flags.print(readingLines(learned, suggestions.length, leftOut, env));
+  if (!flags.json) {
+    if (gained) flags.print(gainedLines(gained, paintFor(process.stdout, env), env));
+    flags.print(readingLines(learned, suggestions.length, leftOut, env));
+  }
   let writings: Writing[] = [];
   const refused: LeftOut[] = [];
   const asked = new Set(suggestions.map(({ instinct }) => instinct.id));
@@ -167,21 +223,44 @@ export async function present(
   } else if (!flags.json) flags.print(listLines(suggestions, paths, env));
   if (flags.json) {
     const instincts = (await knack.instincts()).filter(({ id }) => ids.has(id));
-    printJson(
-      learnedOnWire(learned, instincts, writings.filter(isWritten), [...leftOut, ...refused], Date.now()),
+    const wire = learnedOnWire(
+      learned,
+      instincts,
+      writings.filter(isWritten),
+      [...leftOut, ...refused],
+      Date.now(),
     );
+    printJson(gained ? { ...wire, backtest: figuresOf(gained) } : wire);
   }
   return 0;
 }
 
+/** A person's own numbers, in two lines. */
+function gainedLines(gained: Backtest, paint: Paint, env: Env): string[] {
+  const { failures, repeats, answered, sessions } = figuresOf(gained);
+  if (failures === 0) return [];
+  const late = gained.skipped.filter(({ because }) => because === outOfTime).length;
+  const share = `${repeats} of ${counted(failures, "failure")} ${repeats === 1 ? "was a repeat" : "were repeats"}`;
+  const known = repeats === 0 ? "" : `; ${answered} had a known fix`;
+  const newest = late > 0 ? ` (in your newest ${sessions} sessions)` : "";
+  return [
+    paint.bold(`${share}${known}${newest}.`),
+    paint.dim(`  Which, and what it would have saved: ${calledAs(env)} backtest`),
+    "",
+  ];
+}
+
 function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut[], env: Env): string[] {
-  const { sessions, looked, skipped } = learned;
+  const { sessions, looked, skipped, left } = learned;
   const projects = new Set(sessions.map(({ project }) => project.id)).size;
   const news = looked === sessions.length - skipped.length ? "" : `, ${looked} new or grown`;
   const isMore = ({ because }: LeftOut) => because.startsWith("more than");
   const more = leftOut.filter(isMore).length;
   return [
     `Read ${counted(sessions.length, "session")} in ${counted(projects, "project")}${news}.`,
+    ...(left > 0
+      ? [`${counted(left, "older transcript")} not read yet: ${calledAs(env)} learn --all reads on.`]
+      : []),
     ...byReason(skipped).map(([because, times]) => `Passed over ${counted(times, "session")}: ${because}`),
     ...byReason(leftOut.filter((one) => !isMore(one))).map(
       ([because, times]) => `Not suggested: ${counted(times, "lesson")}, ${because}`,

@@ -44,6 +44,14 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "what your agents did: their sessions, by project",
     load: async () => (await import("./sessions.ts")).sessions,
   },
+  recall: {
+    about: "what worked before: for a failure, or for what you are about to do",
+    load: async () => (await import("./recall.ts")).recall,
+  },
+  backtest: {
+    about: "your history replayed: what would have been known when it was needed",
+    load: async () => (await import("./backtest.ts")).backtest,
+  },
   skills: {
     about: "what Knack wrote for your agents: list, show, diff, undo, accept, reject, validate",
     load: async () => (await import("./skills.ts")).skills,

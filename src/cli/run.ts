@@ -81,7 +81,7 @@ async function learnAfter(before: ReadonlyMap<string, string>, surroundings: Sur
         printLines(lines, canAsk() ? process.stdout : process.stderr);
       const flags = { json: false, dryRun: false, yes: false, where: null, print };
       print([""]);
-      await present(knack, learned, paths, flags, env);
+      await present(knack, learned, { paths, gained: null }, flags, env);
     } finally {
       await knack.close();
     }

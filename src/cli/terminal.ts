@@ -16,13 +16,33 @@ export function paintFor(stream: NodeJS.WriteStream, env: Env): Paint {
   return { bold: style(1, 22), dim: style(2, 22), red: style(31, 39) };
 }
 
-export interface ProgressLine {
-  report(progress: IngestProgress): void;
+export interface ProgressLine<Progress> {
+  report(progress: Progress): void;
   end(): void;
 }
 
-/** Progress on standard error: one line rewritten on a terminal, one line every few seconds elsewhere. */
-export function progressOn(stream: NodeJS.WriteStream, now: () => number = Date.now): ProgressLine {
+/** Progress of reading, on standard error. */
+export function progressOn(stream: NodeJS.WriteStream, now?: () => number): ProgressLine<IngestProgress> {
+  return progressLine(stream, bar, inWords, now);
+}
+
+/** Progress of what is done one by one: `Replaying sessions: 12 of 118`. */
+export function countingOn(
+  stream: NodeJS.WriteStream,
+  what: string,
+): ProgressLine<{ readonly done: number; readonly all: number }> {
+  const words = ({ done, all }: { readonly done: number; readonly all: number }) =>
+    `${what}: ${done} of ${all}`;
+  return progressLine(stream, words, words);
+}
+
+/** One line rewritten on a terminal, one line every few seconds elsewhere. */
+function progressLine<Progress>(
+  stream: NodeJS.WriteStream,
+  drawn: (progress: Progress) => string,
+  said: (progress: Progress) => string,
+  now: () => number = Date.now,
+): ProgressLine<Progress> {
   const started = now();
   const moving = stream.isTTY === true;
   // Quick work needs no bar.
@@ -32,7 +52,7 @@ export function progressOn(stream: NodeJS.WriteStream, now: () => number = Date.
     report: (progress) => {
       if (now() < next) return;
       next = now() + (moving ? 80 : 5_000);
-      stream.write(moving ? `\r\u001b[2K${bar(progress)}` : `${inWords(progress)}\n`);
+      stream.write(moving ? `\r\u001b[2K${drawn(progress)}` : `${said(progress)}\n`);
       shown = true;
     },
     end: () => {

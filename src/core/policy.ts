@@ -43,6 +43,8 @@ export const policy = {
     /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
     pieceBytes: 1 << 20,
   },
+  /** Milliseconds after which, when nothing was asked for in particular, reading, learning and replaying give way to what comes next. */
+  box: { read: 20_000, learn: 40_000, replay: 50_000 },
   detect: {
     /** Calls after a failure in which what worked is looked for; a look at something counts half. */
     recoveryWithinCalls: 16,

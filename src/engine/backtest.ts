@@ -11,16 +11,13 @@ import type { IngestDeps } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
 import { entriesOf, purgedOf, readAgain, withoutOtherAgents } from "./learn.ts";
 import type { Store } from "./ports.ts";
-import { type Account, type Hit, type Repeat, Replay, type Wrong } from "./replay.ts";
+import { type Account, type Hit, type Lived, type Repeat, Replay, type Wrong } from "./replay.ts";
 
 /** What a history would have gained, had what it teaches been known at each point of it. */
 export interface Backtest {
-  readonly sessions: readonly SessionView[];
-  readonly prompts: number;
-  readonly failures: number;
+  readonly sessions: readonly (Readonly<Lived> & { readonly session: SessionView })[];
   /** Failures that had been met and overcome in an earlier session; in a session, each once. */
   readonly repeats: readonly Repeat[];
-  readonly correctionsRepeated: number;
   /** How often something would have been shown. */
   readonly shown: number;
   readonly hits: readonly Hit[];
@@ -66,7 +63,7 @@ export async function backtest(
     else await replay.live(account, moment);
   }
   const { tally } = replay;
-  return { sessions: accounts.map(({ session }) => session), ...tally, skipped };
+  return { sessions: accounts.map(({ session, lived }) => ({ session, ...lived })), ...tally, skipped };
 }
 
 function accountOf(session: SessionView, all: readonly Event[], policy: Policy): Account {
@@ -86,6 +83,7 @@ function accountOf(session: SessionView, all: readonly Event[], policy: Policy):
     keys: new Map(events.flatMap(({ ref, key }) => (deciding.has(ref) ? [[ref, key] as const] : []))),
     entries: [foundEntry(session), ...entriesOf(look, endedAt, [])],
     endedAt,
+    lived: { prompts: 0, failures: 0, correctionsRepeated: 0 },
   };
 }
 

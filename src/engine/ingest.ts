@@ -38,19 +38,22 @@ export interface IngestOptions {
   readonly onProgress?: (progress: IngestProgress) => void;
   /** Read again what was purged: the events themselves are wanted, not only what they add up to. */
   readonly refresh?: boolean;
+  /** When to stop: what was read until then is kept, and the rest is left for another time. */
+  readonly until?: () => boolean;
 }
 
 /**
- * Brings the store up to date with these files, in the order given. May be called again, by many processes at once,
+ * Brings the store up to date with these files, in the order given, and answers with how many it did not get to. May be called again, by many processes at once,
  * and be killed at any point: each stretch of a file is written whole, once, together with how far it was read.
  */
 export async function ingest(
   deps: IngestDeps,
   files: readonly FoundFile[],
   options: IngestOptions = {},
-): Promise<void> {
-  await new Ingest(deps, files, options).run();
+): Promise<number> {
+  const unread = await new Ingest(deps, files, options).run();
   await purge(deps);
+  return unread;
 }
 
 /** A stretch of a file on its way to the store. */
@@ -80,6 +83,7 @@ class Ingest {
   private readonly deps: IngestDeps;
   private readonly policy: Policy;
   private readonly refresh: boolean;
+  private readonly until: () => boolean;
   private readonly waiting: FoundFile[];
   private readonly progress: Progress;
   private loads: Load[] = [];
@@ -93,17 +97,19 @@ class Ingest {
     this.deps = deps;
     this.policy = deps.policy ?? defaults;
     this.refresh = options.refresh ?? false;
+    this.until = options.until ?? (() => false);
     this.waiting = [...files];
     this.progress = new Progress(files, options.onProgress ?? (() => {}));
   }
 
-  async run(): Promise<void> {
+  /** Answers with how many files were left. */
+  async run(): Promise<number> {
     for (;;) {
-      const file = this.waiting.shift();
+      const file = this.until() ? undefined : this.waiting.shift();
       if (file) await this.read(file);
       else if (this.loads.length > 0) await this.send();
       else if (this.underWay) await this.settle();
-      else return;
+      else return this.waiting.length;
     }
   }
 
@@ -124,6 +130,10 @@ class Ingest {
         return;
       await this.send();
       if (this.overtaken === file.path) return;
+      if (this.until() && !piece.last) {
+        this.waiting.push(file);
+        return;
+      }
       [after, fresh] = [load.reading, false];
       this.progress.reach(file, piece.position.offset);
     }

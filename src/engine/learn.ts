@@ -14,6 +14,8 @@ export interface LearnOptions {
   /** Why a session is not learned from, if there is a reason. */
   readonly refuses?: (session: SessionView) => Promise<string | null>;
   readonly onProgress?: (done: number, all: number) => void;
+  /** When to stop: what was looked at until then is kept, and the rest is left for another time. */
+  readonly until?: () => boolean;
 }
 
 /** What was looked at, and what came of it. */
@@ -24,6 +26,8 @@ export interface Learned {
   readonly skipped: readonly { readonly what: string; readonly because: string }[];
   /** How many sessions had something new. */
   readonly looked: number;
+  /** How many files, and sessions with something new, there was no time for. */
+  readonly left: number;
 }
 
 /** A session as it was looked at, outside any transaction. */
@@ -42,7 +46,7 @@ interface Look {
 export async function learn(
   deps: IngestDeps,
   sessions: readonly SessionView[],
-  { refuses = async () => null, onProgress = () => {} }: LearnOptions = {},
+  { refuses = async () => null, onProgress = () => {}, until = () => false }: LearnOptions = {},
 ): Promise<Learned> {
   const { store, policy = defaults } = deps;
   const skipped: { what: string; because: string }[] = [];
@@ -59,18 +63,22 @@ export async function learn(
     due.flatMap(({ purged }) => purged),
   );
   let looks: Look[] = [];
-  for (const [done, { session, mark, pass }] of due.entries()) {
+  let looked = 0;
+  for (const { session, mark, pass } of due) {
+    if (until()) break;
     const events = await eventsOf(store, session);
     const findings = detect(withoutOtherAgents(session, events));
     looks.push({ session, mark, pass, findings, uses: usesOf(events) });
-    if (looks.length === sessionsAtOnce || done === due.length - 1) {
+    looked++;
+    if (looks.length === sessionsAtOnce) {
       await keep(store, looks, deps.clock.now());
       looks = [];
     }
-    onProgress(done + 1, due.length);
+    onProgress(looked, due.length);
   }
+  if (looks.length > 0) await keep(store, looks, deps.clock.now());
   const findings = await store.learning.findings.ofSessions(heard.map(({ id }) => id));
-  return { sessions, findings: findings.sort(bestFirst), skipped, looked: due.length };
+  return { sessions, findings: findings.sort(bestFirst), skipped, looked, left: due.length - looked };
 }
 
 /** Sessions noted in one transaction. */

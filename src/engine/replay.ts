@@ -29,6 +29,8 @@ export type Occasion = "prompt" | "call" | "failure" | "correction";
 export interface Showing extends Spot {
   readonly occasion: Occasion;
   readonly instinct: Instinct;
+  /** What would have been said. */
+  readonly lesson: string;
   readonly learnedFrom: Spot;
   /** The prompt, the call, or what the person said. */
   readonly met: string;
@@ -65,6 +67,15 @@ export interface Account {
   /** Where the events that its findings rest on stand. */
   readonly keys: ReadonlyMap<string, string>;
   readonly endedAt: number;
+  /** What the replay counts in it. */
+  readonly lived: Lived;
+}
+
+/** What happened in a session, in numbers; records that an earlier one has too are counted there. */
+export interface Lived {
+  prompts: number;
+  failures: number;
+  correctionsRepeated: number;
 }
 
 /** What a session has been shown and has met so far. */
@@ -76,10 +87,7 @@ interface SoFar {
 /** Goes through a history moment by moment, and counts what would have been shown and what came of it. */
 export class Replay {
   readonly tally = {
-    prompts: 0,
-    failures: 0,
     repeats: [] as Repeat[],
-    correctionsRepeated: 0,
     shown: 0,
     hits: [] as Hit[],
     wrongs: [] as Wrong[],
@@ -141,7 +149,7 @@ export class Replay {
   }
 
   private async hear(account: Account, moment: Extract<Moment, { type: "prompt" }>): Promise<void> {
-    this.tally.prompts++;
+    account.lived.prompts++;
     const rest = account.moments.slice(account.moments.indexOf(moment) + 1);
     for (const match of await this.ask(account, moment, questionIn(moment.text))) {
       const showing = this.show(account, moment, "prompt", match, null);
@@ -165,7 +173,7 @@ export class Replay {
 
   private async see(account: Account, moment: CallMoment): Promise<void> {
     const { failure } = moment;
-    if (moment.ok === false) this.tally.failures++;
+    if (moment.ok === false) account.lived.failures++;
     if (failure === null) return;
     const { met, shown } = this.stateOf(account);
     // Whatever is met again in a session is one trouble.
@@ -192,12 +200,13 @@ export class Replay {
     { end, line }: Met,
     known: Showing & { match: Match },
   ): void {
-    const { match, occasion, instinct, learnedFrom } = known;
+    const { match, occasion, instinct, lesson, learnedFrom } = known;
     const failure = moment.failure as Met;
     const showing: Showing = {
       ...spotOf(account, moment),
       occasion,
       instinct,
+      lesson,
       learnedFrom,
       met: moment.text,
       error: line,
@@ -221,7 +230,7 @@ export class Replay {
       (other) => other.realm === realm && overlap(other.terms, terms) >= this.policy.detect.speech.restated,
     );
     if (!before) return;
-    this.tally.correctionsRepeated++;
+    account.lived.correctionsRepeated++;
     const [kept] = await this.scratch.learning.findings.get([before.finding]);
     const [instinct] = kept ? await this.scratch.learning.instincts.get([kept.instinct]) : [];
     if (!instinct || !isShown(instinct, this.policy)) return;
@@ -229,6 +238,7 @@ export class Replay {
       ...spotOf(account, moment),
       occasion: "correction",
       instinct,
+      lesson: instinct.lesson,
       learnedFrom: before,
       met: moment.finding.excerpt.said ?? "",
       error: null,
@@ -259,6 +269,7 @@ export class Replay {
       ...spotOf(account, moment),
       occasion,
       instinct,
+      lesson: match.best.finding.lesson,
       learnedFrom: this.sourceOf(match),
       met,
       error,

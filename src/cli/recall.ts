@@ -1,0 +1,221 @@
+import { readFileSync } from "node:fs";
+import { KnackError } from "../core/errors.ts";
+import { callsIn, type Question, questionIn } from "../core/question.ts";
+import type { Match, Place, Sign } from "../core/recall.ts";
+import { redact } from "../core/redact.ts";
+import { readSymptom } from "../core/symptom.ts";
+import type { InstinctEvidence, Knack } from "../open.ts";
+import { defineVerb, type Env } from "./main.ts";
+import { withKnack } from "./opening.ts";
+import {
+  calledAs,
+  counted,
+  day,
+  iso,
+  onOneLine,
+  type Paint,
+  paintFor,
+  printJson,
+  printLines,
+} from "./terminal.ts";
+
+export const recall = defineVerb({
+  about: "What worked before: for a failure, or for what you are about to do.",
+  args: {
+    text: { type: "positional", required: false, description: "what you are about to do, or a command" },
+    error: { type: "boolean", description: "a failure: from --command and --output, or from standard input" },
+    command: { type: "string", description: "the command that failed" },
+    output: { type: "string", description: "what it printed" },
+    "exit-code": { type: "string", description: "how it ended" },
+    json: { type: "boolean", description: "print one JSON object" },
+  },
+  run: async ({ args, env }) => {
+    const asked = args.error ? askedOfError(args, args._) : askedOfText(args, args._);
+    return withKnack(env, {}, async (knack) => {
+      const started = performance.now();
+      const matches = await knack.recall(asked.question);
+      const tookMs = performance.now() - started;
+      if (args.json) printJson(onWire(matches, asked, tookMs));
+      else printLines(await tell(knack, matches, asked, env));
+      return matches.length > 0 ? 0 : 1;
+    });
+  },
+});
+
+interface Flags {
+  readonly command?: string | undefined;
+  readonly output?: string | undefined;
+  readonly "exit-code"?: string | undefined;
+}
+
+interface Asked {
+  readonly question: Question;
+  /** What was recognised in it, in a line. */
+  readonly about: string;
+}
+
+function askedOfText(flags: Flags, words: readonly string[]): Asked {
+  if (flags.command !== undefined || flags.output !== undefined)
+    throw new KnackError("WRONG_USAGE", "--command and --output go with --error.", { hint: usage });
+  const text = words.join(" ").trim();
+  if (text === "")
+    throw new KnackError("WRONG_USAGE", "knack recall needs something to look for.", { hint: usage });
+  return { question: questionIn(text), about: text };
+}
+
+const usage =
+  'knack recall "run the tests", or: some-command 2>&1 | knack recall --error --command some-command';
+
+function askedOfError(flags: Flags, words: readonly string[]): Asked {
+  if (words.length > 0)
+    throw new KnackError("WRONG_USAGE", `knack recall --error takes no "${words.join(" ")}".`, {
+      hint: usage,
+    });
+  const exitCode = exitCodeOf(flags["exit-code"]);
+  const { command, output } = failureOf(flags);
+  if (output.trim() === "" && command === null)
+    throw new KnackError("WRONG_USAGE", "There is no failure to look for: nothing was given.", {
+      hint: usage,
+    });
+  const symptom = readSymptom(command, output, exitCode);
+  const calls = command === null ? [] : callsIn(command);
+  const about = [symptom.head, symptom.signature].filter((part) => part !== "").join(": ");
+  return { question: { type: "failure", symptom, calls }, about };
+}
+
+function exitCodeOf(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  throw new KnackError("WRONG_USAGE", `"${text}" is no exit code.`);
+}
+
+function failureOf({
+  command = null,
+  output,
+}: {
+  command?: string | null | undefined;
+  output?: string | undefined;
+}): {
+  command: string | null;
+  output: string;
+} {
+  if (output !== undefined) return { command, output };
+  const input = standardInput();
+  if (command !== null) return { command, output: input };
+  // As a terminal shows it: the command after its prompt sign, then what it printed.
+  const [first = "", ...rest] = input.trimStart().split("\n");
+  const typed = /^(?:[$%>❯]|\S{1,60}[$%#❯]) (.+)$/.exec(first);
+  return typed ? { command: typed[1] ?? null, output: rest.join("\n") } : { command: null, output: input };
+}
+
+function standardInput(): string {
+  if (process.stdin.isTTY)
+    throw new KnackError("WRONG_USAGE", "The failure is read from standard input, or from --output.", {
+      hint: usage,
+    });
+  try {
+    return readFileSync(0, "utf8");
+  } catch {
+    return ""; // There is none: a closed input says as much as an empty one.
+  }
+}
+
+/** The object that `knack recall --json` prints. */
+function onWire(matches: readonly Match[], { about }: Asked, tookMs: number) {
+  return {
+    matches: matches.map((match) => ({
+      kind: match.kind,
+      name: match.instinct.name,
+      lesson: redact(match.best.finding.lesson),
+      score: match.score,
+      load: match.load,
+      why: why(match),
+      evidence: match.from.map(({ session, finding, at }) => ({
+        session,
+        ref: finding.refs[0],
+        at: iso(at),
+      })),
+      id: match.instinct.id,
+      action: redact(match.best.finding.action),
+      failed: textOrNull(match.best.finding.excerpt.failed),
+      worked: textOrNull(match.best.finding.excerpt.worked),
+      place: match.place,
+      sessions: match.instinct.standing.sessions,
+    })),
+    gap: matches.length === 0 ? redact(about) : null,
+    tookMs: Math.round(tookMs * 1_000) / 1_000,
+  };
+}
+
+function textOrNull(text: string | null): string | null {
+  return text === null ? null : redact(text);
+}
+
+const signs: Record<Sign, string> = {
+  error: "the same error",
+  call: "the same call failed before",
+  words: "it speaks of the same",
+};
+const places: Record<Place, string> = {
+  here: "in this project",
+  anywhere: "on this machine",
+  elsewhere: "in another of your projects",
+};
+
+function why({ by, place, from, instinct }: Match): string {
+  const { sessions } = instinct.standing;
+  const last = Math.max(...from.map(({ at }) => at));
+  return `${signs[by]}, ${places[place]}, in ${counted(sessions, "session")}, last on ${day(last)}`;
+}
+
+async function tell(knack: Knack, matches: readonly Match[], { about }: Asked, env: Env): Promise<string[]> {
+  const paint = paintFor(process.stdout, env);
+  if (matches.length === 0) {
+    const none = (await knack.instincts()).length === 0;
+    return [
+      `Nothing known about: ${onOneLine(redact(about), 160)}`,
+      ...(none ? [`Nothing was learned yet. ${calledAs(env)} learn reads your agents' sessions.`] : []),
+    ];
+  }
+  const told: string[] = [];
+  for (const match of matches)
+    told.push(...tellMatch(match, await knack.evidence(match.instinct), paint), "");
+  return told.slice(0, -1);
+}
+
+function tellMatch(match: Match, { uses }: InstinctEvidence, paint: Paint): string[] {
+  const { best, instinct, score, from } = match;
+  const { lesson, excerpt } = best.finding;
+  const line = (label: string, text: string | null) =>
+    text === null ? [] : [`    ${label} ${onOneLine(redact(text), 200)}`];
+  const [ok, failed] = [sum(uses.map((use) => use.ok)), sum(uses.map((use) => use.failed))];
+  return [
+    `${paint.bold(onOneLine(redact(best.finding.action), 200))}  ${paint.dim(`${Math.round(score * 100)} % sure, ${instinct.name}`)}`,
+    `  ${onOneLine(redact(lesson), 400)}`,
+    ...line("failed:", excerpt.failed),
+    ...line("  with:", excerpt.error),
+    ...line("worked:", excerpt.worked),
+    ...line("  said:", excerpt.said),
+    `  Why: ${why(match)}`,
+    ...(ok + failed > 0
+      ? [`  Since then its advice was followed ${times(ok + failed)}: ${ok} ok, ${failed} failed`]
+      : []),
+    ...from
+      .slice(-shownEvidence)
+      .reverse()
+      .map(({ at, session, finding }) =>
+        paint.dim(`  ${day(at)}  ${onOneLine(session, 160)}  ${finding.refs[0]}`),
+      ),
+  ];
+}
+
+/** Pieces of evidence that are shown with an answer, the latest first. */
+const shownEvidence = 3;
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function times(count: number): string {
+  return count === 1 ? "once" : `${count} times`;
+}
