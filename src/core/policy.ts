@@ -234,6 +234,8 @@ export const policy = {
     callWords: 20,
     /** Characters of a text that are listened to. */
     textChars: 4_000,
+    /** Projects that are searched for a text when it is asked in none of them, the newest. */
+    projects: 40,
     /** Words of a text that are looked up, the rarest. */
     words: 24,
     /** How much is taken off for where a lesson was learned. */

@@ -78,8 +78,9 @@ function fitOf(question: Question, known: Known, asked: Circumstances, policy: P
   if (place === null) return null;
   const sign = signOf(question, known, asked.rarity);
   const { by } = sign;
-  // Before anything has failed, one session's word is not enough to interrupt.
-  if (by === "call" && known.instinct.standing.sessions < policy.recall.warnAfter) return null;
+  // Who interrupts before anything has failed must be surer than who is asked.
+  const unsure = place === "elsewhere" || known.instinct.standing.sessions < policy.recall.warnAfter;
+  if (question.type === "call" && unsure) return null;
   const fit = rounded(sign.fit * policy.recall.place[place]);
   const score = rounded(fit * trust(known.instinct, asked.now, policy));
   return score < policy.recall.offer[by] ? null : { known, fit, score, by, place };
@@ -152,8 +153,7 @@ export function placeOf(
 ): Place | null {
   if (known.project === asked.project) return "here";
   // On another machine other programs are installed.
-  if (known.home !== asked.home) return null;
-  if (scope === "user") return "anywhere";
+  if (scope === "user" && known.home === asked.home) return "anywhere";
   return cause === null || travels.has(cause) ? "elsewhere" : null;
 }
 

@@ -21,7 +21,9 @@ export async function recall(
 ): Promise<Match[]> {
   const cued = await learning.findings.cued(cuesFor(question), project, policy.recall.candidates);
   const { spoken, rarity } =
-    question.type === "text" ? await spokenOf(learning, question.terms, project, policy) : nothingSpoken;
+    question.type === "text"
+      ? await spokenOf(learning, question.terms, await realmsFor(projects, project, policy), policy)
+      : nothingSpoken;
   const findings = [...new Map([...cued, ...spoken].map((finding) => [finding.id, finding])).values()];
   if (findings.length === 0) return [];
   const candidates = await knownOf(learning, projects, findings);
@@ -45,16 +47,27 @@ async function knownOf(
   });
 }
 
-/** The findings that share words with a text, among this project's and the person's own. */
+/** Whose lessons a text may be about: this project's and the person's own; in a folder that is no project, all. */
+async function realmsFor(
+  projects: Store["projects"],
+  project: string,
+  { recall }: Policy,
+): Promise<string[]> {
+  if ((await projects.get([project])).length > 0) return [project, "user"];
+  const newest = (await projects.list()).sort((a, b) => b.lastAt - a.lastAt).slice(0, recall.projects);
+  return [...newest.map(({ id }) => id), "user"];
+}
+
+/** The findings that share words with a text. */
 async function spokenOf(
   learning: Learning,
   terms: ReadonlySet<string>,
-  project: string,
+  realms: readonly string[],
   { recall }: Policy,
 ): Promise<{ spoken: KeptFinding[]; rarity: (word: string) => number }> {
   const counts = new Map<string, number>();
   const ids = new Set<string>();
-  for (const realm of [project, "user"]) {
+  for (const realm of realms) {
     const found = await learning.findings.countsOf(realm, [...terms]);
     for (const [word, count] of found) counts.set(word, (counts.get(word) ?? 0) + count);
     const words = [...found.keys()].sort(
