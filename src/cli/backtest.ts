@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { KnackError } from "../core/errors.ts";
 import { redact } from "../core/redact.ts";
 import type { Backtest } from "../engine/backtest.ts";
@@ -20,6 +21,7 @@ import {
   short,
   table,
 } from "./terminal.ts";
+import { transcripts } from "./transcripts.ts";
 
 export const backtest = defineVerb({
   about: "What you would have gained: your history replayed, learning only from the past at each point.",
@@ -35,13 +37,18 @@ export const backtest = defineVerb({
   run: async ({ args, ...surroundings }) => {
     if (args._.includes("")) throw new KnackError("WRONG_USAGE", "A path is empty.");
     const paths = args._.length > 0 ? args._ : null;
-    const result = await replayed(paths, surroundings);
-    if (args.json) printJson(backtestOnWire(result));
+    const { env, examples } = surroundings;
+    // Somebody without sessions sees what it does with bundled ones.
+    const bundled = paths === null && transcripts(env).size === 0 && existsSync(examples);
+    const result = await replayed(bundled ? [examples] : paths, surroundings);
+    if (args.json) printJson({ ...backtestOnWire(result), ...(bundled ? { examples: true } : {}) });
     if (result.sessions.length === 0) throw nothingToReplay(paths, result);
     if (args.json) return 0;
-    const { env } = surroundings;
     const paint = paintFor(process.stdout, env);
-    printLines(args.examples ? examplePage(result, paint, env) : report(result, paint, paths, env));
+    printLines([
+      ...(bundled ? ["No agent sessions on this machine. So here are bundled example sessions.", ""] : []),
+      ...(args.examples ? examplePage(result, paint, env) : report(result, paint, paths, env)),
+    ]);
     return 0;
   },
 });
@@ -135,14 +142,16 @@ function gainLines(all: Figures): string[] {
     ...(all.answered === 0
       ? []
       : [`  That would have saved ${counted(all.savedCalls, "call")} and ${minutes(all.savedMinutes)}.`]),
-    `${counted(all.wrong, "time")} it would have shown something that did not help (${all.wrongPer100} per 100 prompts).`,
+    all.wrong === 0
+      ? "It would never have shown something that did not help."
+      : `${counted(all.wrong, "time")} it would have shown something that did not help (${all.wrongPer100} per 100 prompts).`,
     `${counted(all.correctionsRepeated, "correction")} repeated an earlier one${all.correctionsRepeated > 0 ? `; ${all.correctionsKnown} would have been known` : ""}.`,
   ];
 }
 
 function minutes(count: number): string {
   if (count >= 90) return `${(count / 60).toFixed(1)} hours`;
-  return count >= 1 ? counted(Math.round(count), "minute") : `${Math.round(count * 60)} seconds`;
+  return count >= 1 ? counted(Math.round(count), "minute") : counted(Math.round(count * 60), "second");
 }
 
 /** Bars on one scale. */

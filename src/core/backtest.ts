@@ -68,7 +68,8 @@ export interface End {
 /** The moments of a session in order. Records without a time have the time of the one before. */
 export function momentsOf(scene: Scene, findings: readonly Finding[], startedAt: number): Moment[] {
   const failures = new Map(scene.recoveries.map((recovery) => [recovery.failed.ref, recovery]));
-  const taught = new Set(findings.flatMap(({ symptom, refs }) => (symptom === null ? [] : refs)));
+  // Of the events that a lesson rests on, the first is the failure; what worked may have failed later on.
+  const taught = new Set(findings.flatMap(({ symptom, refs }) => (symptom === null ? [] : refs.slice(0, 1))));
   const heard = new Map(
     findings.flatMap((finding) => (isSaid(finding) ? [[finding.refs[0], finding] as const] : [])),
   );
