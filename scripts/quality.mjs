@@ -1,8 +1,9 @@
 // npm run quality: how good what is learned is, against labelled sessions. Needs KNACK_EVAL_DIR, a folder with
 // sessions/evaluate.mjs, sessions/gold.tune.jsonl and sessions/gold.check.jsonl. Prints one table for each set of labels,
-// and one for what a person is shown without a second session's evidence.
+// one for what a person is shown without a second session's evidence, and one with the backtest of each source's sessions.
+// Words choose parts: npm run quality -- backtest
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { root, setUp } from "./setup.mjs";
@@ -15,15 +16,12 @@ if (!existsSync(join(folder, "evaluate.mjs"))) {
 await setUp();
 const home = mkdtempSync(join(tmpdir(), "knack-quality-"));
 try {
+  const asked = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ["tune", "check", "backtest"];
   const result = join(home, "result.json");
-  const learned = run([join(root, "dist/cli.js"), "learn", folder, "--json", "--dry-run"], {
-    PATH: process.env.PATH,
-    HOME: home,
-    KNACK_HOME: join(home, ".knack"),
-  });
-  writeFileSync(result, learned);
+  const sets = asked.filter((word) => word !== "backtest");
+  if (sets.length > 0) writeFileSync(result, knack(["learn", folder, "--json", "--dry-run"]));
   const { sure } = policyNumbers();
-  const sets = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ["tune", "check"];
+  if (asked.includes("backtest")) console.log(`\nbacktest\n\n${backtests()}`);
   for (const set of sets) {
     for (const least of [null, sure]) {
       const what = least === null ? "all findings" : `shown on its own (confidence ${least} or more)`;
@@ -33,6 +31,48 @@ try {
   }
 } finally {
   rmSync(home, { recursive: true, force: true });
+}
+
+/** The backtest of each source's own sessions, and of all together, as Markdown. A source is a person's or a team's. */
+function backtests() {
+  const folders = readdirSync(folder, { withFileTypes: true })
+    .filter((format) => format.isDirectory())
+    .flatMap((format) => readdirSync(join(folder, format.name)).map((source) => [source, format.name]))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const sources = [...new Set(folders.map(([source]) => source))];
+  const rows = sources.map((source) => {
+    const own = folders.filter(([name]) => name === source);
+    const paths = own.map(([name, format]) => join(folder, format, name));
+    return [own.map(([, format]) => format).join(", "), replayed(paths)];
+  });
+  const read = rows
+    .filter(([, figures]) => figures !== null)
+    .map(([format, figures], at) => [`source ${at + 1}`, format, figures]);
+  const columns = [
+    "source",
+    "format",
+    "sessions",
+    "prompts",
+    "failures",
+    "met before",
+    "answered",
+    "before the call",
+    "wrong",
+    "wrong per 100 prompts",
+  ];
+  const all = ["all at once", "", replayed([folder])];
+  const lines = [...read, all].map(([name, format, f]) => [
+    name,
+    format,
+    ...[f.sessions, f.prompts, f.failures, f.repeats, f.answered, f.answeredBefore, f.wrong, f.wrongPer100],
+  ]);
+  return markdown(columns, lines);
+}
+
+function replayed(paths) {
+  const { status, stdout } = spawnKnack(["backtest", ...paths, "--json"]);
+  // Formats that no reader knows yet.
+  return status === 0 ? JSON.parse(stdout) : null;
 }
 
 /** The evaluator's table as Markdown. */
@@ -72,6 +112,10 @@ function table(set, result, least) {
     s.findings_per_session?.toFixed(2) ?? "",
     share(s.lesson_words),
   ]);
+  return markdown(columns, lines);
+}
+
+function markdown(columns, lines) {
   return [columns, columns.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
@@ -85,10 +129,25 @@ function policyNumbers() {
   return { sure: Number(/\bsure: ([\d.]+)/.exec(text)?.[1]) };
 }
 
-function run(words, env = process.env) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+/** Knack in a home of its own. */
+function knack(words) {
+  const { status, stdout, stderr } = spawnKnack(words);
+  if (status !== 0) throw new Error(`knack ${words[0]} ended with ${status}: ${stderr}`);
+  return stdout;
+}
+
+function spawnKnack(words) {
+  const env = { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack") };
+  return spawnSync(process.execPath, [join(root, "dist/cli.js"), ...words], {
     encoding: "utf8",
     env,
+    maxBuffer: 1 << 30,
+  });
+}
+
+function run(words) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+    encoding: "utf8",
     maxBuffer: 1 << 30,
   });
   if (status !== 0) throw new Error(`${words.join(" ")} ended with ${status}: ${stderr}`);
