@@ -102,12 +102,11 @@ function callLine({ command, tool, input }: Event): string {
 
 function metIn(recovery: Recovery, events: readonly Event[], taught: boolean): Met {
   const { failed, complaint } = recovery;
-  const symptom = symptomOf(recovery, failed.tool ?? "");
-  const files =
-    complaint.cause === "denied" ? [...filesIn(failed.command ?? ""), ...failed.files.map(lastPart)] : [];
+  const files = [...filesIn(failed.command ?? ""), ...failed.files.map(lastPart)];
   const end = endOf(recovery, events);
   const changed = end !== null && end.remedy !== "none" && end.remedy !== "argument";
-  return { symptom: { ...symptom, files }, line: complaint.line, end, solved: taught || changed };
+  const symptom = symptomOf(recovery, failed.tool ?? "", files);
+  return { symptom, line: complaint.line, end, solved: taught || changed };
 }
 
 function lastPart(path: string): string {

@@ -3,7 +3,7 @@ import type { Finding } from "./finding.ts";
 import type { Remedy } from "./link.ts";
 import { policy } from "./policy.ts";
 import type { Call, Question } from "./question.ts";
-import { likenessOf, type Symptom } from "./symptom.ts";
+import { kinOf, likenessOf, type Symptom } from "./symptom.ts";
 
 /** The names under which a lesson is looked up: by the error it is about, and by the call that it warns of. */
 export function cuesOf({ symptom, remedy }: Finding): string[] {
@@ -25,7 +25,7 @@ function errorCues(symptom: Symptom): string[] {
   const { cause, about, signature, files } = symptom;
   // What would not be recognised when it is met again need not be looked for.
   if (likenessOf(symptom, symptom) === 0) return [];
-  if (cause === "denied") return files.map(fileCue);
+  if (files.length > 0) return files.map(fileCue);
   return [`error ${signature}`, ...(about === null ? [] : [`name ${cause} ${about}`])];
 }
 
@@ -46,7 +46,7 @@ function callCue(program: string, word: string): string {
 }
 
 function fileCue(file: string): string {
-  return `file ${file}`;
+  return `file ${kinOf(file)}`;
 }
 
 /** The program that a failure is about. */
@@ -81,7 +81,7 @@ const ofTheWords = new Set<Remedy>([
 export function foresees({ symptom, remedy }: Finding, call: Call): boolean {
   if (symptom === null || !isForeseeable(symptom, remedy)) return false;
   const { cause, about } = symptom;
-  if (cause === "denied") return symptom.files.some((file) => call.files.includes(file));
+  if (cause === "denied") return call.files.some((file) => symptom.files.includes(kinOf(file)));
   if (about === null || call.program !== programIn(symptom)) return false;
   if (cause === "missing-program") return !isPrepared(call, symptom);
   return call.words.some((word) => bare(word) === bare(about)) && has(call, symptom.call);

@@ -19,8 +19,8 @@ describe("what an output complains about", () => {
     ["unknown-name", "<tool_use_error>Unknown skill: deploy</tool_use_error>", "deploy"],
     ["denied", "Permission to use Bash with command cat .env\nls has been denied.", null],
     ["failing-test", "error: thrown on purpose\n 3 pass\n 2 fail", null],
-    ["lint", "a.ts(1,2): error TS2345: Argument must be a string", null],
-    ["code", "./cart.go:3:1: undefined: Total", null],
+    ["lint", "a.ts(1,2): error TS2345: Argument must be a string", "a.ts"],
+    ["code", "./cart.go:3:1: undefined: Total", "cart.go"],
     ["state", "error: Your local changes would be overwritten by merge", null],
     ["state", "bash: line 1: cd: web: No such file or directory", null],
     ["transient", "npm error code ECONNRESET", null],
@@ -49,7 +49,9 @@ describe("what an output complains about", () => {
 });
 
 test("a signature has nothing that is used once", () => {
-  expect(signatureOf("error: cannot open /home/ana/shop/a.ts:12 at 4f5e6d7c8b")).toBe("cannot open …:N at …");
+  expect(signatureOf("error: cannot open /home/ana/shop/a.ts:12 at 4f5e6d7c8b")).toBe(
+    "cannot open …/a.ts:N at …",
+  );
 });
 
 it.each([

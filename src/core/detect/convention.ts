@@ -75,7 +75,7 @@ function lessonOf(recovery: Recovery, rule: string): Finding {
       artifact: "rule",
       excerpt: { ...noExcerpt, failed: failed.command, error: rule, worked: worked?.command ?? null },
       call: null,
-      symptom: symptomOf(recovery, failed.tool ?? ""),
+      symptom: symptomOf(recovery, failed.tool ?? "", []),
       remedy: recovery.remedy,
     },
     [failed, ...others],

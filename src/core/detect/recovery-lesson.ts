@@ -40,15 +40,11 @@ export function lessonFrom(
         replied: explained,
       },
       call: remedyCall(recovery),
-      symptom: { ...symptomOf(recovery, failed.tool ?? ""), files: deniedFiles(recovery) },
+      symptom: symptomOf(recovery, failed.tool ?? "", droppedOperands(recovery)),
       remedy: recovery.remedy,
     },
     [failed, ...others],
   );
-}
-
-function deniedFiles(recovery: Recovery): string[] {
-  return recovery.complaint.cause === "denied" ? droppedOperands(recovery) : [];
 }
 
 /** What is missing on a machine is missing in every project; what a project's own runner does not find is not. */
