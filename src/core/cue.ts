@@ -1,4 +1,4 @@
-import type { Cause } from "./failure.ts";
+import type { Cause } from "./cause.ts";
 import type { Finding } from "./finding.ts";
 import type { Remedy } from "./link.ts";
 import { policy } from "./policy.ts";

@@ -1,4 +1,4 @@
-import { type Cause, neverStarted } from "./failure.ts";
+import { type Cause, neverStarted } from "./cause.ts";
 import type { Recovery } from "./recovery.ts";
 import { headOf } from "./run.ts";
 

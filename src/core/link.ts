@@ -1,6 +1,7 @@
+import { neverStarted } from "./cause.ts";
 import type { Run } from "./command.ts";
 import type { Event } from "./event.ts";
-import { type Calls, type Complaint, neverStarted } from "./failure.ts";
+import type { Calls, Complaint } from "./failure.ts";
 import type { JsonObject } from "./json.ts";
 import { type Difference, differenceBetween, filesIn, isLook, isQuestion, mainOf, prints } from "./run.ts";
 import { overlap } from "./words.ts";

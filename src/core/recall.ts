@@ -1,5 +1,5 @@
+import type { Cause } from "./cause.ts";
 import { foresees, programIn } from "./cue.ts";
-import type { Cause } from "./failure.ts";
 import type { Finding, Scope } from "./finding.ts";
 import { type Instinct, standingAt } from "./instinct.ts";
 import { gistOf } from "./likeness.ts";

@@ -1,13 +1,7 @@
+import { type Cause, isAboutWords, neverStarted } from "./cause.ts";
 import { answersNo, type Run, runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
-import {
-  type Calls,
-  type Cause,
-  type Complaint,
-  complaintOf,
-  isAboutWords,
-  neverStarted,
-} from "./failure.ts";
+import { type Calls, type Complaint, complaintOf } from "./failure.ts";
 import { culprit, type Failure, type Link, linkBetween, type Remedy } from "./link.ts";
 import { policy } from "./policy.ts";
 import { filesIn, headOf, isLook, mainOf, prints, useOf } from "./run.ts";

@@ -1,6 +1,8 @@
+import type { Cause } from "./cause.ts";
 import { runsOf } from "./command.ts";
-import { type Cause, complaintOf, isHollow } from "./failure.ts";
+import { complaintOf } from "./failure.ts";
 import { culprit, type Failure } from "./link.ts";
+import { isHollow } from "./output.ts";
 import { filesIn, headOf, useOf } from "./run.ts";
 import { wordsOf } from "./words.ts";
 

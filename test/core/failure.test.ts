@@ -1,5 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import { type Cause, complaintOf, signatureOf } from "../../src/core/failure.ts";
+import type { Cause } from "../../src/core/cause.ts";
+import { complaintOf } from "../../src/core/failure.ts";
+import { signatureOf } from "../../src/core/signature.ts";
 
 describe("what an output complains about", () => {
   it.each<[Cause, string, string | null]>([

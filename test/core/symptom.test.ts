@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { complaintOf, signatureOf } from "../../src/core/failure.ts";
+import { complaintOf } from "../../src/core/failure.ts";
+import { signatureOf } from "../../src/core/signature.ts";
 import { likenessOf, readSymptom, type Symptom } from "../../src/core/symptom.ts";
 
 /** One trouble, as somebody meets it: what was run and what that said. */

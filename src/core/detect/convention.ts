@@ -1,9 +1,9 @@
 import type { Run } from "../command.ts";
 import type { Event } from "../event.ts";
-import { signatureOf } from "../failure.ts";
 import { type Finding, finding, noExcerpt } from "../finding.ts";
 import type { Recovery } from "../recovery.ts";
 import { retell, subcommandOf } from "../run.ts";
+import { signatureOf } from "../signature.ts";
 import { symptomOf } from "../symptom.ts";
 import { nameFrom, termsOf } from "../words.ts";
 import type { Scene } from "./scene.ts";

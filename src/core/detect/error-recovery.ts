@@ -1,6 +1,6 @@
+import { type Cause, isAboutWords } from "../cause.ts";
 import { isStoppedByHook } from "../commit-hook.ts";
 import type { Event } from "../event.ts";
-import { type Cause, isAboutWords } from "../failure.ts";
 import type { Finding } from "../finding.ts";
 import { isForeign } from "../foreign-failure.ts";
 import type { Remedy } from "../link.ts";

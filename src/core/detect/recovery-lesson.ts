@@ -1,7 +1,7 @@
+import type { Cause } from "../cause.ts";
 import type { Run } from "../command.ts";
 import { isStoppedByHook, stepsOfHook } from "../commit-hook.ts";
 import type { Event } from "../event.ts";
-import type { Cause } from "../failure.ts";
 import { type ArtifactKind, type Finding, type FindingKind, finding, noExcerpt } from "../finding.ts";
 import { isForeign, saysUnrelated } from "../foreign-failure.ts";
 import { callText, type Recovery, remedyCall, subjectOf } from "../recovery.ts";

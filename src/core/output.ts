@@ -1,0 +1,85 @@
+/** The lines of an output that may say what went wrong, each once and without colours and the agent's own frame. */
+export function tellingLines(output: string): string[] {
+  const head = output.slice(0, mostRead);
+  const tail = output.length > mostRead ? output.slice(-mostRead) : "";
+  const lines = new Set<string>();
+  const logged = new Set<string>();
+  for (const raw of `${head}\n${tail}`.split("\n")) {
+    const line = clean(raw);
+    const kept = line.length > 300 ? `${line.slice(0, 299)}…` : line;
+    if (line !== "" && !frame.test(line)) lines.add(kept);
+    else if (stamp.test(line)) logged.add(kept.replace(stamp, ""));
+  }
+  // A log tells what went by; it is asked where nothing else was said.
+  return lines.size > 0 ? [...lines] : [...logged];
+}
+
+const stamp = /^\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z| UTC)?\]?\s*/;
+export const mostRead = 6_000;
+
+function clean(raw: string): string {
+  const line = raw.length > 600 ? raw.slice(0, 600) : raw;
+  const plain = line.includes("[") ? line.replace(colours, "") : line;
+  const said = plain.includes("<") ? plain.replace(/<\/?tool_use_error>/g, "") : plain;
+  // The shell that complains is not what the complaint is about.
+  return (
+    said
+      .trim()
+      .replace(/^[│┃╷╵║|]+\s*/, "")
+      // Docker's builder counts its steps and seconds.
+      .replace(/^(?:#\d+ (?:\d+\.\d+ )?|\d+\.\d{3} )/, "")
+      .replace(/^npm (?:error|ERR!) +/, "")
+      .replace(/^(?:\(eval\):\d+: |(?:\/\S{1,40}\/|-)?(?:ba|z|da)?sh:(?: line \d+:| ?\d+:)? )/, "")
+  );
+}
+
+const colours = /\u001b?\[\d{1,3}(?:;\d{1,3})*m|\u001b\[[\d;?]{0,12}[A-Za-ln-z]/g;
+
+/** Echoes of the command, warnings of the package manager and stack frames. */
+const frame =
+  /^(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\d+ \| |Exit code \d+$|(?:npm|lerna) (?:warn|notice|info)\b|[EWIF]\d{4} \d\d:\d\d:|% Total\b|(?:DETAIL|HINT): |(?:PASS|✓|✔) |[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
+
+export const complains =
+  /\b(?:error|errors|fatal|failed|failure|denied|cannot|can't|could not|couldn't|can only|not found|no \w+ (?:found|available)|refused|invalid|unknown|missing|unable|unsupported|(?:did|is|are|was|were|has|does|do) not|please run|abort(?:ed|ing)?|problem)\b|[a-z](?:Error|Exception)\b/i;
+
+/** Whether a line says no more than that something failed. */
+export function isHollow(line: string): boolean {
+  return hollow.test(line) || /^(?:FAIL(?:ED)?\b|ERROR(?: \S+)?$)/.test(line) || onlyStatus.test(line);
+}
+
+const hollow = new RegExp(
+  [
+    "FAILURE: Build failed|BUILD FAILED|\\* What went wrong|Failed to update packages|Traceback \\(most",
+    "code (?:E\\w+|\\d+|N)$|errno \\S+$|path [/\\w…]\\S*$|syscall \\w+$|command (?:failed|sh|git|cmd)\\b|A complete log|Lifecycle script|Test failed\\b",
+    "make(?:\\[(?:\\d+|N)\\])?: \\*\\*\\* \\[|(?:error: )?(?:build failed|could not compile\\b)|> Task .{1,80} FAILED",
+    "\\[ERROR\\] (?:Failed to execute goal (?!on project)|To see|Re-run|For more)|(?:\\[ERROR\\] )?COMPILATION ERROR|Error: Process completed|(?:error )?Command failed\\b",
+    "(?:ELIFECYCLE|ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL)\\b|.{0,40}did not complete successfully|(?:ERROR: )?failed to solve: process",
+    "(?:error: )?process .{1,200} did not complete|husky - |(?:error: )?failed to push some refs|Found (?:\\d+|N) errors?|✖ (?:\\d+|N) problems?",
+    "(?:the )?(?:command|operation|process|request) timed out\\b|Request failed with status|Background command .{0,200} (?:failed|exited)\\b",
+    "Permission to use \\w+ has been denied$|at .{1,200}:(?:\\d+|N)\\)",
+    '(?:error: )?script "[^"]*" exited|bundler: failed to load command|\\[(?:warn|error)\\] Code style issues|(?:error: )?test failed, to rerun',
+  ]
+    .map((each) => `^(?:${each})`)
+    .join("|"),
+  "i",
+);
+/** That a program ended badly, and with which number. */
+const onlyStatus =
+  /\b(?:fail(?:ed|ure)|exited|returned|exit successfully)\b.{0,24}\b(?:status|code)\b:? ?\(?-?(?:\d+|N)\)?\.?$/i;
+
+/** A line that only announces what the next one says, together with that. */
+export function continued(line: string, all: readonly string[]): string {
+  const next = line.endsWith(":") ? all[all.indexOf(line) + 1] : undefined;
+  return next === undefined ? line : `${line} ${next}`.slice(0, 300);
+}
+
+/** What a line says after whoever passes the error on: `psql: error: … failed: FATAL: role "x" does not exist`. */
+export function messageOf(line: string): string {
+  const labels = [...line.matchAll(label)];
+  const at = labels.findLast(({ index }) => index > 0);
+  const said = at === undefined ? line : line.slice(at.index + at[0].length);
+  return said.replace(afterthought, "");
+}
+
+const label = /(?<![\w-])(?:fatal|error): +(?=\S*[A-Za-z]{2}\S* +\S*[A-Za-z])/gi;
+const afterthought = /[\s.(]*(?:\bdid you mean\b.*|\.\s+Stop\.)$/i;

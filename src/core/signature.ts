@@ -1,0 +1,95 @@
+/** The error without what is used once: homes, temporary folders, times, hashes, versions, counts. */
+export function signatureOf(line: string): string {
+  let text = line.slice(0, 300);
+  // What one replacement leaves may be what another looks for.
+  for (let pass = 0; pass < 4; pass++) {
+    const before = text;
+    text = withoutOnce(text);
+    if (text === before) break;
+  }
+  return text;
+}
+
+function withoutOnce(line: string): string {
+  return (
+    line
+      .replace(/^(?:(?:npm |remote: )?(?:error|fatal|err!?)(?::\s*|\s+|$))+/i, "")
+      .replace(
+        /\d{4}-\d\d-\d\d(?:[T_ ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?/g,
+        "N",
+      )
+      .replace(/(?<![\w:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?/g, "N")
+      .replace(
+        /\b(?:sha\d+[:-])?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\bsha(?:256|512)[:-][\w+/=]{20,}/gi,
+        "…",
+      )
+      .replace(/-[a-z0-9]{8,10}-[a-z0-9]{5}\b/g, (end) => (/\d/.test(end) ? "-…" : end))
+      // A name with an id in brackets is made up for the moment.
+      .replace(/[^\s()]{1,80} \([0-9a-f]{12,64}\)/g, "…")
+      .replace(/\b(?=[a-f]*\d)[0-9a-f]{7,64}\b/g, "…")
+      .replace(/\b(?=(?:[a-z]+\d+){3}|(?:\d+[a-z]+){3})[a-z0-9]{8,64}\b/gi, "…")
+      .replace(/\b[a-z+]{2,12}:\/\/([^\s/"'`<>()]*)([^\s"'`<>()]*)/gi, (_, host: string, path: string) =>
+        whereOf(host, path),
+      )
+      .replace(/(?<![\w.…/\\@:-])(?:[A-Za-z]:|~)?(?:[\\/][\w.@+~…%-]+)+[\\/]?/g, placeOf)
+      .replace(/(?<![\w.])\.\/(?=\w)/g, "")
+      .replace(/[\w.+-]{1,64}@(?=[a-z][\w-]*\.[a-z]|\d+\.\d+\.\d+\.\d+)/gi, "…@")
+      .replace(/(?<![\w:])\[?::1\]?(?=:\d{2,5}\b|[^\w:]|$)|\b(?:127\.0\.0\.1|0\.0\.0\.0)\b/g, "localhost")
+      .replace(/(?<![\w:]):::(?=\d)/g, "localhost:")
+      .replace(/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)/g, "host")
+      .replace(/\b((?:repository|project|workspace) at )['"`]?…[^\s'"`]*['"`]?/gi, "$1…")
+      .replace(/\b(current branch )['"]?[^\s'"]+['"]?/gi, "$1…")
+      .replace(
+        /(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|secs?|seconds?|s|min|minutes?|[KMG]i?B)\b ?)+(?=\W|$)/g,
+        "N ",
+      )
+      .replace(/(?<![\w.])v?\d+(?:\.\d+)+(?:-(?:alpha|beta|rc|next|canary)[\w.]*)?/g, "N")
+      // The number of an error tells it from others, as do a status and the port of a service; other numbers are of the moment.
+      .replace(/(?<![A-Za-z\d])\d+/g, (digits, at: number, all: string) =>
+        tells(digits, all, at) ? digits : "N",
+      )
+      .replace(/\bN(?:, N)+\b/g, "N")
+      .replace(/\s+/g, " ")
+      .replace(/[\s.:;,]+$/, "")
+      .trim()
+  );
+}
+/** An address by its host and the last thing it names. */
+function whereOf(host: string, path: string): string {
+  if (host === "") return placeOf(path);
+  const last = path
+    .split(/[?#]/)[0]
+    ?.split("/")
+    .findLast((part) => part !== "");
+  return last === undefined ? `//${host}` : `//${host}/${last}`;
+}
+
+/** A path from the folder that every copy of it has; what lies above is of one machine. */
+function placeOf(path: string): string {
+  const parts = path.split(/[\\/]/).filter((part) => part !== "");
+  if (systems.has(parts[0] ?? "") && parts.length > 1) return path;
+  const library = parts.findLastIndex((part) => part === "node_modules" || part === "site-packages");
+  const root = library >= 0 ? library : parts.findIndex((part) => roots.has(part));
+  const kept = root > 0 || library === 0 ? parts.slice(root) : parts.slice(-1);
+  return kept.length === 0 ? path : `…/${kept.map((part) => (random.test(part) ? "…" : part)).join("/")}`;
+}
+
+const systems = new Set("etc usr opt dev proc sys bin sbin".split(" "));
+const roots = new Set(
+  "src lib app apps packages crates cmd internal pkg test tests spec e2e docs scripts config bin migrations".split(
+    " ",
+  ),
+);
+const random = /^tmp[\w.-]*\d|^tmp\.|[A-Za-z]\d[A-Za-z]+\d|^\d+$/;
+
+/** Whether a number is part of what is wrong: a status, or the port at which a service is known. */
+function tells(digits: string, line: string, at: number): boolean {
+  const before = line.slice(Math.max(0, at - 30), at);
+  if (portFollows.test(before)) return digits.length <= 5 && Number(digits) < firstEphemeral;
+  return digits.length === 3 && statusFollows.test(before);
+}
+
+const portFollows = /(?:\bport |\b(?:localhost|host):|\/\/[\w.-]{1,28}:)$/i;
+const statusFollows = /(?:\bHTTP(?:\/[\dN.]+)?|\bstatus(?: code)?|returned error)[ :=]*$/i;
+/** From here on systems hand out ports by themselves. */
+const firstEphemeral = 32_768;
