@@ -84,7 +84,7 @@ export function foresees({ symptom, remedy }: Finding, call: Call): boolean {
   if (cause === "denied") return call.files.some((file) => symptom.files.includes(kinOf(file)));
   if (about === null || call.program !== programIn(symptom)) return false;
   if (cause === "missing-program") return !isPrepared(call, symptom);
-  return call.words.some((word) => bare(word) === bare(about)) && has(call, symptom.call);
+  return call.head === symptom.head && call.words.some((word) => bare(word) === bare(about));
 }
 
 /** Whether something was done first that may bring the program, such as entering its environment. */
@@ -96,9 +96,4 @@ const prepares = new Set("source . eval nvm fnm conda mamba pyenv asdf mise".spl
 
 function bare(word: string): string {
   return word.replace(/^-+/, "").replace(/=.*$/s, "");
-}
-
-function has({ parts }: Call, needed: readonly string[] | null): boolean {
-  if (needed === null || parts === null) return needed === null && parts === null;
-  return needed.slice(1).every((part) => parts.includes(part));
 }

@@ -2,7 +2,7 @@ import { type Run, runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
 import type { Json } from "./json.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
-import { filesIn, useOf } from "./run.ts";
+import { filesIn, headOf, useOf } from "./run.ts";
 import { readSymptom, type Symptom } from "./symptom.ts";
 import { termsOf } from "./words.ts";
 
@@ -22,6 +22,8 @@ export type Question =
 export interface Call {
   /** The program or the tool. */
   readonly program: string;
+  /** The program with its verb, or the tool. */
+  readonly head: string;
   /** What tells it from other calls of that program; null for a tool that is no shell. */
   readonly parts: readonly string[] | null;
   /** Everything it is given. */
@@ -54,6 +56,7 @@ export function callsOf({
   return [
     {
       program: tool,
+      head: tool,
       parts: null,
       words: textsIn(input).slice(0, defaults.recall.callWords),
       files: files.map(lastPart),
@@ -68,7 +71,13 @@ export function callsIn(command: string): Call[] {
 
 function callOfRun(run: Run): Call {
   const [program, ...parts] = useOf(run);
-  return { program, parts, words: run.args, files: [...filesIn([run.written, ...run.args].join(" "))] };
+  return {
+    program,
+    head: headOf(run),
+    parts,
+    words: run.args,
+    files: [...filesIn([run.written, ...run.args].join(" "))],
+  };
 }
 
 function textsIn(value: Json | undefined): string[] {

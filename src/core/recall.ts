@@ -125,9 +125,10 @@ function earliestFirst(a: Known, b: Known): number {
   return a.at - b.at || (a.id < b.id ? -1 : 1);
 }
 
-/** What fits best; of what fits alike, what more sessions taught, then what worked last. */
+/** What was learned here; what fits best; of what fits alike, what more sessions taught, then what worked last. */
 function bestFirst(a: Match, b: Match): number {
   return (
+    Number(b.place === "here") - Number(a.place === "here") ||
     b.fit - a.fit ||
     b.instinct.standing.sessions - a.instinct.standing.sessions ||
     lastSeen(b) - lastSeen(a) ||
@@ -238,14 +239,18 @@ function isNamed(terms: ReadonlySet<string>, { symptom }: Instinct): boolean {
 /** Whether the call that a lesson warns of has worked since it last failed. */
 export function isDisproved(match: Match, uses: readonly (Use & { readonly at: number })[]): boolean {
   const failedLast = lastSeen(match);
-  const warned = match.from.flatMap(({ finding }) => (finding.symptom?.call ? [finding.symptom.call] : []));
+  const warned = match.from.flatMap(({ finding }) => (finding.symptom ? [headCall(finding.symptom)] : []));
   return uses.some((use) => use.ok > 0 && use.at > failedLast && warned.some((call) => isUseOf(use, call)));
 }
 
 /** Whether calls already do what an instinct recommends. */
-function follows(calls: readonly Call[], { call }: Instinct): boolean {
-  return (
-    call !== null &&
-    calls.some(({ program, parts }) => parts !== null && isUseOf({ head: program, parts }, call))
-  );
+function follows(calls: readonly Call[], { call, symptom }: Instinct): boolean {
+  // What the call that failed had too cannot be told by its words.
+  if (call === null || call.every((part) => symptom?.call?.includes(part))) return false;
+  return calls.some(({ program, parts }) => parts !== null && isUseOf({ head: program, parts }, call));
+}
+
+/** The program and the verb of a failed call, as uses have them. */
+function headCall({ head, call }: Symptom): readonly string[] {
+  return call === null ? [head] : [call[0] ?? head, ...head.split(" ").slice(1)];
 }

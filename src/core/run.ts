@@ -119,21 +119,30 @@ export function subcommandOf({ name, args }: Program): string | null {
   const [first, second] = afterOptions(args);
   if (first === undefined) return null;
   if (!bareWord.test(first)) return null;
-  return leadsOn.has(first) && second !== undefined && bareWord.test(second) ? `${first} ${second}` : first;
+  const leads = leadsOn.has(first) || nested.has(name);
+  return leads && second !== undefined && bareWord.test(second) ? `${first} ${second}` : first;
 }
 
 /** The words after options that come before a verb: `git -C x commit`, `pnpm --filter app test`. */
 function afterOptions(args: readonly string[]): readonly string[] {
   let at = 0;
-  while (at < args.length && args[at]?.startsWith("-")) {
-    at += takesValue.has(args[at] ?? "") ? 2 : 1;
+  for (;;) {
+    const option = args[at];
+    if (option === undefined || !option.startsWith("-")) return args.slice(at);
+    if (takesValue.has(option)) at += 2;
+    else if (option.includes("=") || takesNone.test(option)) at++;
+    // Whether what follows is the verb or the option's value cannot be told; the value may be a secret.
+    else return [];
   }
-  return args.slice(at);
 }
 
 const takesValue = new Set(
-  "-C -c --prefix --filter -F -w --workspace -p --cwd --dir --directory --project -f --file".split(" "),
+  "-C -c --prefix --filter -F -w --workspace -p --cwd --dir --directory --project -f --file -n --namespace --context --profile --region".split(
+    " ",
+  ),
 );
+const takesNone =
+  /^-(?:[a-zA-Z]|-(?:no-.*|silent|quiet|verbose|debug|yes|json|bare|offline|frozen|locked|recursive|if-present|workspaces|no))$/;
 
 /** Whether a program's first words say what it does, as `npm run` do; the first word of `ls src` is a file. */
 export function hasVerbs(name: string): boolean {
@@ -142,8 +151,12 @@ export function hasVerbs(name: string): boolean {
 
 const bareWord = /^[a-zA-Z][\w:@-]*$/;
 const leadsOn = new Set(["run", "exec", "x", "dlx", "compose", "tool", "git", "npm", "pnpm"]);
+/** Programs whose verb stands behind what it is about: `gh pr create`. */
+const nested = new Set(["gh", "aws", "az", "gcloud", "fly", "heroku"]);
 const verbless = new Set(
   (
+    "pytest ssh scp rsync psql pg_dump pg_restore mysql mysqldump sqlite3 redis-cli phpunit php java gcc clang cc tar zip unzip " +
+    "eslint prettier tsc mypy black jest mocha nc ping dig openssl " +
     "ls cat bat head tail sed awk grep egrep fgrep rg ag find fd wc sort uniq cut tr xargs echo printf cp mv rm mkdir touch " +
     "chmod chown ln test [ [[ which type command diff cmp file stat tree du df ps kill pkill pgrep curl wget tee jq nl " +
     "sleep date env time timeout sh bash zsh open less more node python python3 ruby perl source . read xxd od realpath"
@@ -184,7 +197,7 @@ function partsOf(run: Run, other: Run | null) {
   const names = fresh.map((set) =>
     assignment.test(set) ? set.replace(/=.*/s, "=") : (set.split(" ")[0] ?? ""),
   );
-  const flags = run.args.flatMap((arg) => (/^--[a-z]/.test(arg) ? [arg.replace(/=.*/s, "")] : []));
+  const flags = run.args.flatMap((arg) => (/^--?[a-z]/i.test(arg) ? [arg.replace(/=.*/s, "")] : []));
   const added = flags.filter((flag) => !other?.args.some((arg) => arg.startsWith(flag)));
   const path = interpreters.has(run.name) ? run.args[0] : undefined;
   const script = path?.includes("/") && !other?.args.includes(path) ? [baseName(path)] : [];
@@ -215,8 +228,16 @@ export function retell(run: Run, other: Run | null = null, most = 90): string {
 
 function retellWord(word: string): string {
   if (word === "") return "''";
+  // An id of the moment would do harm the next time.
+  if (isOnce(word)) return "<id>";
   if (/\s/.test(word)) return word.length > 30 || /[\n"'`]/.test(word) ? "…" : `"${word}"`;
   return place(word);
+}
+
+function isOnce(word: string): boolean {
+  return (
+    /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(word) || /^(?=.*\d)[0-9a-f]{12,64}$/i.test(word)
+  );
 }
 
 /** A long path by its last parts, any other long word by its beginning. */
@@ -257,7 +278,8 @@ export function isLook({ name, args }: Program): boolean {
 
 /** `--help`, `--version`, `npm ls`: asks the program about itself or about what is installed. */
 export function isQuestion({ name, args }: Program): boolean {
-  if (args.some((arg) => asksHelp.has(arg))) return true;
+  // `psql -h localhost` names a host.
+  if (args.some((arg, at) => asksHelp.has(arg) && (arg !== "-h" || at === args.length - 1))) return true;
   if (name === "gh") return asksGitHub.has(args[1] ?? "");
   return asksAbout.get(name)?.has(args.find((arg) => !arg.startsWith("-")) ?? "") ?? false;
 }

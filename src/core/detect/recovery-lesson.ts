@@ -48,8 +48,9 @@ export function lessonFrom(
 }
 
 /** What is missing on a machine is missing in every project; what a project's own runner does not find is not. */
-function isOfTheMachine({ complaint, run }: Recovery): boolean {
-  if (complaint.cause === "missing-program") return run?.name === complaint.about;
+function isOfTheMachine({ complaint, run, remedy }: Recovery): boolean {
+  // What starts it in its place is the project's: `uv run` here, `poetry run` there.
+  if (complaint.cause === "missing-program") return run?.name === complaint.about && remedy !== "wrapper";
   return complaint.cause === "shell-dialect";
 }
 
