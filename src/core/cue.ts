@@ -3,12 +3,17 @@ import type { Finding } from "./finding.ts";
 import type { Remedy } from "./link.ts";
 import { policy } from "./policy.ts";
 import type { Call, Question } from "./question.ts";
-import { kinOf, likenessOf, type Symptom } from "./symptom.ts";
+import { kinOf, likenessOf, type Symptom, shapeOf, slotsOf } from "./symptom.ts";
 
 /** The names under which a lesson is looked up: by the error it is about, and by the call that it warns of. */
-export function cuesOf({ symptom, remedy }: Finding): string[] {
+export function cuesOf(finding: Finding): string[] {
+  const { symptom, remedy } = finding;
   if (symptom === null || (remedy === "none" && !passes.has(symptom.cause))) return [];
-  return [...errorCues(symptom), ...(isForeseeable(symptom, remedy) ? warningCues(symptom) : [])];
+  return [
+    ...errorCues(symptom),
+    ...(isGeneral(finding) ? shapeCues(symptom) : []),
+    ...(isForeseeable(symptom, remedy) ? warningCues(symptom) : []),
+  ];
 }
 
 /** Causes for which "run it again" is worth knowing; anything else that passed by itself taught nothing. */
@@ -18,7 +23,31 @@ const passes = new Set<Cause>(["failing-test", "timeout", "transient", "service"
 export function cuesFor(question: Question): string[] {
   const calls = question.type === "failure" ? [] : question.calls.flatMap(callCues);
   const symptom = question.type === "call" ? null : question.symptom;
-  return [...new Set([...calls, ...(symptom === null ? [] : errorCues(symptom))])];
+  return [
+    ...new Set([...calls, ...(symptom === null ? [] : [...errorCues(symptom), ...shapeCues(symptom)])]),
+  ];
+}
+
+function shapeCues(symptom: Symptom): string[] {
+  const shape = shapeOf(symptom);
+  return shape === null ? [] : [`shape ${shape}`];
+}
+
+/** Whether what helped does so whatever the error names: `npm ci` brings any package, `pip install yaml` one. */
+export function isGeneral({ symptom, remedy, call, steps, action }: Finding): boolean {
+  if (symptom === null || remedy === null || !general.has(remedy)) return false;
+  const fix = [...(call ?? []), ...steps, action].join(" ").toLowerCase();
+  // Any package comes by an installation; what else made one appear made that one.
+  if (symptom.cause === "missing-module" && !installs.test(fix)) return false;
+  return slotsOf(symptom).every((name) => !isIn(name.toLowerCase(), fix));
+}
+
+const installs = /\b(?:install|ci|sync|tidy|restore|bundle|update)\b/;
+const general = new Set<Remedy>(["step", "environment", "directory", "elevation", "wrapper", "flag"]);
+
+/** Whether a fix speaks of a name, or of a part of it. */
+function isIn(name: string, fix: string): boolean {
+  return fix.includes(name) || name.split(/[^a-z0-9]+/).some((part) => part.length > 3 && fix.includes(part));
 }
 
 function errorCues(symptom: Symptom): string[] {

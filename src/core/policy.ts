@@ -240,6 +240,8 @@ export const policy = {
     words: 24,
     /** How much is taken off for where a lesson was learned. */
     place: { here: 1, anywhere: 1, elsewhere: 0.7 },
+    /** How like two errors are that say the same of different names, where the fix has nothing to do with the name. */
+    shape: 0.7,
     /** Trust in a lesson of which nothing is sure; the rest is its confidence. */
     doubt: 0.4,
     /** What each further session that taught it adds, and how many count. */

@@ -1,11 +1,11 @@
 import type { Cause } from "./cause.ts";
-import { foresees, programIn } from "./cue.ts";
+import { foresees, isGeneral, programIn } from "./cue.ts";
 import type { Finding, Scope } from "./finding.ts";
 import { type Instinct, standingAt } from "./instinct.ts";
 import { gistOf } from "./likeness.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Call, Question } from "./question.ts";
-import { likenessOf, type Symptom } from "./symptom.ts";
+import { likenessOf, type Symptom, shapeOf } from "./symptom.ts";
 import { isUseOf, type Use } from "./use.ts";
 import { overlap, termsOf } from "./words.ts";
 
@@ -76,7 +76,7 @@ function fitOf(question: Question, known: Known, asked: Circumstances, policy: P
   const { symptom, scope } = known.instinct;
   const place = placeOf(known, symptom?.cause ?? null, asked, scope);
   if (place === null) return null;
-  const sign = signOf(question, known, asked.rarity);
+  const sign = signOf(question, known, asked);
   const { by } = sign;
   // Who interrupts before anything has failed must be surer than who is asked.
   const unsure = place === "elsewhere" || known.instinct.standing.sessions < policy.recall.warnAfter;
@@ -185,14 +185,13 @@ function trust({ standing }: Instinct, now: number, policy: Policy): number {
 }
 
 /** How well a lesson fits a question, and what shows it. */
-function signOf(
-  question: Question,
-  known: Known,
-  rarity: Circumstances["rarity"],
-): { fit: number; by: Sign } {
+function signOf(question: Question, known: Known, asked: Circumstances): { fit: number; by: Sign } {
   const signs: { fit: number; by: Sign }[] = [];
   if (question.type !== "call" && question.symptom !== null)
-    signs.push({ fit: fitOfError(question.symptom, question.calls, known), by: "error" });
+    signs.push({
+      fit: fitOfError(question.symptom, question.calls, known, known.project === asked.project),
+      by: "error",
+    });
   if (question.type !== "failure")
     signs.push({
       fit: question.calls.some((call) => foresees(known.finding, call) && !follows([call], known.instinct))
@@ -201,13 +200,17 @@ function signOf(
       by: "call",
     });
   if (question.type === "text")
-    signs.push({ fit: fitOfWords(question.terms, known.instinct, rarity), by: "words" });
+    signs.push({ fit: fitOfWords(question.terms, known.instinct, asked.rarity), by: "words" });
   return signs.reduce((best, sign) => (sign.fit > best.fit ? sign : best));
 }
 
-function fitOfError(symptom: Symptom, calls: readonly Call[], { finding, instinct }: Known): number {
+function fitOfError(symptom: Symptom, calls: readonly Call[], known: Known, here: boolean): number {
+  const { finding, instinct } = known;
   if (finding.symptom === null || follows(calls, instinct)) return 0;
-  return likenessOf(symptom, finding.symptom);
+  const likeness = likenessOf(symptom, finding.symptom);
+  if (likeness > 0 || !here || !isGeneral(finding)) return likeness;
+  const shape = shapeOf(symptom);
+  return shape !== null && shape === shapeOf(finding.symptom) ? defaults.recall.shape : 0;
 }
 
 /** How much of what a lesson is about a text speaks of; its rare words count most, and names of what it is about suffice. */

@@ -105,10 +105,12 @@ function isQualified(test: string): boolean {
 
 /** Whether an error says something of its own: "failed", "exit code N" and "N failing" do not. */
 function isTelling(signature: string): boolean {
-  if (isHollow(signature)) return false;
-  return (
-    new Set(wordsOf(signature.replaceAll("-", " ")).filter((word) => word.length > 1 && !hollow.has(word)))
-      .size >= 2
+  return !isHollow(signature) && tellingWords(signature).size >= 2;
+}
+
+function tellingWords(signature: string): Set<string> {
+  return new Set(
+    wordsOf(signature.replaceAll("-", " ")).filter((word) => word.length > 1 && !hollow.has(word)),
   );
 }
 
@@ -122,3 +124,32 @@ const hollow = new Set(
 function programOf({ head }: Symptom): string {
   return plain(head).split(" ")[0] ?? "";
 }
+
+/** What an error says whatever it says it about; null where that is too little to know it by. */
+export function shapeOf({ cause, signature, head }: Symptom): string | null {
+  if (!shaped.has(cause)) return null;
+  const shape = signature.replace(slot, "_");
+  return tellingWords(shape).size < 3 || isHollow(shape)
+    ? null
+    : `${plain(head).split(" ")[0]} ${cause} ${shape}`;
+}
+
+/** The names in an error that the next one may not have. */
+export function slotsOf({ signature, about }: Symptom): string[] {
+  const found = [...signature.matchAll(slot)].map(([name]) => name.replace(/^["'`]|["'`]$/g, ""));
+  return [...new Set([...found, ...(about === null ? [] : [about])])].filter((name) => /\w{2}/.test(name));
+}
+
+const shaped = new Set<Cause>([
+  "missing-module",
+  "missing-setting",
+  "service",
+  "permission",
+  "wrong-place",
+  "transient",
+  "state",
+  "other",
+]);
+/** Something quoted, a path or an address, and what is written as programs write names. */
+const slot =
+  /"[^"]{1,120}"|'[^']{1,120}'|`[^`]{1,80}`|(?<![\w.])[\w@./…-]*(?:\/|\w\.\w|\w@\w)[\w@./…-]*|\b(?:\w+_\w+|[a-z]+[A-Z]\w*)\b/g;
