@@ -128,6 +128,26 @@ describe("ingest", () => {
     for (const secret of [...secrets, "correct-horse-battery"]) expect(stored).not.toContain(secret);
   });
 
+  test("keeps no secret on disk that a command was given and its output repeats in other words", async () => {
+    const home = tempFolder();
+    const path = join(home, "a.jsonl");
+    const { user, runs, result } = claudeLines();
+    writeFileSync(
+      path,
+      jsonl([
+        user("deploy"),
+        runs("t1", "harborctl --token tr0ub4dor9 deploy"),
+        result("t1", "Exit code 1\nerror: unrecognized subcommand 'tr0ub4dor9'", { error: true }),
+      ]),
+    );
+    const opened = await open(home);
+    await opened.sessions([path]);
+    await opened.close();
+    const stored = readFileSync(join(home, ".knack/knack.db"), "latin1");
+    expect(stored).toContain("unrecognized subcommand");
+    expect(stored).not.toContain("tr0ub4dor9");
+  });
+
   test("keeps no secret on disk in names, ids, paths and places either", async () => {
     const home = tempFolder();
     const path = join(home, "a.jsonl");

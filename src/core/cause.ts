@@ -140,11 +140,14 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
     ),
   ],
   // A file of one's own that is not written yet.
-  ["code", /(?:Cannot find module|Can't resolve|Could not resolve|failed to resolve import) ["']\.{1,2}\//],
+  [
+    "code",
+    /(?:Cannot find module|Can't resolve|Could not resolve(?: module)?|failed to resolve import) ["']\.{1,2}\//,
+  ],
   [
     "missing-module",
     new RegExp(
-      `(?:ModuleNotFoundError: )?No module named ${name}|Cannot find (?:module|package) ${name}|failed to resolve import ${name}|Can't resolve ${name}|Could not resolve ["']([\\w@./:+-]{1,80})|(?:cannot find|library not found for) -l${name}|cannot load such file -- ${name}|there is no package called ${name}|no required module provides package ${name}|Could not find ([\\w.]+(?:-[a-z_]\\w*)*)-\\d[^\\s]*.{0,200} in (?:any of the sources|locally installed gems)|module ${name}['"]? (?:is )?not (?:found|installed)|(?:^|[\\s:(])${name} is not installed`,
+      `(?:ModuleNotFoundError: )?No module named ${name}|Cannot find (?:module|package) ${name}|failed to resolve import ${name}|Can't resolve ${name}|Could not resolve (?:module )?["']([\\w@./:+-]{1,80})|(?:cannot find|library not found for) -l${name}|cannot load such file -- ${name}|there is no package called ${name}|no required module provides package ${name}|Could not find ([\\w.]+(?:-[a-z_]\\w*)*)-\\d[^\\s]*.{0,200} in (?:any of the sources|locally installed gems)|module ${name}['"]? (?:is )?not (?:found|installed)|(?:^|[\\s:(])${name} is not installed`,
       "i",
     ),
   ],

@@ -1,6 +1,7 @@
 import { abridge, type Event, shorten } from "../core/event.ts";
 import { isObject, type Json, type JsonObject } from "../core/json.ts";
-import { redact } from "../core/redact.ts";
+import { mask, maskStart } from "../core/redact/span.ts";
+import { findSecrets, redact } from "../core/redact.ts";
 import type { Field, Redactor } from "./ports.ts";
 
 /** A text on its way through the redactor: the fields it gave, and how their answers become one text again. */
@@ -28,7 +29,38 @@ export async function scrubEvents(
   }));
   const errands = clean.flatMap((event) => errandsOf(event, max));
   await run(redactor, errands);
+  clean.forEach((event, at) => {
+    if (event.command?.includes(maskStart)) maskIn(event, secretsIn(events[at]?.command ?? ""));
+  });
   return clean;
+}
+
+/** What a command was given as a secret. Short or plain words may be anything, so only what looks made up counts. */
+function secretsIn(command: string): { readonly value: string; readonly masked: string }[] {
+  return findSecrets(command).flatMap((span) => {
+    const value = command.slice(span.start, span.end);
+    const made = /^\S{8,200}$/.test(value) && /\d/.test(value) && /[a-z]/i.test(value);
+    return made ? [{ value, masked: mask(value, [{ ...span, start: 0, end: value.length }]) }] : [];
+  });
+}
+
+/** Takes out of what a call printed, too, what its command was given as a secret: programs repeat their options. */
+function maskIn(event: Draft, secrets: readonly { readonly value: string; readonly masked: string }[]): void {
+  const without = (text: string) =>
+    secrets.reduce(
+      (rest, { value, masked }) => (rest.includes(value) ? rest.replaceAll(value, masked) : rest),
+      text,
+    );
+  event.text = without(event.text);
+  if (event.command !== null) event.command = without(event.command);
+  if (event.input !== null) event.input = inTexts(event.input, without) as JsonObject;
+}
+
+function inTexts(value: Json | undefined, change: (text: string) => string): Json | undefined {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((one) => inTexts(one, change) ?? null);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inTexts(one, change)]));
 }
 
 /** Agents' ids, and texts that hold neither a long run of word characters nor a sign that goes before a value. */

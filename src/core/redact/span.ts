@@ -22,7 +22,7 @@ export function mask(text: string, spans: readonly Span[]): string {
   return out + text.slice(done);
 }
 
-const maskStart = "[redacted:";
+export const maskStart = "[redacted:";
 
 /** Whether a word is the kind that a mask names. */
 export function isInMask(text: string, at: number): boolean {
