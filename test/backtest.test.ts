@@ -1,4 +1,4 @@
-import { utimesSync, writeFileSync } from "node:fs";
+import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -251,6 +251,22 @@ describe("a backtest", () => {
       repeats: 0,
       answered: 0,
     });
+  });
+
+  test("counts each of the calls that are sent in one record", async () => {
+    const home = tempFolder();
+    const { steps } = on(0, "first", [asked("go on"), ...migrated, ...tested]);
+    const [path] = writeLived(home, [on(0, "first", steps)]) as [string];
+    const records = readFileSync(path, "utf8").trim().split("\n");
+    const [one, other] = ["python manage.py migrate", "pytest -q"].map((command) =>
+      records.findIndex((line) => line.includes(`"command":"${command}"`)),
+    ) as [number, number];
+    const [first, second] = [one, other].map((line) => JSON.parse(records[line] as string));
+    first.message.content.push(...second.message.content);
+    records[one] = JSON.stringify(first);
+    records.splice(other, 1);
+    writeFileSync(path, records.map((line) => `${line}\n`).join(""));
+    expect(figuresOf(await replayedAt(home, [path])).failures).toBe(2);
   });
 
   test("passes over a session without times and says so", async () => {
