@@ -57,7 +57,7 @@ interface Asked {
 function askedOfText(flags: Flags, words: readonly string[]): Asked {
   if (flags.command !== undefined || flags.output !== undefined)
     throw new KnackError("WRONG_USAGE", "--command and --output go with --error.", { hint: usage });
-  const text = words.join(" ").trim();
+  const text = redact(words.join(" ").trim());
   if (text === "")
     throw new KnackError("WRONG_USAGE", "knack recall needs something to look for.", { hint: usage });
   return { question: questionIn(text), about: text };
@@ -72,7 +72,8 @@ function askedOfError(flags: Flags, words: readonly string[]): Asked {
       hint: usage,
     });
   const exitCode = exitCodeOf(flags["exit-code"]);
-  const { command, output } = failureOf(flags);
+  // As what is known was read, without secrets; and once it is shortened to its gist, no secret would be recognised.
+  const { command, output } = withoutSecrets(failureOf(flags));
   if (output.trim() === "" && command === null)
     throw new KnackError("WRONG_USAGE", "There is no failure to look for: nothing was given.", {
       hint: usage,
@@ -81,6 +82,15 @@ function askedOfError(flags: Flags, words: readonly string[]): Asked {
   const calls = command === null ? [] : callsIn(command);
   const about = [symptom.head, symptom.signature].filter((part) => part !== "").join(": ");
   return { question: { type: "failure", symptom, calls }, about };
+}
+
+interface Failed {
+  readonly command: string | null;
+  readonly output: string;
+}
+
+function withoutSecrets({ command, output }: Failed): Failed {
+  return { command: command === null ? null : redact(command), output: redact(output) };
 }
 
 function exitCodeOf(text: string | undefined): number | null {
@@ -95,10 +105,7 @@ function failureOf({
 }: {
   command?: string | null | undefined;
   output?: string | undefined;
-}): {
-  command: string | null;
-  output: string;
-} {
+}): Failed {
   if (output !== undefined) return { command, output };
   const input = standardInput();
   if (command !== null) return { command, output: input };
