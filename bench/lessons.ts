@@ -1,4 +1,5 @@
 import type { Finding } from "../src/core/finding.ts";
+import type { LedgerEntry } from "../src/core/ledger.ts";
 import { readSymptom } from "../src/core/symptom.ts";
 import { note } from "../src/engine/note.ts";
 import type { Store } from "../src/engine/ports.ts";
@@ -47,9 +48,19 @@ function failureOf(
   }
 }
 
-/** Fills a store with so many lessons, of a project and a session each. */
+/** Fills a store with so many lessons of one project, each from a session of its own. */
 export async function fill(store: Store, count: number): Promise<void> {
   const random = seeded(11);
+  const found: LedgerEntry = {
+    at: 1,
+    project: "/p",
+    session: "s0",
+    actor: "knack",
+    type: "session.found",
+    key: "session:s0",
+    data: { project: { id: "/p", name: "p", root: "/p" }, path: "s0" },
+  };
+  await store.transaction((tx) => note(tx, [found]));
   for (let n = 0; n < count; n += 500)
     await store.transaction((tx) =>
       note(
