@@ -62,6 +62,8 @@ async function timesOf(store: Store, what: string, questions: readonly Question[
   return atMost(`recall for ${what} among ${stored} instincts`, median(times), 5, " ms");
 }
 
+const prose = "while you are at it please look why";
+
 /** Questions as they would be asked, so many of each kind. */
 function questionsOfAllKinds(): Record<string, Question[]> {
   const random = seeded(11);
@@ -80,7 +82,7 @@ function questionsOfAllKinds(): Record<string, Question[]> {
     "a call": some.map(({ excerpt }) => ({ type: "call", calls: callsIn(excerpt.failed ?? "") })),
     "a text of 60 words": some.map((_, n) =>
       questionIn(
-        Array.from({ length: 10 }, (_each, at) => lessons[(n * 97 + at * 1_009) % stored]?.trigger)
+        Array.from({ length: 3 }, (_, at) => `${prose} ${lessons[(n * 97 + at * 1_009) % stored]?.trigger}`)
           .join(" ")
           .split(" ")
           .slice(0, 60)

@@ -418,7 +418,7 @@ async function forHistories(
 describe("a backtest of any history", () => {
   test("learns only from sessions that had ended, and its figures agree with each other", async () => {
     const seen = { hits: 0, before: 0, wrongs: 0, corrections: 0 };
-    await forHistories(60, async (history, paths, knack) => {
+    await forHistories(45, async (history, paths, knack) => {
       const result = await knack.backtest((await knack.sessions(paths)).sessions);
       const ends = new Map(history.map((lived, n) => [paths[n], endOf(lived)]));
       for (const { at, session, learnedFrom } of [...result.hits, ...result.wrongs]) {
@@ -449,7 +449,7 @@ describe("a backtest of any history", () => {
 
   test("shows up to any time what it shows when nothing of that time or later had ended", async () => {
     let compared = 0;
-    await forHistories(40, async (history, paths, knack) => {
+    await forHistories(30, async (history, paths, knack) => {
       const { sessions } = await knack.sessions(paths);
       const whole = backtestOnWire(await knack.backtest(sessions));
       const ends = new Map(history.map((lived, n) => [paths[n], endOf(lived)]));

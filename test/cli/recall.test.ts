@@ -202,3 +202,21 @@ describe("knack recall", () => {
     });
   });
 });
+
+test("knack doctor --rebuild keeps what recall looks things up by", async () => {
+  const { home: at, project: cwd } = known;
+  const asks = [[command], ["--error", "--output", error], ["pytest and the module httpx"]];
+  const told = () =>
+    Promise.all(
+      asks.map(async (words) => {
+        const { stdout } = await knack(["recall", ...words, "--json"], { home: at, cwd });
+        return JSON.parse(stdout).matches;
+      }),
+    );
+  const before = await told();
+  expect(before.map((matches) => matches.length)).toEqual([1, 1, 1]);
+  expect((await knack(["doctor"], { home: at })).code).toBe(0);
+  expect((await knack(["doctor", "--rebuild"], { home: at })).code).toBe(0);
+  expect(await told()).toEqual(before);
+  expect((await knack(["doctor"], { home: at })).code).toBe(0);
+});
