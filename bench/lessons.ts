@@ -18,7 +18,7 @@ export function lesson(n: number, random: () => number): Finding {
   const { command, output, remedy } = failureOf(n, program, verb, words.trigger.split(" ").slice(-3));
   return aFinding({
     ...words,
-    call: [program, verb],
+    call: [program, verb, "--as-it-should-be"],
     symptom: readSymptom(command, output, 1),
     remedy,
     excerpt: { failed: command, error: output, worked: words.action, said: null, replied: null },

@@ -114,6 +114,19 @@ describe("a lesson settles a failure", () => {
       false,
     ],
   ])("%s", (_, finding, met, settled) => expect(settles(finding, met)).toBe(settled));
+
+  test("not when a step is only much like its own", () => {
+    const met = metIn(...database("docker compose up -d db"));
+    const call = ["docker", "compose", "-f", "up"];
+    const end = {
+      ...(met.end as NonNullable<Met["end"]>),
+      call: ["docker", "compose", "-f", "down"],
+      calls: [],
+    };
+    const lesson: Finding = { ...plain, remedy: "step", call };
+    expect(settles(lesson, { ...met, end })).toBe(false);
+    expect(settles(lesson, { ...met, end: { ...end, remedy: "flag" } })).toBe(true);
+  });
 });
 
 describe("a failure that was met", () => {
@@ -131,6 +144,7 @@ describe("a failure that was met", () => {
   it.each<[string, Event[], boolean]>([
     ["is solved by another call", python("python3 a.py"), true],
     ["is solved by a step", database("docker compose up -d db"), true],
+    ["is solved when it passed by itself and that is worth knowing", database(), true],
     [
       "is not solved when it passed by itself",
       [ran("make all", "failed", "error: the vessel ran aground"), ran("make all", "ok")],

@@ -291,7 +291,7 @@ const anyFailure = fc
     fc.constantFrom("npm", "python", "vitest", "cat"),
     fc.constantFrom("run", "test", ""),
     anyName,
-    fc.nat(8),
+    fc.nat(10),
   )
   .map(([program, verb, name, kind]): [command: string, output: string] => {
     const command = `${program} ${verb} ${name} .env`.replace(/ +/g, " ");
@@ -308,6 +308,9 @@ const anyFailure = fc
         `error: the vessel ${bare} ran aground near the harbor`,
         "3 failing\n  1) works",
         "Error: timed out after 30 s waiting for the lock",
+        // The same in other words.
+        `zsh: command not found: ${program}`,
+        `unrecognized option '${name}' given`,
       ][kind] as string,
     ];
   });
