@@ -2,10 +2,17 @@ import { cpus } from "node:os";
 import { learning } from "./learning.ts";
 import type { Figure } from "./measure.ts";
 import { reading } from "./reading.ts";
+import { recalling } from "./recall.ts";
 import { scale } from "./scale.ts";
 import { startUp } from "./start-up.ts";
 
-const parts: Record<string, () => Promise<Figure[]>> = { reading, learning, scale, "start-up": startUp };
+const parts: Record<string, () => Promise<Figure[]>> = {
+  reading,
+  learning,
+  recall: recalling,
+  scale,
+  "start-up": startUp,
+};
 
 const asked = process.argv.slice(2);
 const figures: Figure[] = [];

@@ -6,8 +6,9 @@ import type { Redactor } from "../src/engine/ports.ts";
 import { openKnack } from "../src/index.ts";
 import { createThreadRedactor } from "../src/redaction/thread.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
-import { aFinding, made } from "../test/helpers/findings.ts";
+import { made } from "../test/helpers/findings.ts";
 import { seeded, writeHistory } from "../test/helpers/history.ts";
+import { fill, lesson } from "./lessons.ts";
 import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
 
 /** What learning costs beside reading, a second time, and when much is known. */
@@ -66,14 +67,8 @@ const stored = 10_000;
 /** One more finding, when ten thousand instincts are there already: a third of them agree with one that is. */
 async function absorbing(folder: string): Promise<Figure> {
   const store = await openSqlite({ path: join(folder, "knack.db"), clock: { now: Date.now } });
-  const random = seeded(11);
-  for (let n = 0; n < stored; n += 500)
-    await store.transaction((tx) =>
-      note(
-        tx,
-        Array.from({ length: 500 }, (_, at) => made(`s${n + at}`, lesson(n + at, random))),
-      ),
-    );
+  await fill(store, stored);
+  const random = seeded(12);
   const known = (await store.learning.instincts.list()).length;
   const times: number[] = [];
   for (let n = 0; n < 300; n++) {
@@ -90,26 +85,6 @@ async function absorbing(folder: string): Promise<Figure> {
   return atMost(`absorbing a finding into ${stored} instincts`, median(times), 5, " ms");
 }
 
-/** A lesson: a few programs and errors that all lessons are about, and words of which some are common and most are rare. */
-function lesson(n: number, random: () => number) {
-  const pick = (words: readonly string[]) => words[Math.floor(random() * words.length)] as string;
-  const topic = () => `topic${Math.floor(3_000 * random() ** 3)}`;
-  const [program, verb] = [pick(programs), pick(verbs)];
-  return aFinding({
-    trigger: `${program} ${verb} fails with ${pick(errors)} in ${topic()} ${topic()} ${topic()}`,
-    action: `use ${program} ${verb} --${topic()} before ${topic()} ${topic()}`,
-    call: [program, verb],
-    at: Date.UTC(2026, 0, 1) + n * 60_000,
-  });
-}
-
-const programs =
-  "npm pnpm yarn git docker kubectl cargo go python pip uv pytest make gradle terraform psql".split(" ");
-const verbs = "install build test run push commit apply lint start deploy migrate format check publish".split(
-  " ",
-);
-const errors =
-  "ENOENT EACCES ERESOLVE timeout conflict missing-module unknown-option permission-denied".split(" ");
 function ms(value: number): string {
   return `${value.toFixed(value < 10 ? 1 : 0)} ms`;
 }

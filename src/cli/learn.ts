@@ -197,8 +197,10 @@ export async function present(
   const { suggestions, leftOut } = await knack.suggest(scope);
   const asking = !flags.json && !flags.yes && !flags.dryRun && canAsk();
   if (!flags.json) {
-    if (gained) flags.print(gainedLines(gained, paintFor(process.stdout, env), env));
-    flags.print(readingLines(learned, suggestions.length, leftOut, env));
+    flags.print([
+      ...(gained ? gainedLines(gained, paintFor(process.stdout, env), env) : []),
+      ...readingLines(learned, suggestions.length, leftOut, env),
+    ]);
   }
   let writings: Writing[] = [];
   const refused: LeftOut[] = [];

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { KnackError } from "../core/errors.ts";
+import { policy } from "../core/policy.ts";
 import { callsIn, type Question, questionIn } from "../core/question.ts";
 import type { Match, Place, Sign } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
@@ -30,7 +30,7 @@ export const recall = defineVerb({
     json: { type: "boolean", description: "print one JSON object" },
   },
   run: async ({ args, env }) => {
-    const asked = args.error ? askedOfError(args, args._) : askedOfText(args, args._);
+    const asked = args.error ? await askedOfError(args, args._) : askedOfText(args, args._);
     return withKnack(env, {}, async (knack) => {
       const started = performance.now();
       const matches = await knack.recall(asked.question);
@@ -57,7 +57,7 @@ interface Asked {
 function askedOfText(flags: Flags, words: readonly string[]): Asked {
   if (flags.command !== undefined || flags.output !== undefined)
     throw new KnackError("WRONG_USAGE", "--command and --output go with --error.", { hint: usage });
-  const text = words.join(" ").trim();
+  const text = redact(words.join(" ").trim());
   if (text === "")
     throw new KnackError("WRONG_USAGE", "knack recall needs something to look for.", { hint: usage });
   return { question: questionIn(text), about: text };
@@ -66,13 +66,14 @@ function askedOfText(flags: Flags, words: readonly string[]): Asked {
 const usage =
   'knack recall "run the tests", or: some-command 2>&1 | knack recall --error --command some-command';
 
-function askedOfError(flags: Flags, words: readonly string[]): Asked {
+async function askedOfError(flags: Flags, words: readonly string[]): Promise<Asked> {
   if (words.length > 0)
     throw new KnackError("WRONG_USAGE", `knack recall --error takes no "${words.join(" ")}".`, {
       hint: usage,
     });
   const exitCode = exitCodeOf(flags["exit-code"]);
-  const { command, output } = failureOf(flags);
+  // As what is known was read, without secrets; and once it is shortened to its gist, no secret would be recognised.
+  const { command, output } = withoutSecrets(await failureOf(flags));
   if (output.trim() === "" && command === null)
     throw new KnackError("WRONG_USAGE", "There is no failure to look for: nothing was given.", {
       hint: usage,
@@ -83,24 +84,32 @@ function askedOfError(flags: Flags, words: readonly string[]): Asked {
   return { question: { type: "failure", symptom, calls }, about };
 }
 
+interface Failed {
+  readonly command: string | null;
+  readonly output: string;
+}
+
+function withoutSecrets({ command, output }: Failed): Failed {
+  // A longer command is a script, of which nothing is known by its words.
+  const short = command !== null && command.length < policy.keep.eventChars;
+  return { command: short ? redact(command) : null, output: redact(output) };
+}
+
 function exitCodeOf(text: string | undefined): number | null {
   if (text === undefined) return null;
   if (/^\d{1,3}$/.test(text)) return Number(text);
   throw new KnackError("WRONG_USAGE", `"${text}" is no exit code.`);
 }
 
-function failureOf({
+async function failureOf({
   command = null,
   output,
 }: {
   command?: string | null | undefined;
   output?: string | undefined;
-}): {
-  command: string | null;
-  output: string;
-} {
+}): Promise<Failed> {
   if (output !== undefined) return { command, output };
-  const input = standardInput();
+  const input = await standardInput();
   if (command !== null) return { command, output: input };
   // As a terminal shows it: the command after its prompt sign, then what it printed.
   const [first = "", ...rest] = input.trimStart().split("\n");
@@ -108,16 +117,19 @@ function failureOf({
   return typed ? { command: typed[1] ?? null, output: rest.join("\n") } : { command: null, output: input };
 }
 
-function standardInput(): string {
+async function standardInput(): Promise<string> {
   if (process.stdin.isTTY)
     throw new KnackError("WRONG_USAGE", "The failure is read from standard input, or from --output.", {
       hint: usage,
     });
+  // Not all at once: what fails may take its time before it does.
+  const parts: Buffer[] = [];
   try {
-    return readFileSync(0, "utf8");
+    for await (const part of process.stdin) parts.push(part as Buffer);
   } catch {
     return ""; // There is none: a closed input says as much as an empty one.
   }
+  return Buffer.concat(parts).toString("utf8");
 }
 
 /** The object that `knack recall --json` prints. */

@@ -148,19 +148,23 @@ export function settles({ remedy, call, symptom }: Finding, met: Met): boolean |
 interface CallChange {
   readonly added: ReadonlySet<string>;
   readonly dropped: ReadonlySet<string>;
+  /** It is a call of a program that the one that failed did not name. */
+  readonly replaced: boolean;
 }
 
 function changeOf(before: readonly string[] | null | undefined, after: readonly string[]): CallChange {
   return {
     added: new Set(after.filter((word) => !before?.includes(word))),
     dropped: new Set(before?.filter((word) => !after.includes(word))),
+    replaced: after[0] !== undefined && !before?.includes(after[0]),
   };
 }
 
 /** `rtk` is left out, whatever is run without it; `uv run` is put before, whatever is run with it. */
 function isSameChange(a: CallChange, b: CallChange): boolean {
   const dropped = a.dropped.size > 0 && overlap(a.dropped, b.dropped) === 1;
-  return dropped || overlap(a.added, b.added) > 0.5;
+  // Where another program takes the place of what was dropped, it has to be the same one.
+  return (dropped && !a.replaced && !b.replaced) || overlap(a.added, b.added) > 0.5;
 }
 
 function makesCall({ program, parts }: Call, call: readonly string[]): boolean {

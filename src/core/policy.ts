@@ -238,6 +238,10 @@ export const policy = {
     projects: 40,
     /** Words of a text that are looked up, the rarest. */
     words: 24,
+    /** Entries of the index that looking for them may touch; what is commoner is left out. */
+    lookedAt: 2_000,
+    /** Findings that are looked at because they share words with a text, those that share most. */
+    spoken: 20,
     /** How much is taken off for where a lesson was learned. */
     place: { here: 1, anywhere: 1, elsewhere: 0.7 },
     /** How like two errors are that say the same of different names, where the fix has nothing to do with the name. */

@@ -155,6 +155,8 @@ export interface Learning {
     near(realm: string, search: Search, where: "anywhere" | "trigger"): Promise<NearFinding[]>;
     /** Those that go by one of these cues, the project's own first, then the latest; at most so many. */
     cued(cues: readonly string[], project: string, most: number): Promise<KeptFinding[]>;
+    /** Those of a realm that have two of these words or more, the most of them first, then the latest; at most so many. */
+    sharing(realm: string, words: readonly string[], most: number): Promise<KeptFinding[]>;
     save(finding: KeptFinding, gist: Gist, cues: readonly string[]): Promise<void>;
     forget(id: string): Promise<void>;
     /** Remembers that a finding did not hold at a pass. */

@@ -66,22 +66,28 @@ async function spokenOf(
   { recall }: Policy,
 ): Promise<{ spoken: KeptFinding[]; rarity: (word: string) => number }> {
   const counts = new Map<string, number>();
-  const ids = new Set<string>();
+  const spoken = new Map<string, KeptFinding>();
   for (const realm of realms) {
     const found = await learning.findings.countsOf(realm, [...terms]);
     for (const [word, count] of found) counts.set(word, (counts.get(word) ?? 0) + count);
-    const words = [...found.keys()].sort(
-      (a, b) => (found.get(a) ?? 0) - (found.get(b) ?? 0) || (a < b ? -1 : 1),
-    );
-    const near = await learning.findings.near(
-      realm,
-      { words: words.slice(0, recall.words), atLeast: 2 },
-      "anywhere",
-    );
-    for (const { id } of near.slice(0, recall.candidates)) ids.add(id);
+    const near = await learning.findings.sharing(realm, tellingWords(found, recall), recall.spoken);
+    for (const finding of near) spoken.set(finding.id, finding);
   }
-  const spoken = await learning.findings.get([...ids]);
-  return { spoken, rarity: (word) => 1 / (1 + Math.log1p(counts.get(word) ?? 0)) };
+  const rarity = (word: string) => 1 / (1 + Math.log1p(counts.get(word) ?? 0));
+  return { spoken: [...spoken.values()], rarity };
+}
+
+/** The rarest words: the commonest cost most to look for and tell least. */
+function tellingWords(counts: ReadonlyMap<string, number>, { words, lookedAt }: Policy["recall"]): string[] {
+  const rarest = [...counts].sort(([a, one], [b, other]) => one - other || (a < b ? -1 : 1));
+  let seen = 0;
+  return rarest
+    .slice(0, words)
+    .filter(([, count], at) => {
+      seen += count;
+      return at < 2 || seen <= lookedAt;
+    })
+    .map(([word]) => word);
 }
 
 const nothingSpoken = { spoken: [] as KeptFinding[], rarity: () => 1 };

@@ -99,8 +99,8 @@ export class Replay {
   /** Failures that were overcome, by the cues of their error. */
   private readonly solved = new Map<string, Solved[]>();
   private readonly corrections: Correction[] = [];
-  /** Records that a fork or a copy has too happened once. */
-  private readonly origins = new Set<string>();
+  /** Records that a fork or a copy has too happened once: in the session in which they are met first. */
+  private readonly origins = new Map<string, Account>();
 
   constructor(scratch: Store, policy: Policy) {
     this.scratch = scratch;
@@ -132,10 +132,10 @@ export class Replay {
 
   /** Something happens in a session. */
   async live(account: Account, moment: Moment): Promise<void> {
-    if (moment.origin !== null) {
-      const record = `${moment.type} ${moment.origin} ${moment.key}`;
-      if (this.origins.has(record)) return;
-      this.origins.add(record);
+    if (this.isCopied(account, moment)) {
+      // A fork goes on with the troubles it has from before.
+      if (moment.type === "call" && moment.failure) this.stateOf(account).met.push(moment.failure.symptom);
+      return;
     }
     switch (moment.type) {
       case "prompt":
@@ -146,6 +146,15 @@ export class Replay {
       case "correction":
         return this.correct(account, moment);
     }
+  }
+
+  /** Whether another session has the same record, wherever it stands there. */
+  private isCopied(account: Account, { type, origin }: Moment): boolean {
+    if (origin === null) return false;
+    const record = `${type} ${origin}`;
+    const owner = this.origins.get(record) ?? account;
+    this.origins.set(record, owner);
+    return owner !== account;
   }
 
   private async hear(account: Account, moment: Extract<Moment, { type: "prompt" }>): Promise<void> {

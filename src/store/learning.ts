@@ -64,6 +64,21 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
     );
     return rows.map((row) => findingFromRow(rowOf(row)));
   };
+  /** Whole rows only of those that are wanted: sorting them all would move everything they hold. */
+  const inOrder = async (wanted: readonly { readonly n: number }[]) => {
+    const numbers = wanted.map(({ n }) => n);
+    const rows = await inSlices(numbers, (some) =>
+      db
+        .selectFrom("finding")
+        .select(["n", ...columnsOf("finding")])
+        .where("n", "in", some)
+        .execute(),
+    );
+    const place = new Map(numbers.map((n, at) => [n, at]));
+    return rows
+      .sort((a, b) => (place.get(a.n) ?? 0) - (place.get(b.n) ?? 0))
+      .map(({ n: _, ...row }) => findingFromRow(rowOf(row)));
+  };
   return {
     get: (ids) => where("id", ids),
     ofSessions: (sessions) => where("session", sessions),
@@ -114,16 +129,35 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
     },
     cued: async (cues, project, most) => {
       if (cues.length === 0) return [];
-      const rows = await db
+      const cued = db.selectFrom("cue").select("finding").where("cue", "in", cues);
+      const best = db
         .selectFrom("finding")
-        .select(columnsOf("finding"))
-        .where("n", "in", db.selectFrom("cue").select("finding").where("cue", "in", cues))
+        .select("n")
+        .where("n", "in", cued)
         .orderBy(sql`project = ${project}`, "desc")
         .orderBy("at", "desc")
         .orderBy("id")
-        .limit(most)
-        .execute();
-      return rows.map((row) => findingFromRow(rowOf(row)));
+        .limit(most);
+      return inOrder(await best.execute());
+    },
+    sharing: async (realm, words, most) => {
+      if (words.length === 0) return [];
+      const terms = db
+        .selectFrom("term")
+        .select(["finding as n", sql<number>`count(*)`.as("shared")])
+        .where("realm", "=", realm)
+        .where("word", "in", words)
+        .groupBy(sql`+finding`)
+        .having(sql<number>`count(*)`, ">=", 2);
+      const best = db
+        .selectFrom(terms.as("found"))
+        .innerJoin("finding", "finding.n", "found.n")
+        .select("finding.n")
+        .orderBy("found.shared", "desc")
+        .orderBy("finding.at", "desc")
+        .orderBy("finding.id")
+        .limit(most);
+      return inOrder(await best.execute());
     },
     save: async (finding, gist, cues) => {
       const { id, realm } = finding;

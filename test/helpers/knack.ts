@@ -19,25 +19,29 @@ interface Options {
   readonly killAfter?: number;
   readonly uid?: number;
   readonly node?: string;
+  /** What is written to its standard input, which is then closed; without it there is nothing to read. */
+  readonly input?: string | Buffer;
 }
 
 /** Runs the built knack with nothing of this process's environment but PATH. */
 export function knack(words: readonly string[], options: Options): Promise<Ran> {
-  const { home, env = {}, cwd = root, killAfter, uid, node = process.execPath } = options;
+  const { home, env = {}, cwd = root, killAfter, uid, node = process.execPath, input } = options;
   return new Promise((done, fail) => {
     const child = spawn(node, [cli, ...words], {
       cwd,
       env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack"), ...env },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       ...(uid === undefined ? {} : { uid, gid: uid }),
     });
     let [stdout, stderr] = ["", ""];
-    child.stdout.setEncoding("utf8").on("data", (text) => {
+    child.stdout?.setEncoding("utf8").on("data", (text) => {
       stdout += text;
     });
-    child.stderr.setEncoding("utf8").on("data", (text) => {
+    child.stderr?.setEncoding("utf8").on("data", (text) => {
       stderr += text;
     });
+    // Who does not read to the end is not at fault.
+    child.stdin?.on("error", () => {}).end(input);
     const timer = killAfter === undefined ? undefined : setTimeout(() => child.kill("SIGKILL"), killAfter);
     child.on("error", fail).on("close", (code, signal) => {
       clearTimeout(timer);

@@ -1,8 +1,10 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Event } from "../../src/core/event.ts";
 import { foldProjects, type LedgerEntry } from "../../src/core/ledger.ts";
+import { gistOf } from "../../src/core/likeness.ts";
 import type { Session } from "../../src/core/session.ts";
-import type { Reading, Store } from "../../src/engine/ports.ts";
+import type { KeptFinding, Reading, Store } from "../../src/engine/ports.ts";
+import { aFinding } from "../helpers/findings.ts";
 
 export const anEvent = (n: number, more: Partial<Event> = {}): Event => ({
   ref: `e${n}`,
@@ -269,6 +271,82 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     ]);
     const [a, b] = (await store.sessions.list()).sort((one, two) => (one.id < two.id ? -1 : 1));
     expect([a?.project.id, a?.endedAt, b?.project.id]).toEqual(["/a", 5, "github.com/dev/a"]);
+  });
+
+  describe("findings", () => {
+    const kept = (id: string, more: Partial<KeptFinding> = {}): KeptFinding => ({
+      id,
+      pass: 1,
+      run: "s1",
+      realm: "/p",
+      noticedAt: 5,
+      finding: aFinding({ lesson: `日本 ${id}` }),
+      session: "/t/a",
+      project: "/p",
+      at: 10,
+      instinct: "i1",
+      ...more,
+    });
+    const gist = (words: string) => gistOf({ trigger: words, action: "" });
+    const ids = (found: readonly KeptFinding[]) => found.map(({ id }) => id);
+
+    test("come back by a cue, the project's own first, then the latest, then by name; no more than asked for", async () => {
+      const { store } = await fresh();
+      const { findings } = store.learning;
+      const far = kept("far", { project: "/q", at: 99 });
+      await findings.save(far, gist("a"), ["error x", "call npm"]);
+      await findings.save(kept("old", { at: 1 }), gist("a"), ["error x", "error x"]);
+      await findings.save(kept("b"), gist("a"), ["error x"]);
+      await findings.save(kept("a"), gist("a"), ["error x", "call npm"]);
+      await findings.save(kept("other"), gist("a"), ["error y"]);
+      await findings.save(kept("none"), gist("a"), []);
+      expect(ids(await findings.cued(["error x", "call npm", "call pip"], "/p", 9))).toEqual([
+        "a",
+        "b",
+        "old",
+        "far",
+      ]);
+      expect(ids(await findings.cued(["error x"], "/q", 2))).toEqual(["far", "a"]);
+      expect(await findings.cued(["call npm"], "/q", 1)).toEqual([far]);
+      expect(await findings.cued([], "/p", 9)).toEqual([]);
+      expect(await findings.cued(["error z", "error"], "/p", 9)).toEqual([]);
+    });
+
+    test("lose the cues they had when they are saved again or forgotten", async () => {
+      const { store } = await fresh();
+      const { findings } = store.learning;
+      await findings.save(kept("a"), gist("a"), ["error x"]);
+      await findings.save(kept("b"), gist("a"), ["error x"]);
+      await findings.save(kept("a"), gist("a"), ["error y"]);
+      expect(ids(await findings.cued(["error x"], "/p", 9))).toEqual(["b"]);
+      expect(ids(await findings.cued(["error y"], "/p", 9))).toEqual(["a"]);
+      await findings.forget("b");
+      expect(await findings.cued(["error x"], "/p", 9)).toEqual([]);
+      await store.learning.clear();
+      expect(await findings.cued(["error y"], "/p", 9)).toEqual([]);
+    });
+
+    test("are found by thousands of cues", async () => {
+      const { store } = await fresh();
+      await store.learning.findings.save(kept("a"), gist("a"), ["call w4999"]);
+      const cues = Array.from({ length: 5_000 }, (_, n) => `call w${n}`);
+      expect(ids(await store.learning.findings.cued(cues, "/p", 9))).toEqual(["a"]);
+    });
+
+    test("share two words or more with a text, those with the most of them first, then the latest", async () => {
+      const { store } = await fresh();
+      const { findings } = store.learning;
+      await findings.save(kept("two"), gist("tide harbor"), []);
+      await findings.save(kept("late", { at: 20 }), gist("tide berth"), []);
+      await findings.save(kept("all"), gist("tide harbor berth"), []);
+      await findings.save(kept("one"), gist("tide pilot"), []);
+      await findings.save(kept("far", { realm: "/q" }), gist("tide harbor"), []);
+      const words = ["tide", "harbor", "berth"];
+      expect(ids(await findings.sharing("/p", words, 9))).toEqual(["all", "late", "two"]);
+      expect(ids(await findings.sharing("/p", words, 1))).toEqual(["all"]);
+      expect(await findings.sharing("/p", [], 9)).toEqual([]);
+      expect(await findings.sharing("/q", words, 9)).toEqual([kept("far", { realm: "/q" })]);
+    });
   });
 
   describe("projects", () => {
