@@ -76,11 +76,11 @@ export async function openScratch(clock: Clock): Promise<Store> {
     "locking_mode = exclusive",
   ];
   settle(database, pragmas);
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  // As soon as it is open; where a file in use cannot lose its name, it goes when it is closed.
+  if (process.platform !== "win32") remove();
   migrate(database, path);
   const store = createStore(new Kysely<Tables>({ dialect: new ImmediateDialect({ database }) }), clock);
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  // Where a file in use cannot lose its name, it goes when it is closed.
-  if (process.platform !== "win32") remove();
   const close = async () => {
     await store.close();
     remove();
