@@ -71,6 +71,8 @@ export interface KnackOptions {
   readonly redactor?: Redactor;
   /** Keep nothing: work in a place that is gone at the end. */
   readonly dryRun?: boolean;
+  /** With `dryRun`: begin with nothing, not with what is known. */
+  readonly blank?: boolean;
 }
 
 /** Knack, opened on one home. Close it when done. */
@@ -164,6 +166,7 @@ export async function openKnack({
   env = process.env,
   clock = { now: Date.now },
   dryRun = false,
+  blank = false,
   redactor = createRedactor(),
 }: KnackOptions = {}): Promise<Knack> {
   const home = homeOf(env);
@@ -171,7 +174,7 @@ export async function openKnack({
   const transcripts = createTranscripts({ passOver: [home.folder] });
   const checkouts = createCheckouts();
   const deps = { store, transcripts, redactor, checkouts, clock };
-  if (dryRun) {
+  if (dryRun && !blank) {
     // What is kept and refused already must be known, also to somebody who only looks.
     const entries = await ledgerAt(home.database, clock);
     await store.transaction((tx) => note(tx, entries));

@@ -91,7 +91,7 @@ export function backtestOnWire(result: Backtest) {
       name: redact(name),
       ...figuresOf(result, id),
     })),
-    skipped: result.skipped,
+    skipped: result.skipped.map(({ what, because }) => ({ what: redact(what), because: redact(because) })),
   };
 }
 

@@ -58,7 +58,12 @@ async function replayed(
   paths: readonly string[] | null,
   { env, redactionThread }: Surroundings,
 ): Promise<Backtest> {
-  const knack = await openKnack({ env, redactor: createThreadRedactor(redactionThread), dryRun: true });
+  const knack = await openKnack({
+    env,
+    redactor: createThreadRedactor(redactionThread),
+    dryRun: true,
+    blank: true,
+  });
   try {
     const reading = progressOn(process.stderr);
     const { sessions } = await knack
@@ -135,7 +140,7 @@ function span({ sessions }: Backtest): string {
 function gainLines(all: Figures): string[] {
   const later = all.answered - all.answeredBefore;
   return [
-    `${all.repeats} of ${counted(all.failures, "failure")} had been met and solved before.`,
+    `${all.repeats} of ${counted(all.failures, "failure")} ${all.repeats === 1 ? "was" : "were"} recognised as met and solved before.`,
     all.answered === 0
       ? "  For none of them would Knack have had the fix."
       : `  For ${all.answered} of them Knack would have had the fix: ${all.answeredBefore} before the call was made, ${later} at the failure.`,
@@ -293,5 +298,5 @@ function fact(label: string, text: string | null): string[] {
 }
 
 function where({ session, key, at }: Spot, env: Env): string {
-  return `${day(at)}, ${short(session.path, env)}:${key}`;
+  return `${day(at)}, ${onOneLine(redact(short(session.path, env)), 300)}:${key}`;
 }

@@ -1,7 +1,7 @@
 import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import { callsIn, type Question, questionIn } from "../core/question.ts";
-import type { Match, Place, Sign } from "../core/recall.ts";
+import type { Distance, Match, Sign } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
 import { readSymptom } from "../core/symptom.ts";
 import type { InstinctEvidence, Knack } from "../open.ts";
@@ -151,7 +151,7 @@ function onWire(matches: readonly Match[], { about }: Asked, tookMs: number) {
       action: redact(match.best.finding.action),
       failed: textOrNull(match.best.finding.excerpt.failed),
       worked: textOrNull(match.best.finding.excerpt.worked),
-      place: match.place,
+      distance: match.distance,
       sessions: match.instinct.standing.sessions,
     })),
     gap: matches.length === 0 ? redact(about) : null,
@@ -168,16 +168,16 @@ const signs: Record<Sign, string> = {
   call: "the same call failed before",
   words: "it speaks of the same",
 };
-const places: Record<Place, string> = {
+const distances: Record<Distance, string> = {
   here: "in this project",
   anywhere: "on this machine",
   elsewhere: "in another of your projects",
 };
 
-function why({ by, place, from, instinct }: Match): string {
+function why({ by, distance, from, instinct }: Match): string {
   const { sessions } = instinct.standing;
   const last = Math.max(...from.map(({ at }) => at));
-  return `${signs[by]}, ${places[place]}, in ${counted(sessions, "session")}, last on ${day(last)}`;
+  return `${signs[by]}, ${distances[distance]}, in ${counted(sessions, "session")}, last on ${day(last)}`;
 }
 
 async function tell(knack: Knack, matches: readonly Match[], { about }: Asked, env: Env): Promise<string[]> {

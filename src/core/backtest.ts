@@ -58,8 +58,10 @@ export interface End {
   readonly call: readonly string[] | null;
   /** What was run, and worked, up to and with the call that overcame it. */
   readonly calls: readonly Call[];
-  /** The command that overcame it. */
-  readonly command: string;
+  /** What overcame it, in words. */
+  readonly told: string;
+  /** Calls that whoever knew the fix would have made too, before the one that overcame it. */
+  readonly prescribed: number;
   /** Calls and milliseconds from the failure to that call. */
   readonly callsUntil: number;
   readonly msUntil: number;
@@ -125,10 +127,17 @@ function endOf(recovery: Recovery, events: readonly Event[]): End | null {
     foreign: isForeign(recovery),
     call: remedyCall(recovery),
     calls: run.flatMap(callsOf),
-    command: callLine(worked),
+    told: endLine(recovery, worked),
+    prescribed: recovery.step === null ? 0 : 1,
     callsUntil: between.calls,
     msUntil: since === null || worked.at === null ? 0 : Math.max(0, worked.at - since),
   };
+}
+
+function endLine({ remedy, step }: Recovery, worked: Event): string {
+  if (step !== null) return `${callLine(step)}, then ${callLine(worked)}`;
+  if (remedy === "elevation") return `${callLine(worked)}, with more rights`;
+  return remedy === "directory" ? `${callLine(worked)}, in another folder` : callLine(worked);
 }
 
 /** Whether what a lesson says is what overcame a failure; null when the failure was not overcome. */

@@ -110,7 +110,8 @@ const ofTheWords = new Set<Remedy>([
 export function foresees({ symptom, remedy }: Finding, call: Call): boolean {
   if (symptom === null || !isForeseeable(symptom, remedy)) return false;
   const { cause, about } = symptom;
-  if (cause === "denied") return call.files.some((file) => symptom.files.includes(kinOf(file)));
+  // What is denied with `.env` may be allowed with `.env.example`, so only the very file is warned of.
+  if (cause === "denied") return call.files.some((file) => symptom.files.includes(file));
   if (about === null || call.program !== programIn(symptom)) return false;
   if (cause === "missing-program") return !isPrepared(call, symptom);
   return call.head === symptom.head && call.words.some((word) => bare(word) === bare(about));

@@ -243,7 +243,7 @@ export const policy = {
     /** Findings that are looked at because they share words with a text, those that share most. */
     spoken: 20,
     /** How much is taken off for where a lesson was learned. */
-    place: { here: 1, anywhere: 1, elsewhere: 0.7 },
+    distance: { here: 1, anywhere: 1, elsewhere: 0.7 },
     /** How like two errors are that say the same of different names, where the fix has nothing to do with the name. */
     shape: 0.7,
     /** Trust in a lesson of which nothing is sure; the rest is its confidence. */

@@ -3,6 +3,7 @@ import { foresees, isGeneral, programIn } from "./cue.ts";
 import type { Finding, Scope } from "./finding.ts";
 import { type Instinct, standingAt } from "./instinct.ts";
 import { gistOf } from "./likeness.ts";
+import type { Remedy } from "./link.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Call, Question } from "./question.ts";
 import { likenessOf, type Symptom, shapeOf } from "./symptom.ts";
@@ -33,7 +34,7 @@ export interface Match {
   readonly load: boolean;
   /** Which sign it was recognised by. */
   readonly by: Sign;
-  readonly place: Place;
+  readonly distance: Distance;
   /** The finding whose call is most like the one in question: what is told. */
   readonly best: Known;
   /** The findings that fit, the earliest first. */
@@ -43,7 +44,7 @@ export interface Match {
 export type Sign = "error" | "call" | "words";
 
 /** Where it was learned: in this project, wherever the person works, or in another of their projects. */
-export type Place = "here" | "anywhere" | "elsewhere";
+export type Distance = "here" | "anywhere" | "elsewhere";
 
 /** The answers to a question, best first: at most a few, and none that is weak. */
 export function answer(
@@ -69,21 +70,21 @@ interface Fit {
   readonly fit: number;
   readonly score: number;
   readonly by: Sign;
-  readonly place: Place;
+  readonly distance: Distance;
 }
 
 function fitOf(question: Question, known: Known, asked: Circumstances, policy: Policy): Fit | null {
-  const { symptom, scope } = known.instinct;
-  const place = placeOf(known, symptom?.cause ?? null, asked, scope);
-  if (place === null) return null;
+  const { symptom, scope, remedy } = known.instinct;
+  const distance = distanceTo(known, symptom && { cause: symptom.cause, remedy }, asked, scope);
+  if (distance === null) return null;
   const sign = signOf(question, known, asked);
   const { by } = sign;
   // Who interrupts before anything has failed must be surer than who is asked.
-  const unsure = place === "elsewhere" || known.instinct.standing.sessions < policy.recall.warnAfter;
+  const unsure = distance === "elsewhere" || known.instinct.standing.sessions < policy.recall.warnAfter;
   if (question.type === "call" && unsure) return null;
-  const fit = rounded(sign.fit * policy.recall.place[place]);
+  const fit = rounded(sign.fit * policy.recall.distance[distance]);
   const score = rounded(fit * trust(known.instinct, asked.now, policy));
-  return score < policy.recall.offer[by] ? null : { known, fit, score, by, place };
+  return score < policy.recall.offer[by] ? null : { known, fit, score, by, distance };
 }
 
 function matchOf(question: Question, fits: readonly Fit[], policy: Policy): Match {
@@ -99,7 +100,7 @@ function matchOf(question: Question, fits: readonly Fit[], policy: Policy): Matc
     score: top.score,
     load: top.score >= policy.recall.load,
     by: top.by,
-    place: top.place,
+    distance: top.distance,
     best: nearest.known,
     from: fits.map(({ known }) => known),
   };
@@ -128,7 +129,7 @@ function earliestFirst(a: Known, b: Known): number {
 /** What was learned here; what fits best; of what fits alike, what more sessions taught, then what worked last. */
 function bestFirst(a: Match, b: Match): number {
   return (
-    Number(b.place === "here") - Number(a.place === "here") ||
+    Number(b.distance === "here") - Number(a.distance === "here") ||
     b.fit - a.fit ||
     b.instinct.standing.sessions - a.instinct.standing.sessions ||
     lastSeen(b) - lastSeen(a) ||
@@ -146,20 +147,26 @@ function rounded(score: number): number {
 }
 
 /** Where something is for whoever asks; null where it does not count. */
-export function placeOf(
+export function distanceTo(
   known: { readonly project: string; readonly home: string | null },
-  cause: Cause | null,
+  fix: { readonly cause: Cause; readonly remedy: Remedy | null } | null,
   asked: Pick<Circumstances, "project" | "home">,
   scope: Scope = "project",
-): Place | null {
+): Distance | null {
   if (known.project === asked.project) return "here";
   // On another machine other programs are installed.
   if (scope === "user" && known.home === asked.home) return "anywhere";
-  return cause === null || travels.has(cause) ? "elsewhere" : null;
+  return fix === null || travels(fix) ? "elsewhere" : null;
+}
+
+/** Whether a fix may hold in other projects. What is run first, where, and through what is each project's own. */
+function travels({ cause, remedy }: { readonly cause: Cause; readonly remedy: Remedy | null }): boolean {
+  if (remedy === "step" || remedy === "directory") return false;
+  return ofNoProject.has(cause) && !(cause === "missing-program" && remedy === "wrapper");
 }
 
 /** Causes that lie with the machine, the agent or a program, whatever it works on. */
-const travels = new Set<Cause>([
+const ofNoProject = new Set<Cause>([
   "missing-program",
   "unknown-name",
   "wrong-usage",
@@ -180,8 +187,9 @@ function trust({ standing }: Instinct, now: number, policy: Policy): number {
   const { status, confidence } = standingAt(standing, now, policy);
   if (status === "rejected" || status === "superseded" || status === "conflict-hold") return 0;
   const { doubt } = policy.recall;
+  const faded = standing.confidence - confidence;
   const again = Math.min(standing.sessions - 1, policy.recall.agains) * policy.recall.again;
-  return Math.min(1, doubt + (1 - doubt) * Math.max(confidence, standing.sure) + again);
+  return Math.min(1, doubt + (1 - doubt) * Math.max(confidence, standing.sure - faded) + again);
 }
 
 /** How well a lesson fits a question, and what shows it. */

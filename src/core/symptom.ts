@@ -128,8 +128,10 @@ function programOf({ head }: Symptom): string {
 /** What an error says whatever it says it about; null where that is too little to know it by. */
 export function shapeOf({ cause, signature, head }: Symptom): string | null {
   if (!shaped.has(cause)) return null;
-  const shape = signature.replace(slot, "_");
-  return tellingWords(shape).size < 3 || isHollow(shape)
+  const shape = signature.replace(slot, "_").replace(/[\s.,:;]+$/, "");
+  // That a module is missing says most of it.
+  const enough = cause === "missing-module" ? 2 : 3;
+  return tellingWords(shape).size < enough || isHollow(shape)
     ? null
     : `${plain(head).split(" ")[0]} ${cause} ${shape}`;
 }
@@ -150,6 +152,6 @@ const shaped = new Set<Cause>([
   "state",
   "other",
 ]);
-/** Something quoted, a path or an address, and what is written as programs write names. */
+/** Something quoted, a path or an address, and what is written as programs write names, unless it is an error's. */
 const slot =
-  /"[^"]{1,120}"|'[^']{1,120}'|`[^`]{1,80}`|(?<![\w.])[\w@./…-]*(?:\/|\w\.\w|\w@\w)[\w@./…-]*|\b(?:\w+_\w+|[a-z]+[A-Z]\w*)\b/g;
+  /"[^"]{1,120}"|'[^']{1,120}'|`[^`]{1,80}`|(?<![\w.])[\w@./…-]*(?:\/|\w\.\w|\w@\w|\w:[a-zA-Z])[\w@./…:-]*|\b(?!E[A-Z]*_)(?:\w+_\w+|[a-z]+[A-Z]\w*)\b/g;

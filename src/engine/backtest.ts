@@ -83,6 +83,7 @@ function accountOf(session: SessionView, all: readonly Event[], policy: Policy):
     keys: new Map(events.flatMap(({ ref, key }) => (deciding.has(ref) ? [[ref, key] as const] : []))),
     entries: [foundEntry(session), ...entriesOf(look, endedAt, [])],
     endedAt,
+    teaches: heard,
     lived: { prompts: 0, failures: 0, correctionsRepeated: 0 },
   };
 }

@@ -109,8 +109,19 @@ class Ingest {
       if (file) await this.read(file);
       else if (this.loads.length > 0) await this.send();
       else if (this.underWay) await this.settle();
-      else return this.waiting.length;
+      else return this.unread();
     }
+  }
+
+  /** How many of the files that were not got to have something that was not read. */
+  private async unread(): Promise<number> {
+    if (this.waiting.length === 0) return 0;
+    const readings = await this.deps.store.readings.of(this.waiting.map(({ path }) => path));
+    const known = new Map(readings.map((reading) => [reading.path, reading]));
+    return this.waiting.filter((file) => {
+      const reading = known.get(file.path);
+      return !reading || !isCurrent(reading, file, this.refresh);
+    }).length;
   }
 
   private async read(file: FoundFile): Promise<void> {

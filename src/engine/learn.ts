@@ -210,6 +210,6 @@ export function findingId({ id }: SessionView, { kind, refs }: Finding): string 
 }
 
 /** Whose lessons a finding is compared with. */
-export function realmOf({ project }: SessionView, { scope }: Finding): string {
+function realmOf({ project }: SessionView, { scope }: Finding): string {
   return scope === "user" ? "user" : project.id;
 }

@@ -1,16 +1,17 @@
 import { type Met, type Moment, settles, touches } from "../core/backtest.ts";
 import { cuesFor } from "../core/cue.ts";
-import type { Finding } from "../core/finding.ts";
-import type { Instinct } from "../core/instinct.ts";
+import type { Finding, Scope } from "../core/finding.ts";
+import { type Instinct, type InstinctStatus, standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
+import type { Remedy } from "../core/link.ts";
 import type { Policy } from "../core/policy.ts";
 import { type Question, questionIn } from "../core/question.ts";
-import { type Match, placeOf } from "../core/recall.ts";
+import { distanceTo, type Match } from "../core/recall.ts";
 import { isShown } from "../core/suggest.ts";
 import { likenessOf, type Symptom } from "../core/symptom.ts";
 import { overlap, termsOf } from "../core/words.ts";
 import type { SessionView } from "./inspect.ts";
-import { findingId, realmOf } from "./learn.ts";
+import { findingId } from "./learn.ts";
 import { note } from "./note.ts";
 import type { Store } from "./ports.ts";
 import { recall } from "./recall.ts";
@@ -67,6 +68,8 @@ export interface Account {
   /** Where the events that its findings rest on stand. */
   readonly keys: ReadonlyMap<string, string>;
   readonly endedAt: number;
+  /** Too short a session is not learned from. */
+  readonly teaches: boolean;
   /** What the replay counts in it. */
   readonly lived: Lived;
 }
@@ -82,6 +85,10 @@ export interface Lived {
 interface SoFar {
   readonly shown: Map<string, Showing & { readonly match: Match }>;
   readonly met: Symptom[];
+  /** What was shown for nothing. */
+  readonly missed: Set<string>;
+  /** Where a person said something again. */
+  readonly restated: Set<string>;
 }
 
 /** Goes through a history moment by moment, and counts what would have been shown and what came of it. */
@@ -113,19 +120,19 @@ export class Replay {
     this.ended.set(session.id, account);
     this.soFar.delete(account);
     await this.scratch.transaction((tx) => note(tx, entries));
+    if (!account.teaches) return;
     for (const moment of moments) {
       const spot = { session, key: moment.key, at: moment.at };
-      if (moment.type === "call" && moment.failure?.solved)
-        this.remember(account, spot, moment.failure.symptom);
+      if (moment.type === "call" && moment.failure?.solved) this.remember(account, spot, moment.failure);
       if (moment.type === "correction")
         this.corrections.push({ ...spot, ...wordsOf(account, moment.finding) });
     }
   }
 
-  private remember({ session, home }: Account, spot: Spot, symptom: Symptom): void {
+  private remember({ session, home }: Account, spot: Spot, { symptom, end }: Met): void {
     for (const cue of cuesFor({ type: "failure", symptom, calls: [] })) {
       const known = this.solved.get(cue) ?? [];
-      known.push({ ...spot, symptom, project: session.project.id, home });
+      known.push({ ...spot, symptom, remedy: end?.remedy ?? null, project: session.project.id, home });
       this.solved.set(cue, known);
     }
   }
@@ -159,11 +166,14 @@ export class Replay {
 
   private async hear(account: Account, moment: Extract<Moment, { type: "prompt" }>): Promise<void> {
     account.lived.prompts++;
+    const restated = await this.restate(account, moment, moment.text);
     const rest = account.moments.slice(account.moments.indexOf(moment) + 1);
     for (const match of await this.ask(account, moment, questionIn(moment.text))) {
+      // Who says it again need not be told.
+      if (match.instinct.id === restated) continue;
       const showing = this.show(account, moment, "prompt", match, null);
       if (!touches(match.instinct, rest))
-        this.tally.wrongs.push({ ...showing, because: "the session never touches what it is about" });
+        this.miss(account, showing, "the session never touches what it is about");
     }
   }
 
@@ -174,27 +184,33 @@ export class Replay {
     if (!match) return;
     const showing = this.show(account, moment, "call", match, moment.failure?.line ?? null);
     const { failure, ok } = moment;
-    if (failure === null && ok === true)
-      this.tally.wrongs.push({ ...showing, because: "the call worked as it was" });
+    if (failure === null && ok === true) this.miss(account, showing, "the call worked as it was");
     if (failure !== null && !isAbout(match, failure))
-      this.tally.wrongs.push({ ...showing, because: `it failed for another reason: ${failure.line}` });
+      this.miss(account, showing, `it failed for another reason: ${failure.line}`);
+  }
+
+  /** Counts a showing as wrong; whatever comes later, it is not right as well. */
+  private miss(account: Account, showing: Showing, because: string): void {
+    this.tally.wrongs.push({ ...showing, because });
+    this.stateOf(account).missed.add(showing.instinct.id);
   }
 
   private async see(account: Account, moment: CallMoment): Promise<void> {
     const { failure } = moment;
     if (moment.ok === false) account.lived.failures++;
     if (failure === null) return;
-    const { met, shown } = this.stateOf(account);
+    const { met, shown, missed } = this.stateOf(account);
     // Whatever is met again in a session is one trouble.
     if (met.some((symptom) => this.alike(symptom, failure.symptom))) return;
     met.push(failure.symptom);
-    const before = this.solvedBefore(account, failure.symptom);
+    const known =
+      [...shown.values()].find(({ match }) => isAbout(match, failure) && !missed.has(match.instinct.id)) ??
+      (await this.answer(account, moment, failure));
+    const answered = known ? this.judge(account, moment, failure, known) : false;
+    const before =
+      this.solvedBefore(account, failure.symptom) ?? (answered && known ? known.learnedFrom : null);
     if (before)
       this.tally.repeats.push({ ...spotOf(account, moment), met: moment.text, error: failure.line, before });
-    const known =
-      [...shown.values()].find(({ match }) => isAbout(match, failure)) ??
-      (await this.answer(account, moment, failure));
-    if (known) this.judge(account, moment, failure, known);
   }
 
   private async answer(account: Account, moment: CallMoment, failure: Met) {
@@ -208,7 +224,7 @@ export class Replay {
     moment: CallMoment,
     { end, line }: Met,
     known: Showing & { match: Match },
-  ): void {
+  ): boolean {
     const { match, occasion, instinct, lesson, learnedFrom } = known;
     const failure = moment.failure as Met;
     const showing: Showing = {
@@ -221,40 +237,43 @@ export class Replay {
       error: line,
     };
     if (settles(match.best.finding, failure) === false) {
-      this.tally.wrongs.push({ ...showing, because: `something else helped: ${end?.command}` });
-      return;
+      this.miss(account, showing, `something else helped: ${end?.told}`);
+      return false;
     }
-    const early = occasion === "failure" ? 0 : 1;
-    this.tally.hits.push({
-      ...showing,
-      solvedBy: end?.command ?? null,
-      savedCalls: end === null ? 0 : end.callsUntil + early,
-      savedMs: end?.msUntil ?? 0,
-    });
+    this.tally.hits.push({ ...showing, solvedBy: end?.told ?? null, ...savingOf(end, occasion) });
+    return true;
   }
 
   private async correct(account: Account, moment: Extract<Moment, { type: "correction" }>): Promise<void> {
-    const { terms, realm } = wordsOf(account, moment.finding);
-    const before = this.corrections.find(
-      (other) => other.realm === realm && overlap(other.terms, terms) >= this.policy.detect.speech.restated,
-    );
-    if (!before) return;
+    await this.restate(account, moment, moment.finding.excerpt.said ?? "");
+  }
+
+  /** Notes it when a person says what they had said in an earlier session; answers with the instinct that was made of it. */
+  private async restate(account: Account, moment: Moment, text: string): Promise<string | null> {
+    const { restated } = this.stateOf(account);
+    if (restated.has(moment.key) || text.length > this.policy.detect.speech.longTurn) return null;
+    const terms = termsOf(text);
+    const before = this.corrections.find((other) => isSaidAgain(other, account, terms, this.policy));
+    if (!before) return null;
+    restated.add(moment.key);
     account.lived.correctionsRepeated++;
     const [kept] = await this.scratch.learning.findings.get([before.finding]);
     const [instinct] = kept ? await this.scratch.learning.instincts.get([kept.instinct]) : [];
-    if (!instinct || !isShown(instinct, this.policy)) return;
-    this.tally.hits.push({
-      ...spotOf(account, moment),
-      occasion: "correction",
-      instinct,
-      lesson: instinct.lesson,
-      learnedFrom: before,
-      met: moment.finding.excerpt.said ?? "",
-      error: null,
-      solvedBy: null,
-      savedCalls: 0,
-      savedMs: 0,
-    });
+    const standing = instinct && standingAt(instinct.standing, moment.at, this.policy).status;
+    if (instinct && isShown(instinct, this.policy) && standing && told.has(standing))
+      this.tally.hits.push({
+        ...spotOf(account, moment),
+        occasion: "correction",
+        instinct,
+        lesson: instinct.lesson,
+        learnedFrom: before,
+        met: text,
+        error: null,
+        solvedBy: null,
+        savedCalls: 0,
+        savedMs: 0,
+      });
+    return instinct?.id ?? null;
   }
 
   /** The answers that this session has not had yet. */
@@ -295,7 +314,12 @@ export class Replay {
   }
 
   private stateOf(account: Account): SoFar {
-    const state = this.soFar.get(account) ?? { shown: new Map(), met: [] };
+    const state = this.soFar.get(account) ?? {
+      shown: new Map(),
+      met: [],
+      missed: new Set<string>(),
+      restated: new Set<string>(),
+    };
     this.soFar.set(account, state);
     return state;
   }
@@ -305,7 +329,11 @@ export class Replay {
     for (const cue of cuesFor({ type: "failure", symptom, calls: [] })) {
       const found = this.solved
         .get(cue)
-        ?.find((one) => placeOf(one, one.symptom.cause, asked) !== null && this.alike(one.symptom, symptom));
+        ?.find(
+          (one) =>
+            distanceTo(one, { cause: one.symptom.cause, remedy: one.remedy }, asked) !== null &&
+            this.alike(one.symptom, symptom),
+        );
       if (found) return { session: found.session, key: found.key, at: found.at };
     }
     return null;
@@ -320,6 +348,7 @@ type CallMoment = Extract<Moment, { type: "call" }>;
 
 interface Solved extends Spot {
   readonly symptom: Symptom;
+  readonly remedy: Remedy | null;
   readonly project: string;
   readonly home: string | null;
 }
@@ -327,15 +356,33 @@ interface Solved extends Spot {
 interface Correction extends Spot {
   readonly finding: string;
   readonly terms: ReadonlySet<string>;
-  readonly realm: string;
+  readonly scope: Scope;
 }
 
-function wordsOf({ session }: Account, finding: Finding): Pick<Correction, "finding" | "terms" | "realm"> {
-  return {
-    finding: findingId(session, finding),
-    terms: termsOf(finding.excerpt.said ?? ""),
-    realm: realmOf(session, finding),
-  };
+/** Where an instinct must stand for a person to be told of it. */
+const told = new Set<InstinctStatus>(["pending", "active", "promoted"]);
+
+/** Whether words are those of an earlier correction, which was about this project or about all work. */
+function isSaidAgain(
+  { terms, scope, session }: Correction,
+  account: Account,
+  said: ReadonlySet<string>,
+  policy: Policy,
+) {
+  if (scope === "project" && session.project.id !== account.session.project.id) return false;
+  return overlap(terms, said) >= policy.detect.speech.restated;
+}
+
+/** What knowing the fix would have saved: what was done until it was found, but not what the fix itself asks for. */
+function savingOf(end: Met["end"], occasion: Occasion): Pick<Hit, "savedCalls" | "savedMs"> {
+  if (end === null) return { savedCalls: 0, savedMs: 0 };
+  const savedCalls = Math.max(0, end.callsUntil - end.prescribed) + (occasion === "failure" ? 0 : 1);
+  return { savedCalls, savedMs: savedCalls === 0 ? 0 : end.msUntil };
+}
+
+function wordsOf({ session }: Account, finding: Finding): Pick<Correction, "finding" | "terms" | "scope"> {
+  const { excerpt, scope } = finding;
+  return { finding: findingId(session, finding), terms: termsOf(excerpt.said ?? ""), scope };
 }
 
 function spotOf({ session }: Account, { key, at }: Moment): Spot {

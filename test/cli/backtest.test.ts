@@ -78,7 +78,7 @@ describe("knack backtest", () => {
     const plain = await knack(["backtest"], { home, env });
     expect(plain).toMatchObject({ code: 0, stderr: "" });
     expect(plain.stdout).toContain("Replayed 5 sessions of 2 projects");
-    expect(plain.stdout).toContain("3 of 5 failures had been met and solved before.");
+    expect(plain.stdout).toContain("3 of 5 failures were recognised as met and solved before.");
     expect(plain.stdout).toContain(
       "Knack would have had the fix: 1 before the call was made, 2 at the failure.",
     );
@@ -110,11 +110,25 @@ describe("knack backtest", () => {
         stdout: "",
         stderr: expect.stringContaining(said),
       });
+  });
+
+  test("replays bundled sessions for somebody who has none, and leaves no trace of that either", async () => {
     const empty = tempFolder();
-    expect(await knack(["backtest"], { home: empty, env })).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("There are no agent sessions"),
+    const { code, stdout } = await knack(["backtest"], { home: empty, env: {} });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(
+      /^No agent sessions on this machine\. So here are bundled example sessions\.\n\nReplayed 8 /,
+    );
+    expect(stdout).toContain("correction repeated an earlier one; 1 would have been known");
+    const { stdout: json } = await knack(["backtest", "--json"], { home: empty, env: {} });
+    expect(JSON.parse(json)).toMatchObject({
+      examples: true,
+      sessions: 8,
+      repeats: 2,
+      answered: 2,
+      wrong: 0,
     });
+    expect(readdirSync(empty)).toEqual([]);
   });
 
   test("says which sessions cannot be replayed", async () => {

@@ -134,8 +134,9 @@ describe("a failure that was met", () => {
     const { end } = metIn(...database("ls", "cat Makefile", "docker compose up -d db"));
     expect(end).toMatchObject({
       remedy: "step",
-      call: ["docker", "compose", "up"],
-      command: "make test",
+      call: ["docker", "compose", "up", "-d"],
+      told: "docker compose up -d db, then make test",
+      prescribed: 1,
       callsUntil: 3,
       msUntil: 4 * 60_000,
     });

@@ -109,8 +109,8 @@ describe("an answer to a failure", () => {
       "elsewhere",
       0.7,
     ],
-  ])("%s", (_, known, place, fit) =>
-    expect(answer(met, [known], asked)).toMatchObject([{ place, fit, by: "error", kind: "fix" }]),
+  ])("%s", (_, known, distance, fit) =>
+    expect(answer(met, [known], asked)).toMatchObject([{ distance, fit, by: "error", kind: "fix" }]),
   );
 
   test("does not come from another project where the trouble lies with the project", () => {
