@@ -131,7 +131,7 @@ describe("a backtest", () => {
     expect(third).toMatchObject({ savedCalls: 3, savedMs: 179_000 });
     expect(result.wrongs.map(({ because }) => because)).toEqual([
       "the call worked as it was",
-      "something else helped: make test",
+      "something else helped: systemctl start postgresql, then make test",
     ]);
     expect(
       result.repeats.map(({ session, before }) => [session, before.session].map((one) => nameOf(one.path))),
