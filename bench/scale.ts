@@ -6,9 +6,33 @@ import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
 
 const cli = join(root, "dist/cli.js");
 
-/** Memory for a transcript of a gigabyte, and time for ten times the sessions. */
+/** Memory for a transcript of a gigabyte, time for ten times the sessions, and a first run on gigabytes of history. */
 export async function scale(): Promise<Figure[]> {
-  return [await memory(), await tenfold()];
+  return [await memory(), await tenfold(), ...(await firstRun())];
+}
+
+/** What a newcomer waits for who has used agents for a year. */
+async function firstRun(): Promise<Figure[]> {
+  return inTempFolder(async (home) => {
+    const folder = join(home, ".claude/projects/-home-dev-app");
+    mkdirSync(folder, { recursive: true });
+    const texts = Array.from({ length: 20 }, (_, n) => claudeSession(n, 120));
+    let bytes = 0;
+    for (let n = 0; bytes < 2 * 2 ** 30; n++) {
+      // Ids of its own make each a session of its own.
+      const text = (texts[n % texts.length] as string)
+        .replaceAll("5f0c1a52-0000-4000-8000", `5f0c1a52-0000-4000-${String(n).padStart(4, "0")}`)
+        .replaceAll('"uuid":"00000000', `"uuid":"${String(n).padStart(8, "0")}`);
+      writeFileSync(join(folder, `${n}.jsonl`), text);
+      bytes += Buffer.byteLength(text);
+    }
+    const { ms, maxRss, stdout } = await run([], home);
+    const [first = "", , , read = "", left = ""] = stdout.split("\n");
+    console.log(
+      `  ${(bytes / 2 ** 30).toFixed(1)} GB: ${(ms / 1000).toFixed(0)} s, ${maxRss.toFixed(0)} MB. ${first} ${read} ${left}`,
+    );
+    return [atMost("seconds until knack has answered, with 2 GB of history", ms / 1000, 60, " s")];
+  });
 }
 
 async function memory(): Promise<Figure> {

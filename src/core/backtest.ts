@@ -5,6 +5,7 @@ import { isForeign } from "./foreign-failure.ts";
 import type { Instinct } from "./instinct.ts";
 import { gistOf } from "./likeness.ts";
 import type { Remedy } from "./link.ts";
+import { policy } from "./policy.ts";
 import { type Call, callsOf } from "./question.ts";
 import { type Recovery, remedyCall } from "./recovery.ts";
 import { filesIn } from "./run.ts";
@@ -81,7 +82,11 @@ export function momentsOf(scene: Scene, findings: readonly Finding[], startedAt:
     const { key, ref, origin } = event;
     const correction = heard.get(ref);
     const said: Moment[] = correction ? [{ type: "correction", key, at, origin, finding: correction }] : [];
-    if (event.kind === "prompt") return [{ type: "prompt", key, at, origin, text: event.text }, ...said];
+    if (event.kind === "prompt")
+      return [
+        { type: "prompt", key, at, origin, text: event.text.slice(0, policy.recall.textChars) },
+        ...said,
+      ];
     if (event.kind !== "call") return said;
     const recovery = failures.get(ref);
     const failure = recovery ? metIn(recovery, scene.events, taught.has(ref)) : null;

@@ -1,7 +1,6 @@
 import type { Cause } from "./cause.ts";
 import type { Finding } from "./finding.ts";
 import type { Remedy } from "./link.ts";
-import { policy } from "./policy.ts";
 import type { Call, Question } from "./question.ts";
 import { kinOf, likenessOf, type Symptom, shapeOf, slotsOf } from "./symptom.ts";
 
@@ -66,7 +65,7 @@ function warningCues(symptom: Symptom): string[] {
 }
 
 function callCues({ program, words, files }: Call): string[] {
-  const given = words.slice(0, policy.recall.callWords).map((word) => callCue(program, bare(word)));
+  const given = words.map((word) => callCue(program, bare(word)));
   return [callCue(program, ""), ...given, ...files.map(fileCue)];
 }
 

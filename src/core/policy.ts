@@ -44,7 +44,7 @@ export const policy = {
     pieceBytes: 1 << 20,
   },
   /** Milliseconds after which, when nothing was asked for in particular, reading, learning and replaying give way to what comes next. */
-  box: { read: 20_000, learn: 40_000, replay: 50_000 },
+  box: { read: 15_000, learn: 30_000, replay: 36_000 },
   detect: {
     /** Calls after a failure in which what worked is looked for; a look at something counts half. */
     recoveryWithinCalls: 16,
@@ -230,8 +230,9 @@ export const policy = {
     most: 3,
     /** Findings that are looked at for one question: of an error that is met everywhere, this project's and the latest. */
     candidates: 60,
-    /** Words of a call by which it is looked up; a call that is given more is a script. */
+    /** Words of a call by which it is looked up, and characters of each. */
     callWords: 20,
+    wordChars: 200,
     /** Characters of a text that are listened to. */
     textChars: 4_000,
     /** Projects that are searched for a text when it is asked in none of them, the newest. */

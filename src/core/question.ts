@@ -58,7 +58,7 @@ export function callsOf({
       program: tool,
       head: tool,
       parts: null,
-      words: textsIn(input).slice(0, defaults.recall.callWords),
+      words: firstWords(textsIn(input)),
       files: files.map(lastPart),
     },
   ];
@@ -75,9 +75,15 @@ function callOfRun(run: Run): Call {
     program,
     head: headOf(run),
     parts,
-    words: run.args,
+    words: firstWords(run.args),
     files: [...filesIn([run.written, ...run.args].join(" "))],
   };
+}
+
+/** The words by which a call is known; one that is given more, or longer ones, is a script. */
+function firstWords(words: readonly string[]): string[] {
+  const { callWords, wordChars } = defaults.recall;
+  return words.slice(0, callWords).map((word) => word.slice(0, wordChars));
 }
 
 function textsIn(value: Json | undefined): string[] {

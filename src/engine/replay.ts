@@ -1,5 +1,5 @@
 import { type Met, type Moment, settles, touches } from "../core/backtest.ts";
-import { cuesFor } from "../core/cue.ts";
+import { cuesFor, cuesOf } from "../core/cue.ts";
 import type { Finding, Scope } from "../core/finding.ts";
 import { type Instinct, type InstinctStatus, standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
@@ -106,6 +106,8 @@ export class Replay {
   /** Failures that were overcome, by the cues of their error. */
   private readonly solved = new Map<string, Solved[]>();
   private readonly corrections: Correction[] = [];
+  /** Every cue that something learned goes by. */
+  private readonly cues = new Set<string>();
   /** Records that a fork or a copy has too happened once: in the session in which they are met first. */
   private readonly origins = new Map<string, Account>();
 
@@ -120,6 +122,8 @@ export class Replay {
     this.ended.set(session.id, account);
     this.soFar.delete(account);
     await this.scratch.transaction((tx) => note(tx, entries));
+    for (const { type, data } of entries)
+      if (type === "finding.made") for (const cue of cuesOf(data.finding)) this.cues.add(cue);
     if (!account.teaches) return;
     for (const moment of moments) {
       const spot = { session, key: moment.key, at: moment.at };
@@ -281,6 +285,8 @@ export class Replay {
     const { session, home } = account;
     const options = { project: session.project.id, home, now: at, policy: this.policy };
     const { shown } = this.stateOf(account);
+    // What goes by no cue that was ever learned needs no looking up; a text may be answered by its words too.
+    if (question.type !== "text" && !cuesFor(question).some((cue) => this.cues.has(cue))) return [];
     return (await recall(this.scratch, question, options)).filter(({ instinct }) => !shown.has(instinct.id));
   }
 
