@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { root, setUp } from "./setup.mjs";
 
-const [columns, rows] = [118, 34];
+const [columns, rows] = [118, 38];
 await setUp();
 const home = mkdtempSync(join(tmpdir(), "knack-picture-"));
 const tmux = (...words) =>

@@ -228,7 +228,7 @@ export async function openKnack({
     },
     recall: async (question, cwd = process.cwd()) => {
       const { id } = identify(cwd, null, await checkouts.of(cwd));
-      return recall(store, question, { project: id, home: homeIn(cwd), now: clock.now() });
+      return recall(store, question, { project: id, home: homeIn(cwd), unasked: false, now: clock.now() });
     },
     backtest: async (sessions, options) => {
       const scratch = await openScratch(clock);

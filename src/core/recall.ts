@@ -81,7 +81,7 @@ function fitOf(question: Question, known: Known, asked: Circumstances, policy: P
   const { by } = sign;
   // Who interrupts before anything has failed must be surer than who is asked.
   const unsure = distance === "elsewhere" || known.instinct.standing.sessions < policy.recall.warnAfter;
-  if (question.type === "call" && unsure) return null;
+  if (asked.unasked && by === "call" && unsure) return null;
   const fit = rounded(sign.fit * policy.recall.distance[distance]);
   const score = rounded(fit * trust(known.instinct, asked.now, policy));
   return score < policy.recall.offer[by] ? null : { known, fit, score, by, distance };
@@ -117,6 +117,8 @@ export interface Circumstances {
   readonly project: string;
   /** The home folder of whoever asks. */
   readonly home: string | null;
+  /** Nobody asked: the answer interrupts. */
+  readonly unasked: boolean;
   readonly now: number;
   /** How much a word tells: 0 for one that every lesson has. */
   readonly rarity: (word: string) => number;
@@ -150,13 +152,13 @@ function rounded(score: number): number {
 export function distanceTo(
   known: { readonly project: string; readonly home: string | null },
   fix: { readonly cause: Cause; readonly remedy: Remedy | null } | null,
-  asked: Pick<Circumstances, "project" | "home">,
+  asked: Pick<Circumstances, "project" | "home" | "unasked">,
   scope: Scope = "project",
 ): Distance | null {
   if (known.project === asked.project) return "here";
   // On another machine other programs are installed.
   if (scope === "user" && known.home === asked.home) return "anywhere";
-  return fix === null || travels(fix) ? "elsewhere" : null;
+  return !asked.unasked || fix === null || travels(fix) ? "elsewhere" : null;
 }
 
 /** Whether a fix may hold in other projects. What is run first, where, and through what is each project's own. */

@@ -9,6 +9,8 @@ export interface RecallOptions {
   readonly project: string;
   /** The home folder of whoever asks. */
   readonly home: string | null;
+  /** Nobody asked: the answer interrupts, so it must be surer. */
+  readonly unasked: boolean;
   readonly now: number;
   readonly policy?: Policy;
 }
@@ -17,8 +19,9 @@ export interface RecallOptions {
 export async function recall(
   { learning, projects }: Store,
   question: Question,
-  { project, home, now, policy = defaults }: RecallOptions,
+  { policy = defaults, ...asked }: RecallOptions,
 ): Promise<Match[]> {
+  const { project } = asked;
   const cued = await learning.findings.cued(cuesFor(question), project, policy.recall.candidates);
   const { spoken, rarity } =
     question.type === "text"
@@ -27,7 +30,7 @@ export async function recall(
   const findings = [...new Map([...cued, ...spoken].map((finding) => [finding.id, finding])).values()];
   if (findings.length === 0) return [];
   const candidates = await knownOf(learning, projects, findings);
-  const matches = answer(question, candidates, { project, home, now, rarity }, policy);
+  const matches = answer(question, candidates, { ...asked, rarity }, policy);
   const stale = await Promise.all(matches.map((match) => isStale(learning, match)));
   return matches.filter((_, at) => !stale[at]);
 }

@@ -283,7 +283,7 @@ export class Replay {
   /** The answers that this session has not had yet. */
   private async ask(account: Account, { at }: Moment, question: Question): Promise<Match[]> {
     const { session, home } = account;
-    const options = { project: session.project.id, home, now: at, policy: this.policy };
+    const options = { project: session.project.id, home, unasked: true, now: at, policy: this.policy };
     const { shown } = this.stateOf(account);
     // What goes by no cue that was ever learned needs no looking up; a text may be answered by its words too.
     if (question.type !== "text" && !cuesFor(question).some((cue) => this.cues.has(cue))) return [];
@@ -331,7 +331,7 @@ export class Replay {
   }
 
   private solvedBefore({ session, home }: Account, symptom: Symptom): Spot | null {
-    const asked = { project: session.project.id, home };
+    const asked = { project: session.project.id, home, unasked: true };
     for (const cue of cuesFor({ type: "failure", symptom, calls: [] })) {
       const found = this.solved
         .get(cue)

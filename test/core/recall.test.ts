@@ -72,7 +72,7 @@ function taught(command: string, output: string, worked: string, more: Taught = 
   };
 }
 
-const asked: Circumstances = { project: "/p", home: "/home/dev", now, rarity: () => 1 };
+const asked: Circumstances = { project: "/p", home: "/home/dev", unasked: true, now, rarity: () => 1 };
 const python = "python: command not found";
 const noPython = (more: Taught = {}) => taught("python a.py", python, "python3 a.py", more);
 const noDatabase = (more: Taught = {}) =>
@@ -119,6 +119,10 @@ describe("an answer to a failure", () => {
       taught("npm run tset", 'npm error Missing script: "tset"', "npm run test", { project });
     expect(told(question, [known("/p")])).toEqual(["i1"]);
     expect(told(question, [known("/q")])).toEqual([]);
+    // Whoever asks may judge that for themselves.
+    expect(answer(question, [known("/q")], { ...asked, unasked: false })).toMatchObject([
+      { distance: "elsewhere", load: false },
+    ]);
   });
 
   it.each<[string, Partial<Standing>, number]>([
@@ -194,7 +198,7 @@ describe("a warning before a call", () => {
   it.each<[string, Question, Known, number]>([
     ["is given when two sessions taught it", about("python b.py"), noPython(twice), 1],
     ["is not given when only one did", about("python b.py"), noPython(), 0],
-    ["of one session is given to somebody who asks", questionIn("python b.py"), noPython(), 1],
+    ["is not given at a prompt either when only one did", questionIn("python b.py"), noPython(), 0],
     ["is not given from another project", about("python b.py"), noPython({ ...twice, project: "/q" }), 0],
     [
       "of the person's is given everywhere",
@@ -213,6 +217,9 @@ describe("a warning before a call", () => {
     ],
     ["is given after going to a folder", about("cd app && python b.py"), noPython(twice), 1],
   ])("%s", (_, question, known, count) => expect(answer(question, [known], asked)).toHaveLength(count));
+
+  test("of one session is given to somebody who asks", () =>
+    expect(answer(questionIn("python b.py"), [noPython()], { ...asked, unasked: false })).toHaveLength(1));
 
   test("says of a flag that only calls with that flag fail", () => {
     const known = taught("vitest --watchAll=false", "CACError: Unknown option `--watchAll`", "vitest --run", {
@@ -254,7 +261,9 @@ describe("an answer to a text", () => {
     ["by nothing when it speaks of something else", "write a poem about the sea", []],
     ["by nothing when it only shares a word", "is python a snake?", []],
   ])("is found %s", (_, text, by) =>
-    expect(answer(questionIn(text), [noPython()], asked).map((match) => match.by)).toEqual(by),
+    expect(
+      answer(questionIn(text), [noPython()], { ...asked, unasked: false }).map((match) => match.by),
+    ).toEqual(by),
   );
 
   test("is found by words that it shares with a lesson, the rare ones most", () => {
