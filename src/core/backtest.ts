@@ -1,17 +1,20 @@
+import type { Cause } from "./cause.ts";
+import { baseName } from "./command.ts";
 import type { Scene } from "./detect/scene.ts";
 import type { Event } from "./event.ts";
 import type { Finding } from "./finding.ts";
+import { fixOf, isSameFix } from "./fix.ts";
 import { isForeign } from "./foreign-failure.ts";
 import type { Instinct } from "./instinct.ts";
 import { gistOf } from "./likeness.ts";
 import type { Remedy } from "./link.ts";
 import { policy } from "./policy.ts";
 import { type Call, callsOf } from "./question.ts";
-import { type Recovery, remedyCall } from "./recovery.ts";
+import { callText, type Recovery, remedyCall } from "./recovery.ts";
 import { filesIn } from "./run.ts";
-import { type Symptom, symptomOf } from "./symptom.ts";
+import { kinOf, type Symptom, symptomOf } from "./symptom.ts";
 import { isUseOf } from "./use.ts";
-import { overlap, termsOf } from "./words.ts";
+import { termsOf } from "./words.ts";
 
 /** What happened in a session at one point, as far as a replay needs it. */
 export type Moment =
@@ -45,6 +48,8 @@ export type Moment =
 export interface Met {
   readonly symptom: Symptom;
   readonly line: string;
+  /** What was run before the same failure came again. */
+  readonly tried: readonly Call[];
   /** How it was overcome; null when it was not. */
   readonly end: End | null;
   /** It was overcome in a way that helps the next time. */
@@ -57,8 +62,10 @@ export interface End {
   readonly foreign: boolean;
   /** The call that a lesson about it would recommend. */
   readonly call: readonly string[] | null;
-  /** What was run, and worked, up to and with the call that overcame it. */
+  /** What was run, and worked, after it last failed and up to the call that overcame it. */
   readonly calls: readonly Call[];
+  /** What overcame it speaks of the files that it may not touch. */
+  readonly touchesDenied: boolean;
   /** What overcame it, in words. */
   readonly told: string;
   /** Calls that whoever knew the fix would have made too, before the one that overcame it. */
@@ -76,6 +83,7 @@ export function momentsOf(scene: Scene, findings: readonly Finding[], startedAt:
   const heard = new Map(
     findings.flatMap((finding) => (isSaid(finding) ? [[finding.refs[0], finding] as const] : [])),
   );
+  const places = placesIn(scene.events);
   let at = startedAt;
   return scene.events.flatMap((event): Moment[] => {
     at = event.at ?? at;
@@ -89,7 +97,7 @@ export function momentsOf(scene: Scene, findings: readonly Finding[], startedAt:
       ];
     if (event.kind !== "call") return said;
     const recovery = failures.get(ref);
-    const failure = recovery ? metIn(recovery, scene.events, taught.has(ref)) : null;
+    const failure = recovery ? metIn(recovery, places, taught.has(ref)) : null;
     const ok = failure ? false : event.outcome === "ok" ? true : event.outcome === "failed" ? false : null;
     return [
       { type: "call", key, at, origin, text: callLine(event), calls: callsOf(event), ok, failure },
@@ -107,34 +115,53 @@ function callLine({ command, tool, input }: Event): string {
   return (command ?? `${tool} ${JSON.stringify(input ?? {})}`).slice(0, 200);
 }
 
-function metIn(recovery: Recovery, events: readonly Event[], taught: boolean): Met {
-  const { failed, complaint } = recovery;
-  const files = [...filesIn(failed.command ?? ""), ...failed.files.map(lastPart)];
-  const end = endOf(recovery, events);
-  const changed = end !== null && end.remedy !== "none" && end.remedy !== "argument";
+function metIn(recovery: Recovery, places: Places, taught: boolean): Met {
+  const { failed, complaint, again } = recovery;
+  const files = [...filesIn(failed.command ?? ""), ...failed.files.map(baseName)];
   const symptom = symptomOf(recovery, failed.tool ?? "", files);
-  return { symptom, line: complaint.line, end, solved: taught || changed };
+  const last = again.reduce((latest, event) => Math.max(latest, places.of(event)), places.of(failed));
+  const tried = again.length === 0 ? [] : places.between(places.of(failed), last + 1).flatMap(callsOf);
+  const end = endOf(recovery, symptom, places, last);
+  const changed = end !== null && end.remedy !== "none" && end.remedy !== "argument";
+  return {
+    symptom,
+    line: complaint.line,
+    tried,
+    end,
+    solved: taught || (changed && !ofTheWork.has(complaint.cause)),
+  };
 }
 
-function lastPart(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
+/** What is wrong with the work is put right by working on it. */
+const ofTheWork = new Set<Cause>(["failing-test", "lint", "code"]);
+
+/** Where events stand in their session. */
+interface Places {
+  of(event: Event): number;
+  /** The events after one place and before another. */
+  between(first: number, last: number): Event[];
 }
 
-function endOf(recovery: Recovery, events: readonly Event[]): End | null {
-  const { failed, worked, remedy, between } = recovery;
+function placesIn(events: readonly Event[]): Places {
+  const numbers = new Map(events.map((event, at) => [event, at]));
+  return { of: (event) => numbers.get(event) ?? -1, between: (first, last) => events.slice(first + 1, last) };
+}
+
+function endOf(recovery: Recovery, { files }: Symptom, places: Places, lastFailed: number): End | null {
+  const { failed, worked, remedy, between, again } = recovery;
   if (worked === null || remedy === null) return null;
-  const run = events
-    .slice(events.indexOf(failed) + 1, events.indexOf(worked) + 1)
-    .filter((event) => event === worked || event.outcome === "ok");
+  const run = places.between(lastFailed, places.of(worked)).filter(({ outcome }) => outcome === "ok");
   const since = failed.endedAt ?? failed.at;
+  const touched = [...filesIn(callText(worked)), ...worked.files.map(baseName)];
   return {
     remedy,
     foreign: isForeign(recovery),
     call: remedyCall(recovery),
-    calls: run.flatMap(callsOf),
+    calls: [...run, worked].flatMap(callsOf),
+    touchesDenied: touched.some((file) => files.includes(kinOf(file))),
     told: endLine(recovery, worked),
     prescribed: recovery.step === null ? 0 : 1,
-    callsUntil: between.calls,
+    callsUntil: between.calls + again.length,
     msUntil: since === null || worked.at === null ? 0 : Math.max(0, worked.at - since),
   };
 }
@@ -145,40 +172,21 @@ function endLine({ remedy, step }: Recovery, worked: Event): string {
   return remedy === "directory" ? `${callLine(worked)}, in another folder` : callLine(worked);
 }
 
-/** Whether what a lesson says is what overcame a failure; null when the failure was not overcome. */
-export function settles({ remedy, call, symptom }: Finding, met: Met): boolean | null {
-  const { end } = met;
+/** Whether what a lesson says is what overcame a failure; null when nothing did and the advice was not tried. */
+export function settles(lesson: Finding, { symptom, tried, end }: Met): boolean | null {
+  const { remedy, call } = lesson;
+  // It was done, and the same failure came again.
+  if (call !== null && tried.some((each) => makesCall(each, call))) return false;
   if (end === null) return null;
   if (remedy === null || remedy === "none") return end.foreign || end.remedy === "none";
   if (remedy === "elevation" || remedy === "directory") return end.remedy === remedy;
-  // The words of the call were the trouble, and other words were found.
-  if (call === null) return end.remedy !== "none" && end.remedy !== "elevation";
+  // What was denied was left alone; of other words that were the trouble, other words were found.
+  if (call === null)
+    return symptom.cause === "denied"
+      ? !end.touchesDenied
+      : end.remedy !== "none" && end.remedy !== "elevation";
   if (end.calls.some((each) => makesCall(each, call))) return true;
-  if (end.call === null || end.remedy === "step") return false;
-  return isSameChange(changeOf(symptom?.call, call), changeOf(met.symptom.call, end.call));
-}
-
-/** What a call that worked has and lacks beside the one that failed. */
-interface CallChange {
-  readonly added: ReadonlySet<string>;
-  readonly dropped: ReadonlySet<string>;
-  /** It is a call of a program that the one that failed did not name. */
-  readonly replaced: boolean;
-}
-
-function changeOf(before: readonly string[] | null | undefined, after: readonly string[]): CallChange {
-  return {
-    added: new Set(after.filter((word) => !before?.includes(word))),
-    dropped: new Set(before?.filter((word) => !after.includes(word))),
-    replaced: after[0] !== undefined && !before?.includes(after[0]),
-  };
-}
-
-/** `rtk` is left out, whatever is run without it; `uv run` is put before, whatever is run with it. */
-function isSameChange(a: CallChange, b: CallChange): boolean {
-  const dropped = a.dropped.size > 0 && overlap(a.dropped, b.dropped) === 1;
-  // Where another program takes the place of what was dropped, it has to be the same one.
-  return (dropped && !a.replaced && !b.replaced) || overlap(a.added, b.added) > 0.5;
+  return isSameFix(fixOf(lesson), { remedy: end.remedy, before: symptom.call, call: end.call });
 }
 
 function makesCall({ program, parts }: Call, call: readonly string[]): boolean {

@@ -166,6 +166,10 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
   ],
   [
     "missing-setting",
+    /\b([A-Z][A-Z0-9]*_[A-Z0-9_]+)["'`]?[^.]{0,30}\b(?:not set|not defined|required|missing|undefined|unset)\b|(?:[Ee]nvironment variable|[Ee]nv var|[Ss]etting)s?:? ["'`]?([A-Z][A-Z0-9]*_[A-Z0-9_]+)/,
+  ],
+  [
+    "missing-setting",
     /environment variables?\b(?! loaded)|(?:is|are|was) not set|is required|missing (?:required )?(?:env|environment|key|token|credential|secret|config)|api key|credentials?/i,
   ],
   [

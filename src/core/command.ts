@@ -254,5 +254,5 @@ function scriptWords({ name, args: [flag, script] }: Program): string | null {
 
 /** The last part of a path. */
 export function baseName(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }

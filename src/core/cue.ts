@@ -64,9 +64,10 @@ function warningCues(symptom: Symptom): string[] {
   return [callCue(programIn(symptom), cause === "missing-program" ? "" : bare(about))];
 }
 
-function callCues({ program, words, files }: Call): string[] {
+function callCues({ program, through, words, files }: Call): string[] {
   const given = words.map((word) => callCue(program, bare(word)));
-  return [callCue(program, ""), ...given, ...files.map(fileCue)];
+  const wrapper = through === null ? [] : [callCue(through, "")];
+  return [callCue(program, ""), ...wrapper, ...given, ...files.map(fileCue)];
 }
 
 function callCue(program: string, word: string): string {
@@ -111,8 +112,10 @@ export function foresees({ symptom, remedy }: Finding, call: Call): boolean {
   const { cause, about } = symptom;
   // What is denied with `.env` may be allowed with `.env.example`, so only the very file is warned of.
   if (cause === "denied") return call.files.some((file) => symptom.files.includes(file));
-  if (about === null || call.program !== programIn(symptom)) return false;
-  if (cause === "missing-program") return !isPrepared(call, symptom);
+  if (about === null) return false;
+  if (cause === "missing-program")
+    return (call.program === about || call.through === about) && !isPrepared(call, symptom);
+  if (call.program !== programIn(symptom)) return false;
   return call.head === symptom.head && call.words.some((word) => bare(word) === bare(about));
 }
 

@@ -252,8 +252,12 @@ export const policy = {
     /** What each further session that taught it adds, and how many count. */
     again: 0.05,
     agains: 3,
+    /** What is left of the score where what is told got past the failure but was never seen to end well. */
+    unseen: 0.7,
     /** Score from which an answer is given at all, by what it was recognised by. */
     offer: { error: 0.5, call: 0.6, words: 0.45 },
+    /** The same for words, when somebody asks. */
+    askedWords: 0.3,
     /** Sessions that must have taught a lesson before it is told ahead of a call. */
     warnAfter: 2,
     /** Score from which it is given whole. */

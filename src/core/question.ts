@@ -1,4 +1,4 @@
-import { type Run, runsOf } from "./command.ts";
+import { baseName, type Run, runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
 import type { Json } from "./json.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
@@ -26,6 +26,8 @@ export interface Call {
   readonly head: string;
   /** What tells it from other calls of that program; null for a tool that is no shell. */
   readonly parts: readonly string[] | null;
+  /** What it is started through: `sudo`, `timeout`. */
+  readonly through: string | null;
   /** Everything it is given. */
   readonly words: readonly string[];
   readonly files: readonly string[];
@@ -58,8 +60,9 @@ export function callsOf({
       program: tool,
       head: tool,
       parts: null,
+      through: null,
       words: firstWords(textsIn(input)),
-      files: files.map(lastPart),
+      files: files.map(baseName),
     },
   ];
 }
@@ -75,6 +78,7 @@ function callOfRun(run: Run): Call {
     program,
     head: headOf(run),
     parts,
+    through: run.through[0] ?? null,
     words: firstWords(run.args),
     files: [...filesIn([run.written, ...run.args].join(" "))],
   };
@@ -91,8 +95,4 @@ function textsIn(value: Json | undefined): string[] {
   return typeof value === "object" && value !== null
     ? Object.values(value).flatMap((each) => textsIn(each))
     : [];
-}
-
-function lastPart(path: string): string {
-  return path.slice(path.lastIndexOf("/") + 1);
 }

@@ -1,11 +1,13 @@
 import type { Cause } from "./cause.ts";
 import { foresees, isGeneral, programIn } from "./cue.ts";
 import type { Finding, Scope } from "./finding.ts";
+import { fixOf, isSameFix, leftOut } from "./fix.ts";
 import { type Instinct, standingAt } from "./instinct.ts";
 import { gistOf } from "./likeness.ts";
 import type { Remedy } from "./link.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Call, Question } from "./question.ts";
+import { filesIn } from "./run.ts";
 import { likenessOf, type Symptom, shapeOf } from "./symptom.ts";
 import { isUseOf, type Use } from "./use.ts";
 import { overlap, termsOf } from "./words.ts";
@@ -74,8 +76,8 @@ interface Fit {
 }
 
 function fitOf(question: Question, known: Known, asked: Circumstances, policy: Policy): Fit | null {
-  const { symptom, scope, remedy } = known.instinct;
-  const distance = distanceTo(known, symptom && { cause: symptom.cause, remedy }, asked, scope);
+  const { symptom, scope, remedy, call } = known.instinct;
+  const distance = distanceTo(known, symptom && { symptom, remedy, call }, asked, scope);
   if (distance === null) return null;
   const sign = signOf(question, known, asked);
   const { by } = sign;
@@ -84,26 +86,52 @@ function fitOf(question: Question, known: Known, asked: Circumstances, policy: P
   if (asked.unasked && by === "call" && unsure) return null;
   const fit = rounded(sign.fit * policy.recall.distance[distance]);
   const score = rounded(fit * trust(known.instinct, asked.now, policy));
-  return score < policy.recall.offer[by] ? null : { known, fit, score, by, distance };
+  const least = by === "words" && !asked.unasked ? policy.recall.askedWords : policy.recall.offer[by];
+  return score < least ? null : { known, fit, score, by, distance };
 }
 
-function matchOf(question: Question, fits: readonly Fit[], policy: Policy): Match {
+function matchOf(question: Question, all: readonly Fit[], policy: Policy): Match {
+  const fits = mostTaught(all);
   const top = fits.reduce((best, fit) => (fit.score > best.score ? fit : best));
   const nearest = fits.reduce((best, fit) =>
-    nearness(question, fit) > nearness(question, best) ? fit : best,
+    nearness(question, fit) >= nearness(question, best) ? fit : best,
   );
   const { instinct } = top.known;
+  // What got past one failure and met the next has not been seen to work.
+  const seen = fits.some(
+    ({ known: { finding } }) =>
+      finding.symptom === null || finding.excerpt.worked !== null || finding.remedy === null,
+  );
+  const score = seen ? top.score : rounded(top.score * policy.recall.unseen);
   return {
     kind: instinct.symptom === null ? "instinct" : "fix",
     instinct,
     fit: top.fit,
-    score: top.score,
-    load: top.score >= policy.recall.load,
+    score,
+    load: score >= policy.recall.load,
     by: top.by,
     distance: top.distance,
     best: nearest.known,
-    from: fits.map(({ known }) => known),
+    from: all.map(({ known }) => known),
   };
+}
+
+/** Of several fixes that go by one instinct the one that most sessions taught; of as many, the one that worked last. */
+function mostTaught(fits: readonly Fit[]): readonly Fit[] {
+  const groups: Fit[][] = [];
+  for (const fit of fits) {
+    const fix = fixOf(fit.known.finding);
+    const group = groups.find(([first]) => first && isSameFix(fixOf(first.known.finding), fix));
+    if (group) group.push(fit);
+    else groups.push([fit]);
+  }
+  const sessions = (group: readonly Fit[]) => new Set(group.map(({ known }) => known.session)).size;
+  const last = (group: readonly Fit[]) => Math.max(...group.map(({ known }) => known.at));
+  return groups.reduce((best, group) =>
+    sessions(group) > sessions(best) || (sessions(group) === sessions(best) && last(group) > last(best))
+      ? group
+      : best,
+  );
 }
 
 /** How much the call that a finding is about is like the one in question; of equals the surer finding tells. */
@@ -151,7 +179,7 @@ function rounded(score: number): number {
 /** Where something is for whoever asks; null where it does not count. */
 export function distanceTo(
   known: { readonly project: string; readonly home: string | null },
-  fix: { readonly cause: Cause; readonly remedy: Remedy | null } | null,
+  fix: Travelling | null,
   asked: Pick<Circumstances, "project" | "home" | "unasked">,
   scope: Scope = "project",
 ): Distance | null {
@@ -161,10 +189,18 @@ export function distanceTo(
   return !asked.unasked || fix === null || travels(fix) ? "elsewhere" : null;
 }
 
-/** Whether a fix may hold in other projects. What is run first, where, and through what is each project's own. */
-function travels({ cause, remedy }: { readonly cause: Cause; readonly remedy: Remedy | null }): boolean {
+/** What decides whether a fix may hold in other projects. */
+export interface Travelling {
+  readonly symptom: Symptom;
+  readonly remedy: Remedy | null;
+  readonly call: readonly string[] | null;
+}
+
+/** What is run first, where, and through what is each project's own; to leave out what is not there is not. */
+function travels({ symptom: { cause, about }, remedy, call }: Travelling): boolean {
   if (remedy === "step" || remedy === "directory") return false;
-  return ofNoProject.has(cause) && !(cause === "missing-program" && remedy === "wrapper");
+  const putsBefore = remedy === "wrapper" && about !== null && call?.includes(about) === true;
+  return ofNoProject.has(cause) && !(cause === "missing-program" && putsBefore);
 }
 
 /** Causes that lie with the machine, the agent or a program, whatever it works on. */
@@ -210,7 +246,7 @@ function signOf(question: Question, known: Known, asked: Circumstances): { fit: 
       by: "call",
     });
   if (question.type === "text")
-    signs.push({ fit: fitOfWords(question.terms, known.instinct, asked.rarity), by: "words" });
+    signs.push({ fit: fitOfWords(question.terms, known.instinct, asked), by: "words" });
   return signs.reduce((best, sign) => (sign.fit > best.fit ? sign : best));
 }
 
@@ -224,7 +260,11 @@ function fitOfError(symptom: Symptom, calls: readonly Call[], known: Known, here
 }
 
 /** How much of what a lesson is about a text speaks of; its rare words count most, and names of what it is about suffice. */
-function fitOfWords(terms: ReadonlySet<string>, instinct: Instinct, rarity: Circumstances["rarity"]): number {
+function fitOfWords(
+  terms: ReadonlySet<string>,
+  instinct: Instinct,
+  { rarity, unasked }: Pick<Circumstances, "rarity" | "unasked">,
+): number {
   let [shared, all, words] = [0, 0, 0];
   for (const word of gistOf(instinct).all) {
     const weight = rarity(word);
@@ -234,19 +274,26 @@ function fitOfWords(terms: ReadonlySet<string>, instinct: Instinct, rarity: Circ
     words++;
   }
   const covered = words < 2 || all === 0 ? 0 : shared / all;
-  return Math.max(covered, isNamed(terms, instinct) ? namedFit : 0);
+  // A prompt may name a command without meaning to run it; whoever asks means it.
+  return Math.max(covered, !unasked && isNamed(terms, instinct) ? namedFit : 0);
 }
 
 const namedFit = 0.7;
 
-/** Whether a text names the program that a lesson warns of together with what it was given. */
-function isNamed(terms: ReadonlySet<string>, { symptom }: Instinct): boolean {
-  if (symptom === null) return false;
+/** Whether a text names the program that a lesson warns of together with what it was given, or a file that it is about. */
+function isNamed(terms: ReadonlySet<string>, { symptom, trigger, action }: Instinct): boolean {
+  if (symptom === null) return [...filesIn(`${trigger} ${action}`)].some((file) => speaksOf(terms, file));
   const names = [programIn(symptom), symptom.head.split(" ").at(-1), symptom.about].flatMap((name) =>
     name ? [...termsOf(name)] : [],
   );
   const all = new Set(names);
   return all.size >= 2 && [...all].every((name) => terms.has(name));
+}
+
+function speaksOf(terms: ReadonlySet<string>, file: string): boolean {
+  const name = file.toLowerCase();
+  for (const term of terms) if (term === name || term.endsWith(`/${name}`)) return true;
+  return false;
 }
 
 /** Whether the call that a lesson warns of has worked since it last failed. */
@@ -256,11 +303,18 @@ export function isDisproved(match: Match, uses: readonly (Use & { readonly at: n
   return uses.some((use) => use.ok > 0 && use.at > failedLast && warned.some((call) => isUseOf(use, call)));
 }
 
-/** Whether calls already do what an instinct recommends. */
-function follows(calls: readonly Call[], { call, symptom }: Instinct): boolean {
+/** Whether calls already do what an instinct recommends: they have what it asks for, and not what it leaves out. */
+function follows(calls: readonly Call[], instinct: Instinct): boolean {
+  const { call, symptom } = instinct;
   // What the call that failed had too cannot be told by its words.
   if (call === null || call.every((part) => symptom?.call?.includes(part))) return false;
-  return calls.some(({ program, parts }) => parts !== null && isUseOf({ head: program, parts }, call));
+  const out = leftOut(fixOf(instinct));
+  return calls.some(
+    ({ program, parts }) =>
+      parts !== null &&
+      isUseOf({ head: program, parts }, call) &&
+      !out.some((word) => word === program || parts.includes(word)),
+  );
 }
 
 /** The program and the verb of a failed call, as uses have them. */

@@ -136,7 +136,14 @@ export class Replay {
   private remember({ session, home }: Account, spot: Spot, { symptom, end }: Met): void {
     for (const cue of cuesFor({ type: "failure", symptom, calls: [] })) {
       const known = this.solved.get(cue) ?? [];
-      known.push({ ...spot, symptom, remedy: end?.remedy ?? null, project: session.project.id, home });
+      known.push({
+        ...spot,
+        symptom,
+        remedy: end?.remedy ?? null,
+        call: end?.call ?? null,
+        project: session.project.id,
+        home,
+      });
       this.solved.set(cue, known);
     }
   }
@@ -241,7 +248,9 @@ export class Replay {
       error: line,
     };
     if (settles(match.best.finding, failure) === false) {
-      this.miss(account, showing, `something else helped: ${end?.told}`);
+      const because =
+        end === null ? "it was done, and the same failure came again" : `something else helped: ${end.told}`;
+      this.miss(account, showing, because);
       return false;
     }
     this.tally.hits.push({ ...showing, solvedBy: end?.told ?? null, ...savingOf(end, occasion) });
@@ -335,11 +344,7 @@ export class Replay {
     for (const cue of cuesFor({ type: "failure", symptom, calls: [] })) {
       const found = this.solved
         .get(cue)
-        ?.find(
-          (one) =>
-            distanceTo(one, { cause: one.symptom.cause, remedy: one.remedy }, asked) !== null &&
-            this.alike(one.symptom, symptom),
-        );
+        ?.find((one) => distanceTo(one, one, asked) !== null && this.alike(one.symptom, symptom));
       if (found) return { session: found.session, key: found.key, at: found.at };
     }
     return null;
@@ -355,6 +360,7 @@ type CallMoment = Extract<Moment, { type: "call" }>;
 interface Solved extends Spot {
   readonly symptom: Symptom;
   readonly remedy: Remedy | null;
+  readonly call: readonly string[] | null;
   readonly project: string;
   readonly home: string | null;
 }

@@ -48,10 +48,17 @@ export function lessonFrom(
 }
 
 /** What is missing on a machine is missing in every project; what a project's own runner does not find is not. */
-function isOfTheMachine({ complaint, run, remedy }: Recovery): boolean {
+function isOfTheMachine(recovery: Recovery): boolean {
+  const { complaint, run, remedy } = recovery;
   // What starts it in its place is the project's: `uv run` here, `poetry run` there.
-  if (complaint.cause === "missing-program") return run?.name === complaint.about && remedy !== "wrapper";
+  if (complaint.cause === "missing-program")
+    return run?.name === complaint.about && (remedy !== "wrapper" || leavesOut(recovery));
   return complaint.cause === "shell-dialect";
+}
+
+/** `sudo` is not there, and the rest works without it. */
+function leavesOut({ complaint, workedRun }: Recovery): boolean {
+  return workedRun !== null && ![workedRun.name, ...workedRun.args].includes(complaint.about ?? "");
 }
 
 /** A fix is found by its failure when it is needed; what is simply not there, or not allowed, is good to know beforehand. */
