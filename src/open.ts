@@ -92,7 +92,7 @@ export interface Knack {
   /** What a history of sessions would have gained from what it teaches; nothing of it is kept. */
   backtest(
     sessions: readonly SessionView[],
-    options?: Pick<BacktestOptions, "onProgress" | "until">,
+    options?: Pick<BacktestOptions, "onProgress" | "until" | "stop">,
   ): Promise<Backtest>;
   /** Everything learned, the surest first. */
   instincts(): Promise<Instinct[]>;
@@ -224,7 +224,7 @@ export async function openKnack({
         ...(onLook ? { onProgress: onLook } : {}),
         ...(lookUntil ? { until: lookUntil } : {}),
       });
-      return { ...learned, left: learned.left + unread };
+      return { ...learned, unread };
     },
     recall: async (question, cwd = process.cwd()) => {
       const { id } = identify(cwd, null, await checkouts.of(cwd));

@@ -171,24 +171,26 @@ describe("a backtest", () => {
   });
 
   test("counts a lesson that a prompt calls up as wrong when the session has nothing to do with it", async () => {
-    const steps = [asked("go on"), ...tested];
-    const prompt = "explain what pytest does when the module httpx is missing";
+    const steps = [asked("go on"), ...migrated];
+    const prompt = "explain what `python manage.py migrate` does";
     const result = await replayed([
       on(0, "taught", steps),
-      on(1, "asked", [asked(prompt), ran("git status")]),
-      on(2, "touched", [asked(prompt), ran("uv run pytest -q")]),
+      on(1, "again", steps),
+      on(2, "asked", [asked(prompt), ran("git status")]),
+      on(3, "touched", [asked(prompt), ran("python3 manage.py migrate")]),
     ]);
-    expect(shownIn(result)).toEqual(["asked prompt wrong"]);
-    expect(result.shown).toBe(2);
+    expect(shownIn(result).sort()).toEqual(["again failure hit", "asked prompt wrong"]);
+    expect(result.shown).toBe(3);
   });
 
   test("counts an answer at the prompt as one before the failure", async () => {
     const result = await replayed([
-      on(0, "taught", [asked("go on"), ...tested]),
-      on(1, "asked", [asked("run pytest, the module httpx is there"), ...tested]),
+      on(0, "taught", [asked("go on"), ...migrated]),
+      on(1, "again", [asked("go on"), ...migrated]),
+      on(2, "asked", [asked("now run `python manage.py migrate`"), ...migrated]),
     ]);
-    expect(shownIn(result)).toEqual(["asked prompt hit"]);
-    expect(figuresOf(result)).toMatchObject({ repeats: 1, answered: 1, answeredBefore: 1, savedCalls: 1 });
+    expect(shownIn(result).sort()).toEqual(["again failure hit", "asked prompt hit"]);
+    expect(figuresOf(result)).toMatchObject({ repeats: 2, answered: 2, answeredBefore: 1, savedCalls: 1 });
   });
 
   test("does not let a session answer itself, nor count one trouble of it twice", async () => {

@@ -102,7 +102,7 @@ export function unansweredIn({ repeats, hits }: Backtest): Backtest["repeats"] {
 }
 
 function spotOnWire({ session, key, at }: Spot) {
-  return { session: session.path, key, at: iso(at) };
+  return { session: redact(session.path), key, at: iso(at) };
 }
 
 function showingOnWire(showing: Showing) {

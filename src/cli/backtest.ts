@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { KnackError } from "../core/errors.ts";
 import { redact } from "../core/redact.ts";
-import type { Backtest } from "../engine/backtest.ts";
+import type { Backtest, BacktestOptions } from "../engine/backtest.ts";
 import type { Hit, Occasion, Showing, Spot, Wrong } from "../engine/replay.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
@@ -18,6 +18,7 @@ import {
   printJson,
   printLines,
   progressOn,
+  quoted,
   short,
   table,
 } from "./terminal.ts";
@@ -79,13 +80,13 @@ async function replayed(
 export async function replayAloud(
   knack: Knack,
   sessions: Parameters<Knack["backtest"]>[0],
-  until?: () => boolean,
+  limits: Pick<BacktestOptions, "until" | "stop"> = {},
 ): Promise<Backtest> {
   const progress = countingOn(process.stderr, "Replaying sessions");
   return knack
     .backtest(sessions, {
       onProgress: (done, all) => progress.report({ done, all }),
-      ...(until ? { until } : {}),
+      ...limits,
     })
     .finally(progress.end);
 }
@@ -126,7 +127,7 @@ function report(result: Backtest, paint: Paint, paths: readonly string[] | null,
 /** The paths as they would be typed again, where they are few. */
 function again(paths: readonly string[] | null): string {
   if (paths === null) return "";
-  return paths.length > 2 ? " …" : paths.map((path) => ` ${path}`).join("");
+  return paths.length > 2 ? " …" : paths.map((path) => ` ${quoted(redact(path))}`).join("");
 }
 
 function span({ sessions }: Backtest): string {

@@ -25,6 +25,7 @@ import {
   printJson,
   printLines,
   progressOn,
+  quoted,
 } from "./terminal.ts";
 import { transcripts } from "./transcripts.ts";
 
@@ -113,7 +114,10 @@ async function learnFrom(
     if (!flags.dryRun) await repairAloud(knack, env);
     const learned = await read(knack, paths, box);
     if (learned.sessions.length > 0) {
-      const gained = paths === null ? await replayAloud(knack, learned.sessions, box.replay) : null;
+      const gained =
+        paths === null
+          ? await replayAloud(knack, learned.sessions, { until: box.look, stop: box.replay })
+          : null;
       return await present(knack, learned, { paths, gained }, flags, env);
     }
     if (paths === null) return await showExamples(flags, surroundings);
@@ -147,15 +151,16 @@ export async function repairAloud(knack: Knack, env: Env): Promise<void> {
 interface Box {
   readonly read: () => boolean;
   readonly learn: () => boolean;
+  readonly look: () => boolean;
   readonly replay: () => boolean;
 }
 
-const noBox: Box = { read: () => false, learn: () => false, replay: () => false };
+const noBox: Box = { read: () => false, learn: () => false, look: () => false, replay: () => false };
 
 function timeBox(started: number): Box {
-  const { read: reading, learn: learning, replay } = policy.box;
+  const { box } = policy;
   const after = (ms: number) => () => Date.now() - started > ms;
-  return { read: after(reading), learn: after(learning), replay: after(replay) };
+  return { read: after(box.read), learn: after(box.learn), look: after(box.look), replay: after(box.replay) };
 }
 
 async function read(knack: Knack, paths: readonly string[] | null, box: Box): Promise<Learned> {
@@ -244,25 +249,23 @@ function gainedLines(gained: Backtest, paint: Paint, env: Env): string[] {
   const late = gained.skipped.filter(({ because }) => because === outOfTime).length;
   const share = `${repeats} of ${counted(failures, "failure")} ${repeats === 1 ? "was a repeat" : "were repeats"}`;
   const known = repeats === 0 ? "" : `; ${answered} had a known fix`;
-  const newest = late > 0 ? ` (in your newest ${sessions} sessions)` : "";
+  const within = late > 0 ? ` (in ${sessions} of your newest ${sessions + late} sessions)` : "";
   return [
-    paint.bold(`${share}${known}${newest}.`),
+    paint.bold(`${share}${known}${within}.`),
     paint.dim(`  Which, and what it would have saved: ${calledAs(env)} backtest`),
     "",
   ];
 }
 
 function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut[], env: Env): string[] {
-  const { sessions, looked, skipped, left } = learned;
+  const { sessions, looked, skipped, unread, unlooked } = learned;
   const projects = new Set(sessions.map(({ project }) => project.id)).size;
   const news = looked === sessions.length - skipped.length ? "" : `, ${looked} new or grown`;
   const isMore = ({ because }: LeftOut) => because.startsWith("more than");
   const more = leftOut.filter(isMore).length;
   return [
     `Read ${counted(sessions.length, "session")} in ${counted(projects, "project")}${news}.`,
-    ...(left > 0
-      ? [`${counted(left, "older transcript")} not read yet: ${calledAs(env)} learn --all reads on.`]
-      : []),
+    ...(unread + unlooked > 0 ? [leftLine(unread, unlooked, env)] : []),
     ...byReason(skipped).map(([because, times]) => `Passed over ${counted(times, "session")}: ${because}`),
     ...byReason(leftOut.filter((one) => !isMore(one))).map(
       ([because, times]) => `Not suggested: ${counted(times, "lesson")}, ${because}`,
@@ -272,6 +275,14 @@ function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut
       : `${counted(count, "lesson")} worth keeping${more > 0 ? ` (${more} more after these)` : ""}:`,
     ...(count === 0 ? [`See everything that was noticed: ${calledAs(env)} instincts`] : [""]),
   ];
+}
+
+function leftLine(unread: number, unlooked: number, env: Env): string {
+  const parts = [
+    ...(unread > 0 ? [`${counted(unread, "older transcript")} not read yet`] : []),
+    ...(unlooked > 0 ? [`${counted(unlooked, "session")} read but not looked through yet`] : []),
+  ];
+  return `${parts.join(", ")}: ${calledAs(env)} learn --all goes on.`;
 }
 
 /** How many were left out for each reason; where in a text it was, and like which other, is for `--json`. */
@@ -301,11 +312,6 @@ function listLines(suggestions: readonly Suggestion[], paths: readonly string[] 
     `  keep all of these:  ${calledAs(env)} learn${(paths ?? []).map((path) => ` ${quoted(path)}`).join("")} --yes`,
     `  one by one:         run ${calledAs(env).replace(/ --$/, "")} in a terminal`,
   ];
-}
-
-/** A path as a shell takes it. */
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 function reachFor({ reaches }: Suggestion, { where }: LearnFlags): Live {

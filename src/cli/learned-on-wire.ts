@@ -17,7 +17,7 @@ export function writingOf({ change }: Writing): Writing {
 
 /** The object that `knack learn --json` prints. */
 export function learnedOnWire(
-  { sessions, findings, skipped, left }: Learned,
+  { sessions, findings, skipped, unread, unlooked }: Learned,
   instincts: readonly Instinct[],
   writings: readonly Writing[],
   leftOut: readonly LeftOut[],
@@ -30,7 +30,8 @@ export function learnedOnWire(
     instincts: instincts.map((instinct) => instinctOnWire(instinct, now)),
     skills: writings.map(({ change }) => writingOnWire(change)),
     skipped: [...skipped, ...leftOut],
-    left,
+    unread,
+    unlooked,
   };
 }
 

@@ -113,9 +113,13 @@ async function failureOf({
   if (command !== null) return { command, output: input };
   // As a terminal shows it: the command after its prompt sign, then what it printed.
   const [first = "", ...rest] = input.trimStart().split("\n");
-  const typed = /^(?:[$%>❯]|\S{1,60}[$%#❯]) (.+)$/.exec(first);
+  const typed = promptSign.exec(first);
   return typed ? { command: typed[1] ?? null, output: rest.join("\n") } : { command: null, output: input };
 }
+
+/** `$ `, `dev@box:~/app$ `, `dev@box ~/app % `, `PS C:\\app> `. */
+const promptSign =
+  /^(?:(?:PS )?(?:[\w.-]+@[\w.-]+[: ]?)?(?:(?:[~/]|[A-Za-z]:\\)[^\s$%#>❯]*)? ?|\S{1,60})[$%#>❯] (.+)$/;
 
 async function standardInput(): Promise<string> {
   if (process.stdin.isTTY)
@@ -143,7 +147,7 @@ function onWire(matches: readonly Match[], { about }: Asked, tookMs: number) {
       load: match.load,
       why: why(match),
       evidence: match.from.map(({ session, finding, at }) => ({
-        session,
+        session: redact(session),
         ref: finding.refs[0],
         at: iso(at),
       })),
@@ -216,7 +220,7 @@ function tellMatch(match: Match, { uses }: InstinctEvidence, paint: Paint): stri
       .slice(-shownEvidence)
       .reverse()
       .map(({ at, session, finding }) =>
-        paint.dim(`  ${day(at)}  ${onOneLine(session, 160)}  ${finding.refs[0]}`),
+        paint.dim(`  ${day(at)}  ${onOneLine(redact(session), 160)}  ${finding.refs[0]}`),
       ),
   ];
 }

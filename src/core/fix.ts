@@ -29,7 +29,8 @@ export function isSameFix(a: Fix, b: Fix): boolean {
   if (overlap(new Set(addedBy(a)), new Set(addedBy(b))) > 0.5) return true;
   // `rtk` is left out, whatever is run without it; but where another program takes its place, it has to be the same one.
   const [left, right] = [new Set(leftOut(a)), new Set(leftOut(b))];
-  return left.size > 0 && overlap(left, right) === 1 && !isReplaced(a) && !isReplaced(b);
+  const unwrapped = a.remedy === "wrapper" && b.remedy === "wrapper";
+  return left.size > 0 && overlap(left, right) === 1 && (unwrapped || !(isReplaced(a) || isReplaced(b)));
 }
 
 function isWithin(call: readonly string[], other: readonly string[]): boolean {

@@ -44,7 +44,7 @@ export const policy = {
     pieceBytes: 1 << 20,
   },
   /** Milliseconds after which, when nothing was asked for in particular, reading, learning and replaying give way to what comes next. */
-  box: { read: 15_000, learn: 30_000, replay: 36_000 },
+  box: { read: 15_000, learn: 30_000, look: 36_000, replay: 46_000 },
   detect: {
     /** Calls after a failure in which what worked is looked for; a look at something counts half. */
     recoveryWithinCalls: 16,

@@ -176,7 +176,7 @@ function recover(failure: Failure, events: readonly Event[], at: number, calls: 
     between.calls++;
     if (isEdit(event)) between.edits++;
     else if (looksUp(event, calls)) between.lookups++;
-    else if (event.command !== null && event.outcome === "ok") step = event;
+    else if (event.outcome === "ok" && calls.runs(event).some(changes)) step = event;
   }
   if (vague !== null) return vague;
   return {
@@ -233,7 +233,14 @@ function remedyOf(
 }
 
 function changes(run: Run): boolean {
-  return !isLook(run) && !prints(run.name) && !run.filters;
+  return !isLook(run) && !prints(run.name) && !run.filters && !keepsRecord(run);
+}
+
+/** Writing down what was done cures nothing. */
+function keepsRecord({ name, args }: Run): boolean {
+  return (
+    name === "git" && /^(?:add|commit|tag|stash|push)$/.test(args.find((arg) => !arg.startsWith("-")) ?? "")
+  );
 }
 
 /** A script that does not exist, and the first thing done after it: whatever it is, it is done instead. */

@@ -156,8 +156,9 @@ async function refold(learning: Learning, touched: ReadonlySet<string>): Promise
   for (const id of touched)
     for (const { instinct } of await learning.findings.opposing(id)) stale.add(instinct);
   const instincts: Instinct[] = [];
+  const usesOf = remembered(learning.uses);
   for (const id of stale) {
-    const instinct = await fold(learning, id);
+    const instinct = await fold(learning, id, usesOf);
     if (instinct) instincts.push(instinct);
   }
   const left = new Set(instincts.map(({ id }) => id));
@@ -174,8 +175,23 @@ function isBefore(a: KeptFinding, b: KeptFinding): boolean {
   return a.at !== b.at ? a.at < b.at : `${a.run} ${a.id}` < `${b.run} ${b.id}`;
 }
 
+/** Many instincts recommend calls of the same few programs; what was seen of each is read once. */
+function remembered({ of }: Learning["uses"]): Learning["uses"]["of"] {
+  const known = new Map<string, ReturnType<typeof of>>();
+  return (head, project) => {
+    const key = JSON.stringify([head, project]);
+    const uses = known.get(key) ?? of(head, project);
+    known.set(key, uses);
+    return uses;
+  };
+}
+
 /** An instinct from everything that is known about it. */
-async function fold(learning: Learning, id: string): Promise<Instinct | null> {
+async function fold(
+  learning: Learning,
+  id: string,
+  usesOf: Learning["uses"]["of"],
+): Promise<Instinct | null> {
   const sightings = await learning.findings.sightings(id);
   const best = [...sightings].sort(
     (a, b) => b.confidence - a.confidence || a.at - b.at || (a.id < b.id ? -1 : 1),
@@ -193,7 +209,7 @@ async function fold(learning: Learning, id: string): Promise<Instinct | null> {
       by: instinct,
       byPerson: kind !== "error-recovery",
     })),
-    ...(await usesOfCall(learning, lesson.call, scope === "user" ? null : kept.project)),
+    ...(await usesOfCall(usesOf, lesson.call, scope === "user" ? null : kept.project)),
     ...(await learning.decisions.ofInstinct(id)).map(({ at, decision, everywhere }) => ({
       type: decision,
       at,
@@ -208,13 +224,13 @@ function withoutPlaces({ refs: _, keys: __, at: ___, origin: ____, ...lesson }: 
 }
 
 async function usesOfCall(
-  learning: Learning,
+  usesOf: Learning["uses"]["of"],
   call: readonly string[] | null,
   project: string | null,
 ): Promise<Evidence[]> {
   const head = call?.[0];
   if (!call || head === undefined) return [];
-  const uses = await learning.uses.of(head, project);
+  const uses = await usesOf(head, project);
   return uses.flatMap((use) => {
     const { run, at, ok, failed } = use;
     return isUseOf(use, call) ? [{ type: "used" as const, run, at, ok, failed }] : [];

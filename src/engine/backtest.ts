@@ -30,6 +30,8 @@ export interface BacktestOptions {
   readonly onProgress?: (done: number, all: number) => void;
   /** When to stop looking at further sessions, the newest having been looked at first; what was looked at is replayed. */
   readonly until?: () => boolean;
+  /** When to stop replaying: sessions that were not come to by then are left out. */
+  readonly stop?: () => boolean;
 }
 
 /**
@@ -39,7 +41,12 @@ export interface BacktestOptions {
 export async function backtest(
   deps: IngestDeps & { readonly scratch: Store },
   sessions: readonly SessionView[],
-  { refuses = async () => null, onProgress = () => {}, until = () => false }: BacktestOptions = {},
+  {
+    refuses = async () => null,
+    onProgress = () => {},
+    until = () => false,
+    stop = () => false,
+  }: BacktestOptions = {},
 ): Promise<Backtest> {
   const { store, scratch, policy = defaults } = deps;
   const skipped: { what: string; because: string }[] = [];
@@ -58,12 +65,17 @@ export async function backtest(
     onProgress(done + 1, sessions.length);
   }
   const replay = new Replay(scratch, policy);
-  for (const { account, moment } of timelineOf(accounts)) {
-    if (moment === null) await replay.learn(account);
-    else await replay.live(account, moment);
+  const lived = new Set<Account>();
+  for (const { account, moment, order } of timelineOf(accounts)) {
+    if (stop()) break;
+    lived.add(account);
+    if (moment === null) replay.learn(account);
+    else await replay.live(account, moment, order);
   }
   const { tally } = replay;
-  return { sessions: accounts.map(({ session, lived }) => ({ session, ...lived })), ...tally, skipped };
+  for (const account of accounts)
+    if (!lived.has(account)) skipped.push({ what: account.session.path, because: outOfTime });
+  return { sessions: [...lived].map(({ session, lived }) => ({ session, ...lived })), ...tally, skipped };
 }
 
 function accountOf(session: SessionView, all: readonly Event[], policy: Policy): Account {
@@ -105,6 +117,8 @@ interface Point {
   readonly at: number;
   /** Null for the end of the session, when it has taught what it teaches. */
   readonly moment: Moment | null;
+  /** Its number in the session. */
+  readonly order: number;
 }
 
 function newestFirst(a: SessionView, b: SessionView): number {
@@ -116,7 +130,7 @@ export const outOfTime = "there was no time for it";
 
 /** Everything that happened, in the order of time; what a session teaches comes after all else of that time. */
 function timelineOf(accounts: readonly Account[]): Point[] {
-  const points = accounts.flatMap((account): (Point & { order: number })[] => [
+  const points = accounts.flatMap((account): Point[] => [
     ...account.moments.map((moment, order) => ({ account, at: moment.at, moment, order })),
     { account, at: account.endedAt, moment: null, order: Number.POSITIVE_INFINITY },
   ]);

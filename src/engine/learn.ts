@@ -26,8 +26,10 @@ export interface Learned {
   readonly skipped: readonly { readonly what: string; readonly because: string }[];
   /** How many sessions had something new. */
   readonly looked: number;
-  /** How many files, and sessions with something new, there was no time for. */
-  readonly left: number;
+  /** How many sessions with something new there was no time for. */
+  readonly unlooked: number;
+  /** How many transcripts there was no time to read; whoever reads knows. */
+  readonly unread: number;
 }
 
 /** A session as it was looked at, outside any transaction. */
@@ -78,7 +80,14 @@ export async function learn(
   }
   if (looks.length > 0) await keep(store, looks, deps.clock.now());
   const findings = await store.learning.findings.ofSessions(heard.map(({ id }) => id));
-  return { sessions, findings: findings.sort(bestFirst), skipped, looked, left: due.length - looked };
+  return {
+    sessions,
+    findings: findings.sort(bestFirst),
+    skipped,
+    looked,
+    unlooked: due.length - looked,
+    unread: 0,
+  };
 }
 
 /** Sessions noted in one transaction. */

@@ -3,13 +3,15 @@ import { cuesFor, cuesOf } from "../core/cue.ts";
 import type { Finding, Scope } from "../core/finding.ts";
 import { type Instinct, type InstinctStatus, standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
+import { gistOf } from "../core/likeness.ts";
 import type { Remedy } from "../core/link.ts";
 import type { Policy } from "../core/policy.ts";
 import { type Question, questionIn } from "../core/question.ts";
 import { distanceTo, type Match } from "../core/recall.ts";
 import { isShown } from "../core/suggest.ts";
 import { likenessOf, type Symptom } from "../core/symptom.ts";
-import { overlap, termsOf } from "../core/words.ts";
+import { WordIndex } from "../core/word-index.ts";
+import { termsOf } from "../core/words.ts";
 import type { SessionView } from "./inspect.ts";
 import { findingId } from "./learn.ts";
 import { note } from "./note.ts";
@@ -84,7 +86,8 @@ export interface Lived {
 /** What a session has been shown and has met so far. */
 interface SoFar {
   readonly shown: Map<string, Showing & { readonly match: Match }>;
-  readonly met: Symptom[];
+  /** What was met, by the cues of its error. */
+  readonly met: Map<string, Symptom[]>;
   /** What was shown for nothing. */
   readonly missed: Set<string>;
   /** Where a person said something again. */
@@ -105,7 +108,11 @@ export class Replay {
   private readonly soFar = new Map<Account, SoFar>();
   /** Failures that were overcome, by the cues of their error. */
   private readonly solved = new Map<string, Solved[]>();
-  private readonly corrections: Correction[] = [];
+  private readonly corrections = new WordIndex<Correction>();
+  /** What was learned, by its words. */
+  private readonly lessons = new WordIndex<Finding>();
+  /** What ended sessions teach, noted when something is asked that it may answer: many at once cost little more than one. */
+  private queue: LedgerEntry[] = [];
   /** Every cue that something learned goes by. */
   private readonly cues = new Set<string>();
   /** Records that a fork or a copy has too happened once: in the session in which they are met first. */
@@ -117,19 +124,23 @@ export class Replay {
   }
 
   /** A session has ended: what it teaches is known from here on. */
-  async learn(account: Account): Promise<void> {
+  learn(account: Account): void {
     const { session, moments, entries } = account;
     this.ended.set(session.id, account);
     this.soFar.delete(account);
-    await this.scratch.transaction((tx) => note(tx, entries));
-    for (const { type, data } of entries)
-      if (type === "finding.made") for (const cue of cuesOf(data.finding)) this.cues.add(cue);
+    this.queue.push(...entries);
+    for (const { type, data } of entries) {
+      if (type !== "finding.made") continue;
+      for (const cue of cuesOf(data.finding)) this.cues.add(cue);
+      this.lessons.add(data.finding, gistOf(data.finding).all);
+    }
     if (!account.teaches) return;
     for (const moment of moments) {
       const spot = { session, key: moment.key, at: moment.at };
       if (moment.type === "call" && moment.failure?.solved) this.remember(account, spot, moment.failure);
-      if (moment.type === "correction")
-        this.corrections.push({ ...spot, ...wordsOf(account, moment.finding) });
+      if (moment.type !== "correction") continue;
+      const correction = { ...spot, ...wordsOf(account, moment.finding) };
+      this.corrections.add(correction, correction.terms);
     }
   }
 
@@ -149,15 +160,15 @@ export class Replay {
   }
 
   /** Something happens in a session. */
-  async live(account: Account, moment: Moment): Promise<void> {
+  async live(account: Account, moment: Moment, order: number): Promise<void> {
     if (this.isCopied(account, moment)) {
       // A fork goes on with the troubles it has from before.
-      if (moment.type === "call" && moment.failure) this.stateOf(account).met.push(moment.failure.symptom);
+      if (moment.type === "call" && moment.failure) this.meet(account, moment.failure.symptom);
       return;
     }
     switch (moment.type) {
       case "prompt":
-        return this.hear(account, moment);
+        return this.hear(account, moment, order);
       case "call":
         await this.foresee(account, moment);
         return this.see(account, moment);
@@ -175,15 +186,14 @@ export class Replay {
     return owner !== account;
   }
 
-  private async hear(account: Account, moment: Extract<Moment, { type: "prompt" }>): Promise<void> {
+  private async hear(account: Account, moment: PromptMoment, order: number): Promise<void> {
     account.lived.prompts++;
     const restated = await this.restate(account, moment, moment.text);
-    const rest = account.moments.slice(account.moments.indexOf(moment) + 1);
     for (const match of await this.ask(account, moment, questionIn(moment.text))) {
       // Who says it again need not be told.
       if (match.instinct.id === restated) continue;
       const showing = this.show(account, moment, "prompt", match, null);
-      if (!touches(match.instinct, rest))
+      if (!touches(match.instinct, account.moments.slice(order + 1)))
         this.miss(account, showing, "the session never touches what it is about");
     }
   }
@@ -195,7 +205,8 @@ export class Replay {
     if (!match) return;
     const showing = this.show(account, moment, "call", match, moment.failure?.line ?? null);
     const { failure, ok } = moment;
-    if (failure === null && ok === true) this.miss(account, showing, "the call worked as it was");
+    if (failure === null && ok !== null)
+      this.miss(account, showing, ok ? "the call worked as it was" : "it failed for another reason");
     if (failure !== null && !isAbout(match, failure))
       this.miss(account, showing, `it failed for another reason: ${failure.line}`);
   }
@@ -210,10 +221,9 @@ export class Replay {
     const { failure } = moment;
     if (moment.ok === false) account.lived.failures++;
     if (failure === null) return;
-    const { met, shown, missed } = this.stateOf(account);
     // Whatever is met again in a session is one trouble.
-    if (met.some((symptom) => this.alike(symptom, failure.symptom))) return;
-    met.push(failure.symptom);
+    if (!this.meet(account, failure.symptom)) return;
+    const { shown, missed } = this.stateOf(account);
     const known =
       [...shown.values()].find(({ match }) => isAbout(match, failure) && !missed.has(match.instinct.id)) ??
       (await this.answer(account, moment, failure));
@@ -222,6 +232,15 @@ export class Replay {
       this.solvedBefore(account, failure.symptom) ?? (answered && known ? known.learnedFrom : null);
     if (before)
       this.tally.repeats.push({ ...spotOf(account, moment), met: moment.text, error: failure.line, before });
+  }
+
+  /** Notes that a session has met a trouble; false when it had met it before. */
+  private meet(account: Account, symptom: Symptom): boolean {
+    const { met } = this.stateOf(account);
+    const cues = cuesFor({ type: "failure", symptom, calls: [] });
+    if (cues.some((cue) => met.get(cue)?.some((other) => this.alike(other, symptom)))) return false;
+    for (const cue of cues) met.set(cue, [...(met.get(cue) ?? []), symptom]);
+    return true;
   }
 
   private async answer(account: Account, moment: CallMoment, failure: Met) {
@@ -266,10 +285,11 @@ export class Replay {
     const { restated } = this.stateOf(account);
     if (restated.has(moment.key) || text.length > this.policy.detect.speech.longTurn) return null;
     const terms = termsOf(text);
-    const before = this.corrections.find((other) => isSaidAgain(other, account, terms, this.policy));
+    const before = this.saidBefore(account, terms);
     if (!before) return null;
     restated.add(moment.key);
     account.lived.correctionsRepeated++;
+    await this.catchUp();
     const [kept] = await this.scratch.learning.findings.get([before.finding]);
     const [instinct] = kept ? await this.scratch.learning.instincts.get([kept.instinct]) : [];
     const standing = instinct && standingAt(instinct.standing, moment.at, this.policy).status;
@@ -289,14 +309,39 @@ export class Replay {
     return instinct?.id ?? null;
   }
 
+  /** The first correction in an earlier session, about this project or about all work, with much the same words. */
+  private saidBefore({ session }: Account, terms: ReadonlySet<string>): Correction | null {
+    const same = [...this.corrections.sharing(terms)].flatMap(([other, shared]) => {
+      const ours = other.scope === "user" || other.session.project.id === session.project.id;
+      const share = shared / (terms.size + other.terms.size - shared);
+      return ours && share >= this.policy.detect.speech.restated ? [other] : [];
+    });
+    return same.sort((a, b) => a.at - b.at || (a.finding < b.finding ? -1 : 1))[0] ?? null;
+  }
+
   /** The answers that this session has not had yet. */
   private async ask(account: Account, { at }: Moment, question: Question): Promise<Match[]> {
     const { session, home } = account;
     const options = { project: session.project.id, home, unasked: true, now: at, policy: this.policy };
     const { shown } = this.stateOf(account);
-    // What goes by no cue that was ever learned needs no looking up; a text may be answered by its words too.
-    if (question.type !== "text" && !cuesFor(question).some((cue) => this.cues.has(cue))) return [];
+    if (!this.mayKnow(question)) return [];
+    await this.catchUp();
     return (await recall(this.scratch, question, options)).filter(({ instinct }) => !shown.has(instinct.id));
+  }
+
+  /** Whether there is anything to look up: what goes by no cue that was learned and shares no words is not known. */
+  private mayKnow(question: Question): boolean {
+    if (cuesFor(question).some((cue) => this.cues.has(cue))) return true;
+    if (question.type !== "text") return false;
+    for (const shared of this.lessons.sharing(question.terms).values()) if (shared > 1) return true;
+    return false;
+  }
+
+  /** Notes what sessions taught that have ended. */
+  private async catchUp(): Promise<void> {
+    const entries = this.queue;
+    this.queue = [];
+    if (entries.length > 0) await this.scratch.transaction((tx) => note(tx, entries));
   }
 
   private show(
@@ -331,7 +376,7 @@ export class Replay {
   private stateOf(account: Account): SoFar {
     const state = this.soFar.get(account) ?? {
       shown: new Map(),
-      met: [],
+      met: new Map(),
       missed: new Set<string>(),
       restated: new Set<string>(),
     };
@@ -356,6 +401,7 @@ export class Replay {
 }
 
 type CallMoment = Extract<Moment, { type: "call" }>;
+type PromptMoment = Extract<Moment, { type: "prompt" }>;
 
 interface Solved extends Spot {
   readonly symptom: Symptom;
@@ -373,17 +419,6 @@ interface Correction extends Spot {
 
 /** Where an instinct must stand for a person to be told of it. */
 const told = new Set<InstinctStatus>(["pending", "active", "promoted"]);
-
-/** Whether words are those of an earlier correction, which was about this project or about all work. */
-function isSaidAgain(
-  { terms, scope, session }: Correction,
-  account: Account,
-  said: ReadonlySet<string>,
-  policy: Policy,
-) {
-  if (scope === "project" && session.project.id !== account.session.project.id) return false;
-  return overlap(terms, said) >= policy.detect.speech.restated;
-}
 
 /** What knowing the fix would have saved: what was done until it was found, but not what the fix itself asks for. */
 function savingOf(end: Met["end"], occasion: Occasion): Pick<Hit, "savedCalls" | "savedMs"> {

@@ -291,7 +291,10 @@ function uses(db: Kysely<Tables>): Learning["uses"] {
       );
     },
     of: async (head, project) => {
-      const query = db.selectFrom("use").select(columnsOf("use")).where("head", "=", head);
+      const query = db
+        .selectFrom("use")
+        .select([bytesOf("run"), bytesOf("parts"), "at", "ok", "failed"])
+        .where("head", "=", head);
       const rows = await (project === null ? query : query.where("project", "=", project)).execute();
       return rows.map((row) => {
         const { run, at, ok, failed, parts } = rowOf<UseTable>(row);

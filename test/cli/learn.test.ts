@@ -67,7 +67,15 @@ describe("knack learn", () => {
     const home = tempFolder();
     const before = filesIn(home);
     const found = await learned(["learn", join(root, "examples/sessions"), "--dry-run"], home);
-    expect(Object.keys(found)).toEqual(["sessions", "findings", "instincts", "skills", "skipped", "left"]);
+    expect(Object.keys(found)).toEqual([
+      "sessions",
+      "findings",
+      "instincts",
+      "skills",
+      "skipped",
+      "unread",
+      "unlooked",
+    ]);
     expect(found.sessions).toBe(8);
     expect(found.findings.length).toBeGreaterThan(4);
     for (const finding of found.findings) {
