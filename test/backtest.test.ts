@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { backtestOnWire, figuresOf } from "../src/cli/backtest-on-wire.ts";
+import { examplePage, report } from "../src/cli/tell-backtest.ts";
 import { redact } from "../src/core/redact.ts";
 import type { Backtest } from "../src/engine/backtest.ts";
 import { type Knack, openKnack } from "../src/index.ts";
@@ -191,6 +192,134 @@ describe("a backtest", () => {
     ]);
     expect(shownIn(result).sort()).toEqual(["again failure hit", "asked prompt hit"]);
     expect(figuresOf(result)).toMatchObject({ repeats: 2, answered: 2, answeredBefore: 1, savedCalls: 1 });
+  });
+
+  test("counts advice that was tried, and met the same failure, as wrong, whatever helped then", async () => {
+    const met = failed("make test", noDatabase);
+    const result = await replayed([
+      on(0, "taught", [asked("go on"), ...up("docker compose up -d db")]),
+      on(1, "otherwise", [
+        asked("go on"),
+        met,
+        ran("docker compose up -d db"),
+        met,
+        ran("brew services start pg"),
+        ran("make test"),
+      ]),
+      on(2, "unsolved", [asked("go on"), met, ran("brew services start pg"), met]),
+    ]);
+    expect(result.hits).toEqual([]);
+    expect(result.wrongs.map(({ session, because }) => [nameOf(session.path), because])).toEqual([
+      ["otherwise", "something else helped: brew services start pg, then make test"],
+      ["unsolved", "it was done, and the same failure came again"],
+    ]);
+  });
+
+  test("does not count a lesson that was shown for nothing as right later on", async () => {
+    const steps = [asked("go on"), ...migrated];
+    const result = await replayed([
+      on(0, "first", steps),
+      on(1, "second", steps),
+      on(2, "third", [asked("go on"), ran("python manage.py check"), ...migrated]),
+    ]);
+    expect(shownIn(result).sort()).toEqual(["second failure hit", "third call wrong"]);
+  });
+
+  test("counts what was tried in vain as saved, and not what the fix itself asks for", async () => {
+    const met = failed("make test", noDatabase);
+    const { hits } = await replayed([
+      on(0, "taught", [asked("go on"), ...up("docker compose up -d db")]),
+      on(1, "at-once", [asked("go on"), ...up("docker compose up -d db")]),
+      on(2, "in-vain", [
+        asked("go on"),
+        met,
+        met,
+        ran("ls"),
+        met,
+        ran("docker compose up -d db"),
+        ran("make test"),
+      ]),
+    ]);
+    expect(
+      hits.map(({ session, savedCalls, savedMs }) => [nameOf(session.path), savedCalls, savedMs > 0]),
+    ).toEqual([
+      ["at-once", 0, false],
+      ["in-vain", 3, true],
+    ]);
+  });
+
+  test.each<[string, string, string, string, string]>([
+    ["sudo", "sudo: command not found", "sudo apt-get install -y jq", "sudo systemctl restart nginx", ""],
+    ["timeout", "command not found: timeout", "timeout 10 npm test", "timeout 30 cargo test", ""],
+    ["rtk", "command not found: rtk", "rtk npm test", "rtk cargo test", "/home/dev/tidewatch"],
+  ])(
+    "knows that %s is to be left out, whatever it starts",
+    async (program, error, first, next, elsewhere) => {
+      const without = (command: string) => command.replace(/^\w+ (?:\d+ )?/, "");
+      const { hits, wrongs } = await replayed([
+        on(0, "taught", [asked("go on"), ...fix(first, error, without(first))]),
+        on(
+          1,
+          "again",
+          [asked("go on"), ...fix(next, error, without(next))],
+          elsewhere ? { cwd: elsewhere } : {},
+        ),
+      ]);
+      expect(wrongs).toEqual([]);
+      expect(hits.map(({ instinct }) => instinct.symptom?.about)).toEqual([program]);
+    },
+  );
+
+  test("tells the fix that more sessions taught, and of as many the latest", async () => {
+    const built = (step: string) => [
+      failed("npm run build", "sh: 1: vite: not found"),
+      ran(step),
+      ran("npm run build"),
+    ];
+    const { hits, wrongs } = await replayed([
+      on(0, "once", [asked("go on"), ...built("npm ci")]),
+      on(1, "other", [asked("go on"), ...built("pnpm install")]),
+      on(2, "again", [asked("go on"), ...built("pnpm install")]),
+      on(3, "still", [asked("go on"), ...built("pnpm install")]),
+    ]);
+    expect(wrongs.map(({ session }) => nameOf(session.path))).toEqual(["other"]);
+    expect(hits.map(({ session }) => nameOf(session.path))).toEqual(["again", "still"]);
+  });
+
+  test("answers for another name where the fix has nothing to do with it, in the same project only", async () => {
+    const missing = (name: string) => `error: Cannot find package "${name}" from "/home/dev/harbor/src/a.ts"`;
+    const installed = (name: string, step = "bun install") => [
+      failed("bun run src/a.ts", missing(name)),
+      ran(step),
+      ran("bun run src/a.ts"),
+    ];
+    const { hits, wrongs } = await replayed([
+      on(0, "taught", [asked("go on"), ...installed("zod")]),
+      on(1, "other-name", [asked("go on"), ...installed("hono")]),
+      on(2, "other-project", [asked("go on"), ...installed("ky")], { cwd: "/home/dev/tidewatch" }),
+    ]);
+    expect(wrongs).toEqual([]);
+    expect(hits.map(({ session }) => nameOf(session.path))).toEqual(["other-name"]);
+    const named = await replayed([
+      on(0, "taught", [asked("go on"), ...installed("zod", "bun add zod")]),
+      on(1, "other-name", [asked("go on"), ...installed("hono", "bun add hono")]),
+    ]);
+    expect(named.shown).toBe(0);
+  });
+
+  test("hears what a person says again, and does not tell it to them", async () => {
+    const rule = "No, use `pnpm install` in this repository, never `npm install`.";
+    const result = await replayed([
+      on(0, "said", [asked("set it up"), ran("npm install"), asked(rule), ran("pnpm install")]),
+      on(1, "said-again", [
+        asked("set it up"),
+        ran("npm install"),
+        asked("use `pnpm install` in this repository, I said, never npm"),
+        ran("ls"),
+      ]),
+    ]);
+    expect(shownIn(result)).toEqual(["said-again correction hit"]);
+    expect(figuresOf(result)).toMatchObject({ correctionsRepeated: 1, correctionsKnown: 1, wrong: 0 });
   });
 
   test("does not let a session answer itself, nor count one trouble of it twice", async () => {
@@ -492,3 +621,38 @@ describe("a backtest of any history", () => {
     });
   });
 });
+
+test("no secret is printed, even where one had got past the reader", async () => {
+  const secret = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
+  const result = await replayed([
+    on(0, "first", [asked("go on"), ...migrated]),
+    on(1, "second", [asked("go on"), ...migrated]),
+    on(2, "third", [asked("go on"), ran("python manage.py check"), ...up("docker compose up -d db")]),
+    on(3, "fourth", [
+      asked("go on"),
+      failed("make test", noDatabase),
+      ran("systemctl start postgresql"),
+      ran("make test"),
+    ]),
+  ]);
+  expect([result.hits.length, result.wrongs.length, result.repeats.length].every((count) => count > 0)).toBe(
+    true,
+  );
+  const spoiled = spoil(result, secret) as Backtest;
+  const paint = { bold: String, dim: String, red: String };
+  const printed = [
+    JSON.stringify(backtestOnWire(spoiled)),
+    ...report(spoiled, paint, [`/x/${secret}`], {}),
+    ...examplePage(spoiled, paint, {}),
+  ].join("\n");
+  expect(printed).toContain("[redacted:");
+  expect(printed).not.toContain(secret);
+});
+
+/** The same with a secret at the end of every text that is not a name of something. */
+function spoil(value: unknown, secret: string): unknown {
+  if (typeof value === "string") return /\s|\//.test(value) ? `${value} ${secret}` : value;
+  if (Array.isArray(value)) return value.map((one) => spoil(one, secret));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, spoil(one, secret)]));
+}
