@@ -113,6 +113,27 @@ describe("an answer to a failure", () => {
     expect(answer(met, [known], asked)).toMatchObject([{ distance, fit, by: "error", kind: "fix" }]),
   );
 
+  test("is, of fixes that as many sessions taught, the one that worked last", () => {
+    const old = noPython({ id: "old", daysAgo: 9, standing: { sure: 0.95 } });
+    const late = noPython({ id: "late", daysAgo: 2, standing: { sure: 0.7 } });
+    expect(told(met, [old, late])).toEqual(["late", "old"]);
+    expect(told(met, [noPython({ id: "old", daysAgo: 9, ...twice }), late])).toEqual(["old", "late"]);
+  });
+
+  test("may be about another name where the fix is general, but only in its own project", () => {
+    const missing = (name: string) => `error: Cannot find package "${name}" from "/home/dev/p/src/a.ts"`;
+    const known = (project: string) =>
+      taught("bun run a.ts", missing("zod"), "bun install", {
+        project,
+        finding: { remedy: "step", action: "first bun install" },
+      });
+    const question = failure("bun run b.ts", missing("hono"));
+    const whoAsks = { ...asked, unasked: false };
+    expect(answer(question, [known("/p")], whoAsks)).toMatchObject([{ fit: 0.7, load: false }]);
+    expect(answer(question, [known("/q")], whoAsks)).toEqual([]);
+    expect(answer(failure("bun run b.ts", missing("zod")), [known("/q")], whoAsks)).toHaveLength(1);
+  });
+
   test("does not come from another project where the trouble lies with the project", () => {
     const question = failure("npm run tset", 'npm error Missing script: "tset"');
     const known = (project: string) =>
