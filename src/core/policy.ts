@@ -245,7 +245,7 @@ export const policy = {
     spoken: 20,
     /** How much is taken off for where a lesson was learned. */
     distance: { here: 1, anywhere: 1, elsewhere: 0.7 },
-    /** How like two errors are that say the same of different names, where the fix has nothing to do with the name. */
+    /** How like two errors are that say the same of different names, where the fix has nothing to do with the name; too little to be told in another project. */
     shape: 0.7,
     /** Trust in a lesson of which nothing is sure; the rest is its confidence. */
     doubt: 0.4,

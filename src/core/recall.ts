@@ -235,7 +235,7 @@ function signOf(question: Question, known: Known, asked: Circumstances): { fit: 
   const signs: { fit: number; by: Sign }[] = [];
   if (question.type !== "call" && question.symptom !== null)
     signs.push({
-      fit: fitOfError(question.symptom, question.calls, known, known.project === asked.project),
+      fit: fitOfError(question.symptom, question.calls, known),
       by: "error",
     });
   if (question.type !== "failure")
@@ -250,11 +250,10 @@ function signOf(question: Question, known: Known, asked: Circumstances): { fit: 
   return signs.reduce((best, sign) => (sign.fit > best.fit ? sign : best));
 }
 
-function fitOfError(symptom: Symptom, calls: readonly Call[], known: Known, here: boolean): number {
-  const { finding, instinct } = known;
+function fitOfError(symptom: Symptom, calls: readonly Call[], { finding, instinct }: Known): number {
   if (finding.symptom === null || follows(calls, instinct)) return 0;
   const likeness = likenessOf(symptom, finding.symptom);
-  if (likeness > 0 || !here || !isGeneral(finding)) return likeness;
+  if (likeness > 0 || !isGeneral(finding)) return likeness;
   const shape = shapeOf(symptom);
   return shape !== null && shape === shapeOf(finding.symptom) ? defaults.recall.shape : 0;
 }

@@ -60,9 +60,11 @@ export async function learn(
     else skipped.push({ what: session.path, because });
   }
   const due = await dueOf(store, heard);
+  // Whoever is stopped here is stopped below too, before anything is looked at that could not be read.
   await readAgain(
     deps,
     due.flatMap(({ purged }) => purged),
+    until,
   );
   let looks: Look[] = [];
   let looked = 0;
@@ -135,9 +137,13 @@ function pathsOf({ path, alsoFrom }: SessionView): string[] {
 }
 
 /** Events are only a cache: those that are gone are read from the transcript once more. */
-export async function readAgain(deps: IngestDeps, purged: readonly Reading[]): Promise<void> {
+export async function readAgain(
+  deps: IngestDeps,
+  purged: readonly Reading[],
+  until: () => boolean = () => false,
+): Promise<void> {
   const files = purged.map(({ path, size, modifiedAt }) => ({ path, size, modifiedAt }));
-  if (files.length > 0) await ingest(deps, files, { refresh: true });
+  if (files.length > 0) await ingest(deps, files, { refresh: true, until });
 }
 
 /** Without the prompts that another agent wrote: they are no person's words. */

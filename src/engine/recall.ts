@@ -73,7 +73,7 @@ async function spokenOf(
   for (const realm of realms) {
     const found = await learning.findings.countsOf(realm, [...terms]);
     for (const [word, count] of found) counts.set(word, (counts.get(word) ?? 0) + count);
-    const near = await learning.findings.sharing(realm, tellingWords(found, recall), recall.spoken);
+    const near = await learning.findings.sharing(realm, rarestWords(found, recall), recall.spoken);
     for (const finding of near) spoken.set(finding.id, finding);
   }
   const rarity = (word: string) => 1 / (1 + Math.log1p(counts.get(word) ?? 0));
@@ -81,7 +81,7 @@ async function spokenOf(
 }
 
 /** The rarest words: the commonest cost most to look for and tell least. */
-function tellingWords(counts: ReadonlyMap<string, number>, { words, lookedAt }: Policy["recall"]): string[] {
+function rarestWords(counts: ReadonlyMap<string, number>, { words, lookedAt }: Policy["recall"]): string[] {
   const rarest = [...counts].sort(([a, one], [b, other]) => one - other || (a < b ? -1 : 1));
   let seen = 0;
   return rarest

@@ -161,7 +161,7 @@ export class Replay {
 
   /** Something happens in a session. */
   async live(account: Account, moment: Moment, order: number): Promise<void> {
-    if (this.isCopied(account, moment)) {
+    if (!this.claims(account, moment)) {
       // A fork goes on with the troubles it has from before.
       if (moment.type === "call" && moment.failure) this.meet(account, moment.failure.symptom);
       return;
@@ -177,13 +177,13 @@ export class Replay {
     }
   }
 
-  /** Whether another session has the same record, wherever it stands there. */
-  private isCopied(account: Account, { type, origin }: Moment): boolean {
-    if (origin === null) return false;
+  /** Takes a record for a session; false when another session has the same one, wherever it stands there. */
+  private claims(account: Account, { type, origin }: Moment): boolean {
+    if (origin === null) return true;
     const record = `${type} ${origin}`;
     const owner = this.origins.get(record) ?? account;
     this.origins.set(record, owner);
-    return owner !== account;
+    return owner === account;
   }
 
   private async hear(account: Account, moment: PromptMoment, order: number): Promise<void> {
