@@ -78,6 +78,8 @@ export async function showExamples(flags: LearnFlags, { env, examples }: Surroun
     printLines([
       "Look around in it:",
       `  ${setting} ${calledAs(env)} skills list`,
+      "See what such lessons are worth, with every hit and every miss:",
+      `  ${calledAs(env)} backtest`,
       "Then use your agent as always, and run this again: it learns from your own sessions.",
     ]);
     return 0;
