@@ -176,7 +176,7 @@ function recover(failure: Failure, events: readonly Event[], at: number, calls: 
     between.calls++;
     if (isEdit(event)) between.edits++;
     else if (looksUp(event, calls)) between.lookups++;
-    else if (event.outcome === "ok" && calls.runs(event).some(changes)) step = event;
+    else if (event.outcome === "ok" && mayCure(event, complaint, calls)) step = event;
   }
   if (vague !== null) return vague;
   return {
@@ -233,10 +233,17 @@ function remedyOf(
 }
 
 function changes(run: Run): boolean {
-  return !isLook(run) && !prints(run.name) && !run.filters && !keepsRecord(run);
+  return !isLook(run) && !prints(run.name) && !run.filters;
 }
 
-/** Writing down what was done cures nothing. */
+/** Whether something that was run in between may be why a call works the next time. */
+function mayCure(event: Event, { cause }: Complaint, calls: Calls): boolean {
+  return calls.runs(event).some((run) => changes(run) && !(ofTheMachine.has(cause) && keepsRecord(run)));
+}
+
+/** What git writes down starts no service and installs nothing. */
+const ofTheMachine = new Set<Cause>(["service", "missing-program", "missing-module", "missing-setting"]);
+
 function keepsRecord({ name, args }: Run): boolean {
   return (
     name === "git" && /^(?:add|commit|tag|stash|push)$/.test(args.find((arg) => !arg.startsWith("-")) ?? "")
