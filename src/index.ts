@@ -4,14 +4,18 @@ export type { Counts, Event, EventKind, EventSource, Outcome } from "./core/even
 export type { ArtifactKind, Excerpt, Finding, FindingKind, Lesson, Scope } from "./core/finding.ts";
 export type { Decision, Instinct, InstinctStatus, Standing } from "./core/instinct.ts";
 export type { Project } from "./core/project.ts";
+export { type Call, failureIn, type Question, questionIn } from "./core/question.ts";
+export type { Known, Match } from "./core/recall.ts";
 export type { Concern } from "./core/scan.ts";
 export type { Diagnostic, Format, Session } from "./core/session.ts";
+export type { Backtest, BacktestOptions } from "./engine/backtest.ts";
 export type { IngestOptions, IngestProgress } from "./engine/ingest.ts";
 export type { Drift, SessionView } from "./engine/inspect.ts";
 export type { Keeping, LeftOut, OwnPlan, Suggestion, SuggestOptions } from "./engine/keep.ts";
 export type { Learned } from "./engine/learn.ts";
 export type { Clock, Field, KeptChange, KeptFinding, Redactor } from "./engine/ports.ts";
 export type { Settled } from "./engine/publish.ts";
+export type { Hit, Repeat, Showing, Spot, Wrong } from "./engine/replay.ts";
 export type { Shelved } from "./engine/shelf.ts";
 export type { Choice, Plan, Step } from "./engine/step.ts";
 export { type InstinctEvidence, type Knack, type KnackOptions, openKnack } from "./open.ts";

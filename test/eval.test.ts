@@ -58,4 +58,21 @@ describe.skipIf(!existsSync(folder))("the evaluation sessions", () => {
     expect(right_kind.findings_per_session).toBeLessThanOrEqual(1.6);
     expect(right_kind.lesson_words).toBeGreaterThanOrEqual(0.7);
   });
+
+  test("would have been helped more than misled", async () => {
+    const { code, stdout } = await knack(["backtest", folder, "--json"], { home: tempFolder() });
+    expect(code).toBe(0);
+    const found = JSON.parse(stdout) as {
+      answered: number;
+      wrongPer100: number;
+      hits: { occasion: string; session: string; learnedFrom: { session: string } }[];
+      wrongs: { occasion: string }[];
+    };
+    expect(found.wrongPer100).toBeLessThanOrEqual(5);
+    const at = (all: readonly { occasion: string }[]) =>
+      all.filter(({ occasion }) => occasion === "failure").length;
+    expect(at(found.wrongs)).toBeLessThanOrEqual(at(found.hits) / 2);
+    expect(found.answered).toBeGreaterThan(20);
+    for (const { session, learnedFrom } of found.hits) expect(learnedFrom.session).not.toBe(session);
+  });
 });

@@ -1,9 +1,8 @@
 import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
-import { callsIn, type Question, questionIn } from "../core/question.ts";
+import { failureIn, type Question, questionIn } from "../core/question.ts";
 import type { Distance, Match, Sign } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
-import { readSymptom } from "../core/symptom.ts";
 import type { InstinctEvidence, Knack } from "../open.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { withKnack } from "./opening.ts";
@@ -78,10 +77,9 @@ async function askedOfError(flags: Flags, words: readonly string[]): Promise<Ask
     throw new KnackError("WRONG_USAGE", "There is no failure to look for: nothing was given.", {
       hint: usage,
     });
-  const symptom = readSymptom(command, output, exitCode);
-  const calls = command === null ? [] : callsIn(command);
-  const about = [symptom.head, symptom.signature].filter((part) => part !== "").join(": ");
-  return { question: { type: "failure", symptom, calls }, about };
+  const question = failureIn(command, output, exitCode);
+  const { head, signature } = question.symptom;
+  return { question, about: [head, signature].filter((part) => part !== "").join(": ") };
 }
 
 interface Failed {

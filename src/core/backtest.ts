@@ -1,4 +1,4 @@
-import type { Cause } from "./cause.ts";
+import { isOfTheWork } from "./cause.ts";
 import { baseName } from "./command.ts";
 import type { Scene } from "./detect/scene.ts";
 import type { Event } from "./event.ts";
@@ -128,12 +128,9 @@ function metIn(recovery: Recovery, places: Places, taught: boolean): Met {
     line: complaint.line,
     tried,
     end,
-    solved: taught || (changed && !ofTheWork.has(complaint.cause)),
+    solved: taught || (changed && !isOfTheWork(complaint.cause)),
   };
 }
-
-/** What is wrong with the work is put right by working on it. */
-const ofTheWork = new Set<Cause>(["failing-test", "lint", "code"]);
 
 /** Where events stand in their session. */
 interface Places {

@@ -31,6 +31,13 @@ export function neverStarted(cause: Cause): boolean {
   return beforeTheWork.has(cause);
 }
 
+/** Causes that lie in the work: it is put right by working on it, and differs each time though it is said in the same words. */
+export function isOfTheWork(cause: Cause): boolean {
+  return ofTheWork.has(cause);
+}
+
+const ofTheWork = new Set<Cause>(["failing-test", "code", "lint"]);
+
 const beforeTheWork = new Set<Cause>([
   "unknown-name",
   "missing-program",

@@ -33,6 +33,16 @@ export interface Call {
   readonly files: readonly string[];
 }
 
+/** What a failed command asks about: what worked before. */
+export function failureIn(
+  command: string | null,
+  output: string,
+  exitCode: number | null,
+): Question & { type: "failure" } {
+  const calls = command === null ? [] : callsIn(command);
+  return { type: "failure", symptom: readSymptom(command, output, exitCode), calls };
+}
+
 /** What a text asks about: the words it has, the error it quotes, the commands it names. */
 export function questionIn(text: string, policy: Policy = defaults): Question {
   const said = text.slice(0, policy.recall.textChars);

@@ -1,4 +1,4 @@
-import { type Cause, isAboutWords, neverStarted } from "./cause.ts";
+import { type Cause, isAboutWords, isOfTheWork, neverStarted } from "./cause.ts";
 import { answersNo, type Run, runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
 import { type Calls, type Complaint, complaintOf } from "./failure.ts";
@@ -209,10 +209,8 @@ const weak = new Set<Remedy>(["other-way", "none", "argument"]);
 function stillFails(event: Event, { run }: Link, complaint: Complaint, calls: Calls): boolean {
   if (run?.hidden !== true) return false;
   const { cause, signature } = calls.complaint(event);
-  return cause === complaint.cause && (ofTheCode.has(cause) || signature === complaint.signature);
+  return cause === complaint.cause && (isOfTheWork(cause) || signature === complaint.signature);
 }
-
-const ofTheCode = new Set<Cause>(["failing-test", "lint", "code"]);
 
 /** When the call itself did not change, the last step before it did. */
 function remedyOf(
@@ -238,11 +236,11 @@ function changes(run: Run): boolean {
 
 /** Whether something that was run in between may be why a call works the next time. */
 function mayCure(event: Event, { cause }: Complaint, calls: Calls): boolean {
-  return calls.runs(event).some((run) => changes(run) && !(ofTheMachine.has(cause) && keepsRecord(run)));
+  return calls.runs(event).some((run) => changes(run) && !(ofTheSetUp.has(cause) && keepsRecord(run)));
 }
 
 /** What git writes down starts no service and installs nothing. */
-const ofTheMachine = new Set<Cause>(["service", "missing-program", "missing-module", "missing-setting"]);
+const ofTheSetUp = new Set<Cause>(["service", "missing-program", "missing-module", "missing-setting"]);
 
 function keepsRecord({ name, args }: Run): boolean {
   return (

@@ -57,7 +57,7 @@ export function likenessOf(a: Symptom, b: Symptom): number {
   const same = a.signature === b.signature && isTelling(a.signature);
   if (a.cause === "failing-test")
     return a.about === null ? 0 : sameHead ? 0.9 : isQualified(a.about) ? 0.7 : 0;
-  if (ofTheWork.has(a.cause))
+  if (ofAFile.has(a.cause))
     return same && (a.about !== null || hasCode.test(a.signature)) ? (sameHead ? 0.9 : 0.7) : 0;
   if (!same) return a.about !== null && sameHead ? 0.8 : 0;
   if (sameHead) return 1;
@@ -66,8 +66,8 @@ export function likenessOf(a: Symptom, b: Symptom): number {
 }
 
 const namesAll = new Set<Cause>(["missing-program", "unknown-name", "missing-module"]);
-/** What is wrong with the work differs each time, though it is said in the same words: only the place tells. */
-const ofTheWork = new Set<Cause>(["lint", "code"]);
+/** What is wrong with a file is the same only in that file, though it is said in the same words elsewhere. */
+const ofAFile = new Set<Cause>(["lint", "code"]);
 /** Whatever program meets these, it is the same trouble; what is wrong with a call is wrong for one program. */
 const ofTheMachine = new Set<Cause>([
   "denied",
@@ -110,11 +110,11 @@ function isTelling(signature: string): boolean {
 
 function tellingWords(signature: string): Set<string> {
   return new Set(
-    wordsOf(signature.replaceAll("-", " ")).filter((word) => word.length > 1 && !hollow.has(word)),
+    wordsOf(signature.replaceAll("-", " ")).filter((word) => word.length > 1 && !little.has(word)),
   );
 }
 
-const hollow = new Set(
+const little = new Set(
   (
     "a an and are at be by can cannot could did do error errors exit exited code status failed failing failure fails for from in " +
     "is it no not of on or reason given the this to was with line command process returned non-zero test tests"

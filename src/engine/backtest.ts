@@ -7,7 +7,7 @@ import type { LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { homeIn } from "../core/recall.ts";
 import { usesOf } from "../core/use.ts";
-import type { IngestDeps } from "./ingest.ts";
+import { foundEntry, type IngestDeps } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
 import { entriesOf, purgedOf, readAgain, withoutOtherAgents } from "./learn.ts";
 import type { Store } from "./ports.ts";
@@ -97,18 +97,6 @@ function accountOf(session: SessionView, all: readonly Event[], policy: Policy):
     endedAt,
     teaches: heard,
     lived: { prompts: 0, failures: 0, correctionsRepeated: 0 },
-  };
-}
-
-function foundEntry({ id, project, path, startedAt }: SessionView): LedgerEntry {
-  return {
-    at: startedAt,
-    project: project.id,
-    session: id,
-    actor: "knack",
-    type: "session.found",
-    key: `session:${id}`,
-    data: { project, path },
   };
 }
 

@@ -350,7 +350,8 @@ async function startAgain(tx: Store, last: Reading, file: FoundFile): Promise<vo
   ]);
 }
 
-function foundEntry({ id, path, project, startedAt }: Session): LedgerEntry {
+/** The ledger's word that a session was found. */
+export function foundEntry({ id, path, project, startedAt }: Session): LedgerEntry {
   const key = `session:${id}`;
   return {
     at: startedAt,

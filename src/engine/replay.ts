@@ -139,7 +139,7 @@ export class Replay {
       const spot = { session, key: moment.key, at: moment.at };
       if (moment.type === "call" && moment.failure?.solved) this.remember(account, spot, moment.failure);
       if (moment.type !== "correction") continue;
-      const correction = { ...spot, ...wordsOf(account, moment.finding) };
+      const correction = { ...spot, ...correctionIn(account, moment.finding) };
       this.corrections.add(correction, correction.terms);
     }
   }
@@ -427,7 +427,10 @@ function savingOf(end: Met["end"], occasion: Occasion): Pick<Hit, "savedCalls" |
   return { savedCalls, savedMs: savedCalls === 0 ? 0 : end.msUntil };
 }
 
-function wordsOf({ session }: Account, finding: Finding): Pick<Correction, "finding" | "terms" | "scope"> {
+function correctionIn(
+  { session }: Account,
+  finding: Finding,
+): Pick<Correction, "finding" | "terms" | "scope"> {
   const { excerpt, scope } = finding;
   return { finding: findingId(session, finding), terms: termsOf(excerpt.said ?? ""), scope };
 }
