@@ -3,7 +3,6 @@ import { momentsOf } from "../core/backtest.ts";
 import { findingsIn } from "../core/detect/index.ts";
 import { sceneOf } from "../core/detect/scene.ts";
 import type { Event } from "../core/event.ts";
-import type { LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { homeIn } from "../core/recall.ts";
 import { usesOf } from "../core/use.ts";
