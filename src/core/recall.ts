@@ -62,6 +62,7 @@ export function answer(
   }
   return [...fits.values()]
     .map((all) => matchOf(question, all, policy))
+    .filter(({ score, by }) => score >= leastFor(by, asked, policy))
     .sort(bestFirst)
     .slice(0, policy.recall.most);
 }
@@ -86,8 +87,12 @@ function fitOf(question: Question, known: Known, asked: Circumstances, policy: P
   if (asked.unasked && by === "call" && unsure) return null;
   const fit = rounded(sign.fit * policy.recall.distance[distance]);
   const score = rounded(fit * trust(known.instinct, asked.now, policy));
-  const least = by === "words" && !asked.unasked ? policy.recall.askedWords : policy.recall.offer[by];
-  return score < least ? null : { known, fit, score, by, distance };
+  return score < leastFor(by, asked, policy) ? null : { known, fit, score, by, distance };
+}
+
+/** The score from which an answer is given; whoever asks in words hears more. */
+function leastFor(by: Sign, { unasked }: Circumstances, { recall }: Policy): number {
+  return by === "words" && !unasked ? recall.askedWords : recall.offer[by];
 }
 
 function matchOf(question: Question, all: readonly Fit[], policy: Policy): Match {
