@@ -1,5 +1,4 @@
-import type { Moment } from "../core/backtest.ts";
-import { momentsOf } from "../core/backtest.ts";
+import { type Moment, momentsOf } from "../core/backtest.ts";
 import { findingsIn } from "../core/detect/index.ts";
 import { sceneOf } from "../core/detect/scene.ts";
 import type { Event } from "../core/event.ts";
@@ -64,17 +63,17 @@ export async function backtest(
     onProgress(done + 1, sessions.length);
   }
   const replay = new Replay(scratch, policy);
-  const lived = new Set<Account>();
+  const begun = new Set<Account>();
   for (const { account, moment, order } of timelineOf(accounts)) {
     if (stop()) break;
-    lived.add(account);
+    begun.add(account);
     if (moment === null) replay.learn(account);
     else await replay.live(account, moment, order);
   }
   const { tally } = replay;
   for (const account of accounts)
-    if (!lived.has(account)) skipped.push({ what: account.session.path, because: outOfTime });
-  return { sessions: [...lived].map(({ session, lived }) => ({ session, ...lived })), ...tally, skipped };
+    if (!begun.has(account)) skipped.push({ what: account.session.path, because: outOfTime });
+  return { sessions: [...begun].map(({ session, lived }) => ({ session, ...lived })), ...tally, skipped };
 }
 
 function accountOf(session: SessionView, all: readonly Event[], policy: Policy): Account {

@@ -252,11 +252,10 @@ export class Replay {
   private judge(
     account: Account,
     moment: CallMoment,
-    { end, line }: Met,
-    known: Showing & { match: Match },
+    failure: Met,
+    { match, occasion, instinct, lesson, learnedFrom }: Showing & { match: Match },
   ): boolean {
-    const { match, occasion, instinct, lesson, learnedFrom } = known;
-    const failure = moment.failure as Met;
+    const { end, line } = failure;
     const showing: Showing = {
       ...spotOf(account, moment),
       occasion,
