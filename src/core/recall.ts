@@ -287,10 +287,9 @@ const namedFit = 0.7;
 /** Whether a text names the program that a lesson warns of together with what it was given, or a file that it is about. */
 function isNamed(terms: ReadonlySet<string>, { symptom, trigger, action }: Instinct): boolean {
   if (symptom === null) return [...filesIn(`${trigger} ${action}`)].some((file) => speaksOf(terms, file));
-  const names = [programIn(symptom), symptom.head.split(" ").at(-1), symptom.about].flatMap((name) =>
-    name ? [...termsOf(name)] : [],
-  );
-  const all = new Set(names);
+  // A program with its verb says what is about to be done; one without verbs needs what it was given.
+  const named = symptom.head.includes(" ") ? symptom.head : `${programIn(symptom)} ${symptom.about ?? ""}`;
+  const all = termsOf(named);
   return all.size >= 2 && [...all].every((name) => terms.has(name));
 }
 
