@@ -311,7 +311,7 @@ function nameOf(recovery: Recovery): string {
   if (complaint.cause === "denied") return nameFrom(`${droppedOperands(recovery)[0] ?? head} denied`);
   const about = complaint.about !== null && !head.split(" ").includes(complaint.about) ? complaint.about : "";
   const terms = [...termsOf(complaint.signature)].filter(
-    (word) => word.length > 1 && !commonplace.has(word) && word !== about,
+    (word) => word.length > 1 && !commonplace.has(word) && word !== about.toLowerCase(),
   );
   const what = calledBy[complaint.cause] ?? terms.slice(0, 4).join(" ");
   const subject =
