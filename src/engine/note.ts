@@ -5,9 +5,14 @@ import type { Store } from "./ports.ts";
 /** Puts entries on the ledger and brings the rows that follow from them up to date, in the same transaction. */
 export async function note(tx: Store, entries: readonly LedgerEntry[]): Promise<LedgerEntry[]> {
   const added = await tx.ledger.append(entries);
-  await countIn(tx, added);
-  await absorb(tx, added);
+  await follow(tx, added);
   return added;
+}
+
+/** Brings the rows that follow from entries up to date. */
+export async function follow(tx: Store, entries: readonly LedgerEntry[]): Promise<void> {
+  await countIn(tx, entries);
+  await absorb(tx, entries);
 }
 
 async function countIn(tx: Store, entries: readonly LedgerEntry[]): Promise<void> {

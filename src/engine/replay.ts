@@ -14,7 +14,7 @@ import { WordIndex } from "../core/word-index.ts";
 import { termsOf } from "../core/words.ts";
 import type { SessionView } from "./inspect.ts";
 import { findingId } from "./learn.ts";
-import { note } from "./note.ts";
+import { follow } from "./note.ts";
 import type { Store } from "./ports.ts";
 import { recall } from "./recall.ts";
 
@@ -340,7 +340,7 @@ export class Replay {
   private async catchUp(): Promise<void> {
     const entries = this.queue;
     this.queue = [];
-    if (entries.length > 0) await this.scratch.transaction((tx) => note(tx, entries));
+    if (entries.length > 0) await this.scratch.transaction((tx) => follow(tx, entries));
   }
 
   private show(
