@@ -229,7 +229,7 @@ export const policy = {
     /** Most answers to one question. */
     most: 3,
     /** Findings that are looked at for one question: of an error that is met everywhere, this project's and the latest. */
-    candidates: 60,
+    candidates: 24,
     /** Words of a call by which it is looked up, and characters of each. */
     callWords: 20,
     wordChars: 200,

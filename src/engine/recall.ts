@@ -29,7 +29,7 @@ export async function recall(
       : nothingSpoken;
   const findings = [...new Map([...cued, ...spoken].map((finding) => [finding.id, finding])).values()];
   if (findings.length === 0) return [];
-  const candidates = await knownOf(learning, projects, findings);
+  const candidates = await knownOf(learning, projects, findings, project);
   const matches = answer(question, candidates, { ...asked, rarity }, policy);
   const stale = await Promise.all(matches.map((match) => isStale(learning, match)));
   return matches.filter((_, at) => !stale[at]);
@@ -39,8 +39,11 @@ async function knownOf(
   learning: Learning,
   projects: Store["projects"],
   findings: readonly KeptFinding[],
+  here: string,
 ): Promise<Known[]> {
-  const rows = await projects.get([...new Set(findings.map(({ project }) => project))]);
+  // Whose home it is matters for other projects only.
+  const others = new Set(findings.flatMap(({ project }) => (project === here ? [] : project)));
+  const rows = others.size > 0 ? await projects.get([...others]) : [];
   const homes = new Map(rows.map(({ id, root }) => [id, homeIn(root ?? "")]));
   const ids = [...new Set(findings.map(({ instinct }) => instinct))];
   const instincts = new Map((await learning.instincts.get(ids)).map((instinct) => [instinct.id, instinct]));

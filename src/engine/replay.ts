@@ -113,6 +113,7 @@ export class Replay {
   private readonly lessons = new WordIndex<Finding>();
   /** What ended sessions teach, noted when something is asked that it may answer: many at once cost little more than one. */
   private queue: LedgerEntry[] = [];
+  private readonly projects = new Set<string>();
   /** Every cue that something learned goes by. */
   private readonly cues = new Set<string>();
   /** Records that a fork or a copy has too happened once: in the session in which they are met first. */
@@ -128,7 +129,10 @@ export class Replay {
     const { session, moments, entries } = account;
     this.ended.set(session.id, account);
     this.soFar.delete(account);
-    this.queue.push(...entries);
+    // Of a project one session says where it is.
+    const known = this.projects.has(session.project.id);
+    this.projects.add(session.project.id);
+    this.queue.push(...entries.filter(({ type }) => type !== "session.found" || !known));
     for (const { type, data } of entries) {
       if (type !== "finding.made") continue;
       for (const cue of cuesOf(data.finding)) this.cues.add(cue);
