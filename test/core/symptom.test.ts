@@ -236,7 +236,7 @@ npm error Clean install a project`,
     tool: "npm",
     ran: "npm install @acme/kit",
     said: `npm error code E404
-npm error 404 Not Found - GET https://registry.npmjs.org/@acme%2fkit - Not found
+npm error 404 Not Found - GET https://registry.example.com/@acme%2fkit - Not found
 npm error 404
 npm error 404  '@acme/kit@*' is not in this registry.
 npm error 404
@@ -304,7 +304,7 @@ Did you mean "pnpm exec moch"?`,
     not: [
       [
         "pnpm add -D vitest",
-        ` ERR_PNPM_FETCH_404  GET https://registry.npmjs.org/vitset: Not Found - 404
+        ` ERR_PNPM_FETCH_404  GET https://registry.example.com/vitset: Not Found - 404
 
 This error happened while installing a direct dependency of /home/ana/shop
 
@@ -1434,7 +1434,7 @@ BUILD FAILED in 412ms`,
 │ Error: Inconsistent dependency lock file
 │
 │ The following dependency selections recorded in the lock file are inconsistent with the current configuration:
-│   - provider registry.terraform.io/hashicorp/aws: required by this configuration but no version is selected
+│   - provider registry.example.com/hashicorp/aws: required by this configuration but no version is selected
 │
 │ To make the initial dependency selections that will initialize the dependency lock file, run:
 │   terraform init
@@ -1929,7 +1929,7 @@ npm error JSON.parse Failed to parse JSON data.`,
 npm notice 📦  @acme/kit@1.0.0
 npm notice total files: 12
 npm error code E403
-npm error 403 403 Forbidden - PUT https://registry.npmjs.org/@acme%2fkit - You cannot publish over the previously published versions: 1.0.0.
+npm error 403 403 Forbidden - PUT https://registry.example.com/@acme%2fkit - You cannot publish over the previously published versions: 1.0.0.
 npm error 403 In most cases, you or one of your dependencies are requesting
 npm error 403 a package version that is forbidden by your security policy.`,
     line: "You cannot publish over the previously published versions",
@@ -2306,7 +2306,7 @@ info Visit https://yarnpkg.com/en/docs/cli/add for documentation about this comm
     not: [
       [
         "bun install --frozen-lockfile",
-        "error: GET https://registry.npmjs.org/lefft-pad - 404\nerror: lefft-pad@^1.0.0 failed to resolve",
+        "error: GET https://registry.example.com/lefft-pad - 404\nerror: lefft-pad@^1.0.0 failed to resolve",
       ],
     ],
   },
