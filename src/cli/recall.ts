@@ -128,8 +128,9 @@ async function standardInput(): Promise<string> {
   const parts: Buffer[] = [];
   try {
     for await (const part of process.stdin) parts.push(part as Buffer);
-  } catch {
-    return ""; // There is none: a closed input says as much as an empty one.
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new KnackError("WRONG_USAGE", `Standard input cannot be read: ${why}.`, { hint: usage, cause });
   }
   return Buffer.concat(parts).toString("utf8");
 }

@@ -178,7 +178,9 @@ function tellHit(hit: Hit, paint: Paint, env: Env): string[] {
 
 function helpOf({ solvedBy, savedCalls, savedMs }: Hit): string {
   if (solvedBy === null) return "nothing, in that session";
-  return `${solvedBy}  (${savedCalls === 0 ? "the next call" : `after ${counted(savedCalls, "call")}`}, ${minutes(savedMs / 60_000)} later)`;
+  return savedCalls === 0
+    ? solvedBy
+    : `${solvedBy}  (saves ${counted(savedCalls, "call")}, ${minutes(savedMs / 60_000)})`;
 }
 
 function tellWrong(wrong: Wrong, paint: Paint, env: Env): string[] {

@@ -247,6 +247,8 @@ export const policy = {
     distance: { here: 1, anywhere: 1, elsewhere: 0.7 },
     /** How like two errors are that say the same of different names, where the fix has nothing to do with the name; too little to be told in another project. */
     shape: 0.7,
+    /** How well a lesson fits a text that names its command or its file. */
+    named: 0.7,
     /** Trust in a lesson of which nothing is sure; the rest is its confidence. */
     doubt: 0.4,
     /** What each further session that taught it adds, and how many count. */

@@ -80,11 +80,10 @@ function fitOf(question: Question, known: Known, asked: Circumstances, policy: P
   const { symptom, scope, remedy, call } = known.instinct;
   const distance = distanceTo(known, symptom && { symptom, remedy, call }, asked, scope);
   if (distance === null) return null;
-  const sign = signOf(question, known, asked);
-  const { by } = sign;
   // Who interrupts before anything has failed must be surer than who is asked.
   const unsure = distance === "elsewhere" || known.instinct.standing.sessions < policy.recall.warnAfter;
-  if (asked.unasked && by === "call" && unsure) return null;
+  const sign = signOf(question, known, asked, { warns: !(asked.unasked && unsure), policy });
+  const { by } = sign;
   const fit = rounded(sign.fit * policy.recall.distance[distance]);
   const score = rounded(fit * trust(known.instinct, asked.now, policy));
   return score < leastFor(by, asked, policy) ? null : { known, fit, score, by, distance };
@@ -236,31 +235,37 @@ function trust({ standing }: Instinct, now: number, policy: Policy): number {
 }
 
 /** How well a lesson fits a question, and what shows it. */
-function signOf(question: Question, known: Known, asked: Circumstances): { fit: number; by: Sign } {
-  const signs: { fit: number; by: Sign }[] = [];
+function signOf(
+  question: Question,
+  known: Known,
+  asked: Circumstances,
+  { warns, policy }: { readonly warns: boolean; readonly policy: Policy },
+): { fit: number; by: Sign } {
+  const signs: { fit: number; by: Sign }[] = [{ fit: 0, by: "words" }];
   if (question.type !== "call" && question.symptom !== null)
-    signs.push({
-      fit: fitOfError(question.symptom, question.calls, known),
-      by: "error",
-    });
-  if (question.type !== "failure")
-    signs.push({
-      fit: question.calls.some((call) => foresees(known.finding, call) && !follows([call], known.instinct))
-        ? 1
-        : 0,
-      by: "call",
-    });
+    signs.push({ fit: fitOfError(question.symptom, question.calls, known, policy), by: "error" });
+  if (question.type !== "failure" && warns)
+    signs.push({ fit: question.calls.some((call) => warnsOf(known, call)) ? 1 : 0, by: "call" });
   if (question.type === "text")
-    signs.push({ fit: fitOfWords(question.terms, known.instinct, asked), by: "words" });
+    signs.push({ fit: fitOfWords(question.terms, known.instinct, asked, policy), by: "words" });
   return signs.reduce((best, sign) => (sign.fit > best.fit ? sign : best));
 }
 
-function fitOfError(symptom: Symptom, calls: readonly Call[], { finding, instinct }: Known): number {
+function warnsOf({ finding, instinct }: Known, call: Call): boolean {
+  return foresees(finding, call) && !follows([call], instinct);
+}
+
+function fitOfError(
+  symptom: Symptom,
+  calls: readonly Call[],
+  { finding, instinct }: Known,
+  { recall }: Policy,
+): number {
   if (finding.symptom === null || follows(calls, instinct)) return 0;
   const likeness = likenessOf(symptom, finding.symptom);
   if (likeness > 0 || !isGeneral(finding)) return likeness;
   const shape = shapeOf(symptom);
-  return shape !== null && shape === shapeOf(finding.symptom) ? defaults.recall.shape : 0;
+  return shape !== null && shape === shapeOf(finding.symptom) ? recall.shape : 0;
 }
 
 /** How much of what a lesson is about a text speaks of; its rare words count most, and names of what it is about suffice. */
@@ -268,6 +273,7 @@ function fitOfWords(
   terms: ReadonlySet<string>,
   instinct: Instinct,
   { rarity, unasked }: Pick<Circumstances, "rarity" | "unasked">,
+  { recall }: Policy,
 ): number {
   let [shared, all, words] = [0, 0, 0];
   for (const word of gistOf(instinct).all) {
@@ -279,10 +285,8 @@ function fitOfWords(
   }
   const covered = words < 2 || all === 0 ? 0 : shared / all;
   // A prompt may name a command without meaning to run it; whoever asks means it.
-  return Math.max(covered, !unasked && isNamed(terms, instinct) ? namedFit : 0);
+  return Math.max(covered, !unasked && isNamed(terms, instinct) ? recall.named : 0);
 }
-
-const namedFit = 0.7;
 
 /** Whether a text names the program that a lesson warns of together with what it was given, or a file that it is about. */
 function isNamed(terms: ReadonlySet<string>, { symptom, trigger, action }: Instinct): boolean {
