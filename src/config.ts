@@ -12,6 +12,16 @@ export interface Home {
   /** Every version of a skill that Knack replaced. */
   readonly versions: string;
   readonly config: string;
+  /** What the hook looks things up in: one file, replaced whole. */
+  readonly snapshot: string;
+  /** What each session of an agent was told already. */
+  readonly seen: string;
+  /** What the agents were given to call Knack: the generated plugins. */
+  readonly agents: string;
+  /** What the hook and the worker have to say about themselves. */
+  readonly log: string;
+  /** Says that a worker runs, and until when at most. */
+  readonly worker: string;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -26,6 +36,11 @@ export function homeOf(env: Env): Home {
     drafts: join(folder, "drafts"),
     versions: join(folder, "versions"),
     config: join(folder, "config.json"),
+    snapshot: join(folder, "snapshot", "knack.table"),
+    seen: join(folder, "seen"),
+    agents: join(folder, "agents"),
+    log: join(folder, "log"),
+    worker: join(folder, "worker.json"),
   };
 }
 
@@ -39,6 +54,11 @@ export function isDisabled(env: Env): boolean {
   return (
     env.KNACK_DISABLE !== undefined && !["", "0", "false", "no"].includes(env.KNACK_DISABLE.toLowerCase())
   );
+}
+
+/** Whether hooks stay silent: switched off, or nobody is there to learn from. */
+export function isSilent(env: Env): boolean {
+  return isDisabled(env) || Boolean(env.CI && !["0", "false"].includes(env.CI.toLowerCase()));
 }
 
 /** The user's home folder, from the given environment and not the process's own. */

@@ -1,33 +1,91 @@
-import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { appendFileSync, mkdirSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { shorten } from "./core/event.ts";
-import { redactNamed } from "./core/redact.ts";
-
-/** Characters of one text that a spooled payload keeps. */
-const longest = 20_000;
+import { type Home, homeOf, isSilent } from "./config.ts";
+import { isObject, type JsonObject, textOf } from "./core/json.ts";
+import type { Call, Reply } from "./hook/call.ts";
+import { handOver, noteThePlace } from "./hook/turn.ts";
 
 /**
- * The second binary: an agent starts it for each hook event, with the payload on standard input. It adds the time,
- * takes secrets out, appends to the spool, and says nothing. Learning must never break the agent: whatever goes
- * wrong here ends in silence and exit 0.
+ * The second binary: an agent starts it for a hook event, with the payload on standard input. It looks into one
+ * snapshot, leaves notes in the spool, and starts a worker. Learning must never break the agent: whatever goes wrong
+ * here ends in silence and exit 0, and in a log that the doctor reads.
  */
-function run(): void {
-  if (process.env.KNACK_DISABLE) return;
-  const payload = JSON.parse(readFileSync(0, "utf8"));
-  if (typeof payload?.session_id !== "string" || typeof payload.hook_event_name !== "string") return;
-  const spool = join(process.env.KNACK_HOME || join(homedir(), ".knack"), "spool");
-  const clean = JSON.stringify({ ...payload, recorded_at: new Date().toISOString() }, (name, value) =>
-    typeof value === "string" ? shorten(redactNamed(name, value), longest) : value,
-  );
-  mkdirSync(spool, { recursive: true, mode: 0o700 });
-  appendFileSync(join(spool, `hook-${payload.session_id.replace(/[^\w.-]/g, "_")}.jsonl`), `${clean}\n`, {
-    mode: 0o600,
-  });
+async function main(): Promise<void> {
+  if (isSilent(process.env)) return;
+  const home = homeOf(process.env);
+  try {
+    const payload: unknown = JSON.parse(readFileSync(0, "utf8"));
+    const call = isObject(payload) ? callOf(payload, home) : null;
+    const reply = call && (await answer(call));
+    const output = call && reply && outputOf(call.event, reply);
+    if (output) writeSync(1, `${JSON.stringify(output)}\n`);
+  } catch (error) {
+    log(home, error);
+  }
 }
 
-try {
-  run();
-} catch {
-  // The one place that swallows: the agent must not notice.
+function callOf(payload: JsonObject, home: Home): Call | null {
+  const { session_id: session, hook_event_name: event } = payload;
+  if (typeof session !== "string" || typeof event !== "string") return null;
+  const cwd = textOf(payload.cwd);
+  // What Knack itself asks a model is nobody's work.
+  if (cwd !== null && `${cwd}/`.startsWith(`${home.folder}/`)) return null;
+  const transcript = textOf(payload.transcript_path);
+  const program = join(__dirname, "cli.js");
+  return { event, session, transcript, cwd, payload, home, env: process.env, program, now: Date.now() };
 }
+
+/** Each event's part is loaded when it comes: the end of a turn must cost next to nothing. */
+async function answer(call: Call): Promise<Reply | null> {
+  if (call.transcript === null) {
+    (await import("./hook/record.ts")).record(call);
+    return null;
+  }
+  switch (call.event) {
+    case "SessionStart":
+      noteThePlace(call);
+      return (await import("./hook/start.ts")).atStart(call);
+    case "UserPromptSubmit":
+      return (
+        (await import("./hook/slash.ts")).atSlash(call) ?? (await import("./hook/prompt.ts")).atPrompt(call)
+      );
+    case "PostToolUseFailure":
+      return (await import("./hook/failure.ts")).atFailure(call);
+    case "Stop": {
+      handOver(call);
+      return (await import("./hook/ask.ts")).atTurnEnd(call);
+    }
+    case "SessionEnd":
+    case "PreCompact":
+      handOver(call);
+      return null;
+    default:
+      return null;
+  }
+}
+
+function outputOf(event: string, { context, receipt, ask }: Reply): JsonObject | null {
+  if (!context && !receipt && !ask) return null;
+  return {
+    ...(receipt ? { systemMessage: receipt } : {}),
+    ...(context ? { hookSpecificOutput: { hookEventName: event, additionalContext: context } } : {}),
+    ...(ask ? { decision: "block", reason: ask } : {}),
+  };
+}
+
+/** Bytes of the log after which nothing more is written until the worker has put it away. */
+const logBytes = 256 << 10;
+
+function log({ log: folder }: Home, error: unknown): void {
+  try {
+    const file = join(folder, "hook.log");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logBytes) return;
+    const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    appendFileSync(file, `${new Date().toISOString()} ${said.slice(0, 2_000)}\n`, { mode: 0o600 });
+  } catch {
+    // The one place that swallows: where even the log cannot be written, the agent must not notice.
+  }
+}
+
+void main();

@@ -9,23 +9,37 @@ import { policy } from "./core/policy.ts";
 export interface Settings {
   /** Whether sessions are learned from. */
   readonly learn: boolean;
+  /** Whether agents are told what is known. */
+  readonly show: boolean;
+  /** Whether an agent may be asked, once in a session, to write a lesson down. */
+  readonly foreground: "off" | "ask";
   /** How many lessons are suggested at once. */
   readonly suggestions: number;
   /** What the names of learned skills begin with. */
   readonly prefix: string;
 }
 
-const defaults: Settings = { learn: true, suggestions: 5, prefix: policy.skill.prefix };
+const defaults: Settings = {
+  learn: true,
+  show: true,
+  foreground: "off",
+  suggestions: 5,
+  prefix: policy.skill.prefix,
+};
 
 const own = {
   learn: z.optional(z.boolean()),
+  show: z.optional(z.boolean()),
+  foreground: z.optional(z.enum(["off", "ask"])),
   suggestions: z.optional(z.int().check(z.minimum(1), z.maximum(20))),
   prefix: z.optional(z.string().check(z.regex(/^(?:[a-z0-9]+-)*$/), z.maxLength(16))),
 };
 const project = z.strictObject(own);
 const user = z.strictObject({
   ...own,
-  projects: z.optional(z.record(z.string(), z.strictObject({ learn: z.optional(z.boolean()) }))),
+  projects: z.optional(
+    z.record(z.string(), z.strictObject({ learn: z.optional(z.boolean()), show: z.optional(z.boolean()) })),
+  ),
 });
 
 type Own = z.infer<typeof project>;
@@ -53,12 +67,25 @@ export function settingsFor(home: Home, root: string | null, id: string | null =
   const mine = read(userScope(home));
   const theirs = root === null ? {} : read(projectScope(root));
   const named = [id, root].map((name) => (name === null ? undefined : mine.projects?.[name]));
+  const decided = (key: "learn" | "show") =>
+    theirs[key] ?? named.find((one) => one?.[key] !== undefined)?.[key] ?? mine[key] ?? defaults[key];
   return {
-    learn:
-      theirs.learn ?? named.find((one) => one?.learn !== undefined)?.learn ?? mine.learn ?? defaults.learn,
+    learn: decided("learn"),
+    show: decided("show"),
+    foreground: theirs.foreground ?? mine.foreground ?? defaults.foreground,
     suggestions: theirs.suggestions ?? mine.suggestions ?? defaults.suggestions,
     prefix: theirs.prefix ?? mine.prefix ?? defaults.prefix,
   };
+}
+
+/** Whether agents are told nothing in a project. What cannot be read may say so. */
+export function isSilentIn(home: Home, root: string | null, id: string): boolean {
+  try {
+    return !settingsFor(home, root, id).show;
+  } catch (error) {
+    if (!(error instanceof KnackError)) throw error;
+    return true;
+  }
 }
 
 /** Why a project's sessions are not learned from; null when they are. What cannot be read may say "off". */
@@ -121,6 +148,8 @@ export function set(
 
 const hints: Readonly<Record<Key, string>> = {
   learn: "true or false",
+  show: "true or false",
+  foreground: "off or ask",
   suggestions: "a number from 1 to 20",
   prefix: "small letters and digits, ending with a hyphen, such as rl-; or nothing",
 };

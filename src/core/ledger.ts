@@ -32,6 +32,19 @@ export interface MadeFinding {
   readonly finding: Finding;
 }
 
+/** When something was told. */
+export type Occasion = "start" | "prompt" | "failure";
+
+/** What an agent was told, and why. */
+export interface Shown {
+  readonly instinct: string;
+  readonly occasion: Occasion;
+  /** The words, as they were given. */
+  readonly text: string;
+  /** Where the agent keeps what it was given. */
+  readonly transcript: string | null;
+}
+
 /** What Knack found, decided, showed, wrote, spent and was told; only ever appended. */
 export type LedgerEntry =
   | Entry<"session.found", { readonly project: Project; readonly path: string }>
@@ -53,6 +66,10 @@ export type LedgerEntry =
       "instinct.decided",
       { readonly instinct: string; readonly decision: Decision; readonly everywhere: boolean }
     >
+  /** An agent was told something without having asked. */
+  | Entry<"lesson.shown", Shown>
+  /** An agent was asked to write a lesson down, and what it did about that. */
+  | Entry<"agent.asked", { readonly instinct: string; readonly answer: "declined" | "written" | null }>
   | Entry<"change.intended", Change>
   | Entry<"change.made", { readonly id: string }>
   | Entry<"change.dropped", { readonly id: string; readonly because: string }>;

@@ -265,6 +265,41 @@ export const policy = {
     /** Score from which it is given whole. */
     load: 0.75,
   },
+  show: {
+    /** Characters of a lesson that is given whole, and of one in a list. */
+    loadChars: 4_000,
+    lineChars: 240,
+    /** Characters that an agent is given at once; its own limit is 10,000. */
+    contextChars: 9_000,
+    /** Characters of everything that is told when a session starts. */
+    startChars: 2_000,
+    /** Lessons of a project that are told when a session starts, the surest. */
+    startLessons: 8,
+    /** Milliseconds after which a session that taught something is taken for ended. */
+    sessionMs: 2 * 86_400_000,
+    /** How sure a lesson must be before an agent is asked to write it down. */
+    askFrom: 0.6,
+    /** Milliseconds that the end of a turn waits for what was learned of it, where an agent may be asked. */
+    askWaitMs: 1_200,
+    /** Characters of a command, an error or a person's words that a snapshot keeps. */
+    excerptChars: 400,
+  },
+  work: {
+    /** Milliseconds that a worker works at most, and for how long it then waits for more. */
+    longestMs: 60_000,
+    lingerMs: 400,
+    /** Milliseconds that a worker waits for another that is about to end. */
+    waitMs: 3_000,
+    /** Times that it tries to handle a note before putting it aside. */
+    tries: 3,
+    /** Failures in a row after which a person is told when a session starts. */
+    loudAfter: 3,
+    /** Milliseconds between notes after which the older one should have been handled. */
+    lateMs: 3_600_000,
+    /** Days that what a session was told is remembered, and a recorded session without a transcript is kept. */
+    seenDays: 7,
+    recordedDays: 30,
+  },
   skill: {
     /** What the names of learned skills begin with. */
     prefix: "rl-",

@@ -1,9 +1,10 @@
 import { baseName, type Run, runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
+import { complaintOf } from "./failure.ts";
 import type { Json } from "./json.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import { filesIn, headOf, useOf } from "./run.ts";
-import { readSymptom, type Symptom } from "./symptom.ts";
+import { readSymptom, type Symptom, symptomOf } from "./symptom.ts";
 import { termsOf } from "./words.ts";
 
 /** What somebody met, is about to run, or says they are about to do. */
@@ -41,6 +42,20 @@ export function failureIn(
 ): Question & { type: "failure" } {
   const calls = command === null ? [] : callsIn(command);
   return { type: "failure", symptom: readSymptom(command, output, exitCode), calls };
+}
+
+/** The same for a call of any tool. */
+export function failureOf(
+  call: Pick<Event, "tool" | "command" | "input" | "files" | "text" | "exitCode">,
+): Question & { type: "failure" } {
+  const { tool, command, files, text, exitCode } = call;
+  if (command !== null) return failureIn(command, text, exitCode);
+  const symptom = symptomOf(
+    { complaint: complaintOf(text, exitCode), run: null },
+    tool ?? "",
+    files.map(baseName),
+  );
+  return { type: "failure", symptom, calls: callsOf(call) };
 }
 
 /** What a text asks about: the words it has, the error it quotes, the commands it names. */

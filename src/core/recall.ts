@@ -82,7 +82,12 @@ function fitOf(question: Question, known: Known, asked: Circumstances, policy: P
   if (distance === null) return null;
   // Who interrupts before anything has failed must be surer than who is asked.
   const unsure = distance === "elsewhere" || known.instinct.standing.sessions < policy.recall.warnAfter;
-  const sign = signOf(question, known, asked, { warns: !(asked.unasked && unsure), policy });
+  const sign = signOf(question, known, asked, {
+    warns: !(asked.unasked && unsure),
+    // A prompt may name a command without meaning to run it; where it failed before, one line is worth that.
+    names: !asked.unasked || distance === "here",
+    policy,
+  });
   const { by } = sign;
   const fit = rounded(sign.fit * policy.recall.distance[distance]);
   const score = rounded(fit * trust(known.instinct, asked.now, policy));
@@ -239,7 +244,7 @@ function signOf(
   question: Question,
   known: Known,
   asked: Circumstances,
-  { warns, policy }: { readonly warns: boolean; readonly policy: Policy },
+  { warns, names, policy }: { readonly warns: boolean; readonly names: boolean; readonly policy: Policy },
 ): { fit: number; by: Sign } {
   const signs: { fit: number; by: Sign }[] = [{ fit: 0, by: "words" }];
   if (question.type !== "call" && question.symptom !== null)
@@ -247,7 +252,7 @@ function signOf(
   if (question.type !== "failure" && warns)
     signs.push({ fit: question.calls.some((call) => warnsOf(known, call)) ? 1 : 0, by: "call" });
   if (question.type === "text")
-    signs.push({ fit: fitOfWords(question.terms, known.instinct, asked, policy), by: "words" });
+    signs.push({ fit: fitOfWords(question.terms, known.instinct, { ...asked, names }, policy), by: "words" });
   return signs.reduce((best, sign) => (sign.fit > best.fit ? sign : best));
 }
 
@@ -272,7 +277,7 @@ function fitOfError(
 function fitOfWords(
   terms: ReadonlySet<string>,
   instinct: Instinct,
-  { rarity, unasked }: Pick<Circumstances, "rarity" | "unasked">,
+  { rarity, names }: Pick<Circumstances, "rarity"> & { readonly names: boolean },
   { recall }: Policy,
 ): number {
   let [shared, all, words] = [0, 0, 0];
@@ -284,8 +289,7 @@ function fitOfWords(
     words++;
   }
   const covered = words < 2 || all === 0 ? 0 : shared / all;
-  // A prompt may name a command without meaning to run it; whoever asks means it.
-  return Math.max(covered, !unasked && isNamed(terms, instinct) ? recall.named : 0);
+  return Math.max(covered, names && isNamed(terms, instinct) ? recall.named : 0);
 }
 
 /** Whether a text names the program that a lesson warns of together with what it was given, or a file that it is about. */

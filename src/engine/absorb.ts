@@ -40,6 +40,8 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
     case "session.found":
     case "transcript.rewritten":
     case "events.purged":
+    case "lesson.shown":
+    case "agent.asked":
       return [];
   }
 }

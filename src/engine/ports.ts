@@ -2,7 +2,7 @@ import type { Change, Reach } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { Json } from "../core/json.ts";
-import type { LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
+import type { EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Gist, Search } from "../core/likeness.ts";
 import type { Checkout } from "../core/project.ts";
 import type { Diagnostic, Format, Session, SessionFacts } from "../core/session.ts";
@@ -176,7 +176,7 @@ export interface Learning {
     of(
       head: string,
       project: string | null,
-    ): Promise<(Use & { readonly run: string; readonly at: number })[]>;
+    ): Promise<(Use & { readonly run: string; readonly project: string; readonly at: number })[]>;
   };
   readonly decisions: {
     save(row: {
@@ -218,6 +218,10 @@ export interface Store {
     append(entries: readonly LedgerEntry[]): Promise<LedgerEntry[]>;
     /** In the order of event time, then session, then key; never by arrival. */
     all(): Promise<LedgerEntry[]>;
+    /** How many entries there are: the same number, the same ledger. */
+    count(): Promise<number>;
+    /** The entries of a type that were noted since a time, in the order of time. */
+    since<Type extends LedgerEntry["type"]>(type: Type, at: number): Promise<EntryOf<Type>[]>;
     /** When an entry of a type was last noted, by the clock of that time; null when none was. */
     lastNoted(type: LedgerEntry["type"]): Promise<number | null>;
   };
@@ -254,6 +258,22 @@ export interface Store {
     save(rows: readonly ProjectFold[]): Promise<void>;
   };
   readonly learning: Learning;
+  /** Who may do a piece of background work; nobody for longer than they said. */
+  readonly leases: {
+    holder(name: string): Promise<{ readonly holder: string; readonly until: number } | null>;
+    /** Takes or renews a lease that is free, run out, one's own, or held by `insteadOf`; answers whether it is now one's own. */
+    take(
+      name: string,
+      lease: {
+        readonly holder: string;
+        readonly now: number;
+        readonly until: number;
+        readonly insteadOf?: string | undefined;
+      },
+    ): Promise<boolean>;
+    /** Gives a lease back, if it is one's own. */
+    release(name: string, holder: string): Promise<void>;
+  };
   transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
   /** What the database engine finds wrong with its file; empty when it is sound. */
   check(): Promise<string[]>;

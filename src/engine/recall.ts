@@ -2,7 +2,20 @@ import { cuesFor } from "../core/cue.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import type { Question } from "../core/question.ts";
 import { answer, homeIn, isDisproved, type Known, type Match } from "../core/recall.ts";
-import type { KeptFinding, Learning, Store } from "./ports.ts";
+import type { Use } from "../core/use.ts";
+import type { KeptFinding, Store } from "./ports.ts";
+
+/** As much of Knack's memory as an answer needs; a store has it, and so has a snapshot. */
+export interface Memory {
+  readonly learning: {
+    readonly findings: Pick<Store["learning"]["findings"], "cued" | "countsOf" | "sharing">;
+    readonly instincts: Pick<Store["learning"]["instincts"], "get">;
+    readonly uses: {
+      of(program: string, project: string | null): Promise<readonly (Use & { readonly at: number })[]>;
+    };
+  };
+  readonly projects: Pick<Store["projects"], "get" | "list">;
+}
 
 export interface RecallOptions {
   /** The project in which it is asked. */
@@ -17,7 +30,7 @@ export interface RecallOptions {
 
 /** What is known about a failure, a call or a text: the best few answers, or none rather than a weak one. */
 export async function recall(
-  { learning, projects }: Store,
+  { learning, projects }: Memory,
   question: Question,
   { policy = defaults, ...asked }: RecallOptions,
 ): Promise<Match[]> {
@@ -36,8 +49,8 @@ export async function recall(
 }
 
 async function knownOf(
-  learning: Learning,
-  projects: Store["projects"],
+  learning: Memory["learning"],
+  projects: Memory["projects"],
   findings: readonly KeptFinding[],
   here: string,
 ): Promise<Known[]> {
@@ -55,7 +68,7 @@ async function knownOf(
 
 /** Whose lessons a text may be about: this project's and the person's own; in a folder that is no project, all. */
 async function realmsFor(
-  projects: Store["projects"],
+  projects: Memory["projects"],
   project: string,
   { recall }: Policy,
 ): Promise<string[]> {
@@ -66,7 +79,7 @@ async function realmsFor(
 
 /** The findings that share words with a text. */
 async function spokenOf(
-  learning: Learning,
+  learning: Memory["learning"],
   terms: ReadonlySet<string>,
   realms: readonly string[],
   { recall }: Policy,
@@ -99,7 +112,7 @@ function rarestWords(counts: ReadonlyMap<string, number>, { words, lookedAt }: P
 const nothingSpoken = { spoken: [] as KeptFinding[], rarity: () => 1 };
 
 /** Whether what a lesson warns of has worked since. */
-async function isStale(learning: Learning, match: Match): Promise<boolean> {
+async function isStale(learning: Memory["learning"], match: Match): Promise<boolean> {
   if (match.by !== "call") return false;
   const { instinct, from } = match;
   const program = from[0]?.finding.symptom?.call?.[0];

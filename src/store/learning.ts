@@ -293,12 +293,12 @@ function uses(db: Kysely<Tables>): Learning["uses"] {
     of: async (head, project) => {
       const query = db
         .selectFrom("use")
-        .select([bytesOf("run"), bytesOf("parts"), "at", "ok", "failed"])
+        .select([bytesOf("run"), bytesOf("project"), bytesOf("parts"), "at", "ok", "failed"])
         .where("head", "=", head);
       const rows = await (project === null ? query : query.where("project", "=", project)).execute();
       return rows.map((row) => {
-        const { run, at, ok, failed, parts } = rowOf<UseTable>(row);
-        return { run, head, parts: parsed(parts), at, ok, failed };
+        const { run, project: where, at, ok, failed, parts } = rowOf<UseTable>(row);
+        return { run, project: where, head, parts: parsed(parts), at, ok, failed };
       });
     },
   };

@@ -66,6 +66,7 @@ const columns: {
     numbers: ["confidence", "last_at"],
   },
   change: { texts: ["id", "path", "state", "data"], numbers: ["at"] },
+  lease: { texts: ["name", "holder"], numbers: ["until"] },
 };
 
 /** Text is read as bytes: the driver ends the process on text that a damaged file has made invalid. */

@@ -16,6 +16,7 @@ export interface Tables {
   decision: DecisionTable;
   instinct: InstinctTable;
   change: ChangeTable;
+  lease: LeaseTable;
 }
 
 export interface LedgerTable {
@@ -186,6 +187,13 @@ export interface ChangeTable {
   data: string;
 }
 
+/** Who does a piece of background work, and until when. */
+export interface LeaseTable {
+  name: string;
+  holder: string;
+  until: number;
+}
+
 /** Each step brings a database from the version that is its index to the next. Steps are only ever added. */
 export const migrations: readonly (readonly string[])[] = [
   [
@@ -244,5 +252,9 @@ export const migrations: readonly (readonly string[])[] = [
   [
     `create table cue (cue text not null, finding integer not null, primary key (cue, finding)) without rowid`,
     `create index cue_of_finding on cue (finding)`,
+  ],
+  [
+    `create table lease (name text primary key, holder text not null, until integer not null)`,
+    `create index ledger_of_type on ledger (type, at)`,
   ],
 ];

@@ -1,11 +1,19 @@
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import { type Event, numberOf, refOf } from "../core/event.ts";
-import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
+import type { EntryOf, LedgerEntry, ProjectFold } from "../core/ledger.ts";
 import type { Session } from "../core/session.ts";
 import type { Clock, Reading, Store } from "../engine/ports.ts";
 import { createLearning } from "./learning.ts";
 import { bytesOf, columnsOf, inSlices, parsed, projectColumns, rowOf } from "./rows.ts";
-import type { EventTable, LedgerTable, ProjectTable, ReadingTable, SessionTable, Tables } from "./schema.ts";
+import type {
+  EventTable,
+  LeaseTable,
+  LedgerTable,
+  ProjectTable,
+  ReadingTable,
+  SessionTable,
+  Tables,
+} from "./schema.ts";
 
 /** Room for the events of one session in the events' keys: more than a transcript of any size has. */
 const eventsPerSession = 2 ** 24;
@@ -18,6 +26,7 @@ export function createStore(db: Kysely<Tables>, clock: Clock): Store {
     events: events(db),
     projects: projects(db),
     learning: createLearning(db),
+    leases: leases(db),
     transaction: (work) => db.transaction().execute((tx) => work(createStore(tx, clock))),
     check: async () => findingsOf((await sql`pragma integrity_check(20)`.execute(db)).rows),
     close: () => db.destroy(),
@@ -54,6 +63,20 @@ function ledger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
         .execute();
       return rows.map((row) => entryFromRow(rowOf<LedgerTable>(row)));
     },
+    count: async () =>
+      (await db.selectFrom("ledger").select(sql<number>`count(*)`.as("count")).executeTakeFirstOrThrow())
+        .count,
+    since: async (type, at) => {
+      const rows = await db
+        .selectFrom("ledger")
+        .select(columnsOf("ledger"))
+        .where("type", "=", type)
+        .where("at", ">=", at)
+        .orderBy("at")
+        .orderBy("key")
+        .execute();
+      return rows.map((row) => entryFromRow(rowOf<LedgerTable>(row)) as EntryOf<typeof type>);
+    },
     lastNoted: async (type) => {
       const row = await db
         .selectFrom("ledger")
@@ -61,6 +84,43 @@ function ledger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
         .where("type", "=", type)
         .executeTakeFirst();
       return row?.at ?? null;
+    },
+  };
+}
+
+function leases(db: Kysely<Tables>): Store["leases"] {
+  return {
+    holder: async (name) => {
+      const row = await db
+        .selectFrom("lease")
+        .select(columnsOf("lease"))
+        .where("name", "=", name)
+        .executeTakeFirst();
+      if (!row) return null;
+      const { holder, until } = rowOf<LeaseTable>(row);
+      return { holder, until };
+    },
+    take: async (name, { holder, now, until, insteadOf }) => {
+      const taken = await db
+        .insertInto("lease")
+        .values({ name, holder, until })
+        .onConflict((conflict) =>
+          conflict
+            .column("name")
+            .doUpdateSet({ holder, until })
+            .where((where) =>
+              where.or([
+                where("lease.until", "<=", now),
+                where("lease.holder", "in", insteadOf === undefined ? [holder] : [holder, insteadOf]),
+              ]),
+            ),
+        )
+        .returning("until")
+        .execute();
+      return taken.length > 0;
+    },
+    release: async (name, holder) => {
+      await db.deleteFrom("lease").where("name", "=", name).where("holder", "=", holder).execute();
     },
   };
 }

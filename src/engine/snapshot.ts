@@ -1,0 +1,254 @@
+import { cuesOf } from "../core/cue.ts";
+import { factInList } from "../core/fact.ts";
+import type { Excerpt, Finding } from "../core/finding.ts";
+import { type Instinct, standingAt } from "../core/instinct.ts";
+import { gistOf } from "../core/likeness.ts";
+import { policy as defaults, type Policy } from "../core/policy.ts";
+import { mayBeWritten, scan } from "../core/scan.ts";
+import { parse } from "../core/skill.ts";
+import { isShown } from "../core/suggest.ts";
+import type { Use } from "../core/use.ts";
+import type { KeptFinding, Store } from "./ports.ts";
+import type { Shelved } from "./shelf.ts";
+
+/** What a snapshot says of itself and of everybody. */
+export interface SnapshotHead {
+  readonly madeAt: number;
+  /** What it was made from: the same mark, the same snapshot. */
+  readonly mark: string;
+  /** The projects in which nothing is told to agents; `*` for all. */
+  readonly silent: readonly string[];
+  /** Whether an agent may be asked to write a lesson down. */
+  readonly foreground: "off" | "ask";
+}
+
+/** What is told when a session starts. */
+export interface Start {
+  /** The surest first. */
+  readonly lessons: readonly StartLesson[];
+  /** Learned skills that the agent can load. */
+  readonly skills: readonly { readonly name: string; readonly description: string }[];
+}
+
+export interface StartLesson {
+  readonly instinct: string;
+  readonly name: string;
+  readonly line: string;
+  readonly noticedAt: number;
+  /** Confirmed often enough, or accepted. */
+  readonly active: boolean;
+  /** `live`: it stands where the agent reads it anyway. `waiting`: it is a rule or a draft that waits for a person's yes. */
+  readonly state: "live" | "waiting" | "known";
+}
+
+/** What came of a session so far. */
+export interface SessionNews {
+  readonly learned: readonly { readonly instinct: string; readonly name: string }[];
+  /** The surest of it that nobody has written down or decided about. */
+  readonly ask: { readonly instinct: string; readonly name: string; readonly line: string } | null;
+}
+
+/** What was made of an instinct. */
+export interface Made {
+  readonly name: string;
+  readonly live: boolean;
+  /** The text of a skill; null for a rule. */
+  readonly body: string | null;
+}
+
+/** Everything that answers at the moment it helps, in a form that a process can look into without a database. */
+export async function snapshot(
+  store: Store,
+  {
+    shelf,
+    now,
+    policy = defaults,
+  }: { readonly shelf: readonly Shelved[]; readonly now: number; readonly policy?: Policy },
+): Promise<Map<string, unknown>> {
+  const instincts = await store.learning.instincts.list();
+  const all = await store.learning.findings.ofInstincts(instincts.map(({ id }) => id));
+  // The latest first, so that a finding's number tells how late it is.
+  const findings = all
+    .filter(({ finding }) => isHarmless(finding))
+    .sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1));
+  const projects = await store.projects.list();
+  return new Map<string, unknown>([
+    ...findings.map((kept, n): Row => [`finding ${n}`, { ...kept, finding: slim(kept.finding, policy) }]),
+    ...instincts.map((instinct): Row => [`instinct ${instinct.id}`, slim(instinct, policy)]),
+    ...cueRows(findings, policy),
+    ...wordRows(findings),
+    ...(await useRows(store, findings)),
+    ...madeRows(shelf),
+    ...startRows(instincts, { findings, shelf, now, policy }),
+    ...sessionRows(instincts, { findings, shelf, now, policy }),
+    ...projects.map((project): Row => [`project ${project.id}`, project]),
+    ["projects", [...projects].sort((a, b) => b.lastAt - a.lastAt).slice(0, policy.recall.projects)],
+  ]);
+}
+
+type Row = readonly [key: string, value: unknown];
+
+/** What an agent may be given unasked: nothing that a skill might not say. */
+function isHarmless({ lesson, action, trigger, steps }: Finding): boolean {
+  return mayBeWritten(scan([lesson, action, trigger, ...steps].join("\n")));
+}
+
+/** The same with no more of its excerpts than is told. */
+function slim<Told extends Finding | Instinct>(told: Told, { show }: Policy): Told {
+  const cut = (text: string | null) => text?.slice(0, show.excerptChars) ?? null;
+  const { failed, error, worked, said }: Excerpt = told.excerpt;
+  const excerpt = {
+    failed: cut(failed),
+    error: cut(error),
+    worked: cut(worked),
+    said: cut(said),
+    replied: null,
+  };
+  return { ...told, excerpt };
+}
+
+/** The numbers of findings by cue, the latest first; of what is met everywhere, the latest of each project and of all. */
+function cueRows(findings: readonly KeptFinding[], { recall }: Policy): Row[] {
+  const byCue = gather(findings, ({ finding }) => cuesOf(finding));
+  return [...byCue].map(([cue, numbers]) => {
+    const ofProject = new Map<string, number>();
+    const kept = numbers.filter((n, place) => {
+      const project = findings[n]?.project ?? "";
+      const before = ofProject.get(project) ?? 0;
+      ofProject.set(project, before + 1);
+      return place < recall.candidates || before < recall.candidates;
+    });
+    return [`cue ${cue}`, kept.map((n) => [n, findings[n]?.project])];
+  });
+}
+
+/** The numbers of findings by the words of their gist, realm by realm. */
+function wordRows(findings: readonly KeptFinding[]): Row[] {
+  const byWord = gather(findings, ({ finding, realm }) =>
+    [...gistOf(finding).all].map((word) => `${realm} ${word}`),
+  );
+  return [...byWord].map(([word, numbers]) => [`word ${word}`, numbers]);
+}
+
+function gather(findings: readonly KeptFinding[], namesOf: (kept: KeptFinding) => readonly string[]) {
+  const numbers = new Map<string, number[]>();
+  findings.forEach((kept, n) => {
+    for (const name of new Set(namesOf(kept))) {
+      const list = numbers.get(name);
+      if (list) list.push(n);
+      else numbers.set(name, [n]);
+    }
+  });
+  return numbers;
+}
+
+/** When each call of a program that a lesson warns of last worked: all that is needed to know that a warning is stale. */
+async function useRows({ learning }: Store, findings: readonly KeptFinding[]): Promise<Row[]> {
+  const programs = new Set(findings.flatMap(({ finding }) => finding.symptom?.call?.[0] ?? []));
+  const rows: Row[] = [];
+  for (const program of programs) {
+    const worked = (await learning.uses.of(program, null)).filter(({ ok }) => ok > 0);
+    const byProject = new Map<string, Map<string, Use & { readonly at: number }>>();
+    for (const { project, run: _, ...use } of worked) {
+      for (const realm of [project, "*"]) {
+        const latest = byProject.get(realm) ?? new Map();
+        byProject.set(realm, latest);
+        const call = use.parts.join(" ");
+        if ((latest.get(call)?.at ?? 0) < use.at) latest.set(call, use);
+      }
+    }
+    for (const [realm, latest] of byProject) rows.push([`use ${realm} ${program}`, [...latest.values()]]);
+  }
+  return rows;
+}
+
+function madeRows(shelf: readonly Shelved[]): Row[] {
+  const here = shelf.filter(
+    ({ state }) => state !== "missing" && state !== "unreadable" && state !== "proposal",
+  );
+  // What is live goes before a draft of the same lesson.
+  const sorted = [...here].sort((a, b) => Number(isLive(a)) - Number(isLive(b)));
+  return sorted.map((one) => {
+    const body = one.kind === "skill" ? (parse(one.text ?? "").skill?.body ?? null) : null;
+    const made: Made = { name: one.name, live: isLive(one), body };
+    return [`made ${one.instinct}`, made];
+  });
+}
+
+function isLive({ reach }: Shelved): boolean {
+  return reach !== "draft";
+}
+
+interface Around {
+  readonly findings: readonly KeptFinding[];
+  readonly shelf: readonly Shelved[];
+  readonly now: number;
+  readonly policy: Policy;
+}
+
+/** What recent sessions taught: those that may still go on. */
+function sessionRows(instincts: readonly Instinct[], { findings, shelf, now, policy }: Around): Row[] {
+  const byId = new Map(instincts.map((instinct) => [instinct.id, instinct]));
+  const made = new Set(shelf.map(({ instinct }) => instinct));
+  const runs = new Map<string, Instinct[]>();
+  for (const { run, instinct: id, noticedAt } of findings) {
+    const instinct = byId.get(id);
+    if (!instinct || now - noticedAt > policy.show.sessionMs || !isShown(instinct, policy)) continue;
+    const { status } = standingAt(instinct.standing, now, policy);
+    if (status === "pending" || status === "active") runs.set(run, [...(runs.get(run) ?? []), instinct]);
+  }
+  return [...runs].map(([run, taught]): Row => {
+    const learned = [...new Set(taught)].sort((a, b) => b.standing.sure - a.standing.sure);
+    const [ask] = learned.filter(
+      ({ id, standing, kind }) =>
+        kind === "error-recovery" && standing.sure >= policy.show.askFrom && !made.has(id),
+    );
+    const news: SessionNews = {
+      learned: learned.map(({ id, name }) => ({ instinct: id, name })),
+      ask: ask ? { instinct: ask.id, name: ask.name, line: factInList(ask) } : null,
+    };
+    return [`session ${run}`, news];
+  });
+}
+
+/** What is told at the start of a session, for each project and for the person. */
+function startRows(instincts: readonly Instinct[], { findings, shelf, now, policy }: Around): Row[] {
+  const harmless = new Set(findings.map(({ instinct }) => instinct));
+  const live = new Set(shelf.filter(isLive).map(({ instinct }) => instinct));
+  const drafts = new Set(shelf.filter((one) => !isLive(one)).map(({ instinct }) => instinct));
+  const starts = new Map<
+    string,
+    { lessons: StartLesson[]; skills: { name: string; description: string }[] }
+  >();
+  const startOf = (realm: string) => {
+    const start = starts.get(realm) ?? { lessons: [], skills: [] };
+    starts.set(realm, start);
+    return start;
+  };
+  for (const instinct of instincts) {
+    const { status } = standingAt(instinct.standing, now, policy);
+    if ((status !== "active" && status !== "pending") || !harmless.has(instinct.id)) continue;
+    if (!isShown(instinct, policy) && !live.has(instinct.id)) continue;
+    const waits = instinct.artifact === "rule" || drafts.has(instinct.id);
+    startOf(realmOf(instinct)).lessons.push({
+      instinct: instinct.id,
+      name: instinct.name,
+      line: factInList(instinct),
+      noticedAt: instinct.standing.noticedAt,
+      active: status === "active",
+      state: live.has(instinct.id) ? "live" : waits ? "waiting" : "known",
+    });
+  }
+  const realms = new Map(instincts.map((instinct) => [instinct.id, realmOf(instinct)]));
+  for (const one of shelf) {
+    if (one.kind !== "skill" || !isLive(one) || one.text === null) continue;
+    const realm = one.reach === "everywhere" ? "user" : (realms.get(one.instinct) ?? "user");
+    const description = parse(one.text).skill?.description ?? "";
+    startOf(realm).skills.push({ name: one.name, description });
+  }
+  return [...starts].map(([realm, start]) => [`start ${realm}`, start]);
+}
+
+function realmOf({ scope, project }: Instinct): string {
+  return scope === "user" ? "user" : project;
+}

@@ -1,0 +1,52 @@
+import { policy } from "../core/policy.ts";
+import { redact } from "../core/redact.ts";
+import type { SessionNews } from "../engine/snapshot.ts";
+import type { Call, Reply } from "./call.ts";
+import { seenBy } from "./seen.ts";
+import { type Known, withSnapshot } from "./snapshot.ts";
+import { spool } from "./spool.ts";
+
+/** What a person hears of what the session taught; and what the agent is asked, where that is allowed. */
+export async function atTurnEnd(call: Call): Promise<Reply | null> {
+  const told = await withSnapshot(call, async (known) => newsFor(call, known));
+  if (told !== "wait") return told;
+  // What failed in this turn was overcome in it, perhaps; the worker is just looking.
+  for (let waited = 0; waited < policy.show.askWaitMs; waited += pauseMs) {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+    const reply = await withSnapshot(call, async (known) => newsFor(call, known));
+    if (reply !== "wait") return reply;
+  }
+  return null;
+}
+
+const pauseMs = 100;
+
+/** `wait`: nothing yet, but there may be in a moment. */
+function newsFor(call: Call, known: Known): Reply | null | "wait" {
+  const { session, home, payload, now } = call;
+  const seen = seenBy(home.seen, session);
+  const news = known.table.get(`session ${session}`) as SessionNews | undefined;
+  const asking = known.head.foreground === "ask" && payload.stop_hook_active !== true && !seen.has("asked");
+  if (asking && !news?.ask && seen.has("failed") && known.head.madeAt < now) return "wait";
+  if (asking) seen.take("failed");
+  const fresh = (news?.learned ?? []).filter(({ instinct }) => seen.once(`learned-${instinct}`));
+  const receipt = fresh.length > 0 ? `Knack learned: ${fresh.map(({ name }) => name).join(", ")}` : undefined;
+  if (payload.stop_hook_active === true && seen.has("asked") && seen.once("answered"))
+    spool(home.spool, { type: "asked", session, project: known.project, instinct: null, at: now });
+  const ask = asking && news?.ask && seen.once("asked") ? askFor(call, known, news.ask) : {};
+  return { ...(receipt ? { receipt } : {}), ...ask };
+}
+
+/** Asks the agent, which still has the context, to write a lesson down: where a person allowed it, once in a session. */
+function askFor(call: Call, { project }: Known, ask: NonNullable<SessionNews["ask"]>): Reply {
+  const { session, home, now, program } = call;
+  spool(home.spool, { type: "asked", session, project, instinct: ask.instinct, at: now });
+  return {
+    receipt: `Knack asked the agent to write down ${ask.name}`,
+    ask: [
+      `From Knack: this session holds something worth keeping that is not written down yet: ${redact(ask.line)}`,
+      `If it would help the next time, it can be kept in your own words (one or two sentences: when it applies, and what works) with: "${process.execPath}" "${program}" skills write ${ask.instinct} --session ${session} --lesson "…"`,
+      "It becomes a draft that a person can look at. If it is not worth keeping, ending the turn is fine and is noted.",
+    ].join("\n"),
+  };
+}

@@ -1,0 +1,51 @@
+import { shorten } from "../core/event.ts";
+import { factAtFailure } from "../core/fact.ts";
+import { idOf } from "../core/ids.ts";
+import { objectOf, textOf } from "../core/json.ts";
+import { policy } from "../core/policy.ts";
+import { failureOf } from "../core/question.ts";
+import { homeIn } from "../core/recall.ts";
+import { redact } from "../core/redact.ts";
+import { memoryOf } from "../engine/memory.ts";
+import { recall } from "../engine/recall.ts";
+import { commandIn, judge } from "../sources/claude-code.ts";
+import type { Call, Reply } from "./call.ts";
+import { seenBy } from "./seen.ts";
+import { show } from "./show.ts";
+import { withSnapshot } from "./snapshot.ts";
+
+/** What worked the last time this failed; once for each error and session. */
+export async function atFailure(call: Call): Promise<Reply | null> {
+  const { payload } = call;
+  const tool = textOf(payload.tool_name) ?? "";
+  const input = objectOf(payload.tool_input);
+  const given = commandIn(tool, input);
+  const { outcome, exitCode, text } = judge(given, true, textOf(payload.error) ?? "", null);
+  if (payload.is_interrupt === true || outcome === "ok" || outcome === "cancelled") return null;
+  const file = textOf(input?.file_path) ?? textOf(input?.notebook_path);
+  const { eventChars } = policy.keep;
+  const question = failureOf({
+    tool,
+    input: given === null ? input : null,
+    // A longer command is a script, of which nothing is known by its words.
+    command: given !== null && given.length < eventChars ? redact(given) : null,
+    files: file === null ? [] : [file],
+    text: shorten(redact(shorten(text, 4 * eventChars)), eventChars),
+    exitCode,
+  });
+  return withSnapshot(call, async ({ head: { foreground }, table, project }) => {
+    const seen = seenBy(call.home.seen, call.session);
+    // Where an agent may be asked what overcame a failure, the end of this turn waits for what is learned of it.
+    if (foreground === "ask") seen.once("failed");
+    const home = homeIn(call.cwd ?? "");
+    const [match] = await recall(memoryOf(table), question, { project, home, unasked: true, now: call.now });
+    if (!match) return null;
+    const { head, signature } = question.symptom;
+    if (!seen.tells(idOf("f", `${head} ${signature}`)) || !seen.tells(match.instinct.id)) return null;
+    const telling = { instinct: match.instinct.id, text: factAtFailure(match, call.now) };
+    return {
+      context: show(call, project, "failure", [telling]),
+      receipt: `Knack: this failed before; the agent was told what worked (${match.instinct.name})`,
+    };
+  });
+}

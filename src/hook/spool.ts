@@ -1,0 +1,14 @@
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileName, type Note } from "./note.ts";
+
+/** Puts a note into the spool: in one move, so that the worker never meets half of one. */
+export function spool(folder: string, note: Note): void {
+  const unique =
+    note.type === "place" ? "" : `-${note.at}-${process.pid}-${fileName(note.instinct ?? "over")}`;
+  const name = `${note.type}-${fileName(note.session)}${unique}`;
+  const draft = join(folder, `${name}.${process.pid}.new`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(draft, JSON.stringify(note), { mode: 0o600 });
+  renameSync(draft, join(folder, `${name}.json`));
+}

@@ -1,0 +1,37 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { Home } from "../config.ts";
+
+/** What a worker says of itself while it runs. */
+export interface WorkerSign {
+  readonly pid: number;
+  /** When it ends at the latest. */
+  readonly until: number;
+}
+
+/** Starts a worker unless one runs. It has its own group and nothing of ours, so it outlives the hook. */
+export function wake(home: Home, program: string, env: NodeJS.ProcessEnv, now: number): void {
+  if (isAwake(home, now)) return;
+  const worker = spawn(process.execPath, [program, "work"], {
+    cwd: home.folder,
+    detached: true,
+    stdio: "ignore",
+    windowsHide: true,
+    env: { ...env, KNACK_HOME: home.folder },
+  });
+  // Whoever cannot start one has nobody to tell but the doctor, who sees the spool grow.
+  worker.on("error", () => {});
+  worker.unref();
+}
+
+/** Whether a worker runs. Its word is enough: it looks into the spool once more after taking it back. */
+function isAwake({ worker }: Home, now: number): boolean {
+  try {
+    const { pid, until }: WorkerSign = JSON.parse(readFileSync(worker, "utf8"));
+    if (until < now) return false;
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
