@@ -1,7 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { agents } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
-import { homeOf, userHome } from "./config.ts";
+import { type Home, homeOf, userHome } from "./config.ts";
 import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
@@ -13,6 +14,7 @@ import { redact } from "./core/redact.ts";
 import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
+import { hear, type Word } from "./engine/hear.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
   type Drift,
@@ -53,14 +55,16 @@ import {
   type Shelved,
   shelf,
 } from "./engine/shelf.ts";
+import { renew } from "./engine/snapshot.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
 import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
-import { settingsFor, whyNotLearn } from "./settings.ts";
+import { isSilentIn, settingsFor, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
+import { snapshotAt } from "./store/snapshot-file.ts";
 import { ledgerAt, openScratch, openSqlite } from "./store/sqlite.ts";
 
 export interface KnackOptions {
@@ -132,6 +136,15 @@ export interface Knack {
   planUndo(name: string | null): Promise<Plan>;
   /** Takes back the latest change, of this name or of all. */
   undo(name: string | null): Promise<Keeping>;
+  /** Writes what needs nobody's yes: drafts, and new evidence in what is kept. */
+  publishOwn(options?: Parameters<Knack["planOwn"]>[0]): Promise<Settled[]>;
+  /** Takes on what the hooks say was shown and asked. */
+  hear(notes: readonly Word[]): Promise<void>;
+  /** Renews what the hooks look things up in; false when nothing has changed. */
+  renewSnapshot(): Promise<boolean>;
+  /** Takes a piece of background work on, until a time; false while another process, which lives, has it. */
+  claim(work: string, until: number): Promise<boolean>;
+  giveBack(work: string): Promise<void>;
   /** Every change that was meant, made or dropped. */
   changes(): Promise<KeptChange[]>;
   /** The skills in the agents' folders, for this project and for the person. */
@@ -194,6 +207,7 @@ export async function openKnack({
     clock,
     prefixOf: async (root) => settingsFor(home, root).prefix,
   };
+  const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
     cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : refuses(project.root, project.id);
@@ -287,6 +301,26 @@ export async function openKnack({
         "person",
         (steps) => decidedByUndo(steps, clock.now()),
       ),
+    publishOwn: async (options) => {
+      const outcomes: Settled[] = [];
+      for (const { instinct, choice } of await knack.planOwn(options)) {
+        const keeping = await knack.keep(instinct, choice);
+        if (keeping.kept) outcomes.push(...keeping.outcomes);
+      }
+      return outcomes.filter(({ done, already }) => done && !already);
+    },
+    hear: (notes) => hear(store, notes),
+    renewSnapshot: async () =>
+      renew(
+        { ...publishing, file: snapshotAt(home.snapshot) },
+        { silent: await silentIn(store, home), foreground: settingsFor(home, null).foreground },
+      ),
+    claim: async (work, until) => {
+      const held = await store.leases.holder(work);
+      const dead = held && !isAlive(held.holder) ? held.holder : undefined;
+      return store.leases.take(work, { holder: self, now: clock.now(), until, insteadOf: dead });
+    },
+    giveBack: (work) => store.leases.release(work, self),
     changes: () => store.learning.changes.list(),
     skills: async (root = null) => {
       const all = places.all(root).filter(({ folder }) => folder !== home.drafts);
@@ -309,6 +343,24 @@ export async function openKnack({
     },
   };
   return knack;
+}
+
+/** Whether the process that holds a lease still runs. */
+function isAlive(holder: string): boolean {
+  try {
+    process.kill(Number.parseInt(holder, 10), 0);
+    return true;
+  } catch (error) {
+    // Somebody else's process cannot be asked, but it is there.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** The projects in which agents are told nothing; `*` for everywhere that a project does not say otherwise. */
+async function silentIn({ projects }: Store, home: Home): Promise<string[]> {
+  if (isSilentIn(home, null, "")) return ["*"];
+  const rows = await projects.list();
+  return rows.filter(({ root, id }) => isSilentIn(home, root, id)).map(({ id }) => id);
 }
 
 function idsOf(kept: readonly Kept[]): string[] {

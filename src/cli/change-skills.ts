@@ -8,14 +8,14 @@ import type { Knack } from "../open.ts";
 import { whereOf } from "./learn.ts";
 import { writingOnWire } from "./learned-on-wire.ts";
 import { named } from "./named.ts";
-import { withKnack } from "./opening.ts";
+import { changing } from "./opening.ts";
 import type { SkillsCall } from "./skills.ts";
 import { tellDiff, tellOutcomes } from "./telling.ts";
 import { calledAs, paintFor, printJson, printLines } from "./terminal.ts";
 
 /** Takes back the latest change, of one name or of all. */
 export async function undo(call: SkillsCall, word: string | null): Promise<number> {
-  return withKnack(call.env, { dryRun: call.args["dry-run"] === true }, async (knack) => {
+  return changing(call.env, { dryRun: call.args["dry-run"] === true }, async (knack) => {
     const name = word === null ? null : await nameForUndo(knack, word);
     return change(call, {
       none: name === null ? "There is nothing to undo." : `There is nothing to undo of ${name}.`,
@@ -52,7 +52,7 @@ async function nameForUndo(knack: Knack, word: string): Promise<string> {
 /** Makes a draft or a proposal live, or a lesson that nobody was asked about. */
 export async function accept(call: SkillsCall, word: string): Promise<number> {
   const where = whereOf(call.args.where);
-  return withKnack(call.env, { dryRun: call.args["dry-run"] === true }, async (knack) => {
+  return changing(call.env, { dryRun: call.args["dry-run"] === true }, async (knack) => {
     const { name, kept, instinct } = await named(knack, word);
     const drafts = kept.filter(({ reach }) => reach === "draft");
     const reach = where ?? (await defaultReach(knack, instinct));
@@ -85,7 +85,7 @@ export async function accept(call: SkillsCall, word: string): Promise<number> {
 /** Takes something away, and never suggests it again. */
 export async function reject(call: SkillsCall, word: string): Promise<number> {
   const dryRun = call.args["dry-run"] === true;
-  return withKnack(call.env, { dryRun }, async (knack) => {
+  return changing(call.env, { dryRun }, async (knack) => {
     const { name, kept, instinct } = await named(knack, word);
     if (kept.length === 0 && instinct) {
       if (!dryRun) await knack.decide(instinct.id, "rejected");
@@ -107,7 +107,7 @@ export async function reject(call: SkillsCall, word: string): Promise<number> {
 /** Lets something be suggested again. */
 export async function unskip(call: SkillsCall, word: string): Promise<number> {
   const dryRun = call.args["dry-run"] === true;
-  return withKnack(call.env, { dryRun }, async (knack) => {
+  return changing(call.env, { dryRun }, async (knack) => {
     const { name, instinct } = await named(knack, word);
     if (instinct?.standing.status !== "rejected")
       throw new KnackError("UNKNOWN_NAME", `"${name}" was not refused.`, {

@@ -126,6 +126,7 @@ async function learnFrom(
       hint: "Give transcripts of Claude Code or Codex, or folders that hold them.",
     });
   } finally {
+    if (!flags.dryRun) await knack.renewSnapshot();
     await knack.close();
   }
 }
@@ -372,12 +373,7 @@ async function publishOwn(
   env: Env,
   aloud: boolean,
 ): Promise<Writing[]> {
-  const writings: Writing[] = [];
-  for (const { instinct, choice } of await knack.planOwn(options)) {
-    const keeping = await knack.keep(instinct, choice);
-    if (keeping.kept)
-      writings.push(...keeping.outcomes.filter((one) => isOwn(one) && isWritten(one)).map(writingOf));
-  }
+  const writings = (await knack.publishOwn(options)).filter(isWritten).map(writingOf);
   if (aloud && writings.length > 0) printLines(tellOwn(writings, env));
   return writings;
 }

@@ -64,6 +64,14 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "one page: what is known, kept, waiting, off or broken",
     load: async () => (await import("./status.ts")).status,
   },
+  work: {
+    about: "look at what the hooks handed over (they start it by themselves)",
+    load: async () => (await import("./work.ts")).work,
+  },
+  slash: {
+    about: "what /knack:… does within an agent",
+    load: async () => (await import("./slash.ts")).slash,
+  },
   config: {
     about: "your settings, and a project's",
     load: async () => (await import("./config.ts")).config,

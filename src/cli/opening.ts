@@ -19,3 +19,16 @@ export async function withKnack<T>(
     await knack.close();
   }
 }
+
+/** The same for a command that changes something: what a person decides holds at once, also for the hooks. */
+export async function changing<T>(
+  env: Env,
+  { dryRun }: { readonly dryRun: boolean },
+  work: (knack: Knack) => Promise<T>,
+): Promise<T> {
+  return withKnack(env, { dryRun }, async (knack) => {
+    const done = await work(knack);
+    if (!dryRun && existsSync(homeOf(env).database)) await knack.renewSnapshot();
+    return done;
+  });
+}

@@ -8,6 +8,7 @@ import type { Checkout } from "../core/project.ts";
 import type { Diagnostic, Format, Session, SessionFacts } from "../core/session.ts";
 import type { Owner, Problem, Skill } from "../core/skill.ts";
 import type { Use } from "../core/use.ts";
+import type { SnapshotHead } from "./snapshot.ts";
 
 /** A text that may hold secrets, with the name it goes by (`password`, `Authorization`), which often decides. */
 export interface Field {
@@ -402,4 +403,11 @@ export interface Versions {
   keep(files: readonly PackageFile[]): Promise<string>;
   /** The files as they were; null when that version was not kept. Throws when the copy is damaged. */
   restore(hash: string): Promise<PackageFile[] | null>;
+}
+
+/** What hooks look things up in. Replaced whole: whoever looks has the old one or the new one. */
+export interface SnapshotFile {
+  /** What it says of itself; null where there is none that can be read. */
+  head(): Promise<SnapshotHead | null>;
+  save(head: SnapshotHead, entries: ReadonlyMap<string, unknown>): void;
 }

@@ -1,6 +1,7 @@
 import { cuesOf } from "../core/cue.ts";
 import { factInList } from "../core/fact.ts";
 import type { Excerpt, Finding } from "../core/finding.ts";
+import { idOf } from "../core/ids.ts";
 import { type Instinct, standingAt } from "../core/instinct.ts";
 import { gistOf } from "../core/likeness.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
@@ -8,8 +9,9 @@ import { mayBeWritten, scan } from "../core/scan.ts";
 import { parse } from "../core/skill.ts";
 import { isShown } from "../core/suggest.ts";
 import type { Use } from "../core/use.ts";
-import type { KeptFinding, Store } from "./ports.ts";
-import type { Shelved } from "./shelf.ts";
+import type { KeptFinding, SnapshotFile, Store } from "./ports.ts";
+import { type Shelved, shelf } from "./shelf.ts";
+import type { PublishDeps } from "./step.ts";
 
 /** What a snapshot says of itself and of everybody. */
 export interface SnapshotHead {
@@ -56,14 +58,35 @@ export interface Made {
   readonly body: string | null;
 }
 
+/** Counts up when what a snapshot holds changes its form. */
+const version = 1;
+
+/** Renews the snapshot; false where it says already what it would say. */
+export async function renew(
+  { file, ...deps }: PublishDeps & { readonly file: SnapshotFile },
+  { silent, foreground }: Pick<SnapshotHead, "silent" | "foreground">,
+): Promise<boolean> {
+  const { store, clock } = deps;
+  const now = clock.now();
+  const kept = await shelf(deps);
+  const texts = kept.map(({ name, path, state, text }) => [name, path, state, text].join(" "));
+  // With each day what was learned fades a little.
+  const today = Math.floor(now / 86_400_000);
+  const told = idOf("s", [version, today, foreground, ...silent, ...texts].join("\n"));
+  const mark = `${await store.ledger.count()} ${told}`;
+  if ((await file.head())?.mark === mark) return false;
+  file.save({ madeAt: now, mark, silent, foreground }, await snapshot(store, { kept, now }));
+  return true;
+}
+
 /** Everything that answers at the moment it helps, in a form that a process can look into without a database. */
 export async function snapshot(
   store: Store,
   {
-    shelf,
+    kept,
     now,
     policy = defaults,
-  }: { readonly shelf: readonly Shelved[]; readonly now: number; readonly policy?: Policy },
+  }: { readonly kept: readonly Shelved[]; readonly now: number; readonly policy?: Policy },
 ): Promise<Map<string, unknown>> {
   const instincts = await store.learning.instincts.list();
   const all = await store.learning.findings.ofInstincts(instincts.map(({ id }) => id));
@@ -78,9 +101,9 @@ export async function snapshot(
     ...cueRows(findings, policy),
     ...wordRows(findings),
     ...(await useRows(store, findings)),
-    ...madeRows(shelf),
-    ...startRows(instincts, { findings, shelf, now, policy }),
-    ...sessionRows(instincts, { findings, shelf, now, policy }),
+    ...madeRows(kept),
+    ...startRows(instincts, { findings, kept, now, policy }),
+    ...sessionRows(instincts, { findings, kept, now, policy }),
     ...projects.map((project): Row => [`project ${project.id}`, project]),
     ["projects", [...projects].sort((a, b) => b.lastAt - a.lastAt).slice(0, policy.recall.projects)],
   ]);
@@ -162,8 +185,8 @@ async function useRows({ learning }: Store, findings: readonly KeptFinding[]): P
   return rows;
 }
 
-function madeRows(shelf: readonly Shelved[]): Row[] {
-  const here = shelf.filter(
+function madeRows(kept: readonly Shelved[]): Row[] {
+  const here = kept.filter(
     ({ state }) => state !== "missing" && state !== "unreadable" && state !== "proposal",
   );
   // What is live goes before a draft of the same lesson.
@@ -181,15 +204,15 @@ function isLive({ reach }: Shelved): boolean {
 
 interface Around {
   readonly findings: readonly KeptFinding[];
-  readonly shelf: readonly Shelved[];
+  readonly kept: readonly Shelved[];
   readonly now: number;
   readonly policy: Policy;
 }
 
 /** What recent sessions taught: those that may still go on. */
-function sessionRows(instincts: readonly Instinct[], { findings, shelf, now, policy }: Around): Row[] {
+function sessionRows(instincts: readonly Instinct[], { findings, kept, now, policy }: Around): Row[] {
   const byId = new Map(instincts.map((instinct) => [instinct.id, instinct]));
-  const made = new Set(shelf.map(({ instinct }) => instinct));
+  const made = new Set(kept.map(({ instinct }) => instinct));
   const runs = new Map<string, Instinct[]>();
   for (const { run, instinct: id, noticedAt } of findings) {
     const instinct = byId.get(id);
@@ -212,10 +235,10 @@ function sessionRows(instincts: readonly Instinct[], { findings, shelf, now, pol
 }
 
 /** What is told at the start of a session, for each project and for the person. */
-function startRows(instincts: readonly Instinct[], { findings, shelf, now, policy }: Around): Row[] {
+function startRows(instincts: readonly Instinct[], { findings, kept, now, policy }: Around): Row[] {
   const harmless = new Set(findings.map(({ instinct }) => instinct));
-  const live = new Set(shelf.filter(isLive).map(({ instinct }) => instinct));
-  const drafts = new Set(shelf.filter((one) => !isLive(one)).map(({ instinct }) => instinct));
+  const live = new Set(kept.filter(isLive).map(({ instinct }) => instinct));
+  const drafts = new Set(kept.filter((one) => !isLive(one)).map(({ instinct }) => instinct));
   const starts = new Map<
     string,
     { lessons: StartLesson[]; skills: { name: string; description: string }[] }
@@ -240,7 +263,7 @@ function startRows(instincts: readonly Instinct[], { findings, shelf, now, polic
     });
   }
   const realms = new Map(instincts.map((instinct) => [instinct.id, realmOf(instinct)]));
-  for (const one of shelf) {
+  for (const one of kept) {
     if (one.kind !== "skill" || !isLive(one) || one.text === null) continue;
     const realm = one.reach === "everywhere" ? "user" : (realms.get(one.instinct) ?? "user");
     const description = parse(one.text).skill?.description ?? "";

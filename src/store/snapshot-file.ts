@@ -1,0 +1,30 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { layOut, openTable, type Table } from "../core/table.ts";
+import type { SnapshotFile } from "../engine/ports.ts";
+import type { SnapshotHead } from "../engine/snapshot.ts";
+import { writeWhole } from "./whole-file.ts";
+
+/** The snapshot on disk: one file, which hooks look into while it is replaced. */
+export function snapshotAt(path: string): SnapshotFile {
+  return {
+    head: () => withTable(path, async ({ head }) => head as SnapshotHead).catch(() => null),
+    save: (head, entries) => writeWhole(path, layOut(head, entries)),
+  };
+}
+
+/** Lets something look into a table on disk. Throws for a file that is none. */
+export async function withTable<Result>(
+  path: string,
+  look: (table: Table) => Promise<Result>,
+): Promise<Result> {
+  const file = openSync(path, "r");
+  try {
+    const table = openTable((at, length) => {
+      const bytes = Buffer.alloc(length);
+      return bytes.subarray(0, readSync(file, bytes, 0, length, at));
+    });
+    return await look(table);
+  } finally {
+    closeSync(file);
+  }
+}
