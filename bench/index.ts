@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { hooks } from "./hooks.ts";
 import { learning } from "./learning.ts";
 import type { Figure } from "./measure.ts";
 import { reading } from "./reading.ts";
@@ -12,6 +13,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   recall: recalling,
   scale,
   "start-up": startUp,
+  hooks,
 };
 
 const asked = process.argv.slice(2);

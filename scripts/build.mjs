@@ -12,13 +12,13 @@ export async function build() {
   const sources = digestOfSources();
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === sources) return;
   rmSync(join(root, "dist"), { recursive: true, force: true });
-  await bundle();
+  await bundle(sources);
   declareTypes();
   chmodSync(join(root, "dist/cli.js"), 0o755);
   writeFileSync(stamp, sources);
 }
 
-async function bundle() {
+async function bundle(sources) {
   const { build: esbuild } = await import("esbuild");
   const { version, dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const common = {
@@ -26,7 +26,10 @@ async function bundle() {
     bundle: true,
     platform: "node",
     target: "node20.19",
-    define: { KNACK_VERSION: JSON.stringify(version) },
+    define: {
+      KNACK_VERSION: JSON.stringify(version),
+      KNACK_BUILD: JSON.stringify(sources.slice(0, 16)),
+    },
     // Its build for Node is CommonJS and asks for Node's modules by `require`, which an ESM bundle does not have.
     alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
     logLevel: "warning",
@@ -48,7 +51,9 @@ async function bundle() {
   });
   await esbuild({
     ...common,
-    entryPoints: { hook: "src/hook.ts" },
+    entryPoints: { hook: "src/hook.ts", "hook-answers": "src/hook/answers.ts" },
+    // Each hook reads it anew.
+    minifyWhitespace: true,
     outdir: "dist",
     format: "cjs",
     outExtension: { ".js": ".cjs" },

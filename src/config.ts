@@ -18,6 +18,8 @@ export interface Home {
   readonly seen: string;
   /** What the agents were given to call Knack: the generated plugins. */
   readonly agents: string;
+  /** What can be made anew at any time. */
+  readonly cache: string;
   /** What the hook and the worker have to say about themselves. */
   readonly log: string;
   /** Says that a worker runs, and until when at most. */
@@ -39,6 +41,7 @@ export function homeOf(env: Env): Home {
     snapshot: join(folder, "snapshot", "knack.table"),
     seen: join(folder, "seen"),
     agents: join(folder, "agents"),
+    cache: join(folder, "cache"),
     log: join(folder, "log"),
     worker: join(folder, "worker.json"),
   };

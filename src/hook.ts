@@ -2,7 +2,10 @@ import { appendFileSync, mkdirSync, readFileSync, statSync, writeSync } from "no
 import { join } from "node:path";
 import { type Home, homeOf, isSilent } from "./config.ts";
 import { isObject, type JsonObject, textOf } from "./core/json.ts";
+import { atTurnEnd } from "./hook/ask.ts";
 import type { Call, Reply } from "./hook/call.ts";
+import { loadCompiled } from "./hook/compiled.ts";
+import { atSlash } from "./hook/slash.ts";
 import { handOver, noteThePlace } from "./hook/turn.ts";
 
 /**
@@ -35,26 +38,23 @@ function callOf(payload: JsonObject, home: Home): Call | null {
   return { event, session, transcript, cwd, payload, home, env: process.env, program, now: Date.now() };
 }
 
-/** Each event's part is loaded when it comes: the end of a turn must cost next to nothing. */
+/** What takes thinking is loaded when it is needed: the end of a turn must cost next to nothing. */
 async function answer(call: Call): Promise<Reply | null> {
   if (call.transcript === null) {
-    (await import("./hook/record.ts")).record(call);
+    thinking(call).record(call);
     return null;
   }
   switch (call.event) {
     case "SessionStart":
       noteThePlace(call);
-      return (await import("./hook/start.ts")).atStart(call);
+      return thinking(call).atStart(call);
     case "UserPromptSubmit":
-      return (
-        (await import("./hook/slash.ts")).atSlash(call) ?? (await import("./hook/prompt.ts")).atPrompt(call)
-      );
+      return atSlash(call) ?? thinking(call).atPrompt(call);
     case "PostToolUseFailure":
-      return (await import("./hook/failure.ts")).atFailure(call);
-    case "Stop": {
+      return thinking(call).atFailure(call);
+    case "Stop":
       handOver(call);
-      return (await import("./hook/ask.ts")).atTurnEnd(call);
-    }
+      return atTurnEnd(call);
     case "SessionEnd":
     case "PreCompact":
       handOver(call);
@@ -62,6 +62,13 @@ async function answer(call: Call): Promise<Reply | null> {
     default:
       return null;
   }
+}
+
+declare const KNACK_BUILD: string;
+
+function thinking({ event, home }: Call): typeof import("./hook/answers.ts") {
+  const cache = join(home.cache, `${event}-${KNACK_BUILD}-${process.version}-${process.arch}`);
+  return loadCompiled(join(__dirname, "hook-answers.cjs"), cache);
 }
 
 function outputOf(event: string, { context, receipt, ask }: Reply): JsonObject | null {

@@ -1,3 +1,5 @@
+import { hintsOf, mayMatch } from "./hint.ts";
+
 /** Why a call failed, as far as its words tell; ordered by how likely it is to be worth a lesson. */
 export type Cause =
   | "unknown-name"
@@ -48,7 +50,10 @@ const beforeTheWork = new Set<Cause>([
 ]);
 
 export function causeOfLine(line: string): { cause: Cause; about: string | null } | null {
-  for (const [cause, pattern] of causes) {
+  const plain = line.toLowerCase();
+  for (const { cause, pattern, hints } of hinted) {
+    // A pattern costs more to prepare than to try, and most have nothing to do with a line.
+    if (!mayMatch(hints, plain)) continue;
     const match = pattern.exec(line);
     if (match) return { cause, about: match.slice(1).find((group) => group !== undefined) ?? null };
   }
@@ -184,6 +189,8 @@ const causes: readonly (readonly [Cause, RegExp])[] = [
     /no such file or directory|ENOENT|(?:file|path|directory|folder)\b.{0,80}(?:does not exist|not found)|\/\S+ does not exist|cannot find the (?:file|path)|no files? (?:matching|found)/i,
   ],
 ];
+
+const hinted = causes.map(([cause, pattern]) => ({ cause, pattern, hints: hintsOf(pattern.source) }));
 
 /** The words of the shell or the program, without those it was given. */
 export function dialectOf(line: string): string {

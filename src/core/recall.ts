@@ -85,7 +85,7 @@ function fitOf(question: Question, known: Known, asked: Circumstances, policy: P
   const sign = signOf(question, known, asked, {
     warns: !(asked.unasked && unsure),
     // A prompt may name a command without meaning to run it; where it failed before, one line is worth that.
-    names: !asked.unasked || distance === "here",
+    names: !asked.unasked || (distance === "here" && symptom !== null),
     policy,
   });
   const { by } = sign;

@@ -11,49 +11,57 @@ export function signatureOf(line: string): string {
 }
 
 function withoutOnce(line: string): string {
-  return (
-    line
-      .replace(/^(?:(?:npm |remote: )?(?:error|fatal|err!?)(?::\s*|\s+|$))+/i, "")
-      .replace(
-        /\d{4}-\d\d-\d\d(?:[T_ ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?/g,
-        "N",
-      )
-      .replace(/(?<![\w:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?/g, "N")
-      .replace(
-        /\b(?:sha\d+[:-])?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\bsha(?:256|512)[:-][\w+/=]{20,}/gi,
-        "…",
-      )
-      .replace(/-[a-z0-9]{8,10}-[a-z0-9]{5}\b/g, (end) => (/\d/.test(end) ? "-…" : end))
-      // A name with an id in brackets is made up for the moment.
-      .replace(/[^\s()]{1,80} \([0-9a-f]{12,64}\)/g, "…")
-      .replace(/\b(?=[a-f]*\d)[0-9a-f]{7,64}\b/g, "…")
-      .replace(/\b(?=(?:[a-z]+\d+){3}|(?:\d+[a-z]+){3})[a-z0-9]{8,64}\b/gi, "…")
-      .replace(/\b[a-z+]{2,12}:\/\/([^\s/"'`<>()]*)([^\s"'`<>()]*)/gi, (_, host: string, path: string) =>
-        whereOf(host, path),
-      )
-      .replace(/(?<![\w.…/\\@:-])(?:[A-Za-z]:|~)?(?:[\\/][\w.@+~…%-]+)+[\\/]?/g, placeOf)
-      .replace(/(?<![\w.])\.\/(?=\w)/g, "")
-      .replace(/[\w.+-]{1,64}@(?=[a-z][\w-]*\.[a-z]|\d+\.\d+\.\d+\.\d+)/gi, "…@")
-      .replace(/(?<![\w:])\[?::1\]?(?=:\d{2,5}\b|[^\w:]|$)|\b(?:127\.0\.0\.1|0\.0\.0\.0)\b/g, "localhost")
-      .replace(/(?<![\w:]):::(?=\d)/g, "localhost:")
-      .replace(/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)/g, "host")
-      .replace(/\b((?:repository|project|workspace) at )['"`]?…[^\s'"`]*['"`]?/gi, "$1…")
-      .replace(/\b(current branch )['"]?[^\s'"]+['"]?/gi, "$1…")
-      .replace(
-        /(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|secs?|seconds?|s|min|minutes?|[KMG]i?B)\b ?)+(?=\W|$)/g,
-        "N ",
-      )
-      .replace(/(?<![\w.])v?\d+(?:\.\d+)+(?:-(?:alpha|beta|rc|next|canary)[\w.]*)?/g, "N")
-      // The number of an error tells it from others, as do a status and the port of a service; other numbers are of the moment.
-      .replace(/(?<![A-Za-z\d])\d+/g, (digits, at: number, all: string) =>
-        tells(digits, all, at) ? digits : "N",
-      )
-      .replace(/\bN(?:, N)+\b/g, "N")
-      .replace(/\s+/g, " ")
-      .replace(/[\s.:;,]+$/, "")
-      .trim()
-  );
+  const numbered = /\d/.test(line);
+  let text = line;
+  // To prepare a pattern costs more than to try it: without a digit most need not be.
+  for (const [pattern, by, needs] of once)
+    if (numbered || needs !== "digit")
+      text = typeof by === "string" ? text.replace(pattern, by) : text.replace(pattern, by);
+  return text.trim();
 }
+
+// biome-ignore lint/suspicious/noExplicitAny: as `replace` takes it.
+type Replacement = readonly [RegExp, string | ((found: string, ...groups: any[]) => string), "digit"?];
+
+const once: readonly Replacement[] = [
+  [/^(?:(?:npm |remote: )?(?:error|fatal|err!?)(?::\s*|\s+|$))+/i, ""],
+  [
+    /\d{4}-\d\d-\d\d(?:[T_ ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?/g,
+    "N",
+    "digit",
+  ],
+  [/(?<![\w:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?/g, "N", "digit"],
+  [/\b(?:sha\d+[:-])?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\bsha(?:256|512)[:-][\w+/=]{20,}/gi, "…"],
+  [/-[a-z0-9]{8,10}-[a-z0-9]{5}\b/g, (end: string) => (/\d/.test(end) ? "-…" : end), "digit"],
+  // A name with an id in brackets is made up for the moment.
+  [/[^\s()]{1,80} \([0-9a-f]{12,64}\)/g, "…"],
+  [/\b(?=[a-f]*\d)[0-9a-f]{7,64}\b/g, "…", "digit"],
+  [/\b(?=(?:[a-z]+\d+){3}|(?:\d+[a-z]+){3})[a-z0-9]{8,64}\b/gi, "…", "digit"],
+  [
+    /\b[a-z+]{2,12}:\/\/([^\s/"'`<>()]*)([^\s"'`<>()]*)/gi,
+    (_: string, host: string, path: string) => whereOf(host, path),
+  ],
+  [/(?<![\w.…/\\@:-])(?:[A-Za-z]:|~)?(?:[\\/][\w.@+~…%-]+)+[\\/]?/g, (path: string) => placeOf(path)],
+  [/(?<![\w.])\.\/(?=\w)/g, ""],
+  [/[\w.+-]{1,64}@(?=[a-z][\w-]*\.[a-z]|\d+\.\d+\.\d+\.\d+)/gi, "…@"],
+  [/(?<![\w:])\[?::1\]?(?=:\d{2,5}\b|[^\w:]|$)|\b(?:127\.0\.0\.1|0\.0\.0\.0)\b/g, "localhost", "digit"],
+  [/(?<![\w:]):::(?=\d)/g, "localhost:", "digit"],
+  [/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)/g, "host", "digit"],
+  [/\b((?:repository|project|workspace) at )['"`]?…[^\s'"`]*['"`]?/gi, "$1…"],
+  [/\b(current branch )['"]?[^\s'"]+['"]?/gi, "$1…"],
+  [/(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|secs?|seconds?|s|min|minutes?|[KMG]i?B)\b ?)+(?=\W|$)/g, "N ", "digit"],
+  [/(?<![\w.])v?\d+(?:\.\d+)+(?:-(?:alpha|beta|rc|next|canary)[\w.]*)?/g, "N", "digit"],
+  // The number of an error tells it from others, as do a status and the port of a service; other numbers are of the moment.
+  [
+    /(?<![A-Za-z\d])\d+/g,
+    (digits: string, at: number, all: string) => (tells(digits, all, at) ? digits : "N"),
+    "digit",
+  ],
+  [/\bN(?:, N)+\b/g, "N"],
+  [/\s+/g, " "],
+  [/[\s.:;,]+$/, ""],
+];
+
 /** An address by its host and the last thing it names. */
 function whereOf(host: string, path: string): string {
   if (host === "") return placeOf(path);

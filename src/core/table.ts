@@ -56,17 +56,19 @@ export function openTable(read: ReadAt): Table {
   if (decoder.decode(start.subarray(0, magic.length)) !== magic) throw new Error("this is no table");
   const sizes = viewOf(start.subarray(magic.length));
   const [headLength, count] = [sizes.getUint32(0), sizes.getUint32(4)];
-  const indexAt = preamble + headLength;
-  const slot = (n: number) => viewOf(exactly(indexAt + n * slotBytes, slotBytes));
+  let index: DataView | null = null;
+  // Read when something is looked for: who only wants the head needs none of it.
+  const slots = () => (index ??= viewOf(exactly(preamble + headLength, count * slotBytes)));
   return {
     head: JSON.parse(decoder.decode(exactly(preamble, headLength))),
     get: (key) => {
       const hash = hashOf(key);
-      for (let n = firstAtLeast(hash, count, (one) => slot(one).getUint32(0)); n < count; n++) {
-        const found = slot(n);
-        if (found.getUint32(0) !== hash) return undefined;
+      const view = slots();
+      const hashAt = (n: number) => view.getUint32(n * slotBytes);
+      for (let n = firstAtLeast(hash, count, hashAt); n < count && hashAt(n) === hash; n++) {
+        const [at, length] = [view.getUint32(n * slotBytes + 4), view.getUint32(n * slotBytes + 8)];
         // Two keys may have one hash.
-        const [name, value] = JSON.parse(decoder.decode(exactly(found.getUint32(4), found.getUint32(8))));
+        const [name, value] = JSON.parse(decoder.decode(exactly(at, length)));
         if (name === key) return value;
       }
       return undefined;

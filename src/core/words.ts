@@ -1,13 +1,22 @@
 /** The words of a text, lower-cased, in order: identifiers whole, and pairs of characters where no spaces part them. */
 export function wordsOf(text: string): string[] {
+  // To begin with, letters of all scripts cost more than all else that a hook does; most texts have those of one.
+  if (isAscii.test(text)) return trimmed(text.toLowerCase().match(asciiRuns) ?? []);
   const words: string[] = [];
   for (const [run] of text.toLowerCase().matchAll(runs)) {
-    if (!unspaced.test(run)) words.push(run.replace(/^[-./]+|[-./]+$/g, ""));
+    if (!unspaced.test(run)) words.push(run);
     else if (run.length === 1) words.push(run);
     else for (let at = 0; at + 1 < run.length; at++) words.push(run.slice(at, at + 2));
   }
-  return words.filter((word) => word !== "");
+  return trimmed(words);
 }
+
+function trimmed(words: readonly string[]): string[] {
+  return words.map((word) => word.replace(/^[-./]+|[-./]+$/g, "")).filter((word) => word !== "");
+}
+
+const isAscii = /^[\x00-\x7f]*$/;
+const asciiRuns = /[a-z0-9_./@-]+/g;
 
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 const runs =

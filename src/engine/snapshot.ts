@@ -5,6 +5,7 @@ import { idOf } from "../core/ids.ts";
 import { type Instinct, standingAt } from "../core/instinct.ts";
 import { gistOf } from "../core/likeness.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
+import { redact } from "../core/redact.ts";
 import { mayBeWritten, scan } from "../core/scan.ts";
 import { parse } from "../core/skill.ts";
 import { isShown } from "../core/suggest.ts";
@@ -228,7 +229,7 @@ function sessionRows(instincts: readonly Instinct[], { findings, kept, now, poli
     );
     const news: SessionNews = {
       learned: learned.map(({ id, name }) => ({ instinct: id, name })),
-      ask: ask ? { instinct: ask.id, name: ask.name, line: factInList(ask) } : null,
+      ask: ask ? { instinct: ask.id, name: ask.name, line: redact(factInList(ask)) } : null,
     };
     return [`session ${run}`, news];
   });

@@ -1,5 +1,4 @@
 import { policy } from "../core/policy.ts";
-import { redact } from "../core/redact.ts";
 import type { SessionNews } from "../engine/snapshot.ts";
 import type { Call, Reply } from "./call.ts";
 import { seenBy } from "./seen.ts";
@@ -44,7 +43,7 @@ function askFor(call: Call, { project }: Known, ask: NonNullable<SessionNews["as
   return {
     receipt: `Knack asked the agent to write down ${ask.name}`,
     ask: [
-      `From Knack: this session holds something worth keeping that is not written down yet: ${redact(ask.line)}`,
+      `From Knack: this session holds something worth keeping that is not written down yet: ${ask.line}`,
       `If it would help the next time, it can be kept in your own words (one or two sentences: when it applies, and what works) with: "${process.execPath}" "${program}" skills write ${ask.instinct} --session ${session} --lesson "…"`,
       "It becomes a draft that a person can look at. If it is not worth keeping, ending the turn is fine and is noted.",
     ].join("\n"),

@@ -1,6 +1,6 @@
-import { spawnSync } from "node:child_process";
 import { textOf } from "../core/json.ts";
 import type { Call, Reply } from "./call.ts";
+import { startProcess } from "./start-process.ts";
 
 /** What Knack answers to a command that a person types within the agent; null for what is none of Knack's. */
 export function atSlash({ payload, program, cwd, env }: Call): Reply | null {
@@ -10,13 +10,17 @@ export function atSlash({ payload, program, cwd, env }: Call): Reply | null {
   if (!typed) return null;
   const [, name = "", words = ""] = typed;
   // No shell: a person's words stay what they are.
-  const ran = spawnSync(process.execPath, [program, "slash", name, ...(words === "" ? [] : [words.trim()])], {
-    cwd: cwd ?? undefined,
-    encoding: "utf8",
-    timeout: 8_000,
-    windowsHide: true,
-    env,
-  });
+  const ran = startProcess().spawnSync(
+    process.execPath,
+    [program, "slash", name, ...(words === "" ? [] : [words.trim()])],
+    {
+      cwd: cwd ?? undefined,
+      encoding: "utf8",
+      timeout: 8_000,
+      windowsHide: true,
+      env,
+    },
+  );
   const said = [ran.stdout, ran.stderr].filter(Boolean).join("\n").trim();
   const answer =
     said || `nothing (${ran.error?.message ?? `exit ${ran.status}`}); knack doctor in a terminal says more`;

@@ -1,6 +1,6 @@
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Home } from "../config.ts";
+import { startProcess } from "./start-process.ts";
 
 /** What a worker says of itself while it runs. */
 export interface WorkerSign {
@@ -12,7 +12,7 @@ export interface WorkerSign {
 /** Starts a worker unless one runs. It has its own group and nothing of ours, so it outlives the hook. */
 export function wake(home: Home, program: string, env: NodeJS.ProcessEnv, now: number): void {
   if (isAwake(home, now)) return;
-  const worker = spawn(process.execPath, [program, "work"], {
+  const worker = startProcess().spawn(process.execPath, [program, "work"], {
     cwd: home.folder,
     detached: true,
     stdio: "ignore",

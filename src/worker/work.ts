@@ -176,13 +176,14 @@ function add(a: Worked, b: Worked): Worked {
 }
 
 /** Takes away what nobody needs any more: old marks, recorded sessions that were read long ago, drafts of killed hooks. */
-function tidy({ seen, spool, log }: Home, now: number): void {
+function tidy({ seen, spool, log, cache }: Home, now: number): void {
   const { seenDays, recordedDays } = policy.work;
   drop(seen, (name, age) => name !== "projects" && age > seenDays);
   drop(
     spool,
     (name, age) => (name.endsWith(".new") && age > 1) || (name.endsWith(".jsonl") && age > recordedDays),
   );
+  drop(cache, (_, age) => age > seenDays);
   drop(log, (name, age) => name === "hook.log" && age > seenDays);
   function drop(folder: string, isOld: (name: string, days: number) => boolean): void {
     if (!existsSync(folder)) return;

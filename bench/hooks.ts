@@ -1,0 +1,154 @@
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { homeOf } from "../src/config.ts";
+import type { Shelved } from "../src/engine/shelf.ts";
+import { snapshot } from "../src/engine/snapshot.ts";
+import { snapshotAt } from "../src/store/snapshot-file.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
+import { seeded } from "../test/helpers/history.ts";
+import { fill, lesson } from "./lessons.ts";
+import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
+
+const instincts = 10_000;
+const skills = 2_000;
+const rounds = 61;
+
+/** What each hook costs, against starting node with nothing to do, where much is known. */
+export async function hooks(): Promise<Figure[]> {
+  return inTempFolder(async (folder) => {
+    const envFor = (name: string) => ({
+      HOME: join(folder, "home"),
+      KNACK_HOME: join(folder, name),
+      PATH: process.env.PATH ?? "",
+    });
+    // A worker renews the snapshot from what its home has learned, so the ones it starts in have their own.
+    const [env, workingEnv] = [envFor("full"), envFor("working")];
+    mkdirSync(env.HOME);
+    await fillSnapshot(homeOf(env).snapshot, folder);
+    copy(homeOf(env).snapshot, homeOf(workingEnv).snapshot);
+    const { excerpt, trigger } = lesson(7, seeded(11));
+    const payload = (event: string, more: object) => (round: number) =>
+      JSON.stringify({
+        session_id: `s${round}`,
+        transcript_path: join(folder, "transcript.jsonl"),
+        cwd: "/p",
+        hook_event_name: event,
+        ...more,
+      });
+    const failed = {
+      tool_name: "Bash",
+      tool_input: { command: excerpt.failed },
+      error: `Exit code 1\n${excerpt.error}`,
+    };
+    const hook = join(root, "dist/hook.cjs");
+    const kinds: Record<string, { args: string[]; input?: (round: number) => string; starts?: true }> = {
+      "node -e 0": { args: ["-e", "0"] },
+      "a prompt": {
+        args: [hook],
+        input: payload("UserPromptSubmit", {
+          prompt: `Please see to it that ${trigger}, and tell me what you changed.`,
+        }),
+      },
+      "a failure that is known": { args: [hook], input: payload("PostToolUseFailure", failed) },
+      "a failure that is not": {
+        args: [hook],
+        input: payload("PostToolUseFailure", {
+          ...failed,
+          error: "Exit code 2\nerror: the flux capacitor lacks plutonium",
+        }),
+      },
+      "the end of a turn": { args: [hook], input: payload("Stop", {}) },
+      "the end of a turn, starting a worker": { args: [hook], input: payload("Stop", {}), starts: true },
+      "the start of a session": { args: [hook], input: payload("SessionStart", { source: "startup" }) },
+    };
+    const times = new Map(Object.keys(kinds).map((name) => [name, [] as number[]]));
+    let told = 0;
+    for (let round = 0; round < rounds; round++) {
+      for (const [name, { args, input, starts }] of Object.entries(kinds)) {
+        const around = starts ? workingEnv : env;
+        const { worker: sign, log } = homeOf(around);
+        // Otherwise this process passes for the worker, which then need not be started.
+        if (!starts) writeFileSync(sign, JSON.stringify({ pid: process.pid, until: Date.now() + 60_000 }));
+        const started = performance.now();
+        const ran = spawnSync(process.execPath, args, {
+          env: around,
+          ...(input ? { input: input(round) } : {}),
+        });
+        if (round > 0) times.get(name)?.push(performance.now() - started);
+        if (name === "a failure that is known" && ran.stdout.includes("what worked")) told++;
+        if (!starts) continue;
+        await untilGone(sign, log);
+        copy(homeOf(env).snapshot, homeOf(workingEnv).snapshot);
+      }
+    }
+    const size = statSync(homeOf(env).snapshot).size / 1e6;
+    console.log(
+      `  ${instincts} instincts, ${skills} skills: a snapshot of ${size.toFixed(1)} MB; the known failure answered ${told} of ${rounds} times`,
+    );
+    const medians = new Map([...times].map(([name, all]) => [name, median(all)]));
+    for (const [name, ms] of medians) console.log(`  ${name}: ${ms.toFixed(0)} ms`);
+    const node = medians.get("node -e 0") ?? Number.NaN;
+    const figure = (name: string, bar: number) =>
+      atMost(`hook at ${name}, of node -e 0`, (medians.get(name) ?? Number.NaN) / node, bar, " times");
+    return [
+      figure("a prompt", 1.6),
+      figure("a failure that is known", 1.6),
+      figure("a failure that is not", 1.6),
+      figure("the end of a turn", 1.3),
+      figure("the end of a turn, starting a worker", 1.3),
+    ];
+  });
+}
+
+function copy(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  copyFileSync(from, to);
+}
+
+async function fillSnapshot(path: string, folder: string): Promise<void> {
+  const store = await openSqlite({ path: join(folder, "full.db"), clock: { now: Date.now } });
+  await fill(store, instincts);
+  const ids = (await store.learning.instincts.list()).map(({ id }) => id);
+  const entries = await snapshot(store, {
+    kept: Array.from({ length: skills }, (_, n) => skill(n, ids[n] ?? "")),
+    now: Date.UTC(2026, 0, 9),
+  });
+  snapshotAt(path).save({ madeAt: Date.now(), mark: "", silent: [], foreground: "off" }, entries);
+  await store.close();
+}
+
+function skill(n: number, instinct: string): Shelved {
+  const text = `---\nname: rl-skill-${n}\ndescription: What to do about topic ${n}\n---\n${"One more line of what to do.\n".repeat(60)}`;
+  return {
+    kind: "skill",
+    name: `rl-skill-${n}`,
+    path: `/p/.claude/skills/rl-skill-${n}`,
+    root: "/p",
+    reach: n % 2 === 0 ? "draft" : "me",
+    instinct,
+    content: "",
+    changes: [],
+    at: 0,
+    state: n % 2 === 0 ? "draft" : "active",
+    text,
+    written: text,
+    belongsTo: null,
+    confidence: 0.9,
+    sessions: 2,
+    evidence: 2,
+  };
+}
+
+/** Waits until the worker that was started has come and gone: what it costs is not the hook's. */
+async function untilGone(sign: string, log: string): Promise<void> {
+  const done = join(log, "worker.json");
+  for (let waited = 0; waited < 200 && !existsSync(done); waited++) await pause();
+  for (let waited = 0; waited < 200 && existsSync(sign); waited++) await pause();
+  await pause();
+  rmSync(done, { force: true });
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 25));
+}
