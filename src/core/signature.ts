@@ -11,53 +11,60 @@ export function signatureOf(line: string): string {
 }
 
 function withoutOnce(line: string): string {
-  const numbered = /\d/.test(line);
   let text = line;
-  // To prepare a pattern costs more than to try it: without a digit most need not be.
-  for (const [pattern, by, needs] of once)
-    if (numbered || needs !== "digit")
-      text = typeof by === "string" ? text.replace(pattern, by) : text.replace(pattern, by);
+  // A pattern costs more to prepare than to try, and most have nothing to do with a line.
+  for (const [pattern, by, needs] of once) {
+    if (needs?.every((sign) => !text.includes(sign))) continue;
+    text = typeof by === "string" ? text.replace(pattern, by) : text.replace(pattern, by);
+  }
   return text.trim();
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: as `replace` takes it.
-type Replacement = readonly [RegExp, string | ((found: string, ...groups: any[]) => string), "digit"?];
+type Replacement = readonly [RegExp, string | Parameters<string["replace"]>[1], (readonly string[])?];
 
+const digit = "0123456789".split("");
+
+/** What is replaced, by what, and what of a line must have one for that. */
 const once: readonly Replacement[] = [
   [/^(?:(?:npm |remote: )?(?:error|fatal|err!?)(?::\s*|\s+|$))+/i, ""],
+  [/\d{4}-\d\d-\d\d(?:[T_ ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?/g, "N", digit],
+  [/(?<![\w:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?/g, "N", digit],
   [
-    /\d{4}-\d\d-\d\d(?:[T_ ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?/g,
-    "N",
-    "digit",
+    /\b(?:sha\d+[:-])?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\bsha(?:256|512)[:-][\w+/=]{20,}/gi,
+    "…",
+    ["-", ":"],
   ],
-  [/(?<![\w:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?/g, "N", "digit"],
-  [/\b(?:sha\d+[:-])?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\bsha(?:256|512)[:-][\w+/=]{20,}/gi, "…"],
-  [/-[a-z0-9]{8,10}-[a-z0-9]{5}\b/g, (end: string) => (/\d/.test(end) ? "-…" : end), "digit"],
+  [/-[a-z0-9]{8,10}-[a-z0-9]{5}\b/g, (end: string) => (/\d/.test(end) ? "-…" : end), digit],
   // A name with an id in brackets is made up for the moment.
-  [/[^\s()]{1,80} \([0-9a-f]{12,64}\)/g, "…"],
-  [/\b(?=[a-f]*\d)[0-9a-f]{7,64}\b/g, "…", "digit"],
-  [/\b(?=(?:[a-z]+\d+){3}|(?:\d+[a-z]+){3})[a-z0-9]{8,64}\b/gi, "…", "digit"],
+  [/[^\s()]{1,80} \([0-9a-f]{12,64}\)/g, "…", ["("]],
+  [/\b(?=[a-f]*\d)[0-9a-f]{7,64}\b/g, "…", digit],
+  [/\b(?=(?:[a-z]+\d+){3}|(?:\d+[a-z]+){3})[a-z0-9]{8,64}\b/gi, "…", digit],
   [
     /\b[a-z+]{2,12}:\/\/([^\s/"'`<>()]*)([^\s"'`<>()]*)/gi,
     (_: string, host: string, path: string) => whereOf(host, path),
+    ["://"],
   ],
-  [/(?<![\w.…/\\@:-])(?:[A-Za-z]:|~)?(?:[\\/][\w.@+~…%-]+)+[\\/]?/g, (path: string) => placeOf(path)],
-  [/(?<![\w.])\.\/(?=\w)/g, ""],
-  [/[\w.+-]{1,64}@(?=[a-z][\w-]*\.[a-z]|\d+\.\d+\.\d+\.\d+)/gi, "…@"],
-  [/(?<![\w:])\[?::1\]?(?=:\d{2,5}\b|[^\w:]|$)|\b(?:127\.0\.0\.1|0\.0\.0\.0)\b/g, "localhost", "digit"],
-  [/(?<![\w:]):::(?=\d)/g, "localhost:", "digit"],
-  [/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)/g, "host", "digit"],
-  [/\b((?:repository|project|workspace) at )['"`]?…[^\s'"`]*['"`]?/gi, "$1…"],
+  [
+    /(?<![\w.…/\\@:-])(?:[A-Za-z]:|~)?(?:[\\/][\w.@+~…%-]+)+[\\/]?/g,
+    (path: string) => placeOf(path),
+    ["/", "\\"],
+  ],
+  [/(?<![\w.])\.\/(?=\w)/g, "", ["./"]],
+  [/[\w.+-]{1,64}@(?=[a-z][\w-]*\.[a-z]|\d+\.\d+\.\d+\.\d+)/gi, "…@", ["@"]],
+  [/(?<![\w:])\[?::1\]?(?=:\d{2,5}\b|[^\w:]|$)|\b(?:127\.0\.0\.1|0\.0\.0\.0)\b/g, "localhost", digit],
+  [/(?<![\w:]):::(?=\d)/g, "localhost:", digit],
+  [/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)/g, "host", digit],
+  [/\b((?:repository|project|workspace) at )['"`]?…[^\s'"`]*['"`]?/gi, "$1…", ["…"]],
   [/\b(current branch )['"]?[^\s'"]+['"]?/gi, "$1…"],
-  [/(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|secs?|seconds?|s|min|minutes?|[KMG]i?B)\b ?)+(?=\W|$)/g, "N ", "digit"],
-  [/(?<![\w.])v?\d+(?:\.\d+)+(?:-(?:alpha|beta|rc|next|canary)[\w.]*)?/g, "N", "digit"],
+  [/(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|secs?|seconds?|s|min|minutes?|[KMG]i?B)\b ?)+(?=\W|$)/g, "N ", digit],
+  [/(?<![\w.])v?\d+(?:\.\d+)+(?:-(?:alpha|beta|rc|next|canary)[\w.]*)?/g, "N", digit],
   // The number of an error tells it from others, as do a status and the port of a service; other numbers are of the moment.
   [
     /(?<![A-Za-z\d])\d+/g,
     (digits: string, at: number, all: string) => (tells(digits, all, at) ? digits : "N"),
-    "digit",
+    digit,
   ],
-  [/\bN(?:, N)+\b/g, "N"],
+  [/\bN(?:, N)+\b/g, "N", ["N, N"]],
   [/\s+/g, " "],
   [/[\s.:;,]+$/, ""],
 ];
