@@ -275,6 +275,8 @@ export const policy = {
     startChars: 2_000,
     /** Lessons of a project that are told when a session starts, the surest. */
     startLessons: 8,
+    /** Lessons among which what is new is looked for, the newest. */
+    startNews: 40,
     /** Milliseconds after which a session that taught something is taken for ended. */
     sessionMs: 2 * 86_400_000,
     /** How sure a lesson must be before an agent is asked to write it down. */

@@ -270,7 +270,16 @@ function startRows(instincts: readonly Instinct[], { findings, kept, now, policy
     const description = parse(one.text).skill?.description ?? "";
     startOf(realm).skills.push({ name: one.name, description });
   }
-  return [...starts].map(([realm, start]) => [`start ${realm}`, start]);
+  return [...starts].map(([realm, { lessons, skills }]) => {
+    const surest = lessons.filter(({ active }) => active).slice(0, policy.show.startLessons);
+    const newest = [...lessons].sort((a, b) => b.noticedAt - a.noticedAt).slice(0, policy.show.startNews);
+    const start: Start = {
+      lessons: lessons.filter((lesson) => surest.includes(lesson) || newest.includes(lesson)),
+      // More than that is over the budget in any case.
+      skills: skills.slice(0, policy.show.startNews),
+    };
+    return [`start ${realm}`, start];
+  });
 }
 
 function realmOf({ scope, project }: Instinct): string {
