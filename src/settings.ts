@@ -13,14 +13,17 @@ export interface Settings {
   readonly suggestions: number;
   /** What the names of learned skills begin with. */
   readonly prefix: string;
+  /** Whether the agent may be asked, once a session, to write a lesson down while it has the context. */
+  readonly foreground: "off" | "ask";
 }
 
-const defaults: Settings = { learn: true, suggestions: 5, prefix: policy.skill.prefix };
+const defaults: Settings = { learn: true, suggestions: 5, prefix: policy.skill.prefix, foreground: "off" };
 
 const own = {
   learn: z.optional(z.boolean()),
   suggestions: z.optional(z.int().check(z.minimum(1), z.maximum(20))),
   prefix: z.optional(z.string().check(z.regex(/^(?:[a-z0-9]+-)*$/), z.maxLength(16))),
+  foreground: z.optional(z.enum(["off", "ask"])),
 };
 const project = z.strictObject(own);
 const user = z.strictObject({
@@ -58,6 +61,7 @@ export function settingsFor(home: Home, root: string | null, id: string | null =
       theirs.learn ?? named.find((one) => one?.learn !== undefined)?.learn ?? mine.learn ?? defaults.learn,
     suggestions: theirs.suggestions ?? mine.suggestions ?? defaults.suggestions,
     prefix: theirs.prefix ?? mine.prefix ?? defaults.prefix,
+    foreground: theirs.foreground ?? mine.foreground ?? defaults.foreground,
   };
 }
 
@@ -123,6 +127,7 @@ const hints: Readonly<Record<Key, string>> = {
   learn: "true or false",
   suggestions: "a number from 1 to 20",
   prefix: "small letters and digits, ending with a hyphen, such as rl-; or nothing",
+  foreground: "off, or ask: the agent is asked once a session to write a lesson down",
 };
 
 export function unknownKey(key: string): KnackError {

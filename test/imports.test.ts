@@ -12,7 +12,7 @@ const allowed: Record<string, readonly string[]> = {
   library: ["core", "engine", "library", "node:"],
   sources: ["core", "engine", "sources", "node:"],
   redaction: ["core", "engine", "redaction", "@secretlint/secretlint-rule-preset-recommend", "node:"],
-  agents: ["core", "engine", "agents", "node:"],
+  agents: ["core", "engine", "agents", "jsonc-parser", "node:"],
   cli: [
     "core",
     "engine",
@@ -23,6 +23,7 @@ const allowed: Record<string, readonly string[]> = {
     "config.ts",
     "settings.ts",
     "open.ts",
+    "install.ts",
     "citty",
     "node:",
   ],
@@ -43,6 +44,7 @@ const allowed: Record<string, readonly string[]> = {
     "recorder.ts",
     "node:",
   ],
+  "install.ts": ["agents", "library", "config.ts"],
   "index.ts": ["core", "engine", "open.ts", "recorder.ts"],
 };
 

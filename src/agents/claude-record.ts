@@ -1,0 +1,84 @@
+import { join } from "node:path";
+import { isObject, listOf, objectOf, textOf } from "../core/json.ts";
+import type { Library } from "../engine/ports.ts";
+import { marketplaceFolder } from "./claude-plugin.ts";
+import type { Edit, KeyPath } from "./json-text.ts";
+
+/** What an install did, so that it can be taken back. Of the settings only what Knack put in or took out is kept. */
+export interface Installed {
+  readonly settings: readonly Touched[];
+  /** For each of Claude Code's folders: what of its notes about Knack was not there before. */
+  readonly notes: readonly { readonly config: string; readonly missing: readonly string[] }[];
+}
+
+/** A settings file with Knack's keys in it. */
+export interface Touched {
+  readonly path: string;
+  /** Claude Code's folder at the time. */
+  readonly config: string;
+  /** The repository it belongs to; null for the person's own. */
+  readonly root: string | null;
+  /** The hash of what Knack wrote; what has it still is as Knack left it. */
+  readonly after: string;
+  /** Whether there was no such file. */
+  readonly isNew: boolean;
+  /** What was done to the text, in this order. */
+  readonly edits: readonly Edit[];
+  readonly keys: readonly TouchedKey[];
+  /** Folders that were made for it, the outermost first. */
+  readonly folders: readonly string[];
+  /** Whether it was kept out of git. */
+  readonly excluded: boolean;
+}
+
+export interface TouchedKey {
+  readonly path: KeyPath;
+  /** What was written there before; null where there was nothing. */
+  readonly replaced: string | null;
+  /** Whether the object around it is Knack's too. */
+  readonly isAround: boolean;
+}
+
+const nothingInstalled: Installed = { settings: [], notes: [] };
+
+export function recordPath(knackHome: string): string {
+  return join(marketplaceFolder(knackHome), "installed.json");
+}
+
+/** What was noted at installs; a note that cannot be read is as good as none. */
+export async function readRecord(library: Pick<Library, "readText">, knackHome: string): Promise<Installed> {
+  const read = await library.readText(recordPath(knackHome));
+  if (read.found !== "text") return nothingInstalled;
+  try {
+    return fromJson(JSON.parse(read.text));
+  } catch {
+    return nothingInstalled;
+  }
+}
+
+export function recordText(record: Installed): string {
+  return `${JSON.stringify(record, null, 2)}\n`;
+}
+
+function fromJson(value: unknown): Installed {
+  const record = objectOf(value);
+  return {
+    settings: listOf(record?.settings).filter(isTouched),
+    notes: listOf(record?.notes).flatMap((one) => {
+      const config = textOf(objectOf(one)?.config);
+      return config === null ? [] : [{ config, missing: texts(objectOf(one)?.missing) }];
+    }),
+  };
+}
+
+function isTouched(value: unknown): value is Touched {
+  return (
+    isObject(value) &&
+    [value.path, value.config, value.after].every((one) => typeof one === "string") &&
+    [value.edits, value.keys, value.folders].every(Array.isArray)
+  );
+}
+
+function texts(value: unknown): string[] {
+  return listOf(value).filter((one) => typeof one === "string");
+}
