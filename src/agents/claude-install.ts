@@ -126,10 +126,7 @@ export async function uninstall(
       else if (!dryRun && text !== null) await put(library, path, text, read.hash);
     }
   }
-  if (!dryRun && noted) {
-    if (noted.excluded && noted.root !== null) await library.unexclude(noted.root, path);
-    for (const folder of [...noted.folders].reverse()) await rmdir(folder).catch(() => {});
-  }
+  if (noted) acts.push(...(await includeAgain(library, noted, dryRun)));
   const rest = { ...record, settings: record.settings.filter((one) => one.path !== path) };
   const config = noted?.config ?? claudeHome(deps);
   if (!rest.settings.some((one) => one.config === config)) {
@@ -156,6 +153,22 @@ export async function uninstall(
     await rmdir(knackHome).catch(() => {}); // there is nothing in it when nothing was learned
   }
   return { acts, remaining: [] };
+}
+
+/** Takes back what was done for a settings file besides writing it. */
+async function includeAgain(
+  library: InstallDeps["library"],
+  { path, root, excluded, excludes, folders }: Touched,
+  dryRun: boolean,
+): Promise<Act[]> {
+  const isRepository = excluded && root !== null && (await isThere(join(root, ".git")));
+  if (!dryRun) {
+    if (isRepository) await library.unexclude(root, path);
+    if (excludes !== null && (await stat(excludes).catch(() => null))?.size === 0) await rm(excludes);
+    for (const folder of [...folders].reverse()) await rmdir(folder).catch(() => {});
+  }
+  if (!isRepository) return [];
+  return [{ path: join(root, ".git"), what: "write", says: `info/exclude: without ${relative(root, path)}` }];
 }
 
 // --- What is there, and what is to be ---
@@ -197,11 +210,16 @@ async function prepare(deps: InstallDeps, whom: For): Promise<Prepared> {
     });
   if (set.edits.length > 0)
     acts.push({ path, what: "write", says: set.keys.map((key) => saysOf(key)).join(", ") });
-  if (whom !== null && set.edits.length > 0 && read.found === "missing")
+  if (
+    whom !== null &&
+    set.edits.length > 0 &&
+    read.found === "missing" &&
+    (await isThere(join(whom, ".git")))
+  )
     acts.push({
-      path: join(whom, ".git", "info", "exclude"),
+      path: join(whom, ".git"),
       what: "write",
-      says: `keeps ${relative(whom, path)} out of git`,
+      says: `info/exclude: keeps ${relative(whom, path)} out of git`,
     });
   if (await hasStaleApps(settled.program, knackHome))
     acts.push({
@@ -368,6 +386,11 @@ async function recordWith(
   const { library, knackHome } = deps;
   const record = await readRecord(library, knackHome);
   const config = claudeHome(deps);
+  // Where `.git` is a file, as in a worktree, the folder it names has had its file since it was made.
+  const excludes =
+    whom !== null && hash === null && (await isFolder(join(whom, ".git")))
+      ? join(whom, ".git", "info", "exclude")
+      : null;
   const touched: Touched = {
     path,
     config,
@@ -376,8 +399,12 @@ async function recordWith(
     isNew: hash === null,
     edits: change.edits,
     keys: change.keys,
-    folders: await missingFolders(dirname(path)),
+    folders: [
+      ...(await missingFolders(dirname(path))),
+      ...(excludes === null ? [] : await missingFolders(dirname(excludes))),
+    ],
     excluded: whom !== null && hash === null,
+    excludes: excludes !== null && !(await isThere(excludes)) ? excludes : null,
   };
   const known = record.settings.find((one) => one.path === path);
   return {
@@ -421,6 +448,10 @@ function takenOut(text: string, noted: Touched | undefined, path: string, knackH
 
 function digestOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.isDirectory() === true;
 }
 
 async function isThere(path: string): Promise<boolean> {

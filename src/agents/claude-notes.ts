@@ -5,14 +5,14 @@ import { marketplaceFolder, pluginId, pluginName } from "./claude-plugin.ts";
 import { type KeyPath, valueAt, whyNotEditable, withoutKey } from "./json-text.ts";
 
 /** What Claude Code itself writes down about a plugin once it has loaded it, below its own folder. */
-const files: readonly { readonly path: string; readonly key: KeyPath; readonly empty: RegExp }[] = [
+const files = [
   { path: "plugins/known_marketplaces.json", key: [pluginName], empty: /^\s*\{\s*\}\s*$/ },
   {
     path: "plugins/installed_plugins.json",
     key: ["plugins", pluginId],
     empty: /^\s*\{\s*"version":\s*\d+,\s*"plugins":\s*\{\s*\}\s*\}\s*$/,
   },
-];
+] as const satisfies readonly { path: string; key: KeyPath; empty: RegExp }[];
 /** Folders that are Knack's alone, and then those that Claude Code makes for any plugin. */
 const ownFolders = [`plugins/cache/${pluginName}`, `plugins/data/${pluginName}-${pluginName}`];
 const sharedFolders = ["plugins/cache", "plugins/data", "plugins/marketplaces", "plugins"];
@@ -38,13 +38,13 @@ export async function removeNotes(
   missing: ReadonlySet<string>,
   { knackHome, dryRun }: { readonly knackHome: string; readonly dryRun: boolean },
 ): Promise<string[]> {
+  if (await isElsewhere(library, config, knackHome)) return [];
   const changed: string[] = [];
   for (const { path, key, empty } of files) {
     const full = join(config, path);
     const read = await library.readText(full);
     if (read.found !== "text" || whyNotEditable(read.text) !== null) continue;
-    const isOurs = missing.has(noteOf(path, key)) && !isElsewhere(valueAt(read.text, key), knackHome);
-    const text = isOurs ? withoutKey(read.text, key) : read.text;
+    const text = missing.has(noteOf(path, key)) ? withoutKey(read.text, key) : read.text;
     const goes = missing.has(path) && empty.test(text);
     if (text === read.text && !goes) continue;
     changed.push(full);
@@ -68,9 +68,14 @@ function noteOf(path: string, key: KeyPath): string {
   return `${path}#${key.at(-1)}`;
 }
 
-/** A marketplace of this name that somebody has since added from another place is theirs. */
-function isElsewhere(note: unknown, knackHome: string): boolean {
-  const place = (note as { installLocation?: unknown } | undefined)?.installLocation;
+/** A marketplace of this name that somebody has since added from another place is theirs, and so is its plugin. */
+async function isElsewhere(
+  library: Pick<Library, "readText">,
+  config: string,
+  knackHome: string,
+): Promise<boolean> {
+  const read = await library.readText(join(config, files[0].path));
+  const place = read.found === "text" && valueAt(read.text, [...files[0].key, "installLocation"]);
   return typeof place === "string" && place !== marketplaceFolder(knackHome);
 }
 

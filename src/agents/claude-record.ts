@@ -29,6 +29,8 @@ export interface Touched {
   readonly folders: readonly string[];
   /** Whether it was kept out of git. */
   readonly excluded: boolean;
+  /** The file that was made for that; null where there was one. */
+  readonly excludes: string | null;
 }
 
 export interface TouchedKey {

@@ -29,7 +29,8 @@ export function whyNotEditable(text: string): string | null {
   const { body, root } = documentOf(text, errors);
   if (body.trim() === "") return null;
   const [first] = errors;
-  if (first) return `${printParseErrorCode(first.error)} on line ${lineOf(body, first.offset)}`;
+  if (first)
+    return `it is no JSON (${printParseErrorCode(first.error)} on line ${lineOf(body, first.offset)})`;
   return root?.type === "object" ? null : "it is no JSON object";
 }
 

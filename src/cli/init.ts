@@ -14,7 +14,7 @@ import { installDeps } from "../install.ts";
 import { openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { set, settingsFor, settingsIn } from "../settings.ts";
-import { offLine, onWire, tellActs, tellInstall } from "./install.ts";
+import { offLine, onWire, tellActs } from "./install.ts";
 import { askYesNo, canAsk } from "./keep.ts";
 import { learnAloud, timeBox } from "./learn.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
@@ -84,7 +84,7 @@ function planLines(
     `Found Claude Code: ${short(found.config ?? found.program ?? "", env)}`,
     ...(acts.length === 0
       ? ["Knack is installed in it already."]
-      : ["To install Knack in it, this", ...tellActs(acts, env)]),
+      : ["Installing Knack there", ...tellActs(acts, env)]),
     ...(overrules ? [offLine({ acts, overrules, ...plan }, env)] : []),
     paths.length === 0
       ? `There is no session of the last ${days} days to learn from yet.`
@@ -132,7 +132,8 @@ async function setUp(
 ): Promise<number> {
   const { env } = surroundings;
   const home = homeOf(env);
-  if (!json) printLines(["", ...tellInstall(installation, { dryRun: false, project: null, env }), ""]);
+  if (!json && installation.acts.length > 0)
+    printLines(["", "Installed Knack in Claude Code. It is there from the next session on."]);
   if (foreground !== null) set(home, null, "foreground", foreground);
   const learned = await learnLatest(paths, json, surroundings);
   const doctor = callDoctor(installation.program, json, env);
