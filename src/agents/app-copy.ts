@@ -1,6 +1,7 @@
-import { cp, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import type { Program } from "./claude-plugin.ts";
+import { isThere } from "./settings-file.ts";
 
 /** Where Knack keeps copies of itself. */
 function appFolder(knackHome: string): string {
@@ -47,17 +48,12 @@ export async function copyApp({ from, to }: { readonly from: string; readonly to
   }
 }
 
-/** Whether there are copies that this program does not run from. */
-export async function hasStaleApps(program: Program, knackHome: string): Promise<boolean> {
-  return (await staleApps(program, knackHome)).length > 0;
-}
-
-/** Removes the copies that this program does not run from. */
 export async function removeStaleApps(program: Program, knackHome: string): Promise<void> {
   for (const path of await staleApps(program, knackHome)) await rm(path, { recursive: true, force: true });
 }
 
-async function staleApps(program: Program, knackHome: string): Promise<string[]> {
+/** The copies that this program does not run from. */
+export async function staleApps(program: Program, knackHome: string): Promise<string[]> {
   const folder = appFolder(knackHome);
   const names = await readdir(folder).catch(() => []);
   return names.map((name) => join(folder, name)).filter((path) => !program.hook.startsWith(path + sep));
@@ -70,11 +66,4 @@ export async function removeApps(knackHome: string): Promise<void> {
 
 export async function hasApps(knackHome: string): Promise<boolean> {
   return isThere(appFolder(knackHome));
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,14 +1,15 @@
 import { join } from "node:path";
-import { isObject, listOf, objectOf, textOf } from "../core/json.ts";
+import { isObject, listOf, objectOf } from "../core/json.ts";
 import type { Library } from "../engine/ports.ts";
+import type { NotesBefore } from "./claude-notes.ts";
 import { marketplaceFolder } from "./claude-plugin.ts";
 import type { Edit, KeyPath } from "./json-text.ts";
 
 /** What an install did, so that it can be taken back. Of the settings only what Knack put in or took out is kept. */
 export interface Installed {
   readonly settings: readonly Touched[];
-  /** For each of Claude Code's folders: what of its notes about Knack was not there before. */
-  readonly notes: readonly { readonly config: string; readonly missing: readonly string[] }[];
+  /** How the notes in each of Claude Code's folders were before. */
+  readonly notes: readonly NotesBefore[];
 }
 
 /** A settings file with Knack's keys in it. */
@@ -66,10 +67,7 @@ function fromJson(value: unknown): Installed {
   const record = objectOf(value);
   return {
     settings: listOf(record?.settings).filter(isTouched),
-    notes: listOf(record?.notes).flatMap((one) => {
-      const config = textOf(objectOf(one)?.config);
-      return config === null ? [] : [{ config, missing: texts(objectOf(one)?.missing) }];
-    }),
+    notes: listOf(record?.notes).filter(isNotes),
   };
 }
 
@@ -81,6 +79,8 @@ function isTouched(value: unknown): value is Touched {
   );
 }
 
-function texts(value: unknown): string[] {
-  return listOf(value).filter((one) => typeof one === "string");
+function isNotes(value: unknown): value is NotesBefore {
+  return (
+    isObject(value) && typeof value.config === "string" && [value.files, value.missing].every(Array.isArray)
+  );
 }

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import {
-  type Act,
   findClaude,
   type Installation,
   install as installClaude,
   planInstall,
 } from "../agents/claude-install.ts";
+import type { Act } from "../agents/deed.ts";
 import { KnackError } from "../core/errors.ts";
 import { installDeps } from "../install.ts";
 import { askYesNo, canAsk } from "./keep.ts";

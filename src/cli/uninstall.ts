@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { uninstall as uninstallClaude } from "../agents/claude-install.ts";
+import { planUninstall, uninstall as uninstallClaude } from "../agents/claude-uninstall.ts";
 import { homeOf } from "../config.ts";
 import { installDeps } from "../install.ts";
 import { projectFolder, refuseOthers, tellActs } from "./install.ts";
@@ -18,7 +18,10 @@ export const uninstall = defineVerb({
     refuseOthers("uninstall", args._);
     const project = args.project ? projectFolder(process.cwd()) : null;
     const dryRun = args["dry-run"] === true;
-    const { acts, remaining } = await uninstallClaude(installDeps(env, program), project, { dryRun });
+    const { acts, remaining } = await (dryRun ? planUninstall : uninstallClaude)(
+      installDeps(env, program),
+      project,
+    );
     const { folder, database } = homeOf(env);
     const kept = existsSync(database) ? folder : null;
     if (args.json) {

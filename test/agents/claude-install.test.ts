@@ -14,7 +14,8 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, it, test } from "vitest";
-import { type InstallDeps, install, planInstall, uninstall } from "../../src/agents/claude-install.ts";
+import { type InstallDeps, install, planInstall } from "../../src/agents/claude-install.ts";
+import { planUninstall, uninstall } from "../../src/agents/claude-uninstall.ts";
 import { withKey } from "../../src/agents/json-text.ts";
 import { createLibrary } from "../../src/library/index.ts";
 import { root } from "../helpers/knack.ts";
@@ -41,8 +42,6 @@ function person(): InstallDeps & { readonly settings: string } {
     settings: join(home, ".claude/settings.json"),
   };
 }
-
-const forReal = { dryRun: false };
 
 /** Everything below a folder: files with text, mode and time, links with their target, and folders. */
 function traceOf(folder: string): unknown {
@@ -92,7 +91,7 @@ describe("settings", () => {
       },
     });
     if (before !== null) expect(statSync(own.settings).mode & 0o777).toBe(0o640);
-    await uninstall(own, null, forReal);
+    await uninstall(own, null);
     expect(filesIn(own.home)).toEqual(first);
     expect(existsSync(own.knackHome)).toBe(false);
     if (before !== null) expect(statSync(own.settings).mode & 0o777).toBe(0o640);
@@ -106,7 +105,7 @@ describe("settings", () => {
         const before = readFileSync(own.settings);
         await install(own, null);
         expect(readFileSync(own.settings).equals(before)).toBe(false);
-        await uninstall(own, null, forReal);
+        await uninstall(own, null);
         expect(readFileSync(own.settings).equals(before)).toBe(true);
       }),
       { numRuns: 60 },
@@ -126,7 +125,7 @@ describe("settings", () => {
         const installed = readFileSync(own.settings, "utf8");
         const text = changed(installed, change);
         writeFileSync(own.settings, text);
-        await uninstall(own, null, forReal);
+        await uninstall(own, null);
         const more =
           change.how === "a key more" ? { "their own": JSON.parse(JSON.stringify(change.value)) } : {};
         expect(said(readFileSync(own.settings, "utf8"))).toEqual({ ...document, ...more });
@@ -152,7 +151,7 @@ describe("settings", () => {
       const own = person();
       await install(own, null);
       writeFileSync(own.settings, rewrite(readFileSync(own.settings, "utf8")));
-      await uninstall(own, null, forReal);
+      await uninstall(own, null);
       expect(existsSync(own.settings) ? readFileSync(own.settings, "utf8") : null).toBe(left);
     }
   });
@@ -166,7 +165,7 @@ describe("settings", () => {
     await install(own, null);
     expect(lstatSync(own.settings).isSymbolicLink()).toBe(true);
     expect(readFileSync(real, "utf8")).toContain("knack@knack");
-    await uninstall(own, null, forReal);
+    await uninstall(own, null);
     expect(lstatSync(own.settings).isSymbolicLink()).toBe(true);
     expect(readFileSync(real, "utf8")).toBe("{}\n");
   });
@@ -233,7 +232,7 @@ describe("settings", () => {
     const own = person();
     await install(own, null);
     writeFileSync(own.settings, "{");
-    await expect(uninstall(own, null, forReal)).rejects.toMatchObject({
+    await expect(uninstall(own, null)).rejects.toMatchObject({
       hint: expect.stringContaining("knack@knack out by hand"),
     });
     expect(readFileSync(own.settings, "utf8")).toBe("{");
@@ -251,7 +250,7 @@ describe("a person's own word", () => {
       own.settings,
       JSON.stringify({ ...JSON.parse(readFileSync(own.settings, "utf8")), model: "x" }),
     );
-    await uninstall(own, null, forReal);
+    await uninstall(own, null);
     expect(JSON.parse(readFileSync(own.settings, "utf8"))).toEqual({
       enabledPlugins: { "knack@knack": false },
       model: "x",
@@ -267,7 +266,7 @@ describe("a person's own word", () => {
       readFileSync(own.settings, "utf8").replace('"knack@knack":true', '"knack@knack":false'),
     );
     expect((await install(own, null)).overrules).toBe(true);
-    await uninstall(own, null, forReal);
+    await uninstall(own, null);
     expect(JSON.parse(readFileSync(own.settings, "utf8"))).toEqual({ model: "x" });
   });
 
@@ -277,7 +276,7 @@ describe("a person's own word", () => {
     const theirs =
       '{"extraKnownMarketplaces":{"knack":{"source":{"source":"github","repo":"a/b"}}},"enabledPlugins":{"knack@knack":true}}';
     writeFileSync(own.settings, theirs);
-    await uninstall(own, null, forReal);
+    await uninstall(own, null);
     expect(readFileSync(own.settings, "utf8")).toBe(theirs);
     expect(existsSync(own.knackHome)).toBe(false);
   });
@@ -344,7 +343,7 @@ describe("an install", () => {
       "1.3.0",
     );
     expect(statSync(own.settings).mtimeMs).toBeCloseTo(past.getTime(), -1);
-    await uninstall(own, null, forReal);
+    await uninstall(own, null);
     expect(existsSync(own.settings)).toBe(false);
   });
 
@@ -366,7 +365,7 @@ describe("an install", () => {
     writeFileSync(own.settings, '{"model": "x"}');
     await install(own, null);
     rmSync(join(own.knackHome, "agents/claude/installed.json"));
-    await uninstall(own, null, forReal);
+    await uninstall(own, null);
     expect(JSON.parse(readFileSync(own.settings, "utf8"))).toEqual({
       model: "x",
       enabledPlugins: {},
@@ -379,6 +378,7 @@ describe("an install", () => {
     const own = person();
     const repository = join(own.home, "work/harbor api");
     mkdirSync(join(repository, ".git"), { recursive: true });
+    writeFileSync(join(repository, ".git/HEAD"), "ref: refs/heads/main\n");
     const before = filesIn(own.home);
     await install(own, repository);
     const local = join(repository, ".claude/settings.local.json");
@@ -389,9 +389,9 @@ describe("an install", () => {
     expect(existsSync(own.settings)).toBe(false);
     expect((await install(own, repository)).acts).toEqual([]);
     await install(own, null);
-    expect((await uninstall(own, null, forReal)).remaining).toEqual([local]);
+    expect((await uninstall(own, null)).remaining).toEqual([local]);
     expect(existsSync(join(own.knackHome, "agents/claude/knack"))).toBe(true);
-    await uninstall(own, repository, forReal);
+    await uninstall(own, repository);
     expect(filesIn(own.home)).toEqual(before);
     expect(existsSync(join(repository, ".claude"))).toBe(false);
     expect(existsSync(join(repository, ".git/info"))).toBe(false);
@@ -405,7 +405,7 @@ describe("an install", () => {
     writeFileSync(join(repository, ".claude/settings.local.json"), '{"model": "x"}');
     await install(own, repository);
     expect(existsSync(join(repository, ".git/info"))).toBe(false);
-    await uninstall(own, repository, forReal);
+    await uninstall(own, repository);
     expect(readFileSync(join(repository, ".claude/settings.local.json"), "utf8")).toBe('{"model": "x"}');
   });
 });
@@ -433,9 +433,9 @@ describe("Claude Code's own notes", () => {
     note(own, "plugins/cache/knack/knack/1.2.3/x.json", {});
     mkdirSync(join(own.home, ".claude/plugins/data/knack-knack"), { recursive: true });
     mkdirSync(join(own.home, ".claude/plugins/marketplaces"));
-    const planned = await uninstall(own, null, { dryRun: true });
+    const planned = await planUninstall(own, null);
     expect(existsSync(join(own.home, ".claude", marketplaces))).toBe(true);
-    expect(await uninstall(own, null, forReal)).toEqual(planned);
+    expect(await uninstall(own, null)).toEqual(planned);
     expect(filesIn(own.home)).toEqual(before);
     expect(existsSync(join(own.home, ".claude/plugins"))).toBe(false);
   });
@@ -448,7 +448,7 @@ describe("Claude Code's own notes", () => {
     await install(own, null);
     note(own, marketplaces, { other: { installLocation: "/x" }, ...known(own) });
     note(own, plugins, { version: 2, plugins: { "a@other": [], "knack@knack": [{ scope: "user" }] } });
-    await uninstall(own, null, forReal);
+    await uninstall(own, null);
     expect(filesIn(own.home)).toEqual(before);
   });
 
@@ -457,7 +457,7 @@ describe("Claude Code's own notes", () => {
     note(own, plugins, { version: 2, plugins: { "knack@knack": [{ scope: "user" }] } });
     await install(own, null);
     note(own, marketplaces, { knack: { installLocation: "/clone" } });
-    await uninstall(own, null, forReal);
+    await uninstall(own, null);
     expect(Object.keys(filesIn(join(own.home, ".claude"))).sort()).toEqual([plugins, marketplaces]);
   });
 });
@@ -501,7 +501,7 @@ describe("a Knack that npx runs", () => {
     expect(existsSync(join(app, "1.1.0"))).toBe(false);
     expect(paths().hook).toBe(own.program.hook);
     await install(first, null);
-    await uninstall(first, null, forReal);
+    await uninstall(first, null);
     expect(existsSync(own.knackHome)).toBe(false);
   });
 });

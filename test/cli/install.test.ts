@@ -96,6 +96,7 @@ describe("knack install claude", () => {
     const sub = join(home, "work/harbor/src");
     mkdirSync(sub, { recursive: true });
     mkdirSync(join(home, "work/harbor/.git"));
+    writeFileSync(join(home, "work/harbor/.git/HEAD"), "ref: refs/heads/main\n");
     const before = filesIn(home);
     const options = { home, cwd: sub };
     const { stdout } = await knack(["install", "claude", "--project"], options);

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type InstallDeps, install, uninstall } from "../../src/agents/claude-install.ts";
+import { type InstallDeps, install } from "../../src/agents/claude-install.ts";
+import { uninstall } from "../../src/agents/claude-uninstall.ts";
 import { createLibrary } from "../../src/library/index.ts";
 import { jsonLines, root } from "../helpers/knack.ts";
 import { filesIn } from "../helpers/machine.ts";
@@ -119,7 +120,7 @@ describe("Knack in Claude Code", () => {
 
     // Claude Code has written notes of its own by now.
     expect(configOf(played.home)["plugins/known_marketplaces.json"]).toContain("knack");
-    await uninstall(own, null, { dryRun: false });
+    await uninstall(own, null);
     expect(configOf(played.home)).toEqual({ "settings.json": settings });
     expect(existsSync(join(played.home, ".claude/plugins/data"))).toBe(false);
     expect(existsSync(own.knackHome)).toBe(false);
@@ -134,6 +135,7 @@ describe("Knack in Claude Code", () => {
         const config = join(dirname(project), ".claude");
         mkdirSync(config);
         mkdirSync(join(project, ".git"));
+        writeFileSync(join(project, ".git/HEAD"), "ref: refs/heads/main\n");
         const projects = { [project]: { hasTrustDialogAccepted: trusted } };
         writeFileSync(join(config, ".claude.json"), JSON.stringify({ projects }));
         await install(depsFor(dirname(project)), project);
@@ -141,9 +143,9 @@ describe("Knack in Claude Code", () => {
     });
     expect(startOf(played).plugins.some(({ source }) => source === "knack@knack")).toBe(trusted);
     expect(recordedBy(played).length > 0).toBe(trusted);
-    await uninstall(depsFor(played.home), played.project, { dryRun: false });
+    await uninstall(depsFor(played.home), played.project);
     expect(configOf(played.home)).toEqual({});
-    expect(filesIn(played.project)).toEqual({});
+    expect(Object.keys(filesIn(played.project))).toEqual([".git/HEAD"]);
   });
 });
 
