@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { constants, existsSync } from "node:fs";
-import { access } from "node:fs/promises";
+import { access, rmdir } from "node:fs/promises";
 import { delimiter, dirname, join, relative } from "node:path";
 import { KnackError } from "../core/errors.ts";
 import type { Library } from "../engine/ports.ts";
-import { copyApp, removeStaleApps, settle, staleApps } from "./app-copy.ts";
+import { copyApp, removeApps, removeStaleApps, settle, staleApps } from "./app-copy.ts";
 import { readNotes } from "./claude-notes.ts";
 import { generatePlugin, marketplaceFolder, type Program } from "./claude-plugin.ts";
 import { type Installed, readRecord, recordPath, recordText, type Touched } from "./claude-record.ts";
@@ -59,7 +59,11 @@ export async function install(deps: InstallDeps, whom: For): Promise<Installatio
   try {
     for (const deed of deeds) await deed.perform();
   } catch (error) {
-    if (isFirst) await removePlugin(deps.knackHome);
+    if (isFirst) {
+      await removePlugin(deps.knackHome);
+      await removeApps(deps.knackHome);
+      await rmdir(deps.knackHome).catch(() => {});
+    }
     throw error;
   }
   return installation;

@@ -357,7 +357,22 @@ describe("an install", () => {
           : own.library.writeText(path, text, options),
     };
     await expect(install({ ...own, library }, null)).rejects.toMatchObject({ hint: "Try again." });
-    expect(existsSync(join(own.knackHome, "agents"))).toBe(false);
+    expect(existsSync(own.knackHome)).toBe(false);
+  });
+
+  test("that was killed before it wrote the settings is taken back, or made good, all the same", async () => {
+    for (const next of [uninstall, install]) {
+      const own = person();
+      writeFileSync(own.settings, '{"model": "x"}');
+      await install(own, null);
+      const installed = readFileSync(own.settings, "utf8");
+      writeFileSync(own.settings, '{"model": "x"}');
+      await next(own, null);
+      expect(readFileSync(own.settings, "utf8")).toBe(next === install ? installed : '{"model": "x"}');
+      await uninstall(own, null);
+      expect(readFileSync(own.settings, "utf8")).toBe('{"model": "x"}');
+      expect(existsSync(own.knackHome)).toBe(false);
+    }
   });
 
   test("without its notes is still found by its marketplace and taken out", async () => {
@@ -459,6 +474,33 @@ describe("Claude Code's own notes", () => {
     note(own, marketplaces, { knack: { installLocation: "/clone" } });
     await uninstall(own, null);
     expect(Object.keys(filesIn(join(own.home, ".claude"))).sort()).toEqual([plugins, marketplaces]);
+  });
+});
+
+describe("a Knack from a marketplace", () => {
+  test("gives way to an install, and is back when that goes", async () => {
+    const own = person();
+    const source = { source: "directory", path: "/clone" };
+    const settings = {
+      extraKnownMarketplaces: { knack: { source } },
+      enabledPlugins: { "knack@knack": true },
+    };
+    writeFileSync(own.settings, JSON.stringify(settings, null, 2));
+    const notes = join(own.home, ".claude/plugins/known_marketplaces.json");
+    mkdirSync(dirname(notes));
+    const theirs = JSON.stringify({ knack: { source, installLocation: "/clone" }, other: {} }, null, 2);
+    writeFileSync(notes, theirs);
+    const before = filesIn(own.home);
+    const { acts } = await install(own, null);
+    expect(acts.at(-1)?.says).toMatch(/^sets extraKnownMarketplaces\.knack, which was \{ "source"/);
+    // What Claude Code makes of it at its next start.
+    const ours = {
+      ...settings.extraKnownMarketplaces.knack,
+      installLocation: join(own.knackHome, "agents/claude"),
+    };
+    writeFileSync(notes, JSON.stringify({ knack: ours, other: {} }, null, 2));
+    await uninstall(own, null);
+    expect(filesIn(own.home)).toEqual(before);
   });
 });
 
