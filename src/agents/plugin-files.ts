@@ -54,7 +54,8 @@ export async function removePlugin(knackHome: string): Promise<void> {
 
 async function strays(folder: string, files: readonly FileText[]): Promise<string[]> {
   const known = new Set([...files.map(({ path }) => path), "installed.json"]);
-  return (await filesBelow(folder)).filter((path) => !known.has(path));
+  // What another Knack is writing just now is no stray.
+  return (await filesBelow(folder)).filter((path) => !known.has(path) && !path.includes(".knack-"));
 }
 
 /** Files below a folder, as paths with `/`. */

@@ -47,7 +47,10 @@ export async function put(
   const done = await library.writeText(path, text, {
     expecting: expecting === undefined ? found : expecting,
   });
-  if (!done.written) throw changedMeanwhile(path);
+  if (done.written) return;
+  // Another Knack may have been at the same work.
+  const now = await library.readText(path);
+  if (now.found !== "text" || now.text !== text) throw changedMeanwhile(path);
 }
 
 /** Removes a file that is as the caller has seen it. */

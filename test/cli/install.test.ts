@@ -141,6 +141,17 @@ describe("knack install claude", () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: `knack: ${says}\n  knack ${words[0]} claude\n` });
   });
 
+  test("may run several times at once", async () => {
+    const { home, settings, run } = person();
+    const before = filesIn(home);
+    const ran = await Promise.all(Array.from({ length: 4 }, () => run("install", "claude")));
+    expect(ran.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array(4).fill({ code: 0, stderr: "" }));
+    expect(JSON.parse(readFileSync(settings, "utf8")).enabledPlugins).toEqual({ "knack@knack": true });
+    expect((await run("install", "claude")).stdout).toContain("nothing was changed");
+    await run("uninstall", "claude");
+    expect(filesIn(home)).toEqual(before);
+  });
+
   test("refuses broken settings by name", async () => {
     const { home, settings, run } = person("{oops");
     const before = filesIn(home);
