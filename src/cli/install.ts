@@ -26,6 +26,7 @@ export const install = defineVerb({
     refuseOthers("install", args._);
     const deps = installDeps(env, program);
     const whom = args.project ? projectFolder(process.cwd()) : null;
+    const found = await findClaude(deps);
     const plan = await planInstall(deps, whom);
     const dryRun = args["dry-run"] === true;
     if (!args.json && plan.overrules) printLines([offLine(plan, env)]);
@@ -36,7 +37,7 @@ export const install = defineVerb({
     else if (may)
       printLines([
         ...tellInstall(plan, { dryRun, project: whom, env }),
-        ...((await findClaude(deps)).config === null && !dryRun ? [notFoundLine] : []),
+        ...(found.config === null && found.program === null ? [notFoundLine] : []),
       ]);
     else printLines(["Nothing was changed. --yes switches it on."]);
     return may ? 0 : 1;

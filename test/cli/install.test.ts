@@ -1,7 +1,9 @@
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -9,7 +11,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knack, type Ran, root } from "../helpers/knack.ts";
 import { filesIn, machine } from "../helpers/machine.ts";
@@ -152,6 +154,16 @@ describe("knack install claude", () => {
     expect(filesIn(home)).toEqual(before);
   });
 
+  test("says so where Claude Code is not here yet, and waits for it", async () => {
+    const home = tempFolder();
+    const env = { PATH: "/usr/bin:/bin" };
+    const { code, stdout } = await knack(["install", "claude"], { home, env });
+    expect(code).toBe(0);
+    expect(stdout).toContain("Claude Code itself was not found on this machine");
+    await knack(["uninstall", "claude"], { home, env });
+    expect(readdirSync(home)).toEqual([]);
+  });
+
   test("refuses broken settings by name", async () => {
     const { home, settings, run } = person("{oops");
     const before = filesIn(home);
@@ -160,6 +172,19 @@ describe("knack install claude", () => {
     expect(stderr).toContain(`${settings} cannot be changed: it is no JSON`);
     expect(stderr).toContain("nothing was changed");
     expect(filesIn(home)).toEqual(before);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("leaves no trace where the folder may not be written", async () => {
+    const { home } = person(null);
+    chmodSync(home, 0o777);
+    chmodSync(dirname(home), 0o755);
+    chmodSync(join(home, ".claude"), 0o555);
+    const { code, stdout, stderr } = await knack(["install", "claude"], { home, uid: 65534 });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`Cannot change ${join(home, ".claude/settings.json")}`);
+    expect(stderr).toContain("may be written by you");
+    expect(filesIn(home)).toEqual({});
+    expect(existsSync(join(home, ".knack"))).toBe(false);
   });
 
   test("from npx's cache runs on when the cache is gone", async () => {
