@@ -30,8 +30,11 @@ async function bundle(sources) {
       KNACK_VERSION: JSON.stringify(version),
       KNACK_BUILD: JSON.stringify(sources.slice(0, 16)),
     },
-    // Its build for Node is CommonJS and asks for Node's modules by `require`, which an ESM bundle does not have.
-    alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
+    // Their builds for Node are CommonJS and ask for modules by `require`, which an ESM bundle does not have.
+    alias: {
+      yaml: join(root, "node_modules/yaml/browser/index.js"),
+      "jsonc-parser": join(root, "node_modules/jsonc-parser/lib/esm/main.js"),
+    },
     logLevel: "warning",
   };
   // What is native or loaded late stays outside; the rest goes into the bundle, because starting quickly matters.

@@ -11,32 +11,33 @@ export interface Settings {
   readonly learn: boolean;
   /** Whether agents are told what is known. */
   readonly show: boolean;
-  /** Whether an agent may be asked, once in a session, to write a lesson down. */
-  readonly foreground: "off" | "ask";
   /** How many lessons are suggested at once. */
   readonly suggestions: number;
   /** What the names of learned skills begin with. */
   readonly prefix: string;
+  /** Whether the agent may be asked, once a session, to write a lesson down while it has the context. */
+  readonly foreground: "off" | "ask";
 }
 
 const defaults: Settings = {
   learn: true,
   show: true,
-  foreground: "off",
   suggestions: 5,
   prefix: policy.skill.prefix,
+  foreground: "off",
 };
 
 const own = {
   learn: z.optional(z.boolean()),
   show: z.optional(z.boolean()),
-  foreground: z.optional(z.enum(["off", "ask"])),
   suggestions: z.optional(z.int().check(z.minimum(1), z.maximum(20))),
   prefix: z.optional(z.string().check(z.regex(/^(?:[a-z0-9]+-)*$/), z.maxLength(16))),
 };
+/** What nobody may decide for another, and so no project. */
+const personal = { ...own, foreground: z.optional(z.enum(["off", "ask"])) };
 const project = z.strictObject(own);
 const user = z.strictObject({
-  ...own,
+  ...personal,
   projects: z.optional(
     z.record(z.string(), z.strictObject({ learn: z.optional(z.boolean()), show: z.optional(z.boolean()) })),
   ),
@@ -46,7 +47,7 @@ type Own = z.infer<typeof project>;
 type User = z.infer<typeof user>;
 
 export type Key = keyof Settings;
-export const keys = Object.keys(own) as Key[];
+export const keys = Object.keys(personal) as Key[];
 
 /** Whose settings: a file, and what it may say. */
 interface Scope<T> {
@@ -72,9 +73,9 @@ export function settingsFor(home: Home, root: string | null, id: string | null =
   return {
     learn: decided("learn"),
     show: decided("show"),
-    foreground: theirs.foreground ?? mine.foreground ?? defaults.foreground,
     suggestions: theirs.suggestions ?? mine.suggestions ?? defaults.suggestions,
     prefix: theirs.prefix ?? mine.prefix ?? defaults.prefix,
+    foreground: mine.foreground ?? defaults.foreground,
   };
 }
 
@@ -116,7 +117,7 @@ export function brokenSettings(home: Home, roots: Iterable<string | null>): stri
 }
 
 /** What one file says. */
-export function settingsIn(home: Home, root: string | null): Own {
+export function settingsIn(home: Home, root: string | null): Omit<User, "projects"> {
   const { projects: _, ...rest }: User = root === null ? read(userScope(home)) : read(projectScope(root));
   return rest;
 }
@@ -130,6 +131,10 @@ export function set(
   dryRun = false,
 ): { path: string; value: unknown } {
   if (!keys.includes(key as Key)) throw unknownKey(key);
+  if (root !== null && !(key in own))
+    throw new KnackError("WRONG_USAGE", `No project decides about ${key}.`, {
+      hint: `For yourself: knack config set ${key} ${value}`,
+    });
   const { path, schema } = root === null ? userScope(home) : projectScope(root);
   const typed = key === "prefix" ? value : jsonOf(value);
   const next = { ...(read({ path, schema: schema as z.ZodMiniType<User> }) ?? {}), [key]: typed };
@@ -149,9 +154,9 @@ export function set(
 const hints: Readonly<Record<Key, string>> = {
   learn: "true or false",
   show: "true or false",
-  foreground: "off or ask",
   suggestions: "a number from 1 to 20",
   prefix: "small letters and digits, ending with a hyphen, such as rl-; or nothing",
+  foreground: "off, or ask: the agent is asked once a session to write a lesson down",
 };
 
 export function unknownKey(key: string): KnackError {

@@ -12,9 +12,9 @@ const allowed: Record<string, readonly string[]> = {
   library: ["core", "engine", "library", "node:"],
   sources: ["core", "engine", "sources", "node:"],
   redaction: ["core", "engine", "redaction", "@secretlint/secretlint-rule-preset-recommend", "node:"],
-  agents: ["core", "engine", "agents", "node:"],
   hook: ["core", "engine", "sources", "store", "hook", "config.ts", "node:"],
   worker: ["core", "engine", "hook", "store", "worker", "config.ts", "open.ts", "node:"],
+  agents: ["core", "engine", "agents", "jsonc-parser", "node:"],
   cli: [
     "core",
     "engine",
@@ -26,6 +26,7 @@ const allowed: Record<string, readonly string[]> = {
     "config.ts",
     "settings.ts",
     "open.ts",
+    "install.ts",
     "citty",
     "node:",
   ],
@@ -46,6 +47,7 @@ const allowed: Record<string, readonly string[]> = {
     "recorder.ts",
     "node:",
   ],
+  "install.ts": ["agents", "library", "config.ts"],
   "index.ts": ["core", "engine", "open.ts", "recorder.ts"],
 };
 

@@ -60,7 +60,8 @@ const claude: Agent = {
   }),
 };
 
-function claudeHome({ home, env }: Surroundings): string {
+/** The folder in which Claude Code keeps its things. */
+export function claudeHome({ home, env }: Surroundings): string {
   return env.CLAUDE_CONFIG_DIR?.split(",")[0]?.trim() || join(home, ".claude");
 }
 

@@ -16,5 +16,12 @@ else {
     env: process.env,
     examples: fileURLToPath(new URL("../examples/sessions", import.meta.url)),
     redactionThread: new URL("./redaction-thread.js", import.meta.url),
+    program: {
+      version,
+      node: process.execPath,
+      cli: fileURLToPath(new URL("./cli.js", import.meta.url)),
+      hook: fileURLToPath(new URL("./hook.cjs", import.meta.url)),
+      template: fileURLToPath(new URL("../plugin", import.meta.url)),
+    },
   });
 }

@@ -6,7 +6,7 @@ import { defineVerb } from "./main.ts";
 import { printJson, printLines } from "./terminal.ts";
 
 export const config = defineVerb({
-  about: "Your settings, and a project's, which go first: learn, suggestions, prefix.",
+  about: "Your settings, and a project's, which go first: learn, suggestions, prefix, foreground.",
   args: {
     words: {
       type: "positional",

@@ -132,10 +132,16 @@ function choiceOf(reach: Reach, text: string | undefined) {
 /** Shows what would be written, and asks once more; null when the person left. */
 async function askSure(preview: readonly string[]): Promise<boolean | null> {
   printLines(preview);
+  return askYesNo("Write it?", true);
+}
+
+/** A person's yes or no; null when they left. */
+export async function askYesNo(question: string, standard: boolean): Promise<boolean | null> {
   for (;;) {
-    const answer = (await ask("Write it? [Y/n] "))?.trim().toLowerCase();
+    const answer = (await ask(`${question} ${standard ? "[Y/n]" : "[y/N]"} `))?.trim().toLowerCase();
     if (answer === undefined) return null;
-    if (["", "y", "yes"].includes(answer)) return true;
+    if (answer === "") return standard;
+    if (["y", "yes"].includes(answer)) return true;
     if (["n", "no"].includes(answer)) return false;
   }
 }

@@ -112,7 +112,7 @@ async function learnFrom(
   const knack = await openKnack({ env, redactor, dryRun: flags.dryRun });
   try {
     if (!flags.dryRun) await repairAloud(knack, env);
-    const learned = await read(knack, paths, box);
+    const learned = await learnAloud(knack, paths, box);
     if (learned.sessions.length > 0) {
       const gained =
         paths === null
@@ -149,7 +149,7 @@ export async function repairAloud(knack: Knack, env: Env): Promise<void> {
 }
 
 /** When each part of the work gives way to the next, so that there is something to read within a minute. */
-interface Box {
+export interface Box {
   readonly read: () => boolean;
   readonly learn: () => boolean;
   readonly look: () => boolean;
@@ -158,13 +158,14 @@ interface Box {
 
 const noBox: Box = { read: () => false, learn: () => false, look: () => false, replay: () => false };
 
-function timeBox(started: number): Box {
+export function timeBox(started: number): Box {
   const { box } = policy;
   const after = (ms: number) => () => Date.now() - started > ms;
   return { read: after(box.read), learn: after(box.learn), look: after(box.look), replay: after(box.replay) };
 }
 
-async function read(knack: Knack, paths: readonly string[] | null, box: Box): Promise<Learned> {
+/** Reads and learns, with its progress on standard error. */
+export async function learnAloud(knack: Knack, paths: readonly string[] | null, box: Box): Promise<Learned> {
   const reading = progressOn(process.stderr);
   const looking = countingOn(process.stderr, "Looking for lessons in sessions");
   try {

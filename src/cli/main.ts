@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { type ArgsDef, type CommandDef, parseArgs, renderUsage } from "citty";
+import type { Program } from "../agents/claude-plugin.ts";
 import { KnackError } from "../core/errors.ts";
 import { visible } from "./terminal.ts";
 import { version } from "./version.ts";
@@ -16,6 +17,8 @@ export interface Surroundings {
   readonly examples: string;
   /** The script of the thread that takes secrets out. */
   readonly redactionThread: URL;
+  /** This Knack, as others are to start it. */
+  readonly program: Program;
 }
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -32,6 +35,10 @@ export function defineVerb<const Args extends ArgsDef>(verb: Verb<Args>): Verb {
 }
 
 const verbs: Readonly<Record<string, { readonly about: string; readonly load: () => Promise<Verb> }>> = {
+  init: {
+    about: "set Knack up: install it in Claude Code, learn from the last 30 days",
+    load: async () => (await import("./init.ts")).init,
+  },
   learn: {
     about: "find what is worth keeping in sessions, and keep it",
     load: async () => (await import("./learn.ts")).learn,
@@ -71,6 +78,14 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
   slash: {
     about: "what /knack:… does within an agent",
     load: async () => (await import("./slash.ts")).slash,
+  },
+  install: {
+    about: "put Knack into an agent: knack install claude",
+    load: async () => (await import("./install.ts")).install,
+  },
+  uninstall: {
+    about: "take it out again, and leave every file as it was",
+    load: async () => (await import("./uninstall.ts")).uninstall,
   },
   config: {
     about: "your settings, and a project's",

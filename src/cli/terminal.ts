@@ -91,7 +91,8 @@ export function counted(count: number, noun: string): string {
 
 /** How the person called: from a clone there is no knack to call. */
 export function calledAs(env: Env): string {
-  return env.npm_lifecycle_event === "start" ? "npm start --" : "knack";
+  if (env.npm_lifecycle_event === "start") return "npm start --";
+  return env.npm_command === "exec" ? "npx knack-cli" : "knack";
 }
 
 export function iso(at: number | null): string | null {

@@ -11,10 +11,13 @@ describe("knack config", () => {
     const { home, harbor } = machine({ sessions: /nothing/ });
     const run = (...words: string[]) => knack(["config", ...words], { home, cwd: harbor });
     expect((await run("get")).stdout).toBe(
-      'learn = true\nshow = true\nforeground = "off"\nsuggestions = 5\nprefix = "rl-"\n',
+      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nforeground = "off"\n',
     );
     expect((await run("path")).stdout).toBe(`${join(home, ".knack/config.json")}\n`);
     expect((await run("set", "suggestions", "3")).code).toBe(0);
+    expect((await run("set", "foreground", "ask", "--project", "--dry-run")).stdout).toContain(
+      'foreground = "ask"',
+    );
     expect((await run("set", "suggestions", "9", "--project", "--dry-run")).code).toBe(0);
     expect(existsSync(join(harbor, ".knack"))).toBe(false);
     expect((await run("set", "suggestions", "7", "--project")).code).toBe(0);
@@ -24,6 +27,7 @@ describe("knack config", () => {
       learn: true,
       suggestions: 3,
       prefix: "rl-",
+      foreground: "off",
     });
   });
 
@@ -33,6 +37,7 @@ describe("knack config", () => {
     ["set suggestions 21", '"21" cannot be the value'],
     ["set learn maybe", "true or false"],
     ["set prefix ../x", "cannot be the value"],
+    ["set foreground loud", "off, or ask"],
     ["set learn", "knack config set <key> <value>"],
     ["shout", "does not understand"],
   ])("refuses %s", async (words, says) => {

@@ -19,6 +19,8 @@ interface Options {
   readonly killAfter?: number;
   readonly uid?: number;
   readonly node?: string;
+  /** The command line to run, where it is not the one that was built here. */
+  readonly cli?: string;
   /** What is written to its standard input, which is then closed; without it there is nothing to read. */
   readonly input?: string | Buffer;
 }
@@ -26,8 +28,9 @@ interface Options {
 /** Runs the built knack with nothing of this process's environment but PATH. */
 export function knack(words: readonly string[], options: Options): Promise<Ran> {
   const { home, env = {}, cwd = root, killAfter, uid, node = process.execPath, input } = options;
+  const program = options.cli ?? cli;
   return new Promise((done, fail) => {
-    const child = spawn(node, [cli, ...words], {
+    const child = spawn(node, [program, ...words], {
       cwd,
       env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack"), ...env },
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],

@@ -1,0 +1,295 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { knack, type Ran, root } from "../helpers/knack.ts";
+import { filesIn, machine } from "../helpers/machine.ts";
+import { tempFolder } from "../helpers/temp.ts";
+
+interface Person {
+  readonly home: string;
+  readonly settings: string;
+  run(...words: string[]): Promise<Ran>;
+}
+
+/** A person with Claude Code's folder, and names that a careless program would trip over. */
+function person(settings: string | null = '{\n  "model": "x"\n}\n'): Person {
+  const home = join(tempFolder(), "Zoë's $HOME 家");
+  mkdirSync(join(home, ".claude"), { recursive: true });
+  const path = join(home, ".claude/settings.json");
+  if (settings !== null) writeFileSync(path, settings);
+  const env = { KNACK_HOME: join(home, "Knäck home"), PATH: "/usr/bin:/bin" };
+  return { home, settings: path, run: (...words) => knack(words, { home, env, cwd: home }) };
+}
+
+describe("knack install claude", () => {
+  test("says what it writes and how to undo it; a second one changes nothing; undone, all is as it was", async () => {
+    const { home, settings, run } = person();
+    const before = filesIn(home);
+    const first = await run("install", "claude");
+    expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: "" });
+    expect(first.stdout).toContain("Installed Knack in Claude Code:");
+    expect(first.stdout).toContain("~/.claude/settings.json");
+    expect(first.stdout).toContain('adds extraKnownMarketplaces.knack, adds enabledPlugins["knack@knack"]');
+    expect(first.stdout).toContain("undo:    knack uninstall claude");
+    const installed = filesIn(home);
+    const times = Object.keys(installed).map((path) => statSync(join(home, path)).mtimeMs);
+    const second = await run("install", "claude");
+    expect(second.code).toBe(0);
+    expect(second.stdout).toContain("Knack is installed in Claude Code already; nothing was changed.");
+    expect(filesIn(home)).toEqual(installed);
+    expect(Object.keys(installed).map((path) => statSync(join(home, path)).mtimeMs)).toEqual(times);
+    const hooks = readFileSync(join(home, "Knäck home/agents/claude/knack/hooks/hooks.json"), "utf8");
+    expect(JSON.parse(hooks).hooks.Stop[0].hooks[0]).toEqual({
+      type: "command",
+      command: process.execPath,
+      args: [join(root, "dist/hook.cjs"), "--home", join(home, "Knäck home")],
+      timeout: 5,
+    });
+    const out = await run("uninstall", "claude");
+    expect(out.code).toBe(0);
+    expect(out.stdout).toContain("Took Knack out of Claude Code:");
+    expect(out.stdout).toContain("~/.claude/settings.json");
+    expect(filesIn(home)).toEqual(before);
+    expect(existsSync(settings)).toBe(true);
+    const again = await run("uninstall", "claude");
+    expect(again).toMatchObject({
+      code: 0,
+      stdout: "Knack is not installed in Claude Code; nothing was changed.\n",
+    });
+  });
+
+  test("--dry-run says the same and leaves no trace, and so does uninstalling with it", async () => {
+    const { home, run } = person(null);
+    const before = filesIn(home);
+    const plan = await run("install", "claude", "--dry-run");
+    expect(plan.stdout).toContain("Would install Knack in Claude Code:");
+    expect(plan.stdout).toContain("Nothing was changed (--dry-run).");
+    expect(filesIn(home)).toEqual(before);
+    expect(existsSync(join(home, "Knäck home"))).toBe(false);
+    const planned = JSON.parse((await run("install", "claude", "--dry-run", "--json")).stdout);
+    const done = JSON.parse((await run("install", "claude", "--json")).stdout);
+    expect(planned).toMatchObject({ dry_run: true, installed: false, changed: false });
+    expect(done).toEqual({ ...planned, dry_run: false, installed: true, changed: true });
+    const installed = filesIn(home);
+    const out = JSON.parse((await run("uninstall", "claude", "--dry-run", "--json")).stdout);
+    expect(filesIn(home)).toEqual(installed);
+    expect(JSON.parse((await run("uninstall", "claude", "--json")).stdout)).toEqual({
+      ...out,
+      dry_run: false,
+      changed: true,
+    });
+    expect(filesIn(home)).toEqual(before);
+  });
+
+  test("--project writes the repository's local settings from anywhere in it, and speaks of trust", async () => {
+    const { home, settings } = person();
+    const sub = join(home, "work/harbor/src");
+    mkdirSync(sub, { recursive: true });
+    mkdirSync(join(home, "work/harbor/.git"));
+    writeFileSync(join(home, "work/harbor/.git/HEAD"), "ref: refs/heads/main\n");
+    const before = filesIn(home);
+    const options = { home, cwd: sub };
+    const { stdout } = await knack(["install", "claude", "--project"], options);
+    expect(stdout).toContain("~/work/harbor/.claude/settings.local.json");
+    expect(stdout).toContain("out of git");
+    expect(stdout).toContain("once you trust this folder");
+    expect(readFileSync(settings, "utf8")).toBe(before[".claude/settings.json"]);
+    const other = await knack(["uninstall", "claude"], options);
+    expect(other.stdout).toContain("not installed in Claude Code; nothing was changed");
+    expect(other.stdout).toContain("It is still installed by:\n  ~/work/harbor/.claude/settings.local.json");
+    expect((await knack(["uninstall", "claude", "--project"], options)).code).toBe(0);
+    expect(filesIn(home)).toEqual(before);
+  });
+
+  test("needs a yes where the person has switched Knack off", async () => {
+    const off = '{"enabledPlugins": {"knack@knack": false}}';
+    const { home, settings, run } = person(off);
+    const no = await run("install", "claude");
+    expect(no.code).toBe(1);
+    expect(no.stdout).toContain("You have switched Knack off in ~/.claude/settings.json");
+    expect(no.stdout).toContain("Nothing was changed. --yes switches it on.");
+    expect(JSON.parse((await run("install", "claude", "--json")).stdout)).toMatchObject({
+      installed: false,
+      switched_off: true,
+    });
+    expect(readFileSync(settings, "utf8")).toBe(off);
+    expect(existsSync(join(home, "Knäck home"))).toBe(false);
+    expect((await run("install", "claude", "--yes")).code).toBe(0);
+    expect(JSON.parse(readFileSync(settings, "utf8")).enabledPlugins).toEqual({ "knack@knack": true });
+    await run("uninstall", "claude");
+    expect(readFileSync(settings, "utf8")).toBe(off);
+  });
+
+  test.each([
+    [["install"], "knack install needs to know the agent."],
+    [["uninstall"], "knack uninstall needs to know the agent."],
+    [["install", "emacs"], 'knack install does not know "emacs".'],
+    [["uninstall", "claude", "codex"], 'knack uninstall does not know "claude codex".'],
+  ])("%j is wrong usage", async (words, says) => {
+    const { run } = person();
+    const { code, stderr } = await run(...words);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `knack: ${says}\n  knack ${words[0]} claude\n` });
+  });
+
+  test("may run several times at once", async () => {
+    const { home, settings, run } = person();
+    const before = filesIn(home);
+    const ran = await Promise.all(Array.from({ length: 4 }, () => run("install", "claude")));
+    expect(ran.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array(4).fill({ code: 0, stderr: "" }));
+    expect(JSON.parse(readFileSync(settings, "utf8")).enabledPlugins).toEqual({ "knack@knack": true });
+    expect((await run("install", "claude")).stdout).toContain("nothing was changed");
+    await run("uninstall", "claude");
+    expect(filesIn(home)).toEqual(before);
+  });
+
+  test("says so where Claude Code is not here yet, and waits for it", async () => {
+    const home = tempFolder();
+    const env = { PATH: "/usr/bin:/bin" };
+    const { code, stdout } = await knack(["install", "claude"], { home, env });
+    expect(code).toBe(0);
+    expect(stdout).toContain("Claude Code itself was not found on this machine");
+    await knack(["uninstall", "claude"], { home, env });
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  test("refuses broken settings by name", async () => {
+    const { home, settings, run } = person("{oops");
+    const before = filesIn(home);
+    const { code, stderr } = await run("install", "claude");
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${settings} cannot be changed: it is no JSON`);
+    expect(stderr).toContain("nothing was changed");
+    expect(filesIn(home)).toEqual(before);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("leaves no trace where the folder may not be written", async () => {
+    const { home } = person(null);
+    chmodSync(home, 0o777);
+    chmodSync(dirname(home), 0o755);
+    chmodSync(join(home, ".claude"), 0o555);
+    const { code, stdout, stderr } = await knack(["install", "claude"], { home, uid: 65534 });
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(`Cannot change ${join(home, ".claude/settings.json")}`);
+    expect(stderr).toContain("may be written by you");
+    expect(filesIn(home)).toEqual({});
+    expect(existsSync(join(home, ".knack"))).toBe(false);
+  });
+
+  test("from npx's cache runs on when the cache is gone", async () => {
+    const { home, settings } = person();
+    const cache = join(home, ".npm/_npx/0a1b2c/node_modules/knack-cli");
+    mkdirSync(cache, { recursive: true });
+    for (const name of ["dist", "plugin", "package.json"])
+      cpSync(join(root, name), join(cache, name), { recursive: true });
+    const first = await knack(["install", "claude", "--json"], { home, cli: join(cache, "dist/cli.js") });
+    expect(first.stderr).toBe("");
+    const { cli: copy, hook } = JSON.parse(first.stdout) as { cli: string; hook: string };
+    expect(copy.startsWith(join(home, ".knack/app/"))).toBe(true);
+    rmSync(join(home, ".npm"), { recursive: true });
+    expect(existsSync(hook)).toBe(true);
+    const again = await knack(["install", "claude", "--json"], { home, cli: copy });
+    expect(JSON.parse(again.stdout)).toMatchObject({ changed: false, installed: true, hook });
+    await knack(["uninstall", "claude"], { home, cli: copy });
+    expect(Object.keys(filesIn(home))).toEqual([".claude/settings.json"]);
+    expect(readFileSync(settings, "utf8")).toBe('{\n  "model": "x"\n}\n');
+  });
+});
+
+describe("knack uninstall claude", () => {
+  test("leaves what was learned, and says where it is", async () => {
+    const { home } = machine();
+    await knack(["install", "claude"], { home });
+    await knack(["learn", "--yes"], { home });
+    const { stdout } = await knack(["uninstall", "claude"], { home });
+    expect(stdout).toContain("What was learned stays:");
+    expect(stdout).toContain("~/.knack (to remove it: rm -r ");
+    expect(existsSync(join(home, ".knack/knack.db"))).toBe(true);
+    expect(existsSync(join(home, ".knack/agents"))).toBe(false);
+    expect(existsSync(join(home, ".claude/settings.json"))).toBe(false);
+  });
+});
+
+describe("knack init", () => {
+  test("shows the plan to who cannot be asked, changes nothing, and ends with 1", async () => {
+    const { home } = machine();
+    const before = filesIn(home);
+    for (const [words, code] of [
+      [["init"], 1],
+      [["init", "--dry-run"], 0],
+    ] as const) {
+      const ran = await knack(words, { home });
+      expect(ran.code).toBe(code);
+      expect(ran.stdout).toContain("Found Claude Code: ~/.claude");
+      expect(ran.stdout).toContain("~/.claude/settings.json");
+      expect(ran.stdout).toMatch(/Then it learns from \d+ transcripts of the last 30 days/);
+      expect(ran.stdout).toContain("Nothing was changed");
+      expect(filesIn(home)).toEqual(before);
+      expect(existsSync(join(home, ".knack"))).toBe(false);
+    }
+    const json = await knack(["init", "--json"], { home });
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({ install: { installed: false, changed: false } });
+    expect(filesIn(home)).toEqual(before);
+  });
+
+  test("--yes installs, learns from the last 30 days alone, asks the doctor, and says how to undo", async () => {
+    const { home } = machine();
+    const transcripts = Object.keys(filesIn(home)).filter((path) => path.endsWith(".jsonl"));
+    const old = new Date(Date.now() - 31 * 86_400_000);
+    utimesSync(join(home, transcripts[0] as string), old, old);
+    const { code, stdout } = await knack(["init", "--yes"], { home });
+    expect(code).toBe(0);
+    expect(stdout).toContain(`learns from ${transcripts.length - 1} transcripts`);
+    expect(stdout).toContain(`Learned from ${transcripts.length - 1} sessions: `);
+    expect(stdout).toMatch(/\d+ lessons? worth keeping; to go through them: knack learn/);
+    expect(stdout).toMatch(/^ok +database +sound$/m);
+    expect(stdout).toContain("undo:           knack uninstall claude");
+    expect(JSON.parse(readFileSync(join(home, ".claude/settings.json"), "utf8")).enabledPlugins).toEqual({
+      "knack@knack": true,
+    });
+    expect(existsSync(join(home, ".knack/config.json"))).toBe(false);
+    const again = await knack(["init", "--json"], { home });
+    expect(again.code).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      install: { installed: true, changed: false },
+      foreground: "off",
+      learned: { sessions: transcripts.length - 1 },
+      doctor: { ok: true },
+    });
+  });
+
+  test("says so where there is no Claude Code, and what to do", async () => {
+    const home = realpathSync(tempFolder());
+    const env = { PATH: "/usr/bin:/bin" };
+    const ran = await knack(["init", "--yes"], { home, env });
+    expect(ran.code).toBe(1);
+    expect(ran.stdout).toContain("Claude Code was not found");
+    expect(ran.stdout).toContain("Install Claude Code and start it once, then: knack init");
+    expect(JSON.parse((await knack(["init", "--json"], { home, env })).stdout).install).toBeNull();
+    expect(filesIn(home)).toEqual({});
+    const bin = join(home, "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "claude"), "#!/bin/sh\n", { mode: 0o755 });
+    const there = await knack(["init", "--dry-run"], { home, env: { PATH: `${bin}:/usr/bin:/bin` } });
+    expect(there.stdout).toContain("Found Claude Code: ~/bin/claude");
+  });
+
+  test("calls itself as it was called", async () => {
+    const { run, home } = person();
+    expect((await run("init")).stdout).toContain("knack init --yes");
+    const npx = await knack(["init"], { home, env: { npm_command: "exec" } });
+    expect(npx.stdout).toContain("npx knack-cli init --yes");
+  });
+});

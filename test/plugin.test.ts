@@ -1,0 +1,89 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, test } from "vitest";
+import { root } from "./helpers/knack.ts";
+import { tempFolder } from "./helpers/temp.ts";
+
+const plugin = join(root, "plugin");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+describe("the plugin's template", () => {
+  test("has the version and the licence of the package, and is in it", () => {
+    const { version, files } = JSON.parse(read("package.json"));
+    expect(JSON.parse(read("plugin/.claude-plugin/plugin.json"))).toMatchObject({ name: "knack", version });
+    expect(read("plugin/LICENSE")).toBe(read("LICENSE"));
+    expect(files).toContain("plugin");
+  });
+
+  test("is the plugin of the repository's marketplace, under the name that an install has too", () => {
+    expect(JSON.parse(read(".claude-plugin/marketplace.json"))).toMatchObject({
+      name: "knack",
+      plugins: [{ name: "knack", source: "./plugin" }],
+    });
+  });
+
+  it.each(readdirSync(join(plugin, "commands")))(
+    "says in %s where the answer is, and what it means when there is none",
+    (name) => {
+      const text = read(`plugin/commands/${name}`);
+      expect(text).toMatch(/^---\ndescription: .+\n/);
+      expect(text).toContain(`"Knack's answer to /knack:${name.replace(".md", "")}:"`);
+      expect(text).toContain("knack doctor");
+    },
+  );
+
+  test("starts nothing for a tool call that succeeds", () => {
+    expect(Object.keys(JSON.parse(read("plugin/hooks/hooks.json")).hooks)).toEqual([
+      "SessionStart",
+      "UserPromptSubmit",
+      "PostToolUseFailure",
+      "Stop",
+      "PreCompact",
+      "SessionEnd",
+    ]);
+  });
+});
+
+describe("the plugin's own script", () => {
+  function run(input: string, env: Record<string, string> = {}) {
+    const home = tempFolder();
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(plugin, "hooks/knack.cjs")], {
+      input,
+      encoding: "utf8",
+      env: { HOME: home, PATH: "", ...env },
+    });
+    return { status, stdout, stderr };
+  }
+  const silent = { status: 0, stdout: "", stderr: "" };
+
+  it.each<[string, string, Record<string, string>]>([
+    ["a prompt", '{"hook_event_name": "UserPromptSubmit", "prompt": "x"}', {}],
+    ["the end of a turn", '{"hook_event_name": "Stop"}', {}],
+    ["no JSON", "{", {}],
+    ["nothing", "", {}],
+    ["null", "null", {}],
+    ["a start that is switched off", '{"hook_event_name": "SessionStart"}', { KNACK_DISABLE: "1" }],
+    ["a start in CI", '{"hook_event_name": "SessionStart"}', { CI: "true" }],
+  ])("is silent without a program on %s", (_, input, env) => expect(run(input, env)).toEqual(silent));
+
+  test("is loud without a program at the start of a session", () => {
+    const { status, stdout } = run('{"hook_event_name": "SessionStart"}', {
+      CI: "false",
+      KNACK_DISABLE: "0",
+    });
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout).systemMessage).toMatch(
+      /NOT RUNNING[\s\S]*npm install -g knack-cli[\s\S]*knack doctor/,
+    );
+  });
+
+  test("is silent when the program throws", () => {
+    const home = tempFolder();
+    const folder = join(home, "agents/claude");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(home, "hook.cjs"), 'throw new Error("broken");');
+    writeFileSync(join(folder, "paths.json"), JSON.stringify({ hook: join(home, "hook.cjs") }));
+    expect(run('{"hook_event_name": "SessionStart"}', { KNACK_HOME: home })).toEqual(silent);
+  });
+});
