@@ -14,11 +14,12 @@ import { handOver, noteThePlace } from "./hook/turn.ts";
  * here ends in silence and exit 0, and in a log that the doctor reads.
  */
 async function main(): Promise<void> {
-  if (isSilent(process.env)) return;
-  const home = homeOf(process.env);
+  const env = environment(process.env, process.argv.slice(2));
+  if (isSilent(env)) return;
+  const home = homeOf(env);
   try {
     const payload: unknown = JSON.parse(readFileSync(0, "utf8"));
-    const call = isObject(payload) ? callOf(payload, home) : null;
+    const call = isObject(payload) ? callOf(payload, home, env) : null;
     const reply = call && (await answer(call));
     const output = call && reply && outputOf(call.event, reply);
     if (output) writeSync(1, `${JSON.stringify(output)}\n`);
@@ -27,7 +28,12 @@ async function main(): Promise<void> {
   }
 }
 
-function callOf(payload: JsonObject, home: Home): Call | null {
+/** An agent that was started from a menu does not have the shell's environment, so the plugin names Knack's home. */
+function environment(env: NodeJS.ProcessEnv, [flag, home]: readonly string[]): NodeJS.ProcessEnv {
+  return flag === "--home" && home ? { ...env, KNACK_HOME: home } : env;
+}
+
+function callOf(payload: JsonObject, home: Home, env: NodeJS.ProcessEnv): Call | null {
   const { session_id: session, hook_event_name: event } = payload;
   if (typeof session !== "string" || typeof event !== "string") return null;
   const cwd = textOf(payload.cwd);
@@ -35,7 +41,7 @@ function callOf(payload: JsonObject, home: Home): Call | null {
   if (cwd !== null && `${cwd}/`.startsWith(`${home.folder}/`)) return null;
   const transcript = textOf(payload.transcript_path);
   const program = join(__dirname, "cli.js");
-  return { event, session, transcript, cwd, payload, home, env: process.env, program, now: Date.now() };
+  return { event, session, transcript, cwd, payload, home, env, program, now: Date.now() };
 }
 
 /** What takes thinking is loaded when it is needed: the end of a turn must cost next to nothing. */

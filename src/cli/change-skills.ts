@@ -1,6 +1,7 @@
 import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Instinct } from "../core/instinct.ts";
+import { redact } from "../core/redact.ts";
 import type { Keeping } from "../engine/keep.ts";
 import { decidedByUndo } from "../engine/shelf.ts";
 import type { Plan, Step } from "../engine/step.ts";
@@ -103,6 +104,46 @@ export async function reject(call: SkillsCall, word: string): Promise<number> {
     });
   });
 }
+
+/** Keeps a lesson in the words of an agent that lived it: as a draft, about which a person decides. */
+export async function write(call: SkillsCall, word: string): Promise<number> {
+  const lesson = redact((call.args.lesson ?? "").trim());
+  if (lesson === "" || lesson.length > longestLesson)
+    throw new KnackError(
+      "WRONG_USAGE",
+      `A lesson has a sentence or two, at most ${longestLesson} characters.`,
+      {
+        hint: 'knack skills write <name> --lesson "when it applies, and what works"',
+      },
+    );
+  return changing(call.env, { dryRun: call.args["dry-run"] === true }, async (knack) => {
+    const { instinct, kept } = await named(knack, word);
+    if (!instinct || kept.length > 0)
+      return refuse(
+        call,
+        `There is something written about ${word} already: knack skills show ${word}`,
+        null,
+      );
+    const worded: Instinct = { ...instinct, artifact: "skill", lesson };
+    const choice = { reach: "draft", actor: "agent" } as const;
+    return change(call, {
+      none: `There is nothing to write about ${instinct.name}.`,
+      refusal: null,
+      planning: () => knack.plan(worded, choice),
+      doing: async () => {
+        const keeping = await knack.keep(worded, choice);
+        const { session } = call.args;
+        const { id, project } = instinct;
+        if (keeping.kept && session)
+          await knack.hear([{ type: "written", session, project, instinct: id, at: Date.now() }]);
+        return keeping;
+      },
+      after: () => ["It is a draft: agents are told of it only where it fits, until a person accepts it."],
+    });
+  });
+}
+
+const longestLesson = 600;
 
 /** Lets something be suggested again. */
 export async function unskip(call: SkillsCall, word: string): Promise<number> {

@@ -171,6 +171,8 @@ async function learnLatest(
     const knack = await openKnack({ env, redactor: createThreadRedactor(redactionThread) });
     try {
       const learned = await learnAloud(knack, paths, timeBox(Date.now()));
+      await knack.publishOwn();
+      await knack.renewSnapshot();
       const { suggestions } = await knack.suggest();
       if (!json) printLines([...learnedLines(learned, suggestions.length, env), ""]);
       return learned;

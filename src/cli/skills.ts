@@ -1,5 +1,5 @@
 import { KnackError } from "../core/errors.ts";
-import { accept, reject, undo, unskip } from "./change-skills.ts";
+import { accept, reject, undo, unskip, write } from "./change-skills.ts";
 import { diff, list, show } from "./look-at-skills.ts";
 import { type Call, defineVerb } from "./main.ts";
 import { validate } from "./validate-skills.ts";
@@ -9,9 +9,11 @@ const args = {
     type: "positional",
     required: false,
     description:
-      "list, show <name>, diff <name>, undo [name], accept <name>, reject <name>, unskip <name>, validate [paths]",
+      "list, show <name>, diff <name>, undo [name], accept <name>, reject <name>, unskip <name>, write <name>, validate [paths]",
   },
   where: { type: "string", description: "with accept: me, repository or everywhere" },
+  lesson: { type: "string", description: "with write: the lesson in a sentence or two" },
+  session: { type: "string", description: "with write: the agent's session" },
   json: { type: "boolean", description: "print one JSON object" },
   "dry-run": { type: "boolean", description: "write nothing; say what would be" },
 } as const;
@@ -30,6 +32,7 @@ const actions: Readonly<Record<string, (call: SkillsCall, words: readonly string
   accept: (call, words) => accept(call, one(words, "accept")),
   reject: (call, words) => reject(call, one(words, "reject")),
   unskip: (call, words) => unskip(call, one(words, "unskip")),
+  write: (call, words) => write(call, one(words, "write")),
   validate,
 };
 

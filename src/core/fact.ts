@@ -16,7 +16,7 @@ export function factAtFailure(match: Match, now: number): string {
 export function factAtPrompt(match: Match, body: string | null, now: number): string {
   const { best, instinct, from, load } = match;
   const last = Math.max(...from.map(({ at }) => at));
-  const origin = `Knack: known ${whereOf(match)}${onDay(last, now)}`;
+  const origin = `Knack: learned ${whereOf(match)}${onDay(last, now)}`;
   if (load && body !== null)
     return `${origin}, kept as ${instinct.name}:\n${body.slice(0, defaults.show.loadChars)}`;
   const { steps } = best.finding;

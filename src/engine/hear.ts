@@ -21,6 +21,13 @@ export type Word =
       /** What the agent was asked to write down; null when it ended its turn after that. */
       readonly instinct: string | null;
       readonly at: number;
+    }
+  | {
+      readonly type: "written";
+      readonly session: string;
+      readonly project: string;
+      readonly instinct: string;
+      readonly at: number;
     };
 
 /** Puts what hooks did on the ledger, each thing once. */
@@ -42,11 +49,11 @@ async function entriesFor({ ledger }: Store, word: Word): Promise<LedgerEntry[]>
     ];
   }
   const key = `asked:${session}`;
+  const answered = { ...common, actor: "agent" as const, type: "agent.asked" as const, key: `${key}:answer` };
+  if (type === "written") return [{ ...answered, data: { instinct: word.instinct, answer: "written" } }];
   if (instinct !== null) return [{ ...common, type: "agent.asked", key, data: { instinct, answer: null } }];
-  // The turn is over: an agent that has written nothing has declined.
-  const asked = (await ledger.since("agent.asked", 0)).filter((entry) => entry.session === session);
-  const [first] = asked;
-  if (!first || asked.some(({ data }) => data.answer !== null)) return [];
-  const data = { instinct: first.data.instinct, answer: "declined" as const };
-  return [{ ...common, actor: "agent", type: "agent.asked", key: `${key}:answer`, data }];
+  // The turn is over: an agent that has written nothing has declined. What it wrote has the same key, and came first.
+  const asked = (await ledger.since("agent.asked", 0)).find((entry) => entry.session === session);
+  if (!asked) return [];
+  return [{ ...answered, data: { instinct: asked.data.instinct, answer: "declined" } }];
 }

@@ -184,7 +184,7 @@ appendFileSync(${JSON.stringify(file)}, JSON.stringify(JSON.parse(readFileSync(0
 `;
 }
 
-async function runClient(
+export async function runClient(
   command: string,
   args: readonly string[],
   {

@@ -1,0 +1,189 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { knack } from "../helpers/knack.ts";
+import { filesIn } from "../helpers/machine.ts";
+import { installClients } from "./install.mjs";
+import type { RecordedRequest, Script, Step } from "./model-server.ts";
+import { dressClaude, runClient, type Stage, setStage } from "./play.ts";
+
+const bash = (command: string): Step => ({ tool: "Bash", input: { command, description: command } });
+const says = (text: string): Step => ({ text });
+
+/** A project in which `npm run check` is not there, and `npm run verify` is. */
+async function harbor(project: string): Promise<void> {
+  mkdirSync(join(project, "docks"), { recursive: true });
+  writeFileSync(
+    join(project, "package.json"),
+    JSON.stringify({ name: "harbor", scripts: { verify: "node -e 0" } }),
+  );
+  mkdirSync(join(project, ".git"));
+  writeFileSync(join(project, ".git", "HEAD"), "ref: refs/heads/main\n");
+}
+
+/** What the model does, by what the person opens with. */
+const script: Script = {
+  turns: [[says("Nothing is scripted for that.")]],
+  branches: [
+    {
+      says: "See that the harbor is in order",
+      turns: [
+        [says("I look around first."), bash("ls")],
+        [says("Now the checks."), bash("npm run check")],
+        [says("There is no such script; which are there?"), bash("cat package.json")],
+        [says("It is called verify."), bash("npm run verify")],
+        [says("Once more, to be sure."), bash("npm run verify")],
+        [says("The harbor is in order.")],
+      ],
+    },
+    { says: "Please do npm run check again", turns: [[says("I know how: npm run verify.")]] },
+    {
+      says: "Is everything fine in the docks?",
+      turns: [
+        [says("I check."), bash("npm run check")],
+        [says("I take verify then."), bash("npm run verify")],
+        [says("All is fine.")],
+      ],
+    },
+    {
+      says: "Add a berth to the docks",
+      turns: [
+        [says("I add it."), bash("touch docks/berth.txt")],
+        [bash("ls docks")],
+        [bash("ls")],
+        [says("I added docks/berth.txt.")],
+        [says("You are right, from now on berths go into docks/berths.json."), bash("rm docks/berth.txt")],
+        [bash("touch docks/berths.json")],
+        [says("Done: docks/berths.json.")],
+      ],
+    },
+  ],
+};
+
+interface Live {
+  readonly stage: Stage;
+  /** Runs one prompt of a session; answers with what the model was sent for it. */
+  readonly prompt: (
+    text: string,
+    session?: string,
+  ) => Promise<{ session: string; stdout: string; sent: string[] }>;
+  readonly run: (...words: string[]) => ReturnType<typeof knack>;
+  /** Waits until no worker has anything left to do. */
+  readonly settled: () => Promise<void>;
+}
+
+async function live(env: Record<string, string> = {}): Promise<Live> {
+  const stage = await setStage({ script, projectName: "harbör docks", setup: harbor });
+  onTestFinished(() => stage.dispose());
+  const { claude } = await installClients();
+  const around = { ...(await dressClaude(stage, false)), ...env };
+  const home = join(stage.home, ".knack");
+  const requests = stage.server.requests as RecordedRequest[];
+  return {
+    stage,
+    prompt: async (text, session) => {
+      const from = requests.length;
+      const which = session === undefined ? [] : ["--resume", session];
+      const args = [
+        "-p",
+        text,
+        ...which,
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--allowedTools",
+        "Bash",
+      ];
+      const { code, stdout, stderr } = await runClient(claude, args, {
+        cwd: stage.project,
+        env: around,
+        seconds: 60,
+      });
+      expect(code, stderr).toBe(0);
+      const id = /"session_id":"([^"]+)"/.exec(stdout)?.[1] ?? "";
+      return {
+        session: id,
+        stdout,
+        sent: requests.slice(from).map(({ body }) => JSON.stringify(body ?? null)),
+      };
+    },
+    run: (...words) =>
+      knack(words, {
+        home: stage.home,
+        cwd: stage.project,
+        env: { CLAUDE_CONFIG_DIR: around.CLAUDE_CONFIG_DIR ?? "" },
+      }),
+    settled: async () => {
+      const spool = join(home, "spool");
+      const busy = () =>
+        existsSync(join(home, "worker.json")) ||
+        !existsSync(join(home, "log", "worker.json")) ||
+        readdirSync(spool).some((name) => name.endsWith(".json")) ||
+        readdirSync(join(spool, "taken")).length > 0;
+      for (let waited = 0; busy(); waited++) {
+        if (waited > 300) throw new Error("the worker does not come to an end");
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+  };
+}
+
+describe("Knack, live in Claude Code", () => {
+  test("hands a fix that one session found to the next ones, takes a correction in, takes back, and goes without a trace", async () => {
+    const { stage, prompt, run, settled } = await live();
+    const config = join(stage.home, ".claude");
+    const before = filesIn(config);
+    expect((await run("install", "claude")).code).toBe(0);
+
+    // Session 1 fails, recovers, ends.
+    const first = await prompt("See that the harbor is in order");
+    expect(first.sent.join()).not.toContain("Knack:");
+    await settled();
+    expect(JSON.parse((await run("instincts", "--json")).stdout).instincts).toHaveLength(1);
+
+    // Session 2 is told at the prompt.
+    const second = await prompt("Please do npm run check again");
+    expect(second.sent.join()).toContain("Knack: learned here");
+    expect(second.sent.join()).toContain("npm run verify");
+
+    // Session 3 is told at the failure, and not before.
+    const third = await prompt("Is everything fine in the docks?");
+    const told = third.sent.findIndex((body) => body.includes("Knack: this failed here"));
+    expect(third.sent[told]).toContain("what worked");
+    expect(third.sent.slice(0, told).join()).not.toContain("npm run verify");
+
+    // Session 4: a person's word becomes a proposed rule.
+    const fourth = await prompt("Add a berth to the docks");
+    await prompt(
+      "No, that is wrong. In this project berths always go into docks/berths.json, never into files of their own.",
+      fourth.session,
+    );
+    await settled();
+    const status = JSON.parse((await run("status", "--json")).stdout);
+    expect(status.suggestions).toBeGreaterThan(0);
+    const rule = JSON.parse((await run("instincts", "--json")).stdout).instincts.find(
+      ({ artifact, lesson }: { artifact: string; lesson: string }) =>
+        artifact === "rule" && lesson.includes("berths.json"),
+    );
+    expect(rule).toBeDefined();
+
+    // The person accepts it, and takes it back from within the agent.
+    expect((await run("skills", "accept", rule.name)).code).toBe(0);
+    const rules = join(stage.project, "CLAUDE.local.md");
+    expect(readFileSync(rules, "utf8")).toContain("berths.json");
+    const undone = await prompt("/knack:undo");
+    expect(undone.sent.join()).toContain("Knack's answer to /knack:undo");
+    expect(existsSync(rules)).toBe(false);
+
+    // Out again.
+    await settled();
+    expect((await run("uninstall", "claude")).code).toBe(0);
+    expect(withoutClaudesOwn(filesIn(config))).toEqual(before);
+  }, 180_000);
+});
+
+/** Claude Code's folder but for what it keeps for everybody. */
+function withoutClaudesOwn(files: Record<string, string>): Record<string, string> {
+  const everybodys = /^(?:\.claude\.json|projects\/|backups\/|sessions\/|session-env\/|plugins\/store\/)/;
+  return Object.fromEntries(Object.entries(files).filter(([path]) => !everybodys.test(path)));
+}
