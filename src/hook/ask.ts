@@ -39,12 +39,14 @@ function newsFor(call: Call, known: Known): Reply | null | "wait" {
 /** Asks the agent, which still has the context, to write a lesson down: where a person allowed it, once in a session. */
 function askFor(call: Call, { project }: Known, ask: NonNullable<SessionNews["ask"]>): Reply {
   const { session, home, now, program } = call;
+  // The agent's shell may not know where Knack's home is.
+  const command = `KNACK_HOME="${home.folder}" "${process.execPath}" "${program}"`;
   spool(home.spool, { type: "asked", session, project, instinct: ask.instinct, at: now });
   return {
     receipt: `Knack asked the agent to write down ${ask.name}`,
     ask: [
       `From Knack: this session holds something worth keeping that is not written down yet: ${ask.line}`,
-      `If it would help the next time, it can be kept in your own words (one or two sentences: when it applies, and what works) with: "${process.execPath}" "${program}" skills write ${ask.instinct} --session ${session} --lesson "…"`,
+      `If it would help the next time, it can be kept in your own words (one or two sentences: when it applies, and what works) with: ${command} skills write ${ask.instinct} --session ${session} --lesson "…"`,
       "It becomes a draft that a person can look at. If it is not worth keeping, ending the turn is fine and is noted.",
     ].join("\n"),
   };

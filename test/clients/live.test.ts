@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import Database from "libsql";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { knack } from "../helpers/knack.ts";
 import { filesIn } from "../helpers/machine.ts";
@@ -43,6 +44,36 @@ const script: Script = {
         [says("I check."), bash("npm run check")],
         [says("I take verify then."), bash("npm run verify")],
         [says("All is fine.")],
+      ],
+    },
+    {
+      says: "Inspect the cranes",
+      turns: [
+        [says("I look around first."), bash("ls")],
+        [says("Now the checks."), bash("npm run check")],
+        [says("Which scripts are there?"), bash("cat package.json")],
+        [says("It is called verify."), bash("npm run verify")],
+        [says("Once more."), bash("npm run verify")],
+        [says("The cranes are in order.")],
+        (news) => [
+          says("That is worth keeping."),
+          bash(
+            `${/ with: (.*?) --lesson/.exec(news)?.[1]?.replaceAll('\\"', '"')} --lesson "The checks of this project are called verify: npm run verify."`,
+          ),
+        ],
+        [says("Written down.")],
+      ],
+    },
+    {
+      says: "Inspect the ropes",
+      turns: [
+        [says("I look around first."), bash("ls")],
+        [says("Now the checks."), bash("npm run check")],
+        [says("Which scripts are there?"), bash("cat package.json")],
+        [says("It is called verify."), bash("npm run verify")],
+        [says("Once more."), bash("npm run verify")],
+        [says("The ropes are in order.")],
+        [says("That is not worth keeping.")],
       ],
     },
     {
@@ -180,7 +211,64 @@ describe("Knack, live in Claude Code", () => {
     expect((await run("uninstall", "claude")).code).toBe(0);
     expect(withoutClaudesOwn(filesIn(config))).toEqual(before);
   }, 180_000);
+
+  test.each([
+    { opening: "Inspect the cranes", answer: "written", drafts: 1 },
+    { opening: "Inspect the ropes", answer: "declined", drafts: 0 },
+  ])(
+    "may ask the agent once to write a lesson down, where that is allowed: $answer",
+    async ({ opening, answer, drafts }) => {
+      const { stage, prompt, run, settled } = await live();
+      expect((await run("install", "claude")).code).toBe(0);
+      expect((await run("config", "set", "foreground", "ask")).code).toBe(0);
+      // What is set holds when the snapshot is made, which the first session's worker does.
+      await prompt("Please do npm run check again");
+      await settled();
+      const { sent } = await prompt(opening);
+      await settled();
+      const asked = sent.filter((body) =>
+        body.includes("From Knack: this session holds something worth keeping"),
+      );
+      expect(asked.length).toBeGreaterThan(0);
+      // Asked once; the client tells the model of it twice, in two ways.
+      expect(sent.at(-1)?.split("Stop hook feedback").length).toBe(2);
+      expect(JSON.parse((await run("status", "--json")).stdout).drafts).toBe(drafts);
+      const ledger = openLedger(join(stage.home, ".knack", "knack.db"));
+      expect(ledger.map(({ data }) => JSON.parse(data).answer)).toEqual([null, answer]);
+    },
+    120_000,
+  );
+
+  test("does not ask where nobody allowed it", async () => {
+    const { prompt, run, settled } = await live();
+    expect((await run("install", "claude")).code).toBe(0);
+    await prompt("Please do npm run check again");
+    await settled();
+    const { sent } = await prompt("Inspect the ropes");
+    await settled();
+    expect(sent.join()).not.toContain("From Knack");
+  }, 120_000);
+
+  test("does nothing at all where it is switched off", async () => {
+    const { stage, prompt, run } = await live({ KNACK_DISABLE: "1" });
+    expect((await run("install", "claude")).code).toBe(0);
+    const before = filesIn(join(stage.home, ".knack"));
+    await prompt("See that the harbor is in order");
+    expect(filesIn(join(stage.home, ".knack"))).toEqual(before);
+  }, 120_000);
 });
+
+/** What the ledger says of what the agent was asked, in the order it was noted. */
+function openLedger(path: string): { data: string }[] {
+  const database = new Database(path, { readonly: true });
+  try {
+    return database.prepare("select data from ledger where type = 'agent.asked' order by at").all([]) as {
+      data: string;
+    }[];
+  } finally {
+    database.close();
+  }
+}
 
 /** Claude Code's folder but for what it keeps for everybody. */
 function withoutClaudesOwn(files: Record<string, string>): Record<string, string> {
