@@ -45,7 +45,7 @@ export async function atFailure(call: Call): Promise<Reply | null> {
     const telling = { instinct: match.instinct.id, text: factAtFailure(match, call.now) };
     return {
       context: show(call, project, "failure", [telling]),
-      receipt: `Knack: this failed before; the agent was told what worked (${match.instinct.name})`,
+      receipt: `Knack: this failed before; the agent was told what worked: ${redact(match.best.finding.action)}`,
     };
   });
 }
