@@ -30,11 +30,10 @@ export function factInList(lesson: Finding | Instinct): string {
   return cutAtWord(told(lesson), defaults.show.lineChars);
 }
 
-/** What a lesson says, and who said it where a person did. */
-function told({ kind, lesson, action, excerpt }: Finding | Instinct): string {
-  return kind === "error-recovery" || excerpt.said === null
-    ? oneLine(lesson)
-    : `the person said: ${oneLine(action)}`;
+/** What a lesson says; of a person their own words, as they were said. */
+function told({ kind, lesson, excerpt: { said } }: Finding | Instinct): string {
+  if (kind === "error-recovery" || said === null) return oneLine(lesson);
+  return `the person said: “${cutAtWord(oneLine(said), defaults.show.lineChars)}”`;
 }
 
 function whereOf({ distance }: Match): string {

@@ -3,8 +3,10 @@ import { factInList } from "../core/fact.ts";
 import type { Excerpt, Finding } from "../core/finding.ts";
 import { idOf } from "../core/ids.ts";
 import { type Instinct, standingAt } from "../core/instinct.ts";
+import type { ProjectFold } from "../core/ledger.ts";
 import { gistOf } from "../core/likeness.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
+import { homeIn } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
 import { mayBeWritten, scan } from "../core/scan.ts";
 import { parse } from "../core/skill.ts";
@@ -38,8 +40,12 @@ export interface StartLesson {
   readonly name: string;
   readonly line: string;
   readonly noticedAt: number;
+  /** Whether an agent may be told before anybody has confirmed it: what overcame a failure was seen to work. */
+  readonly fix: boolean;
   /** Confirmed often enough, or accepted. */
   readonly active: boolean;
+  /** The home folder where it was learned, for what holds wherever that person works, "" when it is not known; null for what is of a project. */
+  readonly home: string | null;
   /** `live`: it stands where the agent reads it anyway. `waiting`: it is a rule or a draft that waits for a person's yes. */
   readonly state: "live" | "waiting" | "known";
 }
@@ -103,7 +109,7 @@ export async function snapshot(
     ...wordRows(findings),
     ...(await useRows(store, findings)),
     ...madeRows(kept),
-    ...startRows(instincts, { findings, kept, now, policy }),
+    ...startRows(instincts, projects, { findings, kept, now, policy }),
     ...sessionRows(instincts, { findings, kept, now, policy }),
     ...projects.map((project): Row => [`project ${project.id}`, project]),
     ["projects", [...projects].sort((a, b) => b.lastAt - a.lastAt).slice(0, policy.recall.projects)],
@@ -236,7 +242,12 @@ function sessionRows(instincts: readonly Instinct[], { findings, kept, now, poli
 }
 
 /** What is told at the start of a session, for each project and for the person. */
-function startRows(instincts: readonly Instinct[], { findings, kept, now, policy }: Around): Row[] {
+function startRows(
+  instincts: readonly Instinct[],
+  projects: readonly ProjectFold[],
+  { findings, kept, now, policy }: Around,
+): Row[] {
+  const roots = new Map(projects.map(({ id, root }) => [id, root]));
   const harmless = new Set(findings.map(({ instinct }) => instinct));
   const live = new Set(kept.filter(isLive).map(({ instinct }) => instinct));
   const drafts = new Set(kept.filter((one) => !isLive(one)).map(({ instinct }) => instinct));
@@ -259,7 +270,9 @@ function startRows(instincts: readonly Instinct[], { findings, kept, now, policy
       name: instinct.name,
       line: factInList(instinct),
       noticedAt: instinct.standing.noticedAt,
+      fix: instinct.kind === "error-recovery",
       active: status === "active",
+      home: instinct.scope === "user" ? (homeIn(roots.get(instinct.project) ?? "") ?? "") : null,
       state: live.has(instinct.id) ? "live" : waits ? "waiting" : "known",
     });
   }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { onDay } from "../core/fact.ts";
 import { idOf } from "../core/ids.ts";
 import { policy } from "../core/policy.ts";
+import { homeIn } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
 import type { Start, StartLesson } from "../engine/snapshot.ts";
 import type { Call, Reply } from "./call.ts";
@@ -27,12 +28,16 @@ function facts(call: Call, { table, project }: Known): Reply | null {
   const starts = [`start ${project}`, "start user"].flatMap(
     (key) => (table.get(key) as Start | undefined) ?? [],
   );
-  const lessons = starts.flatMap((start) => start.lessons);
+  const home = homeIn(call.cwd ?? "") ?? "";
+  const lessons = starts
+    .flatMap((start) => start.lessons)
+    // On another machine other programs are installed.
+    .filter((lesson) => lesson.home === null || lesson.home === home);
   const isNew = ({ noticedAt }: StartLesson) => last !== null && noticedAt > last;
   const news = lessons.filter(isNew);
   const seen = seenBy(call.home.seen, call.session);
   // What stands in a file that the agent reads is before it already.
-  const fresh = news.filter(({ state }) => state !== "live");
+  const fresh = news.filter(({ state, active, fix }) => state !== "live" && (active || fix));
   const known = lessons.filter((lesson) => lesson.active && lesson.state !== "live" && !isNew(lesson));
   const resumed = call.payload.source === "resume";
   const chosen = [...fresh, ...(resumed ? [] : known)].slice(0, policy.show.startLessons);
