@@ -16,6 +16,8 @@ import { overlap, termsOf } from "./words.ts";
 export interface Known {
   readonly id: string;
   readonly session: string;
+  /** The agent's session, of which that is one telling. */
+  readonly run: string;
   readonly project: string;
   /** Whose home folder the project is in; null when that is not known. */
   readonly home: string | null;

@@ -23,6 +23,8 @@ export async function atPrompt(call: Call): Promise<Reply | null> {
     const made = (match: Match) => table.get(`made ${match.instinct.id}`) as Made | undefined;
     const seen = seenBy(call.home.seen, call.session);
     const fresh = matches
+      // What was said in this session is before the agent too.
+      .filter(({ from }) => from.some(({ run }) => run !== call.session))
       // A rule that is live is before the agent already.
       .filter((match) => !(made(match)?.live && made(match)?.body === null))
       .filter(({ instinct }) => seen.tells(instinct.id));

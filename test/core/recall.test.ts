@@ -64,6 +64,7 @@ function taught(command: string, output: string, worked: string, more: Taught = 
   return {
     id,
     session: `/s/${id}`,
+    run: id,
     project,
     home,
     at,
