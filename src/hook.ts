@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type Home, homeOf, isSilent } from "./config.ts";
+import { idOf } from "./core/ids.ts";
 import { isObject, type JsonObject, textOf } from "./core/json.ts";
 import { atTurnEnd } from "./hook/ask.ts";
 import type { Call, Reply } from "./hook/call.ts";
@@ -73,7 +74,12 @@ async function answer(call: Call): Promise<Reply | null> {
 declare const KNACK_BUILD: string;
 
 function thinking({ event, home }: Call): typeof import("./hook/answers.ts") {
-  const cache = join(home.cache, `${event}-${KNACK_BUILD}-${process.version}-${process.arch}`);
+  // What V8 made under other flags it would make anew.
+  const flags = idOf(
+    "v",
+    [process.version, process.arch, process.env.NODE_OPTIONS, ...process.execArgv].join(" "),
+  );
+  const cache = join(home.cache, `${event}-${KNACK_BUILD}-${flags}`);
   return loadCompiled(join(__dirname, "hook-answers.cjs"), cache);
 }
 
