@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Home, homeOf, isSilent } from "./config.ts";
 import { isObject, type JsonObject, textOf } from "./core/json.ts";
 import type { Call, Reply } from "./hook/call.ts";
-import { handOver, noteThePlace } from "./hook/turn.ts";
+import { handOver } from "./hook/turn.ts";
 
 /**
  * The second binary: an agent starts it for a hook event, with the payload on standard input. It looks into one
@@ -12,15 +12,17 @@ import { handOver, noteThePlace } from "./hook/turn.ts";
  */
 async function main(): Promise<void> {
   if (isSilent(process.env)) return;
-  const home = homeOf(process.env);
+  let home: Home | null = null;
   try {
+    // Where a process has neither a home nor a folder that is still there, this throws too.
+    home = homeOf(process.env);
     const payload: unknown = JSON.parse(readFileSync(0, "utf8"));
     const call = isObject(payload) ? callOf(payload, home) : null;
     const reply = call && (await answer(call));
     const output = call && reply && outputOf(call.event, reply);
     if (output) writeSync(1, `${JSON.stringify(output)}\n`);
   } catch (error) {
-    log(home, error);
+    if (home !== null) log(home, error);
   }
 }
 
@@ -43,7 +45,6 @@ async function answer(call: Call): Promise<Reply | null> {
   }
   switch (call.event) {
     case "SessionStart":
-      noteThePlace(call);
       return (await import("./hook/start.ts")).atStart(call);
     case "UserPromptSubmit":
       return (
