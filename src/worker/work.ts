@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs
 import { setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { type Home, homeOf } from "../config.ts";
+import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import type { Word } from "../engine/hear.ts";
 import type { Clock, Redactor } from "../engine/ports.ts";
@@ -102,7 +103,10 @@ async function handleAll(knack: Knack, home: Home, until: number, clock: Clock):
   return worked;
 }
 
-/** Handles what lies in the inbox: new notes together, and one by one what did not come through before or now. */
+/**
+ * Handles what lies in the inbox: new notes together, and one by one what did not come through before or now. What a
+ * person has to mend is no note's fault: it ends the work, and counts against none.
+ */
 async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults: unknown[]): Promise<Worked> {
   const taken = inbox.take();
   const [words, places] = [
@@ -115,7 +119,8 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
     const fresh = kind.filter(({ suspect }) => !suspect);
     try {
       worked = add(worked, await takeIn(knack, inbox, fresh, isLate));
-    } catch {
+    } catch (error) {
+      if (error instanceof KnackError) throw error;
       alone.push(...fresh);
     }
     alone.push(...kind.filter(({ suspect }) => suspect));
@@ -127,6 +132,10 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
     try {
       worked = add(worked, await takeIn(knack, inbox, [begun], isLate));
     } catch (error) {
+      if (error instanceof KnackError) {
+        inbox.giveBack(begun);
+        throw error;
+      }
       faults.push(error);
     }
   }
@@ -149,7 +158,8 @@ async function takeIn(
       ? await knack.learn(paths, { until: isLate, lookUntil: isLate })
       : { looked: 0, findings: [], unread: 0, unlooked: 0 };
   // What there was no time for stays where it is.
-  for (const one of taken) unread + unlooked === 0 ? inbox.done(one) : inbox.giveBack(one);
+  const settle = unread + unlooked === 0 ? inbox.done : inbox.giveBack;
+  taken.forEach(settle);
   return { ...nothing, sessions: looked, lessons: findings.length };
 }
 
