@@ -170,7 +170,7 @@ function isWord(note: Note): note is Word {
 /** A session's transcript, and those of its subagents; what is gone has nothing to say. */
 function filesOf({ transcript }: Place): string[] {
   // A folder is no transcript: whatever lies in one was not meant.
-  if (!statSync(transcript, { throwIfNoEntry: false })?.isFile()) return [];
+  if (!existsSync(transcript) || !statSync(transcript).isFile()) return [];
   const subagents = transcript.replace(/\.jsonl$/, "");
   return subagents !== transcript && existsSync(subagents) ? [transcript, subagents] : [transcript];
 }

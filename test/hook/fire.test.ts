@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { seeded } from "../helpers/history.ts";
@@ -137,9 +137,12 @@ describe("whatever an agent hands over, the hook", () => {
       "\ud800",
     ];
     for (const session of sessions) {
+      const { start, failure, end } = payloads(home, session);
       const events = [
-        ...Object.values(eachOf(home, session)),
-        { ...payloads(home, session).stop(), transcript_path: undefined },
+        start("compact"),
+        failure(command, noPython),
+        end(),
+        { ...end(), transcript_path: null },
       ];
       for (const run of await Promise.all(events.map((payload) => hook(payload, home)))) said(run);
     }
@@ -235,7 +238,7 @@ describe("with nothing to write on, the hook", () => {
       // Marks are empty files, which a full disk may still take; nothing half-written stays.
       const full = (files: Record<string, string>) =>
         Object.entries(files).filter(([path, text]) => text !== "" || path.endsWith(".new"));
-      expect(full(filesIn(home.home))).toEqual(full(before));
+      expect(full(filesBesideStore(home.home))).toEqual(full(before));
     },
   );
 
