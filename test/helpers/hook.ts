@@ -22,13 +22,15 @@ interface Options {
   readonly uid?: number;
   /** A command that starts the hook under conditions of its own: its words come before the hook's. */
   readonly through?: readonly string[];
-  /** Keeps standard input open, and ends the hook by SIGTERM after so many milliseconds. */
+  /** Ends the hook by SIGTERM after so many milliseconds. */
   readonly terminateAfter?: number;
+  /** Leaves standard input open, as if more were to come. */
+  readonly more?: boolean;
 }
 
 /** Starts the built hook as an agent would, in an empty environment. One that hangs is ended after ten seconds. */
 export function hook(payload: unknown, options: Options): Promise<Ran> {
-  const { home, env = {}, cwd = home, uid, through = [], terminateAfter } = options;
+  const { home, env = {}, cwd = home, uid, through = [], terminateAfter, more = false } = options;
   const [program = process.execPath, ...words] = [...through, process.execPath, hookProgram];
   return new Promise((done, fail) => {
     const child = spawn(program, words, {
@@ -48,8 +50,8 @@ export function hook(payload: unknown, options: Options): Promise<Ran> {
     child.stdin.on("error", () => {});
     const bytes =
       typeof payload === "string" || payload instanceof Buffer ? payload : JSON.stringify(payload);
-    if (terminateAfter === undefined) child.stdin.end(bytes);
-    else child.stdin.write(bytes);
+    child.stdin.write(bytes);
+    if (!more) child.stdin.end();
     const term =
       terminateAfter === undefined ? null : setTimeout(() => child.kill("SIGTERM"), terminateAfter);
     const switchOff = setTimeout(() => child.kill("SIGKILL"), 10_000);

@@ -327,20 +327,33 @@ function flipped(bytes: Buffer, places: readonly number[]): Buffer {
 }
 
 describe("a hook that is ended half-way", () => {
-  test("leaves nothing behind, while it waits for its input or whenever", async () => {
+  test("leaves nothing behind while it waits for its input", async () => {
     const home = await taught();
-    const { stop } = payloads(home);
-    const bytes = JSON.stringify(stop());
-    for (const terminateAfter of [0, 5, 20, 40, 60, 300]) {
-      const { code, signal, stdout, stderr } = await hook(bytes.slice(0, 30), { ...home, terminateAfter });
-      expect({ code, signal, stdout, stderr }).toEqual({
-        code: null,
-        signal: "SIGTERM",
-        stdout: "",
-        stderr: "",
-      });
+    const bytes = JSON.stringify(payloads(home).stop());
+    for (const terminateAfter of [0, 20, 60, 300]) {
+      const run = await hook(bytes.slice(0, 30), { ...home, terminateAfter, more: true });
+      expect(run).toEqual({ code: null, signal: "SIGTERM", stdout: "", stderr: "" });
     }
     expect(notesAt(home.knackHome)).toEqual([]);
-    expect(said(await hook(stop(), home))).toBeNull();
+  });
+
+  test("leaves a whole note or none, and says its whole word or none", async () => {
+    const home = await taught();
+    const { start } = payloads(home);
+    let noted = 0;
+    for (let terminateAfter = 24; terminateAfter < 60; terminateAfter += 3) {
+      const session = `session-${terminateAfter}`;
+      const { failure } = payloads(home, session);
+      const run = await hook(failure(command, noPython), { ...home, terminateAfter });
+      expect([0, null]).toContain(run.code);
+      expect(run.stderr).toBe("");
+      if (run.stdout !== "") expect(contextOf({ ...run, code: 0, signal: null })).toContain("python3");
+      const notes = notesAt(home.knackHome).filter((note) => note.session === session);
+      // What was said was noted before.
+      expect(notes.length).toBeGreaterThanOrEqual(run.stdout === "" ? 0 : 1);
+      noted += notes.length;
+    }
+    expect(said(await hook(start(), home))).toBeNull();
+    expect(notesAt(home.knackHome)).toHaveLength(noted + 1);
   });
 });

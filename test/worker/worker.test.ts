@@ -1,4 +1,14 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
@@ -75,6 +85,35 @@ describe("a worker", () => {
     expect(entries(home.knackHome, "lesson.shown")).toHaveLength(6);
     expect(entries(home.knackHome, "session.found")).toHaveLength(6);
     expect(processesOf(home.home)).toEqual([]);
+  });
+
+  test("takes away what nobody needs, and nothing else", async () => {
+    const home = aHome();
+    const dead = spawnSync(process.execPath, ["-e", ""]).pid;
+    const old = new Date(Date.now() - 40 * day);
+    const places = [
+      ["spool", `place-a.json.${dead}.new`, false],
+      ["spool", `place-b.json.${process.pid}.new`, true],
+      ["snapshot", `knack.table.${dead}.new`, false],
+      ["log", `worker.json.${dead}.new`, false],
+      [".", `worker.json.${dead}.new`, false],
+      ["spool/aside", "old.json", false],
+      ["spool/aside", "place-c.json", true],
+      ["spool", "hook-old.jsonl", false],
+      ["spool", "hook-c.jsonl", true],
+      ["seen", "old", false],
+      ["seen", "today", true],
+      ["seen/projects", "old", true],
+      ["log", "old", true],
+    ] as const;
+    for (const [folder, name] of places) {
+      mkdirSync(join(home.knackHome, folder), { recursive: true });
+      writeFileSync(join(home.knackHome, folder, name), "");
+      if (name.includes("old")) utimesSync(join(home.knackHome, folder, name), old, old);
+    }
+    expect((await work(home)).code).toBe(0);
+    for (const [folder, name, stays] of places)
+      expect(existsSync(join(home.knackHome, folder, name)), `${folder}/${name}`).toBe(stays);
   });
 
   test("has nothing to say of transcripts that are gone, of folders, and of paths that mean nothing", async () => {
