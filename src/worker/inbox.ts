@@ -20,8 +20,8 @@ export interface Inbox {
   /** Counts a try, which stays counted whatever becomes of this process. Null, and put aside, after too many. */
   begin(taken: Taken): Taken | null;
   done(taken: Taken): void;
-  /** There was no time: the try does not count. */
-  giveBack(taken: Taken): void;
+  /** The try does not count: it came through, or there was no time for it. */
+  giveBack(taken: Taken): Taken;
 }
 
 export function inboxAt(spool: string, { tries: most }: { readonly tries: number }): Inbox {
@@ -71,9 +71,7 @@ export function inboxAt(spool: string, { tries: most }: { readonly tries: number
       return null;
     },
     done: ({ path }) => rmSync(path, { force: true }),
-    giveBack: (one) => {
-      if (one.tries > 0) tried(one, one.tries - 1);
-    },
+    giveBack: (one) => tried(one, one.tries - 1),
   };
 }
 

@@ -113,12 +113,14 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
     taken.filter(({ note }) => isWord(note)),
     taken.filter(({ note }) => !isWord(note)),
   ];
-  const alone: Taken[] = [];
+  const [alone, through]: [Taken[], Taken[]] = [[], []];
   let worked: Worked = { ...nothing, notes: taken.length };
   for (const kind of [words, places]) {
     const fresh = kind.filter(({ suspect }) => !suspect);
     try {
-      worked = add(worked, await takeIn(knack, inbox, fresh, isLate));
+      const { inTime, ...read } = await takeIn(knack, fresh, isLate);
+      worked = add(worked, read);
+      if (inTime) through.push(...fresh);
     } catch (error) {
       if (error instanceof KnackError) throw error;
       alone.push(...fresh);
@@ -130,7 +132,10 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
     const begun = inbox.begin(one);
     if (begun === null) continue;
     try {
-      worked = add(worked, await takeIn(knack, inbox, [begun], isLate));
+      const { inTime, ...read } = await takeIn(knack, [begun], isLate);
+      worked = add(worked, read);
+      const cleared = inbox.giveBack(begun);
+      if (inTime) through.push(cleared);
     } catch (error) {
       if (error instanceof KnackError) {
         inbox.giveBack(begun);
@@ -140,27 +145,27 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
     }
   }
   const drafts = places.length > 0 ? (await knack.publishOwn()).length : 0;
-  return { ...worked, drafts, snapshot: await knack.renewSnapshot() };
+  const snapshot = await knack.renewSnapshot();
+  // Only now: whoever takes over from a killed worker must know that there is something to publish.
+  through.forEach(inbox.done);
+  return { ...worked, drafts, snapshot };
 }
 
-/** Hears what the hooks said, and learns from the transcripts that they name. */
+/** Hears what the hooks said, and learns from the transcripts that they name; says whether there was time for all of it. */
 async function takeIn(
   knack: Knack,
-  inbox: Inbox,
   taken: readonly Taken[],
   isLate: () => boolean,
-): Promise<Worked> {
+): Promise<Worked & { readonly inTime: boolean }> {
   const notes = taken.map(({ note }) => note);
   await knack.hear(notes.filter(isWord));
   const paths = notes.flatMap((note) => (note.type === "place" ? filesOf(note) : []));
-  const { looked, findings, unread, unlooked } =
-    paths.length > 0
-      ? await knack.learn(paths, { until: isLate, lookUntil: isLate })
-      : { looked: 0, findings: [], unread: 0, unlooked: 0 };
-  // What there was no time for stays where it is.
-  const settle = unread + unlooked === 0 ? inbox.done : inbox.giveBack;
-  taken.forEach(settle);
-  return { ...nothing, sessions: looked, lessons: findings.length };
+  if (paths.length === 0) return { ...nothing, inTime: true };
+  const { looked, findings, unread, unlooked } = await knack.learn(paths, {
+    until: isLate,
+    lookUntil: isLate,
+  });
+  return { ...nothing, sessions: looked, lessons: findings.length, inTime: unread + unlooked === 0 };
 }
 
 function isWord(note: Note): note is Word {

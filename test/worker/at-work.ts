@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Note } from "../../src/hook/note.ts";
@@ -94,9 +94,13 @@ export async function killAt({ home, knackHome }: Home, isThere: () => boolean):
 
 /** Files in a home's own folder whose path matches, for a point at which to strike. */
 export function filesLike({ knackHome }: Home, pattern: RegExp): string[] {
-  return existsSync(knackHome)
-    ? readdirSync(knackHome, { recursive: true, encoding: "utf8" }).filter((path) => pattern.test(path))
-    : [];
+  try {
+    return readdirSync(knackHome, { recursive: true, encoding: "utf8" }).filter((path) => pattern.test(path));
+  } catch (error) {
+    // A folder came and went while it was looked at.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
 }
 
 /** What came of the work, in words that are the same for every home and every time. */

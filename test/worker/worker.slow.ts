@@ -16,7 +16,7 @@ describe("for longer: workers that are killed", () => {
   beforeAll(async () => {
     shared = realpathSync(mkdtempSync(join(tmpdir(), "knack-test-")));
     const alone = { home: shared, project: shared, knackHome: join(shared, ".knack") };
-    notes = someWork(alone, 24).notes;
+    notes = someWork(alone, 10).notes;
     leave(alone, notes);
     expect((await work(alone)).code).toBe(0);
     undisturbed = outcome(alone, since);
@@ -25,7 +25,7 @@ describe("for longer: workers that are killed", () => {
 
   test("at any time end where one alone would", async () => {
     const random = seeded(Number(process.env.KNACK_SEED ?? 3));
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < 25; round++) {
       const home = aHome();
       leave(home, notes);
       // More than two might end a note's chances, which is meant.
