@@ -7,7 +7,7 @@ import { atTurnEnd } from "./hook/ask.ts";
 import type { Call, Reply } from "./hook/call.ts";
 import { loadCompiled } from "./hook/compiled.ts";
 import { atSlash } from "./hook/slash.ts";
-import { handOver, noteThePlace } from "./hook/turn.ts";
+import { handOver } from "./hook/turn.ts";
 
 /**
  * The second binary: an agent starts it for a hook event, with the payload on standard input. It looks into one
@@ -17,15 +17,17 @@ import { handOver, noteThePlace } from "./hook/turn.ts";
 async function main(): Promise<void> {
   const env = environment(process.env, process.argv.slice(2));
   if (isSilent(env)) return;
-  const home = homeOf(env);
+  let home: Home | null = null;
   try {
+    // Where a process has neither a home nor a folder that is still there, this throws too.
+    home = homeOf(env);
     const payload: unknown = JSON.parse(readFileSync(0, "utf8"));
     const call = isObject(payload) ? callOf(payload, home, env) : null;
     const reply = call && (await answer(call));
     const output = call && reply && outputOf(call.event, reply);
     if (output) writeSync(1, `${JSON.stringify(output)}\n`);
   } catch (error) {
-    log(home, error);
+    if (home !== null) log(home, error);
   }
 }
 
@@ -53,7 +55,6 @@ async function answer(call: Call): Promise<Reply | null> {
   }
   switch (call.event) {
     case "SessionStart":
-      noteThePlace(call);
       return thinking(call).atStart(call);
     case "UserPromptSubmit":
       return atSlash(call) ?? thinking(call).atPrompt(call);

@@ -1,6 +1,7 @@
 /**
  * A table of JSON values in one run of bytes, for a reader that starts anew each time and wants two or three of many
  * thousand: an index sorted by the hash of each key, searched where it lies, then the values one after the other.
+ * Head and values have a sum, so that bytes which a disk has changed are never taken for what was written.
  */
 
 /** Reads bytes from a place; fewer than asked where the file ends. */
@@ -14,10 +15,10 @@ export interface Table {
 }
 
 const magic = "knack-table-1\n";
-/** The magic line, then how many bytes the head has and how many entries the index has. */
-const preamble = magic.length + 8;
-/** The hash of a key, where its value stands, and how many bytes it has. */
-const slotBytes = 12;
+/** The magic line, then how many bytes the head has, their sum, and how many entries the index has. */
+const preamble = magic.length + 12;
+/** The hash of a key, where its value stands, how many bytes it has, and their sum. */
+const slotBytes = 16;
 
 /** The bytes of a table. */
 export function layOut(head: unknown, entries: ReadonlyMap<string, unknown>): Uint8Array[] {
@@ -34,17 +35,19 @@ export function layOut(head: unknown, entries: ReadonlyMap<string, unknown>): Ui
     index.setUint32(n * slotBytes, hash);
     index.setUint32(n * slotBytes + 4, at);
     index.setUint32(n * slotBytes + 8, bytes.length);
+    index.setUint32(n * slotBytes + 12, sumOf(bytes));
     at += bytes.length;
   });
   const start = new Uint8Array(preamble);
   start.set(encoder.encode(magic));
   const sizes = new DataView(start.buffer, magic.length);
   sizes.setUint32(0, headBytes.length);
-  sizes.setUint32(4, values.length);
+  sizes.setUint32(4, sumOf(headBytes));
+  sizes.setUint32(8, values.length);
   return [start, headBytes, new Uint8Array(index.buffer), ...values.map(({ bytes }) => bytes)];
 }
 
-/** Opens a table that can be read at any place. Throws for what is no table, or is cut short. */
+/** Opens a table that can be read at any place. Throws for what is no table, is cut short or damaged; so does `get`. */
 export function openTable(read: ReadAt): Table {
   const decoder = new TextDecoder();
   const exactly = (at: number, length: number): Uint8Array => {
@@ -52,15 +55,20 @@ export function openTable(read: ReadAt): Table {
     if (bytes.length !== length) throw new Error("the table is cut short");
     return bytes;
   };
+  const jsonAt = (at: number, length: number, sum: number) => {
+    const bytes = exactly(at, length);
+    if (sumOf(bytes) !== sum) throw new Error("the table is damaged");
+    return JSON.parse(decoder.decode(bytes));
+  };
   const start = exactly(0, preamble);
   if (decoder.decode(start.subarray(0, magic.length)) !== magic) throw new Error("this is no table");
   const sizes = viewOf(start.subarray(magic.length));
-  const [headLength, count] = [sizes.getUint32(0), sizes.getUint32(4)];
+  const [headLength, headSum, count] = [sizes.getUint32(0), sizes.getUint32(4), sizes.getUint32(8)];
   let index: DataView | null = null;
   // Read when something is looked for: who only wants the head needs none of it.
   const slots = () => (index ??= viewOf(exactly(preamble + headLength, count * slotBytes)));
   return {
-    head: JSON.parse(decoder.decode(exactly(preamble, headLength))),
+    head: jsonAt(preamble, headLength, headSum),
     get: (key) => {
       const hash = hashOf(key);
       const view = slots();
@@ -68,7 +76,7 @@ export function openTable(read: ReadAt): Table {
       for (let n = firstAtLeast(hash, count, hashAt); n < count && hashAt(n) === hash; n++) {
         const [at, length] = [view.getUint32(n * slotBytes + 4), view.getUint32(n * slotBytes + 8)];
         // Two keys may have one hash.
-        const [name, value] = JSON.parse(decoder.decode(exactly(at, length)));
+        const [name, value] = jsonAt(at, length, view.getUint32(n * slotBytes + 12));
         if (name === key) return value;
       }
       return undefined;
@@ -91,7 +99,17 @@ function firstAtLeast(wanted: number, count: number, numberAt: (n: number) => nu
   return low;
 }
 
-/** FNV-1a over the characters, 32 bits. */
+/** FNV-1a over the bytes, four at a time, 32 bits: one changed byte always changes it. */
+function sumOf(bytes: Uint8Array): number {
+  const view = viewOf(bytes);
+  const whole = bytes.length - (bytes.length % 4);
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < whole; at += 4) sum = Math.imul(sum ^ view.getUint32(at), 0x01000193);
+  for (let at = whole; at < bytes.length; at++) sum = Math.imul(sum ^ view.getUint8(at), 0x01000193);
+  return sum >>> 0;
+}
+
+/** The same over the characters. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);

@@ -95,7 +95,7 @@ export async function snapshot(
     policy = defaults,
   }: { readonly kept: readonly Shelved[]; readonly now: number; readonly policy?: Policy },
 ): Promise<Map<string, unknown>> {
-  const instincts = await store.learning.instincts.list();
+  const instincts = (await store.learning.instincts.list()).filter(isHarmless);
   const all = await store.learning.findings.ofInstincts(instincts.map(({ id }) => id));
   // The latest first, so that a finding's number tells how late it is.
   const findings = all
@@ -119,7 +119,7 @@ export async function snapshot(
 type Row = readonly [key: string, value: unknown];
 
 /** What an agent may be given unasked: nothing that a skill might not say. */
-function isHarmless({ lesson, action, trigger, steps }: Finding): boolean {
+function isHarmless({ lesson, action, trigger, steps }: Finding | Instinct): boolean {
   return mayBeWritten(scan([lesson, action, trigger, ...steps].join("\n")));
 }
 

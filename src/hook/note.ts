@@ -1,3 +1,4 @@
+import { idOf } from "../core/ids.ts";
 import type { Word } from "../engine/hear.ts";
 
 /** What the hook hands over to the worker: small files in the spool, each written whole and handled once. */
@@ -13,7 +14,9 @@ export interface Place {
   readonly at: number;
 }
 
-/** A name that is safe in any file system. */
+/** A name that is safe in any file system: other texts have other names, and none leads out of its folder. */
 export function fileName(text: string): string {
-  return text.replace(/[^\w.-]/g, "_").slice(0, 100);
+  if (/^\w[\w-]{0,99}$/.test(text)) return text;
+  const readable = text.slice(0, 60).replace(/[^\w-]/g, "_");
+  return `${readable}.${idOf("n", text)}`;
 }

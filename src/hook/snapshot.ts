@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { identify } from "../core/project.ts";
 import type { Table } from "../core/table.ts";
 import type { SnapshotHead } from "../engine/snapshot.ts";
@@ -12,11 +13,13 @@ export interface Known {
   readonly project: string;
 }
 
-/** Lets something look into the snapshot; null where nothing is to be told. Throws where there is none. */
+/** Lets something look into the snapshot; null where nothing is to be told. Throws for one that is damaged. */
 export async function withSnapshot<Result>(
   { home, cwd }: Call,
   look: (known: Known) => Promise<Result>,
 ): Promise<Result | null> {
+  // Before the first worker is through there is none, and that is as it should be.
+  if (!existsSync(home.snapshot)) return null;
   return withTable(home.snapshot, async (table) => {
     const head = table.head as SnapshotHead;
     const { id } = identify(cwd, null, cwd === null ? null : checkoutAt(cwd));

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileName, type Note } from "./note.ts";
 
@@ -9,6 +9,11 @@ export function spool(folder: string, note: Note): void {
   const name = `${note.type}-${fileName(note.session)}${unique}`;
   const draft = join(folder, `${name}.${process.pid}.new`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(draft, JSON.stringify(note), { mode: 0o600 });
-  renameSync(draft, join(folder, `${name}.json`));
+  try {
+    writeFileSync(draft, JSON.stringify(note), { mode: 0o600 });
+    renameSync(draft, join(folder, `${name}.json`));
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }

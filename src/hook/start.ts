@@ -7,20 +7,25 @@ import { homeIn } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
 import type { Start, StartLesson } from "../engine/snapshot.ts";
 import type { Call, Reply } from "./call.ts";
+import type { Place } from "./note.ts";
 import { seenBy } from "./seen.ts";
 import { show } from "./show.ts";
 import { type Known, withSnapshot } from "./snapshot.ts";
+import { noteThePlace } from "./turn.ts";
 import type { WorkerState } from "./worker-state.ts";
 
 /** What a session begins with: what was learned since the last one, what holds here, and loudly what is broken. */
 export async function atStart(call: Call): Promise<Reply | null> {
-  const { source } = call.payload;
-  const seen = seenBy(call.home.seen, call.session);
-  if (source === "compact" || source === "clear") seen.forget();
-  const broken = whyDead(call);
-  const told = await withSnapshot(call, async (known) => facts(call, known)).catch(() => null);
-  const receipt = [broken, told?.receipt].filter((line) => line !== undefined && line !== null).join("\n");
+  const [broken] = [whyDead(call), whyUnwritable(call)].filter((line) => line !== null);
+  const told = await tell(call).catch(() => null);
+  const receipt = [broken, told?.receipt].filter((line) => line !== undefined).join("\n");
   return { ...told, ...(receipt === "" ? {} : { receipt }) };
+}
+
+async function tell(call: Call): Promise<Reply | null> {
+  const { source } = call.payload;
+  if (source === "compact" || source === "clear") seenBy(call.home.seen, call.session).forget();
+  return withSnapshot(call, async (known) => facts(call, known));
 }
 
 function facts(call: Call, { table, project }: Known): Reply | null {
@@ -90,13 +95,9 @@ function lastStart({ home, now }: Call, project: string): number | null {
 /** Why nothing is learned any more, in a line for a person; null while all is well. */
 function whyDead({ home, now }: Call): string | null {
   const state = readJson<WorkerState>(join(home.log, "worker.json"));
-  const mend = "Run `knack doctor` in a terminal.";
   if (state !== null && state.failures >= policy.work.loudAfter)
     return `Knack has stopped learning: its worker failed ${state.failures} times (${state.error}). ${mend}`;
-  const times = readdirSync(home.spool)
-    .filter((name) => name.endsWith(".json"))
-    .slice(0, 500)
-    .flatMap((name) => statSync(join(home.spool, name), { throwIfNoEntry: false })?.mtimeMs ?? []);
+  const times = notesThatWait(home.spool);
   if (times.length === 0) return null;
   const [oldest, newest] = [Math.min(...times), Math.max(...times)];
   // A worker was called for the newest, and the oldest still lies there.
@@ -104,6 +105,37 @@ function whyDead({ home, now }: Call): string | null {
   return late
     ? `Knack has stopped learning: nobody has looked at your sessions${onDay(oldest, now).replace(" on", " since")}. ${mend}`
     : null;
+}
+
+const mend = "Run `knack doctor` in a terminal.";
+
+/** When the notes were left that a worker was called for; the start of a session calls none. */
+function notesThatWait(spool: string): number[] {
+  return namesIn(spool)
+    .filter((name) => name.startsWith("place-") && name.endsWith(".json"))
+    .slice(0, 500)
+    .flatMap((name) => readJson<Place>(join(spool, name)) ?? [])
+    .filter(({ event }) => event !== "SessionStart")
+    .map(({ at }) => at);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Notes where the session's transcript is; where that cannot be done nothing is ever learned, and a person should know. */
+function whyUnwritable(call: Call): string | null {
+  try {
+    noteThePlace(call);
+    return null;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return `Knack cannot learn from this session: it cannot write to ${call.home.spool} (${code}). ${mend}`;
+  }
 }
 
 function readJson<Value>(path: string): Value | null {

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { layOut, openTable, type Table } from "../core/table.ts";
 import type { SnapshotFile } from "../engine/ports.ts";
 import type { SnapshotHead } from "../engine/snapshot.ts";
@@ -19,9 +19,11 @@ export async function withTable<Result>(
 ): Promise<Result> {
   const file = openSync(path, "r");
   try {
+    const { size } = fstatSync(file);
     const table = openTable((at, length) => {
-      const bytes = Buffer.alloc(length);
-      return bytes.subarray(0, readSync(file, bytes, 0, length, at));
+      // A damaged file may ask for gigabytes that it does not have.
+      const bytes = Buffer.alloc(Math.max(0, Math.min(length, size - at)));
+      return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, at));
     });
     return await look(table);
   } finally {

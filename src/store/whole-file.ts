@@ -1,5 +1,16 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 
 /** Replaces a file in one move: whoever reads it has the old one or the new one, whole. */
 export function writeWhole(path: string, parts: readonly Uint8Array[]): void {
@@ -18,6 +29,28 @@ export function writeWhole(path: string, parts: readonly Uint8Array[]): void {
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
+  }
+}
+
+/** Takes away the drafts in a folder whose writers ended before they were through. */
+export function dropDrafts(folder: string, now: number): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /\.(\d+)\.new$/.exec(name) ?? [];
+    if (pid === undefined) continue;
+    const path = join(folder, name);
+    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    // Another process may have got that number since.
+    if (!isRunning(Number(pid)) || now - changed > 86_400_000) rmSync(path, { force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

@@ -6,18 +6,22 @@ import type { Note } from "../hook/note.ts";
 export interface Taken {
   readonly note: Note;
   readonly path: string;
-  /** How often somebody has tried to handle it, this time included. */
+  /** A worker had it before and did not come through, so it may be what ended that one: to be handled by itself. */
+  readonly suspect: boolean;
+  /** How often somebody has begun to handle it by itself. */
   readonly tries: number;
 }
 
 /** The notes in the spool, for the one worker that may take them. */
 export interface Inbox {
-  /** Takes on what lies there, what a killed worker left included; unreadable ones are put aside. */
+  /** Takes on what lies there, the first time also what others left, the least tried first; unreadable ones are put aside. */
   take(): Taken[];
   isEmpty(): boolean;
+  /** Counts a try, which stays counted whatever becomes of this process. Null, and put aside, after too many. */
+  begin(taken: Taken): Taken | null;
   done(taken: Taken): void;
-  /** Leaves it for another try, or after too many puts it aside. */
-  failed(taken: Taken): void;
+  /** The try does not count: it came through, or there was no time for it. */
+  giveBack(taken: Taken): Taken;
 }
 
 export function inboxAt(spool: string, { tries: most }: { readonly tries: number }): Inbox {
@@ -25,28 +29,49 @@ export function inboxAt(spool: string, { tries: most }: { readonly tries: number
   const aside = join(spool, "aside");
   const putAside = (path: string, name: string) => {
     mkdirSync(aside, { recursive: true, mode: 0o700 });
+    rmSync(join(aside, name), { recursive: true, force: true });
     renameSync(path, join(aside, name));
   };
+  const tried = (one: Taken, tries: number): Taken => {
+    const path = join(taken, `${tries}~${nameOf(one)}`);
+    renameSync(one.path, path);
+    return { ...one, path, tries };
+  };
+  const nameOf = ({ path }: Taken) => triesIn(path.slice(taken.length + 1)).name;
+  // What did not come through is for the next worker: the trouble may have passed until then.
+  const met = new Set<string>();
   return {
     take: () => {
       mkdirSync(taken, { recursive: true, mode: 0o700 });
-      const left = namesIn(taken).map((name) => ({ from: join(taken, name), ...triedOf(name) }));
-      const fresh = notesIn(spool).map((name) => ({ from: join(spool, name), name, tried: 0 }));
-      return [...left, ...fresh].flatMap(({ from, name, tried }) => {
-        // The number of tries is in the name, so that it also counts those that ended a worker.
-        const path = join(taken, `${tried + 1}~${name}`);
-        renameSync(from, path);
-        const note = noteIn(path);
-        if (note !== null && tried < most) return { note, path, tries: tried + 1 };
-        putAside(path, name);
-        return [];
-      });
+      const left = new Map(
+        namesIn(taken)
+          .filter((file) => /^\d+~/.test(file))
+          .map(triesIn)
+          .map(({ name, tries }) => [name, tries]),
+      );
+      // The latest about a session takes the place of the one before, and how that one fared is remembered.
+      const pathOf = (name: string) => join(taken, `${left.get(name) ?? 0}~${name}`);
+      const fresh = notesIn(spool).filter((name) => move(join(spool, name), pathOf(name)));
+      const names = new Set([...[...left.keys()].filter((name) => !met.has(name)), ...fresh]);
+      for (const name of names) met.add(name);
+      return [...names]
+        .flatMap((name) => {
+          const note = noteIn(pathOf(name));
+          const tries = left.get(name) ?? 0;
+          if (note !== null) return { note, path: pathOf(name), tries, suspect: left.has(name) };
+          putAside(pathOf(name), name);
+          return [];
+        })
+        .sort((a, b) => a.tries - b.tries);
     },
     isEmpty: () => notesIn(spool).length === 0,
-    done: ({ path }) => rmSync(path, { force: true }),
-    failed: ({ path, tries }) => {
-      if (tries >= most) putAside(path, triedOf(path.slice(taken.length + 1)).name);
+    begin: (one) => {
+      if (one.tries < most) return tried(one, one.tries + 1);
+      putAside(one.path, nameOf(one));
+      return null;
     },
+    done: ({ path }) => rmSync(path, { force: true }),
+    giveBack: (one) => tried(one, one.tries - 1),
   };
 }
 
@@ -63,33 +88,55 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (isGone(error)) return [];
     throw error;
   }
 }
 
-function triedOf(name: string): { name: string; tried: number } {
-  const [, tries = "0", rest = name] = /^(\d+)~(.*)$/s.exec(name) ?? [];
-  return { name: rest, tried: Number(tries) };
+/** Moves a file; false when it is not there any more. */
+function move(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
 }
 
+function isGone(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+/** The number of tries is in the file's name, so that it also counts those that ended a worker. */
+function triesIn(file: string): { name: string; tries: number } {
+  const at = file.indexOf("~");
+  return { name: file.slice(at + 1), tries: Number(file.slice(0, at)) };
+}
+
+/** What a file says; null for one that cannot be read or is no note. */
 function noteIn(path: string): Note | null {
   try {
     const note: unknown = JSON.parse(readFileSync(path, "utf8"));
     return isNote(note) ? note : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
+  } catch {
+    return null;
   }
 }
 
 /** Only the hook writes here; what is checked is that the file is whole and of this version. */
 function isNote(value: unknown): value is Note {
   if (typeof value !== "object" || value === null) return false;
-  const { type, session, at } = value as Partial<Note>;
-  return (
-    (type === "place" || type === "shown" || type === "asked") &&
-    typeof session === "string" &&
-    typeof at === "number"
-  );
+  const note = value as Partial<Record<string, unknown>>;
+  if (typeof note.session !== "string" || typeof note.at !== "number") return false;
+  switch (note.type) {
+    case "place":
+      return typeof note.transcript === "string";
+    case "shown":
+      return typeof note.instinct === "string" && typeof note.text === "string";
+    case "asked":
+      return typeof note.instinct === "string" || note.instinct === null;
+    default:
+      return false;
+  }
 }

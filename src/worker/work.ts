@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { setPriority } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { type Home, homeOf } from "../config.ts";
+import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import type { Word } from "../engine/hear.ts";
 import type { Clock, Redactor } from "../engine/ports.ts";
@@ -9,7 +10,7 @@ import type { Note, Place } from "../hook/note.ts";
 import type { WorkerSign } from "../hook/wake.ts";
 import type { WorkerState } from "../hook/worker-state.ts";
 import { type Knack, openKnack } from "../open.ts";
-import { jsonBytes, writeWhole } from "../store/whole-file.ts";
+import { dropDrafts, jsonBytes, writeWhole } from "../store/whole-file.ts";
 import { type Inbox, inboxAt, type Taken } from "./inbox.ts";
 
 export interface WorkOptions {
@@ -43,24 +44,23 @@ export async function work({
 }: WorkOptions): Promise<Worked> {
   const home = homeOf(env);
   if (humble) yieldToOthers();
-  const knack = await openKnack({ env, redactor, clock });
+  try {
+    const worked = await inTurn(home, await openKnack({ env, redactor, clock }), clock);
+    if (!worked.busy)
+      noteState(home, (state) => ({ ...state, doneAt: clock.now(), failures: 0, error: null }));
+    return worked;
+  } catch (error) {
+    noteFailure(home, error, clock.now());
+    throw error;
+  }
+}
+
+async function inTurn(home: Home, knack: Knack, clock: Clock): Promise<Worked> {
   const until = clock.now() + policy.work.longestMs;
-  const nothing: Worked = { busy: false, notes: 0, sessions: 0, lessons: 0, drafts: 0, snapshot: false };
   try {
     if (!(await takeTurn(knack, until, clock))) return { ...nothing, busy: true };
     try {
-      const worked = await handleAll(knack, home, until, clock);
-      noteState(home, (state) => ({ ...state, doneAt: clock.now(), failures: 0, error: null }));
-      return worked;
-    } catch (error) {
-      const said = error instanceof Error ? error.message : String(error);
-      noteState(home, (state) => ({
-        ...state,
-        failures: state.failures + 1,
-        error: said.slice(0, 300),
-        failedAt: clock.now(),
-      }));
-      throw error;
+      return await handleAll(knack, home, until, clock);
     } finally {
       rmSync(home.worker, { force: true });
       await knack.giveBack("work");
@@ -69,6 +69,8 @@ export async function work({
     await knack.close();
   }
 }
+
+const nothing: Worked = { busy: false, notes: 0, sessions: 0, lessons: 0, drafts: 0, snapshot: false };
 
 /** The lease on the spool, from another that is about to end, or from one that died. */
 async function takeTurn(knack: Knack, until: number, clock: Clock): Promise<boolean> {
@@ -83,12 +85,12 @@ async function takeTurn(knack: Knack, until: number, clock: Clock): Promise<bool
 async function handleAll(knack: Knack, home: Home, until: number, clock: Clock): Promise<Worked> {
   const inbox = inboxAt(home.spool, policy.work);
   const isLate = () => clock.now() > until;
-  let worked: Worked = { busy: false, notes: 0, sessions: 0, lessons: 0, drafts: 0, snapshot: false };
+  const faults: unknown[] = [];
+  let worked = nothing;
   await knack.repair();
   for (;;) {
     writeWhole(home.worker, jsonBytes({ pid: process.pid, until } satisfies WorkerSign));
-    const taken = inbox.take();
-    worked = add(worked, await handle(knack, inbox, taken, isLate));
+    worked = add(worked, await handle(knack, inbox, isLate, faults));
     if (inbox.isEmpty()) await pause(policy.work.lingerMs);
     if (!inbox.isEmpty() && !isLate()) continue;
     // Whoever leaves a note from here on sees no worker and starts one; what came before is seen now.
@@ -96,72 +98,86 @@ async function handleAll(knack: Knack, home: Home, until: number, clock: Clock):
     if (isLate() || inbox.isEmpty()) break;
   }
   tidy(home, clock.now());
+  // Told at the very end: no note stops another.
+  if (faults.length > 0) throw faults[0];
   return worked;
 }
 
-async function handle(
-  knack: Knack,
-  inbox: Inbox,
-  taken: readonly Taken[],
-  isLate: () => boolean,
-): Promise<Worked> {
-  const said = taken.filter(({ note }) => note.type !== "place");
-  await knack.hear(said.map(({ note }) => note).filter(isWord));
-  for (const one of said) inbox.done(one);
-  const places = taken.filter(({ note }) => note.type === "place");
-  const { sessions, lessons } = await readAll(knack, inbox, places, isLate);
+/**
+ * Handles what lies in the inbox: new notes together, and one by one what did not come through before or now. What a
+ * person has to mend is no note's fault: it ends the work, and counts against none.
+ */
+async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults: unknown[]): Promise<Worked> {
+  const taken = inbox.take();
+  const [words, places] = [
+    taken.filter(({ note }) => isWord(note)),
+    taken.filter(({ note }) => !isWord(note)),
+  ];
+  const [alone, through]: [Taken[], Taken[]] = [[], []];
+  let worked: Worked = { ...nothing, notes: taken.length };
+  for (const kind of [words, places]) {
+    const fresh = kind.filter(({ suspect }) => !suspect);
+    try {
+      const { inTime, ...read } = await takeIn(knack, fresh, isLate);
+      worked = add(worked, read);
+      if (inTime) through.push(...fresh);
+    } catch (error) {
+      if (error instanceof KnackError) throw error;
+      alone.push(...fresh);
+    }
+    alone.push(...kind.filter(({ suspect }) => suspect));
+  }
+  for (const one of alone) {
+    if (isLate()) break;
+    const begun = inbox.begin(one);
+    if (begun === null) continue;
+    try {
+      const { inTime, ...read } = await takeIn(knack, [begun], isLate);
+      worked = add(worked, read);
+      const cleared = inbox.giveBack(begun);
+      if (inTime) through.push(cleared);
+    } catch (error) {
+      if (error instanceof KnackError) {
+        inbox.giveBack(begun);
+        throw error;
+      }
+      faults.push(error);
+    }
+  }
   const drafts = places.length > 0 ? (await knack.publishOwn()).length : 0;
   const snapshot = await knack.renewSnapshot();
-  return { busy: false, notes: taken.length, sessions, lessons, drafts, snapshot };
+  // Only now: whoever takes over from a killed worker must know that there is something to publish.
+  through.forEach(inbox.done);
+  return { ...worked, drafts, snapshot };
+}
+
+/** Hears what the hooks said, and learns from the transcripts that they name; says whether there was time for all of it. */
+async function takeIn(
+  knack: Knack,
+  taken: readonly Taken[],
+  isLate: () => boolean,
+): Promise<Worked & { readonly inTime: boolean }> {
+  const notes = taken.map(({ note }) => note);
+  await knack.hear(notes.filter(isWord));
+  const paths = notes.flatMap((note) => (note.type === "place" ? filesOf(note) : []));
+  if (paths.length === 0) return { ...nothing, inTime: true };
+  const { looked, findings, unread, unlooked } = await knack.learn(paths, {
+    until: isLate,
+    lookUntil: isLate,
+  });
+  return { ...nothing, sessions: looked, lessons: findings.length, inTime: unread + unlooked === 0 };
 }
 
 function isWord(note: Note): note is Word {
   return note.type !== "place";
 }
 
-/** Learns from the transcripts at these places: all together, and where that fails one by one, so that one bad file stops no other. */
-async function readAll(
-  knack: Knack,
-  inbox: Inbox,
-  places: readonly Taken[],
-  isLate: () => boolean,
-): Promise<Pick<Worked, "sessions" | "lessons">> {
-  if (places.length === 0) return { sessions: 0, lessons: 0 };
-  try {
-    const paths = places.flatMap(({ note }) => (note.type === "place" ? filesOf(note) : []));
-    const { looked, findings, unread, unlooked } = await knack.learn(paths, {
-      until: isLate,
-      lookUntil: isLate,
-    });
-    // What there was no time for stays where it is.
-    if (unread + unlooked === 0) for (const one of places) inbox.done(one);
-    return { sessions: looked, lessons: findings.length };
-  } catch (error) {
-    const [only, another] = places;
-    if (only && !another) {
-      inbox.failed(only);
-      throw error;
-    }
-    let total = { sessions: 0, lessons: 0 };
-    let first: unknown = null;
-    for (const one of places) {
-      try {
-        const read = await readAll(knack, inbox, [one], isLate);
-        total = { sessions: total.sessions + read.sessions, lessons: total.lessons + read.lessons };
-      } catch (reason) {
-        first ??= reason;
-      }
-    }
-    if (first !== null) throw first;
-    return total;
-  }
-}
-
 /** A session's transcript, and those of its subagents; what is gone has nothing to say. */
 function filesOf({ transcript }: Place): string[] {
-  return [transcript, transcript.replace(/\.jsonl$/, "")].filter(
-    (path, at, all) => all.indexOf(path) === at && existsSync(path),
-  );
+  // A folder is no transcript: whatever lies in one was not meant.
+  if (!existsSync(transcript) || !statSync(transcript).isFile()) return [];
+  const subagents = transcript.replace(/\.jsonl$/, "");
+  return subagents !== transcript && existsSync(subagents) ? [transcript, subagents] : [transcript];
 }
 
 function add(a: Worked, b: Worked): Worked {
@@ -175,20 +191,19 @@ function add(a: Worked, b: Worked): Worked {
   };
 }
 
-/** Takes away what nobody needs any more: old marks, recorded sessions that were read long ago, drafts of killed hooks. */
-function tidy({ seen, spool, log, cache }: Home, now: number): void {
+/** Takes away what nobody needs any more: old marks, recorded sessions that were read long ago, drafts of killed processes. */
+function tidy({ folder, seen, spool, log, cache, snapshot }: Home, now: number): void {
   const { seenDays, recordedDays } = policy.work;
   drop(seen, (name, age) => name !== "projects" && age > seenDays);
-  drop(
-    spool,
-    (name, age) => (name.endsWith(".new") && age > 1) || (name.endsWith(".jsonl") && age > recordedDays),
-  );
+  drop(spool, (name, age) => name.endsWith(".jsonl") && age > recordedDays);
+  drop(join(spool, "aside"), (_, age) => age > recordedDays);
   drop(cache, (_, age) => age > seenDays);
   drop(log, (name, age) => name === "hook.log" && age > seenDays);
-  function drop(folder: string, isOld: (name: string, days: number) => boolean): void {
-    if (!existsSync(folder)) return;
-    for (const name of readdirSync(folder)) {
-      const path = join(folder, name);
+  for (const place of [folder, spool, log, cache, dirname(snapshot)]) dropDrafts(place, now);
+  function drop(place: string, isOld: (name: string, days: number) => boolean): void {
+    if (!existsSync(place)) return;
+    for (const name of readdirSync(place)) {
+      const path = join(place, name);
       const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
       if (isOld(name, (now - changed) / 86_400_000)) rmSync(path, { recursive: true, force: true });
     }
@@ -206,6 +221,20 @@ export function stateOf({ log }: Home): WorkerState {
 
 function noteState(home: Home, next: (state: WorkerState) => WorkerState): void {
   writeWhole(join(home.log, "worker.json"), jsonBytes(next(stateOf(home))));
+}
+
+function noteFailure(home: Home, error: unknown, now: number): void {
+  const said = error instanceof Error ? error.message : String(error);
+  try {
+    noteState(home, (state) => ({
+      ...state,
+      failures: state.failures + 1,
+      error: said.slice(0, 300),
+      failedAt: now,
+    }));
+  } catch {
+    // Where even that cannot be written, the next session's start says so.
+  }
 }
 
 function yieldToOthers(): void {

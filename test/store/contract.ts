@@ -99,6 +99,89 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(orders[0]).toEqual(orders[1]);
       expect(orders[0]?.map(({ session }) => session)).toEqual(["c", "z", "a", "b"]);
     });
+
+    test("counts what it has, and only what is new counts", async () => {
+      const { store, reopen } = await fresh();
+      expect(await store.ledger.count()).toBe(0);
+      await store.ledger.append([found("a"), found("b")]);
+      await store.ledger.append([found("a")]);
+      expect(await store.ledger.count()).toBe(2);
+      const other = await reopen();
+      onTestFinished(() => other.close());
+      expect(await other.ledger.count()).toBe(2);
+    });
+
+    test("gives what was noted of one type since a time, in the order of time", async () => {
+      const { store } = await fresh();
+      const purged: LedgerEntry = {
+        at: 50,
+        project: null,
+        session: null,
+        actor: "knack",
+        type: "events.purged",
+        key: "purged",
+        data: { before: 1, events: 1 },
+      };
+      await store.ledger.append([found("c", 30), purged, found("a", 10), found("b", 20)]);
+      const since = async (at: number) =>
+        (await store.ledger.since("session.found", at)).map(({ session }) => session);
+      expect(await since(0)).toEqual(["a", "b", "c"]);
+      expect(await since(20)).toEqual(["b", "c"]);
+      expect(await since(31)).toEqual([]);
+      expect(await store.ledger.since("events.purged", 0)).toEqual([purged]);
+      expect(await store.ledger.since("lesson.shown", 0)).toEqual([]);
+    });
+  });
+
+  describe("a lease", () => {
+    const lease = (holder: string, now: number, until: number, insteadOf?: string) => ({
+      holder,
+      now,
+      until,
+      insteadOf,
+    });
+
+    test("has one holder until it runs out, is given back, or its holder is dead", async () => {
+      const { store, reopen } = await fresh();
+      const other = await reopen();
+      onTestFinished(() => other.close());
+      expect(await store.leases.holder("work")).toBeNull();
+      expect(await store.leases.take("work", lease("a", 0, 100))).toBe(true);
+      expect(await other.leases.take("work", lease("b", 50, 150))).toBe(false);
+      expect(await other.leases.holder("work")).toEqual({ holder: "a", until: 100 });
+      expect(await store.leases.take("work", lease("a", 60, 120))).toBe(true);
+      expect(await other.leases.take("work", lease("b", 110, 200))).toBe(false);
+      expect(await other.leases.take("work", lease("b", 120, 200))).toBe(true);
+      expect(await store.leases.take("work", lease("c", 130, 300, "a"))).toBe(false);
+      expect(await store.leases.take("work", lease("c", 130, 300, "b"))).toBe(true);
+      await other.leases.release("work", "b");
+      expect(await other.leases.holder("work")).toEqual({ holder: "c", until: 300 });
+      await store.leases.release("work", "c");
+      await store.leases.release("work", "c");
+      expect(await store.leases.holder("work")).toBeNull();
+    });
+
+    test("of one name says nothing about another", async () => {
+      const { store } = await fresh();
+      expect(await store.leases.take("work", lease("a", 0, 100))).toBe(true);
+      expect(await store.leases.take("rest", lease("b", 0, 100))).toBe(true);
+      await store.leases.release("work", "b");
+      expect(await store.leases.holder("work")).toEqual({ holder: "a", until: 100 });
+    });
+
+    test("goes to one of many who want it at once", async () => {
+      const { store, reopen } = await fresh();
+      const stores = [store, await reopen(), await reopen()];
+      onTestFinished(async () => {
+        for (const one of stores.slice(1)) await one.close();
+      });
+      const taken = await Promise.all(
+        Array.from({ length: 30 }, (_, n) =>
+          (stores[n % 3] as Store).leases.take("work", lease(`holder ${n}`, 0, 100)),
+        ),
+      );
+      expect(taken.filter(Boolean)).toHaveLength(1);
+    });
   });
 
   describe("what is saved", () => {

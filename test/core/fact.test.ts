@@ -1,0 +1,116 @@
+import { describe, expect, it, test } from "vitest";
+import { factAtFailure, factAtPrompt, factInList, onDay } from "../../src/core/fact.ts";
+import { type Finding, noExcerpt } from "../../src/core/finding.ts";
+import type { Instinct, Standing } from "../../src/core/instinct.ts";
+import { policy } from "../../src/core/policy.ts";
+import type { Match } from "../../src/core/recall.ts";
+import { aFinding } from "../helpers/findings.ts";
+
+const at = Date.UTC(2026, 4, 3);
+const now = Date.UTC(2026, 10, 15);
+
+function aMatch(
+  finding: Finding,
+  { sessions = 1, ...more }: Partial<Match> & { sessions?: number } = {},
+): Match {
+  const standing: Standing = {
+    status: "active",
+    confidence: 0.9,
+    sessions,
+    sure: 0.9,
+    firstAt: at,
+    lastAt: at,
+    noticedAt: at,
+    contradicted: false,
+    supersededBy: null,
+  };
+  const instinct: Instinct = { ...finding, id: "i1", project: "/p", standing };
+  const best = { id: "f1", session: "s1", run: "s1", project: "/p", home: null, at, finding, instinct };
+  return {
+    kind: "fix",
+    instinct,
+    fit: 1,
+    score: 0.9,
+    load: false,
+    by: "error",
+    distance: "here",
+    best,
+    from: [{ ...best, at: at - 1 }, best],
+    ...more,
+  };
+}
+
+describe("a fact", () => {
+  it.each<[string, Match, string]>([
+    [
+      "says where and when",
+      aMatch(aFinding()),
+      "Knack: this failed here on 3 May; what worked: add --legacy-peer-deps.",
+    ],
+    [
+      "from elsewhere",
+      aMatch(aFinding(), { distance: "elsewhere" }),
+      "Knack: this failed in another project on 3 May;",
+    ],
+    [
+      "from the same machine",
+      aMatch(aFinding(), { distance: "anywhere" }),
+      "Knack: this failed on this machine on 3 May;",
+    ],
+    [
+      "ends its sentence once",
+      aMatch(aFinding({ action: "run it again!" })),
+      "; what worked: run it again! npm install",
+    ],
+    [
+      "stays on one line",
+      aMatch(aFinding({ action: "one\n\n# two\n- three" })),
+      "; what worked: one # two - three.",
+    ],
+    [
+      "counts sessions",
+      aMatch(aFinding(), { sessions: 3 }),
+      "--legacy-peer-deps works. (seen in 3 sessions)",
+    ],
+  ])("at a failure %s", (_, match, words) => {
+    const fact = factAtFailure(match, now);
+    expect(fact).toContain(words);
+    expect(fact).not.toContain("\n");
+  });
+
+  test("at a prompt is one line, or whole where it is sure", () => {
+    const steps = ["npm ci", "npm test"];
+    const finding = aFinding({ steps });
+    expect(factAtPrompt(aMatch(finding), "the whole skill", now)).toBe(
+      "Knack: known here on 3 May: npm install fails with ERESOLVE; npm install --legacy-peer-deps works.",
+    );
+    expect(factAtPrompt(aMatch(finding, { load: true }), null, now)).toContain("\n1. npm ci\n2. npm test");
+    const body = "x".repeat(20_000);
+    const loaded = factAtPrompt(aMatch(finding, { load: true }), body, now);
+    expect(loaded).toMatch(/^Knack: known here on 3 May, kept as npm-install-eresolve:\nx+$/);
+    expect(loaded.length).toBeLessThan(policy.show.loadChars + 100);
+  });
+
+  test("tells a person's words as theirs", () => {
+    const finding = aFinding({
+      kind: "user-correction",
+      action: "use pnpm,\nnot npm",
+      excerpt: { ...noExcerpt, said: "no, use pnpm" },
+    });
+    expect(factInList(finding)).toBe("the person said: use pnpm, not npm");
+  });
+
+  test("in a list has no more than a line's length", () => {
+    const long = factInList(aFinding({ lesson: "word ".repeat(500) }));
+    expect(long.length).toBeLessThanOrEqual(policy.show.lineChars + 1);
+  });
+});
+
+describe("a day", () => {
+  it.each<[number, string]>([
+    [Date.UTC(2026, 0, 31), " on 31 Jan"],
+    [Date.UTC(2025, 11, 31), " on 31 Dec 2025"],
+    [0, ""],
+    [-1, ""],
+  ])("%d is told as '%s'", (day, words) => expect(onDay(day, now)).toBe(words));
+});

@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Note } from "../../src/hook/note.ts";
+import { spool } from "../../src/hook/spool.ts";
+import { dump } from "../helpers/dump.ts";
+import { type Home, noPython, pause } from "../helpers/hook.ts";
+import { cli, knack, type Ran } from "../helpers/knack.ts";
+import { asked, day, failed, hour, type Lived, ran, writeLived } from "../helpers/lived.ts";
+
+/** Notes as hooks leave them, about sessions that taught something. */
+export interface Work {
+  readonly transcripts: readonly string[];
+  readonly notes: readonly Note[];
+}
+
+const lessons: Lived["steps"][] = [
+  [asked("go on"), failed("python manage.py migrate", noPython), ran("python3 manage.py migrate")],
+  [
+    asked("go on"),
+    failed("pytest -q", "ModuleNotFoundError: No module named 'httpx'"),
+    ran("uv run pytest -q"),
+  ],
+];
+
+/** Writes sessions, and answers with the notes that hooks would leave of them. */
+export function someWork({ home, project }: Pick<Home, "home" | "project">, sessions: number): Work {
+  const begun = Date.now() - 3 * day;
+  const lived = Array.from({ length: sessions }, (_, n) => ({
+    name: `work${n}`,
+    cwd: project,
+    at: begun + n * hour,
+    steps: lessons[n % lessons.length] ?? [],
+  }));
+  const transcripts = writeLived(home, lived);
+  const notes = transcripts.flatMap((transcript, n): Note[] => [
+    { type: "place", session: `work${n}`, transcript, cwd: project, event: "Stop", at: begun + n },
+    {
+      type: "shown",
+      session: `work${n}`,
+      transcript,
+      project,
+      instinct: "i0",
+      occasion: "prompt",
+      text: `told ${n}`,
+      at: begun + n,
+    },
+    { type: "asked", session: `work${n}`, project, instinct: "i0", at: begun + n },
+    { type: "asked", session: `work${n}`, project, instinct: null, at: begun + n + 1 },
+  ]);
+  return { transcripts, notes };
+}
+
+export function leave({ knackHome }: Home, notes: readonly Note[]): void {
+  for (const note of notes) spool(join(knackHome, "spool"), note);
+}
+
+export interface Worked {
+  readonly busy: boolean;
+  readonly notes: number;
+  readonly sessions: number;
+}
+
+/** Runs a worker to its end. */
+export async function work(
+  { home }: Home,
+  killAfter?: number,
+): Promise<Ran & { readonly worked: Worked | null }> {
+  const run = await knack(["work", "--json"], { home, ...(killAfter === undefined ? {} : { killAfter }) });
+  return { ...run, worked: run.code === 0 ? JSON.parse(run.stdout) : null };
+}
+
+/** Runs a worker and ends it by SIGKILL as soon as something is there; answers whether it came to that. */
+export async function killAt({ home, knackHome }: Home, isThere: () => boolean): Promise<boolean> {
+  const child = spawn(process.execPath, [cli, "work"], {
+    cwd: home,
+    env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: knackHome },
+    stdio: "ignore",
+  });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  const over = new Promise<void>((resolve) => child.on("exit", () => resolve()));
+  let running = true;
+  void over.then(() => {
+    running = false;
+  });
+  while (running && !isThere()) await pause(0);
+  const killed = running && child.kill("SIGKILL");
+  await over;
+  return killed;
+}
+
+/** Files in a home's own folder whose path matches, for a point at which to strike. */
+export function filesLike({ knackHome }: Home, pattern: RegExp): string[] {
+  try {
+    return readdirSync(knackHome, { recursive: true, encoding: "utf8" }).filter((path) => pattern.test(path));
+  } catch (error) {
+    // A folder came and went while it was looked at.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** What came of the work, in words that are the same for every home and every time. */
+export function outcome({ knackHome }: Home, since: number): Record<string, string[]> {
+  const plain = (text: string) =>
+    text
+      .replaceAll(knackHome, "~")
+      // A change goes by the path that it is made at.
+      .replace(/\bc[0-9a-z]{11}\b/g, "c")
+      .replace(/\b1\d{12}(?:\.\d+)?\b/g, (time) => (Number(time) >= since ? "later" : time));
+  const tables = Object.entries(dump(join(knackHome, "knack.db")));
+  const skills = filesLike({ knackHome } as Home, /^drafts\/.*\.md$/);
+  return {
+    ...Object.fromEntries(tables.map(([name, rows]) => [name, rows.map(plain).sort()])),
+    drafts: skills.sort(),
+  };
+}
+
+/** What a worker may never leave: notes, drafts of files, its sign. */
+export function leftovers(home: Home): string[] {
+  return filesLike(home, /\.new$|^worker\.json$|^spool\/(?:taken\/|aside\/)?[^/]+\.json$/);
+}

@@ -1,0 +1,292 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
+import type { Note } from "../../src/hook/note.ts";
+import { dump } from "../helpers/dump.ts";
+import { seeded } from "../helpers/history.ts";
+import { aHome, hook, pause, payloads, processesOf, quiet, said } from "../helpers/hook.ts";
+import { day } from "../helpers/lived.ts";
+import { filesLike, killAt, leave, leftovers, outcome, someWork, work } from "./at-work.ts";
+
+const database = (knackHome: string) => join(knackHome, "knack.db");
+const entries = (knackHome: string, type: string) =>
+  (dump(database(knackHome)).ledger ?? []).filter((row) => row.includes(`"${type}"`));
+const stateOf = (knackHome: string) => JSON.parse(readFileSync(join(knackHome, "log/worker.json"), "utf8"));
+
+describe("a worker", () => {
+  test("handles every note once, and ends by itself", async () => {
+    const home = aHome();
+    const { notes } = someWork(home, 4);
+    leave(home, notes);
+    const first = await work(home);
+    expect(first).toMatchObject({ code: 0, stderr: "", worked: { busy: false, notes: 16, sessions: 4 } });
+    expect(leftovers(home)).toEqual([]);
+    expect(entries(home.knackHome, "lesson.shown")).toHaveLength(4);
+    expect(entries(home.knackHome, "agent.asked")).toHaveLength(8);
+    expect(stateOf(home.knackHome)).toMatchObject({ failures: 0, error: null });
+    // The same again, as if a hook had been slow.
+    const before = outcome(home, Date.now() - day);
+    leave(home, notes);
+    expect((await work(home)).worked).toMatchObject({ notes: 16, sessions: 0 });
+    expect(outcome(home, Date.now() - day)).toEqual(before);
+    expect(processesOf(home.home)).toEqual([]);
+  });
+
+  test("handles a thousand notes in one go, each once", async () => {
+    const home = aHome();
+    const { notes } = someWork(home, 20);
+    const more = Array.from({ length: 460 }, (_, n): Note[] => [
+      {
+        type: "place",
+        session: `gone${n}`,
+        transcript: join(home.home, `gone ${n}.jsonl`),
+        cwd: null,
+        event: "Stop",
+        at: n,
+      },
+      {
+        type: "shown",
+        session: `gone${n}`,
+        transcript: null,
+        project: home.project,
+        instinct: "i0",
+        occasion: "start",
+        text: "x",
+        at: n,
+      },
+    ]);
+    const all = [...notes, ...more.flat()];
+    expect(all).toHaveLength(1_000);
+    leave(home, all);
+    expect((await work(home)).worked).toMatchObject({ notes: 1_000, sessions: 20 });
+    expect(leftovers(home)).toEqual([]);
+    expect(entries(home.knackHome, "lesson.shown")).toHaveLength(480);
+    expect(entries(home.knackHome, "session.found")).toHaveLength(20);
+  });
+
+  test("is one of ten: the others have nothing to do, and nothing is done twice", async () => {
+    const home = aHome();
+    leave(home, someWork(home, 6).notes);
+    const runs = await Promise.all(Array.from({ length: 10 }, () => work(home)));
+    expect(runs.map(({ code, stderr }) => [code, stderr])).toEqual(runs.map(() => [0, ""]));
+    expect(runs.map(({ worked }) => worked?.notes).filter((notes) => notes !== 0)).toEqual([24]);
+    expect(leftovers(home)).toEqual([]);
+    expect(entries(home.knackHome, "lesson.shown")).toHaveLength(6);
+    expect(entries(home.knackHome, "session.found")).toHaveLength(6);
+    expect(processesOf(home.home)).toEqual([]);
+  });
+
+  test("takes away what nobody needs, and nothing else", async () => {
+    const home = aHome();
+    const dead = spawnSync(process.execPath, ["-e", ""]).pid;
+    const old = new Date(Date.now() - 40 * day);
+    const places = [
+      ["spool", `place-a.json.${dead}.new`, false],
+      ["spool", `place-b.json.${process.pid}.new`, true],
+      ["snapshot", `knack.table.${dead}.new`, false],
+      ["log", `worker.json.${dead}.new`, false],
+      [".", `worker.json.${dead}.new`, false],
+      ["spool/aside", "old.json", false],
+      ["spool/aside", "place-c.json", true],
+      ["spool", "hook-old.jsonl", false],
+      ["spool", "hook-c.jsonl", true],
+      ["seen", "old", false],
+      ["seen", "today", true],
+      ["seen/projects", "old", true],
+      ["log", "old", true],
+    ] as const;
+    for (const [folder, name] of places) {
+      mkdirSync(join(home.knackHome, folder), { recursive: true });
+      writeFileSync(join(home.knackHome, folder, name), "");
+      if (name.includes("old")) utimesSync(join(home.knackHome, folder, name), old, old);
+    }
+    expect((await work(home)).code).toBe(0);
+    for (const [folder, name, stays] of places)
+      expect(existsSync(join(home.knackHome, folder, name)), `${folder}/${name}`).toBe(stays);
+  });
+
+  test("has nothing to say of transcripts that are gone, of folders, and of paths that mean nothing", async () => {
+    const home = aHome();
+    const { transcripts } = someWork(home, 1);
+    const odd = [
+      "/",
+      "",
+      ".",
+      home.home,
+      "relative.jsonl",
+      "a\0b",
+      join(home.home, "gone.jsonl"),
+      "x".repeat(9_000),
+    ];
+    leave(
+      home,
+      [...odd, ...transcripts].map((transcript, n) => ({
+        type: "place",
+        session: `s${n}`,
+        transcript,
+        cwd: null,
+        event: "Stop",
+        at: n,
+      })),
+    );
+    expect((await work(home)).worked).toMatchObject({ notes: odd.length + 1, sessions: 1 });
+    expect(leftovers(home)).toEqual([]);
+    expect(entries(home.knackHome, "session.found")).toHaveLength(1);
+  });
+
+  test("finds transcripts whose paths have blanks and letters of many languages", async () => {
+    const home = aHome();
+    const [made] = someWork(home, 1).transcripts;
+    const folder = join(home.home, "mañana 日本/Straße (1)");
+    mkdirSync(folder, { recursive: true });
+    const transcript = join(folder, "a b.jsonl");
+    writeFileSync(transcript, readFileSync(made ?? ""));
+    const { stop } = payloads(home);
+    said(await hook({ ...stop(), transcript_path: transcript }, home));
+    await quiet(home.home);
+    expect(entries(home.knackHome, "session.found").join()).toContain("Straße (1)/a b.jsonl");
+    expect(leftovers(home)).toEqual([]);
+  });
+});
+
+describe("a worker that is killed", () => {
+  /** The same sessions for all, because what is found in one goes by where it stands. */
+  let shared: string;
+  let notes: readonly Note[];
+  const alone = () => ({ home: shared, project: shared, knackHome: join(shared, ".knack") });
+  const since = Date.now() - day;
+  let undisturbed: ReturnType<typeof outcome>;
+  beforeAll(async () => {
+    shared = realpathSync(mkdtempSync(join(tmpdir(), "knack-test-")));
+    notes = someWork(alone(), 6).notes;
+    leave(alone(), notes);
+    expect((await work(alone())).worked).toMatchObject({ notes: 24, sessions: 6 });
+    undisturbed = outcome(alone(), since);
+    expect(undisturbed.drafts).not.toEqual([]);
+  });
+  afterAll(() => rmSync(shared, { recursive: true, force: true }));
+
+  it.each<[string, RegExp]>([
+    ["as it opens the database", /^knack\.db$/],
+    ["as it says that it runs", /^worker\.json/],
+    ["as it takes the first note", /^spool\/taken\/\d~/],
+    ["as it writes a draft", /^drafts\//],
+    ["as it writes the snapshot", /^snapshot\/.*\.new$/],
+    ["as it ends", /^log\/worker\.json/],
+  ])("%s leaves everything to the next, who ends where one alone would", async (_, point) => {
+    const home = aHome();
+    leave(home, notes);
+    await killAt(home, () => filesLike(home, point).length > 0);
+    expect((await work(home)).code).toBe(0);
+    expect(leftovers(home)).toEqual([]);
+    expect(outcome(home, since)).toEqual(undisturbed);
+    expect(processesOf(home.home)).toEqual([]);
+  });
+
+  test("four times in a row loses nothing", async () => {
+    const home = aHome();
+    leave(home, notes);
+    for (let death = 0; death < 4; death++)
+      await killAt(home, () => filesLike(home, /^spool\/taken\/\d~/).length > 0);
+    expect((await work(home)).code).toBe(0);
+    expect(leftovers(home)).toEqual([]);
+    expect(outcome(home, since)).toEqual(undisturbed);
+  });
+
+  test("three times by the same note puts that one aside, and no other", async () => {
+    const home = aHome();
+    leave(home, notes);
+    const poison = /^spool\/taken\/[1-9]~place-work1\.json$/;
+    await killAt(home, () => filesLike(home, /^spool\/taken\/\d~/).length > 0);
+    let deaths = 0;
+    // Each time it gets to that note it is killed, until it does not get there any more.
+    while (deaths < 9 && (await killAt(home, () => isNew(filesLike(home, poison))))) deaths++;
+    expect(deaths).toBe(3);
+    expect((await work(home)).code).toBe(0);
+    expect(leftovers(home)).toEqual(["spool/aside/place-work1.json"]);
+    expect(entries(home.knackHome, "session.learned").join()).toMatch(/work0[\s\S]*work2/);
+    function isNew(names: string[]): boolean {
+      const tries = Number(/(\d)~/.exec(names[0] ?? "")?.[1] ?? 0);
+      return tries > deaths;
+    }
+  });
+});
+
+describe("the hand-over", () => {
+  test("leaves no note behind, however hooks and workers meet", async () => {
+    const home = aHome();
+    const { transcripts } = someWork(home, 5);
+    const random = seeded(5);
+    const hooks: Promise<unknown>[] = [];
+    for (let n = 0; n < 15; n++) {
+      const payload = { ...payloads(home, `work${n}`).stop(), transcript_path: transcripts[n % 5] };
+      hooks.push(hook(payload, home).then(said));
+      // About as long as a worker lingers, so that many come just as one ends.
+      await pause(random() < 0.3 ? 350 + random() * 350 : random() * 60);
+    }
+    await Promise.all(hooks);
+    await quiet(home.home);
+    expect(leftovers(home)).toEqual([]);
+    expect(entries(home.knackHome, "session.found")).toHaveLength(5);
+    expect(
+      filesLike(home, /^log\/hook\.log$/).map((log) => readFileSync(join(home.knackHome, log), "utf8")),
+    ).toEqual([]);
+  });
+});
+
+describe("a worker that fails", () => {
+  it.each<[string, (knackHome: string) => () => void]>([
+    [
+      "settings that cannot be read",
+      (knackHome) => {
+        writeFileSync(join(knackHome, "config.json"), "{");
+        return () => rmSync(join(knackHome, "config.json"));
+      },
+    ],
+    [
+      "a database that is none",
+      (knackHome) => {
+        writeFileSync(database(knackHome), "x".repeat(8_192));
+        return () => rmSync(database(knackHome));
+      },
+    ],
+    [
+      "a snapshot that cannot be replaced",
+      (knackHome) => {
+        mkdirSync(join(knackHome, "snapshot/knack.table/x"), { recursive: true });
+        return () => rmSync(join(knackHome, "snapshot/knack.table"), { recursive: true });
+      },
+    ],
+  ])("over %s says so after three times, and goes on when that is mended", async (_, spoil) => {
+    const home = aHome();
+    const { notes } = someWork(home, 2);
+    leave(home, notes);
+    const mend = spoil(home.knackHome);
+    for (let failure = 1; failure <= 4; failure++) {
+      expect((await work(home)).code).not.toBe(0);
+      expect(stateOf(home.knackHome)).toMatchObject({ failures: failure });
+      expect(processesOf(home.home)).toEqual([]);
+    }
+    const told = said(await hook(payloads(home).start(), home))?.systemMessage;
+    expect(told).toMatch(
+      /^Knack has stopped learning: its worker failed 4 times \(.+\)\. Run `knack doctor`/,
+    );
+    mend();
+    expect((await work(home)).code).toBe(0);
+    expect(leftovers(home)).toEqual([]);
+    expect(entries(home.knackHome, "session.learned")).toHaveLength(2);
+    expect(stateOf(home.knackHome)).toMatchObject({ failures: 0, error: null });
+    expect(said(await hook(payloads(home).start(), home))?.systemMessage ?? "").not.toContain("stopped");
+  });
+});
