@@ -1,6 +1,7 @@
 /**
  * A table of JSON values in one run of bytes, for a reader that starts anew each time and wants two or three of many
- * thousand: an index sorted by the hash of each key, searched where it lies, then the values one after the other.
+ * thousand: an index sorted by the hash of each key, searched where it lies, then the values one after the other, and
+ * a sum of all that, for whoever has the time to look at the whole.
  */
 
 /** Reads bytes from a place; fewer than asked where the file ends. */
@@ -18,6 +19,7 @@ const magic = "knack-table-1\n";
 const preamble = magic.length + 8;
 /** The hash of a key, where its value stands, and how many bytes it has. */
 const slotBytes = 12;
+const sumBytes = 4;
 
 /** The bytes of a table. */
 export function layOut(head: unknown, entries: ReadonlyMap<string, unknown>): Uint8Array[] {
@@ -41,7 +43,19 @@ export function layOut(head: unknown, entries: ReadonlyMap<string, unknown>): Ui
   const sizes = new DataView(start.buffer, magic.length);
   sizes.setUint32(0, headBytes.length);
   sizes.setUint32(4, values.length);
-  return [start, headBytes, new Uint8Array(index.buffer), ...values.map(({ bytes }) => bytes)];
+  const parts = [start, headBytes, new Uint8Array(index.buffer), ...values.map(({ bytes }) => bytes)];
+  const sum = new Uint8Array(sumBytes);
+  viewOf(sum).setUint32(0, sumOf(parts));
+  return [...parts, sum];
+}
+
+/** What is wrong with the bytes of a table; null when they are as they were laid out. */
+export function faultIn(bytes: Uint8Array): string | null {
+  const end = bytes.length - sumBytes;
+  const isTable = end >= preamble && new TextDecoder().decode(bytes.subarray(0, magic.length)) === magic;
+  if (!isTable) return "it is no table";
+  const sum = viewOf(bytes.subarray(end)).getUint32(0);
+  return sum === sumOf([bytes.subarray(0, end)]) ? null : "its bytes are not those that were written";
 }
 
 /** Opens a table that can be read at any place. Throws for what is no table, or is cut short. */
@@ -91,7 +105,18 @@ function firstAtLeast(wanted: number, count: number, numberAt: (n: number) => nu
 
 /** FNV-1a over the characters, 32 bits. */
 function hashOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  let hash = basis;
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), prime);
   return hash >>> 0;
 }
+
+/** The same over bytes. */
+function sumOf(parts: readonly Uint8Array[]): number {
+  let hash = basis;
+  for (const part of parts)
+    for (let at = 0; at < part.length; at++) hash = Math.imul(hash ^ (part[at] as number), prime);
+  return hash >>> 0;
+}
+
+const basis = 0x811c9dc5;
+const prime = 0x01000193;

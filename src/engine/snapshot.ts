@@ -9,7 +9,7 @@ import { mayBeWritten, scan } from "../core/scan.ts";
 import { parse } from "../core/skill.ts";
 import { isShown } from "../core/suggest.ts";
 import type { Use } from "../core/use.ts";
-import type { KeptFinding, SnapshotFile, Store } from "./ports.ts";
+import type { KeptFinding, SnapshotFile, SnapshotFound, Store } from "./ports.ts";
 import { type Shelved, shelf } from "./shelf.ts";
 import type { PublishDeps } from "./step.ts";
 
@@ -78,6 +78,27 @@ export async function renew(
   file.save({ madeAt: now, mark, silent, foreground }, await snapshot(store, { kept, now }));
   return true;
 }
+
+/** What hooks look things up in, and why it does not say what is known; null where it does. */
+export type SnapshotState = SnapshotFound & { readonly stale: string | null };
+
+/** Looks at the snapshot, and whether anything that belongs into it happened since it was made. */
+export async function inspect(
+  { store, file }: { readonly store: Store; readonly file: SnapshotFile },
+  { silent, foreground }: Pick<SnapshotHead, "silent" | "foreground">,
+): Promise<SnapshotState> {
+  const there = file.look();
+  if (there.found !== "snapshot") return { ...there, stale: null };
+  const { head } = there;
+  if (head.foreground !== foreground || head.silent.join("\n") !== silent.join("\n"))
+    return { ...there, stale: "the settings have changed since" };
+  const noted = await Promise.all(telling.map((type) => store.ledger.lastNoted(type)));
+  const isBehind = noted.some((at) => at !== null && at > head.madeAt);
+  return { ...there, stale: isBehind ? "something was learned or decided since" : null };
+}
+
+/** The entries that change what is told. */
+const telling = ["finding.made", "finding.withdrawn", "instinct.decided", "change.made"] as const;
 
 /** Everything that answers at the moment it helps, in a form that a process can look into without a database. */
 export async function snapshot(

@@ -1,0 +1,37 @@
+import { policy as defaults } from "../core/policy.ts";
+import { isCurrent } from "./ingest.ts";
+import { type SessionView, viewSessions } from "./inspect.ts";
+import { dueOf, type LearnOptions } from "./learn.ts";
+import type { FoundFile, Store } from "./ports.ts";
+
+/** A transcript on disk, and what became of it. */
+export interface Capture extends FoundFile {
+  /** Whether it was read as it is now. */
+  readonly isRead: boolean;
+  /** Whether what was read of it has something to say that was not looked through. */
+  readonly isDue: boolean;
+}
+
+/** What of these files was read, and what of that was looked through. */
+export async function captured(
+  store: Store,
+  files: readonly FoundFile[],
+  { refuses = async () => null }: Pick<LearnOptions, "refuses"> = {},
+): Promise<Capture[]> {
+  const paths = files.map(({ path }) => path);
+  const readings = new Map((await store.readings.of(paths)).map((reading) => [reading.path, reading]));
+  const heard: SessionView[] = [];
+  for (const session of await viewSessions(store, paths)) {
+    const isLong = session.counts.events >= defaults.learn.fewestEvents;
+    if (isLong && (await refuses(session)) === null) heard.push(session);
+  }
+  const due = new Set((await dueOf(store, heard)).map(({ session }) => session.path));
+  return files.map((file) => {
+    const reading = readings.get(file.path);
+    return {
+      ...file,
+      isRead: reading !== undefined && isCurrent(reading, file, false),
+      isDue: due.has(file.path),
+    };
+  });
+}
