@@ -25,7 +25,7 @@ export async function captured(
     const isLong = session.counts.events >= defaults.learn.fewestEvents;
     if (isLong && (await refuses(session)) === null) heard.push(session);
   }
-  const due = new Set((await dueOf(store, heard)).map(({ session }) => session.path));
+  const due = new Set((await unheard(store, heard)).map(({ path }) => path));
   return files.map((file) => {
     const reading = readings.get(file.path);
     return {
@@ -34,4 +34,17 @@ export async function captured(
       isDue: due.has(file.path),
     };
   });
+}
+
+/** The sessions of which something was never looked through; what only newer detectors have not seen was. */
+async function unheard(store: Store, sessions: readonly SessionView[]): Promise<SessionView[]> {
+  const due = await dueOf(store, sessions);
+  const rows = await store.learning.learned.of(due.map(({ session }) => session.id));
+  const looked = new Set(rows.map(({ session, mark }) => `${session} ${contentOf(mark)}`));
+  return due.flatMap(({ session, mark }) => (looked.has(`${session.id} ${contentOf(mark)}`) ? [] : session));
+}
+
+/** What a mark says of the session, without who looked. */
+function contentOf(mark: string): string {
+  return mark.slice(mark.indexOf(":"));
 }
