@@ -151,7 +151,7 @@ function checkCaptured(chain: Chain, captures: readonly Capture[]): Check {
       ? right("captured", "there is no transcript yet")
       : absent("captured", `${counted(there, "transcript")}, none read yet`, learn);
   }
-  const missed = ended(chain, captures).filter((one) => !one.isRead);
+  const missed = ended(chain, captures).filter((one) => !one.isRead && saysMore(one));
   const says = `${isRead} of ${counted(captures.length, "transcript")} read`;
   const [newest] = missed;
   if (newest)
@@ -161,6 +161,16 @@ function checkCaptured(chain: Chain, captures: readonly Capture[]): Check {
       learn,
     );
   return isRead === captures.length ? right("captured", says) : absent("captured", says, learn);
+}
+
+/** Whether somebody speaks or acts in what was not read; after a turn's end Claude Code keeps books. */
+function saysMore({ path, readTo }: Capture): boolean {
+  try {
+    const rest = readFileSync(path).toString("utf8", readTo);
+    return /"type":"(?:user|assistant)"/.test(rest);
+  } catch {
+    return false;
+  }
 }
 
 /** What was written since the install by sessions that have been quiet for a while. */
@@ -285,7 +295,7 @@ function foundIn({ data }: EntryOf<"lesson.shown">): boolean | null {
   }
   const [first = ""] = data.text.split("\n");
   const words = JSON.stringify(first.slice(0, 200)).slice(1, -1);
-  return text.split("\n").some((line) => line.includes('"attachment"') && line.includes(words));
+  return text.split("\n").some((line) => line.includes('"hook_additional_context"') && line.includes(words));
 }
 
 /** Agents put the names and descriptions of all skills before every prompt. */

@@ -8,6 +8,8 @@ import type { FoundFile, Store } from "./ports.ts";
 export interface Capture extends FoundFile {
   /** Whether it was read as it is now. */
   readonly isRead: boolean;
+  /** How many of its bytes were read. */
+  readonly readTo: number;
   /** Whether what was read of it has something to say that was not looked through. */
   readonly isDue: boolean;
 }
@@ -31,6 +33,7 @@ export async function captured(
     return {
       ...file,
       isRead: reading !== undefined && isCurrent(reading, file, false),
+      readTo: reading?.position.offset ?? 0,
       isDue: due.has(file.path),
     };
   });
