@@ -23,7 +23,12 @@ const events = ["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop"
 
 /** Puts Knack into the Claude Code of a home, as the installer does. */
 export function installed(home: string, options: InstallOptions = {}): Installed {
-  const { project, node = process.execPath, hook = join(root, "dist/hook.cjs"), version = ownVersion() } = options;
+  const {
+    project,
+    node = process.execPath,
+    hook = join(root, "dist/hook.cjs"),
+    version = ownVersion(),
+  } = options;
   const knackHome = join(home, ".knack");
   const folder = join(knackHome, "agents/claude");
   const hooks = join(folder, "knack/hooks/hooks.json");
