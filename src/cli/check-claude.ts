@@ -46,7 +46,9 @@ function isBroken({ problem, root }: SettingsFile): boolean {
 }
 
 /** What every link says that needs Knack in Claude Code, where it is not. */
-export function notInstalled(name: string, { config }: Installation, env: Env): Check {
+export function notInstalled(name: string, { config, files }: Installation, env: Env): Check {
+  if (files.some(({ isOn }) => isOn === false))
+    return absent(name, "switched off in Claude Code", `${calledAs(env)} install claude`);
   const says = config === null ? "not installed; Claude Code was not found" : "not installed in Claude Code";
   return absent(name, says, `${calledAs(env)} init`);
 }
@@ -239,7 +241,7 @@ function checkInstalls(installation: Installation, env: Env): Check {
       more.map(({ repair }) => repair).join("; "),
     );
   const reach = reachOf(installation);
-  if (reach === "nobody") return absent("installs", "none is switched on", `${calledAs(env)} install claude`);
+  if (reach === "nobody") return notInstalled("installs", installation, env);
   return right(
     "installs",
     reach === "everywhere" ? "one, for every project" : `one, for ${counted(reach.length, "project")}`,

@@ -1,54 +1,10 @@
-import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { knack, root } from "../helpers/knack.ts";
-import {
-  asked,
-  failed,
-  type Lived,
-  minute,
-  ran,
-  replied,
-  type Step,
-  transcriptOf,
-} from "../helpers/lived.ts";
+import { failIn, fails, leave, teaching, works } from "../helpers/hooked.ts";
+import { knack } from "../helpers/knack.ts";
+import { failed, type Lived, minute, ran, replied, type Step } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
-
-const notSet = "error: HARBOR_DB is not set";
-const fails = failed("sh check.sh", notSet);
-const fixed = ran("HARBOR_DB=local sh check.sh", "fine");
-const teaching = [asked("Make the check pass"), fails, fixed, replied("It passes with HARBOR_DB=local.")];
-
-/** Leaves a session where Claude Code would, and answers with its id and its transcript. */
-function leave(home: string, lived: Lived): { session: string; transcript: string } {
-  const folder = join(home, ".claude/projects/-home-dev");
-  const transcript = join(folder, `${lived.name}.jsonl`);
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(transcript, transcriptOf(lived));
-  const [first = ""] = readFileSync(transcript, "utf8").split("\n");
-  return { session: JSON.parse(first).sessionId, transcript };
-}
-
-/** Lets the real hook see a failure. */
-function failIn(home: string, { session, transcript }: { session: string; transcript: string }): string {
-  const payload = {
-    session_id: session,
-    transcript_path: transcript,
-    cwd: "/home/dev/harbor",
-    hook_event_name: "PostToolUseFailure",
-    tool_name: "Bash",
-    tool_input: { command: "sh check.sh" },
-    error: `Exit code 1\n${notSet}`,
-  };
-  const { stdout, status } = spawnSync(process.execPath, [join(root, "dist/hook.cjs")], {
-    env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack") },
-    input: JSON.stringify(payload),
-    encoding: "utf8",
-  });
-  expect(status).toBe(0);
-  return stdout;
-}
 
 /** A session in which the check fails, and what comes after that in a minute. */
 function metAgain(name: string, after: readonly Step[]): Lived {
@@ -67,8 +23,8 @@ describe("knack status", () => {
     leave(home, { name: "taught", at: Date.now() - 2 * 86_400_000, steps: teaching });
     await knack(["learn"], { home });
     const sessions = [
-      metAgain("at-once", [fixed]),
-      metAgain("later", [failed("cat notes.txt", "cat: notes.txt: No such file or directory"), fixed]),
+      metAgain("at-once", [works]),
+      metAgain("later", [failed("cat notes.txt", "cat: notes.txt: No such file or directory"), works]),
       metAgain("otherwise", [ran("true")]),
     ].map((lived) => leave(home, lived));
     for (const one of sessions) expect(failIn(home, one)).toContain("HARBOR_DB=local sh check.sh");
