@@ -10,9 +10,7 @@ describe("knack config", () => {
   test("sets, gets and finds settings; a project's go before the person's", async () => {
     const { home, harbor } = machine({ sessions: /nothing/ });
     const run = (...words: string[]) => knack(["config", ...words], { home, cwd: harbor });
-    expect((await run("get")).stdout).toBe(
-      'learn = true\nshow = true\nforeground = "off"\nsuggestions = 5\nprefix = "rl-"\n',
-    );
+    expect((await run("get")).stdout).toBe('learn = true\nshow = true\nforeground = "off"\nsuggestions = 5\nprefix = "rl-"\n');
     expect((await run("path")).stdout).toBe(`${join(home, ".knack/config.json")}\n`);
     expect((await run("set", "suggestions", "3")).code).toBe(0);
     expect((await run("set", "suggestions", "9", "--project", "--dry-run")).code).toBe(0);
