@@ -33,12 +33,14 @@ export interface Chain {
 /** Whether what happens in sessions arrives, is learned from, and comes back. */
 export async function checkChain(chain: Chain): Promise<Check[]> {
   const { knack } = chain;
+  const begun = sinceInstall(chain);
   const captures = knack ? await knack.captured() : [];
+  const ended = endedOf(begun, captures, chain.now);
   const shelf = knack ? await knack.shelf() : [];
   return [
-    await checkFired(chain),
-    checkCaptured(chain, captures),
-    checkLearned(chain, captures),
+    await checkFired(chain, begun),
+    checkCaptured(chain, captures, ended),
+    checkLearned(chain, captures, ended),
     await checkChanges(chain),
     checkPublished(shelf, chain.env),
     await checkSnapshot(chain),
@@ -47,8 +49,7 @@ export async function checkChain(chain: Chain): Promise<Check[]> {
   ];
 }
 
-/** How long a transcript may be ahead of what Knack knows: a turn takes its time. */
-const patience = 10 * 60_000;
+const patience = policy.doctor.patienceMs;
 
 // --- Hooks fired ---
 
@@ -59,12 +60,11 @@ interface Began {
   readonly beganAt: number;
 }
 
-async function checkFired(chain: Chain): Promise<Check> {
+async function checkFired(chain: Chain, [newest]: readonly Began[]): Promise<Check> {
   const { installation, env, now } = chain;
   if (reachOf(installation) === "nobody") return notInstalled("fired", installation, env);
   const fired = await lastHook(chain);
   const last = fired === null ? "never yet" : `last ${ago(fired, now)}`;
-  const [newest] = sinceInstall(chain);
   if (!newest) return right("fired", `${last}; no session has begun since the install`);
   const behind = newest.modifiedAt - Math.max(fired ?? 0, installation.at ?? 0);
   // A long turn leaves no mark before it ends, but a session does when it begins.
@@ -73,14 +73,16 @@ async function checkFired(chain: Chain): Promise<Check> {
     return wrong(
       "fired",
       `${last}, but a transcript was written ${ago(newest.modifiedAt, now)}: ${short(newest.path, env)}`,
-      `${calledAs(env)} install claude, then begin a new session; in one, /hooks lists them`,
+      reachOf(installation) === "everywhere"
+        ? `${calledAs(env)} install claude, then begin a new session; in one, /hooks lists them`
+        : "start claude in that project, without -p, and say that you trust the folder",
     );
   return right("fired", `${last}; the newest transcript was written ${ago(newest.modifiedAt, now)}`);
 }
 
 /** When a hook last left something behind; a worker is called by one. */
 async function lastHook({ home, knack, now }: Chain): Promise<number | null> {
-  const shown = knack ? ((await knack.shown(now - 30 * 86_400_000)).at(-1)?.at ?? 0) : 0;
+  const shown = knack ? ((await knack.shown(now - policy.doctor.tellingsMs)).at(-1)?.at ?? 0) : 0;
   const marks = [home.seen, join(home.seen, "projects")].flatMap(namesIn).map(changedAt);
   const notes = [...waitingIn(home.spool).map(({ at }) => at), ...asideIn(home.spool).map(changedAt)];
   const last = Math.max(0, shown, stateOf(home).doneAt ?? 0, ...marks, ...notes);
@@ -89,6 +91,7 @@ async function lastHook({ home, knack, now }: Chain): Promise<number | null> {
 
 /** The sessions that began where and since Knack is installed, the latest written first. */
 function sinceInstall({ installation, env }: Chain): Began[] {
+  if (reachOf(installation) === "nobody") return [];
   const since = installation.at ?? 0;
   return [...transcripts(env).keys()]
     .map((path) => ({ path, modifiedAt: changedAt(path) }))
@@ -141,8 +144,7 @@ function isReached(installation: Installation, cwd: string | null): boolean {
 
 // --- Captured, learned, published ---
 
-function checkCaptured(chain: Chain, captures: readonly Capture[]): Check {
-  const { env, now } = chain;
+function checkCaptured({ env, now }: Chain, captures: readonly Capture[], ended: readonly Capture[]): Check {
   const learn = `${calledAs(env)} learn`;
   const isRead = captures.filter((one) => one.isRead).length;
   if (captures.length === 0) {
@@ -151,7 +153,7 @@ function checkCaptured(chain: Chain, captures: readonly Capture[]): Check {
       ? right("captured", "there is no transcript yet")
       : absent("captured", `${counted(there, "transcript")}, none read yet`, learn);
   }
-  const missed = ended(chain, captures).filter((one) => !one.isRead && saysMore(one));
+  const missed = ended.filter((one) => !one.isRead && saysMore(one));
   const says = `${isRead} of ${counted(captures.length, "transcript")} read`;
   const [newest] = missed;
   if (newest)
@@ -173,23 +175,24 @@ function saysMore({ path, readTo }: Capture): boolean {
   }
 }
 
-/** What was written since the install by sessions that have been quiet for a while. */
-function ended(chain: Chain, captures: readonly Capture[]): Capture[] {
-  if (reachOf(chain.installation) === "nobody") return [];
-  const own = new Set(sinceInstall(chain).map(({ path }) => path));
+/** What was written since the install by sessions that have been quiet for a while, the latest first. */
+function endedOf(begun: readonly Began[], captures: readonly Capture[], now: number): Capture[] {
+  const own = new Set(begun.map(({ path }) => path));
   return captures
-    .filter(({ path, modifiedAt }) => own.has(path) && chain.now - modifiedAt > patience)
+    .filter(({ path, modifiedAt }) => own.has(path) && now - modifiedAt > patience)
     .sort((a, b) => b.modifiedAt - a.modifiedAt);
 }
 
-function checkLearned(chain: Chain, captures: readonly Capture[]): Check {
-  const learn = `${calledAs(chain.env)} learn`;
+function checkLearned({ env }: Chain, captures: readonly Capture[], ended: readonly Capture[]): Check {
+  const learn = `${calledAs(env)} learn`;
   const isRead = captures.filter((one) => one.isRead);
   if (isRead.length === 0) return right("learned", "nothing to look through yet");
   const due = isRead.filter(({ isDue }) => isDue);
   if (due.length === 0) return right("learned", `all ${isRead.length} that were read are looked through`);
   const says = `${due.length} of ${isRead.length} that were read are not looked through`;
-  return ended(chain, due).length > 0 ? wrong("learned", says, learn) : absent("learned", says, learn);
+  return ended.some(({ isRead: read, isDue }) => read && isDue)
+    ? wrong("learned", says, learn)
+    : absent("learned", says, learn);
 }
 
 async function checkChanges({ knack, env }: Chain): Promise<Check> {
@@ -263,14 +266,11 @@ async function checkSnapshot({ knack, installation, env, now }: Chain): Promise<
   }
 }
 
-/** Tellings that are looked for, the latest. */
-const lookedFor = 20;
-
 async function checkInjected({ knack, installation, env, now }: Chain): Promise<Check> {
   if (reachOf(installation) === "nobody") return notInstalled("injected", installation, env);
-  const told = knack ? await knack.shown(now - 30 * 86_400_000) : [];
+  const told = knack ? await knack.shown(now - policy.doctor.tellingsMs) : [];
   if (told.length === 0) return right("injected", "nothing was told yet");
-  const latest = told.slice(-lookedFor).flatMap((one) => foundIn(one) ?? []);
+  const latest = told.slice(-policy.doctor.tellings).flatMap((one) => foundIn(one) ?? []);
   const found = latest.filter((isFound) => isFound).length;
   if (latest.length === 0)
     return right("injected", `${counted(told.length, "time")} told; those transcripts are gone`);

@@ -75,7 +75,7 @@ function checkPlugin(installation: Installation, env: Env): Check {
       `${install}, or ${calledAs(env)} uninstall claude`,
     );
   const where = on.map(({ path }) => short(path, env)).join(" and ");
-  const marketplace = files.find((one) => one.marketplace !== null)?.marketplace;
+  const marketplace = marketplaceOf(installation);
   if (!marketplace)
     return wrong("plugin", `half installed: ${where} does not say where the plugin is`, install);
   if (marketplace.folder === null) return right("plugin", `from ${marketplace.says}, in ${where}`);
@@ -90,6 +90,13 @@ function checkPlugin(installation: Installation, env: Env): Check {
   return existsSync(marketplace.folder)
     ? wrong("plugin", `${short(marketplace.folder, env)} lacks ${missing.join(", ")}`, install)
     : wrong("plugin", `${where} names ${short(marketplace.folder, env)}, which is not there`, install);
+}
+
+/** Where the plugin comes from; of several places, the one that is not this Knack's. */
+function marketplaceOf({ files, folder }: Installation): NonNullable<SettingsFile["marketplace"]> | null {
+  const all = files.flatMap(({ marketplace }) => marketplace ?? []);
+  const foreign = all.find((one) => one.folder === null || !isSamePlace(one.folder, folder));
+  return foreign ?? all[0] ?? null;
 }
 
 const events = ["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop", "PreCompact", "SessionEnd"];
@@ -124,10 +131,12 @@ interface Command {
   readonly args: readonly string[];
 }
 
-function checkProgram({ files, folder, paths }: Installation, running: Running, env: Env): Check {
+function checkProgram(installation: Installation, running: Running, env: Env): Check {
   const install = `${calledAs(env)} install claude`;
-  const marketplace = files.find((one) => one.marketplace !== null)?.marketplace?.folder ?? folder;
-  const [command, another] = commandsIn(pluginIn(marketplace));
+  const { folder, paths } = installation;
+  const marketplace = marketplaceOf(installation);
+  if (marketplace?.folder === null) return right("program", "looked for by the plugin when a hook fires");
+  const [command, another] = commandsIn(pluginIn(marketplace?.folder ?? folder));
   if (!command) return wrong("program", "the plugin's hooks start nothing", install);
   if (another) return wrong("program", "the plugin's hooks start different programs", install);
   const { node, args } = command;
@@ -205,19 +214,32 @@ function firstWords({ error, stderr, status, signal }: ReturnType<typeof spawnSy
 // --- Once, and not switched off ---
 
 function checkInstalls(installation: Installation, env: Env): Check {
-  const { files, config } = installation;
-  const on = switchedOn(installation);
-  const own = on.find(({ root }) => root === null);
-  const doubled = on.filter(
-    (one, at) =>
-      one.root !== null && (own !== undefined || on.findIndex(({ root }) => root === one.root) !== at),
-  );
+  const reach = reachOf(installation);
+  if (reach === "nobody") return notInstalled("installs", installation, env);
+  const others = otherInstalls(installation, env);
+  if (others.length > 0)
+    return wrong(
+      "installs",
+      `more than one: ${others.map(({ says }) => says).join("; ")}`,
+      others.map(({ repair }) => repair).join("; "),
+    );
+  const inProjects = switchedOn(installation).flatMap(({ root }) => (root === null ? [] : short(root, env)));
+  if (reach !== "everywhere") return right("installs", `one, for ${counted(inProjects.length, "project")}`);
+  // Claude Code loads a plugin of one name once, however many settings switch it on.
+  const [project] = inProjects;
+  return project === undefined
+    ? right("installs", "one, for every project")
+    : absent(
+        "installs",
+        `for every project, and again for ${inProjects.join(", ")}; it runs once`,
+        `${calledAs(env)} uninstall claude --project, in ${project}`,
+      );
+}
+
+/** What starts Knack's hooks beside the plugin, so that everything would happen twice. */
+function otherInstalls({ files, config }: Installation, env: Env): { says: string; repair: string }[] {
   const copy = config === null ? null : join(config, "skills", "knack");
-  const more = [
-    ...doubled.map(({ path, root }) => ({
-      says: `also in ${short(path, env)}`,
-      repair: `${calledAs(env)} uninstall claude --project, in ${short(root ?? "", env)}`,
-    })),
+  return [
     ...files.flatMap(({ path, others }) =>
       others.map((id) => ({
         says: `also as ${id} in ${short(path, env)}`,
@@ -234,18 +256,6 @@ function checkInstalls(installation: Installation, env: Env): Check {
       ? [{ says: `also as a copy in ${short(copy, env)}`, repair: `remove ${short(copy, env)}` }]
       : []),
   ];
-  if (on.length > 0 && more.length > 0)
-    return wrong(
-      "installs",
-      `more than one: ${more.map(({ says }) => says).join("; ")}`,
-      more.map(({ repair }) => repair).join("; "),
-    );
-  const reach = reachOf(installation);
-  if (reach === "nobody") return notInstalled("installs", installation, env);
-  return right(
-    "installs",
-    reach === "everywhere" ? "one, for every project" : `one, for ${counted(reach.length, "project")}`,
-  );
 }
 
 function checkHooks({ files }: Installation, env: Env): Check {

@@ -19,11 +19,6 @@ export function checkWorker(home: Home, env: Env, now: number): Check[] {
   ];
 }
 
-/** How long a note may wait for a worker that was called for it. */
-const patience = 10 * 60_000;
-/** More notes than an agent leaves in a day. */
-const many = 1_000;
-
 export interface Waiting {
   readonly path: string;
   readonly at: number;
@@ -49,8 +44,9 @@ function checkSpool(home: Home, env: Env, now: number): Check {
   if (notes.length === 0) return right("spool", "empty");
   const oldest = Math.min(...notes.map(({ at }) => at));
   const says = `${counted(notes.length, "note")}, the oldest from ${ago(oldest, now)}`;
-  const late = notes.filter(({ at, isCalled }) => isCalled && now - at > patience);
-  if (workerIn(home, now) !== null || (late.length === 0 && notes.length < many)) return right("spool", says);
+  const late = notes.filter(({ at, isCalled }) => isCalled && now - at > policy.doctor.patienceMs);
+  if (workerIn(home, now) !== null || (late.length === 0 && notes.length < policy.doctor.notes))
+    return right("spool", says);
   const because = late.length > 0 ? `${late.length} of them wait in vain for a worker` : "it grows";
   return wrong("spool", `${says}; ${because}`, `${calledAs(env)} doctor --fix`);
 }
@@ -112,15 +108,12 @@ export function errorsIn({ log }: Home): { readonly at: number; readonly says: s
   );
 }
 
-/** How long an error of a hook is held against it. */
-const remembered = 86_400_000;
-
 function checkLog(home: Home, env: Env, now: number): Check {
   const errors = errorsIn(home);
   const last = errors.at(-1);
   if (!last) return right("hook.log", "no hook failed");
   const says = `${counted(errors.length, "error")}, the last ${ago(last.at, now)}: ${onOneLine(last.says, 200)}`;
-  return now - last.at > remembered
+  return now - last.at > policy.doctor.errorMs
     ? right("hook.log", says)
     : wrong("hook.log", says, `${calledAs(env)} doctor --fix puts the log away; if it comes back, report it`);
 }

@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Home, homeOf, isDisabled } from "../config.ts";
+import { policy } from "../core/policy.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { work } from "../worker/work.ts";
@@ -158,14 +159,11 @@ function mendings({ checks, installation }: Patient, surroundings: Surroundings)
   }
 }
 
-/** How long what was missed is read at most. */
-const longest = 60_000;
-
 async function learnMissed(knack: Knack, since: number): Promise<string> {
   const missed = (await knack.captured()).filter(
     ({ isRead, isDue, modifiedAt }) => (!isRead || isDue) && modifiedAt > since,
   );
-  const until = Date.now() + longest;
+  const until = Date.now() + policy.work.longestMs;
   const isLate = () => Date.now() > until;
   const paths = missed.map(({ path }) => path);
   const { looked, findings } = await knack.learn(paths, { until: isLate, lookUntil: isLate });

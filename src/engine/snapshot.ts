@@ -90,7 +90,7 @@ export async function inspect(
   const there = file.look();
   if (there.found !== "snapshot") return { ...there, stale: null };
   const { head } = there;
-  if (head.foreground !== foreground || head.silent.join("\n") !== silent.join("\n"))
+  if (head.foreground !== foreground || [...head.silent].sort().join("\n") !== [...silent].sort().join("\n"))
     return { ...there, stale: "the settings have changed since" };
   const noted = await Promise.all(telling.map((type) => store.ledger.lastNoted(type)));
   const isBehind = noted.some((at) => at !== null && at > head.madeAt);

@@ -102,6 +102,31 @@ describe("Knack in Claude Code, to the doctor,", () => {
     expect([code, checks.installs?.says]).toEqual([0, "one, for 2 projects"]);
   });
 
+  test("for every project and for one is told, and no failure: Claude Code loads it once", async () => {
+    const { home } = at();
+    installed(home, { project: join(home, "work") });
+    const { code, checks } = await doctor(home);
+    expect(code).toBe(0);
+    expect(checks.installs).toMatchObject({
+      says: "for every project, and again for ~/work; it runs once",
+      repair: "knack uninstall claude --project, in ~/work",
+    });
+  });
+
+  test("for one project answers for sessions in that project alone", async () => {
+    const home = tempFolder();
+    const work = join(home, "work");
+    const { folder } = installed(home, { project: work });
+    for (const name of ["installed.json", "paths.json"]) age(join(folder, name), 3 * hour);
+    const unseen = { at: Date.now() - 2 * hour, steps: teaching };
+    age(leave(home, { ...unseen, name: "elsewhere", cwd: join(home, "other") }).transcript, hour);
+    expect((await doctor(home)).wrong).toEqual([]);
+    age(leave(home, { ...unseen, name: "here", cwd: join(work, "src") }).transcript, hour);
+    const { wrong, checks } = await doctor(home);
+    expect(wrong).toEqual(["fired"]);
+    expect(checks.fired?.repair).toContain("trust the folder");
+  });
+
   const install = "knack install claude";
   test.each<[string, string, (home: Home) => void, RegExp, string]>([
     [
@@ -163,15 +188,6 @@ describe("Knack in Claude Code, to the doctor,", () => {
       ({ settings }) => appendFileSync(settings, "}"),
       /settings\.json cannot be read/,
       "mend the file, which Claude Code cannot read either",
-    ],
-    [
-      "for every project and for one",
-      "installs",
-      ({ home }) => {
-        installed(home, { project: join(home, "work") });
-      },
-      /more than one: also in ~\/work\/\.claude\/settings\.local\.json/,
-      "knack uninstall claude --project, in ~/work",
     ],
     [
       "from two marketplaces",
