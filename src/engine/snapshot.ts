@@ -73,9 +73,12 @@ export async function renew(
   // With each day what was learned fades a little.
   const today = Math.floor(now / 86_400_000);
   const told = idOf("s", [version, today, foreground, ...silent, ...texts].join("\n"));
-  const mark = `${await store.ledger.count()} ${told}`;
+  const entries = await store.ledger.count();
+  const mark = `${entries} ${told}`;
   if ((await file.head())?.mark === mark) return false;
   file.save({ madeAt: now, mark, silent, foreground }, await snapshot(store, { kept, now }));
+  // Of two who renew at once the slower may have known less: whoever sees that looks once more.
+  if ((await store.ledger.count()) !== entries) await renew({ file, ...deps }, { silent, foreground });
   return true;
 }
 
@@ -92,6 +95,8 @@ export async function inspect(
   const { head } = there;
   if (head.foreground !== foreground || [...head.silent].sort().join("\n") !== [...silent].sort().join("\n"))
     return { ...there, stale: "the settings have changed since" };
+  // The same number of entries, the same ledger.
+  if (head.mark.startsWith(`${await store.ledger.count()} `)) return { ...there, stale: null };
   const noted = await Promise.all(telling.map((type) => store.ledger.lastNoted(type)));
   const isBehind = noted.some((at) => at !== null && at > head.madeAt);
   return { ...there, stale: isBehind ? "something was learned or decided since" : null };
