@@ -6,7 +6,7 @@ import { type Home, homeOf, userHome } from "./config.ts";
 import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
-import type { ProjectFold } from "./core/ledger.ts";
+import type { EntryOf, ProjectFold } from "./core/ledger.ts";
 import { identify } from "./core/project.ts";
 import type { Question } from "./core/question.ts";
 import { homeIn, type Match } from "./core/recall.ts";
@@ -14,6 +14,7 @@ import { redact } from "./core/redact.ts";
 import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
+import { type Capture, captured } from "./engine/captured.ts";
 import { hear, type Word } from "./engine/hear.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
@@ -55,8 +56,9 @@ import {
   type Shelved,
   shelf,
 } from "./engine/shelf.ts";
-import { renew } from "./engine/snapshot.ts";
+import { inspect, renew, type SnapshotHead, type SnapshotState } from "./engine/snapshot.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
+import { type Tally, tally } from "./engine/tally.ts";
 import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
@@ -65,7 +67,7 @@ import { isSilentIn, settingsFor, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
 import { snapshotAt } from "./store/snapshot-file.ts";
-import { ledgerAt, openScratch, openSqlite } from "./store/sqlite.ts";
+import { ledgerAt, openCopy, openScratch, openSqlite } from "./store/sqlite.ts";
 
 export interface KnackOptions {
   /** The environment that decides where things are; this process's by default. */
@@ -77,6 +79,8 @@ export interface KnackOptions {
   readonly dryRun?: boolean;
   /** With `dryRun`: begin with nothing, not with what is known. */
   readonly blank?: boolean;
+  /** Look at a copy of what is kept, where nothing can be written. */
+  readonly copy?: boolean;
 }
 
 /** Knack, opened on one home. Close it when done. */
@@ -142,6 +146,14 @@ export interface Knack {
   hear(notes: readonly Word[]): Promise<void>;
   /** Renews what the hooks look things up in; false when nothing has changed. */
   renewSnapshot(): Promise<boolean>;
+  /** What is in the place of that, and whether it says what is known. */
+  snapshot(): Promise<SnapshotState>;
+  /** The agents' transcripts, and what of them was read and looked through. */
+  captured(): Promise<Capture[]>;
+  /** What agents were told since a time, in its order. */
+  shown(since: number): Promise<EntryOf<"lesson.shown">[]>;
+  /** The same added up, with what came of it. */
+  tally(since: number): Promise<Tally>;
   /** Takes a piece of background work on, until a time; false while another process, which lives, has it. */
   claim(work: string, until: number): Promise<boolean>;
   giveBack(work: string): Promise<void>;
@@ -180,10 +192,12 @@ export async function openKnack({
   clock = { now: Date.now },
   dryRun = false,
   blank = false,
+  copy = false,
   redactor = createRedactor(),
 }: KnackOptions = {}): Promise<Knack> {
   const home = homeOf(env);
-  const store = dryRun ? await openScratch(clock) : await openSqlite({ path: home.database, clock });
+  const open = copy ? openCopy : openSqlite;
+  const store = dryRun ? await openScratch(clock) : await open({ path: home.database, clock });
   const transcripts = createTranscripts({ passOver: [home.folder] });
   const checkouts = createCheckouts();
   const deps = { store, transcripts, redactor, checkouts, clock };
@@ -311,10 +325,15 @@ export async function openKnack({
     },
     hear: (notes) => hear(store, notes),
     renewSnapshot: async () =>
-      renew(
-        { ...publishing, file: snapshotAt(home.snapshot) },
-        { silent: await silentIn(store, home), foreground: settingsFor(home, null).foreground },
-      ),
+      renew({ ...publishing, file: snapshotAt(home.snapshot) }, await toldIn(store, home)),
+    snapshot: async () => inspect({ store, file: snapshotAt(home.snapshot) }, await toldIn(store, home)),
+    captured: async () => {
+      const { files } = await transcripts.find(present(sessionFolders(env)));
+      const sessions = files.filter(({ path }) => path.endsWith(".jsonl"));
+      return captured(store, sessions, { refuses: isRefused });
+    },
+    shown: (since) => store.ledger.since("lesson.shown", since),
+    tally: (since) => tally(store, since),
     claim: async (work, until) => {
       const held = await store.leases.holder(work);
       const dead = held && !isAlive(held.holder) ? held.holder : undefined;
@@ -354,6 +373,11 @@ function isAlive(holder: string): boolean {
     // Somebody else's process cannot be asked, but it is there.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
+}
+
+/** What the settings say of telling. */
+async function toldIn(store: Store, home: Home): Promise<Pick<SnapshotHead, "silent" | "foreground">> {
+  return { silent: await silentIn(store, home), foreground: settingsFor(home, null).foreground };
 }
 
 /** The projects in which agents are told nothing; `*` for everywhere that a project does not say otherwise. */

@@ -1,48 +1,103 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { agents } from "../agents/index.ts";
 import { type Home, homeOf, userHome } from "../config.ts";
+import { KnackError } from "../core/errors.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { brokenSettings } from "../settings.ts";
 import { createCheckouts } from "../sources/checkouts.ts";
-import { defineVerb, type Env } from "./main.ts";
-import { counted, paintFor, printLines } from "./terminal.ts";
+import { type Check, right, wrong } from "./check.ts";
+import { checkChain } from "./check-chain.ts";
+import { checkClaude } from "./check-claude.ts";
+import { checkWorker } from "./check-worker.ts";
+import { type Installation, installationOf } from "./installation.ts";
+import { defineVerb, type Env, type Surroundings } from "./main.ts";
+import { type Mended, mend } from "./mend.ts";
+import { calledAs, counted, paintFor, printJson, printLines } from "./terminal.ts";
+import { version } from "./version.ts";
 
 export const doctor = defineVerb({
-  about: "Is Knack itself in order, and what to do if not. Exit 1 when something is wrong.",
+  about:
+    "Does everything work on this machine, link by link, and what to do if not. Exit 1 when a link is broken.",
   args: {
+    fix: { type: "boolean", description: "mend what is safe to mend, and say what was done" },
     rebuild: { type: "boolean", description: "compute anew what follows from the ledger and the events" },
-    "dry-run": { type: "boolean", description: "with --rebuild: only say what would change" },
+    "dry-run": { type: "boolean", description: "with --fix or --rebuild: only say what would change" },
     json: { type: "boolean", description: "print one JSON object" },
   },
-  run: async ({ args, env }) => {
-    const home = homeOf(env);
-    const checks: Check[] = [checkHome(home.folder)];
-    const roots = [(await createCheckouts().of(process.cwd()))?.root ?? null];
-    if (existsSync(home.database)) {
-      const knack = await openKnack({ env });
-      try {
-        checks.push(...(await checkStore(knack, args.rebuild === true && args["dry-run"] !== true)));
-        roots.push(...(await knack.projects()).map(({ root }) => root));
-      } finally {
-        await knack.close();
-      }
-    } else
-      checks.push({ name: "database", ok: true, says: "none yet; knack sessions makes it", repair: null });
-    checks.push(checkSettings(home, roots), ...(await checkAgents(env)));
+  run: async ({ args, ...surroundings }) => {
+    const dryRun = args["dry-run"] === true;
+    let seen = await look(surroundings, args.rebuild === true && !dryRun);
+    let mended: Mended = { would: [], done: [], failed: [] };
+    if (args.fix) {
+      mended = await mend(seen, surroundings, { dryRun });
+      if (!dryRun && mended.done.length > 0) seen = await look(surroundings, false);
+    }
+    const { checks, error } = seen;
     const ok = checks.every((check) => check.ok);
-    if (args.json) process.stdout.write(`${JSON.stringify({ ok, checks }, null, 2)}\n`);
-    else print(checks, env);
-    return ok ? 0 : 1;
+    const fixes = dryRun ? { fixed: [], would: mended.would } : { fixed: mended.done };
+    if (args.json) printJson({ ok, checks, ...fixes });
+    else print(checks, [...mended.would.map((what) => `would ${what}`), ...mended.done], surroundings.env);
+    const troubles = [...mended.failed, ...(error === null ? [] : [error.message])];
+    if (troubles.length > 0)
+      printLines(
+        troubles.map((text) => `knack: ${text}`),
+        process.stderr,
+      );
+    return error?.exitCode ?? (ok ? 0 : 1);
   },
 });
 
-interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly says: string;
-  readonly repair: string | null;
+interface Seen {
+  readonly checks: readonly Check[];
+  readonly installation: Installation;
+  /** Why the database cannot be used. */
+  readonly error: KnackError | null;
+}
+
+/** Every link as it is now. */
+async function look({ env, redactionThread }: Surroundings, rebuilding: boolean): Promise<Seen> {
+  const home = homeOf(env);
+  const now = Date.now();
+  const opened = await open(home, env);
+  try {
+    const { knack } = opened;
+    const known = knack ? (await knack.projects()).map(({ root }) => root) : [];
+    const roots = [(await createCheckouts().of(process.cwd()))?.root ?? null, ...known];
+    const installation = installationOf(home, roots, env);
+    const running = { version, hook: fileURLToPath(new URL("./hook.cjs", redactionThread)) };
+    const checks = [
+      checkHome(home.folder),
+      checkSettings(home, roots),
+      ...(knack ? await checkStore(knack, rebuilding, env) : [opened.check]),
+      ...(await checkAgents(env)),
+      ...checkClaude(installation, running, env),
+      ...(await checkChain({ knack, home, installation, env, now })),
+      ...checkWorker(home, env, now),
+    ];
+    return { checks, installation, error: opened.error };
+  } finally {
+    await opened.knack?.close();
+  }
+}
+
+type Opened =
+  | { readonly knack: Knack; readonly error: null }
+  | { readonly knack: null; readonly check: Check; readonly error: KnackError | null };
+
+/** Opens what is kept; in a home that cannot be written, a copy of it. */
+async function open(home: Home, env: Env, copy = false): Promise<Opened> {
+  if (!existsSync(home.database))
+    return { knack: null, check: right("database", "none yet; knack sessions makes it"), error: null };
+  try {
+    return { knack: await openKnack({ env, copy }), error: null };
+  } catch (error) {
+    if (!(error instanceof KnackError)) throw error;
+    if (error.code === "STORE_UNAVAILABLE" && !copy) return open(home, env, true);
+    return { knack: null, check: wrong("database", error.message, error.hint ?? ""), error };
+  }
 }
 
 function checkHome(folder: string): Check {
@@ -52,48 +107,43 @@ function checkHome(folder: string): Check {
   try {
     if (!statSync(place).isDirectory()) throw new Error("is not a folder");
     accessSync(place, constants.W_OK);
-    return { name: "home", ok: true, says: folder, repair: null };
+    return right("home", folder);
   } catch (error) {
     const says = `${folder} cannot be written: ${error instanceof Error ? error.message : error}`;
-    return { name: "home", ok: false, says, repair: "set KNACK_HOME to a folder that you can write to" };
+    return wrong("home", says, "set KNACK_HOME to a folder that you can write to");
   }
 }
 
 function checkSettings(home: Home, roots: readonly (string | null)[]): Check {
   const broken = brokenSettings(home, roots);
-  if (broken.length === 0) return { name: "settings", ok: true, says: "can be read", repair: null };
-  return {
-    name: "settings",
-    ok: false,
-    says: broken.join(" "),
-    repair: "mend the file, or delete it; until then nothing is learned there",
-  };
+  return broken.length === 0
+    ? right("settings", "can be read")
+    : wrong("settings", broken.join(" "), "mend the file, or delete it; until then nothing is learned there");
 }
 
-async function checkStore(knack: Knack, rebuilding: boolean): Promise<Check[]> {
+async function checkStore(knack: Knack, rebuilding: boolean, env: Env): Promise<Check[]> {
   const rebuilt = rebuilding ? await knack.rebuild() : [];
   const { damage, drift, entries } = await knack.check();
   const [worst] = drift;
-  const wrong =
-    worst &&
-    `${counted(drift.length, "row")} wrong, first ${worst.what}: ${worst.is}, should be ${worst.shouldBe}`;
   const mended = rebuilt.length > 0 ? `; ${counted(rebuilt.length, "row")} computed anew` : "";
   return [
-    {
-      name: "database",
-      ok: damage.length === 0,
-      says: damage.length === 0 ? "sound" : damage.join("; "),
-      repair:
-        damage.length === 0 ? null : "move knack.db away and run knack sessions: transcripts are read anew",
-    },
-    {
-      name: "ledger",
-      ok: drift.length === 0,
-      says:
-        wrong ??
-        `${counted(entries, "entry").replace("entrys", "entries")}, all rows follow from it${mended}`,
-      repair: worst ? "knack doctor --rebuild" : null,
-    },
+    damage.length === 0
+      ? right("database", "sound")
+      : wrong(
+          "database",
+          damage.join("; "),
+          "move knack.db away and run knack sessions: transcripts are read anew",
+        ),
+    worst
+      ? wrong(
+          "ledger",
+          `${counted(drift.length, "row")} wrong, first ${worst.what}: ${worst.is}, should be ${worst.shouldBe}`,
+          `${calledAs(env)} doctor --rebuild`,
+        )
+      : right(
+          "ledger",
+          `${counted(entries, "entry").replace("entrys", "entries")}, all rows follow from it${mended}`,
+        ),
   ];
 }
 
@@ -116,24 +166,26 @@ async function checkAgents(env: Env): Promise<Check[]> {
       folders.length === 0
         ? "no sessions on this machine"
         : `${counted(files, "transcript")} in ${folders.join(", ")}`;
-    checks.push({
-      name: agent.name,
-      ok: unreadable.length === 0,
-      says: unreadable.length === 0 ? found : unreadable.join("; "),
-      repair: unreadable.length === 0 ? null : "make the folder readable for you",
-    });
+    checks.push(
+      unreadable.length === 0
+        ? right(agent.name, found)
+        : wrong(agent.name, unreadable.join("; "), "make the folder readable for you"),
+    );
   }
   return checks;
 }
 
-function print(checks: readonly Check[], env: Env): void {
+function print(checks: readonly Check[], before: readonly string[], env: Env): void {
   const paint = paintFor(process.stdout, env);
   const width = Math.max(...checks.map(({ name }) => name.length));
-  for (const { name, ok, says, repair } of checks) {
-    const state = ok ? "ok   " : paint.red("wrong");
-    printLines([
+  const lines = checks.flatMap(({ name, ok, says, repair }, at) => {
+    const state = !ok ? paint.red("wrong") : repair === null ? "ok   " : paint.dim("--   ");
+    // What several links need is said once.
+    const isSaid = repair === null || checks[at - 1]?.repair === repair;
+    return [
       `${state}  ${name.padEnd(width)}  ${says}`,
-      ...(repair ? [`${" ".repeat(width + 9)}repair: ${repair}`] : []),
-    ]);
-  }
+      ...(isSaid ? [] : [`${" ".repeat(width + 9)}${ok ? "to have it" : "repair"}: ${repair}`]),
+    ];
+  });
+  printLines([...before, ...lines]);
 }

@@ -1,13 +1,26 @@
 import { existsSync } from "node:fs";
-import { homeOf, isDisabled } from "../config.ts";
-import { standingAt } from "../core/instinct.ts";
+import { type Home, homeOf, isDisabled } from "../config.ts";
+import { type Instinct, standingAt } from "../core/instinct.ts";
+import type { Occasion } from "../core/ledger.ts";
+import { policy } from "../core/policy.ts";
 import type { Shelved } from "../engine/shelf.ts";
 import { type Knack, openKnack, sessionFolders } from "../open.ts";
 import { brokenSettings, whyNotLearn } from "../settings.ts";
+import { stateOf } from "../worker/work.ts";
 import { states } from "./look-at-skills.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { fileOf } from "./telling.ts";
-import { calledAs, counted, dateTime, iso, paintFor, printJson, printLines, short } from "./terminal.ts";
+import {
+  calledAs,
+  counted,
+  dateTime,
+  iso,
+  onOneLine,
+  paintFor,
+  printJson,
+  printLines,
+  short,
+} from "./terminal.ts";
 
 interface Status {
   readonly home: string;
@@ -24,6 +37,40 @@ interface Status {
   readonly broken: readonly string[];
   readonly learnedAt: string | null;
   readonly next: string;
+  readonly week: Week;
+}
+
+/** The last seven days. */
+interface Week {
+  readonly since: string | null;
+  readonly learned: {
+    readonly lessons: number;
+    /** The names of the newest. */
+    readonly newest: readonly string[];
+  };
+  readonly used: {
+    /** How often something was told, when, and in how many sessions. */
+    readonly times: number;
+    readonly at: Readonly<Record<Occasion, number>>;
+    readonly sessions: number;
+    /** Lessons told that recommend a call, once for each session, and those whose call then worked in it. */
+    readonly followable: number;
+    readonly followed: number;
+  };
+  readonly saved: {
+    /** Failures at which the known fix was told, and those after which it came next and worked: each is a call saved. */
+    readonly failures: number;
+    readonly calls: number;
+  };
+  readonly cost: {
+    /** Given to agents. */
+    readonly characters: number;
+    readonly tokens: number;
+    /** What Knack's own calls of models cost; there are none. */
+    readonly model: number;
+    /** Turns in which an agent was asked to write a lesson down. */
+    readonly asked: number;
+  };
 }
 
 export const status = defineVerb({
@@ -48,6 +95,7 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
   const shelf = await knack.shelf();
   const count = (isMeant: (one: Shelved) => boolean) =>
     new Set(shelf.filter(isMeant).map(({ name }) => name)).size;
+  const instincts = await knack.instincts();
   const counted = {
     suggestions: (await knack.suggest({ most: Number.POSITIVE_INFINITY })).suggestions.length,
     skills: count(({ kind, reach }) => kind === "skill" && reach !== "draft"),
@@ -60,12 +108,19 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
     home,
     projects.map(({ root }) => root),
   );
-  const broken = [...settings, ...(await unfinished(knack)), ...broad(shelf), ...(await unreadable(knack))];
+  const failing = whyFailing(home);
+  const broken = [
+    ...settings,
+    ...failing,
+    ...(await unfinished(knack)),
+    ...broad(shelf),
+    ...(await unreadable(knack)),
+  ];
   return {
     home: home.folder,
     sessions: projects.reduce((sum, { sessions }) => sum + sessions, 0),
     projects: projects.length,
-    instincts: await byStatus(knack),
+    instincts: byStatus(instincts),
     ...counted,
     off: [
       ...(isDisabled(env) ? ["KNACK_DISABLE is set: nothing is learned"] : []),
@@ -79,13 +134,51 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
     next:
       settings.length > 0
         ? "mend the settings, or delete the file"
-        : nextStep(counted, broken, learnedAt, env),
+        : failing.length > 0
+          ? `${calledAs(env)} doctor`
+          : nextStep(counted, broken, learnedAt, env),
+    week: await weekOf(knack, instincts, Date.now()),
   };
 }
 
-async function byStatus(knack: Knack): Promise<Record<string, number>> {
+const days = 7;
+const dayMs = 86_400_000;
+/** Lessons that are named. */
+const named = 3;
+/** Characters that a model takes for one token, about. */
+const tokenChars = 4;
+
+async function weekOf(knack: Knack, instincts: readonly Instinct[], now: number): Promise<Week> {
+  const since = now - days * dayMs;
+  const fresh = instincts
+    .filter(({ standing: { status, noticedAt } }) => noticedAt >= since && status !== "rejected")
+    .sort((a, b) => b.standing.noticedAt - a.standing.noticedAt);
+  const { shown, sessions, characters, followable, followed, saved, asked } = await knack.tally(since);
+  return {
+    since: iso(since),
+    learned: { lessons: fresh.length, newest: fresh.slice(0, named).map(({ name }) => name) },
+    used: {
+      times: shown.start + shown.prompt + shown.failure,
+      at: shown,
+      sessions,
+      followable,
+      followed,
+    },
+    saved: { failures: shown.failure, calls: saved },
+    cost: { characters, tokens: Math.ceil(characters / tokenChars), model: 0, asked },
+  };
+}
+
+function whyFailing(home: Home): string[] {
+  const { failures, error } = stateOf(home);
+  return failures >= policy.work.loudAfter
+    ? [`learning has stopped: the worker failed ${failures} times (${onOneLine(error ?? "", 200)})`]
+    : [];
+}
+
+function byStatus(instincts: readonly Instinct[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { standing } of await knack.instincts()) {
+  for (const { standing } of instincts) {
     const now = standingAt(standing, Date.now()).status;
     counts[now] = (counts[now] ?? 0) + 1;
   }
@@ -131,29 +224,97 @@ function nextStep(
     : `${knack} learn, after your next session`;
 }
 
+/** Lines about what is off, and about what is broken: all of it is one screen. */
+const mostLines = 3;
+
 function print(told: Status, env: Env): void {
   const paint = paintFor(process.stdout, env);
-  const statuses = Object.entries(told.instincts).map(([name, count]) => `${count} ${name}`);
-  const waiting = [
-    ...(told.suggestions > 0 ? [`${counted(told.suggestions, "lesson")} to decide about`] : []),
-    ...(told.drafts > 0 ? [counted(told.drafts, "draft")] : []),
-    ...(told.proposals > 0 ? [counted(told.proposals, "proposal")] : []),
-  ];
   const rows: [string, string][] = [
     ["home", short(told.home, env)],
-    ["read", `${counted(told.sessions, "session")} in ${counted(told.projects, "project")}`],
-    ["noticed", statuses.join(", ") || "nothing yet"],
+    [
+      "read",
+      `${counted(told.sessions, "session")} in ${counted(told.projects, "project")}, ${lastLearned(told)}`,
+    ],
+    ["noticed", statusesOf(told)],
     ["kept", `${counted(told.skills, "skill")}, ${counted(told.rules, "rule")}`],
-    ["waiting", waiting.join(", ") || "nothing"],
-    ["learned", told.learnedAt === null ? "never" : dateTime(Date.parse(told.learnedAt))],
-    ...told.off.map((text): [string, string] => ["off", text]),
-    ...told.broken.map((text): [string, string] => ["broken", text]),
+    ["", ""],
+    ["This week", ""],
+    ...weekRows(told.week),
+    ["", ""],
+    ["waiting", waitingOf(told)],
+    ...few("off", told.off, env),
+    ...few("broken", told.broken, env),
     ["next", told.next],
   ];
   printLines(
     rows.map(([name, text]) => {
       const label = name.padEnd(8);
-      return `${name === "broken" ? paint.red(label) : paint.dim(label)} ${text}`;
+      return `${name === "broken" ? paint.red(label) : paint.dim(label)} ${text}`.trimEnd();
     }),
   );
+}
+
+function lastLearned({ learnedAt }: Status): string {
+  return learnedAt === null ? "never learned from" : `last learned from ${dateTime(Date.parse(learnedAt))}`;
+}
+
+function statusesOf({ instincts }: Status): string {
+  const counts = Object.entries(instincts).map(([name, count]) => `${count} ${name}`);
+  return counts.join(", ") || "nothing yet";
+}
+
+function waitingOf({ suggestions, drafts, proposals }: Status): string {
+  const waiting = [
+    ...(suggestions > 0 ? [`${counted(suggestions, "lesson")} to decide about`] : []),
+    ...(drafts > 0 ? [counted(drafts, "draft")] : []),
+    ...(proposals > 0 ? [counted(proposals, "proposal")] : []),
+  ];
+  return waiting.join(", ") || "nothing";
+}
+
+function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
+  const more = learned.lessons - learned.newest.length;
+  const names = `${learned.newest.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  const { start, prompt, failure } = used.at;
+  const occasions = [
+    ...(start > 0 ? [`${start} at the start`] : []),
+    ...(prompt > 0 ? [`${prompt} at a prompt`] : []),
+    ...(failure > 0 ? [`${failure} at a failure`] : []),
+  ];
+  return [
+    ["learned", learned.lessons === 0 ? "nothing" : `${counted(learned.lessons, "lesson")}: ${names}`],
+    [
+      "used",
+      used.times === 0
+        ? "nothing was told to an agent"
+        : `told ${counted(used.times, "time")} in ${counted(used.sessions, "session")}: ${occasions.join(", ")}`,
+    ],
+    ...(used.followable > 0
+      ? [
+          ["", `followed, and worked: ${used.followed} of ${used.followable} that name a call`] as [
+            string,
+            string,
+          ],
+        ]
+      : []),
+    [
+      "saved",
+      saved.failures === 0
+        ? "nothing yet: no failure met a known fix"
+        : `${counted(saved.calls, "call")}: at ${counted(saved.failures, "failure")} the known fix was told; counted is where it came next and worked`,
+    ],
+    [
+      "cost",
+      `${cost.characters.toLocaleString("en-US")} characters told (about ${counted(cost.tokens, "token")}), no model called${cost.asked > 0 ? `, ${counted(cost.asked, "turn")} asked for` : ""}`,
+    ],
+  ];
+}
+
+/** The first few of a list, each on a line. */
+function few(name: string, texts: readonly string[], env: Env): [string, string][] {
+  const rest = texts.length - mostLines;
+  return [
+    ...texts.slice(0, mostLines).map((text): [string, string] => [name, text]),
+    ...(rest > 0 ? [[name, `and ${rest} more: ${calledAs(env)} status --json`] as [string, string]] : []),
+  ];
 }

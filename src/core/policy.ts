@@ -302,6 +302,17 @@ export const policy = {
     seenDays: 7,
     recordedDays: 30,
   },
+  doctor: {
+    /** Milliseconds that a note may wait for a worker, and a transcript be ahead of what is known of it: a turn takes its time. */
+    patienceMs: 600_000,
+    /** Notes that lie in the spool when nobody looks at it any more. */
+    notes: 1_000,
+    /** Milliseconds for which an error of a hook is held against it. */
+    errorMs: 86_400_000,
+    /** Tellings that are looked for in their transcripts, the latest, and how far back. */
+    tellings: 20,
+    tellingsMs: 30 * 86_400_000,
+  },
   skill: {
     /** What the names of learned skills begin with. */
     prefix: "rl-",

@@ -12,6 +12,8 @@ export interface Table {
   readonly head: unknown;
   /** The value of a key; undefined when there is none. */
   get(key: string): unknown;
+  /** Every key with its value. */
+  entries(): Iterable<readonly [string, unknown]>;
 }
 
 const magic = "knack-table-1\n";
@@ -47,6 +49,21 @@ export function layOut(head: unknown, entries: ReadonlyMap<string, unknown>): Ui
   return [start, headBytes, new Uint8Array(index.buffer), ...values.map(({ bytes }) => bytes)];
 }
 
+/** What is wrong with the bytes of a table, one and all; null when they are as they would be laid out. */
+export function faultIn(bytes: Uint8Array): string | null {
+  try {
+    const { head, entries } = openTable((at, length) => bytes.subarray(at, at + length));
+    let at = 0;
+    for (const part of layOut(head, new Map(entries()))) {
+      if (part.some((byte, n) => byte !== bytes[at + n])) return "the table is damaged";
+      at += part.length;
+    }
+    return at === bytes.length ? null : "the table is damaged";
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
 /** Opens a table that can be read at any place. Throws for what is no table, is cut short or damaged; so does `get`. */
 export function openTable(read: ReadAt): Table {
   const decoder = new TextDecoder();
@@ -67,19 +84,22 @@ export function openTable(read: ReadAt): Table {
   let index: DataView | null = null;
   // Read when something is looked for: who only wants the head needs none of it.
   const slots = () => (index ??= viewOf(exactly(preamble + headLength, count * slotBytes)));
+  const field = (n: number, which: number) => slots().getUint32(n * slotBytes + 4 * which);
+  const entryAt = (n: number): readonly [string, unknown] => jsonAt(field(n, 1), field(n, 2), field(n, 3));
   return {
     head: jsonAt(preamble, headLength, headSum),
     get: (key) => {
       const hash = hashOf(key);
-      const view = slots();
-      const hashAt = (n: number) => view.getUint32(n * slotBytes);
+      const hashAt = (n: number) => field(n, 0);
       for (let n = firstAtLeast(hash, count, hashAt); n < count && hashAt(n) === hash; n++) {
-        const [at, length] = [view.getUint32(n * slotBytes + 4), view.getUint32(n * slotBytes + 8)];
         // Two keys may have one hash.
-        const [name, value] = jsonAt(at, length, view.getUint32(n * slotBytes + 12));
+        const [name, value] = entryAt(n);
         if (name === key) return value;
       }
       return undefined;
+    },
+    entries: function* () {
+      for (let n = 0; n < count; n++) yield entryAt(n);
     },
   };
 }

@@ -44,3 +44,21 @@ export function isUseOf(
 ): boolean {
   return head === program && needed.every((part) => parts.includes(part));
 }
+
+/** Whether the call that a lesson recommends was what came next after a time, and worked: before anything else failed. */
+export function workedNext(events: readonly Event[], call: readonly string[], after: number): boolean {
+  for (const event of events) {
+    if (event.command === null || event.at === null || event.at < after) continue;
+    const isOk = event.outcome === "ok" && !failsUnseen(event);
+    if (callsIn(event.command).some((use) => isUseOf(use, call))) return isOk;
+    if (!isOk) return false;
+  }
+  return false;
+}
+
+function callsIn(command: string): Pick<Use, "head" | "parts">[] {
+  return runsOf(command).flatMap((run) => {
+    const [head, ...parts] = useOf(run);
+    return head === undefined ? [] : [{ head, parts }];
+  });
+}

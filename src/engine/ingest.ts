@@ -206,7 +206,8 @@ class Progress {
   }
 }
 
-function isCurrent(
+/** Whether a file is as it was when it was read. */
+export function isCurrent(
   { size, modifiedAt, cachedAt, format }: Reading,
   file: FoundFile,
   refresh: boolean,

@@ -107,7 +107,7 @@ interface Due {
 }
 
 /** The sessions that have something to say that was not heard yet. */
-async function dueOf(store: Store, sessions: readonly SessionView[]): Promise<Due[]> {
+export async function dueOf(store: Store, sessions: readonly SessionView[]): Promise<Due[]> {
   const known = new Map(
     (await store.learning.learned.of(sessions.map(({ id }) => id))).map((row) => [row.session, row]),
   );

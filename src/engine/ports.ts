@@ -405,9 +405,16 @@ export interface Versions {
   restore(hash: string): Promise<PackageFile[] | null>;
 }
 
+export type SnapshotFound =
+  | { readonly found: "snapshot"; readonly head: SnapshotHead }
+  | { readonly found: "nothing" }
+  | { readonly found: "damaged"; readonly because: string };
+
 /** What hooks look things up in. Replaced whole: whoever looks has the old one or the new one. */
 export interface SnapshotFile {
   /** What it says of itself; null where there is none that can be read. */
   head(): Promise<SnapshotHead | null>;
+  /** What is there, looked at from the first byte to the last. */
+  look(): SnapshotFound;
   save(head: SnapshotHead, entries: ReadonlyMap<string, unknown>): void;
 }

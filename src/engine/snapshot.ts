@@ -12,7 +12,7 @@ import { mayBeWritten, scan } from "../core/scan.ts";
 import { parse } from "../core/skill.ts";
 import { isShown } from "../core/suggest.ts";
 import type { Use } from "../core/use.ts";
-import type { KeptFinding, SnapshotFile, Store } from "./ports.ts";
+import type { KeptFinding, SnapshotFile, SnapshotFound, Store } from "./ports.ts";
 import { type Shelved, shelf } from "./shelf.ts";
 import type { PublishDeps } from "./step.ts";
 
@@ -80,11 +80,37 @@ export async function renew(
   // With each day what was learned fades a little.
   const today = Math.floor(now / 86_400_000);
   const told = idOf("s", [version, today, foreground, ...silent, ...texts].join("\n"));
-  const mark = `${await store.ledger.count()} ${told}`;
+  const entries = await store.ledger.count();
+  const mark = `${entries} ${told}`;
   if ((await file.head())?.mark === mark) return false;
   file.save({ madeAt: now, mark, silent, foreground }, await snapshot(store, { kept, now }));
+  // Of two who renew at once the slower may have known less: whoever sees that looks once more.
+  if ((await store.ledger.count()) !== entries) await renew({ file, ...deps }, { silent, foreground });
   return true;
 }
+
+/** What hooks look things up in, and why it does not say what is known; null where it does. */
+export type SnapshotState = SnapshotFound & { readonly stale: string | null };
+
+/** Looks at the snapshot, and whether anything that belongs into it happened since it was made. */
+export async function inspect(
+  { store, file }: { readonly store: Store; readonly file: SnapshotFile },
+  { silent, foreground }: Pick<SnapshotHead, "silent" | "foreground">,
+): Promise<SnapshotState> {
+  const there = file.look();
+  if (there.found !== "snapshot") return { ...there, stale: null };
+  const { head } = there;
+  if (head.foreground !== foreground || [...head.silent].sort().join("\n") !== [...silent].sort().join("\n"))
+    return { ...there, stale: "the settings have changed since" };
+  // The same number of entries, the same ledger.
+  if (head.mark.startsWith(`${await store.ledger.count()} `)) return { ...there, stale: null };
+  const noted = await Promise.all(telling.map((type) => store.ledger.lastNoted(type)));
+  const isBehind = noted.some((at) => at !== null && at > head.madeAt);
+  return { ...there, stale: isBehind ? "something was learned or decided since" : null };
+}
+
+/** The entries that change what is told. */
+const telling = ["finding.made", "finding.withdrawn", "instinct.decided", "change.made"] as const;
 
 /** Everything that answers at the moment it helps, in a form that a process can look into without a database. */
 export async function snapshot(

@@ -1,6 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { layOut, openTable, type Table } from "../core/table.ts";
-import type { SnapshotFile } from "../engine/ports.ts";
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { faultIn, layOut, openTable, type Table } from "../core/table.ts";
+import type { SnapshotFile, SnapshotFound } from "../engine/ports.ts";
 import type { SnapshotHead } from "../engine/snapshot.ts";
 import { writeWhole } from "./whole-file.ts";
 
@@ -8,8 +8,22 @@ import { writeWhole } from "./whole-file.ts";
 export function snapshotAt(path: string): SnapshotFile {
   return {
     head: () => withTable(path, async ({ head }) => head as SnapshotHead).catch(() => null),
+    look: () => lookAt(path),
     save: (head, entries) => writeWhole(path, layOut(head, entries)),
   };
+}
+
+function lookAt(path: string): SnapshotFound {
+  try {
+    const bytes = readFileSync(path);
+    const because = faultIn(bytes);
+    if (because !== null) return { found: "damaged", because };
+    const { head } = openTable((at, length) => bytes.subarray(at, at + length));
+    return { found: "snapshot", head: head as SnapshotHead };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? { found: "nothing" } : { found: "damaged", because: message };
+  }
 }
 
 /** Lets something look into a table on disk. Throws for a file that is none. */
@@ -22,7 +36,7 @@ export async function withTable<Result>(
     const { size } = fstatSync(file);
     const table = openTable((at, length) => {
       // A damaged file may ask for gigabytes that it does not have.
-      const bytes = Buffer.alloc(Math.max(0, Math.min(length, size - at)));
+      const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - at)));
       return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, at));
     });
     return await look(table);

@@ -103,26 +103,39 @@ export async function ledgerAt(path: string, clock: Clock): Promise<LedgerEntry[
 }
 
 async function ledgerOfCopy(path: string, clock: Clock): Promise<LedgerEntry[]> {
+  const store = await openCopy({ path, clock });
+  try {
+    return await store.ledger.all();
+  } finally {
+    await store.close();
+  }
+}
+
+/** A copy of a database, for a place in which nothing can be written; it is gone when it is closed. */
+export async function openCopy({ path, clock }: Options): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), "knack-look-"));
   const copy = join(folder, "copy.db");
+  const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     for (const part of ["", "-wal"])
-      if (existsSync(path + part)) copyFileSync(path + part, copy + part, constants.COPYFILE_FICLONE);
+      if (existsSync(path + part)) {
+        copyFileSync(path + part, copy + part, constants.COPYFILE_FICLONE);
+        chmodSync(copy + part, 0o600);
+      }
     const store = await openSqlite({ path: copy, clock });
-    try {
-      return await store.ledger.all();
-    } finally {
+    const close = async () => {
       await store.close();
-    }
+      remove();
+    };
+    return { ...store, close };
   } catch (error) {
+    remove();
     if (!(error instanceof KnackError)) throw error;
     const { code, message, hint } = error;
     throw new KnackError(code, message.replaceAll(copy, path), {
       ...(hint === undefined ? {} : { hint }),
       cause: error,
     });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
   }
 }
 

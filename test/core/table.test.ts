@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { layOut, openTable, type ReadAt } from "../../src/core/table.ts";
+import { faultIn, layOut, openTable, type ReadAt } from "../../src/core/table.ts";
 
 const bytesOf = (head: unknown, entries: ReadonlyMap<string, unknown>): Uint8Array =>
   Buffer.concat(layOut(head, entries));
@@ -36,7 +36,7 @@ describe("a table", () => {
     for (const [key, value] of values) expect(table.get(key)).toBe(value);
   });
 
-  test("looks at few bytes of many", () => {
+  test("looks at its index and at what is asked for", () => {
     const values = new Map(Array.from({ length: 20_000 }, (_, n) => [`key ${n}`, { n }]));
     const bytes = bytesOf({ some: "head" }, values);
     let read = 0;
@@ -45,7 +45,8 @@ describe("a table", () => {
       return at(bytes)(from, length);
     });
     expect(table.get("key 12345")).toEqual({ n: 12_345 });
-    expect(read).toBeLessThan(1_000);
+    // The index, and one value of twenty thousand.
+    expect(read).toBeLessThan(16 * 20_000 + 1_000);
   });
 
   const values = new Map<string, unknown>([
@@ -111,5 +112,19 @@ describe("a table", () => {
     const bytes = Uint8Array.from(good);
     bytes.fill(0xff, 14, 26);
     expect(() => openTable(at(bytes))).toThrow(/cut short/);
+  });
+
+  test("has no fault as it was laid out, and one where any byte is another", () => {
+    fc.assert(
+      fc.property(anything, fc.nat(), fc.integer({ min: 1, max: 255 }), (some, place, change) => {
+        const bytes = Uint8Array.from(bytesOf(head, new Map(Object.entries(some))));
+        expect(faultIn(bytes)).toBe(null);
+        const at = place % bytes.length;
+        bytes[at] = (bytes[at] as number) ^ change;
+        expect(faultIn(bytes)).not.toBe(null);
+      }),
+    );
+    expect(faultIn(good.subarray(0, 60))).not.toBe(null);
+    expect(faultIn(Buffer.concat([good, Buffer.from("x")]))).not.toBe(null);
   });
 });

@@ -1,0 +1,94 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { failIn, fails, leave, teaching, works } from "../helpers/hooked.ts";
+import { knack } from "../helpers/knack.ts";
+import { failed, type Lived, minute, ran, replied, type Step } from "../helpers/lived.ts";
+import { tempFolder } from "../helpers/temp.ts";
+
+/** A session in which the check fails, and what comes after that in a minute. */
+function metAgain(name: string, after: readonly Step[]): Lived {
+  const steps = [...Array.from({ length: 10 }, (_, n) => replied(`Part ${n}.`)), fails, ...after];
+  return { name, at: Date.now() - 10 * minute - 30_000, steps };
+}
+
+async function statusOf(home: string) {
+  const { stdout } = await knack(["status", "--json"], { home });
+  return JSON.parse(stdout);
+}
+
+describe("knack status", () => {
+  test("says what a week's tellings came to", async () => {
+    const home = tempFolder();
+    leave(home, { name: "taught", at: Date.now() - 2 * 86_400_000, steps: teaching });
+    await knack(["learn"], { home });
+    const sessions = [
+      metAgain("at-once", [works]),
+      metAgain("later", [failed("cat notes.txt", "cat: notes.txt: No such file or directory"), works]),
+      metAgain("otherwise", [ran("true")]),
+    ].map((lived) => leave(home, lived));
+    for (const one of sessions) expect(failIn(home, one)).toContain("HARBOR_DB=local sh check.sh");
+    expect((await knack(["work"], { home })).code).toBe(0);
+    await knack(["learn"], { home });
+    const { week, learnedAt, suggestions } = await statusOf(home);
+    expect(learnedAt).not.toBe(null);
+    expect(suggestions).toBe(1);
+    expect(week).toMatchObject({
+      learned: { lessons: 1, newest: [expect.stringContaining("harbor-db")] },
+      used: { times: 3, at: { start: 0, prompt: 0, failure: 3 }, sessions: 3, followable: 3, followed: 2 },
+      saved: { failures: 3, calls: 1 },
+      cost: { model: 0, asked: 0 },
+    });
+    expect(week.cost.characters).toBeGreaterThan(100);
+    expect(week.cost.tokens).toBe(Math.ceil(week.cost.characters / 4));
+    const { stdout } = await knack(["status"], { home });
+    expect(stdout).toMatch(
+      /used +told 3 times in 3 sessions: 3 at a failure\n +followed, and worked: 2 of 3/,
+    );
+    expect(stdout).toMatch(/saved +1 call: at 3 failures the known fix was told/);
+    expect(stdout).toMatch(/waiting +1 lesson to decide about/);
+  });
+
+  test("is one screen, however much is off or broken", async () => {
+    const home = tempFolder();
+    for (let n = 0; n < 12; n++) {
+      const cwd = join(home, `work/p${n}`);
+      mkdirSync(join(cwd, ".git"), { recursive: true });
+      mkdirSync(join(cwd, ".knack"));
+      writeFileSync(join(cwd, ".knack/config.json"), n < 6 ? "{" : '{"learn": false}');
+      leave(home, { name: `s${n}`, cwd, at: Date.now() - 86_400_000, steps: teaching });
+    }
+    await knack(["learn"], { home });
+    const { code, stdout } = await knack(["status"], { home });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/off +and 3 more/);
+    expect(stdout).toMatch(/broken +and 3 more/);
+    expect(stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(24);
+    const told = await statusOf(home);
+    expect([told.off.length, told.broken.length]).toEqual([6, 6]);
+  });
+
+  test("says that learning has stopped, and sends to the doctor", async () => {
+    const home = tempFolder();
+    leave(home, { name: "taught", at: Date.now() - 86_400_000, steps: teaching });
+    await knack(["learn"], { home });
+    mkdirSync(join(home, ".knack/log"), { recursive: true });
+    const state = { doneAt: null, failures: 3, error: "no space left on device", failedAt: Date.now() };
+    writeFileSync(join(home, ".knack/log/worker.json"), JSON.stringify(state));
+    const { code, stdout } = await knack(["status"], { home });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /broken +learning has stopped: the worker failed 3 times \(no space left on device\)/,
+    );
+    expect(stdout).toMatch(/next +knack doctor/);
+  });
+
+  test("is the same within an agent", async () => {
+    const home = tempFolder();
+    leave(home, { name: "taught", at: Date.now() - 86_400_000, steps: teaching });
+    await knack(["learn"], { home });
+    const own = await knack(["status"], { home });
+    expect(await knack(["slash", "status"], { home })).toEqual(own);
+    expect(own.stdout).toMatch(/learned +1 lesson: /);
+  });
+});

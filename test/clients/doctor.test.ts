@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { expect, onTestFinished, test } from "vitest";
+import { installed } from "../helpers/installed.ts";
+import { knack } from "../helpers/knack.ts";
+import type { Turn } from "./model-server.ts";
+import { playClaude } from "./play.ts";
+
+const runs = (command: string): Turn => [{ tool: "Bash", input: { command } }];
+
+test("the doctor finds every link of a chain that Claude Code really went through", async () => {
+  const played = await playClaude({
+    script: {
+      turns: [
+        runs("ls"),
+        runs("pwd"),
+        runs("head -3 check.sh"),
+        runs("wc -l check.sh"),
+        runs("cat check.sh"),
+        runs("sh check.sh"),
+        runs("HARBOR_DB=local sh check.sh"),
+        runs("git status --short || true"),
+        runs("ls -a"),
+        [{ text: "The check passes with HARBOR_DB=local." }],
+        // The worker looks at the first turn meanwhile.
+        runs("sleep 4"),
+        runs("sh check.sh"),
+        runs("HARBOR_DB=local sh check.sh"),
+        [{ text: "It passes." }],
+      ],
+    },
+    prompts: ["Make the check pass", "Once more"],
+    setup: async (project) => {
+      mkdirSync(join(project, ".git"), { recursive: true });
+      const check =
+        'if [ -z "$HARBOR_DB" ]; then echo "error: HARBOR_DB is not set" >&2; exit 1; fi\necho fine\n';
+      writeFileSync(join(project, "check.sh"), check);
+      installed(dirname(project));
+    },
+  });
+  onTestFinished(() => played.dispose());
+  const { home } = played;
+  const checks = await settled(home);
+  expect(Object.values(checks).filter(({ ok }) => !ok)).toEqual([]);
+  expect(checks.fired?.says).toMatch(/^last just now/);
+  expect(checks.captured?.says).toBe("1 of 1 transcript read");
+  expect(checks.learned?.says).toBe("all 1 that were read are looked through");
+  expect(checks.injected?.says).toBe("1 of the last 1 telling found in their transcripts");
+  const { week } = JSON.parse((await knack(["status", "--json"], { home })).stdout);
+  expect(week).toMatchObject({
+    learned: { lessons: 1 },
+    used: { at: { failure: 1 }, followed: 1 },
+    saved: { failures: 1, calls: 1 },
+  });
+}, 120_000);
+
+type Checks = Record<string, { readonly ok: boolean; readonly says: string }>;
+
+/** What the doctor says when the last worker has ended. */
+async function settled(home: string): Promise<Checks> {
+  for (let tries = 0; ; tries++) {
+    const { checks } = JSON.parse((await knack(["doctor", "--json"], { home })).stdout) as {
+      checks: ({ name: string } & Checks[string])[];
+    };
+    const byName: Checks = Object.fromEntries(checks.map((one) => [one.name, one]));
+    if (tries === 50 || (byName.worker?.says.includes("none runs") && byName.spool?.says === "empty"))
+      return byName;
+    await pause(100);
+  }
+}
