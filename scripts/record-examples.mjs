@@ -3,7 +3,6 @@
 // Needs tmux, git, and a Debian-like machine whose only Python is python3.
 import { execFile } from "node:child_process";
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { register } from "node:module";
 import { homedir, hostname, release, userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -11,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 import { stories as harborApi } from "../examples/stories/harbor-api.mjs";
 import { stories as tidewatch } from "../examples/stories/tidewatch.mjs";
+import { loadTypeScript } from "./typescript.mjs";
 
 const run = promisify(execFile);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -25,7 +25,8 @@ async function main() {
   const chosen = [...harborApi, ...tidewatch].filter(
     ({ name }) => positionals.length === 0 || positionals.includes(name),
   );
-  const harness = await loadHarness();
+  loadTypeScript();
+  const harness = await import("../test/clients/typed.ts");
   const recorded = [];
   for (const story of chosen) {
     const text = await record(harness, story, values["keep-raw"]);
@@ -47,20 +48,6 @@ async function main() {
 // As the clients do: Claude Code has a folder for each project, Codex has not.
 function fileOf({ client, project, name }) {
   return join(sessions, client, client === "claude-code" ? project : "", `${name}.jsonl`);
-}
-
-/** The test harness is TypeScript, which Node 20 cannot load, so esbuild takes the types off on the way in. */
-async function loadHarness() {
-  const hook = `
-    import { readFile } from "node:fs/promises";
-    import { transform } from ${JSON.stringify(import.meta.resolve("esbuild"))};
-    export async function load(url, context, next) {
-      if (!url.endsWith(".ts")) return next(url, context);
-      const { code } = await transform(await readFile(new URL(url), "utf8"), { loader: "ts", format: "esm" });
-      return { format: "module", source: code, shortCircuit: true };
-    }`;
-  register(`data:text/javascript,${encodeURIComponent(hook)}`);
-  return import("../test/clients/typed.ts");
 }
 
 // --- Recording ---

@@ -24,6 +24,8 @@ export interface Terminal {
   /** Presses a key, by tmux's name for it: `Enter`, `Escape`, `Tab`, `C-c`. */
   presses(...keys: readonly string[]): Promise<void>;
   screen(): Promise<string>;
+  /** The same with the terminal's codes for colours and weights. */
+  painted(): Promise<string>;
 }
 
 /**
@@ -79,13 +81,18 @@ export interface InTerminal {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly command: readonly string[];
+  /** Columns and rows. */
+  readonly size?: readonly [number, number];
 }
 
 /** Runs a command in a terminal of its own, with nothing of this process's environment. */
-export async function inTerminal({ socket, cwd, env, command }: InTerminal, user: User): Promise<void> {
+export async function inTerminal(
+  { socket, cwd, env, command, size: [columns, rows] = [140, 50] }: InTerminal,
+  user: User,
+): Promise<void> {
   const tmux = privateTmux(socket);
   try {
-    const size = ["-x", "140", "-y", "50"];
+    const size = ["-x", String(columns), "-y", String(rows)];
     const program = isolated({ ...env, TERM: "xterm-256color" }, command);
     await tmux("new-session", "-d", ...size, "-c", cwd, ...program);
     await user(terminalOf(tmux));
@@ -110,6 +117,7 @@ function terminalOf(tmux: Tmux): Terminal {
   const screen = () => tmux("capture-pane", "-p");
   return {
     screen,
+    painted: () => tmux("capture-pane", "-e", "-p"),
     async sees(what, seconds = 20) {
       const until = Date.now() + seconds * 1000;
       for (;;) {
@@ -134,7 +142,7 @@ function terminalOf(tmux: Tmux): Terminal {
 }
 
 /** What a first start asks about: theme, trust in the folder, use of the key. */
-async function answerFirstQuestions(config: string, project: string, key: string) {
+export async function answerFirstQuestions(config: string, project: string, key: string) {
   const answers = {
     hasCompletedOnboarding: true,
     theme: "dark",

@@ -1,0 +1,67 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { root } from "./helpers/knack.ts";
+import { tempFolder } from "./helpers/temp.ts";
+
+/** Runs the example, which knows the built package by its name, with a home and a place for temporary files of its own. */
+function run(env: Record<string, string> = {}) {
+  const folder = tempFolder();
+  const [home, temporary] = [join(folder, "home"), join(folder, "tmp")];
+  for (const one of [home, temporary]) mkdirSync(one);
+  const ran = spawnSync(process.execPath, [join(root, "examples/wrap-an-agent.mjs")], {
+    encoding: "utf8",
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: home, TMPDIR: temporary, ...env },
+  });
+  return { ...ran, lines: ran.stdout.trimEnd().split("\n"), left: readdirSync(folder, { recursive: true }) };
+}
+
+const failed = "fails: Error: connect ECONNREFUSED 127.0.0.1:5433";
+const unknown = "  Knack knows nothing about that";
+const known =
+  "  Knack knows: `node test.mjs` fails: Error: connect ECONNREFUSED 127.0.0.1:5433. It works after `node scripts/start-db.mjs`.";
+
+describe("the example of an agent with wrapped tools", () => {
+  test("finds a fix in its first session, is given it in its second, and leaves nothing behind", () => {
+    const { status, stderr, lines, left } = run();
+    expect(stderr).toBe("");
+    expect(lines).toEqual([
+      "First session:",
+      `  node test.mjs  ${failed}`,
+      unknown,
+      `  node scripts/build.mjs && node test.mjs  ${failed}`,
+      unknown,
+      `  node scripts/lint.mjs && node test.mjs  ${failed}`,
+      unknown,
+      "  node scripts/start-db.mjs && node test.mjs  works",
+      "  done after 10 calls; lessons known now: 1",
+      "Second session:",
+      `  node test.mjs  ${failed}`,
+      known,
+      "  node scripts/start-db.mjs && node test.mjs  works",
+      "  done after 4 calls; lessons known now: 1",
+    ]);
+    expect(status).toBe(0);
+    expect([...left].sort()).toEqual(["home", "tmp"]);
+  });
+
+  test("keeps what it learned where KNACK_HOME says, for the next time", () => {
+    const env = { KNACK_HOME: join(tempFolder(), "knack") };
+    expect(run(env).lines[2]).toBe(unknown);
+    expect(run(env).lines.slice(0, 5)).toEqual([
+      "First session:",
+      `  node test.mjs  ${failed}`,
+      known,
+      "  node scripts/start-db.mjs && node test.mjs  works",
+      "  done after 4 calls; lessons known now: 1",
+    ]);
+  });
+
+  test("is in the package, and prints what the docs say", () => {
+    const read = (path: string) => readFileSync(join(root, path), "utf8");
+    expect(JSON.parse(read("package.json")).files).toContain("examples/wrap-an-agent.mjs");
+    expect(read("docs/library.md")).toContain(run().lines.join("\n"));
+  });
+});
