@@ -114,7 +114,10 @@ async function fillSnapshot(path: string, folder: string): Promise<void> {
     kept: Array.from({ length: skills }, (_, n) => skill(n, ids[n] ?? "")),
     now: Date.UTC(2026, 0, 9),
   });
-  snapshotAt(path).save({ madeAt: Date.now(), mark: "", silent: [], foreground: "off" }, entries);
+  snapshotAt(path).save(
+    { madeAt: Date.now(), mark: "", show: true, exceptions: [], foreground: "off" },
+    entries,
+  );
   await store.close();
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { agents } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
-import { type Home, homeOf, userHome } from "./config.ts";
+import { homeOf, userHome } from "./config.ts";
 import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
@@ -56,14 +56,14 @@ import {
   type Shelved,
   shelf,
 } from "./engine/shelf.ts";
-import { inspect, renew, type SnapshotHead, type SnapshotState } from "./engine/snapshot.ts";
+import { inspect, renew, type SnapshotState } from "./engine/snapshot.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
 import { type Tally, tally } from "./engine/tally.ts";
 import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
-import { isSilentIn, settingsFor, whyNotLearn } from "./settings.ts";
+import { settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
 import { snapshotAt } from "./store/snapshot-file.ts";
@@ -324,9 +324,8 @@ export async function openKnack({
       return outcomes.filter(({ done, already }) => done && !already);
     },
     hear: (notes) => hear(store, notes),
-    renewSnapshot: async () =>
-      renew({ ...publishing, file: snapshotAt(home.snapshot) }, await toldIn(store, home)),
-    snapshot: async () => inspect({ store, file: snapshotAt(home.snapshot) }, await toldIn(store, home)),
+    renewSnapshot: async () => renew({ ...publishing, file: snapshotAt(home.snapshot) }, tellingOf(home)),
+    snapshot: async () => inspect({ store, file: snapshotAt(home.snapshot) }, tellingOf(home)),
     captured: async () => {
       const { files } = await transcripts.find(present(sessionFolders(env)));
       const sessions = files.filter(({ path }) => path.endsWith(".jsonl"));
@@ -373,18 +372,6 @@ function isAlive(holder: string): boolean {
     // Somebody else's process cannot be asked, but it is there.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-}
-
-/** What the settings say of telling. */
-async function toldIn(store: Store, home: Home): Promise<Pick<SnapshotHead, "silent" | "foreground">> {
-  return { silent: await silentIn(store, home), foreground: settingsFor(home, null).foreground };
-}
-
-/** The projects in which agents are told nothing; `*` for everywhere that a project does not say otherwise. */
-async function silentIn({ projects }: Store, home: Home): Promise<string[]> {
-  if (isSilentIn(home, null, "")) return ["*"];
-  const rows = await projects.list();
-  return rows.filter(({ root, id }) => isSilentIn(home, root, id)).map(({ id }) => id);
 }
 
 function idsOf(kept: readonly Kept[]): string[] {

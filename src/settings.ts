@@ -79,13 +79,16 @@ export function settingsFor(home: Home, root: string | null, id: string | null =
   };
 }
 
-/** Whether agents are told nothing in a project. What cannot be read may say so. */
-export function isSilentIn(home: Home, root: string | null, id: string): boolean {
+/** What a person says of telling agents, for what they have not decided in a project. What cannot be read may say "off". */
+export function tellingOf(home: Home): Pick<Settings, "show" | "foreground"> & { exceptions: string[] } {
   try {
-    return !settingsFor(home, root, id).show;
+    const { show = defaults.show, foreground = defaults.foreground, projects = {} } = read(userScope(home));
+    const isOther = (one: { show?: boolean | undefined }) => one.show !== undefined && one.show !== show;
+    const exceptions = Object.keys(projects).filter((name) => isOther(projects[name] ?? {}));
+    return { show, exceptions, foreground };
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
-    return true;
+    return { show: false, exceptions: [], foreground: "off" };
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdir, rm, rmdir } from "node:fs/promises";
+import { mkdir, readdir, rm, rmdir } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { KnackError } from "../core/errors.ts";
 import type { Library } from "../engine/ports.ts";
@@ -41,6 +41,8 @@ export async function writePlugin(
   files: readonly FileText[],
 ): Promise<void> {
   const folder = marketplaceFolder(knackHome);
+  // Knack's home is its person's alone.
+  await mkdir(knackHome, { recursive: true, mode: 0o700 });
   for (const path of await strays(folder, files)) await rm(join(folder, path), { force: true });
   for (const { path, text } of files) await put(library, join(folder, path), text);
 }

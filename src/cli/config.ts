@@ -1,12 +1,14 @@
+import { existsSync } from "node:fs";
 import { homeOf, projectConfig } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
 import { type Key, keys, set, settingsFor, settingsIn, unknownKey } from "../settings.ts";
 import { createCheckouts } from "../sources/checkouts.ts";
 import { defineVerb } from "./main.ts";
+import { changing } from "./opening.ts";
 import { printJson, printLines } from "./terminal.ts";
 
 export const config = defineVerb({
-  about: "Your settings, and a project's, which go first: learn, suggestions, prefix, foreground.",
+  about: "Your settings, and a project's, which go first: learn, show, suggestions, prefix, foreground.",
   args: {
     words: {
       type: "positional",
@@ -43,7 +45,10 @@ export const config = defineVerb({
       }
       case "set": {
         if (key === undefined || value === undefined) throw usage(args._.join(" "));
-        const written = set(home, own, key, value, args["dry-run"] === true);
+        const dryRun = args["dry-run"] === true;
+        const written = set(home, own, key, value, dryRun);
+        // Holds at once, also for the hooks.
+        if (existsSync(home.snapshot)) await changing(env, { dryRun }, async () => {});
         if (args.json) printJson({ path: written.path, [key]: written.value });
         else
           printLines([

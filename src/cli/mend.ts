@@ -1,7 +1,9 @@
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
+import { install } from "../agents/claude-install.ts";
 import { type Home, homeOf, isDisabled } from "../config.ts";
 import { policy } from "../core/policy.ts";
+import { installDeps } from "../install.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { work } from "../worker/work.ts";
@@ -176,8 +178,9 @@ function oldLog({ log }: Home): string {
   return join(log, "hook.log.old");
 }
 
-/** Generates the plugin anew for the Knack that runs now, wherever it is switched on: the one seam to the installer. */
-async function reinstall(_: Surroundings, { files }: Installation): Promise<string | null> {
-  const project = files.some(({ isOn, root }) => isOn === true && root === null) ? "" : " --project";
-  throw new Error(`that is for knack install claude${project}`);
+/** Generates the plugin anew for the Knack that runs now, wherever it is switched on. */
+async function reinstall({ env, program }: Surroundings, { files }: Installation): Promise<string | null> {
+  const deps = installDeps(env, program);
+  for (const { isOn, root } of files) if (isOn === true) await install(deps, root);
+  return null;
 }

@@ -318,7 +318,8 @@ function addEvidence(
   const fresh = distinct(evidence).filter((one) => !there.some((line) => line.startsWith(keyOf(one))));
   const seen = inAll ?? known + fresh.length;
   if (fresh.length === 0 && seen === known) return { lines: [...lines], seen };
-  const all = [...fresh.map(lineOf), ...there].sort((a, b) => dateIn(b).localeCompare(dateIn(a)));
+  // Of one day what stands there stays, or each time another would make room.
+  const all = [...there, ...fresh.map(lineOf)].sort((a, b) => dateIn(b).localeCompare(dateIn(a)));
   const kept = all.slice(0, policy.skill.evidence);
   const count = countLine(seen, kept.length);
   const first = own.findIndex(isEvidence);

@@ -16,13 +16,18 @@ import type { KeptFinding, SnapshotFile, SnapshotFound, Store } from "./ports.ts
 import { type Shelved, shelf } from "./shelf.ts";
 import type { PublishDeps } from "./step.ts";
 
-/** What a snapshot says of itself and of everybody. */
-export interface SnapshotHead {
+/** What a snapshot says of itself. */
+export interface SnapshotHead extends SnapshotSettings {
   readonly madeAt: number;
   /** What it was made from: the same mark, the same snapshot. */
   readonly mark: string;
-  /** The projects in which nothing is told to agents; `*` for all. */
-  readonly silent: readonly string[];
+}
+
+/** What a person has said about telling agents. */
+export interface SnapshotSettings {
+  readonly show: boolean;
+  /** The projects, by id or root, for which they have said the opposite. */
+  readonly exceptions: readonly string[];
   /** Whether an agent may be asked to write a lesson down. */
   readonly foreground: "off" | "ask";
 }
@@ -40,7 +45,7 @@ export interface StartLesson {
   readonly name: string;
   readonly line: string;
   readonly noticedAt: number;
-  /** Whether an agent may be told before anybody has confirmed it: what overcame a failure was seen to work. */
+  /** It has a moment of its own, the failure that it is about, and is told then. */
   readonly fix: boolean;
   /** Confirmed often enough, or accepted. */
   readonly active: boolean;
@@ -71,7 +76,7 @@ const version = 1;
 /** Renews the snapshot; false where it says already what it would say. */
 export async function renew(
   { file, ...deps }: PublishDeps & { readonly file: SnapshotFile },
-  { silent, foreground }: Pick<SnapshotHead, "silent" | "foreground">,
+  settings: SnapshotSettings,
 ): Promise<boolean> {
   const { store, clock } = deps;
   const now = clock.now();
@@ -79,13 +84,13 @@ export async function renew(
   const texts = kept.map(({ name, path, state, text }) => [name, path, state, text].join(" "));
   // With each day what was learned fades a little.
   const today = Math.floor(now / 86_400_000);
-  const told = idOf("s", [version, today, foreground, ...silent, ...texts].join("\n"));
+  const told = idOf("s", [version, today, JSON.stringify(settings), ...texts].join("\n"));
   const entries = await store.ledger.count();
   const mark = `${entries} ${told}`;
   if ((await file.head())?.mark === mark) return false;
-  file.save({ madeAt: now, mark, silent, foreground }, await snapshot(store, { kept, now }));
+  file.save({ madeAt: now, mark, ...settings }, await snapshot(store, { kept, now }));
   // Of two who renew at once the slower may have known less: whoever sees that looks once more.
-  if ((await store.ledger.count()) !== entries) await renew({ file, ...deps }, { silent, foreground });
+  if ((await store.ledger.count()) !== entries) await renew({ file, ...deps }, settings);
   return true;
 }
 
@@ -95,12 +100,13 @@ export type SnapshotState = SnapshotFound & { readonly stale: string | null };
 /** Looks at the snapshot, and whether anything that belongs into it happened since it was made. */
 export async function inspect(
   { store, file }: { readonly store: Store; readonly file: SnapshotFile },
-  { silent, foreground }: Pick<SnapshotHead, "silent" | "foreground">,
+  settings: SnapshotSettings,
 ): Promise<SnapshotState> {
   const there = file.look();
   if (there.found !== "snapshot") return { ...there, stale: null };
   const { head } = there;
-  if (head.foreground !== foreground || [...head.silent].sort().join("\n") !== [...silent].sort().join("\n"))
+  const { show, exceptions, foreground } = head;
+  if (JSON.stringify({ show, exceptions, foreground }) !== JSON.stringify(settings))
     return { ...there, stale: "the settings have changed since" };
   // The same number of entries, the same ledger.
   if (head.mark.startsWith(`${await store.ledger.count()} `)) return { ...there, stale: null };
@@ -296,7 +302,7 @@ function startRows(
       name: instinct.name,
       line: factInList(instinct),
       noticedAt: instinct.standing.noticedAt,
-      fix: instinct.kind === "error-recovery",
+      fix: instinct.symptom !== null,
       active: status === "active",
       home: instinct.scope === "user" ? (homeIn(roots.get(instinct.project) ?? "") ?? "") : null,
       state: live.has(instinct.id) ? "live" : waits ? "waiting" : "known",

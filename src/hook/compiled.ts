@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { Script } from "node:vm";
@@ -30,11 +30,13 @@ function bytesAt(path: string): Buffer | null {
 }
 
 function keep(path: string, make: () => Buffer): void {
+  const draft = `${path}.${process.pid}.new`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeFileSync(`${path}.${process.pid}.new`, make(), { mode: 0o600 });
-    renameSync(`${path}.${process.pid}.new`, path);
+    writeFileSync(draft, make(), { mode: 0o600 });
+    renameSync(draft, path);
   } catch {
     // Then it is read anew the next time.
+    rmSync(draft, { force: true });
   }
 }

@@ -10,7 +10,7 @@ import type { Call, Reply } from "./call.ts";
 import type { Place } from "./note.ts";
 import { seenBy } from "./seen.ts";
 import { show } from "./show.ts";
-import { type Known, withSnapshot } from "./snapshot.ts";
+import { type Known, projectOf, withSnapshot } from "./snapshot.ts";
 import { noteThePlace } from "./turn.ts";
 import type { WorkerState } from "./worker-state.ts";
 
@@ -25,11 +25,12 @@ export async function atStart(call: Call): Promise<Reply | null> {
 async function tell(call: Call): Promise<Reply | null> {
   const { source } = call.payload;
   if (source === "compact" || source === "clear") seenBy(call.home.seen, call.session).forget();
-  return withSnapshot(call, async (known) => facts(call, known));
+  // Noted also where nothing is known yet: what this session teaches is news to the next.
+  const last = lastStart(call, projectOf(call).id);
+  return withSnapshot(call, async (known) => facts(call, known, last));
 }
 
-function facts(call: Call, { table, project }: Known): Reply | null {
-  const last = lastStart(call, project);
+function facts(call: Call, { table, project }: Known, last: number | null): Reply | null {
   const starts = [`start ${project}`, "start user"].flatMap(
     (key) => (table.get(key) as Start | undefined) ?? [],
   );
@@ -40,27 +41,32 @@ function facts(call: Call, { table, project }: Known): Reply | null {
     .filter((lesson) => lesson.home === null || lesson.home === home);
   const isNew = ({ noticedAt }: StartLesson) => last !== null && noticedAt > last;
   const news = lessons.filter(isNew);
-  const seen = seenBy(call.home.seen, call.session);
-  // What stands in a file that the agent reads is before it already.
-  const fresh = news.filter(({ state, active, fix }) => state !== "live" && (active || fix));
-  const known = lessons.filter((lesson) => lesson.active && lesson.state !== "live" && !isNew(lesson));
   const resumed = call.payload.source === "resume";
-  const chosen = [...fresh, ...(resumed ? [] : known)].slice(0, policy.show.startLessons);
   const within = budget(policy.show.startChars);
-  const tellings = chosen
-    .map((lesson) => ({ ...lesson, text: `- ${redact(lesson.line)}` }))
-    .filter(({ text }) => within(text))
-    .filter(({ instinct }) => seen.tells(instinct));
+  const fixes = news.filter(({ fix, state }) => fix && state !== "live");
+  const learned =
+    fixes.length > 0
+      ? [`Learned here since${sinceDay(last, call.now)}, told when it applies: ${namesOf(fixes)}`]
+      : [];
+  const seen = seenBy(call.home.seen, call.session);
+  // What stands in a file that the agent reads is before it already, and a fix is told at its failure.
+  const holding = lessons
+    .filter(({ active, fix, state }) => active && !fix && state !== "live")
+    .slice(0, policy.show.startLessons)
+    .map((lesson) => ({ ...lesson, text: `- ${redact(lesson.line)}` }));
+  const tellings = resumed
+    ? []
+    : holding.filter(({ text, instinct }) => within(text) && seen.tells(instinct));
   const skills = resumed ? [] : starts.flatMap((start) => start.skills);
   const listed = skills.map(({ name, description }) => `- ${name}: ${redact(description)}`).filter(within);
   const receipt = receiptOf(news, last, call.now);
-  if (tellings.length + listed.length === 0) return receipt === null ? null : { receipt };
-  const context = [
-    "From Knack, facts of earlier sessions:",
-    ...(tellings.length > 0 ? ["Learned here:", show(call, project, "start", tellings)] : []),
+  const said = [
+    ...learned.filter(within),
+    ...(tellings.length > 0 ? ["Holds here:", show(call, project, "start", tellings)] : []),
     ...(listed.length > 0 ? ["Skills learned here, which can be loaded:", ...listed] : []),
-  ].join("\n");
-  return { context, ...(receipt === null ? {} : { receipt }) };
+  ];
+  const context = said.length > 0 ? ["From Knack, facts of earlier sessions:", ...said].join("\n") : null;
+  return { ...(context === null ? {} : { context }), ...(receipt === null ? {} : { receipt }) };
 }
 
 /** Says yes as long as there is room. */
@@ -74,12 +80,20 @@ function budget(most: number): (text: string) => boolean {
 }
 
 function receiptOf(news: readonly StartLesson[], last: number | null, now: number): string | null {
-  if (news.length === 0 || last === null) return null;
-  const names = news.slice(0, 3).map(({ name }) => name);
-  const more = news.length > names.length ? ` and ${news.length - names.length} more` : "";
+  if (news.length === 0) return null;
   const waiting = news.filter(({ state }) => state === "waiting").length;
   const word = waiting > 0 ? `; ${waiting} for your yes or no: /knack:status` : "";
-  return `Knack learned here since${onDay(last, now).replace(" on", "")}: ${names.join(", ")}${more}${word}`;
+  return `Knack learned here since${sinceDay(last, now)}: ${namesOf(news)}${word}`;
+}
+
+function namesOf(lessons: readonly StartLesson[]): string {
+  const names = lessons.slice(0, 3).map(({ name }) => name);
+  const more = lessons.length > names.length ? ` and ${lessons.length - names.length} more` : "";
+  return `${names.join(", ")}${more}`;
+}
+
+function sinceDay(last: number | null, now: number): string {
+  return onDay(last ?? 0, now).replace(" on", "");
 }
 
 /** When a session last began in this project; null for the first time. */

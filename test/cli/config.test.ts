@@ -15,9 +15,12 @@ describe("knack config", () => {
     );
     expect((await run("path")).stdout).toBe(`${join(home, ".knack/config.json")}\n`);
     expect((await run("set", "suggestions", "3")).code).toBe(0);
-    expect((await run("set", "foreground", "ask", "--project", "--dry-run")).stdout).toContain(
-      'foreground = "ask"',
-    );
+    expect((await run("set", "foreground", "ask", "--dry-run")).stdout).toContain('foreground = "ask"');
+    // What costs a person's agent a turn is that person's to say.
+    expect(await run("set", "foreground", "ask", "--project")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("No project decides about foreground"),
+    });
     expect((await run("set", "suggestions", "9", "--project", "--dry-run")).code).toBe(0);
     expect(existsSync(join(harbor, ".knack"))).toBe(false);
     expect((await run("set", "suggestions", "7", "--project")).code).toBe(0);

@@ -82,12 +82,12 @@ describe("a fact", () => {
     const steps = ["npm ci", "npm test"];
     const finding = aFinding({ steps });
     expect(factAtPrompt(aMatch(finding), "the whole skill", now)).toBe(
-      "Knack: known here on 3 May: npm install fails with ERESOLVE; npm install --legacy-peer-deps works.",
+      "Knack: learned here on 3 May: npm install fails with ERESOLVE; npm install --legacy-peer-deps works.",
     );
     expect(factAtPrompt(aMatch(finding, { load: true }), null, now)).toContain("\n1. npm ci\n2. npm test");
     const body = "x".repeat(20_000);
     const loaded = factAtPrompt(aMatch(finding, { load: true }), body, now);
-    expect(loaded).toMatch(/^Knack: known here on 3 May, kept as npm-install-eresolve:\nx+$/);
+    expect(loaded).toMatch(/^Knack: learned here on 3 May, kept as npm-install-eresolve:\nx+$/);
     expect(loaded.length).toBeLessThan(policy.show.loadChars + 100);
   });
 
@@ -97,7 +97,7 @@ describe("a fact", () => {
       action: "use pnpm,\nnot npm",
       excerpt: { ...noExcerpt, said: "no, use pnpm" },
     });
-    expect(factInList(finding)).toBe("the person said: use pnpm, not npm");
+    expect(factInList(finding)).toBe("the person said: “no, use pnpm”");
   });
 
   test("in a list has no more than a line's length", () => {

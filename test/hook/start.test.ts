@@ -8,6 +8,7 @@ import {
   contextOf,
   type Home,
   hook,
+  noPython,
   notesAt,
   payloads,
   said,
@@ -59,12 +60,27 @@ describe("the start of a session", () => {
     expect(contextOf(await hook(payloads(home, "b").start("resume"), home))).toBe("");
   });
 
-  test("leaves out what one session taught, unless it is news", async () => {
+  test("tells the person what one session taught, and the agent only when more agree", async () => {
     const home = aHome();
     await teach(home, lessons(1), 1);
     expect(said(await hook(payloads(home, "a").start(), home))).toBeNull();
     begunBefore(home, 3 * day);
-    expect(contextOf(await hook(payloads(home, "b").start(), home))).toContain("berth0");
+    const later = await hook(payloads(home, "b").start(), home);
+    expect(said(later)?.systemMessage).toMatch(/^Knack learned here since \d+ \w+: lesson-0/);
+    expect(contextOf(later)).toBe("");
+  });
+
+  test("names a fix that is new, which is told in full at its failure", async () => {
+    const home = aHome();
+    await hook(payloads(home, "a").start(), home);
+    begunBefore(home, 3 * day);
+    await teach(home, [aLesson()], 1);
+    const context = contextOf(await hook(payloads(home, "b").start(), home));
+    expect(context).toMatch(/Learned here since \d+ \w+, told when it applies: python-not-on-path$/);
+    const failing = contextOf(
+      await hook(payloads(home, "b").failure("python manage.py migrate", noPython), home),
+    );
+    expect(failing).toContain("what worked: use python3");
   });
 
   test("tells no more than fits", async () => {

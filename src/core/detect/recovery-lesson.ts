@@ -259,7 +259,7 @@ function explanationOf(recovery: Recovery): string | null {
   ];
   for (const text of texts) {
     for (const sentence of sentencesOf(text).slice(0, 4)) {
-      if (announces.test(sentence)) continue;
+      if (announces.test(sentence) || /[?？]$/.test(sentence)) continue;
       let shared = foreign && saysUnrelated(sentence) ? 4 : 0;
       for (const word of termsOf(sentence)) if (about.has(word)) shared++;
       if (shared > (best?.shared ?? 0)) best = { text: sentence, shared };
