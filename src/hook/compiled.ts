@@ -31,12 +31,20 @@ function bytesAt(path: string): Buffer | null {
 
 function keep(path: string, make: () => Buffer): void {
   const draft = `${path}.${process.pid}.new`;
-  try {
+  const isKept = tries(() => {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(draft, make(), { mode: 0o600 });
     renameSync(draft, path);
+  });
+  if (!isKept) tries(() => rmSync(draft, { force: true }));
+}
+
+/** Does what may fail without harm: then the script is read anew the next time. */
+function tries(work: () => void): boolean {
+  try {
+    work();
+    return true;
   } catch {
-    // Then it is read anew the next time.
-    rmSync(draft, { force: true });
+    return false;
   }
 }

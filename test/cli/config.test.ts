@@ -30,6 +30,7 @@ describe("knack config", () => {
       learn: true,
       suggestions: 3,
       prefix: "rl-",
+      show: true,
       foreground: "off",
     });
   });
