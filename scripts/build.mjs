@@ -52,14 +52,21 @@ async function bundle(sources) {
     chunkNames: "parts/[name]-[hash]",
     external,
   });
-  await esbuild({
+  const hook = {
     ...common,
-    entryPoints: { hook: "src/hook.ts", "hook-answers": "src/hook/answers.ts" },
-    // Each hook reads it anew.
-    minifyWhitespace: true,
     outdir: "dist",
     format: "cjs",
     outExtension: { ".js": ".cjs" },
+    // Each hook reads it anew.
+    minifyWhitespace: true,
+  };
+  await esbuild({ ...hook, entryPoints: { hook: "src/hook.ts" } });
+  // A function of CommonJS's names, as Node would make of it: src/hook/compiled.ts compiles it itself.
+  await esbuild({
+    ...hook,
+    entryPoints: { "hook-answers": "src/hook/answers.ts" },
+    banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
+    footer: { js: "})" },
   });
 }
 

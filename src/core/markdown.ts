@@ -11,12 +11,15 @@ export function cutAtWord(text: string, most: number): string {
   const room = text.slice(0, most - 1);
   const space = /\s/.test(text[most - 1] ?? "") ? room.length : room.search(/\s\S*$/);
   // Scripts without spaces end a word anywhere, but not inside a character.
-  const end = space > 0 ? space : unspaced.test(room) ? wholeCharacters(room) : 0;
+  const end = space > 0 ? space : isUnspaced(room) ? wholeCharacters(room) : 0;
   const kept = room.slice(0, end).replace(/[\s,;:([{–—-]+$/, "");
   return kept === "" ? "" : closed(`${kept}…`);
 }
 
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+/** Asked seldom, and dear to prepare. */
+function isUnspaced(text: string): boolean {
+  return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(text);
+}
 
 function wholeCharacters(text: string): number {
   return /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;

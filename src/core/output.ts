@@ -44,10 +44,18 @@ export const complains =
 
 /** Whether a line says no more than that something failed. */
 export function isHollow(line: string): boolean {
-  return hollow.test(line) || /^(?:FAIL(?:ED)?\b|ERROR(?: \S+)?$)/.test(line) || onlyStatus.test(line);
+  return (
+    (mayBeHollow.test(line) && hollow.test(line)) ||
+    /^(?:FAIL(?:ED)?\b|ERROR(?: \S+)?$)/.test(line) ||
+    onlyStatus.test(line)
+  );
 }
 
-const hollow = new RegExp(
+/** What every such line has one of: `hollow` takes long to prepare. */
+export const mayBeHollow =
+  /fail|wrong|traceback|code |errno|path |syscall|command|log|lifecycle|compil|make|\[error\]|process|complete|husky|found |problem|timed out|status|denied|^at |script|style issues/i;
+
+export const hollow = new RegExp(
   [
     "FAILURE: Build failed|BUILD FAILED|\\* What went wrong|Failed to update packages|Traceback \\(most",
     "code (?:E\\w+|\\d+|N)$|errno \\S+$|path [/\\w…]\\S*$|syscall \\w+$|command (?:failed|sh|git|cmd)\\b|A complete log|Lifecycle script|Test failed\\b",

@@ -2,6 +2,7 @@ import { baseName, type Run, runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
 import { complaintOf } from "./failure.ts";
 import type { Json } from "./json.ts";
+import { complains } from "./output.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import { filesIn, headOf, useOf } from "./run.ts";
 import { readSymptom, type Symptom, symptomOf } from "./symptom.ts";
@@ -61,14 +62,24 @@ export function failureOf(
 /** What a text asks about: the words it has, the error it quotes, the commands it names. */
 export function questionIn(text: string, policy: Policy = defaults): Question {
   const said = text.slice(0, policy.recall.textChars);
-  const error = readSymptom(null, said, null);
+  const error = mayQuote(said) ? readSymptom(null, said, null) : null;
   const commands = [...said.matchAll(/`([^`\n]{2,200})`/g)].map(([, code]) => code ?? "");
   return {
     type: "text",
     terms: termsOf(said),
-    symptom: error.cause === "other" ? null : error,
+    symptom: error === null || error.cause === "other" ? null : error,
     calls: [said.split("\n")[0] ?? "", ...commands].flatMap(callsIn),
   };
+}
+
+/** Whether a text may quote an error: it has words, a code or a sign of one. */
+function mayQuote(text: string): boolean {
+  return (
+    complains.test(text) ||
+    /\bE[A-Z]{4,}\b|\b[A-Z]+_[A-Z_]+\b|[✗✕✘✖]|\bFAIL\b|\bTraceback\b|\bCONFLICT\b|already|timed out|: /.test(
+      text,
+    )
+  );
 }
 
 /** The calls of an event. */

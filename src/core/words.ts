@@ -1,7 +1,10 @@
 /** The words of a text, lower-cased, in order: identifiers whole, and pairs of characters where no spaces part them. */
 export function wordsOf(text: string): string[] {
-  // To begin with, letters of all scripts cost more than all else that a hook does; most texts have those of one.
   if (isAscii.test(text)) return trimmed(text.toLowerCase().match(asciiRuns) ?? []);
+  // Letters of all scripts take a millisecond to prepare, so that is done where there are any.
+  const runs =
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{N}_./@-])+/gu;
+  const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
   const words: string[] = [];
   for (const [run] of text.toLowerCase().matchAll(runs)) {
     if (!unspaced.test(run)) words.push(run);
@@ -17,10 +20,6 @@ function trimmed(words: readonly string[]): string[] {
 
 const isAscii = /^[\x00-\x7f]*$/;
 const asciiRuns = /[a-z0-9_./@-]+/g;
-
-const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
-const runs =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー]+|(?:(?![\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}])[\p{L}\p{M}\p{N}_./@-])+/gu;
 
 /** The words that carry meaning, each once: no articles, pronouns and other small change of English. */
 export function termsOf(text: string): Set<string> {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { causeOfLine, causes } from "../../src/core/cause.ts";
+import { hollow, mayBeHollow } from "../../src/core/output.ts";
 
 describe("a pattern for a cause", () => {
   test.each(causes.map(([cause, pattern, hints]) => ({ cause, pattern, hints })))(
@@ -16,6 +17,18 @@ describe("a pattern for a cause", () => {
         { numRuns: 300 },
       );
     },
+  );
+});
+
+test("a line that says no more than that something failed is tried as one", () => {
+  fc.assert(
+    fc.property(
+      fc.stringMatching(new RegExp(hollow.source.replace(/\(\?[!=][^()]*\)/g, "").replaceAll("\\b", ""))),
+      (line) => {
+        expect(mayBeHollow.test(line)).toBe(true);
+      },
+    ),
+    { numRuns: 3_000 },
   );
 });
 
