@@ -7,7 +7,7 @@ import { atTurnEnd } from "./hook/ask.ts";
 import type { Call, Reply } from "./hook/call.ts";
 import { loadCompiled } from "./hook/compiled.ts";
 import { atSlash } from "./hook/slash.ts";
-import { handOver } from "./hook/turn.ts";
+import { handOver, noteThePlace } from "./hook/turn.ts";
 
 /**
  * The second binary: an agent starts it for a hook event, with the payload on standard input. It looks into one
@@ -15,7 +15,8 @@ import { handOver } from "./hook/turn.ts";
  * here ends in silence and exit 0, and in a log that the doctor reads.
  */
 async function main(): Promise<void> {
-  const env = environment(process.env, process.argv.slice(2));
+  const words = process.argv.slice(2);
+  const env = environment(process.env, valueOf("--home", words));
   if (isSilent(env)) return;
   let home: Home | null = null;
   try {
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
     home = homeOf(env);
     const payload: unknown = JSON.parse(readFileSync(0, "utf8"));
     const call = isObject(payload) ? callOf(payload, home, env) : null;
-    const reply = call && (await answer(call));
+    const reply = call && (await answer(call, valueOf("--part", words)));
     const output = call && reply && outputOf(call.event, reply);
     if (output) writeSync(1, `${JSON.stringify(output)}\n`);
   } catch (error) {
@@ -32,8 +33,12 @@ async function main(): Promise<void> {
 }
 
 /** An agent that was started from a menu does not have the shell's environment, so the plugin names Knack's home. */
-function environment(env: NodeJS.ProcessEnv, [flag, home]: readonly string[]): NodeJS.ProcessEnv {
-  return flag === "--home" && home ? { ...env, KNACK_HOME: home } : env;
+function environment(env: NodeJS.ProcessEnv, home: string | null): NodeJS.ProcessEnv {
+  return home ? { ...env, KNACK_HOME: home } : env;
+}
+
+function valueOf(flag: string, words: readonly string[]): string | null {
+  return words.includes(flag) ? (words[words.indexOf(flag) + 1] ?? null) : null;
 }
 
 function callOf(payload: JsonObject, home: Home, env: NodeJS.ProcessEnv): Call | null {
@@ -47,8 +52,12 @@ function callOf(payload: JsonObject, home: Home, env: NodeJS.ProcessEnv): Call |
   return { event, session, transcript, cwd, payload, home, env, program, now: Date.now() };
 }
 
-/** What takes thinking is loaded when it is needed: the end of a turn must cost next to nothing. */
-async function answer(call: Call): Promise<Reply | null> {
+/**
+ * What takes thinking is loaded when it is needed: the end of a turn must cost next to nothing. To start a process
+ * costs a quarter of Node's own start, so where the agent can run a hook that it does not wait for, that is done
+ * there: one hook `answer`s, another is there to `wake` the worker. Without a part, both are done.
+ */
+async function answer(call: Call, part: string | null): Promise<Reply | null> {
   if (call.transcript === null) {
     thinking(call).record(call);
     return null;
@@ -61,8 +70,9 @@ async function answer(call: Call): Promise<Reply | null> {
     case "PostToolUseFailure":
       return thinking(call).atFailure(call);
     case "Stop":
-      handOver(call);
-      return atTurnEnd(call);
+      if (part === "answer") noteThePlace(call);
+      else handOver(call);
+      return part === "wake" ? null : atTurnEnd(call);
     case "SessionEnd":
     case "PreCompact":
       handOver(call);

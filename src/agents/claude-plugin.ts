@@ -58,7 +58,9 @@ export function generatePlugin(
 }
 
 interface Hooks {
-  readonly hooks: Readonly<Record<string, readonly { readonly hooks: readonly object[] }[]>>;
+  readonly hooks: Readonly<
+    Record<string, readonly { readonly hooks: readonly { readonly args?: readonly string[] }[] }[]>
+  >;
 }
 
 /** Without a shell, so that no character in a path means anything, and none is needed. */
@@ -68,7 +70,12 @@ function boundHooks(text: string, { node, hook }: Program, knackHome: string): o
     event,
     groups.map((group) => ({
       ...group,
-      hooks: group.hooks.map((one) => ({ ...one, command: node, args: [hook, "--home", knackHome] })),
+      // What follows the script in the template says which part a hook does.
+      hooks: group.hooks.map((one) => ({
+        ...one,
+        command: node,
+        args: [hook, "--home", knackHome, ...(one.args ?? []).slice(1)],
+      })),
     })),
   ]);
   return { ...all, hooks: Object.fromEntries(bound) };

@@ -155,18 +155,12 @@ function isHarmless({ lesson, action, trigger, steps }: Finding | Instinct): boo
   return mayBeWritten(scan([lesson, action, trigger, ...steps].join("\n")));
 }
 
-/** The same with no more of its excerpts than is told. */
+/** The same without what is neither told nor looked at. */
 function slim<Told extends Finding | Instinct>(told: Told, { show }: Policy): Told {
   const cut = (text: string | null) => text?.slice(0, show.excerptChars) ?? null;
-  const { failed, error, worked, said }: Excerpt = told.excerpt;
-  const excerpt = {
-    failed: cut(failed),
-    error: cut(error),
-    worked: cut(worked),
-    said: cut(said),
-    replied: null,
-  };
-  return { ...told, excerpt };
+  const { failed, worked, said }: Excerpt = told.excerpt;
+  const excerpt = { failed: cut(failed), worked: cut(worked), said: cut(said), error: null, replied: null };
+  return { ...told, excerpt, keywords: [], ...("keys" in told ? { keys: [] } : {}) };
 }
 
 /** The numbers of findings by cue, the latest first; of what is met everywhere, the latest of each project and of all. */

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import type { Home } from "../config.ts";
 import { startProcess } from "./start-process.ts";
 
@@ -12,7 +12,10 @@ export interface WorkerSign {
 /** Starts a worker unless one runs. It has its own group and nothing of ours, so it outlives the hook. */
 export function wake(home: Home, program: string, env: NodeJS.ProcessEnv, now: number): void {
   if (isAwake(home, now)) return;
-  const worker = startProcess().spawn(process.execPath, [program, "work"], {
+  // Other programs go first, from the beginning; where there is no `nice` the worker sees to that itself.
+  const words = [process.execPath, program, "work"];
+  const [command = "", ...rest] = existsSync(nice) ? [nice, "-n", "10", ...words] : words;
+  const worker = startProcess().spawn(command, rest, {
     cwd: home.folder,
     detached: true,
     stdio: "ignore",
@@ -23,6 +26,8 @@ export function wake(home: Home, program: string, env: NodeJS.ProcessEnv, now: n
   worker.on("error", () => {});
   worker.unref();
 }
+
+const nice = "/usr/bin/nice";
 
 /** Whether a worker runs. Its word is enough: it looks into the spool once more after taking it back. */
 function isAwake({ worker }: Home, now: number): boolean {
