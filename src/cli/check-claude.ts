@@ -164,9 +164,11 @@ function commandsIn(plugin: string): Command[] {
   const found = new Map<string, Command>();
   for (const group of Object.values(hooks).flatMap(listOf).map(objectOf))
     for (const one of listOf(group?.hooks).map(objectOf)) {
-      const args = listOf(one?.args).map((arg) =>
+      const words = listOf(one?.args).map((arg) =>
         String(arg).replace(/\$\{CLAUDE_PLUGIN_ROOT\}/g, () => plugin),
       );
+      // Which part of it a hook does makes no other program of it.
+      const args = words.slice(0, words.includes("--part") ? words.indexOf("--part") : undefined);
       const command = { node: textOf(one?.command) ?? "", args };
       found.set(JSON.stringify(command), command);
     }

@@ -51,7 +51,7 @@ describe("knack install claude", () => {
     expect(filesIn(home)).toEqual(installed);
     expect(Object.keys(installed).map((path) => statSync(join(home, path)).mtimeMs)).toEqual(times);
     const hooks = readFileSync(join(home, "Knäck home/agents/claude/knack/hooks/hooks.json"), "utf8");
-    expect(JSON.parse(hooks).hooks.Stop[0].hooks[0]).toEqual({
+    expect(JSON.parse(hooks).hooks.SessionEnd[0].hooks[0]).toEqual({
       type: "command",
       command: process.execPath,
       args: [join(root, "dist/hook.cjs"), "--home", join(home, "Knäck home")],

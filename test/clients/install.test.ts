@@ -57,7 +57,9 @@ interface Recorded {
 
 function recordedBy({ home }: Played): Recorded[] {
   const path = join(home, "recorded.jsonl");
-  return existsSync(path) ? jsonLines<Recorded>(readFileSync(path, "utf8")) : [];
+  const all = existsSync(path) ? jsonLines<Recorded>(readFileSync(path, "utf8")) : [];
+  // Nobody waits for this one, so it may come at any time, or be ended with the client.
+  return all.filter(({ argv }) => !argv.includes("wake"));
 }
 
 /** What the client says about itself when it starts. */
