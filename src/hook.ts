@@ -16,7 +16,7 @@ import { handOver, noteThePlace } from "./hook/turn.ts";
  */
 async function main(): Promise<void> {
   const words = process.argv.slice(2);
-  const env = environment(process.env, valueOf("--home", words));
+  const env = environment(process.env, after("--home", words));
   if (isSilent(env)) return;
   let home: Home | null = null;
   try {
@@ -24,7 +24,7 @@ async function main(): Promise<void> {
     home = homeOf(env);
     const payload: unknown = JSON.parse(readFileSync(0, "utf8"));
     const call = isObject(payload) ? callOf(payload, home, env) : null;
-    const reply = call && (await answer(call, valueOf("--part", words)));
+    const reply = call && (await answer(call, after("--part", words)));
     const output = call && reply && outputOf(call.event, reply);
     if (output) writeSync(1, `${JSON.stringify(output)}\n`);
   } catch (error) {
@@ -37,7 +37,7 @@ function environment(env: NodeJS.ProcessEnv, home: string | null): NodeJS.Proces
   return home ? { ...env, KNACK_HOME: home } : env;
 }
 
-function valueOf(flag: string, words: readonly string[]): string | null {
+function after(flag: string, words: readonly string[]): string | null {
   return words.includes(flag) ? (words[words.indexOf(flag) + 1] ?? null) : null;
 }
 

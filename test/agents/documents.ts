@@ -1,5 +1,8 @@
 import fc from "fast-check";
 
+/** Whoever reads an object back by assigning to its names would lose this one. */
+export const isPlain = (value: unknown) => !JSON.stringify(value).includes("__proto__");
+
 /** Objects such as settings are, the ones that Knack writes to among them. */
 export const anyDocument: fc.Arbitrary<Record<string, unknown>> = fc
   .tuple(
@@ -9,7 +12,8 @@ export const anyDocument: fc.Arbitrary<Record<string, unknown>> = fc
   )
   .map(([own, extraKnownMarketplaces, enabledPlugins]) =>
     JSON.parse(JSON.stringify({ ...own, extraKnownMarketplaces, enabledPlugins })),
-  );
+  )
+  .filter(isPlain);
 
 /** What stands between two tokens; taken in turn, for a text as no program would print it. */
 export interface Gaps {

@@ -219,12 +219,14 @@ describe("what a real client played is what is read", () => {
     }
   }, 90_000);
 
-  test.concurrent("through Knack's own hook, in the spool", async ({ expect }) => {
+  test.concurrent("through Knack's own hook, for an agent that leaves no transcript", async ({ expect }) => {
     const played = await playClaude({
       prompts: ["Show it"],
       setup: async (project) => {
         await setup(project);
-        const command = `"${process.execPath}" "${join(root, "dist/hook.cjs")}"`;
+        const without = join(project, "without-transcript.cjs");
+        await writeFile(without, withoutTranscript);
+        const command = `"${process.execPath}" "${without}"`;
         const on = [{ hooks: [{ type: "command", command }] }];
         const kinds = [
           "SessionStart",
@@ -260,3 +262,10 @@ describe("what a real client played is what is read", () => {
     }
   }, 90_000);
 });
+
+/** Passes a payload on to the built hook as an agent would send it that keeps no transcript. */
+const withoutTranscript = `const { transcript_path, ...payload } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+require("node:child_process").spawnSync(process.execPath, [${JSON.stringify(join(root, "dist/hook.cjs"))}], {
+  input: JSON.stringify(payload),
+});
+`;
