@@ -60,6 +60,7 @@ function callOf(payload: JsonObject, home: Home, env: NodeJS.ProcessEnv): Call |
 async function answer(call: Call, part: string | null): Promise<Reply | null> {
   if (call.transcript === null) {
     thinking(call).record(call);
+    if (call.event === "Stop" || call.event === "SessionEnd") handOver(call);
     return null;
   }
   switch (call.event) {

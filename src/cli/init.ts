@@ -173,7 +173,7 @@ async function learnLatest(
       const learned = await learnAloud(knack, paths, timeBox(Date.now()));
       await knack.publishOwn();
       await knack.renewSnapshot();
-      const { suggestions } = await knack.suggest();
+      const { suggestions } = await knack.suggest({ most: Number.POSITIVE_INFINITY });
       if (!json) printLines([...learnedLines(learned, suggestions.length, env), ""]);
       return learned;
     } finally {

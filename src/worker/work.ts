@@ -88,6 +88,9 @@ async function handleAll(knack: Knack, home: Home, until: number, clock: Clock):
   const faults: unknown[] = [];
   let worked = nothing;
   await knack.repair();
+  // What hooks recorded of agents that leave no transcript has no note: it lies here itself.
+  const recorded = recordedIn(home.spool);
+  if (recorded.length > 0) await knack.learn(recorded, { until: isLate, lookUntil: isLate });
   for (;;) {
     writeWhole(home.worker, jsonBytes({ pid: process.pid, until } satisfies WorkerSign));
     worked = add(worked, await handle(knack, inbox, isLate, faults));
@@ -166,6 +169,13 @@ async function takeIn(
     lookUntil: isLate,
   });
   return { ...nothing, sessions: looked, lessons: findings.length, inTime: unread + unlooked === 0 };
+}
+
+function recordedIn(spool: string): string[] {
+  if (!existsSync(spool)) return [];
+  return readdirSync(spool)
+    .filter((name) => name.endsWith(".jsonl"))
+    .map((name) => join(spool, name));
 }
 
 function isWord(note: Note): note is Word {

@@ -13,7 +13,7 @@ export type Detector = (scene: Scene) => Finding[];
 const detectors: readonly Detector[] = [explicitInstruction, userCorrection, errorRecovery, convention];
 
 /** Raised whenever detectors find something else than before: sessions are then looked at again. */
-export const detectorsVersion = 2;
+export const detectorsVersion = 3;
 
 /** Everything worth keeping in a session, best first; what says the same is one finding. */
 export function detect(events: readonly Event[]): Finding[] {
