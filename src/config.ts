@@ -54,14 +54,16 @@ export function projectConfig(root: string): string {
 
 /** Whether Knack is switched off for this process. */
 export function isDisabled(env: Env): boolean {
-  return (
-    env.KNACK_DISABLE !== undefined && !["", "0", "false", "no"].includes(env.KNACK_DISABLE.toLowerCase())
-  );
+  return isOn(env.KNACK_DISABLE);
+}
+
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && !["", "0", "false", "no"].includes(value.toLowerCase());
 }
 
 /** Whether hooks stay silent: switched off, or nobody is there to learn from. */
 export function isSilent(env: Env): boolean {
-  return isDisabled(env) || Boolean(env.CI && !["0", "false"].includes(env.CI.toLowerCase()));
+  return isOn(env.KNACK_DISABLE) || isOn(env.CI);
 }
 
 /** The user's home folder, from the given environment and not the process's own. */

@@ -112,7 +112,9 @@ function log({ log: folder }: Home, error: unknown): void {
     const file = join(folder, "hook.log");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logBytes) return;
-    const said = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    // What is no JSON is quoted in its error, and may be anybody's secret.
+    const told = error instanceof SyntaxError ? "SyntaxError: what was read is no JSON" : null;
+    const said = told ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
     appendFileSync(file, `${new Date().toISOString()} ${said.slice(0, 2_000)}\n`, { mode: 0o600 });
   } catch {
     // The one place that swallows: where even the log cannot be written, the agent must not notice.

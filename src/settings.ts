@@ -147,7 +147,7 @@ export function set(
       hint: hints[key as Key],
     });
   if (dryRun) return { path, value: typed };
-  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(dirname(path), { recursive: true, ...(root === null ? { mode: 0o700 } : {}) });
   // In one move, so that nobody reads half of it.
   writeFileSync(`${path}.new`, `${JSON.stringify(next, null, 2)}\n`);
   renameSync(`${path}.new`, path);

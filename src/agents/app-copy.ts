@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import type { Program } from "./claude-plugin.ts";
 import { isThere } from "./settings-file.ts";
@@ -52,12 +52,18 @@ export async function removeStaleApps(program: Program, knackHome: string): Prom
   for (const path of await staleApps(program, knackHome)) await rm(path, { recursive: true, force: true });
 }
 
-/** The copies that this program does not run from. */
+/** The copies that this program does not run from, and that no session which is still open was started with. */
 export async function staleApps(program: Program, knackHome: string): Promise<string[]> {
   const folder = appFolder(knackHome);
   const names = await readdir(folder).catch(() => []);
-  return names.map((name) => join(folder, name)).filter((path) => !program.hook.startsWith(path + sep));
+  const others = names
+    .map((name) => join(folder, name))
+    .filter((path) => !program.hook.startsWith(path + sep));
+  const ages = await Promise.all(others.map(async (path) => Date.now() - (await stat(path)).mtimeMs));
+  return others.filter((_, at) => (ages[at] ?? 0) > longestSession);
 }
+
+const longestSession = 7 * 86_400_000;
 
 /** Removes all copies. */
 export async function removeApps(knackHome: string): Promise<void> {

@@ -153,12 +153,24 @@ async function settingsDeeds(
 }
 
 function changed(text: string, path: string, knackHome: string): Extract<Setting, { ok: true }> {
-  const why = whyNotEditable(text);
+  const why = whyNotEditable(text) ?? whyNotRead(text);
   const setting: Setting = why === null ? withPlugin(text, knackHome) : { ok: false, because: why };
   if (setting.ok) return setting;
   throw new KnackError("CONFIG_BROKEN", `Settings in ${path} cannot be changed: ${setting.because}.`, {
     hint: "Mend the file; nothing was changed.",
   });
+}
+
+/** Claude Code passes over settings that are not strictly JSON, and says nothing. */
+function whyNotRead(text: string): string | null {
+  const body = text.replace(/^\ufeff/, "");
+  if (body.trim() === "") return null;
+  try {
+    JSON.parse(body);
+    return null;
+  } catch {
+    return "it has comments or commas too many, so Claude Code does not read it either";
+  }
 }
 
 function inWords({ path, replaced }: Touched["keys"][number]): string {

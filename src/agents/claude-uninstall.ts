@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { rm, rmdir, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { KnackError } from "../core/errors.ts";
@@ -42,10 +43,12 @@ async function prepare(
   const path = settingsPath(deps, whom);
   const record = await readRecord(library, knackHome);
   const noted = record.settings.find((one) => one.path === path);
-  const settings = record.settings.filter((one) => one !== noted);
+  // With a project's folder went what was changed in it.
+  const gone = record.settings.filter(({ root }) => root !== null && !existsSync(root));
+  const settings = record.settings.filter((one) => one !== noted && !gone.includes(one));
   const remaining = settings.map((one) => one.path);
   const own = await settingsDeed(deps, path, noted);
-  if (!noted && !own) return { uninstallation: { acts: [], remaining }, deeds: [] };
+  if (!noted && !own && gone.length === 0) return { uninstallation: { acts: [], remaining }, deeds: [] };
   const config = noted?.config ?? claudeHome(deps);
   const isLast = !settings.some((one) => one.config === config);
   const notes = record.notes.filter((one) => !isLast || one.config !== config);

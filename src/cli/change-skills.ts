@@ -90,7 +90,7 @@ export async function reject(call: SkillsCall, word: string): Promise<number> {
     const { name, kept, instinct } = await named(knack, word);
     if (kept.length === 0 && instinct) {
       if (!dryRun) await knack.decide(instinct.id, "rejected");
-      tell(call, [], [`${name} ${dryRun ? "would not be" : "is not"} suggested again.`]);
+      tell(call, [], [dryRun ? `${name} would not be suggested again.` : notAgain(name, call.env)]);
       return 0;
     }
     const drafts = kept.filter(({ reach }) => reach === "draft");

@@ -1,11 +1,13 @@
 import { parseArgs } from "citty";
 import { KnackError } from "../core/errors.ts";
 import type { Instinct } from "../core/instinct.ts";
+import { identify } from "../core/project.ts";
 import { redact } from "../core/redact.ts";
 import { termsOf } from "../core/words.ts";
 import { ruleTextOf } from "../engine/plan-rule.ts";
 import type { Knack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
+import { checkoutAt } from "../sources/checkouts.ts";
 import { work } from "../worker/work.ts";
 import { defineVerb, type Surroundings, type Verb } from "./main.ts";
 import { withKnack } from "./opening.ts";
@@ -66,20 +68,37 @@ async function learn({ env, redactionThread }: Surroundings): Promise<number> {
   });
 }
 
-/** Takes back the last thing that Knack did: a file it wrote, or a lesson it learned since. */
+/** Takes back the last thing that Knack did in this project: what it wrote for its agents, or what it learned since. */
 async function undo(surroundings: Surroundings): Promise<number> {
-  const newest = await withKnack(surroundings.env, {}, lastLesson);
-  return run(skills, newest === null ? ["undo"] : ["reject", newest.id], surroundings);
+  const last = await withKnack(surroundings.env, {}, lastThing);
+  if (last === null) {
+    printLines(["There is nothing of this project to take back."]);
+    return 1;
+  }
+  return run(skills, last, surroundings);
 }
 
-/** The lesson that was learned last, if that was after the last change of a file; null otherwise. */
-async function lastLesson(knack: Knack): Promise<Instinct | null> {
-  const changed = (await knack.changes()).filter(({ state }) => state === "made").at(-1)?.at ?? 0;
+/** What takes it back, in words for `knack skills`; null where there is nothing. */
+async function lastThing(knack: Knack): Promise<string[] | null> {
+  const { id, root } = identify(process.cwd(), null, checkoutAt(process.cwd()));
+  const [kept] = (await knack.shelf())
+    .filter((one) => one.reach === "everywhere" || (one.reach !== "draft" && one.root === root))
+    .sort((a, b) => b.at - a.at);
+  const since = kept?.at ?? 0;
   const open = (await knack.instincts()).filter(
-    ({ standing: { status, noticedAt } }) =>
-      (status === "pending" || status === "active") && noticedAt > changed,
+    ({ project, standing: { status, noticedAt } }) =>
+      project === id && (status === "pending" || status === "active") && noticedAt > since,
   );
-  return open.sort((a, b) => b.standing.noticedAt - a.standing.noticedAt)[0] ?? null;
+  // Further sessions only confirm what was learned before.
+  const learned = await Promise.all(
+    open.map(async (instinct) => {
+      const { findings } = await knack.evidence(instinct);
+      return { instinct, at: Math.min(...findings.map(({ noticedAt }) => noticedAt)) };
+    }),
+  );
+  const [newest] = learned.filter(({ at }) => at > since).sort((a, b) => b.at - a.at);
+  if (newest) return ["reject", newest.instinct.id];
+  return kept ? ["undo", kept.name] : null;
 }
 
 /** Lets go of what a person names or describes, for good; of several it might be, none. */

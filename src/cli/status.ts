@@ -29,6 +29,8 @@ interface Status {
   readonly instincts: Readonly<Record<string, number>>;
   /** Lessons worth a look that nobody has decided about. */
   readonly suggestions: number;
+  /** The names of the first of them. */
+  readonly suggested: readonly string[];
   readonly skills: number;
   readonly rules: number;
   readonly drafts: number;
@@ -96,8 +98,10 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
   const count = (isMeant: (one: Shelved) => boolean) =>
     new Set(shelf.filter(isMeant).map(({ name }) => name)).size;
   const instincts = await knack.instincts();
+  const { suggestions } = await knack.suggest({ most: Number.POSITIVE_INFINITY });
   const counted = {
-    suggestions: (await knack.suggest({ most: Number.POSITIVE_INFINITY })).suggestions.length,
+    suggestions: suggestions.length,
+    suggested: suggestions.slice(0, 3).map(({ instinct }) => instinct.name),
     skills: count(({ kind, reach }) => kind === "skill" && reach !== "draft"),
     rules: count(({ kind }) => kind === "rule"),
     drafts: count(({ reach, proposal }) => reach === "draft" && !proposal),
@@ -220,7 +224,7 @@ function nextStep(
   if (drafts + proposals > 0)
     return `${knack} skills list, then skills accept <name> or skills reject <name>`;
   return suggestions > 0
-    ? `${knack}, in a terminal: it asks about each`
+    ? `${knack} skills accept <name> or skills reject <name>; or ${knack}, in a terminal: it asks about each`
     : `${knack} learn, after your next session`;
 }
 
@@ -263,9 +267,12 @@ function statusesOf({ instincts }: Status): string {
   return counts.join(", ") || "nothing yet";
 }
 
-function waitingOf({ suggestions, drafts, proposals }: Status): string {
+function waitingOf({ suggestions, suggested, drafts, proposals }: Status): string {
+  const more = suggestions > suggested.length ? ", …" : "";
   const waiting = [
-    ...(suggestions > 0 ? [`${counted(suggestions, "lesson")} to decide about`] : []),
+    ...(suggestions > 0
+      ? [`${counted(suggestions, "lesson")} to decide about (${suggested.join(", ")}${more})`]
+      : []),
     ...(drafts > 0 ? [counted(drafts, "draft")] : []),
     ...(proposals > 0 ? [counted(proposals, "proposal")] : []),
   ];

@@ -45,7 +45,9 @@ export const uninstall = defineVerb({
             ...tellActs(acts, env),
             ...(dryRun
               ? ["Nothing was changed (--dry-run)."]
-              : ["Sessions that are open go on as they began."]),
+              : [
+                  "Sessions that are open go on; until they are started anew they may complain that a hook is missing.",
+                ]),
           ],
     );
     if (remaining.length > 0)

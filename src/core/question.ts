@@ -15,6 +15,8 @@ export type Question =
   | {
       readonly type: "text";
       readonly terms: ReadonlySet<string>;
+      /** The text itself, in small letters. */
+      readonly said: string;
       /** The error that the text quotes, and the commands it names. */
       readonly symptom: Symptom | null;
       readonly calls: readonly Call[];
@@ -67,6 +69,7 @@ export function questionIn(text: string, policy: Policy = defaults): Question {
   return {
     type: "text",
     terms: termsOf(said),
+    said: said.toLowerCase(),
     symptom: error === null || error.cause === "other" ? null : error,
     calls: [said.split("\n")[0] ?? "", ...commands].flatMap(callsIn),
   };

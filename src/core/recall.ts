@@ -254,7 +254,7 @@ function signOf(
   if (question.type !== "failure" && warns)
     signs.push({ fit: question.calls.some((call) => warnsOf(known, call)) ? 1 : 0, by: "call" });
   if (question.type === "text")
-    signs.push({ fit: fitOfWords(question.terms, known.instinct, { ...asked, names }, policy), by: "words" });
+    signs.push({ fit: fitOfWords(question, known.instinct, { ...asked, names }, policy), by: "words" });
   return signs.reduce((best, sign) => (sign.fit > best.fit ? sign : best));
 }
 
@@ -277,9 +277,9 @@ function fitOfError(
 
 /** How much of what a lesson is about a text speaks of; its rare words count most, and names of what it is about suffice. */
 function fitOfWords(
-  terms: ReadonlySet<string>,
+  { terms, said }: Extract<Question, { type: "text" }>,
   instinct: Instinct,
-  { rarity, names }: Pick<Circumstances, "rarity"> & { readonly names: boolean },
+  { rarity, names, unasked }: Pick<Circumstances, "rarity" | "unasked"> & { readonly names: boolean },
   { recall }: Policy,
 ): number {
   let [shared, all, words] = [0, 0, 0];
@@ -291,7 +291,10 @@ function fitOfWords(
     words++;
   }
   const covered = words < 2 || all === 0 ? 0 : shared / all;
-  return Math.max(covered, names && isNamed(terms, instinct) ? recall.named : 0);
+  return Math.max(
+    covered,
+    names && isNamed(terms, instinct) && (!unasked || isSaid(said, instinct)) ? recall.named : 0,
+  );
 }
 
 /** Whether a text names the program that a lesson warns of together with what it was given, or a file that it is about. */
@@ -302,6 +305,27 @@ function isNamed(terms: ReadonlySet<string>, { symptom, trigger, action }: Insti
   const all = termsOf(named);
   return all.size >= 2 && [...all].every((name) => terms.has(name));
 }
+
+/** Whether a text has a lesson's command as one would type it; a program whose name is a word needs its marks. */
+function isSaid(said: string, { symptom, standing }: Instinct): boolean {
+  const head = symptom?.head.toLowerCase() ?? "";
+  const typed = new RegExp(`[\\s\`"'(]${escaped(head)}(?=[\\s\`"'.,;:!?)])`);
+  if (head === "" || !typed.test(` ${said.replace(/\s+/g, " ")} `)) return false;
+  const isMarked = said.includes(`\`${head}`) || said.startsWith(head);
+  return isMarked || standing.sessions > 1 || !everyday.has(head.split(" ")[0] ?? "");
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+/** Programs whose names people use for other things. */
+const everyday = new Set(
+  (
+    "make go just find which time test cat cut head tail sort watch split join touch kill more less install open start " +
+    "run build check task link echo read set export source type date sleep yes file tree top at play rake swift"
+  ).split(" "),
+);
 
 function speaksOf(terms: ReadonlySet<string>, file: string): boolean {
   const name = file.toLowerCase();

@@ -280,7 +280,11 @@ async function write(store: Store, prepared: readonly Prepared[]): Promise<Set<L
     await tx.sessions.save(mine.flatMap(({ sessions }) => sessions));
     await tx.events.save(mine.flatMap(({ batches }) => batches));
     const ended = mine.flatMap(({ load }) => (load.piece.last ? load.file.path : []));
-    await note(tx, (await tx.sessions.list(ended)).map(foundEntry));
+    // Of a session that has only begun nobody knows yet where: what the ledger says stays said.
+    const begun = (await tx.sessions.list(ended)).filter(
+      ({ cwd, counts }) => cwd !== null || counts.events > 0,
+    );
+    await note(tx, begun.map(foundEntry));
     return new Set(mine.map(({ load }) => load));
   });
 }

@@ -5,6 +5,7 @@ import { idOf } from "../core/ids.ts";
 import { type Instinct, standingAt } from "../core/instinct.ts";
 import type { ProjectFold } from "../core/ledger.ts";
 import { gistOf } from "../core/likeness.ts";
+import { oneLine } from "../core/markdown.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { homeIn } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
@@ -44,7 +45,11 @@ export interface StartLesson {
   readonly instinct: string;
   readonly name: string;
   readonly line: string;
+  /** The same in a few words: what fails, and what to do. */
+  readonly brief: string;
+  /** When Knack first saw it, and in which session; later ones only confirm it. */
   readonly noticedAt: number;
+  readonly run: string;
   /** It has a moment of its own, the failure that it is about, and is told then. */
   readonly fix: boolean;
   /** Confirmed often enough, or accepted. */
@@ -245,6 +250,7 @@ interface Around {
 /** What recent sessions taught: those that may still go on. */
 function sessionRows(instincts: readonly Instinct[], { findings, kept, now, policy }: Around): Row[] {
   const byId = new Map(instincts.map((instinct) => [instinct.id, instinct]));
+  const first = firstOf(findings);
   const made = new Set(kept.map(({ instinct }) => instinct));
   const runs = new Map<string, Instinct[]>();
   for (const { run, instinct: id, noticedAt } of findings) {
@@ -260,7 +266,8 @@ function sessionRows(instincts: readonly Instinct[], { findings, kept, now, poli
         kind === "error-recovery" && standing.sure >= policy.show.askFrom && !made.has(id),
     );
     const news: SessionNews = {
-      learned: learned.map(({ id, name }) => ({ instinct: id, name })),
+      // What was known before was only met again.
+      learned: learned.flatMap(({ id, name }) => (first.get(id)?.run === run ? { instinct: id, name } : [])),
       ask: ask ? { instinct: ask.id, name: ask.name, line: redact(factInList(ask)) } : null,
     };
     return [`session ${run}`, news];
@@ -274,7 +281,8 @@ function startRows(
   { findings, kept, now, policy }: Around,
 ): Row[] {
   const roots = new Map(projects.map(({ id, root }) => [id, root]));
-  const harmless = new Set(findings.map(({ instinct }) => instinct));
+  const first = firstOf(findings);
+  const harmless = new Set(first.keys());
   const live = new Set(kept.filter(isLive).map(({ instinct }) => instinct));
   const drafts = new Set(kept.filter((one) => !isLive(one)).map(({ instinct }) => instinct));
   const starts = new Map<
@@ -295,7 +303,9 @@ function startRows(
       instinct: instinct.id,
       name: instinct.name,
       line: factInList(instinct),
-      noticedAt: instinct.standing.noticedAt,
+      brief: briefly(instinct),
+      noticedAt: first.get(instinct.id)?.noticedAt ?? 0,
+      run: first.get(instinct.id)?.run ?? "",
       fix: instinct.symptom !== null,
       active: status === "active",
       home: instinct.scope === "user" ? (homeIn(roots.get(instinct.project) ?? "") ?? "") : null,
@@ -319,6 +329,25 @@ function startRows(
     };
     return [`start ${realm}`, start];
   });
+}
+
+/** The finding of each instinct that was noticed first. */
+function firstOf(findings: readonly KeptFinding[]): Map<string, KeptFinding> {
+  const first = new Map<string, KeptFinding>();
+  for (const kept of findings) {
+    const known = first.get(kept.instinct);
+    if (
+      !known ||
+      kept.noticedAt < known.noticedAt ||
+      (kept.noticedAt === known.noticedAt && kept.at < known.at)
+    )
+      first.set(kept.instinct, kept);
+  }
+  return first;
+}
+
+function briefly({ symptom, action, name }: Instinct): string {
+  return symptom === null ? name : `${symptom.head}: ${oneLine(action)}`;
 }
 
 function realmOf({ scope, project }: Instinct): string {

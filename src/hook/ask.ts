@@ -1,33 +1,45 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { policy } from "../core/policy.ts";
 import type { SessionNews } from "../engine/snapshot.ts";
 import type { Call, Reply } from "./call.ts";
 import { seenBy } from "./seen.ts";
 import { type Known, withSnapshot } from "./snapshot.ts";
 import { spool } from "./spool.ts";
+import type { WorkerState } from "./worker-state.ts";
 
 /** What a person hears of what the session taught; and what the agent is asked, where that is allowed. */
 export async function atTurnEnd(call: Call): Promise<Reply | null> {
-  const told = await withSnapshot(call, async (known) => newsFor(call, known));
-  if (told !== "wait") return told;
-  // What failed in this turn was overcome in it, perhaps; the worker is just looking.
-  for (let waited = 0; waited < policy.show.askWaitMs; waited += pauseMs) {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
-    const reply = await withSnapshot(call, async (known) => newsFor(call, known));
+  const seen = seenBy(call.home.seen, call.session);
+  // What failed in this turn was overcome in it, perhaps; then the worker, who is just looking, is waited for.
+  const mayCome = seen.has("failed") && seen.take("failed");
+  for (let waited = 0; ; waited += pauseMs) {
+    const hasTime = mayCome && waited < policy.show.askWaitMs && !isThrough(call);
+    const reply = await withSnapshot(call, async (known) => newsFor(call, known, hasTime));
     if (reply !== "wait") return reply;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
   }
-  return null;
 }
 
 const pauseMs = 100;
 
+/** Whether a worker has been through since the turn ended. */
+function isThrough({ home, now }: Call): boolean {
+  try {
+    const { doneAt }: WorkerState = JSON.parse(readFileSync(join(home.log, "worker.json"), "utf8"));
+    return doneAt !== null && doneAt >= now;
+  } catch {
+    return false;
+  }
+}
+
 /** `wait`: nothing yet, but there may be in a moment. */
-function newsFor(call: Call, known: Known): Reply | null | "wait" {
+function newsFor(call: Call, known: Known, hasTime: boolean): Reply | null | "wait" {
   const { session, home, payload, now } = call;
   const seen = seenBy(home.seen, session);
   const news = known.table.get(`session ${session}`) as SessionNews | undefined;
   const asking = known.head.foreground === "ask" && payload.stop_hook_active !== true && !seen.has("asked");
-  if (asking && !news?.ask && seen.has("failed") && known.head.madeAt < now) return "wait";
-  if (asking) seen.take("failed");
+  if (asking && hasTime && !news?.ask) return "wait";
   const fresh = (news?.learned ?? []).filter(({ instinct }) => seen.once(`learned-${instinct}`));
   const receipt = fresh.length > 0 ? `Knack learned: ${fresh.map(({ name }) => name).join(", ")}` : undefined;
   if (payload.stop_hook_active === true && seen.has("asked") && seen.once("answered"))

@@ -34,12 +34,15 @@ export async function atFailure(call: Call): Promise<Reply | null> {
     exitCode,
   });
   return withSnapshot(call, async ({ head: { foreground }, table, project }) => {
-    const seen = seenBy(call.home.seen, call.session);
+    // A subagent has a mind of its own.
+    const agent = textOf(payload.agent_id);
+    const seen = seenBy(call.home.seen, agent === null ? call.session : `${call.session} ${agent}`);
     // Where an agent may be asked what overcame a failure, the end of this turn waits for what is learned of it.
-    if (foreground === "ask") seen.once("failed");
+    if (foreground === "ask") seenBy(call.home.seen, call.session).once("failed");
     const home = homeIn(call.cwd ?? "");
     const [match] = await recall(memoryOf(table), question, { project, home, unasked: true, now: call.now });
-    if (!match) return null;
+    // What this very session did about it is before its agent.
+    if (!match || match.from.every(({ run }) => run === call.session)) return null;
     const { head, signature } = question.symptom;
     if (!seen.tells(idOf("f", `${head} ${signature}`)) || !seen.tells(match.instinct.id)) return null;
     const telling = { instinct: match.instinct.id, text: factAtFailure(match, call.now) };

@@ -29,12 +29,14 @@ export async function atPrompt(call: Call): Promise<Reply | null> {
       .filter((match) => !(made(match)?.live && made(match)?.body === null))
       .filter(({ instinct }) => seen.tells(instinct.id));
     if (fresh.length === 0) return null;
-    const tellings = fresh.map((match) => ({
-      instinct: match.instinct.id,
-      text: factAtPrompt(match, made(match)?.body ?? null, call.now),
-    }));
+    let left: number = policy.show.contextChars;
+    const tellings = fresh.map((match) => {
+      const text = factAtPrompt(match, made(match)?.body ?? null, call.now).slice(0, left);
+      left = Math.max(0, left - text.length - 1);
+      return { instinct: match.instinct.id, text };
+    });
     return {
-      context: show(call, project, "prompt", tellings).slice(0, policy.show.contextChars),
+      context: show(call, project, "prompt", tellings),
       receipt: `Knack: the agent was told of ${fresh.map(({ instinct }) => instinct.name).join(", ")}`,
     };
   });

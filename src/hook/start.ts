@@ -38,16 +38,18 @@ function facts(call: Call, { table, project }: Known, last: number | null): Repl
   const lessons = starts
     .flatMap((start) => start.lessons)
     // On another machine other programs are installed.
-    .filter((lesson) => lesson.home === null || lesson.home === home);
+    .filter((lesson) => lesson.home === null || lesson.home === home)
+    // What this session taught is before its agent.
+    .filter(({ run }) => run !== call.session);
   const isNew = ({ noticedAt }: StartLesson) => last !== null && noticedAt > last;
   const news = lessons.filter(isNew);
   const resumed = call.payload.source === "resume";
   const within = budget(policy.show.startChars);
   const fixes = news.filter(({ fix, state }) => fix && state !== "live");
-  const learned =
-    fixes.length > 0
-      ? [`Learned here since${sinceDay(last, call.now)}, told when it applies: ${namesOf(fixes)}`]
-      : [];
+  const learned = fixes
+    .slice(0, policy.show.startLessons)
+    .map(({ brief }) => `- ${redact(brief)}`)
+    .filter(within);
   const seen = seenBy(call.home.seen, call.session);
   // What stands in a file that the agent reads is before it already, and a fix is told at its failure.
   const holding = lessons
@@ -59,9 +61,9 @@ function facts(call: Call, { table, project }: Known, last: number | null): Repl
     : holding.filter(({ text, instinct }) => within(text) && seen.tells(instinct));
   const skills = resumed ? [] : starts.flatMap((start) => start.skills);
   const listed = skills.map(({ name, description }) => `- ${name}: ${redact(description)}`).filter(within);
-  const receipt = receiptOf(news, last, call.now);
+  const receipt = last === null ? greeting(lessons) : receiptOf(news, last, call.now);
   const said = [
-    ...learned.filter(within),
+    ...(learned.length > 0 ? [`Learned here since${sinceDay(last, call.now)}:`, ...learned] : []),
     ...(tellings.length > 0 ? ["Holds here:", show(call, project, "start", tellings)] : []),
     ...(listed.length > 0 ? ["Skills learned here, which can be loaded:", ...listed] : []),
   ];
@@ -77,6 +79,13 @@ function budget(most: number): (text: string) => boolean {
     left -= text.length + 1;
     return left >= 0;
   };
+}
+
+/** The first time in a project, where something is known of it already. */
+function greeting(lessons: readonly StartLesson[]): string | null {
+  const own = lessons.filter(({ home }) => home === null);
+  if (own.length === 0) return null;
+  return `Knack knows ${own.length === 1 ? "one lesson" : `${own.length} lessons`} of this project: ${namesOf(own)}`;
 }
 
 function receiptOf(news: readonly StartLesson[], last: number | null, now: number): string | null {

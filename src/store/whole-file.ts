@@ -14,7 +14,8 @@ import { dirname, join } from "node:path";
 
 /** Replaces a file in one move: whoever reads it has the old one or the new one, whole. */
 export function writeWhole(path: string, parts: readonly Uint8Array[]): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // One folder at most: a home that somebody has removed meanwhile is not made again.
+  makeFolder(dirname(path));
   const draft = `${path}.${process.pid}.new`;
   try {
     const file = openSync(draft, "w", 0o600);
@@ -51,6 +52,14 @@ function isRunning(pid: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 

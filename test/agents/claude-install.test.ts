@@ -67,7 +67,6 @@ describe("settings", () => {
     ["without an end of the last line", '{\n  "model": "x"\n}'],
     ["with tabs and the line ends of Windows", '\ufeff{\r\n\t"model": "x"\r\n}\r\n'],
     ["on one line", '{"env":{"A":"1"},"enabledPlugins":{"other@place":true}}'],
-    ["with comments and trailing commas", '{\n  // mine\n  "model": "x", /* why */\n}\n'],
     ["with other marketplaces", '{\n    "extraKnownMarketplaces": {\n        "b": {}\n    }\n}\n'],
     [
       "with another marketplace of this name",
@@ -97,10 +96,21 @@ describe("settings", () => {
     if (before !== null) expect(statSync(own.settings).mode & 0o777).toBe(0o640);
   });
 
+  test.each(['{\n  // mine\n  "model": "x"\n}\n', '{"model": "x",}'])(
+    "that Claude Code does not read are refused, and stay: %j",
+    async (before) => {
+      const own = person();
+      writeFileSync(own.settings, before);
+      await expect(install(own, null)).rejects.toThrow(/Claude Code does not read it either/);
+      expect(readFileSync(own.settings, "utf8")).toBe(before);
+      expect(existsSync(own.knackHome)).toBe(false);
+    },
+  );
+
   test("of any kind come back byte for byte", async () => {
     const own = person();
     await fc.assert(
-      fc.asyncProperty(anyDocument, gapsWithComments, async (document, gaps) => {
+      fc.asyncProperty(anyDocument, gapsOfSpace, async (document, gaps) => {
         writeFileSync(own.settings, printedWith(document, gaps));
         const before = readFileSync(own.settings);
         await install(own, null);
@@ -116,10 +126,10 @@ describe("settings", () => {
     const own = person();
     const foreign = fc.oneof(
       fc.record({ how: fc.constant("a key more" as const), value: fc.jsonValue().filter(isPlain) }),
-      fc.record({ how: fc.constant("printed anew" as const), gaps: gapsOfSpace }),
+      fc.record({ how: fc.constant("printed anew" as const), gaps: gapsWithComments }),
     );
     await fc.assert(
-      fc.asyncProperty(anyDocument, gapsWithComments, foreign, async (document, gaps, change) => {
+      fc.asyncProperty(anyDocument, gapsOfSpace, foreign, async (document, gaps, change) => {
         writeFileSync(own.settings, printedWith(document, gaps));
         await install(own, null);
         const installed = readFileSync(own.settings, "utf8");
@@ -541,6 +551,11 @@ describe("a Knack that npx runs", () => {
 
     await install(fromNpx(own, "1.1.0"), null);
     expect(paths().hook).toContain("/app/1.1.0/");
+    // A session that is still open was started with it.
+    expect(existsSync(join(app, "1.0.0"))).toBe(true);
+    const old = Date.now() / 1_000 - 8 * 86_400;
+    for (const version of ["1.0.0", "1.1.0"]) utimesSync(join(app, version), old, old);
+    await install(fromNpx(own, "1.1.0"), null);
     expect(existsSync(join(app, "1.0.0"))).toBe(false);
 
     // Installed for good since: the copy is not needed any more.

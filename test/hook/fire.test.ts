@@ -355,7 +355,7 @@ describe("a hook that is ended half-way", () => {
       expect(notes.length).toBeGreaterThanOrEqual(run.stdout === "" ? 0 : 1);
       noted += notes.length;
     }
-    expect(said(await hook(start(), home))).toBeNull();
+    expect(said(await hook(start(), home))?.hookSpecificOutput).toBeUndefined();
     expect(notesAt(home.knackHome)).toHaveLength(noted + 1);
   });
 });
