@@ -18,8 +18,10 @@ export type Word =
       readonly type: "asked";
       readonly session: string;
       readonly project: string;
-      /** What the agent was asked to write down; null when it ended its turn after that. */
-      readonly instinct: string | null;
+      /** What the agent was asked to write down. */
+      readonly instinct: string;
+      /** It has ended its turn after that. */
+      readonly over: boolean;
       readonly at: number;
     }
   | {
@@ -33,27 +35,24 @@ export type Word =
 /** Puts what hooks did on the ledger, each thing once. */
 export async function hear(store: Store, words: readonly Word[]): Promise<void> {
   if (words.length === 0) return;
-  await store.transaction(async (tx) => {
-    for (const word of [...words].sort((a, b) => a.at - b.at)) await note(tx, await entriesFor(tx, word));
-  });
+  await store.transaction((tx) => note(tx, words.flatMap(entriesFor)));
 }
 
-async function entriesFor({ ledger }: Store, word: Word): Promise<LedgerEntry[]> {
+/** None needs another to be heard first: after a worker was killed notes may come in any order. */
+function entriesFor(word: Word): LedgerEntry[] {
   const { type, session, project, at, instinct } = word;
   const common = { at, project, session, actor: "knack" as const };
   if (type === "shown") {
     const { occasion, text, transcript } = word;
     const key = `shown:${session}:${instinct}:${at}`;
-    return [
-      { ...common, type: "lesson.shown", key, data: { instinct: word.instinct, occasion, text, transcript } },
-    ];
+    return [{ ...common, type: "lesson.shown", key, data: { instinct, occasion, text, transcript } }];
   }
   const key = `asked:${session}`;
-  const answered = { ...common, actor: "agent" as const, type: "agent.asked" as const, key: `${key}:answer` };
-  if (type === "written") return [{ ...answered, data: { instinct: word.instinct, answer: "written" } }];
-  if (instinct !== null) return [{ ...common, type: "agent.asked", key, data: { instinct, answer: null } }];
-  // The turn is over: an agent that has written nothing has declined. What it wrote has the same key, and came first.
-  const asked = (await ledger.since("agent.asked", 0)).find((entry) => entry.session === session);
-  if (!asked) return [];
-  return [{ ...answered, data: { instinct: asked.data.instinct, answer: "declined" } }];
+  if (type === "asked" && !word.over)
+    return [{ ...common, type: "agent.asked", key, data: { instinct, answer: null } }];
+  // An agent whose turn is over has declined, unless it has written something, which has the same key and came first.
+  const answer = type === "written" ? "written" : "declined";
+  return [
+    { ...common, actor: "agent", type: "agent.asked", key: `${key}:answer`, data: { instinct, answer } },
+  ];
 }

@@ -42,9 +42,18 @@ function newsFor(call: Call, known: Known, hasTime: boolean): Reply | null | "wa
   if (asking && hasTime && !news?.ask) return "wait";
   const fresh = (news?.learned ?? []).filter(({ instinct }) => seen.once(`learned-${instinct}`));
   const receipt = fresh.length > 0 ? `Knack learned: ${fresh.map(({ name }) => name).join(", ")}` : undefined;
-  if (payload.stop_hook_active === true && seen.has("asked") && seen.once("answered"))
-    spool(home.spool, { type: "asked", session, project: known.project, instinct: null, at: now });
-  const ask = asking && news?.ask && seen.once("asked") ? askFor(call, known, news.ask) : {};
+  const asked = payload.stop_hook_active === true ? seen.wordOf("asked") : null;
+  if (asked !== null && seen.once("answered"))
+    spool(home.spool, {
+      type: "asked",
+      session,
+      project: known.project,
+      instinct: asked,
+      over: true,
+      at: now,
+    });
+  const isAsked = asking && news?.ask && seen.once("asked", news.ask.instinct);
+  const ask = isAsked && news?.ask ? askFor(call, known, news.ask) : {};
   return { ...(receipt ? { receipt } : {}), ...ask };
 }
 
@@ -53,7 +62,7 @@ function askFor(call: Call, { project }: Known, ask: NonNullable<SessionNews["as
   const { session, home, now, program } = call;
   // The agent's shell may not know where Knack's home is.
   const command = `KNACK_HOME="${home.folder}" "${process.execPath}" "${program}"`;
-  spool(home.spool, { type: "asked", session, project, instinct: ask.instinct, at: now });
+  spool(home.spool, { type: "asked", session, project, instinct: ask.instinct, over: false, at: now });
   return {
     receipt: `Knack asked the agent to write down ${ask.name}`,
     ask: [

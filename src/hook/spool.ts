@@ -4,8 +4,8 @@ import { fileName, type Note } from "./note.ts";
 
 /** Puts a note into the spool: in one move, so that the worker never meets half of one. */
 export function spool(folder: string, note: Note): void {
-  const unique =
-    note.type === "place" ? "" : `-${note.at}-${process.pid}-${fileName(note.instinct ?? "over")}`;
+  const over = note.type === "asked" && note.over ? "-over" : "";
+  const unique = note.type === "place" ? "" : `-${note.at}-${process.pid}-${fileName(note.instinct)}${over}`;
   const name = `${note.type}-${fileName(note.session)}${unique}`;
   const draft = join(folder, `${name}.${process.pid}.new`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

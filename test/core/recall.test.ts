@@ -288,6 +288,21 @@ describe("an answer to a text", () => {
     ).toEqual(by),
   );
 
+  it.each<[string, string, string, boolean]>([
+    ["go test", "go: cannot find main module", "Go ahead and test it", false],
+    ["go test", "go: cannot find main module", "Let's go and run a test of the new page", false],
+    ["go test ./...", "go: cannot find main module", "please run `go test` for me", true],
+    ["make build", "make: *** No rule to make target 'build'.", "Please make the build green", false],
+    ["make build", "make: *** No rule to make target 'build'.", "Can you make build times shorter?", false],
+    ["make build", "make: *** No rule to make target 'build'.", "make build, then tell me", true],
+    ["npm run check", 'npm error Missing script: "check"', "Can you check whether npm is run in CI?", false],
+    ["npm run check", 'npm error Missing script: "check"', "Please do npm run check again", true],
+    ["pnpm test", "sh: 1: pnpm: not found", "Please run pnpm test and tell me what fails", true],
+  ])("is told unasked of %s (%s) at a prompt: %s: %s", (failed, error, prompt, told) => {
+    const known = taught(failed, error, "something else", { standing: { sessions: 1 } });
+    expect(answer(questionIn(prompt), [known], asked).length > 0).toBe(told);
+  });
+
   test("is found by words that it shares with a lesson, the rare ones most", () => {
     const known = taught("x", "", "y", {
       finding: {

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import type { Note } from "../../src/hook/note.ts";
 import { spool } from "../../src/hook/spool.ts";
 import { dump } from "../helpers/dump.ts";
-import { type Home, noPython, pause } from "../helpers/hook.ts";
+import { type Home, noPython } from "../helpers/hook.ts";
 import { cli, knack, type Ran } from "../helpers/knack.ts";
 import { asked, day, failed, hour, type Lived, ran, writeLived } from "../helpers/lived.ts";
 
@@ -46,8 +46,8 @@ export function someWork({ home, project }: Pick<Home, "home" | "project">, sess
       text: `told ${n}`,
       at: begun + n,
     },
-    { type: "asked", session: `work${n}`, project, instinct: "i0", at: begun + n },
-    { type: "asked", session: `work${n}`, project, instinct: null, at: begun + n + 1 },
+    { type: "asked", session: `work${n}`, project, instinct: "i0", over: false, at: begun + n },
+    { type: "asked", session: `work${n}`, project, instinct: "i0", over: true, at: begun + n + 1 },
   ]);
   return { transcripts, notes };
 }
@@ -86,7 +86,8 @@ export async function killAt({ home, knackHome }: Home, isThere: () => boolean):
   void over.then(() => {
     running = false;
   });
-  while (running && !isThere()) await pause(0);
+  // Without a pause: a moment that passes quickly is missed by whoever looks away.
+  while (running && !isThere()) await new Promise((resolve) => setImmediate(resolve));
   const killed = running && child.kill("SIGKILL");
   await over;
   return killed;

@@ -206,7 +206,11 @@ describe("a worker that is killed", () => {
 
   test("three times by the same note puts that one aside, and no other", async () => {
     const home = aHome();
-    leave(home, notes);
+    const own = someWork(home, 3);
+    // Long enough to be caught at.
+    const [, long = ""] = own.transcripts;
+    writeFileSync(long, readFileSync(long, "utf8").repeat(1_500));
+    leave(home, own.notes);
     const poison = /^spool\/taken\/[1-9]~place-work1\.json$/;
     await killAt(home, () => filesLike(home, /^spool\/taken\/\d~/).length > 0);
     let deaths = 0;
