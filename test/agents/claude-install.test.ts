@@ -519,6 +519,16 @@ describe("a Knack from a marketplace", () => {
   });
 });
 
+test("an install in a project whose folder is gone goes with the next uninstall", async () => {
+  const own = person();
+  const project = join(own.home, "gone");
+  mkdirSync(project);
+  await install(own, project);
+  rmSync(project, { recursive: true });
+  await uninstall(own, null);
+  expect(existsSync(own.knackHome)).toBe(false);
+});
+
 describe("a Knack that npx runs", () => {
   function fromNpx(own: InstallDeps, version: string): InstallDeps {
     const modules = join(own.home, ".npm/_npx/0a1b2c", "node_modules");
