@@ -130,7 +130,7 @@ function whyDead({ home, now }: Call): string | null {
     : null;
 }
 
-const mend = "Run `knack doctor` in a terminal.";
+const mend = "Run `knack doctor`, or `npx knack-cli doctor`, in a terminal.";
 
 /** When the notes were left that a worker was called for; the start of a session calls none. */
 function notesThatWait(spool: string): number[] {

@@ -23,13 +23,22 @@ test("the doctor finds every link of a chain that Claude Code really went throug
         runs("git status --short || true"),
         runs("ls -a"),
         [{ text: "The check passes with HARBOR_DB=local." }],
-        // The worker looks at the first turn meanwhile.
-        runs("sleep 4"),
-        runs("sh check.sh"),
-        runs("HARBOR_DB=local sh check.sh"),
-        [{ text: "It passes." }],
+      ],
+      branches: [
+        {
+          says: "Once more",
+          turns: [
+            // The worker looks at the first session meanwhile.
+            runs("sleep 4"),
+            ...["ls", "pwd", "head -3 check.sh", "wc -l check.sh", "ls -a"].map(runs),
+            runs("sh check.sh"),
+            runs("HARBOR_DB=local sh check.sh"),
+            [{ text: "It passes." }],
+          ],
+        },
       ],
     },
+    apart: true,
     prompts: ["Make the check pass", "Once more"],
     setup: async (project) => {
       mkdirSync(join(project, ".git"), { recursive: true });
@@ -44,8 +53,8 @@ test("the doctor finds every link of a chain that Claude Code really went throug
   const checks = await settled(home);
   expect(Object.values(checks).filter(({ ok }) => !ok)).toEqual([]);
   expect(checks.fired?.says).toMatch(/^last just now/);
-  expect(checks.captured?.says).toBe("1 of 1 transcript read");
-  expect(checks.learned?.says).toBe("all 1 that were read are looked through");
+  expect(checks.captured?.says).toBe("2 of 2 transcripts read");
+  expect(checks.learned?.says).toBe("all 2 that were read are looked through");
   expect(checks.injected?.says).toBe("1 of the last 1 telling found in their transcripts");
   const { week } = JSON.parse((await knack(["status", "--json"], { home })).stdout);
   expect(week).toMatchObject({

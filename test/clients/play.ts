@@ -10,6 +10,8 @@ export interface PlayOptions {
   readonly script: Script | ((project: string) => Script);
   /** What the user says. The first prompt opens the session, each further one resumes it. */
   readonly prompts: readonly string[];
+  /** Each prompt opens a session of its own. */
+  readonly apart?: boolean;
   /** The name of the folder the client works in. */
   readonly projectName?: string;
   /** Fills the project before the client starts. */
@@ -131,7 +133,7 @@ async function play(options: PlayOptions, dress: (stage: Stage) => Promise<Clien
     let session: string | undefined;
     for (const prompt of options.prompts) {
       const ran = await client.run(prompt, session);
-      session ??= client.sessionOf(ran.stdout);
+      if (!options.apart) session ??= client.sessionOf(ran.stdout);
       last = { code: ran.code, stdout: last.stdout + ran.stdout, stderr: last.stderr + ran.stderr };
       if (ran.code !== 0) break; // the session is in no state to be resumed
     }
