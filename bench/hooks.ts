@@ -24,7 +24,7 @@ export async function hooks(): Promise<Figure[]> {
     });
     // A worker makes the snapshot of what its home has learned, so where one is started there is as much in its database.
     const [env, workingEnv] = [envFor("full"), envFor("working")];
-    mkdirSync(env.HOME);
+    for (const made of [env.HOME, env.KNACK_HOME]) mkdirSync(made);
     await fillSnapshot(homeOf(env).snapshot, folder);
     copy(join(folder, "full.db"), homeOf(workingEnv).database);
     spawnSync(process.execPath, [join(root, "dist/cli.js"), "work"], { env: workingEnv });
