@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { knack } from "../helpers/knack.ts";
 import { filesIn } from "../helpers/machine.ts";
 import { installClients } from "./install.mjs";
-import type { RecordedRequest, Script, Step } from "./model-server.ts";
+import type { RecordedRequest, Script, Step, Turn } from "./model-server.ts";
 import { dressClaude, runClient, type Stage, setStage } from "./play.ts";
 
 const bash = (command: string): Step => ({ tool: "Bash", input: { command, description: command } });
@@ -22,20 +22,23 @@ async function harbor(project: string): Promise<void> {
   writeFileSync(join(project, ".git", "HEAD"), "ref: refs/heads/main\n");
 }
 
+/** A failure, and what overcomes it. */
+const recovery: readonly Turn[] = [
+  [says("I look around first."), bash("ls")],
+  [says("Now the checks."), bash("npm run check")],
+  [says("There is no such script; which are there?"), bash("cat package.json")],
+  [says("It is called verify."), bash("npm run verify")],
+  [says("Once more, to be sure."), bash("npm run verify")],
+  [says("All is in order.")],
+];
+
 /** What the model does, by what the person opens with. */
 const script: Script = {
   turns: [[says("Nothing is scripted for that.")]],
   branches: [
     {
       says: "See that the harbor is in order",
-      turns: [
-        [says("I look around first."), bash("ls")],
-        [says("Now the checks."), bash("npm run check")],
-        [says("There is no such script; which are there?"), bash("cat package.json")],
-        [says("It is called verify."), bash("npm run verify")],
-        [says("Once more, to be sure."), bash("npm run verify")],
-        [says("The harbor is in order.")],
-      ],
+      turns: recovery,
     },
     { says: "Please do npm run check again", turns: [[says("I know how: npm run verify.")]] },
     {
@@ -49,12 +52,7 @@ const script: Script = {
     {
       says: "Inspect the cranes",
       turns: [
-        [says("I look around first."), bash("ls")],
-        [says("Now the checks."), bash("npm run check")],
-        [says("Which scripts are there?"), bash("cat package.json")],
-        [says("It is called verify."), bash("npm run verify")],
-        [says("Once more."), bash("npm run verify")],
-        [says("The cranes are in order.")],
+        ...recovery,
         (news) => [
           says("That is worth keeping."),
           bash(
@@ -66,15 +64,7 @@ const script: Script = {
     },
     {
       says: "Inspect the ropes",
-      turns: [
-        [says("I look around first."), bash("ls")],
-        [says("Now the checks."), bash("npm run check")],
-        [says("Which scripts are there?"), bash("cat package.json")],
-        [says("It is called verify."), bash("npm run verify")],
-        [says("Once more."), bash("npm run verify")],
-        [says("The ropes are in order.")],
-        [says("That is not worth keeping.")],
-      ],
+      turns: [...recovery, [says("That is not worth keeping.")]],
     },
     {
       says: "Add a berth to the docks",
