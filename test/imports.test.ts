@@ -22,6 +22,7 @@ const allowed: Record<string, readonly string[]> = {
     "agents",
     "sources",
     "redaction",
+    "hook",
     "worker",
     "config.ts",
     "settings.ts",

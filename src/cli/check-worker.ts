@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Home } from "../config.ts";
 import { objectOf, textOf } from "../core/json.ts";
 import { policy } from "../core/policy.ts";
-import { stateOf } from "../worker/work.ts";
+import { stateOf } from "../hook/worker-state.ts";
 import { ago, type Check, right, wrong } from "./check.ts";
 import { readJson } from "./installation.ts";
 import type { Env } from "./main.ts";

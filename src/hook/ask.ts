@@ -1,12 +1,10 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { policy } from "../core/policy.ts";
 import type { SessionNews } from "../engine/snapshot.ts";
 import type { Call, Reply } from "./call.ts";
 import { seenBy } from "./seen.ts";
 import { type Known, withSnapshot } from "./snapshot.ts";
 import { spool } from "./spool.ts";
-import type { WorkerState } from "./worker-state.ts";
+import { stateOf } from "./worker-state.ts";
 
 /** What a person hears of what the session taught; and what the agent is asked, where that is allowed. */
 export async function atTurnEnd(call: Call): Promise<Reply | null> {
@@ -25,12 +23,8 @@ const pauseMs = 100;
 
 /** Whether a worker has been through since the turn ended. */
 function isThrough({ home, now }: Call): boolean {
-  try {
-    const { doneAt }: WorkerState = JSON.parse(readFileSync(join(home.log, "worker.json"), "utf8"));
-    return doneAt !== null && doneAt >= now;
-  } catch {
-    return false;
-  }
+  const { doneAt } = stateOf(home);
+  return doneAt !== null && doneAt >= now;
 }
 
 /** `wait`: nothing yet, but there may be in a moment. */

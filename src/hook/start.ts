@@ -12,7 +12,7 @@ import { seenBy } from "./seen.ts";
 import { show } from "./show.ts";
 import { type Known, projectOf, withSnapshot } from "./snapshot.ts";
 import { noteThePlace } from "./turn.ts";
-import type { WorkerState } from "./worker-state.ts";
+import { stateOf } from "./worker-state.ts";
 
 /** What a session begins with: what was learned since the last one, what holds here, and loudly what is broken. */
 export async function atStart(call: Call): Promise<Reply | null> {
@@ -117,14 +117,14 @@ function lastStart({ home, now }: Call, project: string): number | null {
 
 /** Why nothing is learned any more, in a line for a person; null while all is well. */
 function whyDead({ home, now }: Call): string | null {
-  const state = readJson<WorkerState>(join(home.log, "worker.json"));
-  if (state !== null && state.failures >= policy.work.loudAfter)
-    return `Knack has stopped learning: its worker failed ${state.failures} times (${state.error}). ${mend}`;
+  const { failures, error, doneAt } = stateOf(home);
+  if (failures >= policy.work.loudAfter)
+    return `Knack has stopped learning: its worker failed ${failures} times (${error}). ${mend}`;
   const times = notesThatWait(home.spool);
   if (times.length === 0) return null;
   const [oldest, newest] = [Math.min(...times), Math.max(...times)];
   // A worker was called for the newest, and the oldest still lies there.
-  const late = newest - oldest > policy.work.lateMs && (state?.doneAt ?? 0) < oldest && now - newest > 60_000;
+  const late = newest - oldest > policy.work.lateMs && (doneAt ?? 0) < oldest && now - newest > 60_000;
   return late
     ? `Knack has stopped learning: nobody has looked at your sessions${onDay(oldest, now).replace(" on", " since")}. ${mend}`
     : null;

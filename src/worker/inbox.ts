@@ -135,7 +135,7 @@ function isNote(value: unknown): value is Note {
     case "shown":
       return typeof note.instinct === "string" && typeof note.text === "string";
     case "asked":
-      return typeof note.instinct === "string" || note.instinct === null;
+      return typeof note.instinct === "string" && typeof note.over === "boolean";
     default:
       return false;
   }

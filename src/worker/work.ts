@@ -1,14 +1,15 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { type Home, homeOf } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
+import { redact } from "../core/redact.ts";
 import type { Word } from "../engine/hear.ts";
 import type { Clock, Redactor } from "../engine/ports.ts";
 import type { Note, Place } from "../hook/note.ts";
 import type { WorkerSign } from "../hook/wake.ts";
-import type { WorkerState } from "../hook/worker-state.ts";
+import { stateFile, stateOf, type WorkerState } from "../hook/worker-state.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { dropDrafts, jsonBytes, writeWhole } from "../store/whole-file.ts";
 import { type Inbox, inboxAt, type Taken } from "./inbox.ts";
@@ -90,7 +91,8 @@ async function handleAll(knack: Knack, home: Home, until: number, clock: Clock):
   await knack.repair();
   // What hooks recorded of agents that leave no transcript has no note: it lies here itself.
   const recorded = recordedIn(home.spool);
-  if (recorded.length > 0) await knack.learn(recorded, { until: isLate, lookUntil: isLate });
+  if (recorded.length > 0)
+    await knack.learn(recorded, { until: isLate, lookUntil: isLate }).catch((error) => faults.push(error));
   for (;;) {
     writeWhole(home.worker, jsonBytes({ pid: process.pid, until } satisfies WorkerSign));
     worked = add(worked, await handle(knack, inbox, isLate, faults));
@@ -220,17 +222,8 @@ function tidy({ folder, seen, spool, log, cache, snapshot }: Home, now: number):
   }
 }
 
-/** How the worker fared the last times. */
-export function stateOf({ log }: Home): WorkerState {
-  try {
-    return JSON.parse(readFileSync(join(log, "worker.json"), "utf8"));
-  } catch {
-    return { doneAt: null, failures: 0, error: null, failedAt: null };
-  }
-}
-
 function noteState(home: Home, next: (state: WorkerState) => WorkerState): void {
-  writeWhole(join(home.log, "worker.json"), jsonBytes(next(stateOf(home))));
+  writeWhole(stateFile(home), jsonBytes(next(stateOf(home))));
 }
 
 function noteFailure(home: Home, error: unknown, now: number): void {
@@ -239,7 +232,7 @@ function noteFailure(home: Home, error: unknown, now: number): void {
     noteState(home, (state) => ({
       ...state,
       failures: state.failures + 1,
-      error: said.slice(0, 300),
+      error: redact(said).slice(0, 300),
       failedAt: now,
     }));
   } catch {
