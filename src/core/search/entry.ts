@@ -1,0 +1,65 @@
+/** What is searched: a skill, a command or an agent, with everything that may tell what it is for. */
+export interface Entry {
+  /** Its own, whatever stands beside it. */
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** What its front matter says about when to use it; "" where it says nothing. */
+  readonly when: string;
+  readonly tags: readonly string[];
+  readonly body: string;
+  /** The prompts in which it was of use. */
+  readonly prompts: readonly string[];
+}
+
+/** The texts of an entry that are told apart: where a word stands says how much it says. */
+export const fields = [
+  "name",
+  "description",
+  "when",
+  "unfit",
+  "headings",
+  "body",
+  "tags",
+  "prompts",
+] as const;
+
+export type FieldName = (typeof fields)[number];
+
+/** Where a term stands, entry by entry in ascending order. */
+export interface Postings {
+  /** How many entries have it. */
+  readonly size: number;
+  /** The numbers of those entries. */
+  readonly entries: Uint32Array;
+  /** How often each has it, field by field: `fields.length` numbers for each entry, none above 255. */
+  readonly counts: Uint8Array;
+}
+
+/** As much of an index as ranking needs, wherever it lies. Numbers of entries go from 0 up to `numbers`; some may be gone. */
+export interface Index {
+  /** How many entries there are. */
+  readonly size: number;
+  /** One more than the highest number of an entry. */
+  readonly numbers: number;
+  /** How many terms the fields of all entries have together. */
+  readonly totals: readonly number[];
+  /** Of the entries that are there; null where none has it. */
+  postings(term: string): Postings | null;
+  /** How many terms the field of an entry has, none above 65,535. */
+  length(entry: number, field: number): number;
+  /** Whom an entry is for: a project, or "user". */
+  realm(entry: number): string;
+  card(entry: number): Card;
+}
+
+/** What is known of an entry without its text. */
+export interface Card {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** `always` and `never` are a person's word; `fit` leaves it to how well it fits. */
+  readonly load: "always" | "never" | "fit";
+  /** Sessions in which it was of use. */
+  readonly uses: number;
+}
