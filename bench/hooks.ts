@@ -124,7 +124,7 @@ async function fillSnapshot(path: string, folder: string): Promise<void> {
     now: Date.UTC(2026, 0, 9),
   });
   snapshotAt(path).save(
-    { madeAt: Date.now(), mark: "", show: true, exceptions: [], foreground: "off" },
+    { madeAt: Date.now(), mark: "", show: true, exceptions: [], foreground: "off", holdout: 0 },
     entries,
   );
   await store.close();

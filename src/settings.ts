@@ -17,6 +17,8 @@ export interface Settings {
   readonly prefix: string;
   /** Whether the agent may be asked, once a session, to write a lesson down while it has the context. */
   readonly foreground: "off" | "ask";
+  /** The share of sessions from which something that fits is held back, to learn what showing it is worth. */
+  readonly "recall.holdout": number;
 }
 
 const defaults: Settings = {
@@ -25,6 +27,7 @@ const defaults: Settings = {
   suggestions: 5,
   prefix: policy.skill.prefix,
   foreground: "off",
+  "recall.holdout": 0,
 };
 
 const own = {
@@ -34,7 +37,11 @@ const own = {
   prefix: z.optional(z.string().check(z.regex(/^(?:[a-z0-9]+-)*$/), z.maxLength(16))),
 };
 /** What nobody may decide for another, and so no project. */
-const personal = { ...own, foreground: z.optional(z.enum(["off", "ask"])) };
+const personal = {
+  ...own,
+  foreground: z.optional(z.enum(["off", "ask"])),
+  "recall.holdout": z.optional(z.number().check(z.minimum(0), z.maximum(0.5))),
+};
 const project = z.strictObject(own);
 const user = z.strictObject({
   ...personal,
@@ -76,19 +83,27 @@ export function settingsFor(home: Home, root: string | null, id: string | null =
     suggestions: theirs.suggestions ?? mine.suggestions ?? defaults.suggestions,
     prefix: theirs.prefix ?? mine.prefix ?? defaults.prefix,
     foreground: mine.foreground ?? defaults.foreground,
+    "recall.holdout": mine["recall.holdout"] ?? defaults["recall.holdout"],
   };
 }
 
 /** What a person says of telling agents, for what they have not decided in a project. What cannot be read may say "off". */
-export function tellingOf(home: Home): Pick<Settings, "show" | "foreground"> & { exceptions: string[] } {
+export function tellingOf(
+  home: Home,
+): Pick<Settings, "show" | "foreground"> & { exceptions: string[]; holdout: number } {
   try {
-    const { show = defaults.show, foreground = defaults.foreground, projects = {} } = read(userScope(home));
+    const {
+      show = defaults.show,
+      foreground = defaults.foreground,
+      "recall.holdout": holdout = defaults["recall.holdout"],
+      projects = {},
+    } = read(userScope(home));
     const isOther = (one: { show?: boolean | undefined }) => one.show !== undefined && one.show !== show;
     const exceptions = Object.keys(projects).filter((name) => isOther(projects[name] ?? {}));
-    return { show, exceptions, foreground };
+    return { show, exceptions, foreground, holdout };
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
-    return { show: false, exceptions: [], foreground: "off" };
+    return { show: false, exceptions: [], foreground: "off", holdout: 0 };
   }
 }
 
@@ -160,6 +175,8 @@ const hints: Readonly<Record<Key, string>> = {
   suggestions: "a number from 1 to 20",
   prefix: "small letters and digits, ending with a hyphen, such as rl-; or nothing",
   foreground: "off, or ask: the agent is asked once a session to write a lesson down",
+  "recall.holdout":
+    "a share from 0 (off) to 0.5: so often something that fits is held back, to learn what showing it is worth",
 };
 
 export function unknownKey(key: string): KnackError {

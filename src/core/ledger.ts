@@ -1,4 +1,5 @@
 import type { Change } from "./change.ts";
+import type { Verdict } from "./credit.ts";
 import type { Finding } from "./finding.ts";
 import type { Decision } from "./instinct.ts";
 import type { Project } from "./project.ts";
@@ -45,6 +46,28 @@ export interface Shown {
   readonly transcript: string | null;
 }
 
+/** A skill, a command or an agent of the library that was put before an agent for a prompt. */
+export interface Offered {
+  /** The id of the item. */
+  readonly skill: string;
+  readonly name: string;
+  /** Whether it was given whole, or named in a line. */
+  readonly how: "load" | "offer";
+  readonly text: string;
+  readonly transcript: string | null;
+}
+
+/** Something of the library that was used in a session. */
+export interface Used {
+  readonly skill: string;
+  readonly name: string;
+  /** How that is known: the agent loaded it, worked under its name, ran what it was told to run, or a person called it. */
+  readonly by: "tool" | "attribution" | "command" | "person";
+  /** What the person had asked for, a few hundred characters of it. */
+  readonly prompt: string | null;
+  readonly ref: string;
+}
+
 /** What Knack found, decided, showed, wrote, spent and was told; only ever appended. */
 export type LedgerEntry =
   | Entry<"session.found", { readonly project: Project; readonly path: string }>
@@ -68,6 +91,35 @@ export type LedgerEntry =
     >
   /** An agent was told something without having asked. */
   | Entry<"lesson.shown", Shown>
+  /** Something of the library was put before an agent. */
+  | Entry<"skill.shown", Offered>
+  /** Something fitted and was held back, to learn what showing is worth. */
+  | Entry<
+      "match.withheld",
+      {
+        readonly kind: "lesson" | "skill";
+        readonly id: string;
+        readonly name: string;
+        readonly occasion: Occasion;
+      }
+    >
+  /** Something of the library was used; once for a session. */
+  | Entry<"skill.used", Used>
+  /** Somebody or something judged what a lesson or a skill was worth in a session. */
+  | Entry<
+      "use.rated",
+      {
+        readonly kind: "lesson" | "skill";
+        readonly id: string;
+        readonly name: string;
+        readonly verdict: Verdict;
+        readonly because: string;
+      }
+    >
+  /** A person asked for something that nothing in the library is for. */
+  | Entry<"prompt.unmatched", { readonly text: string }>
+  | Entry<"gap.decided", { readonly gap: string; readonly decision: "promoted" | "rejected" }>
+  | Entry<"skill.pinned", { readonly skill: string; readonly name: string; readonly pinned: boolean }>
   /** An agent was asked to write a lesson down, and what it did about that. */
   | Entry<"agent.asked", { readonly instinct: string; readonly answer: "declined" | "written" | null }>
   | Entry<"change.intended", Change>

@@ -42,6 +42,13 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
     case "events.purged":
     case "lesson.shown":
     case "agent.asked":
+    case "skill.shown":
+    case "match.withheld":
+    case "skill.used":
+    case "use.rated":
+    case "prompt.unmatched":
+    case "gap.decided":
+    case "skill.pinned":
       return [];
   }
 }

@@ -1,3 +1,4 @@
+import { idOf } from "../core/ids.ts";
 import type { LedgerEntry, Occasion } from "../core/ledger.ts";
 import { note } from "./note.ts";
 import type { Store } from "./ports.ts";
@@ -11,6 +12,36 @@ export type Word =
       readonly project: string;
       readonly instinct: string;
       readonly occasion: Occasion;
+      readonly text: string;
+      readonly at: number;
+    }
+  | {
+      readonly type: "offered";
+      readonly session: string;
+      readonly transcript: string | null;
+      readonly project: string;
+      /** The id of something in the library. */
+      readonly skill: string;
+      readonly name: string;
+      readonly how: "load" | "offer";
+      readonly text: string;
+      readonly at: number;
+    }
+  | {
+      readonly type: "withheld";
+      readonly session: string;
+      readonly project: string;
+      readonly kind: "lesson" | "skill";
+      readonly id: string;
+      readonly name: string;
+      readonly occasion: Occasion;
+      readonly at: number;
+    }
+  | {
+      readonly type: "unmatched";
+      readonly session: string;
+      readonly project: string;
+      /** What the person asked for, without secrets. */
       readonly text: string;
       readonly at: number;
     }
@@ -40,19 +71,45 @@ export async function hear(store: Store, words: readonly Word[]): Promise<void> 
 
 /** None needs another to be heard first: after a worker was killed notes may come in any order. */
 function entriesFor(word: Word): LedgerEntry[] {
-  const { type, session, project, at, instinct } = word;
+  const { session, project, at } = word;
   const common = { at, project, session, actor: "knack" as const };
-  if (type === "shown") {
-    const { occasion, text, transcript } = word;
-    const key = `shown:${session}:${instinct}:${at}`;
-    return [{ ...common, type: "lesson.shown", key, data: { instinct, occasion, text, transcript } }];
+  switch (word.type) {
+    case "shown": {
+      const { instinct, occasion, text, transcript } = word;
+      const key = `shown:${session}:${instinct}:${at}`;
+      return [{ ...common, type: "lesson.shown", key, data: { instinct, occasion, text, transcript } }];
+    }
+    case "offered": {
+      const { skill, name, how, text, transcript } = word;
+      const key = `offered:${session}:${skill}:${at}`;
+      return [{ ...common, type: "skill.shown", key, data: { skill, name, how, text, transcript } }];
+    }
+    case "withheld": {
+      const { kind, id, name, occasion } = word;
+      const key = `withheld:${session}:${id}:${at}`;
+      return [{ ...common, type: "match.withheld", key, data: { kind, id, name, occasion } }];
+    }
+    case "unmatched": {
+      const { text } = word;
+      return [{ ...common, type: "prompt.unmatched", key: unmatchedKey(session, text), data: { text } }];
+    }
+    default:
+      return [answerOf(word)];
   }
+}
+
+/** The same prompt of a session is one, however often and by whomever it is noted. */
+export function unmatchedKey(run: string, text: string): string {
+  return `unmatched:${run}:${idOf("p", text.replace(/\s+/g, " ").trim())}`;
+}
+
+function answerOf(word: Extract<Word, { type: "asked" | "written" }>): LedgerEntry {
+  const { session, project, at, instinct } = word;
+  const common = { at, project, session, type: "agent.asked" as const };
   const key = `asked:${session}`;
-  if (type === "asked" && !word.over)
-    return [{ ...common, type: "agent.asked", key, data: { instinct, answer: null } }];
+  if (word.type === "asked" && !word.over)
+    return { ...common, actor: "knack", key, data: { instinct, answer: null } };
   // An agent whose turn is over has declined, unless it has written something, which has the same key and came first.
-  const answer = type === "written" ? "written" : "declined";
-  return [
-    { ...common, actor: "agent", type: "agent.asked", key: `${key}:answer`, data: { instinct, answer } },
-  ];
+  const answer = word.type === "written" ? "written" : "declined";
+  return { ...common, actor: "agent", key: `${key}:answer`, data: { instinct, answer } };
 }

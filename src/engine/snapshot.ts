@@ -31,6 +31,8 @@ export interface SnapshotSettings {
   readonly exceptions: readonly string[];
   /** Whether an agent may be asked to write a lesson down. */
   readonly foreground: "off" | "ask";
+  /** The share of sessions from which something that fits is held back. */
+  readonly holdout: number;
 }
 
 /** What is told when a session starts. */
@@ -110,8 +112,8 @@ export async function inspect(
   const there = file.look();
   if (there.found !== "snapshot") return { ...there, stale: null };
   const { head } = there;
-  const { show, exceptions, foreground } = head;
-  if (JSON.stringify({ show, exceptions, foreground }) !== JSON.stringify(settings))
+  const { show, exceptions, foreground, holdout } = head;
+  if (JSON.stringify({ show, exceptions, foreground, holdout }) !== JSON.stringify(settings))
     return { ...there, stale: "the settings have changed since" };
   // The same number of entries, the same ledger.
   if (head.mark.startsWith(`${await store.ledger.count()} `)) return { ...there, stale: null };

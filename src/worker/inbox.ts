@@ -134,6 +134,12 @@ function isNote(value: unknown): value is Note {
       return typeof note.transcript === "string";
     case "shown":
       return typeof note.instinct === "string" && typeof note.text === "string";
+    case "offered":
+      return typeof note.skill === "string" && typeof note.text === "string";
+    case "withheld":
+      return typeof note.id === "string";
+    case "unmatched":
+      return typeof note.text === "string";
     case "asked":
       return typeof note.instinct === "string" && typeof note.over === "boolean";
     default:

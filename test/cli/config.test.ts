@@ -32,6 +32,7 @@ describe("knack config", () => {
       prefix: "rl-",
       show: true,
       foreground: "off",
+      "recall.holdout": 0,
     });
   });
 
