@@ -5,6 +5,7 @@ import type { Json } from "../core/json.ts";
 import type { EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Gist, Search } from "../core/likeness.ts";
 import type { Checkout } from "../core/project.ts";
+import type { Laid, Part } from "../core/search/segment.ts";
 import type { Diagnostic, Format, Session, SessionFacts } from "../core/session.ts";
 import type { Owner, Problem, Skill } from "../core/skill.ts";
 import type { Use } from "../core/use.ts";
@@ -403,6 +404,27 @@ export interface Versions {
   keep(files: readonly PackageFile[]): Promise<string>;
   /** The files as they were; null when that version was not kept. Throws when the copy is damaged. */
   restore(hash: string): Promise<PackageFile[] | null>;
+}
+
+/**
+ * The index of the library on disk: segments, each a file that is written once, and one more file, replaced whole,
+ * which says which of them count. Whoever looks has the index as it was before a change or after it.
+ */
+export interface IndexFiles {
+  /** Lets something look into the index; null where there is none. Throws where it is damaged. */
+  look<Result>(look: (parts: readonly IndexPart[]) => Result): Result | null;
+  /** Says which segments make up the index from now on, those that are new with what is in them. */
+  save(parts: readonly (Omit<IndexPart, "segment"> | { readonly laid: Laid })[]): void;
+  /** Takes away segments that have not counted for a while. */
+  sweep(now: number): void;
+  /** Somebody has met damage: whoever writes next makes everything anew. */
+  condemn(): void;
+  isCondemned(): boolean;
+}
+
+export interface IndexPart extends Part {
+  /** The name of its file. */
+  readonly file: string;
 }
 
 export type SnapshotFound =
