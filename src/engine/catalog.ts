@@ -1,0 +1,71 @@
+import type { Kept } from "../core/change.ts";
+import { type Catalogued, type ItemFile, itemsOf } from "../core/item.ts";
+import { policy } from "../core/policy.ts";
+import type { Catalog, ItemRoot, Store } from "./ports.ts";
+import { historyOf } from "./step.ts";
+
+export interface CatalogDeps {
+  readonly store: Store;
+  readonly catalog: Catalog;
+  /** What was read of a file before: as long as the file is the same, it is not read again. */
+  readonly known?: (path: string) => ItemFile | undefined;
+}
+
+/** A reading of the library, with the files it was made of, for the next reading to begin with. */
+export interface CatalogReading extends Catalogued {
+  readonly files: readonly ItemFile[];
+}
+
+/** Everything that agents can be given by name: the person's, that of the latest projects, and Knack's drafts. */
+export async function catalog({ store, catalog, known }: CatalogDeps): Promise<CatalogReading> {
+  const projects = await latestProjects(store);
+  const { kept } = await historyOf(store);
+  const places = await catalog.roots(projects);
+  const { files, unread } = await catalog.read([...places.roots, ...(await draftRoots(store, kept))], known);
+  const { items, problems } = itemsOf(files);
+  const makers = new Map(kept.filter(isSkill).map(({ path, instinct }) => [path, instinct]));
+  return {
+    files,
+    items: items.map((item) => {
+      const source = [item.path, ...item.copies].map((path) => makers.get(folderOf(path))).find(Boolean);
+      return source === undefined ? item : { ...item, source, owner: "learned" };
+    }),
+    problems: [...places.problems, ...problems],
+    unread: [...places.unread, ...unread],
+  };
+}
+
+/** The projects that were worked in last and are on this machine, as far as the ledger knows. */
+async function latestProjects(store: Store): Promise<{ id: string; root: string }[]> {
+  return (await store.projects.list())
+    .sort((a, b) => b.lastAt - a.lastAt || (a.id < b.id ? -1 : 1))
+    .flatMap(({ id, root }) => (root === null ? [] : [{ id, root }]))
+    .slice(0, policy.library.projects);
+}
+
+/** Drafts, each for those whom what it was made of is for. A proposal waits for a person, so it is none. */
+async function draftRoots(store: Store, kept: readonly Kept[]): Promise<ItemRoot[]> {
+  const drafts = kept.filter((one) => isSkill(one) && one.reach === "draft" && !one.proposal);
+  const instincts = await store.learning.instincts.get([...new Set(drafts.map(({ instinct }) => instinct))]);
+  const realms = new Map(
+    instincts.map(({ id, scope, project }) => [id, scope === "user" ? "user" : project]),
+  );
+  return drafts.map(({ path, instinct }) => ({
+    path,
+    kind: "skill",
+    form: "package",
+    realm: realms.get(instinct) ?? "user",
+    // What anybody put into an agent's folder goes before what only Knack has.
+    rank: Number.MAX_SAFE_INTEGER,
+    plugin: null,
+    draft: true,
+  }));
+}
+
+function isSkill({ kind }: Kept): boolean {
+  return kind === "skill";
+}
+
+function folderOf(path: string): string {
+  return path.replace(/[\\/][^\\/]*$/, "");
+}
