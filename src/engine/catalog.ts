@@ -21,7 +21,11 @@ export async function catalog({ store, catalog, known }: CatalogDeps): Promise<C
   const projects = await latestProjects(store);
   const { kept } = await historyOf(store);
   const places = await catalog.roots(projects);
-  const { files, unread } = await catalog.read([...places.roots, ...(await draftRoots(store, kept))], known);
+  const {
+    files,
+    problems: besides,
+    unread,
+  } = await catalog.read([...places.roots, ...(await draftRoots(store, kept))], known);
   const { items, problems } = itemsOf(files);
   const makers = new Map(kept.filter(isSkill).map(({ path, instinct }) => [path, instinct]));
   return {
@@ -30,7 +34,7 @@ export async function catalog({ store, catalog, known }: CatalogDeps): Promise<C
       const source = [item.path, ...item.copies].map((path) => makers.get(folderOf(path))).find(Boolean);
       return source === undefined ? item : { ...item, source, owner: "learned" };
     }),
-    problems: [...places.problems, ...problems],
+    problems: [...places.problems, ...besides, ...problems],
     unread: [...places.unread, ...unread],
   };
 }
@@ -57,7 +61,8 @@ async function draftRoots(store: Store, kept: readonly Kept[]): Promise<ItemRoot
     realm: realms.get(instinct) ?? "user",
     // What anybody put into an agent's folder goes before what only Knack has.
     rank: Number.MAX_SAFE_INTEGER,
-    plugin: null,
+    prefix: "",
+    owner: "learned",
     draft: true,
   }));
 }

@@ -407,8 +407,10 @@ export interface ItemRoot {
   readonly realm: string;
   /** Of two things of one name in a realm, the one of the lower rank goes before. */
   readonly rank: number;
-  /** The plugin whose name agents put before the names; null for what is in no plugin. */
-  readonly plugin: string | null;
+  /** What agents put before the names: a plugin's with a colon, mostly nothing. */
+  readonly prefix: string;
+  /** Who made what is in it; null where the files themselves tell. */
+  readonly owner: Owner | null;
   readonly draft: boolean;
 }
 
@@ -431,7 +433,12 @@ export interface Catalog {
   read(
     roots: readonly ItemRoot[],
     known?: (path: string) => ItemFile | undefined,
-  ): Promise<{ readonly files: readonly ItemFile[]; readonly unread: readonly string[] }>;
+  ): Promise<{
+    readonly files: readonly ItemFile[];
+    /** What is wrong besides the files: folders, links. */
+    readonly problems: readonly ItemProblem[];
+    readonly unread: readonly string[];
+  }>;
 }
 
 /** Every version of a package that Knack ever replaced. What was kept is never changed. */
