@@ -9,16 +9,25 @@ export interface CatalogDeps {
   readonly catalog: Catalog;
   /** What was read of a file before: as long as the file is the same, it is not read again. */
   readonly known?: (path: string) => ItemFile | undefined;
+  /** The project that somebody is in, which belongs to it though nothing was learned there yet. */
+  readonly here?: Place | undefined;
+}
+
+interface Place {
+  readonly id: string;
+  readonly root: string;
 }
 
 /** A reading of the library, with the files it was made of, for the next reading to begin with. */
 export interface CatalogReading extends Catalogued {
   readonly files: readonly ItemFile[];
+  /** The project that was asked about. */
+  readonly here: string | null;
 }
 
 /** Everything that agents can be given by name: the person's, that of the latest projects, and Knack's drafts. */
-export async function catalog({ store, catalog, known }: CatalogDeps): Promise<CatalogReading> {
-  const projects = await latestProjects(store);
+export async function catalog({ store, catalog, known, here }: CatalogDeps): Promise<CatalogReading> {
+  const projects = await latestProjects(store, here);
   const { kept } = await historyOf(store);
   const places = await catalog.roots(projects);
   const {
@@ -30,6 +39,7 @@ export async function catalog({ store, catalog, known }: CatalogDeps): Promise<C
   const makers = new Map(kept.filter(isSkill).map(({ path, instinct }) => [path, instinct]));
   return {
     files,
+    here: here?.id ?? null,
     items: items.map((item) => {
       const source = [item.path, ...item.copies].map((path) => makers.get(folderOf(path))).find(Boolean);
       return source === undefined ? item : { ...item, source, owner: "learned" };
@@ -39,12 +49,12 @@ export async function catalog({ store, catalog, known }: CatalogDeps): Promise<C
   };
 }
 
-/** The projects that were worked in last and are on this machine, as far as the ledger knows. */
-async function latestProjects(store: Store): Promise<{ id: string; root: string }[]> {
-  return (await store.projects.list())
+/** Where somebody is, and the projects that were worked in last. */
+async function latestProjects(store: Store, here: Place | undefined): Promise<Place[]> {
+  const known = (await store.projects.list())
     .sort((a, b) => b.lastAt - a.lastAt || (a.id < b.id ? -1 : 1))
-    .flatMap(({ id, root }) => (root === null ? [] : [{ id, root }]))
-    .slice(0, policy.library.projects);
+    .flatMap(({ id, root }) => (root === null || id === here?.id ? [] : [{ id, root }]));
+  return [...(here ? [here] : []), ...known].slice(0, policy.library.projects);
 }
 
 /** Drafts, each for those whom what it was made of is for. A proposal waits for a person, so it is none. */
