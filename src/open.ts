@@ -16,7 +16,7 @@ import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
-import { type CatalogDeps, type CatalogReading, catalog } from "./engine/catalog.ts";
+import { type CatalogDeps, type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { hear, type Word } from "./engine/hear.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
@@ -46,7 +46,7 @@ import {
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
 import { note } from "./engine/note.ts";
 import { plan } from "./engine/plan.ts";
-import type { Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
+import type { Catalog, Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
 import {
@@ -226,6 +226,7 @@ export async function openKnack({
     clock,
     prefixOf: async (root) => settingsFor(home, root).prefix,
   };
+  const catalog: Catalog = { roots: rootsOn({ home: userHome(env), env }), read: readRoots };
   const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
@@ -353,9 +354,9 @@ export async function openKnack({
     },
     catalog: async ({ cwd, known } = {}) => {
       const { id, root } = identify(cwd ?? null, null, cwd === undefined ? null : await checkouts.of(cwd));
-      return catalog({
+      return catalogue({
         store,
-        catalog: { roots: rootsOn({ home: userHome(env), env }), read: readRoots },
+        catalog,
         here: root === null ? undefined : { id, root },
         ...(known ? { known } : {}),
       });

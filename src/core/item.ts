@@ -137,24 +137,15 @@ function before(a: ItemFile, b: ItemFile): number {
 }
 
 function twoTexts([first, ...rest]: readonly [Found, ...Found[]]): ItemProblem[] {
+  // A draft waits for a person to say which it is to be.
   return rest
-    .filter(({ item }) => item.hash !== first.item.hash)
+    .filter(({ item }) => item.hash !== first.item.hash && !item.draft)
     .map(({ path, item }) => ({
       path,
       severity: "warning",
       message: `There are two texts of the ${item.kind} "${item.name}": ${first.path} goes before this one.`,
       hint: "Make them one, or give one of them another name.",
     }));
-}
-
-/** What is in the library by a reading and by what was known before of what it could not read. */
-export function withUnread(known: readonly Item[], { items, unread }: Catalogued): Item[] {
-  const kept = known.filter(({ path }) => unread.some((part) => isWithin(part, path)));
-  return [...new Map([...items, ...kept].map((item) => [item.id, item])).values()];
-}
-
-function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`) || path.startsWith(`${folder}\\`);
 }
 
 function byPath(a: ItemProblem, b: ItemProblem): number {

@@ -11,6 +11,8 @@ export interface CatalogDeps {
   readonly known?: (path: string) => ItemFile | undefined;
   /** The project that somebody is in, which belongs to it though nothing was learned there yet. */
   readonly here?: Place | undefined;
+  /** The projects of gaps, by the gaps' ids: their drafts are for those who asked. */
+  readonly gaps?: ReadonlyMap<string, string>;
 }
 
 interface Place {
@@ -26,31 +28,25 @@ export interface CatalogReading extends Catalogued {
 }
 
 /** Everything that agents can be given by name: the person's, that of the latest projects, and Knack's drafts. */
-export async function catalog({ store, catalog, known, here }: CatalogDeps): Promise<CatalogReading> {
-  const projects = await latestProjects(store, here);
+export async function catalog(deps: CatalogDeps): Promise<CatalogReading> {
+  const { store, catalog, known, here } = deps;
   const { kept } = await historyOf(store);
-  const places = await catalog.roots(projects);
-  const {
-    files,
-    problems: besides,
-    unread,
-  } = await catalog.read([...places.roots, ...(await draftRoots(store, kept))], known);
+  const skills = kept.filter(({ kind }) => kind === "skill");
+  const places = await catalog.roots(await latestProjects(deps));
+  const read = await catalog.read([...places.roots, ...(await draftRoots(deps, skills))], known);
+  const files = withSources(read.files, skills);
   const { items, problems } = itemsOf(files);
-  const makers = new Map(kept.filter(isSkill).map(({ path, instinct }) => [path, instinct]));
   return {
     files,
     here: here?.id ?? null,
-    items: items.map((item) => {
-      const source = [item.path, ...item.copies].map((path) => makers.get(folderOf(path))).find(Boolean);
-      return source === undefined ? item : { ...item, source, owner: "learned" };
-    }),
-    problems: [...places.problems, ...besides, ...problems],
-    unread: [...places.unread, ...unread],
+    items,
+    problems: [...places.problems, ...read.problems, ...problems],
+    unread: [...new Set([...places.unread, ...read.unread])],
   };
 }
 
 /** Where somebody is, and the projects that were worked in last. */
-async function latestProjects(store: Store, here: Place | undefined): Promise<Place[]> {
+async function latestProjects({ store, here }: CatalogDeps): Promise<Place[]> {
   const known = (await store.projects.list())
     .sort((a, b) => b.lastAt - a.lastAt || (a.id < b.id ? -1 : 1))
     .flatMap(({ id, root }) => (root === null || id === here?.id ? [] : [{ id, root }]));
@@ -58,8 +54,8 @@ async function latestProjects(store: Store, here: Place | undefined): Promise<Pl
 }
 
 /** Drafts, each for those whom what it was made of is for. A proposal waits for a person, so it is none. */
-async function draftRoots(store: Store, kept: readonly Kept[]): Promise<ItemRoot[]> {
-  const drafts = kept.filter((one) => isSkill(one) && one.reach === "draft" && !one.proposal);
+async function draftRoots({ store, gaps }: CatalogDeps, skills: readonly Kept[]): Promise<ItemRoot[]> {
+  const drafts = skills.filter(({ reach, proposal }) => reach === "draft" && !proposal);
   const instincts = await store.learning.instincts.get([...new Set(drafts.map(({ instinct }) => instinct))]);
   const realms = new Map(
     instincts.map(({ id, scope, project }) => [id, scope === "user" ? "user" : project]),
@@ -68,7 +64,7 @@ async function draftRoots(store: Store, kept: readonly Kept[]): Promise<ItemRoot
     path,
     kind: "skill",
     form: "package",
-    realm: realms.get(instinct) ?? "user",
+    realm: realms.get(instinct) ?? gaps?.get(instinct) ?? "user",
     // What anybody put into an agent's folder goes before what only Knack has.
     rank: Number.MAX_SAFE_INTEGER,
     prefix: "",
@@ -77,8 +73,15 @@ async function draftRoots(store: Store, kept: readonly Kept[]): Promise<ItemRoot
   }));
 }
 
-function isSkill({ kind }: Kept): boolean {
-  return kind === "skill";
+/** Says of each file that Knack wrote what it was made of: the ledger knows better than the file. */
+function withSources(files: readonly ItemFile[], skills: readonly Kept[]): ItemFile[] {
+  const sources = new Map(skills.map(({ path, instinct }) => [path, instinct]));
+  return files.map((file) => {
+    const source = sources.get(folderOf(file.path)) ?? sources.get(folderOf(file.real)) ?? null;
+    const { item } = file;
+    if (item === null || item.source === source) return file;
+    return { ...file, item: { ...item, source, owner: source === null ? item.owner : "learned" } };
+  });
 }
 
 function folderOf(path: string): string {
