@@ -47,7 +47,7 @@ export function readItem(
   if (front.code === "front-matter-missing" && kind !== "skill")
     return told(new Map(), withoutBlankEnds(text.replace(/^\ufeff/, "")), []);
   const lenient = front.code === "front-matter-broken" ? linesOf(text) : null;
-  if (lenient === null || !lenient.front.get("description")?.[0])
+  if (lenient === null || (kind === "skill" && wordsOf(lenient.front, "description") === ""))
     return { text: null, remarks: [remarkOf(front)] };
   return told(lenient.front, lenient.body, [{ ...remarkOf(front), severity: "warning" }]);
 }
