@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, realpathSync } from "node:fs";
 import { agents } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
+import { rootsOn } from "./agents/roots.ts";
 import { homeOf, userHome } from "./config.ts";
 import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
@@ -15,6 +16,7 @@ import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
+import { type CatalogDeps, type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { hear, type Word } from "./engine/hear.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
@@ -44,7 +46,7 @@ import {
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
 import { note } from "./engine/note.ts";
 import { plan } from "./engine/plan.ts";
-import type { Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
+import type { Catalog, Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
 import {
@@ -59,6 +61,7 @@ import {
 import { inspect, renew, type SnapshotState } from "./engine/snapshot.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
 import { type Tally, tally } from "./engine/tally.ts";
+import { readRoots } from "./library/catalog.ts";
 import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
@@ -161,6 +164,8 @@ export interface Knack {
   changes(): Promise<KeptChange[]>;
   /** The skills in the agents' folders, for this project and for the person. */
   skills(root?: string | null): Promise<{ folder: string; listing: Listing }[]>;
+  /** Everything that agents can be given by name, here, in the latest projects and everywhere, and Knack's drafts. */
+  catalog(options?: { cwd?: string; known?: CatalogDeps["known"] }): Promise<CatalogReading>;
   events(session: SessionView): Promise<Event[]>;
   /** The same, a few at a time. */
   eachEvent(session: SessionView): AsyncIterable<Event>;
@@ -221,6 +226,7 @@ export async function openKnack({
     clock,
     prefixOf: async (root) => settingsFor(home, root).prefix,
   };
+  const catalog: Catalog = { roots: rootsOn({ home: userHome(env), env }), read: readRoots };
   const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
@@ -345,6 +351,15 @@ export async function openKnack({
       return Promise.all(
         all.map(async (place) => ({ folder: place.folder, listing: await library.list(place) })),
       );
+    },
+    catalog: async ({ cwd, known } = {}) => {
+      const { id, root } = identify(cwd ?? null, null, cwd === undefined ? null : await checkouts.of(cwd));
+      return catalogue({
+        store,
+        catalog,
+        here: root === null ? undefined : { id, root },
+        ...(known ? { known } : {}),
+      });
     },
     events: (session) => eventsOf(store, session),
     eachEvent: (session) => eachEvent(store, session),

@@ -327,6 +327,22 @@ export const policy = {
     /** Pieces of evidence that a learned skill shows, the newest; the rest are counted. */
     evidence: 5,
   },
+  library: {
+    /** Projects whose skills are looked for: those that were worked in last. */
+    projects: 40,
+    /** Bytes of a file; no agent is given more, so a longer one is told of and not read. */
+    fileBytes: 1_000_000,
+    /** Folders below a root that are looked into: agents' trees are shallow, and a deep one is something else. */
+    depth: 4,
+    /** Things in one folder that are looked at; what is beyond was not put there by hand. */
+    entries: 50_000,
+    /** Files that are read at once. */
+    atOnce: 16,
+    /** Characters of a description that is taken from the text, where the front matter has none. */
+    descriptionChars: 200,
+    /** Characters of a name. */
+    nameChars: 128,
+  },
   rule: {
     /** Characters of one rule line. */
     chars: 300,

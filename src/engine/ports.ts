@@ -1,6 +1,7 @@
 import type { Change, Reach } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
+import type { ItemFile, ItemKind, ItemProblem } from "../core/item.ts";
 import type { Json } from "../core/json.ts";
 import type { EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Gist, Search } from "../core/likeness.ts";
@@ -394,6 +395,51 @@ export interface RulesPlace {
   readonly path: string;
   readonly root: string;
   readonly named: boolean;
+}
+
+/** Where an agent looks for things of one kind. */
+export interface ItemRoot {
+  /** A folder; with the form `package` the package itself. */
+  readonly path: string;
+  readonly kind: ItemKind;
+  /** `packages`: folders with a `SKILL.md`. `markdown` and `toml`: files, also in folders below. */
+  readonly form: "packages" | "package" | "markdown" | "toml";
+  /** Whom its things are for: a project, or "user". */
+  readonly realm: string;
+  /** Of two things of one name in a realm, the one of the lower rank goes before. */
+  readonly rank: number;
+  /** What agents put before the names: a plugin's with a colon, mostly nothing. */
+  readonly prefix: string;
+  /** Who made what is in it; null where the files themselves tell. */
+  readonly owner: Owner | null;
+  readonly draft: boolean;
+}
+
+/** Where agents look, as far as their own files tell which plugins are on. */
+export interface ItemRoots {
+  readonly roots: readonly ItemRoot[];
+  readonly problems: readonly ItemProblem[];
+  /** What could not be looked at, so that nothing is known about it. */
+  readonly unread: readonly string[];
+}
+
+/**
+ * The skills, commands and agents on this machine, read only. Nothing here throws for what the disk holds or refuses:
+ * what is broken is a problem, and of what could not be read, `unread` has the path.
+ */
+export interface Catalog {
+  /** Where agents look for things of the person and of these projects. */
+  roots(projects: readonly { readonly id: string; readonly root: string }[]): Promise<ItemRoots>;
+  /** Every file in these roots. One that `known` has with the same stamp is not read again. */
+  read(
+    roots: readonly ItemRoot[],
+    known?: (path: string) => ItemFile | undefined,
+  ): Promise<{
+    readonly files: readonly ItemFile[];
+    /** What is wrong besides the files: folders, links. */
+    readonly problems: readonly ItemProblem[];
+    readonly unread: readonly string[];
+  }>;
 }
 
 /** Every version of a package that Knack ever replaced. What was kept is never changed. */
