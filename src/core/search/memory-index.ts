@@ -11,9 +11,10 @@ export interface Indexed {
 
 /** An index in memory, of entries numbered in the order they are given in. */
 export function indexOf(items: readonly Indexed[]): Index {
-  const found = new Map<string, { entries: number[]; counts: Uint8Array[] }>();
   const lengths = new Uint16Array(items.length * fields.length);
   const totals = fields.map(() => 0);
+  const terms = new Map<string, number[]>();
+  const pool = new Pool();
   for (const [number, { entry }] of items.entries()) {
     const of = termCounts(entry);
     for (const [field, length] of of.lengths.entries()) {
@@ -21,37 +22,56 @@ export function indexOf(items: readonly Indexed[]): Index {
       totals[field] = (totals[field] as number) + length;
     }
     for (const [term, counts] of of.counts) {
-      const postings = found.get(term) ?? { entries: [], counts: [] };
-      if (postings.entries.length === 0) found.set(term, postings);
-      postings.entries.push(number);
-      postings.counts.push(counts);
+      const places = terms.get(term);
+      const place = pool.add(number, counts);
+      if (places) places.push(place);
+      else terms.set(term, [place]);
     }
   }
-  const packed = new Map<string, Postings>();
-  for (const [term, { entries, counts }] of found)
-    packed.set(term, {
-      size: entries.length,
-      entries: Uint32Array.from(entries),
-      counts: inOne(counts),
-    });
   const at = (number: number): Indexed => items[number] as Indexed;
   return {
     size: items.length,
     numbers: items.length,
     totals,
-    postings: (term) => packed.get(term) ?? null,
+    postings: (term) => {
+      const places = terms.get(term);
+      return places ? pool.postings(places) : null;
+    },
     length: (number, field) => lengths[number * fields.length + field] as number,
     realm: (number) => at(number).realm,
     card: (number) => cardOf(at(number)),
   };
 }
 
-function cardOf({ entry, load, uses }: Indexed): Card {
-  return { id: entry.id, name: entry.name, description: entry.description, load, uses };
+/** All counts in one piece: millions of small arrays would take longer to collect than to fill. */
+class Pool {
+  private readonly entries: number[] = [];
+  private counts = new Uint8Array(1 << 16);
+
+  add(entry: number, counts: Uint8Array): number {
+    const place = this.entries.push(entry) - 1;
+    const start = place * fields.length;
+    if (start + fields.length > this.counts.length) {
+      const larger = new Uint8Array(this.counts.length * 2);
+      larger.set(this.counts);
+      this.counts = larger;
+    }
+    this.counts.set(counts, start);
+    return place;
+  }
+
+  postings(places: readonly number[]): Postings {
+    const entries = new Uint32Array(places.length);
+    const counts = new Uint8Array(places.length * fields.length);
+    for (const [at, place] of places.entries()) {
+      entries[at] = this.entries[place] as number;
+      const start = place * fields.length;
+      counts.set(this.counts.subarray(start, start + fields.length), at * fields.length);
+    }
+    return { size: places.length, entries, counts };
+  }
 }
 
-function inOne(counts: readonly Uint8Array[]): Uint8Array {
-  const one = new Uint8Array(counts.length * fields.length);
-  for (const [at, of] of counts.entries()) one.set(of, at * fields.length);
-  return one;
+function cardOf({ entry, load, uses }: Indexed): Card {
+  return { id: entry.id, name: entry.name, description: entry.description, load, uses };
 }

@@ -1,6 +1,8 @@
+import { simplified } from "./han.ts";
+
 /**
  * The terms of a text in order, the same for what is searched and for what is asked: words in lower case without
- * accents, the parts of a compound and the compound in one, and pairs of characters where no spaces part words.
+ * accents, one and many alike, the parts of a compound and the compound in one, and pairs of characters where no spaces part words.
  * Small change of English is left out. One pass over the characters: no text is slow.
  */
 export function tokensOf(text: string): string[] {
@@ -94,7 +96,16 @@ function isNumber(word: string): boolean {
 function keep(word: string, tokens: string[]): void {
   if (word === "" || word.length > longest || small.has(word)) return;
   if (isNumber(word) && (word.length === 1 || word.length > 4)) return;
-  tokens.push(word);
+  tokens.push(singular(word));
+}
+
+/** `queries` and `query` are one term; `status` and `class` are not plurals. */
+function singular(word: string): string {
+  const last = word.length - 1;
+  if (last < 3 || word.charCodeAt(last) !== 115) return word;
+  const before = word[last - 1] as string;
+  if ("sui".includes(before) || before < "a" || before > "z") return word;
+  return last > 3 && word.endsWith("ies") ? `${word.slice(0, -3)}y` : word.slice(0, last);
 }
 
 /** Without accents, possessives and apostrophes. */
@@ -112,16 +123,19 @@ function folded(word: string): string {
 /** Pairs of characters overlap, so that where a word begins need not be known. */
 function readUnspaced(text: string, start: number, tokens: string[]): number {
   let end = start;
-  while (end < text.length && kindAt(text, end) === "unspaced") end++;
-  if (end === start + 1) tokens.push(text.slice(start, end));
-  for (let at = start; at + 1 < end; at++)
+  let before = "";
+  for (; end < text.length && kindAt(text, end) === "unspaced"; end++) {
+    const character = simplified(text[end] as string);
     // Two signs of Hiragana are grammar more often than a word.
-    if (!isHiragana(text.charCodeAt(at)) || !isHiragana(text.charCodeAt(at + 1)))
-      tokens.push(text.slice(at, at + 2));
+    if (before !== "" && !(isHiragana(before) && isHiragana(character))) tokens.push(before + character);
+    before = character;
+  }
+  if (end === start + 1) tokens.push(before);
   return end;
 }
 
-function isHiragana(code: number): boolean {
+function isHiragana(character: string): boolean {
+  const code = character.charCodeAt(0);
   return code >= 0x3041 && code <= 0x3096;
 }
 
