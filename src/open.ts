@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { agents } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
@@ -8,15 +9,18 @@ import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
 import type { EntryOf, ProjectFold } from "./core/ledger.ts";
+import { policy } from "./core/policy.ts";
 import { identify } from "./core/project.ts";
 import type { Question } from "./core/question.ts";
 import { homeIn, type Match } from "./core/recall.ts";
 import { redact } from "./core/redact.ts";
+import { contextOf } from "./core/search/context.ts";
 import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogDeps, type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
+import { type Found, find } from "./engine/find.ts";
 import { hear, type Word } from "./engine/hear.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
@@ -46,9 +50,19 @@ import {
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
 import { note } from "./engine/note.ts";
 import { plan } from "./engine/plan.ts";
-import type { Catalog, Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
+import type {
+  Catalog,
+  Clock,
+  IndexFound,
+  KeptChange,
+  KeptFinding,
+  Listing,
+  Redactor,
+  Store,
+} from "./engine/ports.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
+import type { Reindexed } from "./engine/reindex.ts";
 import {
   decidedByUndo,
   planAccepts,
@@ -60,6 +74,7 @@ import {
 } from "./engine/shelf.ts";
 import { inspect, renew, type SnapshotState } from "./engine/snapshot.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
+import { stock } from "./engine/stock.ts";
 import { type Tally, tally } from "./engine/tally.ts";
 import { readRoots } from "./library/catalog.ts";
 import { createLibrary } from "./library/index.ts";
@@ -69,6 +84,8 @@ import { createRedactor } from "./redaction/secretlint.ts";
 import { settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
+import { indexFilesIn } from "./store/index-files.ts";
+import { itemCacheAt } from "./store/item-cache.ts";
 import { snapshotAt } from "./store/snapshot-file.ts";
 import { ledgerAt, openCopy, openScratch, openSqlite } from "./store/sqlite.ts";
 
@@ -100,6 +117,12 @@ export interface Knack {
   ): Promise<Learned>;
   /** What is known about a failure, a call or a text, asked in this folder. */
   recall(question: Question, cwd?: string): Promise<Match[]>;
+  /** What the library has for a text, asked in this folder: the best few, the best first. */
+  find(text: string, cwd?: string): Promise<Found[]>;
+  /** Brings the index of the library up to date; null while another process is at it. */
+  stock(options?: { readonly anew?: boolean }): Promise<Reindexed | null>;
+  /** What is in the place of that index. */
+  index(): IndexFound;
   /** What a history of sessions would have gained from what it teaches; nothing of it is kept. */
   backtest(
     sessions: readonly SessionView[],
@@ -227,6 +250,7 @@ export async function openKnack({
     prefixOf: async (root) => settingsFor(home, root).prefix,
   };
   const catalog: Catalog = { roots: rootsOn({ home: userHome(env), env }), read: readRoots };
+  const index = indexFilesIn(dirname(home.snapshot));
   const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
@@ -264,6 +288,34 @@ export async function openKnack({
       const { id } = identify(cwd, null, await checkouts.of(cwd));
       return recall(store, question, { project: id, home: homeIn(cwd), unasked: false, now: clock.now() });
     },
+    find: async (text, cwd = process.cwd()) => {
+      const { id } = identify(cwd, null, await checkouts.of(cwd));
+      const look = () =>
+        index.look((parts) => find(parts, text, { project: id, context: contextOf(namesIn(cwd)) }));
+      try {
+        const found = look();
+        if (found !== null) return found;
+      } catch {
+        index.condemn();
+      }
+      await knack.stock();
+      return look() ?? [];
+    },
+    stock: async ({ anew = false } = {}) => {
+      const giveUp = clock.now() + policy.library.waitMs;
+      while (!(await knack.claim("library", clock.now() + policy.library.leaseMs))) {
+        if (clock.now() > giveUp) return null;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      try {
+        if (anew) index.condemn();
+        index.sweep(clock.now());
+        return await stock({ store, catalog, index, cache: itemCacheAt(join(home.cache, "library.json")) });
+      } finally {
+        await knack.giveBack("library");
+      }
+    },
+    index: () => index.check(),
     backtest: async (sessions, options) => {
       const scratch = await openScratch(clock);
       try {
@@ -330,7 +382,10 @@ export async function openKnack({
       return outcomes.filter(({ done, already }) => done && !already);
     },
     hear: (notes) => hear(store, notes),
-    renewSnapshot: async () => renew({ ...publishing, file: snapshotAt(home.snapshot) }, tellingOf(home)),
+    renewSnapshot: async () => {
+      await knack.stock();
+      return renew({ ...publishing, file: snapshotAt(home.snapshot) }, tellingOf(home));
+    },
     snapshot: async () => inspect({ store, file: snapshotAt(home.snapshot) }, tellingOf(home)),
     captured: async () => {
       const { files } = await transcripts.find(present(sessionFolders(env)));
@@ -376,6 +431,15 @@ export async function openKnack({
     },
   };
   return knack;
+}
+
+/** What lies in a folder; nothing where it cannot be told. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** Whether the process that holds a lease still runs. */

@@ -397,6 +397,11 @@ export const policy = {
     descriptionChars: 200,
     /** Characters of a name. */
     nameChars: 128,
+    /** Prompts in which something was of use that it is found by, the latest. */
+    prompts: 12,
+    /** Milliseconds for which one process may be at the index, and for which another waits for it. */
+    leaseMs: 60_000,
+    waitMs: 3_000,
   },
   rule: {
     /** Characters of one rule line. */

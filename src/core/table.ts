@@ -25,8 +25,8 @@ const preamble = magic.length + 16;
 const slotBytes = 16;
 /** Before the bytes of a value stands its key, and before that how many bytes the key has. */
 const keySize = 4;
-/** Slots that are read at once; hashes are spread evenly, so one look is mostly enough. */
-const page = 1_024;
+/** Slots that are read at once. */
+const page = 512;
 
 /** The bytes of a table. A value is anything that JSON knows, or a run of bytes. */
 export function layOut(head: unknown, entries: ReadonlyMap<string, unknown>): Uint8Array[] {
@@ -106,8 +106,15 @@ export function openTable(read: ReadAt): Table {
   const sizes = viewOf(start.subarray(magic.length));
   const [headLength, headSum, count] = [sizes.getUint32(0), sizes.getUint32(4), sizes.getUint32(8)];
   const slotsAt = preamble + headLength;
-  const slots = (from: number, most: number) =>
-    viewOf(exactly(slotsAt + from * slotBytes, Math.min(most, count - from) * slotBytes));
+  const pages = new Map<number, DataView>();
+  const pageAt = (n: number): DataView => {
+    const known = pages.get(n);
+    if (known) return known;
+    const from = n * page;
+    const some = viewOf(exactly(slotsAt + from * slotBytes, Math.min(page, count - from) * slotBytes));
+    pages.set(n, some);
+    return some;
+  };
   const rowAt = (slot: DataView, at: number): readonly [string, Uint8Array] => {
     const row = summed(slot.getUint32(at + 4), slot.getUint32(at + 8), slot.getUint32(at + 12));
     const end = keySize + viewOf(row).getUint32(0);
@@ -115,7 +122,7 @@ export function openTable(read: ReadAt): Table {
   };
   const bytes = (key: string): Uint8Array | undefined => {
     const hash = hashOf(key);
-    for (const [slot, at] of slotsOf(hash, count, slots)) {
+    for (const [slot, at] of slotsOf(hash, count, pageAt)) {
       // Two keys may have one hash.
       const [name, content] = rowAt(slot, at);
       if (name === key) return content;
@@ -130,53 +137,32 @@ export function openTable(read: ReadAt): Table {
       return content === undefined ? undefined : JSON.parse(decoder.decode(content));
     },
     entries: function* () {
-      for (let from = 0; from < count; from += page) {
-        const some = slots(from, page);
+      for (let n = 0; n * page < count; n++) {
+        const some = pageAt(n);
         for (let at = 0; at < some.byteLength; at += slotBytes) yield rowAt(some, at);
       }
     },
   };
 }
 
-/** The slots with a hash, each as a piece of the index and a place in it; only the pieces around them are read. */
+/** The slots with a hash, each as a page of the index and a place in it; only the pages around them are read. */
 function* slotsOf(
   hash: number,
   count: number,
-  read: (from: number, most: number) => DataView,
+  pageAt: (n: number) => DataView,
 ): Generator<readonly [DataView, number]> {
-  // Between these two, the first inclusive, stands the first slot that is not below.
-  let [low, high] = [0, count];
-  let guess = Math.floor((hash / 2 ** 32) * count);
-  while (low < high) {
-    const from = Math.max(low, Math.min(guess - page / 2, high - page));
-    const some = read(from, Math.min(page, high - from));
-    const size = some.byteLength / slotBytes;
-    const first = firstAtLeast(hash, size, (n) => some.getUint32(n * slotBytes));
-    if (first === 0 && from > low) {
-      high = from;
-      guess = from - page / 2;
-    } else if (first === size && from + size < high) {
-      low = from + size;
-      guess = low + page / 2;
-    } else return yield* runFrom(hash, from, some, first * slotBytes, count, read);
+  const pages = Math.ceil(count / page);
+  // Hashes are spread evenly, so the first guess is mostly right or next to it.
+  let n = Math.max(0, Math.min(pages - 1, Math.floor(((hash / 2 ** 32) * count) / page)));
+  while (n > 0 && pageAt(n).getUint32(0) >= hash) n--;
+  for (; n < pages; n++) {
+    const some = pageAt(n);
+    const first = firstAtLeast(hash, some.byteLength / slotBytes, (at) => some.getUint32(at * slotBytes));
+    for (let at = first * slotBytes; at < some.byteLength; at += slotBytes) {
+      if (some.getUint32(at) !== hash) return;
+      yield [some, at];
+    }
   }
-}
-
-/** The slots with a hash, from a place in a piece of the index on; they may go on in the next piece. */
-function* runFrom(
-  hash: number,
-  from: number,
-  some: DataView,
-  place: number,
-  count: number,
-  read: (from: number, most: number) => DataView,
-): Generator<readonly [DataView, number]> {
-  for (let at = place; at < some.byteLength; at += slotBytes) {
-    if (some.getUint32(at) !== hash) return;
-    yield [some, at];
-  }
-  const next = from + some.byteLength / slotBytes;
-  if (next < count) yield* runFrom(hash, next, read(next, page), 0, count, read);
 }
 
 function viewOf(bytes: Uint8Array): DataView {

@@ -461,12 +461,19 @@ export interface IndexFiles {
   look<Result>(look: (parts: readonly IndexPart[]) => Result): Result | null;
   /** Says which segments make up the index from now on, those that are new with what is in them. */
   save(parts: readonly (Omit<IndexPart, "segment"> | { readonly laid: Laid })[]): void;
+  /** What is there, looked at from the first byte to the last. */
+  check(): IndexFound;
   /** Takes away segments that have not counted for a while. */
   sweep(now: number): void;
   /** Somebody has met damage: whoever writes next makes everything anew. */
   condemn(): void;
   isCondemned(): boolean;
 }
+
+export type IndexFound =
+  | { readonly found: "index"; readonly entries: number }
+  | { readonly found: "nothing" }
+  | { readonly found: "damaged"; readonly because: string };
 
 export interface IndexPart extends Part {
   /** The name of its file. */

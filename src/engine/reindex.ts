@@ -18,12 +18,11 @@ export function reindex(
   wanted: readonly Filed[],
   stays: (id: string) => boolean = () => false,
 ): Reindexed {
-  const known = knownIn(files);
-  if (known === null) {
+  const marks = marksIn(files);
+  if (marks === null) {
     files.save([{ laid: segmentOf(inOrder(wanted)) }]);
     return { added: wanted.length, removed: 0, rebuilt: true };
   }
-  const marks = new Map(known.flatMap(({ live }) => live));
   const there = new Set(wanted.map(({ entry }) => entry.id));
   const changed = wanted.filter(({ entry, mark }) => marks.get(entry.id) !== mark);
   const removed = [...marks.keys()].filter((id) => !there.has(id) && !stays(id));
@@ -74,12 +73,13 @@ const growth = 4;
 /** The share of a segment that may be gone before it is written anew. */
 const mostGone = 0.25;
 
-/** What an index has; null where it must be made anew. */
-function knownIn(files: IndexFiles): { readonly live: readonly (readonly [string, string])[] }[] | null {
+/** The ids and marks of what an index has; null where it must be made anew. */
+export function marksIn(files: IndexFiles): Map<string, string> | null {
   if (files.isCondemned()) return null;
   try {
-    return files.look((parts) =>
-      parts.map(({ segment, gone }) => ({ live: segment.marks().filter((_, n) => !gone.has(n)) })),
+    return files.look(
+      (parts) =>
+        new Map(parts.flatMap(({ segment, gone }) => segment.marks().filter((_, n) => !gone.has(n)))),
     );
   } catch {
     // Whatever is wrong with it, everything it is made from is at hand.

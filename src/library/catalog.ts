@@ -102,7 +102,7 @@ function itemIn(
     path,
     copies: [],
     hash: digestOf(text),
-    changedAt: Math.round(stats.mtimeMs),
+    changedAt: stats.mtimeMs,
   };
   return { item, remarks: read.remarks };
 }

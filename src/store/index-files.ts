@@ -9,8 +9,8 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type Laid, openSegment } from "../core/search/segment.ts";
-import { layOut, openTable } from "../core/table.ts";
+import { indexOver, type Laid, openSegment } from "../core/search/segment.ts";
+import { faultIn, layOut, openTable } from "../core/table.ts";
 import type { IndexFiles, IndexPart } from "../engine/ports.ts";
 import { readerOf } from "./snapshot-file.ts";
 import { jsonBytes, writeWhole } from "./whole-file.ts";
@@ -37,22 +37,22 @@ export function indexFilesIn(folder: string): IndexFiles {
     const text = textAt(list);
     return text === null ? null : (JSON.parse(text) as Contents);
   };
-  return {
+  const files: IndexFiles = {
     look: (look) => {
       const there = contents();
       if (there === null || there.version !== version) return null;
-      const files: number[] = [];
+      const open: number[] = [];
       try {
         const parts = there.parts.map(({ file, bytes, gone }): IndexPart => {
           const handle = openSync(join(folder, file), "r");
-          files.push(handle);
+          open.push(handle);
           const { size } = fstatSync(handle);
           if (size !== bytes) throw new Error("the index is cut short");
           return { file, segment: openSegment(openTable(readerOf(handle, size))), gone: new Set(gone) };
         });
         return look(parts);
       } finally {
-        for (const handle of files) closeSync(handle);
+        for (const handle of open) closeSync(handle);
       }
     },
     save: (parts) => {
@@ -65,6 +65,21 @@ export function indexFilesIn(folder: string): IndexFiles {
       });
       writeWhole(list, jsonBytes({ version, parts: next } satisfies Contents));
       rmSync(condemned, { force: true });
+    },
+    check: () => {
+      try {
+        const entries = files.look((parts) => indexOver(parts).size);
+        if (entries === null) return { found: "nothing" };
+        for (const { file } of contents()?.parts ?? []) {
+          const because = faultIn(readFileSync(join(folder, file)));
+          if (because !== null) return { found: "damaged", because };
+        }
+        return files.isCondemned()
+          ? { found: "damaged", because: "a hook could not read it" }
+          : { found: "index", entries };
+      } catch (error) {
+        return { found: "damaged", because: error instanceof Error ? error.message : String(error) };
+      }
     },
     sweep: (now) => {
       if (!existsSync(folder)) return;
@@ -79,6 +94,7 @@ export function indexFilesIn(folder: string): IndexFiles {
     condemn: () => writeWhole(condemned, []),
     isCondemned: () => existsSync(condemned),
   };
+  return files;
 }
 
 const segmentName = /^library-\w+\.table$/;

@@ -37,7 +37,7 @@ export function indexOf(items: readonly Indexed[]): Index {
       const places = terms.get(term);
       return places ? pool.postings(places) : null;
     },
-    length: (number, field) => lengths[number * fields.length + field] as number,
+    lengths: () => lengths,
     realm: (number) => at(number).realm,
     card: (number) => cardOf(at(number)),
   };

@@ -129,6 +129,7 @@ function basesOf(index: Index, sought: readonly Sought[], { search }: Policy): F
   const { weights, lengths } = fieldNumbers(search);
   const means = index.totals.map((total) => Math.max(1, total / Math.max(1, index.size)));
   const wide = fields.length;
+  const own = index.lengths();
   for (const { postings, value } of sought) {
     if (!postings) continue;
     const { entries, counts, size } = postings;
@@ -140,7 +141,7 @@ function basesOf(index: Index, sought: readonly Sought[], { search }: Policy): F
         const weight = weights[field] as number;
         if (count === 0 || weight === 0) continue;
         const long = lengths[field] as number;
-        const length = index.length(entry, field) / (means[field] as number);
+        const length = (own[entry * wide + field] as number) / (means[field] as number);
         frequency += (weight * count) / (1 - long + long * length);
       }
       if (frequency > 0)

@@ -12,8 +12,8 @@ export interface LibraryCard extends Card {
   /** What Knack made it of; null for what others made. */
   readonly source: string | null;
   readonly path: string;
-  /** Of the text that was indexed. */
-  readonly hash: string;
+  /** When its file was last changed before it was indexed: changed since, it may say something else. */
+  readonly changedAt: number;
   /** Whether its text may be put before an agent unasked. */
   readonly harmless: boolean;
 }
@@ -68,11 +68,12 @@ export function merged(parts: readonly Part[]): Laid {
   const lengths: number[] = [];
   for (const { segment, gone } of parts) {
     const numbers = new Int32Array(segment.entries).fill(-1);
+    const own = segment.lengths();
     segment.marks().forEach(([, mark], n) => {
       if (gone.has(n)) return;
       numbers[n] = cards.length;
       cards.push({ card: segment.card(n), mark });
-      for (let field = 0; field < fields.length; field++) lengths.push(segment.length(n, field));
+      lengths.push(...own.subarray(n * fields.length, (n + 1) * fields.length));
     });
     for (const [term, { size, entries, counts }] of segment.terms())
       for (let at = 0; at < size; at++) {
@@ -203,7 +204,7 @@ export interface Segment {
   postings(term: string): Postings | null;
   /** Every term with where it stands. */
   terms(): Iterable<readonly [string, Postings]>;
-  length(entry: number, field: number): number;
+  lengths(): Uint16Array;
   realm(entry: number): string;
   card(entry: number): LibraryCard;
 }
@@ -224,22 +225,22 @@ export function openSegment(table: Table): Segment {
       for (const [key, bytes] of table.entries())
         if (key.startsWith(termKey)) yield [key.slice(termKey.length), readPostings(bytes)];
     },
-    length: (entry, field) => lengths(entry * fields.length + field),
-    realm: (entry) => realms[realmOf(entry)] ?? "",
+    lengths,
+    realm: (entry) => realms[realmOf()[entry] ?? -1] ?? "",
     card: (entry) => table.get(`card ${entry}`) as LibraryCard,
   };
 }
 
-/** Numbers of two bytes, read when the first of them is asked for. */
-function column(table: Table, key: string, size: number): (at: number) => number {
-  let view: DataView | null = null;
-  return (at) => {
-    if (view === null) {
-      const bytes = table.bytes(key);
-      if (bytes?.length !== size * 2) throw new Error("the index is damaged");
-      view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    }
-    return view.getUint16(at * 2, true);
+/** Numbers of two bytes, read when they are first asked for. */
+function column(table: Table, key: string, size: number): () => Uint16Array {
+  let numbers: Uint16Array | null = null;
+  return () => {
+    if (numbers !== null) return numbers;
+    const bytes = table.bytes(key);
+    if (bytes?.length !== size * 2) throw new Error("the index is damaged");
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    numbers = Uint16Array.from({ length: size }, (_, at) => view.getUint16(at * 2, true));
+    return numbers;
   };
 }
 
@@ -255,6 +256,7 @@ export interface LibraryIndex extends Index {
 }
 
 export function indexOver(parts: readonly Part[]): LibraryIndex {
+  let lengths: Uint16Array | null = null;
   let numbers = 0;
   const placed = parts.map((part) => {
     const from = numbers;
@@ -279,10 +281,7 @@ export function indexOver(parts: readonly Part[]): LibraryIndex {
       const [only = null] = found;
       return found.length < 2 ? only : joined(found);
     },
-    length: (entry, field) => {
-      const { segment, n } = at(entry);
-      return segment.length(n, field);
-    },
+    lengths: () => (lengths ??= parts.length === 1 ? (parts[0] as Part).segment.lengths() : lengthsOf(parts)),
     realm: (entry) => {
       const { segment, n } = at(entry);
       return segment.realm(n);
@@ -296,8 +295,19 @@ export function indexOver(parts: readonly Part[]): LibraryIndex {
 
 function totalOf({ segment, gone }: Part, field: number): number {
   let total = segment.totals[field] ?? 0;
-  for (const n of gone) total -= segment.length(n, field);
+  for (const n of gone) total -= segment.lengths()[n * fields.length + field] as number;
   return total;
+}
+
+function lengthsOf(parts: readonly Part[]): Uint16Array {
+  const all = parts.map(({ segment }) => segment.lengths());
+  const joined = new Uint16Array(all.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const own of all) {
+    joined.set(own, at);
+    at += own.length;
+  }
+  return joined;
 }
 
 /** What is there of a list, with the numbers of the whole index. */
