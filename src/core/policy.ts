@@ -285,9 +285,11 @@ export const policy = {
     /** Terms of a query that are looked up, those that say most. */
     terms: 60,
     /** The power of how rare a term is: below 1, a rare word that stands there by chance does not outvote the rest. */
-    rarity: 0.8,
+    rarity: 0.75,
     /** Occurrences, weighted by field, at which a term counts half of what it can. */
-    saturation: 4,
+    saturation: 6,
+    /** What body and headings count on their own, beside all fields together. */
+    text: 0.3,
     /** What an occurrence counts in each field, and how much it loses where the field is longer than others. */
     fields: {
       name: { weight: 6, length: 0.3 },
@@ -295,17 +297,20 @@ export const policy = {
       when: { weight: 3, length: 0.2 },
       unfit: { weight: 0, length: 0 },
       headings: { weight: 1, length: 0.2 },
-      body: { weight: 1, length: 0.75 },
+      body: { weight: 0.5, length: 0.75 },
       tags: { weight: 3, length: 0.3 },
       prompts: { weight: 4, length: 0.3 },
     },
     /** Entries that are looked at closely. */
-    candidates: 60,
+    candidates: 50,
     /** Characters of a description that are looked at closely. */
     descriptionChars: 1_200,
     /** Share of a quoted phrase from which it was said. */
     phraseShare: 0.6,
-    /** What each sign adds to the score. */
+    /**
+     * What each sign adds to the score: fitted to queries with known answers, held near the first of them, so that no
+     * sign can turn the order around.
+     */
     weights: {
       base: 1,
       covered: 0,
@@ -319,6 +324,32 @@ export const policy = {
       unfit: 0,
       likeness: 0,
     },
+    /** What each sign adds to the log-odds that a match is right: fitted to libraries of 200 and of 2,000 skills. */
+    gate: {
+      always: -4,
+      base: 0.5,
+      covered: 2,
+      named: 1,
+      quoted: 2,
+      baseLead: 2,
+      coveredLead: 2,
+      namedLead: 0.5,
+      crowd: -0.4,
+    },
+    /** Entries from which a library is a crowd, where what fits well is more often one of several. */
+    crowd: 2_000,
+    /** Probability from which a skill is loaded of a library of `loadSize`, and how much more for ten times as many. */
+    loadFrom: 0.7,
+    loadSize: 200,
+    loadCare: 0.05,
+    /** Entries above which a skill is loaded only if it was of use before, and in how many sessions. */
+    loadUpTo: 3_000,
+    provenUses: 2,
+    /** Probability from which a match is offered, and how many are. */
+    offerFrom: 0.3,
+    offers: 3,
+    /** Words that say why something matched. */
+    reasons: 4,
   },
   show: {
     /** Characters of a lesson that is given whole, and of one in a list. */

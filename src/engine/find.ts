@@ -1,4 +1,4 @@
-import { type Decided, decide } from "../core/search/decide.ts";
+import { decide, type Match } from "../core/search/decide.ts";
 import { queryOf } from "../core/search/query.ts";
 import { type Ranked, rank } from "../core/search/rank.ts";
 import { indexOver, type LibraryCard, type LibraryIndex, type Part } from "../core/search/segment.ts";
@@ -26,13 +26,18 @@ export function find(parts: readonly Part[], text: string, { project, context }:
   const query = queryOf(text, context);
   const realms = new Set([project, "user"]);
   const ranked = withoutShadowed(index, rank(index, query, { realms }));
-  return decide(ranked, query, { size: index.size }).map((decided) => foundOf(index, decided));
+  const { load, offers } = decide(ranked, { size: index.size });
+  return [
+    ...(load === null ? [] : [foundOf(index, load, "load")]),
+    ...offers.map((match) => foundOf(index, match, "offer")),
+  ];
 }
 
-function foundOf(index: LibraryIndex, { match, how, chance, why }: Decided): Found {
+function foundOf(index: LibraryIndex, match: Match, how: Found["how"]): Found {
   const card = index.card(match.entry);
   // A command is the person's to call, and an agent is somebody to give work to: neither is a text to follow.
-  return { card, how: card.kind === "skill" && card.harmless ? how : "offer", chance, why };
+  const isText = card.kind === "skill" && card.harmless;
+  return { card, how: isText ? how : "offer", chance: match.probability, why: match.because };
 }
 
 /** Without what goes by a name that the project has something of its own for. */

@@ -1,6 +1,125 @@
-import type { Query } from "./query.ts";
-import type { Ranked } from "./rank.ts";
-export interface Decided { readonly match: Ranked; readonly how: "load" | "offer"; readonly chance: number; readonly why: string }
-export function decide(ranked: readonly Ranked[], _query: Query, _o: { readonly size: number }): Decided[] {
-  return ranked.slice(0, 3).filter((m) => m.signs.told > 0.4).map((match, n) => ({ match, how: n === 0 && match.card.load === "always" ? "load" : "offer", chance: 0.5, why: match.words.map((w) => w.term).join(" ") }));
+import { policy } from "../policy.ts";
+import { fields } from "./entry.ts";
+import type { Hit, Ranked, Signs } from "./rank.ts";
+
+/** A ranked entry with how likely it is right, and why in words. */
+export interface Match extends Ranked {
+  readonly probability: number;
+  readonly because: string;
+}
+
+/** What becomes of what was found: one is given whole, some are named, or nothing is said. */
+export interface Decision {
+  readonly load: Match | null;
+  readonly offers: readonly Match[];
+}
+
+/** Signs by which a match is judged: its own, and how far it is ahead of the best of the others. */
+export interface GateSigns {
+  readonly base: number;
+  readonly covered: number;
+  readonly named: number;
+  readonly quoted: number;
+  readonly baseLead: number;
+  readonly coveredLead: number;
+  readonly namedLead: number;
+  /** How much larger the library is than those that the numbers were fitted to. */
+  readonly crowd: number;
+}
+
+export type Gate = { readonly [Sign in keyof GateSigns | "always"]: number };
+
+export interface DecideOptions {
+  /** Entries of the library. */
+  readonly size: number;
+  /** What each sign counts, where not as the policy says. */
+  readonly gate?: Gate;
+}
+
+/** Loads the best match where it is likely enough to be right, offers what may be, and is silent about the rest. */
+export function decide(
+  ranked: readonly Ranked[],
+  { size, gate = policy.search.gate }: DecideOptions,
+): Decision {
+  const { offerFrom, offers } = policy.search;
+  const likely = ranked
+    .slice(0, offers + 1)
+    .map((found, at) => matchOf(found, probabilityOf(gateSigns(ranked, at, size), gate)))
+    .filter(({ probability }) => probability >= offerFrom);
+  const load = likely.find((match) => match.card.load === "always") ?? loadable(likely[0], ranked, size);
+  return { load, offers: likely.filter((match) => match !== load).slice(0, offers) };
+}
+
+function loadable(match: Match | undefined, ranked: readonly Ranked[], size: number): Match | null {
+  if (!match || match.entry !== ranked[0]?.entry || match.card.load === "never") return null;
+  const { loadFrom, loadSize, loadCare, loadUpTo, provenUses } = policy.search;
+  if (size > loadUpTo && match.card.uses < provenUses) return null;
+  const care = loadCare * Math.max(0, Math.log10(size / loadSize));
+  return match.probability >= loadFrom + care ? match : null;
+}
+
+/** What a match is judged by; `at` is its rank. */
+export function gateSigns(ranked: readonly Ranked[], at: number, size: number): GateSigns {
+  const own = (ranked[at] as Ranked).signs;
+  const other = ranked[at === 0 ? 1 : 0]?.signs ?? nothing;
+  return {
+    base: own.base,
+    covered: own.covered,
+    named: own.named,
+    quoted: own.quoted,
+    baseLead: own.base - other.base,
+    coveredLead: own.covered - other.covered,
+    namedLead: own.named - other.named,
+    crowd: Math.max(0, Math.log(size / policy.search.crowd)),
+  };
+}
+
+/** What a match that stands alone is compared with. */
+const nothing: Pick<Signs, "base" | "covered" | "named"> = { base: 0, covered: 0, named: 0 };
+
+export function probabilityOf(signs: GateSigns, gate: Gate): number {
+  let odds = gate.always;
+  for (const sign of Object.keys(signs) as (keyof GateSigns)[]) odds += gate[sign] * signs[sign];
+  return 1 / (1 + Math.exp(-odds));
+}
+
+function matchOf(found: Ranked, probability: number): Match {
+  return { ...found, probability, because: reasonFor(found) };
+}
+
+/** Why it matched, as a person would say it. */
+function reasonFor({ words, signs }: Ranked): string {
+  const places = new Map<number, string[]>();
+  for (const { term, field } of joined(words).slice(0, policy.search.reasons))
+    places.set(field, [...(places.get(field) ?? []), `"${term}"`]);
+  const where = [...places]
+    .sort(([a], [b]) => a - b)
+    .map(([field, terms]) => `${terms.join(", ")} in its ${inWords(field)}`);
+  return [...where, `covers ${Math.round(signs.covered * 100)} % of what you asked`].join("; ");
+}
+
+function inWords(field: number): string {
+  const name = fields[field] ?? "body";
+  if (name === "when") return "when-to-use";
+  return name === "prompts" ? "earlier prompts" : name;
+}
+
+/** Pairs of characters that overlap are one word to a reader. */
+function joined(words: readonly Hit[]): Hit[] {
+  const all: Hit[] = [];
+  for (const hit of words) {
+    const isPair = hit.term.length === 2 && hit.term.charCodeAt(0) >= 0x0e00;
+    const at = isPair
+      ? all.findIndex(({ term }) => term.endsWith(hit.term.slice(0, 1)) || term.startsWith(hit.term.slice(1)))
+      : -1;
+    const before = all[at];
+    if (!before) all.push(hit);
+    else {
+      const term = before.term.endsWith(hit.term.slice(0, 1))
+        ? before.term + hit.term.slice(1)
+        : hit.term.slice(0, 1) + before.term;
+      all[at] = { ...before, term };
+    }
+  }
+  return all;
 }

@@ -1,4 +1,4 @@
-import { policy as defaults, type Policy } from "../policy.ts";
+import { type Policy, policy } from "../policy.ts";
 import { type Card, fields, type Index, type Postings } from "./entry.ts";
 import type { Query } from "./query.ts";
 import { signsOf } from "./signs.ts";
@@ -16,7 +16,7 @@ export interface Ranked {
 
 /** What speaks for an entry; shares are of what was asked, weighed by how rare the words are. */
 export interface Signs {
-  /** What its words add up to, field by field. */
+  /** What its words add up to, field by field; its root, since long prompts add up to much. */
   readonly base: number;
   /** Share that it has anywhere. */
   readonly covered: number;
@@ -65,14 +65,15 @@ export interface RankOptions {
   readonly most?: number;
   /** How alike the prompt and each of these are in meaning, from 0 to 1. */
   readonly likeness?: (cards: readonly Card[]) => readonly number[];
-  readonly policy?: Policy;
+  /** What each sign counts, where not as the policy says. */
+  readonly weights?: Weights;
 }
 
 /** The entries that fit a query, best first. What order they were indexed in changes nothing. */
 export function rank(
   index: Index,
   query: Query,
-  { realms, most, likeness, policy = defaults }: RankOptions = {},
+  { realms, most, likeness, weights = policy.search.weights }: RankOptions = {},
 ): Ranked[] {
   const sought = soughtIn(index, query, policy);
   const bases = basesOf(index, sought, policy);
@@ -82,11 +83,15 @@ export function rank(
   const read = signsOf(sought, candidates, cards, policy);
   return read
     .map(({ signs, words }, at): Ranked => {
-      const all = { ...signs, base: bases[candidates[at] as number] as number, likeness: alike[at] ?? 0 };
+      const all = {
+        ...signs,
+        base: Math.sqrt(bases[candidates[at] as number] as number),
+        likeness: alike[at] ?? 0,
+      };
       return {
         entry: candidates[at] as number,
         card: cards[at] as Card,
-        score: scoreOf(all, policy.search.weights),
+        score: scoreOf(all, weights),
         signs: all,
         words,
       };
@@ -123,7 +128,11 @@ function rarity(index: Index, postings: Postings | null): number {
   return Math.log(1 + (index.size - having + 0.5) / (having + 0.5));
 }
 
-/** BM25F: a word counts by its field, less the longer the field is, and each further one less than the one before. */
+/**
+ * BM25F: a word counts by its field, less the longer the field is, and each further one less than the one before.
+ * Body and headings count once more on their own: beside a description that has a word, a body that has it would else
+ * say nothing.
+ */
 function basesOf(index: Index, sought: readonly Sought[], { search }: Policy): Float64Array {
   const bases = new Float64Array(index.numbers);
   const { weights, lengths } = fieldNumbers(search);
@@ -135,21 +144,26 @@ function basesOf(index: Index, sought: readonly Sought[], { search }: Policy): F
     const { entries, counts, size } = postings;
     for (let at = 0; at < size; at++) {
       const entry = entries[at] as number;
-      let frequency = 0;
+      let all = 0;
+      let inText = 0;
       for (let field = 0; field < wide; field++) {
         const count = counts[at * wide + field] as number;
-        const weight = weights[field] as number;
-        if (count === 0 || weight === 0) continue;
+        if (count === 0) continue;
         const long = lengths[field] as number;
-        const length = (own[entry * wide + field] as number) / (means[field] as number);
-        frequency += (weight * count) / (1 - long + long * length);
+        const often =
+          count / (1 - long + (long * (own[entry * wide + field] as number)) / (means[field] as number));
+        all += (weights[field] as number) * often;
+        if (field === bodyAt || field === headingsAt) inText += often;
       }
-      if (frequency > 0)
-        bases[entry] = (bases[entry] as number) + (value * frequency) / (search.saturation + frequency);
+      const part = all / (search.saturation + all) + (search.text * inText) / (1 + inText);
+      bases[entry] = (bases[entry] as number) + value * part;
     }
   }
   return bases;
 }
+
+const bodyAt = fields.indexOf("body");
+const headingsAt = fields.indexOf("headings");
 
 function fieldNumbers(search: Policy["search"]): { weights: number[]; lengths: number[] } {
   return {

@@ -109,16 +109,20 @@ function describe({ name, description }: Card, { descriptionChars }: Policy["sea
     name: tokensOf(name),
     opening: new Set(tokensOf(fit.split(sentenceEnd, 1)[0] ?? "")),
     phrases: Array.from(fit.matchAll(quotation), ([phrase]) => [...new Set(tokensOf(phrase))]),
-    clauses: text
-      .toLowerCase()
-      .split(/(?<=[.!?;])\s+|(?<=[。！？；])|\n+|,\s(?=for |see )/)
-      .filter((clause) => sendsElsewhere.test(clause)),
+    clauses: clausesSending(text.toLowerCase()),
   };
 }
 
+function clausesSending(text: string): string[] {
+  if (!sendsElsewhere.test(text)) return [];
+  return text.split(clauseEnd).filter((clause) => sendsElsewhere.test(clause));
+}
+
+const clauseEnd = /(?<=[.!?;])\s+|(?<=[。！？；])|\n+|,\s(?=for |see )/;
 const sentenceEnd = /(?<=[.!?])\s|(?<=[。！？])|\n/;
-const quotation = /"[^"\n]{3,80}"|“[^”\n]{2,80}”|「[^」\n]{2,60}」|(?<![\p{L}\w])'[^'\n]{3,80}'(?!\w)/gu;
-const sendsElsewhere = /\b(?:use|see|prefer|refer|via|belongs|handled by|go to|switch)\b|→|->|用|请|請|は/;
+const quotation = /"[^"\n]{3,80}"|“[^”\n]{2,80}”|「[^」\n]{2,60}」|(?<!\w)'[^'\n]{3,80}'(?!\w)/g;
+const sendsElsewhere =
+  /\b(?:use|see|prefer|refer|via|belongs|handled by|go to|switch)\b|→|->|改用|请用|請用|使用/;
 
 function massOf(terms: Iterable<string>, asked: ReadonlyMap<string, number>): number {
   let mass = 0;
