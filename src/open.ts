@@ -74,7 +74,7 @@ import {
 } from "./engine/shelf.ts";
 import { inspect, renew, type SnapshotState } from "./engine/snapshot.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
-import { stock } from "./engine/stock.ts";
+import { type ItemCache, stock } from "./engine/stock.ts";
 import { type Tally, tally } from "./engine/tally.ts";
 import { readRoots } from "./library/catalog.ts";
 import { createLibrary } from "./library/index.ts";
@@ -84,7 +84,7 @@ import { createRedactor } from "./redaction/secretlint.ts";
 import { settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
-import { indexFilesIn } from "./store/index-files.ts";
+import { indexFilesIn, indexInMemory } from "./store/index-files.ts";
 import { itemCacheAt } from "./store/item-cache.ts";
 import { snapshotAt } from "./store/snapshot-file.ts";
 import { ledgerAt, openCopy, openScratch, openSqlite } from "./store/sqlite.ts";
@@ -250,7 +250,8 @@ export async function openKnack({
     prefixOf: async (root) => settingsFor(home, root).prefix,
   };
   const catalog: Catalog = { roots: rootsOn({ home: userHome(env), env }), read: readRoots };
-  const index = indexFilesIn(dirname(home.snapshot));
+  const index = dryRun ? indexInMemory() : indexFilesIn(dirname(home.snapshot));
+  const cache = dryRun ? noCache : itemCacheAt(join(home.cache, "library.json"));
   const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
@@ -310,7 +311,7 @@ export async function openKnack({
       try {
         if (anew) index.condemn();
         index.sweep(clock.now());
-        return await stock({ store, catalog, index, cache: itemCacheAt(join(home.cache, "library.json")) });
+        return await stock({ store, catalog, index, cache });
       } finally {
         await knack.giveBack("library");
       }
@@ -432,6 +433,9 @@ export async function openKnack({
   };
   return knack;
 }
+
+/** For who keeps nothing. */
+const noCache: ItemCache = { load: () => [], save: () => {} };
 
 /** What lies in a folder; nothing where it cannot be told. */
 function namesIn(folder: string): string[] {

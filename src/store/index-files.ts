@@ -112,3 +112,29 @@ function textAt(path: string): string | null {
     throw error;
   }
 }
+
+/** An index that nobody else sees and that is gone with the process, for who may not write. */
+export function indexInMemory(): IndexFiles {
+  let parts: readonly IndexPart[] | null = null;
+  return {
+    look: (look) => (parts === null ? null : look(parts)),
+    save: (next) => {
+      const before = parts ?? [];
+      parts = next.flatMap((part): IndexPart[] => {
+        if (!("laid" in part)) {
+          const same = before.find(({ file }) => file === part.file);
+          return same ? [{ ...same, gone: part.gone }] : [];
+        }
+        const bytes = Buffer.concat(layOut(part.laid.head, part.laid.rows));
+        const table = openTable((at, length) => bytes.subarray(at, at + length));
+        return [{ file: fileOf(part.laid), segment: openSegment(table), gone: new Set() }];
+      });
+    },
+    check: () => (parts === null ? { found: "nothing" } : { found: "index", entries: indexOver(parts).size }),
+    sweep: () => {},
+    condemn: () => {
+      parts = null;
+    },
+    isCondemned: () => false,
+  };
+}

@@ -89,7 +89,7 @@ describe("knack recall", () => {
     const { stdout, stderr } = await knack(words, { home: at });
     expect(stderr).toBe("");
     const told = JSON.parse(stdout);
-    expect(Object.keys(told)).toEqual(["matches", "gap", "tookMs"]);
+    expect(Object.keys(told)).toEqual(["matches", "skills", "gap", "tookMs"]);
     expect(told).toMatchObject({ gap: null, tookMs: expect.any(Number) });
     expect(told.matches).toHaveLength(1);
     const [match] = told.matches;
@@ -131,6 +131,7 @@ describe("knack recall", () => {
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual({
       matches: [],
+      skills: [],
       gap: expect.stringContaining(gap),
       tookMs: expect.any(Number),
     });
