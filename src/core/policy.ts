@@ -327,6 +327,24 @@ export const policy = {
     /** Pieces of evidence that a learned skill shows, the newest; the rest are counted. */
     evidence: 5,
   },
+  gap: {
+    /** Sessions that must have asked before there is a draft, and before it goes live. */
+    draftAsks: 2,
+    activeAsks: 4,
+    /** Sessions in which the draft must have been of use before it goes live. */
+    activeHits: 2,
+    /** Sentences of a prompt among which the one that asks is looked for, and characters of one that is a person's. */
+    sentences: 4,
+    sentenceChars: 400,
+    /** How alike two asks must be to be one. */
+    same: 0.45,
+    /** What words count beside a rare one: commonplace ones, names, and those that only say for what or where. */
+    weights: { common: 0.3, name: 0.4, aside: 0.6 },
+    /** What the same thing as the object of both adds. */
+    headBonus: 0.15,
+    /** Words, weighed, that an ask must have: to mend or remove something, and otherwise. */
+    substance: { mending: 2.6, other: 1.3 },
+  },
   rule: {
     /** Characters of one rule line. */
     chars: 300,

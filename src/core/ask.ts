@@ -1,0 +1,245 @@
+import {
+  type Act,
+  commonplace,
+  idle,
+  kinds,
+  particular,
+  requests,
+  stemOf,
+  unspacedIdle,
+  unspacedVerbs,
+  verbOf,
+  wantsToKnow,
+} from "./ask-words.ts";
+import { ownWords, sentencesOf, withoutOpening } from "./detect/speech.ts";
+import { policy as defaults, type Policy } from "./policy.ts";
+import { wordsOf } from "./words.ts";
+
+/** What a prompt asks to have done, as far as it is a kind of work that may come again. */
+export interface Ask {
+  readonly act: Act;
+  /** The kind of work, where it has a name: `changelog`, `migration`. */
+  readonly kind: string | null;
+  /** Whether that kind is a task by itself. */
+  readonly strong: boolean;
+  /** What the work is on: the last word before its particulars. */
+  readonly head: string | null;
+  /** Every word that tells something, and how much. */
+  readonly words: ReadonlyMap<string, number>;
+  /** What belongs to this once: versions, names, files. */
+  readonly particulars: readonly string[];
+  /** The sentence that asks. */
+  readonly sentence: string;
+}
+
+/** What a prompt asks for; null where that is no task which would be worth a skill if it came again. */
+export function asksFor(text: string, policy: Policy = defaults): Ask | null {
+  for (const sentence of sentencesOf(ownWords(text)).slice(0, policy.gap.sentences)) {
+    const ask = readSentence(sentence, policy);
+    if (ask !== null) return ask;
+  }
+  return null;
+}
+
+function readSentence(sentence: string, policy: Policy): Ask | null {
+  if (sentence.startsWith("/") || sentence.length > policy.gap.sentenceChars) return null;
+  const order = orderIn(sentence);
+  if (order === null) return null;
+  const text = withKinds(order.toLowerCase().normalize("NFKC")).replace(unspacedIdle, " ");
+  const tokens = tokensOf(text, order);
+  const at = tokens.findIndex(({ verb }) => verb !== null);
+  const verb = tokens[at]?.verb ?? null;
+  if (!verb || !isInPlace(tokens, at)) return null;
+  const ask = askOf(sentence, verb.act, tokens, at, policy);
+  return hasSubstance(ask, policy) ? ask : null;
+}
+
+/** A sentence without what people put before an order; null where it only wants to know something. */
+function orderIn(sentence: string): string | null {
+  let rest = withoutOpening(sentence);
+  let asked = false;
+  for (let times = 0; times < 4; times++) {
+    const shorter = rest.replace(requests, "");
+    if (shorter === rest) break;
+    rest = shorter;
+    asked = true;
+  }
+  if (wantsToKnow.test(rest) || (/[?？]\s*$/.test(rest) && !asked)) return null;
+  return rest;
+}
+
+/** A text in which kinds of work go by one name, whatever they were called. */
+function withKinds(text: string): string {
+  return kinds.reduce((named, { kind, said }) => named.replace(said, ` ${mark}${kind} `), text);
+}
+
+const mark = "\u0001";
+
+interface Token {
+  readonly word: string;
+  readonly kind: string | null;
+  readonly verb: { readonly act: Act; readonly tells: boolean } | null;
+  readonly divides: boolean;
+  readonly once: boolean;
+}
+
+function tokensOf(text: string, written: string): Token[] {
+  const tokens: Token[] = [];
+  for (const part of text.split(/\s+/)) {
+    if (part.startsWith(mark)) {
+      const kind = part.slice(1);
+      // "Translate the strings" and "release 2.0" name their kind by the verb.
+      const verb = tokens.length === 0 ? verbOf({ translation: "translate", version: "release" }[kind] ?? kind) : null;
+      const bare = verb !== null && kind === "version";
+      tokens.push({ word: bare ? "release" : kind, kind: bare ? null : kind, verb, divides: false, once: false });
+      continue;
+    }
+    for (const piece of withVerbsApart(part)) tokens.push(...plainTokens(piece, written));
+  }
+  return tokens;
+}
+
+/** Where no spaces part the words, verbs are looked for among the characters. */
+function withVerbsApart(part: string): string[] {
+  for (const verb of unspacedVerbs) {
+    const at = part.indexOf(verb);
+    if (at >= 0)
+      return [...withVerbsApart(part.slice(0, at)), verb, ...withVerbsApart(part.slice(at + verb.length))].filter(
+        (piece) => piece !== "",
+      );
+  }
+  return [part];
+}
+
+function plainTokens(part: string, written: string): Token[] {
+  const verb = verbOf(part.replace(/[.,:;!]+$/, ""));
+  if (verb) return [{ word: part, kind: null, verb, divides: false, once: false }];
+  return wordsOf(part.replace(/['’]s\b/g, "")).map((word) => ({
+    word: stemOf(word),
+    kind: null,
+    verb: verbOf(word) ?? verbOf(stemOf(word)),
+    divides: particular.has(word),
+    once: isOnce(word) || isName(word, written),
+  }));
+}
+
+/** Versions, numbers, files, tickets, links: true this once. */
+function isOnce(word: string): boolean {
+  return (
+    /^v?\d[\w.,-]*$/.test(word) ||
+    /\//.test(word) ||
+    /\.\w{1,5}$/.test(word) ||
+    /^#?[a-z]{1,10}-?\d+$/.test(word) ||
+    /_/.test(word)
+  );
+}
+
+/** Names of people, products and things in the code: written with a capital or two. */
+function isName(word: string, written: string): boolean {
+  const at = written.toLowerCase().indexOf(word);
+  if (at < 0 || !/^[a-z]/.test(word)) return false;
+  const own = written.slice(at, at + word.length);
+  return at === 0 ? /[a-z][A-Z]/.test(own) : /^[A-Z][a-z]|[a-z][A-Z]/.test(own);
+}
+
+/** An order begins with its verb, or with little before it; other languages put it where they like. */
+function isInPlace(tokens: readonly Token[], at: number): boolean {
+  if (at <= 2) return true;
+  const begins = tokens[0]?.word ?? "";
+  return /^(?:go|use|take|do|look|give|get|based|with|after|for|in|on)$/.test(begins) || !/^[a-z]/.test(begins) || tokens.some(({ word }) => /[^\x00-\x7f]/.test(word));
+}
+
+function askOf(
+  sentence: string,
+  act: Act,
+  tokens: readonly Token[],
+  at: number,
+  policy: Policy,
+): Ask {
+  const { weights } = policy.gap;
+  const unspaced = /[\u3040-\u30ff\u3400-\u9fff]/.test(sentence);
+  const words = new Map<string, number>();
+  const particulars: string[] = [];
+  const phrase: Token[] = [];
+  let inPhrase = true;
+  for (const [n, token] of tokens.entries()) {
+    if (token.divides && n > at) inPhrase = phrase.length === 0;
+    if (token.once) {
+      particulars.push(token.word);
+      if (!isOnce(token.word)) give(words, token.word, inPhrase ? 1 : weights.name);
+      if (!inPhrase || isOnce(token.word)) continue;
+      phrase.push(token);
+      continue;
+    }
+    if (idle.has(token.word) || token.divides) continue;
+    if (token.verb && !token.kind && !(n > at && !inPhrase)) {
+      if (token.verb.tells) give(words, stemOf(token.word), 1);
+      continue;
+    }
+    const aside = inPhrase || unspaced ? 1 : weights.aside;
+    give(words, token.word, (commonplace.has(token.word) ? weights.common : 1) * aside);
+    if (inPhrase || unspaced) phrase.push(token);
+  }
+  const named = phrase.findLast(({ kind }) => kind !== null && kind !== "staging" && kind !== "production")?.kind ?? null;
+  const [verb] = tokens.slice(at);
+  const kind = named ?? (isRelease(verb?.word, phrase) ? "version" : /deploy|部署|デプロイ|배포|desplieg|déploie/.test(verb?.word ?? "") ? "deploy" : null);
+  if (kind && !words.has(kind)) words.set(kind, 1);
+  const known = kinds.find((one) => one.kind === kind);
+  return {
+    act,
+    kind,
+    strong: kind === "deploy" || (known?.strong ?? false),
+    head: phrase.at(-1)?.word ?? null,
+    words,
+    particulars,
+    sentence,
+  };
+}
+
+/** "Release 2.0" is the release; "release the lock" is not. */
+function isRelease(verb: string | undefined, phrase: readonly Token[]): boolean {
+  return (verb === "release" || verb === "cut" || verb === "发布") && phrase.every(({ kind }) => kind !== null);
+}
+
+function give(words: Map<string, number>, word: string, weight: number): void {
+  words.set(word, Math.max(words.get(word) ?? 0, weight));
+}
+
+/** Whether enough is said to know the work again, and it is not one change at one place. */
+function hasSubstance({ act, strong, words, particulars }: Ask, { gap }: Policy): boolean {
+  if (strong && act !== "fix" && act !== "remove") return true;
+  const namesPlace = particulars.some((word) => /[./_]|^#|-\d+$/.test(word) && !/^v?\d/.test(word));
+  if (namesPlace && act !== "operate" && act !== "write") return false;
+  const weight = [...words.values()].reduce((sum, each) => sum + each, 0);
+  return weight >= (act === "fix" || act === "remove" ? gap.substance.mending : gap.substance.other);
+}
+
+/** How alike two asks are: 1 the same kind of work, 0 nothing in common. */
+export function likenessOfAsks(a: Ask, b: Ask, { gap }: Policy = defaults): number {
+  if (isApart(a.act) !== isApart(b.act) || (isApart(a.act) && a.act !== b.act)) return 0;
+  if (a.kind !== null && b.kind !== null && a.kind !== b.kind) return 0;
+  if (a.strong && b.strong && a.kind === b.kind) return 1;
+  if (a.strong !== b.strong) return 0;
+  const shared = [...a.words].reduce((sum, [word, weight]) => sum + Math.min(weight, b.words.get(word) ?? 0), 0);
+  const all = [...new Set([...a.words.keys(), ...b.words.keys()])].reduce(
+    (sum, word) => sum + Math.max(a.words.get(word) ?? 0, b.words.get(word) ?? 0),
+    0,
+  );
+  const sameHead = a.head !== null && a.head === b.head && !commonplace.has(a.head) && a.kind === null;
+  if (shared < gap.substance.other && !sameHead) return 0;
+  // What is built twice under the same words is one thing being built, unless the particulars differ.
+  if (a.act === "build" && b.act === "build" && !(hasOwn(a, b) && hasOwn(b, a))) return 0;
+  return all === 0 ? 0 : Math.min(1, shared / all + (sameHead ? gap.headBonus : 0));
+}
+
+/** Reviewing, mending and taking away are other work than making, on whatever. */
+function isApart(act: Act): boolean {
+  return act === "review" || act === "fix" || act === "remove";
+}
+
+function hasOwn(a: Ask, b: Ask): boolean {
+  return (
+    [...a.words.keys()].some((word) => !b.words.has(word)) ||
+    a.particulars.some((word) => !b.particulars.includes(word))
+  );
+}
