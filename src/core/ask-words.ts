@@ -62,7 +62,11 @@ export const kinds: readonly { readonly kind: string; readonly strong: boolean; 
     strong: false,
     said: /\b(?:staging|test(?:ing)? (?:env\w*|server))\b|测试环境|预发(?:布)?环境|ステージング(?:環境)?|스테이징/giu,
   },
-  { kind: "production", strong: false, said: /\b(?:prod(?:uction)?)\b|生产环境|线上|本番(?:環境)?|프로덕션/giu },
+  {
+    kind: "production",
+    strong: false,
+    said: /\b(?:prod(?:uction)?)\b|生产环境|线上|本番(?:環境)?|프로덕션/giu,
+  },
   {
     kind: "migration",
     strong: true,
@@ -83,7 +87,11 @@ export const kinds: readonly { readonly kind: string; readonly strong: boolean; 
     strong: true,
     said: /(?<=\b(?:update|upgrade|bump)\b[^.]{0,30})\b(?:dependenc(?:y|ies)|deps|(?:npm |pip )?packages)\b|(?<=(?:升级|更新)[^。]{0,10})依赖/giu,
   },
-  { kind: "translation", strong: true, said: /\btranslat(?:e|ions?)\b|\bi18n\b|\blocali[sz]e\b|翻译|翻訳|번역/giu },
+  {
+    kind: "translation",
+    strong: true,
+    said: /\btranslat(?:e|ions?)\b|\bi18n\b|\blocali[sz]e\b|翻译|翻訳|번역/giu,
+  },
   {
     kind: "postmortem",
     strong: true,
@@ -148,7 +156,7 @@ export const idle: ReadonlySet<string> = new Set(
     "do does did done using use used via per und bitte por favor la el las los una un unos nueva nuevo die der das den dem " +
     "eine einen ein neue neuen les le des du une nouvelle mir noch mal again main january february march april june july " +
     "august september october november december based make sure e.g i.e etc ok okay yes no not don't dont without thanks " +
-    "year time new-style an our's latest s t re ve ll"
+    "year time s t re ve ll si antes esto este esta dentro como que se lo más por pueda cuales cada mismo accordingly sure"
   ).split(" "),
 );
 
@@ -168,13 +176,18 @@ export const particular: ReadonlySet<string> = new Set(
 export const requests =
   /^(?:(?:can|could|would|will) (?:you|we|u)(?: please| also| now)?|(?:i|we)(?:'d| would)? (?:want|need|like|wish)(?: you| us)?(?: to)?|(?:i|we) (?:should|must|have to|gotta)|let(?:'|’)?s|help me(?: to)?|go ahead and|you (?:should|need to|can|must)|it(?:'s| is) time to|time to|please|pls|now|next|then|also|again|kindly|just|ok|okay|and|podrías|puedes|necesito|quiero|kannst du|könntest du|ich (?:möchte|will|brauche)|wir müssen|peux-tu|pouvez-vous|je veux|il faut|bitte|por favor)\b[\s,:]*|^(?:帮我|请你?|麻烦你?|能不能|能否|可以|我想|我要|我们需要|需要|现在|接下来|再)\s*/iu;
 
+/** What is in a remark and in no order, where neither spaces nor a first verb tell them apart. */
+export const remarks =
+  /我觉得|我认为|我看|我发现|我们应该|应该|不需要|不用|是否|能否|是不是|有没有|为什么|怎么|如果|这是|就是|先别|不要|没有|[吗呢吧么][\s。.!！~]*$|[?？]|と思う|ではない|でしょうか|なぜ|인가|니까|나요/u;
+
 /** A sentence that wants to know, not to have something done. */
 export const wantsToKnow =
-  /^(?:what|why|where|who|whom|whose|when|which|how|is|are|was|were|does|do you|did|has|have|had|isn't|aren't|doesn't|should|shall|explain|tell|show|qué|por qué|dónde|cómo|cuál|was|warum|wo|wie|wer|pourquoi|comment|où|quel\w*)\b|^(?:为什么|怎么|什么|哪|なぜ|どう|何|왜|어떻게|뭐)/iu;
+  /^(?:make sure|if|what|why|where|who|whom|whose|when|which|how|is|are|was|were|does|do you|did|has|have|had|isn't|aren't|doesn't|should|shall|explain|tell|show|qué|por qué|dónde|cómo|cuál|was|warum|wo|wie|wer|pourquoi|comment|où|quel\w*)\b|^(?:为什么|怎么|什么|哪|なぜ|どう|何|왜|어떻게|뭐)/iu;
 
 /** The end of a word that does not change what it names. */
 export function stemOf(word: string): string {
-  if (!/^[a-z]{4,}$/.test(word)) return word.replace(/(?:을|를|에|의|이|가|은|는|으로|로)$/u, (end) => (word.length > 2 ? "" : end));
+  if (!/^[a-z]{4,}$/.test(word))
+    return word.replace(/(?:을|를|에|의|이|가|은|는|으로|로)$/u, (end) => (word.length > 2 ? "" : end));
   return word
     .replace(/ies$/, "y")
     .replace(/(?<=(?:ss|sh|ch|x|z))es$/, "")

@@ -4,6 +4,7 @@ import {
   idle,
   kinds,
   particular,
+  remarks,
   requests,
   stemOf,
   unspacedIdle,
@@ -44,7 +45,7 @@ export function asksFor(text: string, policy: Policy = defaults): Ask | null {
 function readSentence(sentence: string, policy: Policy): Ask | null {
   if (sentence.startsWith("/") || sentence.length > policy.gap.sentenceChars) return null;
   const order = orderIn(sentence);
-  if (order === null) return null;
+  if (order === null || (isUnspaced(order) && !ordersUnspaced(order, policy))) return null;
   const text = withKinds(order.toLowerCase().normalize("NFKC")).replace(unspacedIdle, " ");
   const tokens = tokensOf(text, order);
   const at = tokens.findIndex(({ verb }) => verb !== null);
@@ -55,7 +56,7 @@ function readSentence(sentence: string, policy: Policy): Ask | null {
 }
 
 /** A sentence without what people put before an order; null where it only wants to know something. */
-function orderIn(sentence: string): string | null {
+export function orderIn(sentence: string): string | null {
   let rest = withoutOpening(sentence);
   let asked = false;
   for (let times = 0; times < 4; times++) {
@@ -89,9 +90,16 @@ function tokensOf(text: string, written: string): Token[] {
     if (part.startsWith(mark)) {
       const kind = part.slice(1);
       // "Translate the strings" and "release 2.0" name their kind by the verb.
-      const verb = tokens.length === 0 ? verbOf({ translation: "translate", version: "release" }[kind] ?? kind) : null;
+      const verb =
+        tokens.length === 0 ? verbOf({ translation: "translate", version: "release" }[kind] ?? kind) : null;
       const bare = verb !== null && kind === "version";
-      tokens.push({ word: bare ? "release" : kind, kind: bare ? null : kind, verb, divides: false, once: false });
+      tokens.push({
+        word: bare ? "release" : kind,
+        kind: bare ? null : kind,
+        verb,
+        divides: false,
+        once: false,
+      });
       continue;
     }
     for (const piece of withVerbsApart(part)) tokens.push(...plainTokens(piece, written));
@@ -104,9 +112,11 @@ function withVerbsApart(part: string): string[] {
   for (const verb of unspacedVerbs) {
     const at = part.indexOf(verb);
     if (at >= 0)
-      return [...withVerbsApart(part.slice(0, at)), verb, ...withVerbsApart(part.slice(at + verb.length))].filter(
-        (piece) => piece !== "",
-      );
+      return [
+        ...withVerbsApart(part.slice(0, at)),
+        verb,
+        ...withVerbsApart(part.slice(at + verb.length)),
+      ].filter((piece) => piece !== "");
   }
   return [part];
 }
@@ -115,7 +125,7 @@ function plainTokens(part: string, written: string): Token[] {
   const verb = verbOf(part.replace(/[.,:;!]+$/, ""));
   if (verb) return [{ word: part, kind: null, verb, divides: false, once: false }];
   return wordsOf(part.replace(/['’]s\b/g, "")).map((word) => ({
-    word: stemOf(word),
+    word: idle.has(word) ? word : stemOf(word),
     kind: null,
     verb: verbOf(word) ?? verbOf(stemOf(word)),
     divides: particular.has(word),
@@ -142,22 +152,35 @@ function isName(word: string, written: string): boolean {
   return at === 0 ? /[a-z][A-Z]/.test(own) : /^[A-Z][a-z]|[a-z][A-Z]/.test(own);
 }
 
-/** An order begins with its verb, or with little before it; other languages put it where they like. */
+/** An order begins with its verb; what may stand before it is little. Other scripts put it where they like. */
 function isInPlace(tokens: readonly Token[], at: number): boolean {
-  if (at <= 2) return true;
-  const begins = tokens[0]?.word ?? "";
-  return /^(?:go|use|take|do|look|give|get|based|with|after|for|in|on)$/.test(begins) || !/^[a-z]/.test(begins) || tokens.some(({ word }) => /[^\x00-\x7f]/.test(word));
+  if (tokens.some(({ word }) => /[^\x00-\u024f]/.test(word))) return true;
+  const before = tokens.slice(0, at);
+  return before.length === 0 || leadsIn.test(before[0]?.word ?? "") || (at <= 2 && before.every(isIdle));
 }
 
-function askOf(
-  sentence: string,
-  act: Act,
-  tokens: readonly Token[],
-  at: number,
-  policy: Policy,
-): Ask {
+const leadsIn = /^(?:go|use|take|do|look|give|get|based|with|after)$/;
+
+function isIdle({ word, kind }: Token): boolean {
+  return kind === null && idle.has(word);
+}
+
+function isUnspaced(text: string): boolean {
+  return /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(text);
+}
+
+/** Whether a sentence without spaces is an order: short, and neither a remark nor a question. */
+function ordersUnspaced(order: string, { gap }: Policy): boolean {
+  if (order.length > gap.unspacedChars || remarks.test(order)) return false;
+  if (/[\uac00-\ud7af]/.test(order)) return /(?:줘|주세요|해라?|하자|세요|해 ?줘)[\s.!~]*$/.test(order);
+  if (/[\u3040-\u30ff]/.test(order))
+    return /(?:て|ください|くれ|頼む|お願い(?:します)?|たい(?:です)?)[\s。.!！]*$/.test(order);
+  return true;
+}
+
+function askOf(sentence: string, act: Act, tokens: readonly Token[], at: number, policy: Policy): Ask {
   const { weights } = policy.gap;
-  const unspaced = /[\u3040-\u30ff\u3400-\u9fff]/.test(sentence);
+  const unspaced = isUnspaced(sentence);
   const words = new Map<string, number>();
   const particulars: string[] = [];
   const phrase: Token[] = [];
@@ -180,9 +203,16 @@ function askOf(
     give(words, token.word, (commonplace.has(token.word) ? weights.common : 1) * aside);
     if (inPhrase || unspaced) phrase.push(token);
   }
-  const named = phrase.findLast(({ kind }) => kind !== null && kind !== "staging" && kind !== "production")?.kind ?? null;
+  const named =
+    phrase.findLast(({ kind }) => kind !== null && kind !== "staging" && kind !== "production")?.kind ?? null;
   const [verb] = tokens.slice(at);
-  const kind = named ?? (isRelease(verb?.word, phrase) ? "version" : /deploy|部署|デプロイ|배포|desplieg|déploie/.test(verb?.word ?? "") ? "deploy" : null);
+  const kind =
+    named ??
+    (isRelease(verb?.word, phrase)
+      ? "version"
+      : /deploy|部署|デプロイ|배포|desplieg|déploie/.test(verb?.word ?? "")
+        ? "deploy"
+        : null);
   if (kind && !words.has(kind)) words.set(kind, 1);
   const known = kinds.find((one) => one.kind === kind);
   return {
@@ -198,7 +228,9 @@ function askOf(
 
 /** "Release 2.0" is the release; "release the lock" is not. */
 function isRelease(verb: string | undefined, phrase: readonly Token[]): boolean {
-  return (verb === "release" || verb === "cut" || verb === "发布") && phrase.every(({ kind }) => kind !== null);
+  return (
+    (verb === "release" || verb === "cut" || verb === "发布") && phrase.every(({ kind }) => kind !== null)
+  );
 }
 
 function give(words: Map<string, number>, word: string, weight: number): void {
@@ -220,7 +252,10 @@ export function likenessOfAsks(a: Ask, b: Ask, { gap }: Policy = defaults): numb
   if (a.kind !== null && b.kind !== null && a.kind !== b.kind) return 0;
   if (a.strong && b.strong && a.kind === b.kind) return 1;
   if (a.strong !== b.strong) return 0;
-  const shared = [...a.words].reduce((sum, [word, weight]) => sum + Math.min(weight, b.words.get(word) ?? 0), 0);
+  const shared = [...a.words].reduce(
+    (sum, [word, weight]) => sum + Math.min(weight, b.words.get(word) ?? 0),
+    0,
+  );
   const all = [...new Set([...a.words.keys(), ...b.words.keys()])].reduce(
     (sum, word) => sum + Math.max(a.words.get(word) ?? 0, b.words.get(word) ?? 0),
     0,

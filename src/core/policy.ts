@@ -335,7 +335,9 @@ export const policy = {
     activeHits: 2,
     /** Sentences of a prompt among which the one that asks is looked for, and characters of one that is a person's. */
     sentences: 4,
-    sentenceChars: 400,
+    sentenceChars: 300,
+    /** The same where no spaces part the words, so that fewer characters say as much. */
+    unspacedChars: 60,
     /** How alike two asks must be to be one. */
     same: 0.45,
     /** What words count beside a rare one: commonplace ones, names, and those that only say for what or where. */
@@ -344,6 +346,22 @@ export const policy = {
     headBonus: 0.15,
     /** Words, weighed, that an ask must have: to mend or remove something, and otherwise. */
     substance: { mending: 2.6, other: 1.3 },
+    /** Prompts for which a task goes on when nothing else is asked for, and calls of it that are looked at. */
+    turns: 12,
+    calls: 400,
+    /** Sessions of which a draft is made, the newest. */
+    sessions: 6,
+    /** Share of those sessions that must have done something before it is a step; never fewer than two, where there are two. */
+    most: 0.6,
+    /** Things the sessions must have in common before there is anything to write down. */
+    leastShown: 2,
+    /** Of each that is told: steps, the person's words, failures, files. */
+    steps: 12,
+    said: 5,
+    failures: 4,
+    /** Characters of a prompt that is quoted, and of one that is kept. */
+    quoteChars: 240,
+    keptChars: 2_000,
   },
   rule: {
     /** Characters of one rule line. */
