@@ -15,6 +15,17 @@ import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
+import { type GapDeps, type GapView, gaps } from "./engine/gap.ts";
+import {
+  type Advanced,
+  type AdvanceOptions,
+  advanceGaps,
+  planGapRejection,
+  planPromotion,
+  promoteGap,
+  rejectGap,
+  whyNoDraft,
+} from "./engine/gap-advance.ts";
 import { hear, type Word } from "./engine/hear.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
@@ -29,7 +40,7 @@ import {
 } from "./engine/inspect.ts";
 import {
   decide,
-  decided,
+  decidedOn,
   findingsOf,
   type Keeping,
   keep,
@@ -142,6 +153,18 @@ export interface Knack {
   undo(name: string | null): Promise<Keeping>;
   /** Writes what needs nobody's yes: drafts, and new evidence in what is kept. */
   publishOwn(options?: Parameters<Knack["planOwn"]>[0]): Promise<Settled[]>;
+  /** What people keep asking for that nothing in the library is for, the latest asked for first. */
+  gaps(): Promise<GapView[]>;
+  /** Why there is no draft of a gap; null where there could be one. */
+  whyNoDraft(gap: GapView): Promise<string | null>;
+  /** Brings gaps forward: notes, drafts, and lets go live what is due. */
+  advanceGaps(options: Pick<AdvanceOptions, "sessions" | "isMatched" | "until">): Promise<Advanced>;
+  planPromotion(gap: GapView): Promise<Plan>;
+  /** Makes a gap's skill live. */
+  promoteGap(gap: GapView): Promise<Keeping>;
+  planGapRejection(gap: GapView): Promise<Plan>;
+  /** Takes away what was made of a gap, for good. */
+  rejectGap(gap: GapView): Promise<Keeping>;
   /** Takes on what the hooks say was shown and asked. */
   hear(notes: readonly Word[]): Promise<void>;
   /** Renews what the hooks look things up in; false when nothing has changed. */
@@ -221,6 +244,7 @@ export async function openKnack({
     clock,
     prefixOf: async (root) => settingsFor(home, root).prefix,
   };
+  const gapping: GapDeps = { ...deps, ...publishing };
   const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
@@ -289,7 +313,7 @@ export async function openKnack({
         publishing,
         () => planAccepts(publishing, drafts, reach),
         "person",
-        () => idsOf(drafts).map((id) => decided(id, "accepted", clock.now(), reach === "everywhere")),
+        () => idsOf(drafts).map((id) => decidedOn(id, "accepted", clock.now(), reach === "everywhere")),
       ),
     planAdopt: (edited) => planAdopt(publishing, edited),
     adopt: (edited) =>
@@ -305,7 +329,7 @@ export async function openKnack({
         publishing,
         () => planRemoval(publishing, kept),
         "person",
-        () => idsOf(kept).map((id) => decided(id, "rejected", clock.now())),
+        () => idsOf(kept).map((id) => decidedOn(id, "rejected", clock.now())),
       ),
     planUndo: (name) => planTakeBack(publishing, name),
     undo: (name) =>
@@ -323,6 +347,17 @@ export async function openKnack({
       }
       return outcomes.filter(({ done, already }) => done && !already);
     },
+    gaps: () => gaps(publishing),
+    whyNoDraft: (gap) => whyNoDraft(gapping, gap),
+    advanceGaps: async ({ sessions = [], ...options }) => {
+      const heard: SessionView[] = [];
+      for (const session of sessions) if ((await isRefused(session)) === null) heard.push(session);
+      return advanceGaps(gapping, { ...options, sessions: heard, refuses });
+    },
+    planPromotion: (gap) => planPromotion(gapping, gap),
+    promoteGap: (gap) => promoteGap(gapping, gap),
+    planGapRejection: (gap) => planGapRejection(gapping, gap),
+    rejectGap: (gap) => rejectGap(gapping, gap),
     hear: (notes) => hear(store, notes),
     renewSnapshot: async () => renew({ ...publishing, file: snapshotAt(home.snapshot) }, tellingOf(home)),
     snapshot: async () => inspect({ store, file: snapshotAt(home.snapshot) }, tellingOf(home)),

@@ -158,7 +158,7 @@ function tellStep({ type, text, sessions, examples }: TaskStep, all: number): st
 }
 
 function checkOf({ check }: Task): string {
-  return check === null ? "" : `${inlineCode(ours(check))} ends well: that is how these sessions ended.`;
+  return check === null ? "" : `${inlineCode(ours(check))} ends well, as it did in these sessions.`;
 }
 
 function tellFailure({ failed, error, worked }: Task["failures"][number]): string {

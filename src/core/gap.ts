@@ -1,5 +1,6 @@
 import { type Ask, asksFor, likenessOfAsks } from "./ask.ts";
 import { idOf } from "./ids.ts";
+import { itemId } from "./item.ts";
 import type { EntryOf, LedgerEntry } from "./ledger.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 
@@ -89,19 +90,27 @@ export function goesBy({ asks }: Pick<Gap, "asks">, id: string): boolean {
   return asks.some((asked) => asked.id === id);
 }
 
-/** Every gap that the ledger adds up to; the order of entries does not matter. `draftOf` tells the gap behind a skill. */
+/** A skill that was made of a gap, by the name that it had. */
+export interface MadeOfGap {
+  readonly gap: string;
+  readonly name: string;
+}
+
+/** Every gap that the ledger adds up to; the order of entries does not matter. */
 export function gapsOf(
   entries: Iterable<LedgerEntry>,
-  draftOf: (skill: string) => string | null = () => null,
+  made: readonly MadeOfGap[] = [],
   policy: Policy = defaults,
 ): Gap[] {
   const sorted = [...entries].sort(byTime);
   const groups = groupsOf(sorted, policy);
   const byId = new Map(groups.flatMap((group) => group.asks.map(({ id }) => [id, group] as const)));
-  const harmed = new Set(sorted.flatMap((entry) => harmIn(entry)));
+  const bySkill = new Map(made.flatMap(({ gap, name }) => skillsOf(byId.get(gap), name)));
+  const harmed = new Set(sorted.flatMap(harmIn));
   for (const entry of sorted) {
-    const [id, event] = eventIn(entry, draftOf, harmed) ?? [];
-    if (id !== undefined && event) byId.get(id)?.events.push({ event, at: entry.at ?? 0 });
+    const group = entry.type === "gap.decided" ? byId.get(entry.data.gap) : bySkill.get(skillIn(entry) ?? "");
+    const event = eventIn(entry, harmed);
+    if (event) group?.events.push({ event, at: entry.at ?? 0 });
   }
   return groups.map(({ project, asks, events }) => ({
     id: asks[0]?.id ?? "",
@@ -111,6 +120,15 @@ export function gapsOf(
       .sort((a, b) => a.at - b.at)
       .reduce((state, { event }) => advance(state, event, policy), noGap),
   }));
+}
+
+/** The ids under which a skill of a gap may be in the library. */
+function skillsOf(group: Group | undefined, name: string): [string, Group][] {
+  return group ? [group.project, "user"].map((realm) => [itemId(realm, "skill", name), group]) : [];
+}
+
+function skillIn(entry: LedgerEntry): string | null {
+  return entry.type === "skill.shown" || entry.type === "skill.used" ? entry.data.skill : null;
 }
 
 interface Happening {
@@ -174,27 +192,13 @@ function nearestGroup(groups: readonly Group[], ask: Ask, policy: Policy): Group
   return best?.group ?? null;
 }
 
-/** What an entry says happened to which gap. */
-function eventIn(
-  entry: LedgerEntry,
-  draftOf: (skill: string) => string | null,
-  harmed: ReadonlySet<string>,
-): [string, GapEvent] | null {
-  switch (entry.type) {
-    case "gap.decided":
-      return [entry.data.gap, { type: entry.data.decision }];
-    case "skill.shown":
-    case "skill.used": {
-      const gap = draftOf(entry.data.skill);
-      const session = entry.session ?? entry.key;
-      // What did harm was of no use.
-      return gap === null || harmed.has(`${session} ${entry.data.skill}`)
-        ? null
-        : [gap, { type: "hit", session }];
-    }
-    default:
-      return null;
-  }
+/** What an entry says happened to its gap. */
+function eventIn(entry: LedgerEntry, harmed: ReadonlySet<string>): GapEvent | null {
+  if (entry.type === "gap.decided") return { type: entry.data.decision };
+  const skill = skillIn(entry);
+  const session = entry.session ?? entry.key;
+  // What did harm was of no use.
+  return skill === null || harmed.has(`${session} ${skill}`) ? null : { type: "hit", session };
 }
 
 function harmIn(entry: LedgerEntry): string[] {
