@@ -8,19 +8,20 @@ const verbs: Readonly<Record<Act, string>> = {
     "*restore *benchmark *profile *triage *record *migrate *provision *onboard *archive *rebase *cherry-pick *backport " +
     "*port *scan *announce generate regenerate prepare run rerun open *translate *localize *localise *convert *transcribe " +
     "*analyze *analyse *measure *compare *plot *collect *fetch *scrape *download *render *label *validate *reconcile " +
-    "*configure *install *rollback desplegar despliega despliegue publica publicar actualiza genera traduce exporta " +
-    "veröffentliche deploye übersetze aktualisiere exportiere déploie déployer publie traduis exporte " +
+    "*configure *install *rollback desplegar despliega despliegue publica publicar publiquemos actualiza actualicemos genera generemos ejecuta ejecutar corre sube subamos " +
+    "traduce exporta descarga veröffentliche deploye übersetze aktualisiere exportiere déploie déployer publie traduis exporte " +
     "生成 更新 发布 部署 导出 导入 翻译 同步 升级 迁移 公開して 公開する デプロイ 更新して 生成して 翻訳 배포 업데이트 번역 내보내",
   build:
     "add create implement build make set setup scaffold design introduce integrate refactor extract split rewrite develop " +
-    "extend improve simplify optimize optimise change rename move wire support replace enable register crea crear añade " +
+    "extend improve simplify optimize optimise change rename move wire support replace enable register crea crear creemos añade " +
     "agrega implementa erstelle erstell leg lege füge baue implementiere crée ajoute implémente " +
     "新增 添加 增加 加一个 实现 创建 重构 开发 追加 実装 作成 作って 추가 구현 만들",
   write:
     "write draft compose document describe summarize summarise report escribe escribir redacta prepara schreib schreibe " +
     "verfasse entwirf écris rédige prépare 写 编写 起草 撰写 总结 書いて 書く まとめて 작성 써줘 요약",
   fix: "fix repair debug resolve solve correct investigate diagnose arregla corrige behebe repariere corriges répare 修复 解决 修正 直して 修理 고쳐 수정",
-  review: "*review *audit *inspect revisa überprüfe prüfe vérifie 审查 审核 评审 レビュー 검토 리뷰",
+  review:
+    "*review *audit *inspect check verify revisa verifica überprüfe prüfe vérifie *审查 *审核 *评审 检查 レビュー 검토 리뷰",
   remove: "delete remove drop clean elimina borra lösche entferne supprime 删除 移除 削除 삭제",
 };
 
@@ -162,7 +163,7 @@ export const idle: ReadonlySet<string> = new Set(
 
 /** The same where no spaces part the words. */
 export const unspacedIdle =
-  /(?:这个|那个|这些|(?<!加)一个|一下|一份|本周|这周|最新|代码|错误|问题|现在|重新|版本|[的了吧把给为到在和与])|(?:この|その|これ|それ|エラー|バグ|最新|してください|ください|[をにのはがとでへ])(?![ァ-ヶー])|(?:이|그|저) |오류|에러|버전|주세요/gu;
+  /(?:这个|那个|这些|(?<!加)一个|一下|一份|本周|这周|最新|代码|错误|问题|现在|重新|版本|所有|根据|进行|先|[的了吧把给为到在和与])|(?:この|その|これ|それ|エラー|バグ|最新|してください|ください|[をにのはがとでへ])(?![ァ-ヶー])|(?:이|그|저) |오류|에러|버전|주세요/gu;
 
 /** Words behind which the particulars stand. */
 export const particular: ReadonlySet<string> = new Set(
@@ -174,7 +175,7 @@ export const particular: ReadonlySet<string> = new Set(
 
 /** What people put before an order. */
 export const requests =
-  /^(?:(?:can|could|would|will) (?:you|we|u)(?: please| also| now)?|(?:i|we)(?:'d| would)? (?:want|need|like|wish)(?: you| us)?(?: to)?|(?:i|we) (?:should|must|have to|gotta)|let(?:'|’)?s|help me(?: to)?|go ahead and|you (?:should|need to|can|must)|it(?:'s| is) time to|time to|please|pls|now|next|then|also|again|kindly|just|ok|okay|and|podrías|puedes|necesito|quiero|kannst du|könntest du|ich (?:möchte|will|brauche)|wir müssen|peux-tu|pouvez-vous|je veux|il faut|bitte|por favor)\b[\s,:]*|^(?:帮我|请你?|麻烦你?|能不能|能否|可以|我想|我要|我们需要|需要|现在|接下来|再)\s*/iu;
+  /^(?:(?:can|could|would|will) (?:you|we|u)(?: please| also| now)?|(?:i|we)(?:'d| would)? (?:want|need|like|wish)(?: you| us)?(?: to)?|(?:i|we) (?:should|must|have to|gotta)|let(?:'|’)?s|help me(?: to)?|go ahead and|you (?:should|need to|can|must)|it(?:'s| is) time to|time to|please|pls|now|next|then|also|again|kindly|just|ok|okay|and|podrías|puedes|necesito|quiero|kannst du|könntest du|ich (?:möchte|will|brauche)|wir müssen|peux-tu|pouvez-vous|je veux|il faut|bitte|por favor)\b[\s,:]*|^(?:帮我|帮忙|请你?|麻烦你?|能不能|能否|可以|我想|我要|我需要你?|我们需要|需要|现在|接下来|再)\s*/iu;
 
 /** What is in a remark and in no order, where neither spaces nor a first verb tell them apart. */
 export const remarks =

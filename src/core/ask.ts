@@ -27,6 +27,8 @@ export interface Ask {
   readonly head: string | null;
   /** Every word that tells something, and how much. */
   readonly words: ReadonlyMap<string, number>;
+  /** The verb, as it was written. */
+  readonly verb: string;
   /** What belongs to this once: versions, names, files. */
   readonly particulars: readonly string[];
   /** The sentence that asks. */
@@ -35,7 +37,9 @@ export interface Ask {
 
 /** What a prompt asks for; null where that is no task which would be worth a skill if it came again. */
 export function asksFor(text: string, policy: Policy = defaults): Ask | null {
-  for (const sentence of sentencesOf(ownWords(text)).slice(0, policy.gap.sentences)) {
+  // A diff that is pasted behind the words is not part of them.
+  const said = ownWords(text).replace(/\bdiff --git .*/s, "diff");
+  for (const sentence of sentencesOf(said).slice(0, policy.gap.sentences)) {
     const ask = readSentence(sentence, policy);
     if (ask !== null) return ask;
   }
@@ -127,7 +131,7 @@ function plainTokens(part: string, written: string): Token[] {
   return wordsOf(part.replace(/['’]s\b/g, "")).map((word) => ({
     word: idle.has(word) ? word : stemOf(word),
     kind: null,
-    verb: verbOf(word) ?? verbOf(stemOf(word)),
+    verb: verbOf(word),
     divides: particular.has(word),
     once: isOnce(word) || isName(word, written),
   }));
@@ -221,6 +225,7 @@ function askOf(sentence: string, act: Act, tokens: readonly Token[], at: number,
     strong: kind === "deploy" || (known?.strong ?? false),
     head: phrase.at(-1)?.word ?? null,
     words,
+    verb: verb?.word ?? "",
     particulars,
     sentence,
   };

@@ -1,11 +1,12 @@
 import { orderIn } from "./ask.ts";
+import { stemOf } from "./ask-words.ts";
 import { type Evidence, evidenceLines, lasting, newestFirst, ours, paragraph } from "./compose.ts";
 import type { Asked } from "./gap.ts";
 import { codeBlock, cutAtWord, inlineCode, oneLine } from "./markdown.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Skill } from "./skill.ts";
 import { type Doing, type Task, type TaskStep, taskOf } from "./task.ts";
-import { nameFrom } from "./words.ts";
+import { nameFrom, wordsOf } from "./words.ts";
 
 /** The skill that the times of doing a task amount to, or why they amount to none. */
 export type TaskSkill =
@@ -51,26 +52,35 @@ function no(because: string): TaskSkill {
   return { ok: false, because };
 }
 
-/** The words that people used, so that the next who uses them finds it. */
+/** The words that people used, so that the next who uses them finds it; what was true once is left open. */
 function describe(asks: readonly Asked[], { skill }: Policy): string {
   const phrases: string[] = [];
   for (const { ask } of [...asks].reverse()) {
-    const phrase = withoutEnd(lasting(orderIn(ask.sentence) ?? ask.sentence));
+    const phrase = withoutEnd(withoutOnce(lasting(orderIn(ask.sentence) ?? ask.sentence), ask.particulars));
     if (phrase === "" || phrases.some((other) => other.toLowerCase() === phrase.toLowerCase())) continue;
-    const next = `Use when asked to ${[...phrases, phrase].map(uncapital).join("; or to ")}.`;
-    if (next.length > skill.descriptionChars && phrases.length > 0) break;
+    if (phrases.length > 0 && saying([...phrases, phrase]).length > skill.descriptionChars) break;
     phrases.push(phrase);
   }
-  const whole = `Use when asked to ${phrases.map(uncapital).join("; or to ")}`;
-  return whole.length < skill.descriptionChars ? `${whole}.` : cutAtWord(whole, skill.descriptionChars);
+  const whole = saying(phrases);
+  return whole.length <= skill.descriptionChars ? whole : cutAtWord(whole, skill.descriptionChars);
+}
+
+function saying(phrases: readonly string[]): string {
+  return `Use when asked: ${phrases.join("; or: ")}.`;
+}
+
+function withoutOnce(phrase: string, particulars: readonly string[]): string {
+  return phrase
+    .split(" ")
+    .map((word) =>
+      /\d/.test(word) && particulars.some((once) => word.toLowerCase().includes(once)) ? "…" : word,
+    )
+    .join(" ")
+    .replace(/…(?: …)+/g, "…");
 }
 
 function withoutEnd(text: string): string {
   return text.replace(/[\s.:;,!?。！？]+$/u, "");
-}
-
-function uncapital(text: string): string {
-  return /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 }
 
 /** The words that most of the asks have, the weightiest first. */
@@ -85,19 +95,14 @@ function topicsOf(asks: readonly Asked[]): string[] {
     .slice(0, 8);
 }
 
-/** A name of what the asks share, in the order in which the latest has it. */
+/** A name of the verb and of what the asks share, in the words and the order of the latest. */
 function nameOf(asks: readonly Asked[]): string {
-  const latest = asks.at(-1) as Asked;
+  const { ask, id } = asks.at(-1) as Asked;
   const topics = new Set(topicsOf(asks));
-  const said = [...latest.ask.words.keys()].filter((word) => topics.has(word));
-  return (
-    nameFrom(
-      [...said, ...topics]
-        .filter((word, at, all) => all.indexOf(word) === at)
-        .slice(0, 5)
-        .join(" "),
-    ) || `task-${latest.id.slice(-6)}`
-  );
+  const said = wordsOf(orderIn(ask.sentence) ?? "").filter((word) => topics.has(stemOf(word)));
+  const about = ask.kind !== null && ask.strong ? [ask.kind] : said.length > 0 ? said : [...topics];
+  const words = [ask.verb, ...about].filter((word, at, all) => all.indexOf(word) === at);
+  return nameFrom(words.slice(0, 5).join(" ")) || `task-${id.slice(-6)}`;
 }
 
 function bodyOf(
@@ -110,7 +115,7 @@ function bodyOf(
   const sections: [string, string][] = [
     ["When to use", whenToUse(asks, policy)],
     ["Steps", task.steps.map((step, at) => `${at + 1}. ${tellStep(step, doings.length)}`).join("\n")],
-    ["Check", checkOf(task)],
+    ["Check", checkOf(task, doings.length)],
     [
       "What people insisted on",
       task.said.map((said) => `> ${cutAtWord(paragraph(said), policy.gap.quoteChars)}`).join("\n>\n"),
@@ -134,7 +139,7 @@ function whenToUse(asks: readonly Asked[], { gap }: Policy): string {
       .map((text) => `> ${text}`)
       .join("\n>\n"),
   ];
-  if (particulars.length > 0)
+  if (particulars.length > 0 && asks.length > 1)
     parts.push(
       `What was another each time: ${particulars.map((word) => inlineCode(ours(word), 60)).join(", ")}.`,
     );
@@ -157,8 +162,9 @@ function tellStep({ type, text, sessions, examples }: TaskStep, all: number): st
   return `Run${often}:\n\n${block}${seen}`;
 }
 
-function checkOf({ check }: Task): string {
-  return check === null ? "" : `${inlineCode(ours(check))} ends well, as it did in these sessions.`;
+function checkOf({ check }: Task, times: number): string {
+  const where = times === 1 ? "that session" : "these sessions";
+  return check === null ? "" : `${inlineCode(ours(check))} ends well, as it did in ${where}.`;
 }
 
 function tellFailure({ failed, error, worked }: Task["failures"][number]): string {

@@ -119,14 +119,15 @@ export function taskOf(doings: readonly Doing[], policy: Policy = defaults): Tas
     ].slice(0, gap.said),
     failures: findings
       .flatMap(({ excerpt: { failed, error, worked } }) =>
-        failed !== null && worked !== null ? [{ failed, error, worked }] : [],
+        // The same call that fails and then works tells nothing that could be done.
+        failed !== null && worked !== null && failed !== worked ? [{ failed, error, worked }] : [],
       )
       .slice(0, gap.failures),
   };
 }
 
 const checks =
-  /\b(?:test|tests|check|lint|typecheck|tsc|build|verify|validate|pytest|vitest|jest|mypy|ruff|clippy|smoke|doctor|audit|status|dry-run)\b/;
+  /^(?!git ).*\b(?:test|tests|check|lint|typecheck|tsc|build|verify|validate|pytest|vitest|jest|mypy|ruff|clippy|smoke|doctor|audit|status|dry-run)\b/;
 
 /** One thing that was done, where in the task: 0 first, 1 last. */
 interface Act {
@@ -154,6 +155,8 @@ function actsOf({ events, root }: Doing, { gap }: Policy): Map<string, Act> {
 
 function actsIn(event: Event, root: string | null): Omit<Act, "place">[] {
   const { command, tool, files } = event;
+  // Of a command that was cut, the parts are none.
+  if (command?.includes("characters left out]")) return [];
   if (command !== null) return runsOf(command).flatMap((run) => runActs(run));
   if (tool === null) return [];
   if (/^mcp__/.test(tool)) return [{ key: `tool ${tool}`, type: "tool", run: null, text: tool }];
@@ -164,7 +167,7 @@ function actsIn(event: Event, root: string | null): Omit<Act, "place">[] {
 const changesFiles = /edit|write|patch|create|replace|notebook/i;
 
 function runActs(run: Run): Omit<Act, "place">[] {
-  if (run.filters || isLook(run) || prints(run.name) || handiwork.has(run.name)) return [];
+  if (run.filters || isLook(run) || prints(run.name) || handiwork.has(run.name) || fetches(run)) return [];
   const script = scriptOf(run);
   if (script === "") return [];
   const head = script === null ? headOf(run) : `${run.name} ${script}`;
@@ -173,10 +176,16 @@ function runActs(run: Run): Omit<Act, "place">[] {
 
 /** What is done to files by hand on the way, which tells nothing of the task. */
 const handiwork = new Set(
-  "rm mkdir cp mv touch chmod chown ln sed awk tee kill pkill sleep cat xargs true export source wait perl".split(
+  "rm mkdir cp mv touch chmod chown ln sed awk tee kill pkill sleep cat xargs true export source wait perl uuidgen date hash shasum open lsof".split(
     " ",
   ),
 );
+
+/** Getting a page is a look at it. */
+function fetches({ name, args }: Run): boolean {
+  const isSent = (arg: string) => /^(?:-d|-X|-F|-T|--data|--request|--upload|--form)/.test(arg);
+  return (name === "curl" || name === "wget") && !args.some(isSent);
+}
 
 /** The script that an interpreter is given; empty for one that is written into the command, null for other programs. */
 function scriptOf({ name, args }: Run): string | null {
