@@ -4,7 +4,7 @@ export type Act = "operate" | "build" | "write" | "fix" | "review" | "remove";
 /** Verbs that ask for work, as they are written, in several languages; where they say by themselves what is wanted, they count as a word. */
 const verbs: Readonly<Record<Act, string>> = {
   operate:
-    "*deploy *redeploy release publish ship cut tag bump *upgrade update *rotate *seed reseed *export *import *sync *backup " +
+    "*deploy *redeploy *rollout release publish ship cut tag bump *upgrade update *rotate *seed reseed *export *import *sync *backup " +
     "*restore *benchmark *profile *triage *record *migrate *provision *onboard *archive *rebase *cherry-pick *backport " +
     "*port *scan *announce generate regenerate prepare run rerun open *translate *localize *localise *convert *transcribe " +
     "*analyze *analyse *measure *compare *plot *collect *fetch *scrape *download *render *label *validate *reconcile " +
@@ -14,7 +14,7 @@ const verbs: Readonly<Record<Act, string>> = {
   build:
     "add create implement build make set setup scaffold design introduce integrate refactor extract split rewrite develop " +
     "extend improve simplify optimize optimise change rename move wire support replace enable register crea crear creemos añade " +
-    "agrega implementa erstelle erstell leg lege füge baue implementiere crée ajoute implémente " +
+    "agrega implementa erstelle erstell mach mache leg lege füge baue implementiere crée ajoute implémente " +
     "新增 添加 增加 加一个 实现 创建 重构 开发 追加 実装 作成 作って 추가 구현 만들",
   write:
     "write draft compose document describe summarize summarise report escribe escribir redacta prepara schreib schreibe " +
@@ -37,6 +37,12 @@ const spoken: ReadonlyMap<string, Verb> = new Map(
       .map((word) => [word.replace("*", ""), { act: act as Act, tells: word.startsWith("*") }] as const),
   ),
 );
+
+/** Verbs that mean a release where nothing else is named. */
+export const releases: ReadonlySet<string> = new Set(["release", "cut", "ship", "发布", "publica"]);
+
+/** Verbs that mean a deployment. */
+export const deploys = /deploy|rollout|部署|デプロイ|배포|desplieg|desplegar|déploi/;
 
 /** The verb that a word is. */
 export function verbOf(word: string): Verb | null {
@@ -86,7 +92,7 @@ export const kinds: readonly { readonly kind: string; readonly strong: boolean; 
   {
     kind: "dependencies",
     strong: true,
-    said: /(?<=\b(?:update|upgrade|bump)\b[^.]{0,30})\b(?:dependenc(?:y|ies)|deps|(?:npm |pip )?packages)\b|(?<=(?:升级|更新)[^。]{0,10})依赖/giu,
+    said: /(?<=\b(?:update|upgrade|bump)\b[^.]{0,30})\b(?:dependenc(?:y|ies)|deps|(?:npm |pip )?packages)\b|(?<=(?:升级|更新)[^。]{0,10})依赖|依赖(?=[^。]{0,4}(?:升级|更新))/giu,
   },
   {
     kind: "translation",
@@ -113,7 +119,7 @@ export const kinds: readonly { readonly kind: string; readonly strong: boolean; 
   {
     kind: "version",
     strong: true,
-    said: /\b(?:(?:new |next )?(?:patch |minor |major )?(?:version|release)|nueva versión|neue version|nouvelle version)\b|新版本|新バージョン/giu,
+    said: /\b(?:(?:new |next )?(?:patch |minor |major )?(?:version|release)|nueva versión|neue version|nouvelle version)\b|(?<!最)新版本|新バージョン/giu,
   },
   { kind: "newsletter", strong: true, said: /\bnewsletters?\b/giu },
   { kind: "fixture", strong: true, said: /\bfixtures?\b/giu },

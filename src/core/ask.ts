@@ -1,9 +1,11 @@
 import {
   type Act,
   commonplace,
+  deploys,
   idle,
   kinds,
   particular,
+  releases,
   remarks,
   requests,
   stemOf,
@@ -50,13 +52,21 @@ function readSentence(sentence: string, policy: Policy): Ask | null {
   if (sentence.startsWith("/") || sentence.length > policy.gap.sentenceChars) return null;
   const order = orderIn(sentence);
   if (order === null || (isUnspaced(order) && !ordersUnspaced(order, policy))) return null;
-  const text = withKinds(order.toLowerCase().normalize("NFKC")).replace(unspacedIdle, " ");
+  const text = withKinds(asOneVerb(order)).replace(unspacedIdle, " ");
   const tokens = tokensOf(text, order);
   const at = tokens.findIndex(({ verb }) => verb !== null);
   const verb = tokens[at]?.verb ?? null;
   if (!verb || !isInPlace(tokens, at)) return null;
   const ask = askOf(sentence, verb.act, tokens, at, policy);
   return hasSubstance(ask, policy) ? ask : null;
+}
+
+/** Verbs of two words are one. */
+function asOneVerb(order: string): string {
+  return order
+    .toLowerCase()
+    .normalize("NFKC")
+    .replace(/\broll(?:ing)? out\b/g, "rollout");
 }
 
 /** A sentence without what people put before an order; null where it only wants to know something. */
@@ -75,10 +85,20 @@ export function orderIn(sentence: string): string | null {
 
 /** A text in which kinds of work go by one name, whatever they were called. */
 function withKinds(text: string): string {
-  return kinds.reduce((named, { kind, said }) => named.replace(said, ` ${mark}${kind} `), text);
+  // A file's name is none of them, but for the changelog's and the readme's.
+  const files: string[] = [];
+  const kept = text.replace(/(?<![\w./])(?!changelog|readme)[\w@-][\w@./-]*\.\w{1,5}(?![\w.])/g, (file) => {
+    files.push(file);
+    return `${place}${files.length - 1}${place}`;
+  });
+  return kinds
+    .reduce((named, { kind, said }) => named.replace(said, ` ${mark}${kind} `), kept)
+    .replace(places, (_, at) => files[Number(at)] ?? "");
 }
 
 const mark = "\u0001";
+const place = "\u0002";
+const places = /\u0002(\d+)\u0002/g;
 
 interface Token {
   readonly word: string;
@@ -183,59 +203,67 @@ function ordersUnspaced(order: string, { gap }: Policy): boolean {
 }
 
 function askOf(sentence: string, act: Act, tokens: readonly Token[], at: number, policy: Policy): Ask {
-  const { weights } = policy.gap;
-  const unspaced = isUnspaced(sentence);
-  const words = new Map<string, number>();
-  const particulars: string[] = [];
-  const phrase: Token[] = [];
-  let inPhrase = true;
-  for (const [n, token] of tokens.entries()) {
-    if (token.divides && n > at) inPhrase = phrase.length === 0;
-    if (token.once) {
-      particulars.push(token.word);
-      if (!isOnce(token.word)) give(words, token.word, inPhrase ? 1 : weights.name);
-      if (!inPhrase || isOnce(token.word)) continue;
-      phrase.push(token);
-      continue;
-    }
-    if (idle.has(token.word) || token.divides) continue;
-    if (token.verb && !token.kind && !(n > at && !inPhrase)) {
-      if (token.verb.tells) give(words, stemOf(token.word), 1);
-      continue;
-    }
-    const aside = inPhrase || unspaced ? 1 : weights.aside;
-    give(words, token.word, (commonplace.has(token.word) ? weights.common : 1) * aside);
-    if (inPhrase || unspaced) phrase.push(token);
-  }
-  const named =
-    phrase.findLast(({ kind }) => kind !== null && kind !== "staging" && kind !== "production")?.kind ?? null;
-  const [verb] = tokens.slice(at);
-  const kind =
-    named ??
-    (isRelease(verb?.word, phrase)
-      ? "version"
-      : /deploy|部署|デプロイ|배포|desplieg|déploie/.test(verb?.word ?? "")
-        ? "deploy"
-        : null);
-  if (kind && !words.has(kind)) words.set(kind, 1);
-  const known = kinds.find((one) => one.kind === kind);
+  const phrase = phraseOf(tokens, at, isUnspaced(sentence));
+  const verb = tokens[at]?.word ?? "";
+  const kind = kindOf(verb, phrase);
+  const words = weigh(tokens, at, phrase, policy);
+  if (kind !== null && !words.has(kind)) words.set(kind, 1);
   return {
     act,
     kind,
-    strong: kind === "deploy" || (known?.strong ?? false),
+    strong: kind === "deploy" || (kinds.find((one) => one.kind === kind)?.strong ?? false),
     head: phrase.at(-1)?.word ?? null,
     words,
-    verb: verb?.word ?? "",
-    particulars,
+    verb,
+    particulars: tokens.flatMap(({ once, word }) => (once ? word : [])),
     sentence,
   };
 }
 
+/** What the work is on: from the verb to the word behind which its particulars stand. Other scripts have no such word. */
+function phraseOf(tokens: readonly Token[], at: number, unspaced: boolean): Token[] {
+  const phrase: Token[] = [];
+  for (const [n, token] of tokens.entries()) {
+    if (token.divides && n > at && phrase.length > 0 && !unspaced) break;
+    const isVerb = token.verb !== null && token.kind === null;
+    const isValue = token.once && isOnce(token.word);
+    if (!idle.has(token.word) && !token.divides && !isVerb && !isValue) phrase.push(token);
+  }
+  return phrase;
+}
+
+/** The kind of work that the phrase ends in, or that the verb is. */
+function kindOf(verb: string, phrase: readonly Token[]): string | null {
+  const named = phrase.findLast(({ kind }) => kind !== null && kind !== "staging" && kind !== "production");
+  if (named) return named.kind;
+  if (isRelease(verb, phrase)) return "version";
+  return deploys.test(verb) ? "deploy" : null;
+}
+
+/** How much each word tells: what the work is on most, names and commonplaces little. */
+function weigh(
+  tokens: readonly Token[],
+  at: number,
+  phrase: readonly Token[],
+  { gap: { weights } }: Policy,
+): Map<string, number> {
+  const words = new Map<string, number>();
+  const last = tokens.lastIndexOf(phrase.at(-1) as Token);
+  for (const [n, token] of tokens.entries()) {
+    const { word, verb, kind, once } = token;
+    if (idle.has(word) || token.divides || isOnce(word)) continue;
+    const inPhrase = phrase.includes(token);
+    if (once) give(words, word, inPhrase ? 1 : weights.name);
+    else if (verb && kind === null && n <= Math.max(at, last)) {
+      if (verb.tells) give(words, stemOf(word), 1);
+    } else give(words, word, (commonplace.has(word) ? weights.common : 1) * (inPhrase ? 1 : weights.aside));
+  }
+  return words;
+}
+
 /** "Release 2.0" is the release; "release the lock" is not. */
 function isRelease(verb: string | undefined, phrase: readonly Token[]): boolean {
-  return (
-    (verb === "release" || verb === "cut" || verb === "发布") && phrase.every(({ kind }) => kind !== null)
-  );
+  return releases.has(verb ?? "") && phrase.every(({ kind }) => kind !== null);
 }
 
 function give(words: Map<string, number>, word: string, weight: number): void {
