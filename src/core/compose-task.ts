@@ -76,7 +76,8 @@ function withoutOnce(phrase: string, particulars: readonly string[]): string {
       /\d/.test(word) && particulars.some((once) => word.toLowerCase().includes(once)) ? "…" : word,
     )
     .join(" ")
-    .replace(/…(?: …)+/g, "…");
+    .replace(/…(?: …)+/g, "…")
+    .replace(/(?: (?:for|to|of|in|on|as|für|para|pour|de))? …$/u, "");
 }
 
 function withoutEnd(text: string): string {
@@ -148,7 +149,11 @@ function whenToUse(asks: readonly Asked[], { gap }: Policy): string {
 
 function tellStep({ type, text, sessions, examples }: TaskStep, all: number): string {
   const often =
-    all < 2 ? "" : sessions === all ? ` (in all ${all} sessions)` : ` (in ${sessions} of ${all} sessions)`;
+    all < 2
+      ? ""
+      : sessions === all
+        ? ` (in ${all === 2 ? "both" : `all ${all}`} sessions)`
+        : ` (in ${sessions} of ${all} sessions)`;
   if (type === "edit")
     return text.includes("*")
       ? `Write or change a file such as ${inlineCode(text)}${often}.`

@@ -167,7 +167,14 @@ function actsIn(event: Event, root: string | null): Omit<Act, "place">[] {
 const changesFiles = /edit|write|patch|create|replace|notebook/i;
 
 function runActs(run: Run): Omit<Act, "place">[] {
-  if (run.filters || isLook(run) || prints(run.name) || handiwork.has(run.name) || fetches(run)) return [];
+  if (
+    run.filters ||
+    (isLook(run) && !gathers(run)) ||
+    prints(run.name) ||
+    handiwork.has(run.name) ||
+    fetches(run)
+  )
+    return [];
   const script = scriptOf(run);
   if (script === "") return [];
   const head = script === null ? headOf(run) : `${run.name} ${script}`;
@@ -180,6 +187,12 @@ const handiwork = new Set(
     " ",
   ),
 );
+
+/** A look by which work is gathered: what changed since something, what is open. Other looks are everybody's way. */
+function gathers({ name, args }: Run): boolean {
+  if (name === "git") return args[0] === "log" && args.some((arg) => arg.includes(".."));
+  return (name === "gh" && args[1] === "list") || args[0] === "outdated";
+}
 
 /** Getting a page is a look at it. */
 function fetches({ name, args }: Run): boolean {

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "vitest";
+import { asksFor, likenessOfAsks } from "../../src/core/ask.ts";
+import { policy } from "../../src/core/policy.ts";
+import { freshPairs, noTask, pairs } from "./gap-pairs.ts";
+
+function areSame(a: string, b: string): boolean {
+  const [left, right] = [asksFor(a), asksFor(b)];
+  return left !== null && right !== null && likenessOfAsks(left, right) >= policy.gap.same;
+}
+
+function figuresOf(all: typeof pairs): { precision: number; recall: number } {
+  const said = all.map(([same, a, b]) => ({ same, found: areSame(a, b) }));
+  const right = said.filter(({ same, found }) => same && found).length;
+  return {
+    precision: right / said.filter(({ found }) => found).length,
+    recall: right / said.filter(({ same }) => same).length,
+  };
+}
+
+describe("what a prompt asks for", () => {
+  test.each(pairs)("same %s: %s | %s", (same, a, b) => {
+    expect(areSame(a, b)).toBe(same);
+    expect(areSame(b, a)).toBe(same);
+  });
+
+  test("is known again in other words, and seldom seen in other work", () => {
+    const { precision, recall } = figuresOf(freshPairs);
+    expect(precision).toBeGreaterThanOrEqual(0.9);
+    expect(recall).toBeGreaterThanOrEqual(0.7);
+  });
+
+  test.each(noTask)("%s: no task worth a skill", (text) => expect(asksFor(text)).toBeNull());
+
+  test("is what the person says, not what they paste", () => {
+    const pasted = `write release notes for v2\n\n\`\`\`\nadd a migration\n\`\`\`\n${"> add an endpoint\n".repeat(5)}`;
+    expect(asksFor(pasted)?.kind).toBe("changelog");
+  });
+
+  test("keeps apart what changes each time", () => {
+    expect(asksFor("write release notes for v2.3")?.particulars).toEqual(["v2.3"]);
+    expect(asksFor("seed the demo database for Acme from data/acme.csv")?.particulars).toEqual([
+      "acme",
+      "data/acme.csv",
+    ]);
+  });
+});
