@@ -49,6 +49,12 @@ export function verbOf(word: string): Verb | null {
   return spoken.get(word) ?? null;
 }
 
+/** Whether a text may hold an order at all: it has a verb somewhere. */
+export function hasVerb(text: string): boolean {
+  const words = text.toLowerCase().match(/[\p{L}-]+/gu) ?? [];
+  return words.some((word) => spoken.has(word)) || unspacedVerbs.some((verb) => text.includes(verb));
+}
+
 /** Verbs of languages that put no spaces around them. */
 export const unspacedVerbs: readonly string[] = [...spoken.keys()]
   .filter((word) => /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(word))
@@ -58,7 +64,13 @@ export const unspacedVerbs: readonly string[] = [...spoken.keys()]
  * Kinds of work that come again with other particulars, whatever they are called: release notes are a changelog in any
  * language. `strong` ones are a task by themselves; of the others a word more must be said.
  */
-export const kinds: readonly { readonly kind: string; readonly strong: boolean; readonly said: RegExp }[] = [
+export const kinds: readonly {
+  readonly kind: string;
+  readonly strong: boolean;
+  readonly said: RegExp;
+  /** What must be said with it. */
+  readonly with?: RegExp;
+}[] = [
   {
     kind: "changelog",
     strong: true,
@@ -92,7 +104,8 @@ export const kinds: readonly { readonly kind: string; readonly strong: boolean; 
   {
     kind: "dependencies",
     strong: true,
-    said: /(?<=\b(?:update|upgrade|bump)\b[^.]{0,30})\b(?:dependenc(?:y|ies)|deps|(?:npm |pip )?packages)\b|(?<=(?:升级|更新)[^。]{0,10})依赖|依赖(?=[^。]{0,4}(?:升级|更新))/giu,
+    with: /\b(?:update|upgrade|bump)\b|升级|更新/iu,
+    said: /\b(?:dependenc(?:y|ies)|deps|(?:npm |pip )?packages)\b|依赖/giu,
   },
   {
     kind: "translation",

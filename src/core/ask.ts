@@ -2,6 +2,7 @@ import {
   type Act,
   commonplace,
   deploys,
+  hasVerb,
   idle,
   kinds,
   particular,
@@ -52,7 +53,9 @@ function readSentence(sentence: string, policy: Policy): Ask | null {
   if (sentence.startsWith("/") || sentence.length > policy.gap.sentenceChars) return null;
   const order = orderIn(sentence);
   if (order === null || (isUnspaced(order) && !ordersUnspaced(order, policy))) return null;
-  const text = withKinds(asOneVerb(order)).replace(unspacedIdle, " ");
+  const plain = asOneVerb(order);
+  if (!hasVerb(plain)) return null;
+  const text = withKinds(plain).replace(unspacedIdle, " ");
   const tokens = tokensOf(text, order);
   const at = tokens.findIndex(({ verb }) => verb !== null);
   const verb = tokens[at]?.verb ?? null;
@@ -92,7 +95,11 @@ function withKinds(text: string): string {
     return `${place}${files.length - 1}${place}`;
   });
   return kinds
-    .reduce((named, { kind, said }) => named.replace(said, ` ${mark}${kind} `), kept)
+    .reduce(
+      (named, { kind, said, with: beside }) =>
+        beside && !beside.test(text) ? named : named.replace(said, ` ${mark}${kind} `),
+      kept,
+    )
     .replace(places, (_, at) => files[Number(at)] ?? "");
 }
 
@@ -133,6 +140,7 @@ function tokensOf(text: string, written: string): Token[] {
 
 /** Where no spaces part the words, verbs are looked for among the characters. */
 function withVerbsApart(part: string): string[] {
+  if (!isUnspaced(part)) return part === "" ? [] : [part];
   for (const verb of unspacedVerbs) {
     const at = part.indexOf(verb);
     if (at >= 0)

@@ -139,6 +139,8 @@ interface Happening {
 interface Group {
   readonly project: string;
   readonly asks: Asked[];
+  /** The first of its asks that say it in different words: what others are compared with. */
+  readonly wordings: Ask[];
   readonly events: Happening[];
 }
 
@@ -168,8 +170,12 @@ function groupsOf(entries: readonly LedgerEntry[], policy: Policy): Group[] {
     const groups = projects.get(entry.project) ?? [];
     projects.set(entry.project, groups);
     const group = nearestGroup(groups, asked.ask, policy);
-    if (group) group.asks.push(asked);
-    else groups.push({ project: entry.project, asks: [asked], events: [] });
+    if (!group) groups.push({ project: entry.project, asks: [asked], wordings: [asked.ask], events: [] });
+    else {
+      group.asks.push(asked);
+      const isNew = group.wordings.every(({ sentence }) => sentence !== asked.ask.sentence);
+      if (isNew && group.wordings.length < policy.gap.wordings) group.wordings.push(asked.ask);
+    }
   }
   return [...projects.values()].flat();
 }
@@ -186,7 +192,7 @@ function readAsk(
 function nearestGroup(groups: readonly Group[], ask: Ask, policy: Policy): Group | null {
   let best: { group: Group; likeness: number } | null = null;
   for (const group of groups) {
-    const likeness = Math.max(...group.asks.map((other) => likenessOfAsks(other.ask, ask, policy)));
+    const likeness = Math.max(...group.wordings.map((other) => likenessOfAsks(other, ask, policy)));
     if (likeness >= policy.gap.same && likeness > (best?.likeness ?? 0)) best = { group, likeness };
   }
   return best?.group ?? null;

@@ -340,6 +340,8 @@ export const policy = {
     unspacedChars: 60,
     /** How alike two asks must be to be one. */
     same: 0.45,
+    /** Wordings of a gap that others are compared with, the first. */
+    wordings: 12,
     /** What words count beside a rare one: commonplace ones, names, and those that only say for what or where. */
     weights: { common: 0.3, name: 0.4, aside: 0.6 },
     /** What the same thing as the object of both adds. */
