@@ -279,12 +279,12 @@ function give(words: Map<string, number>, word: string, weight: number): void {
 }
 
 /** Whether enough is said to know the work again, and it is not one change at one place. */
-function hasSubstance({ act, strong, words, particulars }: Ask, { gap }: Policy): boolean {
+function hasSubstance(ask: Ask, { gap }: Policy): boolean {
+  const { act, strong, particulars } = ask;
   if (strong && act !== "fix" && act !== "remove") return true;
   const namesPlace = particulars.some((word) => /[./_]|^#|-\d+$/.test(word) && !/^v?\d/.test(word));
   if (namesPlace && act !== "operate" && act !== "write") return false;
-  const weight = [...words.values()].reduce((sum, each) => sum + each, 0);
-  return weight >= (act === "fix" || act === "remove" ? gap.substance.mending : gap.substance.other);
+  return weightOf(ask) >= (act === "fix" || act === "remove" ? gap.substance.mending : gap.substance.other);
 }
 
 /** How alike two asks are: 1 the same kind of work, 0 nothing in common. */
@@ -293,19 +293,20 @@ export function likenessOfAsks(a: Ask, b: Ask, { gap }: Policy = defaults): numb
   if (a.kind !== null && b.kind !== null && a.kind !== b.kind) return 0;
   if (a.strong && b.strong && a.kind === b.kind) return 1;
   if (a.strong !== b.strong) return 0;
-  const shared = [...a.words].reduce(
-    (sum, [word, weight]) => sum + Math.min(weight, b.words.get(word) ?? 0),
-    0,
-  );
-  const all = [...new Set([...a.words.keys(), ...b.words.keys()])].reduce(
-    (sum, word) => sum + Math.max(a.words.get(word) ?? 0, b.words.get(word) ?? 0),
-    0,
-  );
+  let shared = 0;
+  for (const [word, weight] of a.words) shared += Math.min(weight, b.words.get(word) ?? 0);
   const sameHead = a.head !== null && a.head === b.head && !commonplace.has(a.head) && a.kind === null;
   if (shared < gap.substance.other && !sameHead) return 0;
   // What is built twice under the same words is one thing being built, unless the particulars differ.
   if (a.act === "build" && b.act === "build" && !(hasOwn(a, b) && hasOwn(b, a))) return 0;
-  return all === 0 ? 0 : Math.min(1, shared / all + (sameHead ? gap.headBonus : 0));
+  const all = weightOf(a) + weightOf(b) - shared;
+  return Math.min(1, shared / all + (sameHead ? gap.headBonus : 0));
+}
+
+function weightOf({ words }: Ask): number {
+  let sum = 0;
+  for (const weight of words.values()) sum += weight;
+  return sum;
 }
 
 /** Reviewing, mending and taking away are other work than making, on whatever. */
