@@ -154,8 +154,9 @@ function withVerbsApart(part: string): string[] {
 }
 
 function plainTokens(part: string, written: string): Token[] {
-  const verb = verbOf(part.replace(/[.,:;!]+$/, ""));
-  if (verb) return [{ word: part, kind: null, verb, divides: false, once: false }];
+  const bare = part.replace(/[.,:;!]+$/, "");
+  const verb = verbOf(bare);
+  if (verb) return [{ word: bare, kind: null, verb, divides: false, once: false }];
   return wordsOf(part.replace(/['’]s\b/g, "")).map((word) => ({
     word: idle.has(word) ? word : stemOf(word),
     kind: null,

@@ -1,11 +1,12 @@
 import { orderIn } from "./ask.ts";
 import { stemOf } from "./ask-words.ts";
 import { type Evidence, evidenceLines, lasting, newestFirst, ours, paragraph } from "./compose.ts";
+import type { Doing } from "./doing.ts";
 import type { Asked } from "./gap.ts";
 import { codeBlock, cutAtWord, inlineCode, oneLine } from "./markdown.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Skill } from "./skill.ts";
-import { type Doing, type Task, type TaskStep, taskOf } from "./task.ts";
+import { type Task, type TaskStep, taskOf } from "./task.ts";
 import { nameFrom, wordsOf } from "./words.ts";
 
 /** The skill that the times of doing a task amount to, or why they amount to none. */
@@ -22,8 +23,9 @@ export function composeTask(
   const { prefix, quality, policy = defaults } = options;
   if (doings.length === 0) return no("none of the sessions that asked for it can be read any more");
   const task = taskOf(doings, policy);
-  const shown = task.steps.length + task.said.length + task.failures.length;
-  if (shown < policy.gap.leastShown || task.steps.length === 0)
+  const telling = task.steps.filter((step) => step.telling).length;
+  const shown = telling + task.said.length + task.failures.length;
+  if (shown < policy.gap.leastShown || telling === 0)
     return no(
       doings.length === 1
         ? "the session that asked for it did nothing that could be repeated"
@@ -132,7 +134,8 @@ function whenToUse(asks: readonly Asked[], { gap }: Policy): string {
   const quotes = [...new Set(asks.map(({ text }) => cutAtWord(paragraph(text), gap.quoteChars)))].filter(
     (text) => text !== "",
   );
-  const particulars = [...new Set(asks.flatMap(({ ask }) => ask.particulars))].slice(0, 8);
+  const named = asks.filter(({ ask }) => ask.particulars.length > 0);
+  const particulars = [...new Set(named.flatMap(({ ask }) => ask.particulars))].slice(0, gap.particulars);
   const parts = [
     `People asked for it in these words:`,
     quotes
@@ -140,7 +143,7 @@ function whenToUse(asks: readonly Asked[], { gap }: Policy): string {
       .map((text) => `> ${text}`)
       .join("\n>\n"),
   ];
-  if (particulars.length > 0 && asks.length > 1)
+  if (named.length > 1 && particulars.length > 1)
     parts.push(
       `What was another each time: ${particulars.map((word) => inlineCode(ours(word), 60)).join(", ")}.`,
     );

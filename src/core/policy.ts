@@ -351,16 +351,19 @@ export const policy = {
     /** Prompts for which a task goes on when nothing else is asked for, and calls of it that are looked at. */
     turns: 12,
     calls: 400,
+    /** Ways in which one session ran the same program that are looked at, the latest. */
+    runs: 6,
     /** Sessions of which a draft is made, the newest. */
     sessions: 6,
     /** Share of those sessions that must have done something before it is a step; never fewer than two, where there are two. */
     most: 0.6,
     /** Things the sessions must have in common before there is anything to write down. */
     leastShown: 2,
-    /** Of each that is told: steps, the person's words, failures, files. */
+    /** Of each that is told: steps, the person's words, failures, and what was another each time. */
     steps: 12,
     said: 5,
     failures: 4,
+    particulars: 8,
     /** Characters of a prompt that is quoted, and of one that is kept. */
     quoteChars: 240,
     keptChars: 2_000,

@@ -1,76 +1,10 @@
-import { asksFor, likenessOfAsks } from "./ask.ts";
 import { baseName, type Run, runsOf } from "./command.ts";
+import type { Doing } from "./doing.ts";
 import type { Event } from "./event.ts";
-import type { Finding } from "./finding.ts";
-import type { Asked } from "./gap.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import { failsUnseen } from "./recovery.ts";
 import { headOf, isLook, prints, retell } from "./run.ts";
-
-/** One time that a task was done: the events from the prompt that asked for it until something else was asked for. */
-export interface Doing {
-  readonly asked: Asked;
-  readonly prompt: Event;
-  readonly events: readonly Event[];
-  /** What was found in those events. */
-  readonly findings: readonly Finding[];
-  /** The folder of the project, by which files are named. */
-  readonly root: string | null;
-}
-
-/** The part of a session in which a prompt is answered; null where the session does not have the prompt. */
-export function doingIn(
-  asked: Asked,
-  events: readonly Event[],
-  findings: readonly Finding[],
-  root: string | null,
-  policy: Policy = defaults,
-): Doing | null {
-  const from = promptOf(asked, events, policy);
-  if (from < 0) return null;
-  const end = endOf(asked, events, from, policy);
-  const own = events.slice(from, end);
-  const refs = new Set(own.map(({ ref }) => ref));
-  return {
-    asked,
-    prompt: events[from] as Event,
-    events: own,
-    findings: findings.filter((finding) => refs.has(finding.refs[0] ?? "")),
-    root,
-  };
-}
-
-/** Where a prompt stands: what was noted of it may be cut or scrubbed in another way. */
-function promptOf({ text, ask }: Asked, events: readonly Event[], { gap }: Policy): number {
-  const noted = plain(text);
-  const isIt = ({ kind, text: said }: Event) => kind === "prompt" && startsAlike(plain(said), noted);
-  const at = events.findIndex(isIt);
-  if (at >= 0) return at;
-  return events.findIndex(({ kind, text: said }) => {
-    const other = kind === "prompt" ? asksFor(said) : null;
-    return other !== null && likenessOfAsks(other, ask) >= gap.same;
-  });
-}
-
-function plain(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
-}
-
-function startsAlike(a: string, b: string): boolean {
-  return a !== "" && b !== "" && (a.startsWith(b) || b.startsWith(a));
-}
-
-/** Where the task ends: at the first prompt that asks for other work. */
-function endOf({ ask }: Asked, events: readonly Event[], from: number, { gap }: Policy): number {
-  let turns = 0;
-  for (let at = from + 1; at < events.length; at++) {
-    const event = events[at] as Event;
-    if (event.kind !== "prompt") continue;
-    const other = asksFor(event.text);
-    if (++turns > gap.turns || (other !== null && likenessOfAsks(other, ask) < gap.same)) return at;
-  }
-  return events.length;
-}
+import { overlap } from "./words.ts";
 
 /** Something that was done for a task in several sessions. */
 export interface TaskStep {
@@ -81,6 +15,8 @@ export interface TaskStep {
   readonly sessions: number;
   /** The commands as they were, where they differ. */
   readonly examples: readonly string[];
+  /** It tells something of this task: bringing work into a repository is the end of every task. */
+  readonly telling: boolean;
 }
 
 /** What several times of doing a task have in common. */
@@ -134,11 +70,12 @@ interface Act {
   readonly key: string;
   readonly type: TaskStep["type"];
   readonly place: number;
-  readonly run: Run | null;
+  /** Each way in which it was run, the latest first. */
+  readonly runs: readonly Run[];
   readonly text: string;
 }
 
-/** What worked in a task and changed something, each thing once, as it was last done. */
+/** What worked in a task and changed something, each thing once, where it was first done. */
 function actsOf({ events, root }: Doing, { gap }: Policy): Map<string, Act> {
   const calls = events.filter(({ kind }) => kind === "call").slice(0, gap.calls);
   const acts = new Map<string, Act>();
@@ -146,8 +83,12 @@ function actsOf({ events, root }: Doing, { gap }: Policy): Map<string, Act> {
     if (event.outcome !== "ok" || failsUnseen(event)) continue;
     const place = at / Math.max(1, calls.length - 1);
     for (const act of actsIn(event, root)) {
-      // The order is that of the first time, the words are those of the last.
-      acts.set(act.key, { ...act, place: acts.get(act.key)?.place ?? place });
+      const known = acts.get(act.key);
+      acts.set(act.key, {
+        ...act,
+        place: known?.place ?? place,
+        runs: [...act.runs, ...(known?.runs ?? [])].slice(0, gap.runs),
+      });
     }
   }
   return acts;
@@ -155,13 +96,18 @@ function actsOf({ events, root }: Doing, { gap }: Policy): Map<string, Act> {
 
 function actsIn(event: Event, root: string | null): Omit<Act, "place">[] {
   const { command, tool, files } = event;
-  // Of a command that was cut, the parts are none.
-  if (command?.includes("characters left out]")) return [];
-  if (command !== null) return runsOf(command).flatMap((run) => runActs(run));
+  if (command !== null) return wholeRuns(command).flatMap(runActs);
   if (tool === null) return [];
-  if (/^mcp__/.test(tool)) return [{ key: `tool ${tool}`, type: "tool", run: null, text: tool }];
+  if (/^mcp__/.test(tool)) return [{ key: `tool ${tool}`, type: "tool", runs: [], text: tool }];
   if (!changesFiles.test(tool)) return [];
   return files.flatMap((file) => fileActs(within(file, root, event.cwd)));
+}
+
+/** The programs of a command; of one that was cut when it was kept, those that the cut did not go through. */
+function wholeRuns(command: string): Run[] {
+  const runs = runsOf(command);
+  const isCut = (run: Run | undefined) => run?.written.startsWith("…[") ?? false;
+  return runs.filter((run, at) => !isCut(run) && !isCut(runs[at - 1]) && !isCut(runs[at + 1]));
 }
 
 const changesFiles = /edit|write|patch|create|replace|notebook/i;
@@ -177,8 +123,8 @@ function runActs(run: Run): Omit<Act, "place">[] {
     return [];
   const script = scriptOf(run);
   if (script === "") return [];
-  const head = script === null ? headOf(run) : `${run.name} ${script}`;
-  return [{ key: `run ${head}`, type: "run", run, text: head }];
+  const head = script === null ? headOf(run) : `${run.name.replace(/[\d.]+$/, "")} ${script}`;
+  return [{ key: `run ${head}`, type: "run", runs: [run], text: head }];
 }
 
 /** What is done to files by hand on the way, which tells nothing of the task. */
@@ -223,9 +169,9 @@ function fileActs(file: string | null): Omit<Act, "place">[] {
   if (file === null || /(?:^|\/)(?:node_modules|\.git|tmp)\//.test(file)) return [];
   const ending = /\.[a-z0-9]{1,8}$/i.exec(file)?.[0] ?? "";
   const folder = file.includes("/") ? file.slice(0, file.lastIndexOf("/")) : null;
-  const own = { key: `edit ${file}`, type: "edit" as const, run: null, text: file };
+  const own = { key: `edit ${file}`, type: "edit" as const, runs: [], text: file };
   if (folder === null) return [own];
-  return [own, { key: `folder ${folder}/*${ending}`, type: "edit", run: null, text: `${folder}/*${ending}` }];
+  return [own, { key: `folder ${folder}/*${ending}`, type: "edit", runs: [], text: `${folder}/*${ending}` }];
 }
 
 function keysOf(acts: readonly ReadonlyMap<string, Act>[]): Set<string> {
@@ -237,18 +183,42 @@ function commonStep(
   all: readonly ReadonlyMap<string, Act>[],
 ): { step: TaskStep; place: number } {
   const acts = all.flatMap((each) => each.get(key) ?? []);
-  const runs = acts.flatMap(({ run }) => run ?? []);
+  const [first] = acts as [Act];
+  const runs = mostAlike(acts.map((act) => act.runs));
   const told = [...new Set(runs.map((run) => retell({ ...run, directory: null })))];
-  const [first] = acts;
   return {
     place: acts.reduce((sum, { place }) => sum + place, 0) / acts.length,
     step: {
-      type: first?.type ?? "run",
-      text: runs.length > 0 ? openRun(runs) : (first?.text ?? ""),
+      type: first.type,
+      text: runs.length > 0 ? openRun(runs, first.text) : first.text,
       sessions: acts.length,
       examples: told.length > 1 ? told.slice(0, 3) : [],
+      telling: !everyTasks.test(first.text),
     },
   };
+}
+
+/** What ends or begins any task. */
+const everyTasks =
+  /^git (?:add|commit|push|pull|fetch|checkout|switch|stash|merge|rebase|restore)$|^(?:npm|pnpm|yarn|bun) (?:install|ci|i)$/;
+
+/** Of the ways in which each session ran something, those that are most alike. */
+function mostAlike(sessions: readonly (readonly Run[])[]): Run[] {
+  const [first = [], ...others] = sessions;
+  const words = ({ args }: Run) => new Set(args);
+  const closest = (run: Run, among: readonly Run[]) =>
+    among
+      .map((other) => ({ other, likeness: overlap(words(run), words(other)) }))
+      .reduce((best, each) => (each.likeness > best.likeness ? each : best));
+  const chosen = first
+    .map((run) => ({ run, rest: others.map((runs) => closest(run, runs)) }))
+    .map(({ run, rest }) => ({ run, rest, sum: rest.reduce((sum, { likeness }) => sum + likeness, 0) }))
+    .reduce<{ runs: Run[]; sum: number } | null>(
+      (best, { run, rest, sum }) =>
+        best === null || sum > best.sum ? { runs: [run, ...rest.map(({ other }) => other)], sum } : best,
+      null,
+    );
+  return chosen?.runs ?? [];
 }
 
 /** A folder is told where no single file of it is. */
@@ -263,23 +233,39 @@ function withoutFilesOf(steps: readonly TaskStep[]): TaskStep[] {
 }
 
 /** One command for several: what all have stays, what differs is left open. */
-function openRun(runs: readonly Run[]): string {
+function openRun(runs: readonly Run[], head: string): string {
   const [first, ...others] = runs as [Run, ...Run[]];
   const bare = { ...first, directory: null };
   if (others.every((run) => run.args.join("\n") === first.args.join("\n"))) return retell(bare);
-  const common = first.args.filter((arg) => others.every(({ args }) => args.includes(arg)));
-  const differ = first.args.filter((arg) => !common.includes(arg));
-  const sameShape = others.every(({ args }) => args.length === first.args.length);
-  const args = sameShape
-    ? first.args.map((arg, at) => (others.every((run) => run.args[at] === arg) ? arg : openWord(arg)))
-    : [...common, openWord(differ[0] ?? "")];
-  return retell({ ...bare, args });
+  const isCommon = (arg: string) => others.every(({ args }) => args.includes(arg));
+  const sameShape = others.every(
+    ({ args }) =>
+      args.length === first.args.length &&
+      args.every((arg, at) => arg.startsWith("-") === first.args[at]?.startsWith("-")),
+  );
+  if (sameShape)
+    return retell({
+      ...bare,
+      args: first.args.map((arg, at) =>
+        others.every((run) => run.args[at] === arg) ? arg : openWord(arg, first.args[at - 1]),
+      ),
+    });
+  const kept = first.args.flatMap((arg, at) => {
+    if (isCommon(arg)) return arg;
+    // A flag that all have keeps its place for a value.
+    const flag = first.args[at - 1] ?? "";
+    return flag.startsWith("--") && isCommon(flag) && !arg.startsWith("-") ? openWord(arg, flag) : [];
+  });
+  const told = retell({ ...bare, args: kept });
+  return `${told.length < head.length ? head : told} …`;
 }
 
-/** What stands where a value was. */
-function openWord(value: string): string {
+/** What stands where a value was: its flag's name tells most. */
+function openWord(value: string, flag = ""): string {
   if (/^v?\d+\.\d+/.test(value)) return "<version>";
   if (/^\d+$/.test(value)) return "<number>";
+  const [, name] = /^--([a-z][a-z-]+)$/.exec(flag) ?? [];
+  if (name !== undefined) return `<${name}>`;
   if (/[\s\n]/.test(value)) return "<text>";
   if (/\/|\.\w{1,5}$/.test(value)) return "<file>";
   return "<value>";

@@ -18,7 +18,10 @@ import { no, type Plan } from "./step.ts";
 export interface AdvanceOptions {
   /** Sessions that were just read: their prompts count too where no hook was there to see them. */
   readonly sessions?: readonly SessionView[];
-  /** Whether something in the library is for a text, asked in a project. */
+  /**
+   * Whether something live in the library is for a text, asked in a project. Drafts do not count: where no hook is,
+   * they reach nobody.
+   */
   readonly isMatched: (text: string, project: string) => Promise<boolean>;
   /** Why nothing is made for a project, if there is a reason. */
   readonly refuses?: (root: string | null, project: string) => Promise<string | null>;

@@ -1,10 +1,10 @@
 import type { Kept } from "../core/change.ts";
 import { composeTask, type TaskSkill } from "../core/compose-task.ts";
+import { type Doing, doingIn } from "../core/doing.ts";
 import { type Asked, type Gap, gapsOf, goesBy, isGapId } from "../core/gap.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults } from "../core/policy.ts";
 import type { Format, Session } from "../core/session.ts";
-import { type Doing, doingIn } from "../core/task.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { eventsOf, viewSessions } from "./inspect.ts";
 import { purgedOf, readAgain, withoutOtherAgents } from "./learn.ts";

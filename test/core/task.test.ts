@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { asksFor } from "../../src/core/ask.ts";
 import { composeTask } from "../../src/core/compose-task.ts";
+import { type Doing, doingIn } from "../../src/core/doing.ts";
 import type { Event } from "../../src/core/event.ts";
 import type { Asked } from "../../src/core/gap.ts";
 import { policy } from "../../src/core/policy.ts";
 import { mayBeWritten, scanSkill } from "../../src/core/scan.ts";
 import { problemsOf } from "../../src/core/skill.ts";
-import { type Doing, doingIn, taskOf } from "../../src/core/task.ts";
+import { taskOf } from "../../src/core/task.ts";
 import { edited, ran, said, session } from "../helpers/events.ts";
 
 function asked(text: string, run: string): Asked {
