@@ -53,7 +53,7 @@ function readSentence(sentence: string, policy: Policy): Ask | null {
   if (sentence.startsWith("/") || sentence.length > policy.gap.sentenceChars) return null;
   const order = orderIn(sentence);
   if (order === null || (isUnspaced(order) && !ordersUnspaced(order, policy))) return null;
-  const plain = asOneVerb(order);
+  const plain = plainOrder(order);
   if (!hasVerb(plain)) return null;
   const text = withKinds(plain).replace(unspacedIdle, " ");
   const tokens = tokensOf(text, order);
@@ -64,11 +64,12 @@ function readSentence(sentence: string, policy: Policy): Ask | null {
   return hasSubstance(ask, policy) ? ask : null;
 }
 
-/** Verbs of two words are one. */
-function asOneVerb(order: string): string {
+/** In small letters, without what is quoted, which is this once's; verbs of two words are one. */
+function plainOrder(order: string): string {
   return order
     .toLowerCase()
     .normalize("NFKC")
+    .replace(/["“][^"”\n]{12,}["”]/g, " ")
     .replace(/\broll(?:ing)? out\b/g, "rollout");
 }
 

@@ -53,7 +53,8 @@ export async function advanceGaps(
   for (const gap of await gaps(deps)) {
     if (until()) break;
     if (!isDue(gap) || (await refuses(gap.root, gap.project)) !== null) continue;
-    const covered = gap.changes.length === 0 && (await isMatched(gap.asks.at(-1)?.text ?? "", gap.project));
+    const isNew = gap.changes.length === 0 || gap.state.status === "active";
+    const covered = isNew && (await isMatched(gap.asks.at(-1)?.text ?? "", gap.project));
     const keeping: Keeping = covered
       ? { kept: false, because: "something in the library is for it now" }
       : await perform(
