@@ -184,6 +184,17 @@ export const idle: ReadonlySet<string> = new Set(
 export const unspacedIdle =
   /(?:这个|那个|这些|(?<!加)一个|一下|一份|本周|这周|最新|代码|错误|问题|现在|重新|版本|所有|根据|进行|先|[的了吧把给为到在和与])|(?:この|その|これ|それ|エラー|バグ|最新|してください|ください|[をにのはがとでへ])(?![ァ-ヶー])|(?:이|그|저) |오류|에러|버전|주세요/gu;
 
+/** Verbs that ask for no work: they steer, or want something told. */
+export const noWork: ReadonlySet<string> = new Set(
+  (
+    "show tell explain read look see think stop keep remember ignore undo revert continue give find list print ask answer " +
+    "wait try follow consider mind note leave skip start finish proceed resume confirm assume imagine suppose call say " +
+    "want like love hate know understand mean see hear feel was were has had got seems looks not with what who why how " +
+    "these those both most many much some when where while since because though although unless until actually maybe " +
+    "commit push merge pull ensure make ran did made took went saw said gave perhaps probably instead except besides only even just still almost"
+  ).split(" "),
+);
+
 /** Words behind which the particulars stand. */
 export const particular: ReadonlySet<string> = new Set(
   (

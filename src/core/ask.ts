@@ -5,6 +5,7 @@ import {
   hasVerb,
   idle,
   kinds,
+  noWork,
   particular,
   releases,
   remarks,
@@ -54,9 +55,12 @@ function readSentence(sentence: string, policy: Policy): Ask | null {
   const order = orderIn(sentence);
   if (order === null || (isUnspaced(order) && !ordersUnspaced(order, policy))) return null;
   const plain = plainOrder(order);
-  if (!hasVerb(plain)) return null;
+  const rare = rareVerbIn(plain);
+  if (rare === null && !hasVerb(plain)) return null;
   const text = withKinds(plain).replace(unspacedIdle, " ");
-  const tokens = tokensOf(text, order);
+  const tokens = tokensOf(text, order).map((token, n) =>
+    n === 0 && token.word === rare ? { ...token, verb: rareVerb } : token,
+  );
   const at = tokens.findIndex(({ verb }) => verb !== null);
   const verb = tokens[at]?.verb ?? null;
   if (!verb || !isInPlace(tokens, at)) return null;
@@ -72,6 +76,17 @@ function plainOrder(order: string): string {
     .replace(/["“][^"”\n]{12,}["”]/g, " ")
     .replace(/\broll(?:ing)? out\b/g, "rollout");
 }
+
+/** The first word of an order that has its object right behind it: a verb, though no list has it. */
+function rareVerbIn(plain: string): string | null {
+  const [, word = ""] =
+    /^([a-z]{3,})(?<!ed|ing)(?: (?:the|a|an|our|my|all|this|these|its)) [a-z]/.exec(plain) ?? [];
+  return word === "" || verbOf(word) || idle.has(word) || particular.has(word) || noWork.has(word)
+    ? null
+    : word;
+}
+
+const rareVerb = { act: "operate", tells: true } as const;
 
 /** A sentence without what people put before an order; null where it only wants to know something. */
 export function orderIn(sentence: string): string | null {

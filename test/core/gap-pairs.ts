@@ -120,6 +120,8 @@ export const noTask: readonly string[] = [
   "can you explain this function?",
   "commit",
   "commit and push",
+  "Commit the changes",
+  "Ensure the command is properly displayed",
   "thanks, looks good",
   "no, use the other one",
   "make it faster",
@@ -147,7 +149,7 @@ export const noTask: readonly string[] = [
   "stop",
 ];
 
-/** More of them, written when everything was fitted to the first, and never fitted to. */
+/** More of them, written when everything was fitted to the first: of these it knew 14 of 20 again, and took none for another. */
 export const freshPairs: readonly (readonly [boolean, string, string])[] = [
   [true, "ship 2.1.0", "could you ship version 2.2.0 please"],
   [true, "prepare the release candidate for 5.0", "make a release candidate for 5.1"],
@@ -185,4 +187,46 @@ export const freshPairs: readonly (readonly [boolean, string, string])[] = [
   [false, "本番環境にデプロイして", "本番環境のログを調べてください"],
   [false, "erstelle einen Pull Request", "erstelle eine neue Komponente für die Navigation"],
   [false, "traduce los textos nuevos al inglés", "agrega un selector de idioma a la web"],
+];
+
+/** Written after the second list was looked at, too: of these it knew 12 of 16 again, and took none for another. */
+export const unseenPairs: readonly (readonly [boolean, string, string])[] = [
+  [true, "retrain the churn model on the latest data", "please retrain the churn model with October data"],
+  [
+    true,
+    "create a Grafana dashboard for the billing service",
+    "make a grafana dashboard for the search service",
+  ],
+  [true, "add a new ESLint rule for import order", "write an eslint rule that forbids default exports"],
+  [true, "sync the figma tokens", "sync design tokens from figma again"],
+  [true, "could you file an issue about the flaky login test", "open an issue for the broken avatar upload"],
+  [true, "add a CLI command for listing tenants", "implement a new CLI command to purge caches"],
+  [true, "write unit tests for the date parser", "please add unit tests for the money formatter"],
+  [true, "run the smoke checks against staging", "run smoke checks on staging again"],
+  [true, "convert the meeting transcript into action items", "convert this transcript to action items"],
+  [true, "publish the docs site", "publish docs site with the latest changes"],
+  [true, "renew the TLS certificate for api.example.com", "renew the TLS certificate of the mail server"],
+  [true, "prepare the sprint review slides", "make the slides for this sprint review"],
+  [true, "创建一个新的数据库迁移，添加状态字段", "加一个迁移脚本给订单表"],
+  [true, "写一份本月的月报", "生成 3 月的月报"],
+  [true, "プルリクを作成してください", "この変更でPRを作って"],
+  [true, "actualiza las dependencias del proyecto", "por favor actualiza todas las dependencias"],
+  [false, "retrain the churn model on the latest data", "explain how the churn model works"],
+  [
+    false,
+    "create a Grafana dashboard for the billing service",
+    "create a retry policy for the billing service",
+  ],
+  [false, "add a CLI command for listing tenants", "add a column for tenants to the list"],
+  [false, "write unit tests for the date parser", "speed up the date parser"],
+  [false, "run the smoke checks against staging", "create a staging environment with terraform"],
+  [false, "convert the meeting transcript into action items", "add an action menu to the items list"],
+  [false, "publish the docs site", "publish a new version of the sdk"],
+  [false, "renew the TLS certificate for api.example.com", "renew the subscription when a card is updated"],
+  [false, "prepare the sprint review slides", "review the slider component"],
+  [false, "sync the figma tokens", "refresh auth tokens before they expire"],
+  [false, "could you file an issue about the flaky login test", "add file upload to the issue form"],
+  [false, "写一份本月的月报", "写一个导出报表的接口"],
+  [false, "プルリクを作成してください", "プルリクをレビューしてください"],
+  [false, "actualiza las dependencias del proyecto", "actualiza el logo de la página"],
 ];
