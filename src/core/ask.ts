@@ -31,8 +31,9 @@ export interface Ask {
   readonly head: string | null;
   /** Every word that tells something, and how much. */
   readonly words: ReadonlyMap<string, number>;
-  /** The verb, as it was written. */
+  /** The verb, as it was written, and whether it says by itself what is wanted. */
   readonly verb: string;
+  readonly tells: boolean;
   /** What belongs to this once: versions, names, files. */
   readonly particulars: readonly string[];
   /** The sentence that asks. */
@@ -240,6 +241,7 @@ function askOf(sentence: string, act: Act, tokens: readonly Token[], at: number,
     head: phrase.at(-1)?.word ?? null,
     words,
     verb,
+    tells: tokens[at]?.verb?.tells ?? false,
     particulars: tokens.flatMap(({ once, word }) => (once ? word : [])),
     sentence,
   };
@@ -317,7 +319,8 @@ export function likenessOfAsks(a: Ask, b: Ask, { gap }: Policy = defaults): numb
   // What is built twice under the same words is one thing being built, unless the particulars differ.
   if (a.act === "build" && b.act === "build" && !(hasOwn(a, b) && hasOwn(b, a))) return 0;
   const all = weightOf(a) + weightOf(b) - shared;
-  return Math.min(1, shared / all + (sameHead ? gap.headBonus : 0));
+  const otherWork = a.tells && b.tells && a.verb !== b.verb ? gap.otherVerb : 1;
+  return Math.min(1, shared / all + (sameHead ? gap.headBonus : 0)) * otherWork;
 }
 
 function weightOf({ words }: Ask): number {

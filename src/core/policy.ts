@@ -346,6 +346,8 @@ export const policy = {
     weights: { common: 0.3, name: 0.4, aside: 0.6 },
     /** What the same thing as the object of both adds. */
     headBonus: 0.15,
+    /** What is left where each names its work by another verb. */
+    otherVerb: 0.6,
     /** Words, weighed, that an ask must have: to mend or remove something, and otherwise. */
     substance: { mending: 2.6, other: 1.3 },
     /** Prompts for which a task goes on when nothing else is asked for, and calls of it that are looked at. */
