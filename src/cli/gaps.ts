@@ -9,7 +9,7 @@ import type { Knack } from "../open.ts";
 import { writingOnWire } from "./learned-on-wire.ts";
 import { type Call, defineVerb } from "./main.ts";
 import { changing, withKnack } from "./opening.ts";
-import { tellDiff, tellOutcomes } from "./telling.ts";
+import { isWritten, tellDiff, tellOutcomes } from "./telling.ts";
 import {
   calledAs,
   counted,
@@ -255,7 +255,9 @@ async function change(call: GapsCall, word: string, { planning, doing, after }: 
       const plan = await planning(knack, named(await knack.gaps(), word));
       if (!plan.ok) return refuse(call, plan.because);
       const paint = paintFor(process.stdout, call.env);
-      const lines = plan.steps.flatMap(({ diff }) => tellDiff(diff, paint));
+      // That the draft makes room is no news.
+      const news = plan.steps.some(isWritten) ? plan.steps.filter(isWritten) : plan.steps;
+      const lines = news.flatMap(({ diff }) => tellDiff(diff, paint));
       tell(call, plan.steps, [...lines, "Nothing was written (--dry-run)."]);
       return 0;
     });

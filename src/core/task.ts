@@ -262,7 +262,8 @@ function openRun(runs: readonly Run[], head: string): string {
 
 /** What stands where a value was: its flag's name tells most. */
 function openWord(value: string, flag = ""): string {
-  if (/^v?\d+\.\d+/.test(value)) return "<version>";
+  // Of `v1.2.0..HEAD` the version is another each time.
+  if (/^v?\d+\.\d+/.test(value)) return value.replace(/v?\d+(?:\.\d+)+(?:-[\w.]+(?!\.))?/, "<version>");
   if (/^\d+$/.test(value)) return "<number>";
   const [, name] = /^--([a-z][a-z-]+)$/.exec(flag) ?? [];
   if (name !== undefined) return `<${name}>`;
