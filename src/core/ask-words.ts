@@ -41,6 +41,13 @@ const spoken: ReadonlyMap<string, Verb> = new Map(
 /** Verbs that mean a release where nothing else is named. */
 export const releases: ReadonlySet<string> = new Set(["release", "cut", "ship", "发布", "publica"]);
 
+/** Verbs that mean one where a version or a release is named. */
+export const makesReleases: ReadonlySet<string> = new Set(
+  "publish bump tag prepare create make do build open crea prepara erstelle mach mache prépare crée 创建 升级 公開して 公開する".split(
+    " ",
+  ),
+);
+
 /** Verbs that mean a deployment. */
 export const deploys = /deploy|rollout|部署|デプロイ|배포|desplieg|desplegar|déploi/;
 

@@ -5,6 +5,7 @@ import {
   hasVerb,
   idle,
   kinds,
+  makesReleases,
   noWork,
   particular,
   releases,
@@ -212,8 +213,11 @@ function isInPlace(tokens: readonly Token[], at: number): boolean {
 const leadsIn = /^(?:go|use|take|do|look|give|get|based|with|after)$/;
 
 function isIdle({ word, kind }: Token): boolean {
-  return kind === null && idle.has(word);
+  return kind === null && idle.has(word) && !speaksOf.test(word);
 }
+
+/** Who stands before a verb does it: that is told, not ordered. */
+const speaksOf = /^(?:i|we|they|he|she|it|this|that|these|those|there|is|are|was)$/;
 
 function isUnspaced(text: string): boolean {
   return /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/.test(text);
@@ -262,7 +266,7 @@ function phraseOf(tokens: readonly Token[], at: number, unspaced: boolean): Toke
 /** The kind of work that the phrase ends in, or that the verb is. */
 function kindOf(verb: string, phrase: readonly Token[]): string | null {
   const named = phrase.findLast(({ kind }) => kind !== null && kind !== "staging" && kind !== "production");
-  if (named) return named.kind;
+  if (named && named.kind !== "version") return named.kind;
   if (isRelease(verb, phrase)) return "version";
   return deploys.test(verb) ? "deploy" : null;
 }
@@ -288,9 +292,11 @@ function weigh(
   return words;
 }
 
-/** "Release 2.0" is the release; "release the lock" is not. */
-function isRelease(verb: string | undefined, phrase: readonly Token[]): boolean {
-  return releases.has(verb ?? "") && phrase.every(({ kind }) => kind !== null);
+/** "Release 2.0" and "publish a new version" are the release; "release the lock" and "compare the versions" are not. */
+function isRelease(verb: string, phrase: readonly Token[]): boolean {
+  const others = phrase.filter(({ kind, word }) => kind === null && word !== "candidate" && word !== "npm");
+  const named = phrase.some(({ kind }) => kind === "version");
+  return others.length === 0 && (releases.has(verb) || (named && makesReleases.has(verb)));
 }
 
 function give(words: Map<string, number>, word: string, weight: number): void {

@@ -1,6 +1,9 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { asksFor, likenessOfAsks } from "../../src/core/ask.ts";
 import { policy } from "../../src/core/policy.ts";
+import { jsonLines } from "../helpers/knack.ts";
 import { freshPairs, noTask, pairs, unseenPairs } from "./gap-pairs.ts";
 
 function areSame(a: string, b: string): boolean {
@@ -45,5 +48,31 @@ describe("what a prompt asks for", () => {
       "acme",
       "data/acme.csv",
     ]);
+  });
+});
+
+const queries = join(process.env.KNACK_EVAL_DIR ?? "", "retrieval-bench/queries.dev.jsonl");
+
+describe.skipIf(!process.env.KNACK_EVAL_DIR || !existsSync(queries))("strangers' prompts", () => {
+  test("are hardly ever taken for one where they need different skills", () => {
+    const asks = jsonLines<{ query: string; gold_ids: string[]; weak: boolean }>(
+      readFileSync(queries, "utf8"),
+    )
+      .filter(({ gold_ids, weak }) => gold_ids.length > 0 && !weak)
+      .flatMap(({ query, gold_ids }) => {
+        const ask = asksFor(query);
+        return ask ? [{ ask, skills: new Set(gold_ids) }] : [];
+      });
+    const count = { same: 0, other: 0, others: 0 };
+    for (const [n, a] of asks.entries())
+      for (const b of asks.slice(n + 1)) {
+        const one = [...a.skills].some((skill) => b.skills.has(skill));
+        const taken = likenessOfAsks(a.ask, b.ask) >= policy.gap.same;
+        if (!one) count.others++;
+        if (taken) count[one ? "same" : "other"]++;
+      }
+    expect(asks.length).toBeGreaterThan(200);
+    expect(count.other / count.others).toBeLessThan(0.001);
+    expect(count.same / (count.same + count.other)).toBeGreaterThan(0.75);
   });
 });
