@@ -2,12 +2,15 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { homeOf } from "../src/config.ts";
+import { reindex } from "../src/engine/reindex.ts";
 import type { Shelved } from "../src/engine/shelf.ts";
 import { snapshot } from "../src/engine/snapshot.ts";
+import { indexFilesIn } from "../src/store/index-files.ts";
 import { snapshotAt } from "../src/store/snapshot-file.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { seeded } from "../test/helpers/history.ts";
 import { fill, lesson } from "./lessons.ts";
+import { aLibrary } from "./library.ts";
 import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
 
 const instincts = 10_000;
@@ -128,6 +131,7 @@ async function fillSnapshot(path: string, folder: string): Promise<void> {
     entries,
   );
   await store.close();
+  reindex(indexFilesIn(dirname(path)), aLibrary().skills.slice(0, skills));
 }
 
 function skill(n: number, instinct: string): Shelved {

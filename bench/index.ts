@@ -1,6 +1,7 @@
 import { cpus } from "node:os";
 import { hooks } from "./hooks.ts";
 import { learning } from "./learning.ts";
+import { library } from "./library.ts";
 import type { Figure } from "./measure.ts";
 import { reading } from "./reading.ts";
 import { recalling } from "./recall.ts";
@@ -11,6 +12,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   reading,
   learning,
   recall: recalling,
+  library,
   scale,
   "start-up": startUp,
   hooks,

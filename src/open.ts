@@ -1,21 +1,27 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { agents } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
+import { rootsOn } from "./agents/roots.ts";
 import { homeOf, userHome } from "./config.ts";
 import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
 import type { EntryOf, ProjectFold } from "./core/ledger.ts";
+import { policy } from "./core/policy.ts";
 import { identify } from "./core/project.ts";
 import type { Question } from "./core/question.ts";
 import { homeIn, type Match } from "./core/recall.ts";
 import { redact } from "./core/redact.ts";
+import { contextOf } from "./core/search/context.ts";
 import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
-import { type GapDeps, type GapView, gaps } from "./engine/gap.ts";
+import { type CatalogDeps, type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
+import { type Found, find } from "./engine/find.ts";
+import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
   type Advanced,
   type AdvanceOptions,
@@ -55,9 +61,19 @@ import {
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
 import { note } from "./engine/note.ts";
 import { plan } from "./engine/plan.ts";
-import type { Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
+import type {
+  Catalog,
+  Clock,
+  IndexFound,
+  KeptChange,
+  KeptFinding,
+  Listing,
+  Redactor,
+  Store,
+} from "./engine/ports.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
+import type { Reindexed } from "./engine/reindex.ts";
 import {
   decidedByUndo,
   planAccepts,
@@ -69,7 +85,9 @@ import {
 } from "./engine/shelf.ts";
 import { inspect, renew, type SnapshotState } from "./engine/snapshot.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
+import { stock } from "./engine/stock.ts";
 import { type Tally, tally } from "./engine/tally.ts";
+import { readRoots } from "./library/catalog.ts";
 import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
@@ -77,6 +95,8 @@ import { createRedactor } from "./redaction/secretlint.ts";
 import { settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
+import { indexFilesIn } from "./store/index-files.ts";
+import { itemCacheAt } from "./store/item-cache.ts";
 import { snapshotAt } from "./store/snapshot-file.ts";
 import { ledgerAt, openCopy, openScratch, openSqlite } from "./store/sqlite.ts";
 
@@ -108,6 +128,12 @@ export interface Knack {
   ): Promise<Learned>;
   /** What is known about a failure, a call or a text, asked in this folder. */
   recall(question: Question, cwd?: string): Promise<Match[]>;
+  /** What the library has for a text, asked in this folder: the best few, the best first. */
+  find(text: string, cwd?: string): Promise<Found[]>;
+  /** Brings the index of the library up to date; null while another process is at it. */
+  stock(options?: { readonly anew?: boolean }): Promise<Reindexed | null>;
+  /** What is in the place of that index. */
+  index(): IndexFound;
   /** What a history of sessions would have gained from what it teaches; nothing of it is kept. */
   backtest(
     sessions: readonly SessionView[],
@@ -158,7 +184,7 @@ export interface Knack {
   /** Why there is no draft of a gap; null where there could be one. */
   whyNoDraft(gap: GapView): Promise<string | null>;
   /** Brings gaps forward: notes, drafts, and lets go live what is due. */
-  advanceGaps(options: Pick<AdvanceOptions, "sessions" | "isMatched" | "until">): Promise<Advanced>;
+  advanceGaps(options?: Partial<Pick<AdvanceOptions, "sessions" | "isMatched" | "until">>): Promise<Advanced>;
   planPromotion(gap: GapView): Promise<Plan>;
   /** Makes a gap's skill live. */
   promoteGap(gap: GapView): Promise<Keeping>;
@@ -184,6 +210,8 @@ export interface Knack {
   changes(): Promise<KeptChange[]>;
   /** The skills in the agents' folders, for this project and for the person. */
   skills(root?: string | null): Promise<{ folder: string; listing: Listing }[]>;
+  /** Everything that agents can be given by name, here, in the latest projects and everywhere, and Knack's drafts. */
+  catalog(options?: { cwd?: string; known?: CatalogDeps["known"] }): Promise<CatalogReading>;
   events(session: SessionView): Promise<Event[]>;
   /** The same, a few at a time. */
   eachEvent(session: SessionView): AsyncIterable<Event>;
@@ -245,10 +273,30 @@ export async function openKnack({
     prefixOf: async (root) => settingsFor(home, root).prefix,
   };
   const gapping: GapDeps = { ...deps, ...publishing };
+  const catalog: Catalog = { roots: rootsOn({ home: userHome(env), env }), read: readRoots };
+  const index = indexFilesIn(dirname(home.snapshot));
   const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
     cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : refuses(project.root, project.id);
+  const findFor = async (text: string, project: string, folder: string | null): Promise<Found[]> => {
+    const context = folder === null ? [] : contextOf(namesIn(folder));
+    const look = () => index.look((parts) => find(parts, text, { project, context }));
+    try {
+      const found = look();
+      if (found !== null) return found;
+    } catch {
+      index.condemn();
+    }
+    await knack.stock();
+    return look() ?? [];
+  };
+  /** Whether something live is for a text: a draft reaches nobody where no hook is. */
+  const isMatched = async (text: string, id: string) => {
+    const [project] = await store.projects.get([id]);
+    const folder = project?.root != null && existsSync(project.root) ? project.root : null;
+    return (await findFor(text, id, folder)).some(({ card }) => !card.draft);
+  };
   const knack: Knack = {
     sessions: async (paths, options) => {
       const { files, diagnostics } = await transcripts.find(
@@ -282,6 +330,26 @@ export async function openKnack({
       const { id } = identify(cwd, null, await checkouts.of(cwd));
       return recall(store, question, { project: id, home: homeIn(cwd), unasked: false, now: clock.now() });
     },
+    find: async (text, cwd = process.cwd()) => {
+      const { id } = identify(cwd, null, await checkouts.of(cwd));
+      return findFor(text, id, cwd);
+    },
+    stock: async ({ anew = false } = {}) => {
+      const giveUp = clock.now() + policy.library.waitMs;
+      while (!(await knack.claim("library", clock.now() + policy.library.leaseMs))) {
+        if (clock.now() > giveUp) return null;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      try {
+        if (anew) index.condemn();
+        index.sweep(clock.now());
+        const cache = itemCacheAt(join(home.cache, "library.json"));
+        return await stock({ store, catalog, index, cache, gaps: await askedIn(store) });
+      } finally {
+        await knack.giveBack("library");
+      }
+    },
+    index: () => index.check(),
     backtest: async (sessions, options) => {
       const scratch = await openScratch(clock);
       try {
@@ -349,17 +417,20 @@ export async function openKnack({
     },
     gaps: () => gaps(publishing),
     whyNoDraft: (gap) => whyNoDraft(gapping, gap),
-    advanceGaps: async ({ sessions = [], ...options }) => {
+    advanceGaps: async ({ sessions = [], ...options } = {}) => {
       const heard: SessionView[] = [];
       for (const session of sessions) if ((await isRefused(session)) === null) heard.push(session);
-      return advanceGaps(gapping, { ...options, sessions: heard, refuses });
+      return advanceGaps(gapping, { isMatched, ...options, sessions: heard, refuses });
     },
     planPromotion: (gap) => planPromotion(gapping, gap),
     promoteGap: (gap) => promoteGap(gapping, gap),
     planGapRejection: (gap) => planGapRejection(gapping, gap),
     rejectGap: (gap) => rejectGap(gapping, gap),
     hear: (notes) => hear(store, notes),
-    renewSnapshot: async () => renew({ ...publishing, file: snapshotAt(home.snapshot) }, tellingOf(home)),
+    renewSnapshot: async () => {
+      await knack.stock();
+      return renew({ ...publishing, file: snapshotAt(home.snapshot) }, tellingOf(home));
+    },
     snapshot: async () => inspect({ store, file: snapshotAt(home.snapshot) }, tellingOf(home)),
     captured: async () => {
       const { files } = await transcripts.find(present(sessionFolders(env)));
@@ -381,6 +452,16 @@ export async function openKnack({
         all.map(async (place) => ({ folder: place.folder, listing: await library.list(place) })),
       );
     },
+    catalog: async ({ cwd, known } = {}) => {
+      const { id, root } = identify(cwd ?? null, null, cwd === undefined ? null : await checkouts.of(cwd));
+      return catalogue({
+        store,
+        catalog,
+        here: root === null ? undefined : { id, root },
+        gaps: await askedIn(store),
+        ...(known ? { known } : {}),
+      });
+    },
     events: (session) => eventsOf(store, session),
     eachEvent: (session) => eachEvent(store, session),
     recorder: (options) => createRecorder({ spool: home.spool, clock, ...options }),
@@ -396,6 +477,15 @@ export async function openKnack({
     },
   };
   return knack;
+}
+
+/** What lies in a folder; nothing where it cannot be told. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** Whether the process that holds a lease still runs. */

@@ -291,6 +291,28 @@ describe("a task that people ask for in vain", () => {
     expect(gap.kept[0]?.path.startsWith(project)).toBe(true);
   });
 
+  test("is found by the words of the next who asks, in its project alone, and goes live by asks where no hook is", async () => {
+    const { home, project, knack } = await household();
+    const read = async (n: number) => {
+      const steps = notes(`write release notes for v${n}`, `${n}.0`);
+      const files = writeLived(home, [{ name: `s${n}`, cwd: project, at: start + n * day, steps }]);
+      const { sessions } = await knack.learn(files);
+      const { outcomes } = await knack.advanceGaps({ sessions });
+      await knack.renewSnapshot();
+      return outcomes.map(({ change }) => change.reach);
+    };
+    expect([await read(1), await read(2)]).toEqual([[], ["draft"]]);
+    const [found] = await knack.find("please write the release notes for v3", project);
+    const { kept, id } = await theGap(knack);
+    expect(found?.card).toMatchObject({ name: kept[0]?.name, realm: project, draft: true, source: id });
+    expect(await knack.find("please write the release notes for v3", home)).toEqual([]);
+    expect([await read(3), await read(4)]).toEqual([["draft"], ["me", "draft"]]);
+    expect((await knack.find("write the release notes for v5", project))[0]?.card.draft).toBe(false);
+    // Now that it is live, nobody asks in vain.
+    expect(await read(5)).toEqual([]);
+    expect((await theGap(knack)).state.asked).toHaveLength(4);
+  });
+
   test("is the same however often it is looked at, and after a rebuild", async () => {
     const { knack, live } = await household();
     for (const n of [1, 2]) await live(`s${n}`, n, notes(`write release notes for v${n}`, `${n}.0`));

@@ -28,8 +28,6 @@ export interface Agent {
   projectSkills(repository: string): SkillsFolder;
   /** Skills for this person, in every project. */
   userSkills(surroundings: Surroundings): SkillsFolder;
-  /** Other folders of skills that it reads too, its own and its plugins' among them; Knack writes to none of them. */
-  otherSkills(repository: string | null, surroundings: Surroundings): string[];
   /** The file of instructions it reads at the start of each session in a repository. */
   projectRules(repository: string): RulesFile;
   userRules(surroundings: Surroundings): RulesFile;
@@ -51,7 +49,6 @@ const claude: Agent = {
     folder: join(claudeHome(surroundings), "skills"),
     root: rootOf(claudeHome(surroundings), surroundings),
   }),
-  otherSkills: (_, surroundings) => [join(claudeHome(surroundings), "plugins", "cache")],
   projectRules: (repository) => ({ path: join(repository, "CLAUDE.md"), root: repository }),
   personalRules: (repository) => ({ path: join(repository, "CLAUDE.local.md"), root: repository }),
   userRules: (surroundings) => ({
@@ -75,10 +72,6 @@ const codex: Agent = {
   // Gemini CLI, Qwen Code, OpenCode, Cursor and Copilot read these folders as well.
   projectSkills: (repository) => ({ folder: join(repository, ".agents", "skills"), root: repository }),
   userSkills: ({ home }) => ({ folder: join(home, ".agents", "skills"), root: home }),
-  otherSkills: (repository, surroundings) => [
-    ...(repository === null ? [] : [join(repository, ".codex", "skills")]),
-    join(codexHome(surroundings), "skills"),
-  ],
   projectRules: (repository) => ({ path: join(repository, "AGENTS.md"), root: repository }),
   // Its AGENTS.override.md would hide the repository's AGENTS.md.
   personalRules: () => null,
@@ -88,7 +81,8 @@ const codex: Agent = {
   }),
 };
 
-function codexHome({ home, env }: Surroundings): string {
+/** The folder in which Codex keeps its things. */
+export function codexHome({ home, env }: Surroundings): string {
   return env.CODEX_HOME || join(home, ".codex");
 }
 

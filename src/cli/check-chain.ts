@@ -44,6 +44,7 @@ export async function checkChain(chain: Chain): Promise<Check[]> {
     await checkChanges(chain),
     checkPublished(shelf, chain.env),
     await checkSnapshot(chain),
+    checkLibrary(chain),
     await checkInjected(chain),
     checkListing(shelf, chain.env),
   ];
@@ -263,6 +264,21 @@ async function checkSnapshot({ knack, installation, env, now }: Chain): Promise<
         ? right("snapshot", `${made}, and current`)
         : wrong("snapshot", `${made}, and stale: ${state.stale}`, fix);
     }
+  }
+}
+
+function checkLibrary({ knack, env }: Chain): Check {
+  const state = knack?.index() ?? { found: "nothing" as const };
+  switch (state.found) {
+    case "nothing":
+      return right("library", "not indexed yet");
+    case "damaged":
+      return wrong("library", `its index is damaged: ${state.because}`, `${calledAs(env)} doctor --fix`);
+    case "index":
+      return right(
+        "library",
+        `${counted(state.entries, "skill, command or agent", "skills, commands and agents")} indexed`,
+      );
   }
 }
 

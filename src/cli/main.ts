@@ -52,7 +52,7 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     load: async () => (await import("./sessions.ts")).sessions,
   },
   recall: {
-    about: "what worked before: for a failure, or for what you are about to do",
+    about: "what worked before, and which skill fits: for a failure, or for what you are about to do",
     load: async () => (await import("./recall.ts")).recall,
   },
   backtest: {

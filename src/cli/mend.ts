@@ -121,6 +121,18 @@ function mendings({ checks, installation }: Patient, surroundings: Surroundings)
       },
     ],
     [
+      isWrong("library"),
+      {
+        what: "make the index of the library anew",
+        done: "made the index of the library anew",
+        run: () =>
+          withKnack(async (knack) => {
+            const stocked = await knack.stock({ anew: true });
+            return stocked === null ? "another process is at it" : counted(stocked.added, "entry", "entries");
+          }),
+      },
+    ],
+    [
       isWrong("snapshot"),
       {
         what: "make the snapshot anew",

@@ -3,6 +3,7 @@ import { policy } from "../core/policy.ts";
 import { failureIn, type Question, questionIn } from "../core/question.ts";
 import type { Distance, Match, Sign } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
+import type { Found } from "../engine/find.ts";
 import type { InstinctEvidence, Knack } from "../open.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { withKnack } from "./opening.ts";
@@ -19,7 +20,7 @@ import {
 } from "./terminal.ts";
 
 export const recall = defineVerb({
-  about: "What worked before: for a failure, or for what you are about to do.",
+  about: "What worked before, and which skill fits: for a failure, or for what you are about to do.",
   args: {
     text: { type: "positional", required: false, description: "what you are about to do, or a command" },
     error: { type: "boolean", description: "a failure: from --command and --output, or from standard input" },
@@ -33,10 +34,11 @@ export const recall = defineVerb({
     return withKnack(env, {}, async (knack) => {
       const started = performance.now();
       const matches = await knack.recall(asked.question);
+      const found = asked.text === null ? [] : await knack.find(asked.text);
       const tookMs = performance.now() - started;
-      if (args.json) printJson(onWire(matches, asked, tookMs));
-      else printLines(await tell(knack, matches, asked, env));
-      return matches.length > 0 ? 0 : 1;
+      if (args.json) printJson(onWire({ matches, found }, asked, tookMs));
+      else printLines(await tell(knack, { matches, found }, asked, env));
+      return matches.length + found.length > 0 ? 0 : 1;
     });
   },
 });
@@ -51,6 +53,13 @@ interface Asked {
   readonly question: Question;
   /** What was recognised in it, in a line. */
   readonly about: string;
+  /** What somebody is about to do, which the library may have something for; null for a failure. */
+  readonly text: string | null;
+}
+
+interface Answers {
+  readonly matches: readonly Match[];
+  readonly found: readonly Found[];
 }
 
 function askedOfText(flags: Flags, words: readonly string[]): Asked {
@@ -59,7 +68,7 @@ function askedOfText(flags: Flags, words: readonly string[]): Asked {
   const text = redact(words.join(" ").trim());
   if (text === "")
     throw new KnackError("WRONG_USAGE", "knack recall needs something to look for.", { hint: usage });
-  return { question: questionIn(text), about: text };
+  return { question: questionIn(text), about: text, text };
 }
 
 const usage =
@@ -79,7 +88,7 @@ async function askedOfError(flags: Flags, words: readonly string[]): Promise<Ask
     });
   const question = failureIn(command, output, exitCode);
   const { head, signature } = question.symptom;
-  return { question, about: [head, signature].filter((part) => part !== "").join(": ") };
+  return { question, about: [head, signature].filter((part) => part !== "").join(": "), text: null };
 }
 
 interface Failed {
@@ -136,7 +145,7 @@ async function standardInput(): Promise<string> {
 }
 
 /** The object that `knack recall --json` prints. */
-function onWire(matches: readonly Match[], { about }: Asked, tookMs: number) {
+function onWire({ matches, found }: Answers, { about }: Asked, tookMs: number) {
   return {
     matches: matches.map((match) => ({
       kind: match.kind,
@@ -157,7 +166,18 @@ function onWire(matches: readonly Match[], { about }: Asked, tookMs: number) {
       distance: match.distance,
       sessions: match.instinct.standing.sessions,
     })),
-    gap: matches.length === 0 ? redact(about) : null,
+    skills: found.map(({ card, how, chance, why }) => ({
+      kind: card.kind,
+      name: card.name,
+      description: redact(card.description),
+      how,
+      chance: Math.round(chance * 1_000) / 1_000,
+      why: redact(why),
+      path: card.path,
+      draft: card.draft,
+      id: card.id,
+    })),
+    gap: matches.length + found.length === 0 ? redact(about) : null,
     tookMs: Math.round(tookMs * 1_000) / 1_000,
   };
 }
@@ -183,9 +203,10 @@ function why({ by, distance, from, instinct }: Match): string {
   return `${signs[by]}, ${distances[distance]}, in ${counted(sessions, "session")}, last on ${day(last)}`;
 }
 
-async function tell(knack: Knack, matches: readonly Match[], { about }: Asked, env: Env): Promise<string[]> {
+async function tell(knack: Knack, answers: Answers, { about }: Asked, env: Env): Promise<string[]> {
+  const { matches, found } = answers;
   const paint = paintFor(process.stdout, env);
-  if (matches.length === 0) {
+  if (matches.length + found.length === 0) {
     const none = (await knack.instincts()).length === 0;
     return [
       `Nothing known about: ${onOneLine(redact(about), 160)}`,
@@ -195,7 +216,18 @@ async function tell(knack: Knack, matches: readonly Match[], { about }: Asked, e
   const told: string[] = [];
   for (const match of matches)
     told.push(...tellMatch(match, await knack.evidence(match.instinct), paint), "");
+  for (const one of found) told.push(...tellFound(one, paint), "");
   return told.slice(0, -1);
+}
+
+function tellFound({ card, how, chance, why }: Found, paint: Paint): string[] {
+  const sure = `${Math.round(chance * 100)} % sure, ${how === "load" ? "an agent would be given it whole" : "an agent would be told of it"}`;
+  return [
+    `${paint.bold(card.name)}  ${paint.dim(`${card.draft ? "draft " : ""}${card.kind}, ${sure}`)}`,
+    `  ${onOneLine(redact(card.description), 400)}`,
+    `  Why: ${onOneLine(redact(why), 300)}`,
+    paint.dim(`  ${card.path}`),
+  ];
 }
 
 function tellMatch(match: Match, { uses }: InstinctEvidence, paint: Paint): string[] {

@@ -1,6 +1,7 @@
 import { KnackError } from "../core/errors.ts";
 import { accept, reject, undo, unskip, write } from "./change-skills.ts";
-import { diff, list, show } from "./look-at-skills.ts";
+import { listAll, problems, showAny } from "./look-at-library.ts";
+import { diff, list } from "./look-at-skills.ts";
 import { type Call, defineVerb } from "./main.ts";
 import { validate } from "./validate-skills.ts";
 
@@ -9,8 +10,11 @@ const args = {
     type: "positional",
     required: false,
     description:
-      "list, show <name>, diff <name>, undo [name], accept <name>, reject <name>, unskip <name>, write <name>, validate [paths]",
+      "list, show <name>, problems, diff <name>, undo [name], accept <name>, reject <name>, unskip <name>, write <name>, validate [paths]",
   },
+  all: { type: "boolean", description: "with list: everything your agents have, whoever wrote it" },
+  project: { type: "boolean", description: "with list --all: only this project's" },
+  user: { type: "boolean", description: "with list --all: only yours, in every project" },
   where: { type: "string", description: "with accept: me, repository or everywhere" },
   lesson: { type: "string", description: "with write: the lesson in a sentence or two" },
   session: { type: "string", description: "with write: the agent's session" },
@@ -23,10 +27,15 @@ export type SkillsCall = Call<typeof args>;
 /** What can be done with skills, each with the words that follow it. */
 const actions: Readonly<Record<string, (call: SkillsCall, words: readonly string[]) => Promise<number>>> = {
   list: (call, words) => {
-    if (words.length === 0) return list(call);
-    throw new KnackError("WRONG_USAGE", `knack skills list takes no "${words[0]}".`);
+    const everything = call.args.all || call.args.project || call.args.user;
+    none(words, "list");
+    return everything ? listAll(call) : list(call);
   },
-  show: (call, words) => show(call, one(words, "show")),
+  problems: (call, words) => {
+    none(words, "problems");
+    return problems(call);
+  },
+  show: (call, words) => showAny(call, one(words, "show")),
   diff: (call, words) => diff(call, one(words, "diff")),
   undo: (call, words) => undo(call, words.length === 0 ? null : one(words, "undo")),
   accept: (call, words) => accept(call, one(words, "accept")),
@@ -48,6 +57,10 @@ export const skills = defineVerb({
     });
   },
 });
+
+function none(words: readonly string[], action: string): void {
+  if (words.length > 0) throw new KnackError("WRONG_USAGE", `knack skills ${action} takes no "${words[0]}".`);
+}
 
 function one(words: readonly string[], action: string): string {
   const [name, ...more] = words;

@@ -85,8 +85,8 @@ export function onOneLine(text: string, most = 100): string {
 }
 
 /** A count with its noun: `1 session`, `2 sessions`. */
-export function counted(count: number, noun: string): string {
-  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
 }
 
 /** How the person called: from a clone there is no knack to call. */

@@ -265,6 +265,61 @@ export const policy = {
     /** Score from which it is given whole. */
     load: 0.75,
   },
+  search: {
+    /** Characters of a prompt that are read: its beginning and its end. */
+    promptChars: 6_000,
+    /** Characters of a prompt in a script without spaces of which words are translated. */
+    promptHead: 400,
+    /** What a sentence counts that asks nothing, where another one does; and what is pasted. */
+    told: 0.5,
+    pasted: 0.3,
+    /** After so many terms one counts half as much as the first; and what any counts at least. */
+    laterBy: 25,
+    laterLeast: 0.4,
+    /** What saying a term once more adds. */
+    again: 0.25,
+    /** What other words for a term count, English words for one in another script, and where somebody asks. */
+    alias: 0.15,
+    translated: 0.5,
+    context: 0.15,
+    /** Terms of a query that are looked up, those that say most. */
+    terms: 60,
+    /** The power of how rare a term is: below 1, a rare word that stands there by chance does not outvote the rest. */
+    rarity: 0.8,
+    /** Occurrences, weighted by field, at which a term counts half of what it can. */
+    saturation: 4,
+    /** What an occurrence counts in each field, and how much it loses where the field is longer than others. */
+    fields: {
+      name: { weight: 6, length: 0.3 },
+      description: { weight: 4, length: 0.3 },
+      when: { weight: 3, length: 0.2 },
+      unfit: { weight: 0, length: 0 },
+      headings: { weight: 1, length: 0.2 },
+      body: { weight: 1, length: 0.75 },
+      tags: { weight: 3, length: 0.3 },
+      prompts: { weight: 4, length: 0.3 },
+    },
+    /** Entries that are looked at closely. */
+    candidates: 60,
+    /** Characters of a description that are looked at closely. */
+    descriptionChars: 1_200,
+    /** Share of a quoted phrase from which it was said. */
+    phraseShare: 0.6,
+    /** What each sign adds to the score. */
+    weights: {
+      base: 1,
+      covered: 0,
+      told: 0,
+      body: 0,
+      opening: 0,
+      named: 0,
+      quoted: 0,
+      pointed: 0,
+      rarest: 0,
+      unfit: 0,
+      likeness: 0,
+    },
+  },
   show: {
     /** Characters of a lesson that is given whole, and of one in a list. */
     loadChars: 4_000,
@@ -369,6 +424,27 @@ export const policy = {
     /** Characters of a prompt that is quoted, and of one that is kept. */
     quoteChars: 240,
     keptChars: 2_000,
+  },
+  library: {
+    /** Projects whose skills are looked for: those that were worked in last. */
+    projects: 40,
+    /** Bytes of a file; no agent is given more, so a longer one is told of and not read. */
+    fileBytes: 1_000_000,
+    /** Folders below a root that are looked into: agents' trees are shallow, and a deep one is something else. */
+    depth: 4,
+    /** Things in one folder that are looked at; what is beyond was not put there by hand. */
+    entries: 50_000,
+    /** Files that are read at once. */
+    atOnce: 16,
+    /** Characters of a description that is taken from the text, where the front matter has none. */
+    descriptionChars: 200,
+    /** Characters of a name. */
+    nameChars: 128,
+    /** Prompts in which something was of use that it is found by, the latest. */
+    prompts: 12,
+    /** Milliseconds for which one process may be at the index, and for which another waits for it. */
+    leaseMs: 60_000,
+    waitMs: 3_000,
   },
   rule: {
     /** Characters of one rule line. */

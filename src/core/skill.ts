@@ -122,14 +122,23 @@ function restProblems({ compatibility, body }: Skill): Problem[] {
 
 /** The skill in a text. What is wrong with its form is a problem; nothing throws. */
 export function parse(text: string): Parsed {
+  const front = frontMatterIn(text);
+  return "code" in front ? { skill: null, problems: [front] } : skillIn(front);
+}
+
+/** The front matter of a text, key by key, and what follows it. */
+export interface FrontMatter {
+  readonly pairs: readonly Pair[];
+  readonly body: string;
+}
+
+/** The front matter in a text, or why there is none that can be read. */
+export function frontMatterIn(text: string): FrontMatter | Problem {
   const split = splitFrontMatter(text);
-  if ("code" in split) return { skill: null, problems: [split] };
+  if ("code" in split) return split;
   const { front, body } = split;
   if (front.length > limits.frontMatter)
-    return refused(
-      "front-matter-too-long",
-      `The front matter has more than ${limits.frontMatter} characters.`,
-    );
+    return error("front-matter-too-long", `The front matter has more than ${limits.frontMatter} characters.`);
   // In the failsafe schema every value is a string, as it is to the format's reference validator.
   const { contents, errors, warnings } = parseDocument(front, {
     schema: "failsafe",
@@ -138,9 +147,14 @@ export function parse(text: string): Parsed {
     logLevel: "silent",
   });
   const broken = [...errors, ...warnings][0];
-  if (broken) return refused("front-matter-broken", `The front matter is not valid YAML: ${broken.message}.`);
-  if (!isMap(contents)) return refused("front-matter-broken", "The front matter has no keys.");
-  const { fields, metadata, problems } = readFields(contents.items);
+  if (broken) return error("front-matter-broken", `The front matter is not valid YAML: ${broken.message}.`);
+  if (!isMap(contents)) return error("front-matter-broken", "The front matter has no keys.");
+  return { pairs: contents.items, body: withoutBlankEnds(body) };
+}
+
+/** The skill that front matter describes. */
+export function skillIn({ pairs, body }: FrontMatter): { skill: Skill; problems: Problem[] } {
+  const { fields, metadata, problems } = readFields(pairs);
   const { name = "", description = "", license, compatibility, "allowed-tools": allowedTools } = fields;
   const skill: Skill = {
     name,
@@ -149,7 +163,7 @@ export function parse(text: string): Parsed {
     ...(compatibility === undefined ? {} : { compatibility }),
     ...(allowedTools === undefined ? {} : { allowedTools }),
     metadata,
-    body: withoutBlankEnds(body),
+    body,
   };
   return { skill, problems };
 }
@@ -159,7 +173,8 @@ interface Split {
   readonly body: string;
 }
 
-function splitFrontMatter(text: string): Split | Problem {
+/** The lines between the first two `---`, and what follows them. */
+export function splitFrontMatter(text: string): Split | Problem {
   const whole = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
   if (!/^---[ \t]*\n/.test(whole))
     return error("front-matter-missing", "It does not begin with front matter (`---`).");
@@ -223,7 +238,7 @@ function readMetadata(value: unknown): { metadata: Record<string, string>; probl
 }
 
 /** The text of a plain value. Anchors and aliases are refused, so that a short file cannot stand for a huge one. */
-function textOf(node: unknown): string | null {
+export function textOf(node: unknown): string | null {
   if (node === null) return "";
   if (isAlias(node) || !isScalar(node) || node.anchor !== undefined) return null;
   return typeof node.value === "string" ? node.value : null;
@@ -267,7 +282,7 @@ function keyFor(key: string): string {
 
 const plainKeys = new Set(["origin", "quality", "evidence", "model", "kind", "author", "version"]);
 
-function withoutBlankEnds(text: string): string {
+export function withoutBlankEnds(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").split("\n");
   let [from, to] = [0, lines.length];
   while (from < to && lines[from]?.trim() === "") from++;
@@ -276,14 +291,10 @@ function withoutBlankEnds(text: string): string {
 }
 
 /** Who made the skill at a path, as far as the file tells; the ledger may know better. */
-export function ownerOf(path: string, skill: Skill | null): Owner {
+export function ownerOf(path: string, skill: Pick<Skill, "metadata"> | null): Owner {
   if (/[\\/](?:\.system|plugins[\\/](?:cache|marketplaces|repos))[\\/]/.test(path)) return "core";
   const origin = skill?.metadata.origin;
   return origin === "knack" ? "learned" : origin === "import" ? "imported" : "hand-written";
-}
-
-function refused(code: ProblemCode, message: string): Parsed {
-  return { skill: null, problems: [error(code, message)] };
 }
 
 function error(code: ProblemCode, message: string): Problem {

@@ -1,7 +1,7 @@
 /**
- * A table of JSON values in one run of bytes, for a reader that starts anew each time and wants two or three of many
+ * A table of values in one run of bytes, for a reader that starts anew each time and wants two or three of many
  * thousand: an index sorted by the hash of each key, searched where it lies, then the values one after the other.
- * Head and values have a sum, so that bytes which a disk has changed are never taken for what was written.
+ * Head, index and values have a sum, so that bytes which a disk has changed are never taken for what was written.
  */
 
 /** Reads bytes from a place; fewer than asked where the file ends. */
@@ -12,56 +12,80 @@ export interface Table {
   readonly head: unknown;
   /** The value of a key; undefined when there is none. */
   get(key: string): unknown;
-  /** Every key with its value. */
-  entries(): Iterable<readonly [string, unknown]>;
+  /** The same for a value that is a run of bytes. */
+  bytes(key: string): Uint8Array | undefined;
+  /** Every key with the bytes of its value. */
+  entries(): Iterable<readonly [string, Uint8Array]>;
 }
 
-const magic = "knack-table-1\n";
-/** The magic line, then how many bytes the head has, their sum, and how many entries the index has. */
-const preamble = magic.length + 12;
-/** The hash of a key, where its value stands, how many bytes it has, and their sum. */
+const magic = "knack-table-2\n";
+/** The magic line, then how many bytes the head has, their sum, how many entries the index has, and its sum. */
+const preamble = magic.length + 16;
+/** The hash of a key, where its entry stands, how many bytes it has, and their sum. */
 const slotBytes = 16;
+/** Before the bytes of a value stands its key, and before that how many bytes the key has. */
+const keySize = 4;
+/** Slots that are read at once. */
+const page = 512;
 
-/** The bytes of a table. */
+/** The bytes of a table. A value is anything that JSON knows, or a run of bytes. */
 export function layOut(head: unknown, entries: ReadonlyMap<string, unknown>): Uint8Array[] {
   const encoder = new TextEncoder();
-  const headBytes = encoder.encode(JSON.stringify(head));
-  const values = [...entries].map(([key, value]) => ({
-    hash: hashOf(key),
-    bytes: encoder.encode(JSON.stringify([key, value])),
-  }));
-  values.sort((a, b) => a.hash - b.hash);
-  const index = new DataView(new ArrayBuffer(values.length * slotBytes));
+  const encode = (text: string) => encoder.encode(text);
+  const headBytes = encode(JSON.stringify(head));
+  const rows = [...entries].map(([key, value]) => ({ hash: hashOf(key), bytes: rowOf(key, value, encode) }));
+  rows.sort((a, b) => a.hash - b.hash);
+  const index = new DataView(new ArrayBuffer(rows.length * slotBytes));
   let at = preamble + headBytes.length + index.byteLength;
-  values.forEach(({ hash, bytes }, n) => {
+  rows.forEach(({ hash, bytes }, n) => {
     index.setUint32(n * slotBytes, hash);
     index.setUint32(n * slotBytes + 4, at);
     index.setUint32(n * slotBytes + 8, bytes.length);
     index.setUint32(n * slotBytes + 12, sumOf(bytes));
     at += bytes.length;
   });
+  const slots = new Uint8Array(index.buffer);
   const start = new Uint8Array(preamble);
-  start.set(encoder.encode(magic));
+  start.set(encode(magic));
   const sizes = new DataView(start.buffer, magic.length);
   sizes.setUint32(0, headBytes.length);
   sizes.setUint32(4, sumOf(headBytes));
-  sizes.setUint32(8, values.length);
-  return [start, headBytes, new Uint8Array(index.buffer), ...values.map(({ bytes }) => bytes)];
+  sizes.setUint32(8, rows.length);
+  sizes.setUint32(12, sumOf(slots));
+  return [start, headBytes, slots, ...rows.map(({ bytes }) => bytes)];
 }
 
-/** What is wrong with the bytes of a table, one and all; null when they are as they would be laid out. */
+function rowOf(key: string, value: unknown, encode: (text: string) => Uint8Array): Uint8Array {
+  const name = encode(JSON.stringify(key));
+  const content = value instanceof Uint8Array ? value : encode(JSON.stringify(value));
+  const row = new Uint8Array(keySize + name.length + content.length);
+  new DataView(row.buffer).setUint32(0, name.length);
+  row.set(name, keySize);
+  row.set(content, keySize + name.length);
+  return row;
+}
+
+/** What is wrong with the bytes of a table, one and all; null when they are as they were laid out. */
 export function faultIn(bytes: Uint8Array): string | null {
   try {
-    const { head, entries } = openTable((at, length) => bytes.subarray(at, at + length));
-    let at = 0;
-    for (const part of layOut(head, new Map(entries()))) {
-      if (part.some((byte, n) => byte !== bytes[at + n])) return "the table is damaged";
-      at += part.length;
-    }
-    return at === bytes.length ? null : "the table is damaged";
+    const { entries } = openTable((at, length) => bytes.subarray(at, at + length));
+    const sizes = viewOf(bytes.subarray(magic.length, preamble));
+    const [headLength, count] = [sizes.getUint32(0), sizes.getUint32(8)];
+    const slots = bytes.subarray(preamble + headLength, preamble + headLength + count * slotBytes);
+    if (sumOf(slots) !== sizes.getUint32(12)) return damaged;
+    for (const _ of entries());
+    const last = viewOf(slots).byteLength - slotBytes;
+    const end = count === 0 ? preamble + headLength : endOf(viewOf(slots), last);
+    return end === bytes.length ? null : damaged;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
+}
+
+const damaged = "the table is damaged";
+
+function endOf(slots: DataView, at: number): number {
+  return slots.getUint32(at + 4) + slots.getUint32(at + 8);
 }
 
 /** Opens a table that can be read at any place. Throws for what is no table, is cut short or damaged; so does `get`. */
@@ -72,36 +96,73 @@ export function openTable(read: ReadAt): Table {
     if (bytes.length !== length) throw new Error("the table is cut short");
     return bytes;
   };
-  const jsonAt = (at: number, length: number, sum: number) => {
+  const summed = (at: number, length: number, sum: number) => {
     const bytes = exactly(at, length);
-    if (sumOf(bytes) !== sum) throw new Error("the table is damaged");
-    return JSON.parse(decoder.decode(bytes));
+    if (sumOf(bytes) !== sum) throw new Error(damaged);
+    return bytes;
   };
   const start = exactly(0, preamble);
   if (decoder.decode(start.subarray(0, magic.length)) !== magic) throw new Error("this is no table");
   const sizes = viewOf(start.subarray(magic.length));
   const [headLength, headSum, count] = [sizes.getUint32(0), sizes.getUint32(4), sizes.getUint32(8)];
-  let index: DataView | null = null;
-  // Read when something is looked for: who only wants the head needs none of it.
-  const slots = () => (index ??= viewOf(exactly(preamble + headLength, count * slotBytes)));
-  const field = (n: number, which: number) => slots().getUint32(n * slotBytes + 4 * which);
-  const entryAt = (n: number): readonly [string, unknown] => jsonAt(field(n, 1), field(n, 2), field(n, 3));
+  const slotsAt = preamble + headLength;
+  const pages = new Map<number, DataView>();
+  const pageAt = (n: number): DataView => {
+    const known = pages.get(n);
+    if (known) return known;
+    const from = n * page;
+    const some = viewOf(exactly(slotsAt + from * slotBytes, Math.min(page, count - from) * slotBytes));
+    pages.set(n, some);
+    return some;
+  };
+  const rowAt = (slot: DataView, at: number): readonly [string, Uint8Array] => {
+    const row = summed(slot.getUint32(at + 4), slot.getUint32(at + 8), slot.getUint32(at + 12));
+    const end = keySize + viewOf(row).getUint32(0);
+    return [JSON.parse(decoder.decode(row.subarray(keySize, end))), row.subarray(end)];
+  };
+  const bytes = (key: string): Uint8Array | undefined => {
+    const hash = hashOf(key);
+    for (const [slot, at] of slotsOf(hash, count, pageAt)) {
+      // Two keys may have one hash.
+      const [name, content] = rowAt(slot, at);
+      if (name === key) return content;
+    }
+    return undefined;
+  };
   return {
-    head: jsonAt(preamble, headLength, headSum),
+    head: JSON.parse(decoder.decode(summed(preamble, headLength, headSum))),
+    bytes,
     get: (key) => {
-      const hash = hashOf(key);
-      const hashAt = (n: number) => field(n, 0);
-      for (let n = firstAtLeast(hash, count, hashAt); n < count && hashAt(n) === hash; n++) {
-        // Two keys may have one hash.
-        const [name, value] = entryAt(n);
-        if (name === key) return value;
-      }
-      return undefined;
+      const content = bytes(key);
+      return content === undefined ? undefined : JSON.parse(decoder.decode(content));
     },
     entries: function* () {
-      for (let n = 0; n < count; n++) yield entryAt(n);
+      for (let n = 0; n * page < count; n++) {
+        const some = pageAt(n);
+        for (let at = 0; at < some.byteLength; at += slotBytes) yield rowAt(some, at);
+      }
     },
   };
+}
+
+/** The slots with a hash, each as a page of the index and a place in it; only the pages around them are read. */
+function* slotsOf(
+  hash: number,
+  count: number,
+  pageAt: (n: number) => DataView,
+): Generator<readonly [DataView, number]> {
+  const pages = Math.ceil(count / page);
+  // Hashes are spread evenly, so the first guess is mostly right or next to it.
+  let n = Math.max(0, Math.min(pages - 1, Math.floor(((hash / 2 ** 32) * count) / page)));
+  while (n > 0 && pageAt(n).getUint32(0) >= hash) n--;
+  for (; n < pages; n++) {
+    const some = pageAt(n);
+    const first = firstAtLeast(hash, some.byteLength / slotBytes, (at) => some.getUint32(at * slotBytes));
+    for (let at = first * slotBytes; at < some.byteLength; at += slotBytes) {
+      if (some.getUint32(at) !== hash) return;
+      yield [some, at];
+    }
+  }
 }
 
 function viewOf(bytes: Uint8Array): DataView {

@@ -50,6 +50,14 @@ export async function gaps({ store }: Pick<PublishDeps, "store">): Promise<GapVi
   return views.sort((a, b) => lastAt(b) - lastAt(a) || (a.id < b.id ? -1 : 1));
 }
 
+/** The projects that asked for what was made of gaps, by the ids under which it was made. */
+export async function askedIn(store: Store): Promise<Map<string, string>> {
+  const { kept } = await historyOf(store);
+  if (!kept.some(({ instinct }) => isGapId(instinct))) return new Map();
+  const asks = gapsOf(await store.ledger.since("prompt.unmatched", 0));
+  return new Map(asks.flatMap(({ project, asks: own }) => own.map(({ id }) => [id, project])));
+}
+
 function lastAt({ asks }: Gap): number {
   return asks.at(-1)?.at ?? 0;
 }

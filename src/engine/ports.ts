@@ -1,10 +1,12 @@
 import type { Change, Reach } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
+import type { ItemFile, ItemKind, ItemProblem } from "../core/item.ts";
 import type { Json } from "../core/json.ts";
 import type { EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Gist, Search } from "../core/likeness.ts";
 import type { Checkout } from "../core/project.ts";
+import type { Laid, Part } from "../core/search/segment.ts";
 import type { Diagnostic, Format, Session, SessionFacts } from "../core/session.ts";
 import type { Owner, Problem, Skill } from "../core/skill.ts";
 import type { Use } from "../core/use.ts";
@@ -395,6 +397,51 @@ export interface RulesPlace {
   readonly named: boolean;
 }
 
+/** Where an agent looks for things of one kind. */
+export interface ItemRoot {
+  /** A folder; with the form `package` the package itself. */
+  readonly path: string;
+  readonly kind: ItemKind;
+  /** `packages`: folders with a `SKILL.md`. `markdown` and `toml`: files, also in folders below. */
+  readonly form: "packages" | "package" | "markdown" | "toml";
+  /** Whom its things are for: a project, or "user". */
+  readonly realm: string;
+  /** Of two things of one name in a realm, the one of the lower rank goes before. */
+  readonly rank: number;
+  /** What agents put before the names: a plugin's with a colon, mostly nothing. */
+  readonly prefix: string;
+  /** Who made what is in it; null where the files themselves tell. */
+  readonly owner: Owner | null;
+  readonly draft: boolean;
+}
+
+/** Where agents look, as far as their own files tell which plugins are on. */
+export interface ItemRoots {
+  readonly roots: readonly ItemRoot[];
+  readonly problems: readonly ItemProblem[];
+  /** What could not be looked at, so that nothing is known about it. */
+  readonly unread: readonly string[];
+}
+
+/**
+ * The skills, commands and agents on this machine, read only. Nothing here throws for what the disk holds or refuses:
+ * what is broken is a problem, and of what could not be read, `unread` has the path.
+ */
+export interface Catalog {
+  /** Where agents look for things of the person and of these projects. */
+  roots(projects: readonly { readonly id: string; readonly root: string }[]): Promise<ItemRoots>;
+  /** Every file in these roots. One that `known` has with the same stamp is not read again. */
+  read(
+    roots: readonly ItemRoot[],
+    known?: (path: string) => ItemFile | undefined,
+  ): Promise<{
+    readonly files: readonly ItemFile[];
+    /** What is wrong besides the files: folders, links. */
+    readonly problems: readonly ItemProblem[];
+    readonly unread: readonly string[];
+  }>;
+}
+
 /** Every version of a package that Knack ever replaced. What was kept is never changed. */
 export interface Versions {
   /** The hash of files, whether they are kept or not. */
@@ -403,6 +450,34 @@ export interface Versions {
   keep(files: readonly PackageFile[]): Promise<string>;
   /** The files as they were; null when that version was not kept. Throws when the copy is damaged. */
   restore(hash: string): Promise<PackageFile[] | null>;
+}
+
+/**
+ * The index of the library on disk: segments, each a file that is written once, and one more file, replaced whole,
+ * which says which of them count. Whoever looks has the index as it was before a change or after it.
+ */
+export interface IndexFiles {
+  /** Lets something look into the index; null where there is none. Throws where it is damaged. */
+  look<Result>(look: (parts: readonly IndexPart[]) => Result): Result | null;
+  /** Says which segments make up the index from now on, those that are new with what is in them. */
+  save(parts: readonly (Omit<IndexPart, "segment"> | { readonly laid: Laid })[]): void;
+  /** What is there, looked at from the first byte to the last. */
+  check(): IndexFound;
+  /** Takes away segments that have not counted for a while. */
+  sweep(now: number): void;
+  /** Somebody has met damage: whoever writes next makes everything anew. */
+  condemn(): void;
+  isCondemned(): boolean;
+}
+
+export type IndexFound =
+  | { readonly found: "index"; readonly entries: number }
+  | { readonly found: "nothing" }
+  | { readonly found: "damaged"; readonly because: string };
+
+export interface IndexPart extends Part {
+  /** The name of its file. */
+  readonly file: string;
 }
 
 export type SnapshotFound =

@@ -1,5 +1,6 @@
 import { shorten } from "../core/event.ts";
 import { factAtFailure } from "../core/fact.ts";
+import { isHeldBack } from "../core/holdout.ts";
 import { idOf } from "../core/ids.ts";
 import { objectOf, textOf } from "../core/json.ts";
 import { policy } from "../core/policy.ts";
@@ -11,7 +12,7 @@ import { recall } from "../engine/recall.ts";
 import { commandIn, judge } from "../sources/claude-code.ts";
 import type { Call, Reply } from "./call.ts";
 import { seenBy } from "./seen.ts";
-import { show } from "./show.ts";
+import { show, withhold } from "./show.ts";
 import { withSnapshot } from "./snapshot.ts";
 
 /** What worked the last time this failed; once for each error and session. */
@@ -33,7 +34,7 @@ export async function atFailure(call: Call): Promise<Reply | null> {
     text: shorten(redact(shorten(text, 4 * eventChars)), eventChars),
     exitCode,
   });
-  return withSnapshot(call, async ({ head: { foreground }, table, project }) => {
+  return withSnapshot(call, async ({ head: { foreground, holdout }, table, project }) => {
     // A subagent has a mind of its own.
     const agent = textOf(payload.agent_id);
     const seen = seenBy(call.home.seen, agent === null ? call.session : `${call.session} ${agent}`);
@@ -44,8 +45,13 @@ export async function atFailure(call: Call): Promise<Reply | null> {
     // What this very session did about it is before its agent.
     if (!match || match.from.every(({ run }) => run === call.session)) return null;
     const { head, signature } = question.symptom;
-    if (!seen.tells(idOf("f", `${head} ${signature}`)) || !seen.tells(match.instinct.id)) return null;
-    const telling = { instinct: match.instinct.id, text: factAtFailure(match, call.now) };
+    const { id, name } = match.instinct;
+    if (isHeldBack(holdout, call.session, id)) {
+      if (seen.once(`held ${id}`)) withhold(call, project, "failure", { kind: "lesson", id, name });
+      return null;
+    }
+    if (!seen.tells(idOf("f", `${head} ${signature}`)) || !seen.tells(id)) return null;
+    const telling = { instinct: id, text: factAtFailure(match, call.now) };
     return {
       context: show(call, project, "failure", [telling]),
       receipt: `Knack: this failed before; the agent was told what worked: ${redact(match.best.finding.action)}`,

@@ -1,43 +1,38 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { factAtPrompt } from "../core/fact.ts";
+import { isHeldBack } from "../core/holdout.ts";
 import { textOf } from "../core/json.ts";
+import { loadOf, offerOf } from "../core/offer.ts";
 import { policy } from "../core/policy.ts";
 import { questionIn } from "../core/question.ts";
-import { homeIn, type Match } from "../core/recall.ts";
+import { homeIn } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
+import { contextOf } from "../core/search/context.ts";
+import type { LibraryCard } from "../core/search/segment.ts";
+import { type Found, find } from "../engine/find.ts";
 import { memoryOf } from "../engine/memory.ts";
 import { recall } from "../engine/recall.ts";
 import type { Made } from "../engine/snapshot.ts";
+import { indexFilesIn } from "../store/index-files.ts";
 import type { Call, Reply } from "./call.ts";
 import { seenBy } from "./seen.ts";
-import { show } from "./show.ts";
-import { withSnapshot } from "./snapshot.ts";
+import { offer, show, withhold } from "./show.ts";
+import { type Known, withSnapshot } from "./snapshot.ts";
+import { spool } from "./spool.ts";
 
-/** What is known about what a person asks for: the best few, or nothing. */
+/** What is known about what a person asks for, and what the library has for it: the best few, or nothing. */
 export async function atPrompt(call: Call): Promise<Reply | null> {
-  const text = spokenIn(textOf(call.payload.prompt) ?? "");
+  const text = redact(spokenIn(textOf(call.payload.prompt) ?? ""));
   if (text === "") return null;
-  return withSnapshot(call, async ({ table, project }) => {
-    const question = questionIn(redact(text));
-    const home = homeIn(call.cwd ?? "");
-    const matches = await recall(memoryOf(table), question, { project, home, unasked: true, now: call.now });
-    const made = (match: Match) => table.get(`made ${match.instinct.id}`) as Made | undefined;
-    const seen = seenBy(call.home.seen, call.session);
-    const fresh = matches
-      // What was said in this session is before the agent too.
-      .filter(({ from }) => from.some(({ run }) => run !== call.session))
-      // A rule that is live is before the agent already.
-      .filter((match) => !(made(match)?.live && made(match)?.body === null))
-      .filter(({ instinct }) => seen.tells(instinct.id));
-    if (fresh.length === 0) return null;
-    let left: number = policy.show.contextChars;
-    const tellings = fresh.map((match) => {
-      const text = factAtPrompt(match, made(match)?.body ?? null, call.now).slice(0, left);
-      left = Math.max(0, left - text.length - 1);
-      return { instinct: match.instinct.id, text };
-    });
+  return withSnapshot(call, async (known) => {
+    const fits = [...(await lessonsFor(call, known, text)), ...itemsFor(call, known, text)];
+    if (fits.length === 0) noteInVain(call, known, text);
+    const told = tell(call, known, fits);
+    if (told.length === 0) return null;
     return {
-      context: show(call, project, "prompt", tellings),
-      receipt: `Knack: the agent was told of ${fresh.map(({ instinct }) => instinct.name).join(", ")}`,
+      context: told.map(({ said }) => said).join("\n"),
+      receipt: `Knack: the agent was told of ${told.map(({ name }) => name).join(", ")}`,
     };
   });
 }
@@ -47,4 +42,106 @@ function spokenIn(prompt: string): string {
   const text = prompt.slice(0, 2 * policy.recall.textChars).trim();
   if (/^<[a-z-]+>/.test(text)) return "";
   return text.replace(/^\/[\w:-]+\s*/, "");
+}
+
+/** Something that fits a prompt. */
+interface Fit {
+  readonly kind: "lesson" | "skill";
+  readonly id: string;
+  readonly name: string;
+  /** What it was made of, which is then told by itself. */
+  readonly source: string | null;
+  readonly text: string;
+  /** Notes that it is told, in these words, and answers with them. */
+  say(text: string): string;
+}
+
+async function lessonsFor(call: Call, { table, project }: Known, text: string): Promise<Fit[]> {
+  const home = homeIn(call.cwd ?? "");
+  const options = { project, home, unasked: true, now: call.now };
+  const matches = await recall(memoryOf(table), questionIn(text), options);
+  return (
+    matches
+      // What was said in this session is before the agent too.
+      .filter(({ from }) => from.some(({ run }) => run !== call.session))
+      .map((match) => ({ match, made: table.get(`made ${match.instinct.id}`) as Made | undefined }))
+      // A rule that is live is before the agent already.
+      .filter(({ made }) => !(made?.live && made.body === null))
+      .map(({ match, made }) => ({
+        kind: "lesson",
+        id: match.instinct.id,
+        name: match.instinct.name,
+        source: null,
+        text: factAtPrompt(match, made?.body ?? null, call.now),
+        say: (told) => show(call, project, "prompt", [{ instinct: match.instinct.id, text: told }]),
+      }))
+  );
+}
+
+/** What the library has. Where its index is damaged nothing is found, and whoever writes it next makes it anew. */
+function itemsFor(call: Call, { project }: Known, text: string): Fit[] {
+  const files = indexFilesIn(dirname(call.home.snapshot));
+  try {
+    const context = contextOf(namesIn(call.cwd));
+    const found = files.look((parts) => find(parts, text, { project, context })) ?? [];
+    return found.map((one) => fitOf(call, project, one));
+  } catch {
+    files.condemn();
+    return [];
+  }
+}
+
+function fitOf(call: Call, project: string, { card, how }: Found): Fit {
+  const whole = how === "load" ? textAt(card) : null;
+  return {
+    kind: "skill",
+    id: card.id,
+    name: card.name,
+    source: card.source,
+    text: whole === null ? offerOf(card) : loadOf(card, whole),
+    say: (text) => offer(call, project, { card, how: whole === null ? "offer" : "load", text }),
+  };
+}
+
+/** The text of what was found, as long as it is the one that was looked at when it was indexed. */
+function textAt({ path, changedAt, harmless }: LibraryCard): string | null {
+  if (!harmless || statSync(path, { throwIfNoEntry: false })?.mtimeMs !== changedAt) return null;
+  return readFileSync(path, "utf8");
+}
+
+function namesIn(folder: string | null): string[] {
+  try {
+    return folder === null ? [] : readdirSync(folder);
+  } catch {
+    // A folder that cannot be read says nothing about the project.
+    return [];
+  }
+}
+
+/** Tells the best of what fits and the agent does not have in mind yet, within what it may be given at once. */
+function tell(call: Call, { head, project }: Known, fits: readonly Fit[]): { name: string; said: string }[] {
+  const seen = seenBy(call.home.seen, call.session);
+  const ids = new Set(fits.map(({ id }) => id));
+  const told: { name: string; said: string }[] = [];
+  let left: number = policy.show.contextChars;
+  for (const fit of fits) {
+    if (told.length === policy.recall.most || left <= 0) break;
+    // A lesson goes before the skill that was made of it.
+    if (fit.source !== null && ids.has(fit.source)) continue;
+    if (isHeldBack(head.holdout, call.session, fit.id)) {
+      if (seen.once(`held ${fit.id}`)) withhold(call, project, "prompt", fit);
+    } else if (seen.tells(fit.id)) {
+      const said = fit.say(fit.text.slice(0, left));
+      told.push({ name: fit.name, said });
+      left -= said.length + 1;
+    }
+  }
+  return told;
+}
+
+/** Nothing is known, and nothing in the library is for it: asked again and again, it is worth a skill. */
+function noteInVain(call: Call, { project }: Known, text: string): void {
+  const { session, home, now } = call;
+  const asked = text.slice(0, policy.recall.textChars);
+  spool(home.spool, { type: "unmatched", session, project, text: asked, at: now });
 }

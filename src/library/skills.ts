@@ -31,7 +31,7 @@ import { inWorkFolder, isWithin, isWork, sweep } from "./work.ts";
  * something is there, so at most one writer is between the first move and the last; and it is what brings the old
  * package back when that writer is killed.
  */
-const asidePrefix = ".knack-aside-";
+export const asidePrefix = ".knack-aside-";
 
 /** Every package in a place. */
 export async function listPackages({ folder }: Place): Promise<Listing> {

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
-import { faultIn, layOut, openTable, type Table } from "../core/table.ts";
+import { faultIn, layOut, openTable, type ReadAt, type Table } from "../core/table.ts";
 import type { SnapshotFile, SnapshotFound } from "../engine/ports.ts";
 import type { SnapshotHead } from "../engine/snapshot.ts";
 import { writeWhole } from "./whole-file.ts";
@@ -33,14 +33,18 @@ export async function withTable<Result>(
 ): Promise<Result> {
   const file = openSync(path, "r");
   try {
-    const { size } = fstatSync(file);
-    const table = openTable((at, length) => {
-      // A damaged file may ask for gigabytes that it does not have.
-      const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - at)));
-      return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, at));
-    });
+    const table = openTable(readerOf(file, fstatSync(file).size));
     return await look(table);
   } finally {
     closeSync(file);
   }
+}
+
+/** Reads an open file of some size at any place. */
+export function readerOf(file: number, size: number): ReadAt {
+  return (at, length) => {
+    // A damaged file may ask for gigabytes that it does not have.
+    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - at)));
+    return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, at));
+  };
 }

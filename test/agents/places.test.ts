@@ -26,7 +26,6 @@ describe("where agents look for skills and rules", () => {
       codex?.userSkills(moved),
       { folder: "/h/.agents/skills", root: "/h" },
     ],
-    ["Codex's others", codex?.otherSkills("/r", home), ["/r/.codex/skills", "/h/.codex/skills"]],
     ["Codex's rules in a repository", codex?.projectRules("/r"), { path: "/r/AGENTS.md", root: "/r" }],
     ["Codex's rules of a person", codex?.userRules(home), { path: "/h/.codex/AGENTS.md", root: "/h" }],
     ["Codex's rules elsewhere", codex?.userRules(moved), { path: "/x/AGENTS.md", root: "/x" }],

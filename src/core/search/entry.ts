@@ -46,8 +46,8 @@ export interface Index {
   readonly totals: readonly number[];
   /** Of the entries that are there; null where none has it. */
   postings(term: string): Postings | null;
-  /** How many terms the field of an entry has, none above 65,535. */
-  length(entry: number, field: number): number;
+  /** How many terms the fields of each entry have: `fields.length` numbers for each entry, none above 65,535. */
+  lengths(): Uint16Array;
   /** Whom an entry is for: a project, or "user". */
   realm(entry: number): string;
   card(entry: number): Card;

@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import type { Filed } from "../src/core/search/segment.ts";
+import { indexOver } from "../src/core/search/segment.ts";
+import { find } from "../src/engine/find.ts";
+import { put, reindex } from "../src/engine/reindex.ts";
+import { indexFilesIn } from "../src/store/index-files.ts";
+import { seeded } from "../test/helpers/history.ts";
+import { atMost, type Figure, inTempFolder, median } from "./measure.ts";
+
+const size = 20_000;
+
+/** What it costs to build, open, search and change the index of a library of 20,000 skills on disk. */
+export async function library(): Promise<Figure[]> {
+  return inTempFolder(async (folder) => {
+    const { skills, prompts, from } = aLibrary();
+    const files = indexFilesIn(join(folder, "snapshot"));
+    const built = time(() => reindex(files, skills));
+    const opened = median(
+      Array.from({ length: 21 }, () => time(() => files.look((parts) => indexOver(parts).size))),
+    );
+    const options = { project: "p", context: [] };
+    const search = (text: string) => files.look((parts) => find(parts, text, options));
+    for (const prompt of prompts.slice(0, 50)) search(prompt);
+    const times = prompts.map((prompt) => time(() => search(prompt))).sort((a, b) => a - b);
+    const at = (share: number) => times[Math.floor(share * (times.length - 1))] ?? Number.NaN;
+    const added = median(
+      skills.slice(0, 15).map((one, n) => time(() => put(files, [{ ...one, mark: `again ${n}` }]))),
+    );
+    console.log(
+      `  ${skills.length} skills (${from}), ${prompts.length} prompts: median ${at(0.5).toFixed(1)} ms`,
+    );
+    return [
+      atMost(`building the index of ${size} skills`, built / 1_000, 20, " s"),
+      atMost("opening it", opened, 50, " ms"),
+      atMost("a search in it, from disk, p95", at(0.95), 10, " ms"),
+      atMost("adding one skill to it", added, 50, " ms"),
+    ];
+  });
+}
+
+/** Real skills and prompts, or made-up ones. */
+export function aLibrary(): Library {
+  return readBenchmark() ?? madeUp();
+}
+
+interface Library {
+  readonly skills: readonly Filed[];
+  readonly prompts: readonly string[];
+  readonly from: string;
+}
+
+/** Real skills and prompts, where the evaluation folder has them. */
+function readBenchmark(): Library | null {
+  const folder = join(process.env.KNACK_EVAL_DIR ?? "", "retrieval-bench");
+  if (!process.env.KNACK_EVAL_DIR || !existsSync(folder)) return null;
+  const lines = (text: string) =>
+    text
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+  const skills = lines(gunzipSync(readFileSync(join(folder, "skills.jsonl.gz"))).toString("utf8"));
+  const queries = lines(readFileSync(join(folder, "queries.dev.jsonl"), "utf8"));
+  return {
+    skills: skills
+      .slice(0, size)
+      .map(({ id, name, description, body }) => filed(id, name, description, body)),
+    prompts: queries.map(({ query }) => query),
+    from: "of KNACK_EVAL_DIR",
+  };
+}
+
+/** Words as texts have them: a few everywhere, most hardly anywhere. */
+function madeUp(): Library {
+  const next = seeded(5);
+  const word = () => `w${Math.floor(60_000 ** next()).toString(36)}`;
+  const words = (count: number) => Array.from({ length: count }, word).join(" ");
+  return {
+    skills: Array.from({ length: size }, (_, n) => filed(`s${n}`, `skill-${n}`, words(40), words(450))),
+    prompts: Array.from({ length: 500 }, (_, n) => words(n % 20 === 0 ? 800 : 20)),
+    from: "made up",
+  };
+}
+
+function filed(id: string, name: string, description: string, body: string): Filed {
+  return {
+    entry: { id, name, description, when: "", tags: [], body, prompts: [] },
+    card: {
+      ...{ id, name, description, realm: "user", load: "fit", uses: 0, kind: "skill", draft: false },
+      ...{ source: null, path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true },
+    },
+    mark: id,
+  };
+}
+
+function time(work: () => unknown): number {
+  const started = performance.now();
+  work();
+  return performance.now() - started;
+}

@@ -1,0 +1,40 @@
+import { cutAtWord, oneLine } from "./markdown.ts";
+import { policy as defaults } from "./policy.ts";
+import type { LibraryCard } from "./search/segment.ts";
+
+/** One line about something that may fit: what it is, and how an agent gets at it. */
+export function offerOf(card: LibraryCard): string {
+  const about = cutAtWord(oneLine(card.description), defaults.show.lineChars);
+  return `Knack: ${label(card)} may fit${about === "" ? "." : `: ${sentence(about)}`} ${wayTo(card)}`;
+}
+
+/** The whole of something that fits. */
+export function loadOf(card: LibraryCard, text: string): string {
+  const body = withoutFrontMatter(text).trim();
+  const most = defaults.show.loadChars;
+  const rest = body.length > most ? `\n[cut; the rest is in ${card.path}]` : "";
+  return `Knack: ${label(card)} fits what is asked (${card.path}):\n${body.slice(0, most)}${rest}`;
+}
+
+function label({ kind, draft, name }: LibraryCard): string {
+  return draft ? `the draft skill ${name}, learned from earlier sessions,` : `the ${kind} ${name}`;
+}
+
+function wayTo({ kind, draft, name, path, load }: LibraryCard): string {
+  if (draft) return `Read ${path} before you begin.`;
+  // Whoever says never, or keeps it from the model, wants to call it themselves.
+  if (load === "never") return `It is for the person to call: /${name}.`;
+  return {
+    skill: `Load it with the Skill tool, or read ${path}.`,
+    command: `The person can type /${name}; its text is in ${path}.`,
+    agent: `Work can be given to the agent ${name}.`,
+  }[kind];
+}
+
+function sentence(text: string): string {
+  return /[.!?…。]$/.test(text) ? text : `${text}.`;
+}
+
+function withoutFrontMatter(text: string): string {
+  return text.replace(/^\ufeff?---[ \t]*\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/, "");
+}

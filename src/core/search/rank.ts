@@ -1,0 +1,187 @@
+import { policy as defaults, type Policy } from "../policy.ts";
+import { type Card, fields, type Index, type Postings } from "./entry.ts";
+import type { Query } from "./query.ts";
+import { signsOf } from "./signs.ts";
+
+/** An entry that was found, and by what. */
+export interface Ranked {
+  readonly entry: number;
+  readonly card: Card;
+  /** Higher is better, for the same query. */
+  readonly score: number;
+  readonly signs: Signs;
+  /** The prompt's words that it has, those that say most first. */
+  readonly words: readonly Hit[];
+}
+
+/** What speaks for an entry; shares are of what was asked, weighed by how rare the words are. */
+export interface Signs {
+  /** What its words add up to, field by field. */
+  readonly base: number;
+  /** Share that it has anywhere. */
+  readonly covered: number;
+  /** Share in its name, its description and what it says about when to use it. */
+  readonly told: number;
+  /** Share in its body. */
+  readonly body: number;
+  /** Share in the first sentence of its description. */
+  readonly opening: number;
+  /** Share of its name that was asked. */
+  readonly named: number;
+  /** How well a phrase that it quotes as what people say is met. */
+  readonly quoted: number;
+  /** Share that another entry says this one is for. */
+  readonly pointed: number;
+  /** How rare its rarest word is beside the rarest that was asked. */
+  readonly rarest: number;
+  /** Share in what it says it is not for. */
+  readonly unfit: number;
+  /** Likeness in meaning, where there is an embedder. */
+  readonly likeness: number;
+}
+
+/** A word of the prompt in an entry. */
+export interface Hit {
+  readonly term: string;
+  /** How much of what was asked it is. */
+  readonly mass: number;
+  /** The number of the field that says most. */
+  readonly field: number;
+}
+
+/** A term of the query, as the index has it. */
+export interface Sought {
+  readonly term: string;
+  /** How much having it counts. */
+  readonly value: number;
+  readonly postings: Postings | null;
+  readonly isAsked: boolean;
+}
+
+export interface RankOptions {
+  /** Whose entries may be found; none given: everybody's. */
+  readonly realms?: ReadonlySet<string>;
+  /** How many at most. */
+  readonly most?: number;
+  /** How alike the prompt and each of these are in meaning, from 0 to 1. */
+  readonly likeness?: (cards: readonly Card[]) => readonly number[];
+  readonly policy?: Policy;
+}
+
+/** The entries that fit a query, best first. What order they were indexed in changes nothing. */
+export function rank(
+  index: Index,
+  query: Query,
+  { realms, most, likeness, policy = defaults }: RankOptions = {},
+): Ranked[] {
+  const sought = soughtIn(index, query, policy);
+  const bases = basesOf(index, sought, policy);
+  const candidates = best(bases, policy.search.candidates, index, realms);
+  const cards = candidates.map((entry) => index.card(entry));
+  const alike = likeness?.(cards) ?? [];
+  const read = signsOf(sought, candidates, cards, policy);
+  return read
+    .map(({ signs, words }, at): Ranked => {
+      const all = { ...signs, base: bases[candidates[at] as number] as number, likeness: alike[at] ?? 0 };
+      return {
+        entry: candidates[at] as number,
+        card: cards[at] as Card,
+        score: scoreOf(all, policy.search.weights),
+        signs: all,
+        words,
+      };
+    })
+    .sort((a, b) => b.score - a.score || (a.card.id < b.card.id ? -1 : 1))
+    .slice(0, most);
+}
+
+export type Weights = { readonly [Sign in keyof Signs]: number };
+
+export function scoreOf(signs: Signs, weights: Weights): number {
+  let score = 0;
+  for (const sign of Object.keys(weights) as (keyof Signs)[]) score += weights[sign] * signs[sign];
+  return score;
+}
+
+/** The terms that say most, and not more of them than can be looked at in time. */
+function soughtIn(index: Index, query: Query, { search }: Policy): Sought[] {
+  const sought: Sought[] = [];
+  const look = (isAsked: boolean, terms: Query["asked"]) => {
+    for (const { term, weight } of terms) {
+      const postings = index.postings(term);
+      if (!isAsked && !postings) continue;
+      sought.push({ term, postings, isAsked, value: weight * rarity(index, postings) ** search.rarity });
+    }
+  };
+  look(true, query.asked);
+  look(false, query.implied);
+  return sought.sort((a, b) => b.value - a.value || (a.term < b.term ? -1 : 1)).slice(0, search.terms);
+}
+
+function rarity(index: Index, postings: Postings | null): number {
+  const having = postings?.size ?? 0;
+  return Math.log(1 + (index.size - having + 0.5) / (having + 0.5));
+}
+
+/** BM25F: a word counts by its field, less the longer the field is, and each further one less than the one before. */
+function basesOf(index: Index, sought: readonly Sought[], { search }: Policy): Float64Array {
+  const bases = new Float64Array(index.numbers);
+  const { weights, lengths } = fieldNumbers(search);
+  const means = index.totals.map((total) => Math.max(1, total / Math.max(1, index.size)));
+  const wide = fields.length;
+  const own = index.lengths();
+  for (const { postings, value } of sought) {
+    if (!postings) continue;
+    const { entries, counts, size } = postings;
+    for (let at = 0; at < size; at++) {
+      const entry = entries[at] as number;
+      let frequency = 0;
+      for (let field = 0; field < wide; field++) {
+        const count = counts[at * wide + field] as number;
+        const weight = weights[field] as number;
+        if (count === 0 || weight === 0) continue;
+        const long = lengths[field] as number;
+        const length = (own[entry * wide + field] as number) / (means[field] as number);
+        frequency += (weight * count) / (1 - long + long * length);
+      }
+      if (frequency > 0)
+        bases[entry] = (bases[entry] as number) + (value * frequency) / (search.saturation + frequency);
+    }
+  }
+  return bases;
+}
+
+function fieldNumbers(search: Policy["search"]): { weights: number[]; lengths: number[] } {
+  return {
+    weights: fields.map((field) => search.fields[field].weight),
+    lengths: fields.map((field) => search.fields[field].length),
+  };
+}
+
+/** The numbers of the entries with the highest values, in the order of their ids where values are equal. */
+function best(
+  values: Float64Array,
+  most: number,
+  index: Index,
+  realms: ReadonlySet<string> | undefined,
+): number[] {
+  const kept: number[] = [];
+  let least = 0;
+  const better = (a: number, b: number) => {
+    const difference = (values[b] as number) - (values[a] as number);
+    return difference !== 0 ? difference : index.card(a).id < index.card(b).id ? -1 : 1;
+  };
+  const cut = () => {
+    kept.sort(better);
+    kept.length = Math.min(kept.length, most);
+    if (kept.length === most) least = values[kept[most - 1] as number] as number;
+  };
+  for (let entry = 0; entry < values.length; entry++) {
+    const value = values[entry] as number;
+    if (value <= 0 || value < least || (realms && !realms.has(index.realm(entry)))) continue;
+    kept.push(entry);
+    if (kept.length >= most * 4) cut();
+  }
+  cut();
+  return kept;
+}

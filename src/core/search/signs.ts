@@ -1,0 +1,173 @@
+import type { Policy } from "../policy.ts";
+import { type Card, fields } from "./entry.ts";
+import type { Hit, Signs, Sought } from "./rank.ts";
+import { clausesOf } from "./texts.ts";
+import { tokensOf } from "./tokens.ts";
+
+type Read = { signs: Omit<Signs, "base" | "likeness">; words: Hit[] };
+
+/** What speaks for each candidate beside the sum of its words. */
+export function signsOf(
+  sought: readonly Sought[],
+  candidates: readonly number[],
+  cards: readonly Card[],
+  { search }: Policy,
+): Read[] {
+  const asked = new Map<string, number>();
+  let mass = 0;
+  let rarest = 0;
+  for (const { term, value, isAsked } of sought) {
+    if (!isAsked) continue;
+    asked.set(term, value);
+    mass += value;
+    rarest = Math.max(rarest, value);
+  }
+  const whole = Math.max(mass, Number.MIN_VALUE);
+  const described = cards.map((card) => describe(card, search));
+  const pointed = pointers(described, asked);
+  return candidates.map((entry, at) => {
+    const hits = hitsOf(sought, entry);
+    const of = described[at] as Described;
+    const named = new Set(of.name);
+    return {
+      signs: {
+        covered: Math.min(1, hits.covered / whole),
+        told: Math.min(1, hits.told / whole),
+        body: Math.min(1, hits.body / whole),
+        opening: massOf(of.opening, asked) / whole,
+        named: named.size === 0 ? 0 : count(named, asked) / named.size,
+        quoted: bestPhrase(of.phrases, asked, search) / whole,
+        pointed: (pointed[at] as number) / whole,
+        rarest: rarest === 0 ? 0 : hits.rarest / rarest,
+        unfit: Math.min(1, hits.unfit / whole),
+      },
+      words: hits.words.map((hit) => ({ ...hit, mass: hit.mass / whole })),
+    };
+  });
+}
+
+interface Hits {
+  covered: number;
+  told: number;
+  body: number;
+  unfit: number;
+  rarest: number;
+  words: Hit[];
+}
+
+const [nameAt, descriptionAt, whenAt, unfitAt, bodyAt] = (
+  ["name", "description", "when", "unfit", "body"] as const
+).map((field) => fields.indexOf(field)) as [number, number, number, number, number];
+
+/** Where a field stands among those that say most. */
+const saying = fields.map((_, at) => at).filter((at) => at !== unfitAt);
+
+function hitsOf(sought: readonly Sought[], entry: number): Hits {
+  const hits: Hits = { covered: 0, told: 0, body: 0, unfit: 0, rarest: 0, words: [] };
+  for (const { term, value, postings, isAsked } of sought) {
+    const at = postings ? placeOf(postings.entries, postings.size, entry) : -1;
+    if (!postings || at < 0) continue;
+    const has = (field: number) => (postings.counts[at * fields.length + field] as number) > 0;
+    if (has(unfitAt)) hits.unfit += value;
+    const field = saying.find(has);
+    if (field === undefined) continue;
+    hits.covered += value;
+    if (isAsked) hits.words.push({ term, mass: value, field });
+    if (has(bodyAt)) hits.body += value;
+    if (!has(nameAt) && !has(descriptionAt) && !has(whenAt)) continue;
+    hits.told += value;
+    if (isAsked) hits.rarest = Math.max(hits.rarest, value);
+  }
+  return hits;
+}
+
+function placeOf(entries: Uint32Array, size: number, entry: number): number {
+  let low = 0;
+  let high = size;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((entries[middle] as number) < entry) low = middle + 1;
+    else high = middle;
+  }
+  return low < size && entries[low] === entry ? low : -1;
+}
+
+interface Described {
+  readonly written: string;
+  readonly name: readonly string[];
+  readonly opening: ReadonlySet<string>;
+  readonly phrases: readonly (readonly string[])[];
+  /** Clauses that may send somebody elsewhere, in lower case. */
+  readonly clauses: readonly string[];
+}
+
+function describe({ name, description }: Card, { descriptionChars }: Policy["search"]): Described {
+  const text = description.slice(0, descriptionChars);
+  const { fit } = clausesOf(text);
+  return {
+    written: name.toLowerCase(),
+    name: tokensOf(name),
+    opening: new Set(tokensOf(fit.split(sentenceEnd, 1)[0] ?? "")),
+    phrases: Array.from(fit.matchAll(quotation), ([phrase]) => [...new Set(tokensOf(phrase))]),
+    clauses: text
+      .toLowerCase()
+      .split(/(?<=[.!?;])\s+|(?<=[。！？；])|\n+|,\s(?=for |see )/)
+      .filter((clause) => sendsElsewhere.test(clause)),
+  };
+}
+
+const sentenceEnd = /(?<=[.!?])\s|(?<=[。！？])|\n/;
+const quotation = /"[^"\n]{3,80}"|“[^”\n]{2,80}”|「[^」\n]{2,60}」|(?<![\p{L}\w])'[^'\n]{3,80}'(?!\w)/gu;
+const sendsElsewhere = /\b(?:use|see|prefer|refer|via|belongs|handled by|go to|switch)\b|→|->|用|请|請|は/;
+
+function massOf(terms: Iterable<string>, asked: ReadonlyMap<string, number>): number {
+  let mass = 0;
+  for (const term of terms) mass += asked.get(term) ?? 0;
+  return mass;
+}
+
+function count(terms: Iterable<string>, asked: ReadonlyMap<string, number>): number {
+  let found = 0;
+  for (const term of terms) if (asked.has(term)) found++;
+  return found;
+}
+
+/** What a quoted phrase adds where most of it was said. */
+function bestPhrase(
+  phrases: Described["phrases"],
+  asked: ReadonlyMap<string, number>,
+  { phraseShare }: Policy["search"],
+): number {
+  let most = 0;
+  for (const phrase of phrases) {
+    const share = phrase.length === 0 ? 0 : count(phrase, asked) / phrase.length;
+    if (share >= phraseShare) most = Math.max(most, share * massOf(phrase, asked));
+  }
+  return most;
+}
+
+/** How much of what was asked the others say each one is for: "for backlinks, see seo-audit". */
+function pointers(described: readonly Described[], asked: ReadonlyMap<string, number>): number[] {
+  const pointed = described.map(() => 0);
+  for (const from of described)
+    for (const clause of from.clauses) {
+      let mass = -1;
+      for (const [at, to] of described.entries()) {
+        if (to === from || !names(clause, to.written, from.written)) continue;
+        if (mass < 0) mass = massOf(new Set(tokensOf(clause)), asked);
+        pointed[at] = Math.max(pointed[at] as number, mass - massOf(new Set(to.name), asked));
+      }
+    }
+  return pointed;
+}
+
+/** A name of one plain word is a name only where it is marked as one. */
+function names(clause: string, name: string, own: string): boolean {
+  if (name.length < 3 || own.includes(name)) return false;
+  const at = clause.indexOf(name);
+  if (at < 0) return false;
+  const before = clause[at - 1] ?? " ";
+  const after = clause[at + name.length] ?? " ";
+  if (/[\w-]/.test(before) || /[\w-]/.test(after)) return false;
+  return name.includes("-") || /[`"'*→/]/.test(before) || /(?:use|see|prefer) $/.test(clause.slice(0, at));
+}

@@ -1,0 +1,114 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { join } from "node:path";
+import { indexOver, type Laid, openSegment } from "../core/search/segment.ts";
+import { faultIn, layOut, openTable } from "../core/table.ts";
+import type { IndexFiles, IndexPart } from "../engine/ports.ts";
+import { readerOf } from "./snapshot-file.ts";
+import { jsonBytes, writeWhole } from "./whole-file.ts";
+
+/** What stands in the file that says which segments count. */
+interface Contents {
+  readonly version: number;
+  readonly parts: readonly {
+    readonly file: string;
+    readonly bytes: number;
+    readonly gone: readonly number[];
+  }[];
+}
+
+/** Counts up when segments change their form: an index of another version is made anew. */
+const version = 1;
+
+/** The index of the library in a folder. */
+export function indexFilesIn(folder: string): IndexFiles {
+  const list = join(folder, "library.json");
+  const condemned = join(folder, "library.damaged");
+  const sizeOf = (file: string) => statSync(join(folder, file)).size;
+  const contents = (): Contents | null => {
+    const text = textAt(list);
+    return text === null ? null : (JSON.parse(text) as Contents);
+  };
+  const files: IndexFiles = {
+    look: (look) => {
+      const there = contents();
+      if (there === null || there.version !== version) return null;
+      const open: number[] = [];
+      try {
+        const parts = there.parts.map(({ file, bytes, gone }): IndexPart => {
+          const handle = openSync(join(folder, file), "r");
+          open.push(handle);
+          const { size } = fstatSync(handle);
+          if (size !== bytes) throw new Error("the index is cut short");
+          return { file, segment: openSegment(openTable(readerOf(handle, size))), gone: new Set(gone) };
+        });
+        return look(parts);
+      } finally {
+        for (const handle of open) closeSync(handle);
+      }
+    },
+    save: (parts) => {
+      const next = parts.map((part) => {
+        if (!("laid" in part)) return { file: part.file, bytes: sizeOf(part.file), gone: [...part.gone] };
+        const file = fileOf(part.laid);
+        const bytes = layOut(part.laid.head, part.laid.rows);
+        writeWhole(join(folder, file), bytes);
+        return { file, bytes: bytes.reduce((sum, one) => sum + one.length, 0), gone: [] };
+      });
+      writeWhole(list, jsonBytes({ version, parts: next } satisfies Contents));
+      rmSync(condemned, { force: true });
+    },
+    check: () => {
+      try {
+        const entries = files.look((parts) => indexOver(parts).size);
+        if (entries === null) return { found: "nothing" };
+        for (const { file } of contents()?.parts ?? []) {
+          const because = faultIn(readFileSync(join(folder, file)));
+          if (because !== null) return { found: "damaged", because };
+        }
+        return files.isCondemned()
+          ? { found: "damaged", because: "a hook could not read it" }
+          : { found: "index", entries };
+      } catch (error) {
+        return { found: "damaged", because: error instanceof Error ? error.message : String(error) };
+      }
+    },
+    sweep: (now) => {
+      if (!existsSync(folder)) return;
+      const counted = new Set(contents()?.parts.map(({ file }) => file));
+      for (const name of readdirSync(folder)) {
+        if (!segmentName.test(name) || counted.has(name)) continue;
+        const changed = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? now;
+        // Another writer may be about to say that it counts.
+        if (now - changed > patienceMs) rmSync(join(folder, name), { force: true });
+      }
+    },
+    condemn: () => writeWhole(condemned, []),
+    isCondemned: () => existsSync(condemned),
+  };
+  return files;
+}
+
+const segmentName = /^library-\w+\.table$/;
+const patienceMs = 600_000;
+
+function fileOf({ id }: Laid): string {
+  return `library-${id}.table`;
+}
+
+function textAt(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,84 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+import { knack } from "../helpers/knack.ts";
+import { installClients } from "./install.mjs";
+import type { RecordedRequest, Script, Step } from "./model-server.ts";
+import { dressClaude, runClient, type Stage, setStage } from "./play.ts";
+
+export const bash = (command: string): Step => ({ tool: "Bash", input: { command, description: command } });
+export const says = (text: string): Step => ({ text });
+
+export interface Live {
+  readonly stage: Stage;
+  /** Runs one prompt of a session; answers with what the model was sent for it. */
+  readonly prompt: (
+    text: string,
+    session?: string,
+  ) => Promise<{ session: string; stdout: string; sent: string[] }>;
+  readonly run: (...words: string[]) => ReturnType<typeof knack>;
+  /** Waits until no worker has anything left to do. */
+  readonly settled: () => Promise<void>;
+}
+
+/** The published Claude Code in a home and a project of its own, with a model that follows a script. */
+export async function live(
+  play: { readonly script: Script; readonly setup: (project: string) => Promise<void> },
+  env: Record<string, string> = {},
+): Promise<Live> {
+  const stage = await setStage({ projectName: "harbör docks", ...play });
+  onTestFinished(() => stage.dispose());
+  const { claude } = await installClients();
+  const around = { ...(await dressClaude(stage, false)), ...env };
+  const home = join(stage.home, ".knack");
+  const requests = stage.server.requests as RecordedRequest[];
+  return {
+    stage,
+    prompt: async (text, session) => {
+      const from = requests.length;
+      const which = session === undefined ? [] : ["--resume", session];
+      const args = [
+        "-p",
+        text,
+        ...which,
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--allowedTools",
+        "Bash",
+        "Skill",
+        "Read",
+      ];
+      const { code, stdout, stderr } = await runClient(claude, args, {
+        cwd: stage.project,
+        env: around,
+        seconds: 60,
+      });
+      expect(code, stderr).toBe(0);
+      const id = /"session_id":"([^"]+)"/.exec(stdout)?.[1] ?? "";
+      return {
+        session: id,
+        stdout,
+        sent: requests.slice(from).map(({ body }) => JSON.stringify(body ?? null)),
+      };
+    },
+    run: (...words) =>
+      knack(words, {
+        home: stage.home,
+        cwd: stage.project,
+        env: { CLAUDE_CONFIG_DIR: around.CLAUDE_CONFIG_DIR ?? "" },
+      }),
+    settled: async () => {
+      const spool = join(home, "spool");
+      const busy = () =>
+        existsSync(join(home, "worker.json")) ||
+        !existsSync(join(home, "log", "worker.json")) ||
+        readdirSync(spool).some((name) => name.endsWith(".json")) ||
+        readdirSync(join(spool, "taken")).length > 0;
+      for (let waited = 0; busy(); waited++) {
+        if (waited > 300) throw new Error("the worker does not come to an end");
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    },
+  };
+}

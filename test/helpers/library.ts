@@ -1,0 +1,41 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { rootsOn } from "../../src/agents/roots.ts";
+import { itemsOf } from "../../src/core/item.ts";
+import { readRoots } from "../../src/library/catalog.ts";
+
+/** Writes files below a folder. */
+export function put(folder: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
+
+/** The text of a small skill. */
+export function skillText(
+  name: string,
+  more: { description?: string; body?: string; front?: string } = {},
+): string {
+  const { description = `Use when ${name} is asked for`, body = `Do ${name}.`, front = "" } = more;
+  return `---\nname: ${name}\ndescription: ${description}\n${front}---\n\n${body}\n`;
+}
+
+/** What a home with these projects holds, by name and whom it is for. */
+export async function catalogOf(
+  home: string,
+  projects: readonly { id: string; root: string }[] = [],
+  env: Record<string, string> = {},
+) {
+  const { roots, problems, unread } = await rootsOn({ home, env })(projects);
+  const read = await readRoots(roots);
+  const merged = itemsOf(read.files);
+  return {
+    roots,
+    files: read.files,
+    items: merged.items,
+    names: merged.items.map(({ kind, name, realm }) => `${kind} ${name} ${realm}`).sort(),
+    problems: [...problems, ...read.problems, ...merged.problems],
+    unread: [...unread, ...read.unread],
+  };
+}
