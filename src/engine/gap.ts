@@ -21,14 +21,17 @@ export interface GapView extends Gap {
   readonly formats: readonly Format[];
   /** What is kept of it: a draft, or a skill. */
   readonly kept: readonly Kept[];
-  /** Every change that was made for it. */
+  /** Every change that was meant or made for it. */
   readonly changes: readonly KeptChange[];
 }
 
 /** Every gap, the latest asked for first. */
 export async function gaps({ store }: Pick<PublishDeps, "store">): Promise<GapView[]> {
   const history = await historyOf(store);
-  const ofGaps = history.changes.filter(({ change }) => isGapId(change.instinct));
+  // What the disk refused was never there, and may be tried again.
+  const ofGaps = history.changes.filter(
+    ({ change, state }) => isGapId(change.instinct) && state !== "dropped",
+  );
   const folded = gapsOf(
     await entriesOf(store),
     ofGaps.map(({ change }) => ({ gap: change.instinct, name: change.name })),
