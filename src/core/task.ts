@@ -56,7 +56,9 @@ export function taskOf(doings: readonly Doing[], policy: Policy = defaults): Tas
     failures: findings
       .flatMap(({ excerpt: { failed, error, worked } }) =>
         // The same call that fails and then works tells nothing that could be done.
-        failed !== null && worked !== null && failed !== worked ? [{ failed, error, worked }] : [],
+        failed !== null && worked !== null && failed !== worked && !forces.test(worked)
+          ? [{ failed, error, worked }]
+          : [],
       )
       .slice(0, gap.failures),
   };
@@ -113,19 +115,16 @@ function wholeRuns(command: string): Run[] {
 const changesFiles = /edit|write|patch|create|replace|notebook/i;
 
 function runActs(run: Run): Omit<Act, "place">[] {
-  if (
-    run.filters ||
-    (isLook(run) && !gathers(run)) ||
-    prints(run.name) ||
-    handiwork.has(run.name) ||
-    fetches(run)
-  )
-    return [];
+  const isLooking = (isLook(run) && !gathers(run)) || prints(run.name) || fetches(run);
+  if (run.filters || isLooking || handiwork.has(run.name) || forces.test(run.args.join(" "))) return [];
   const script = scriptOf(run);
   if (script === "") return [];
   const head = script === null ? headOf(run) : `${run.name.replace(/[\d.]+$/, "")} ${script}`;
   return [{ key: `run ${head}`, type: "run", runs: [run], text: head }];
 }
+
+/** What gets past a safeguard is nobody's habit to take over. */
+const forces = /(?:^|\s)--(?:no-verify|force(?:-with-lease)?|hard|no-gpg-sign|dangerously-\S+)(?=[\s=]|$)/;
 
 /** What is done to files by hand on the way, which tells nothing of the task. */
 const handiwork = new Set(

@@ -60,6 +60,19 @@ describe("a task that was done several times", () => {
     });
   });
 
+  test("takes over nothing that gets past a safeguard", () => {
+    const forced = (run: string) =>
+      doing(
+        "add a migration for users",
+        run,
+        ran("npm run migrate", "ok"),
+        ran('git commit -m "Add it" --no-verify', "ok"),
+        ran("git push --force origin main", "ok"),
+      );
+    const { steps } = taskOf([forced("a"), forced("b")]);
+    expect(steps.map(({ text }) => text)).toEqual(["npm run migrate"]);
+  });
+
   test("needs most of many sessions for a step, not all", () => {
     const doings = [1, 2, 3].map((n) => migration(`s${n}`, `t${n}`, n));
     const other = doing("add a migration for tags", "s4", ran("npm test", "ok"));
