@@ -153,6 +153,7 @@ function skill(n: number, instinct: string): Shelved {
     confidence: 0.9,
     sessions: 2,
     evidence: 2,
+    askedIn: null,
   };
 }
 

@@ -21,6 +21,17 @@ import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogDeps, type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { type Found, find } from "./engine/find.ts";
+import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
+import {
+  type Advanced,
+  type AdvanceOptions,
+  advanceGaps,
+  planGapRejection,
+  planPromotion,
+  promoteGap,
+  rejectGap,
+  whyNoDraft,
+} from "./engine/gap-advance.ts";
 import { hear, type Word } from "./engine/hear.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
@@ -35,7 +46,7 @@ import {
 } from "./engine/inspect.ts";
 import {
   decide,
-  decided,
+  decidedOn,
   findingsOf,
   type Keeping,
   keep,
@@ -168,6 +179,18 @@ export interface Knack {
   undo(name: string | null): Promise<Keeping>;
   /** Writes what needs nobody's yes: drafts, and new evidence in what is kept. */
   publishOwn(options?: Parameters<Knack["planOwn"]>[0]): Promise<Settled[]>;
+  /** What people keep asking for that nothing in the library is for, the latest asked for first. */
+  gaps(): Promise<GapView[]>;
+  /** Why there is no draft of a gap; null where there could be one. */
+  whyNoDraft(gap: GapView): Promise<string | null>;
+  /** Brings gaps forward: notes, drafts, and lets go live what is due. */
+  advanceGaps(options?: Partial<Pick<AdvanceOptions, "sessions" | "isMatched" | "until">>): Promise<Advanced>;
+  planPromotion(gap: GapView): Promise<Plan>;
+  /** Makes a gap's skill live. */
+  promoteGap(gap: GapView): Promise<Keeping>;
+  planGapRejection(gap: GapView): Promise<Plan>;
+  /** Takes away what was made of a gap, for good. */
+  rejectGap(gap: GapView): Promise<Keeping>;
   /** Takes on what the hooks say was shown and asked. */
   hear(notes: readonly Word[]): Promise<void>;
   /** Renews what the hooks look things up in; false when nothing has changed. */
@@ -249,6 +272,7 @@ export async function openKnack({
     clock,
     prefixOf: async (root) => settingsFor(home, root).prefix,
   };
+  const gapping: GapDeps = { ...deps, ...publishing };
   const catalog: Catalog = { roots: rootsOn({ home: userHome(env), env }), read: readRoots };
   const index = dryRun ? indexInMemory() : indexFilesIn(dirname(home.snapshot));
   const cache = dryRun ? noCache : itemCacheAt(join(home.cache, "library.json"));
@@ -256,6 +280,24 @@ export async function openKnack({
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
     cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : refuses(project.root, project.id);
+  const findFor = async (text: string, project: string, folder: string | null): Promise<Found[]> => {
+    const context = folder === null ? [] : contextOf(namesIn(folder));
+    const look = () => index.look((parts) => find(parts, text, { project, context }));
+    try {
+      const found = look();
+      if (found !== null) return found;
+    } catch {
+      index.condemn();
+    }
+    await knack.stock();
+    return look() ?? [];
+  };
+  /** Whether something live is for a text: a draft reaches nobody where no hook is. */
+  const isMatched = async (text: string, id: string) => {
+    const [project] = await store.projects.get([id]);
+    const folder = project?.root != null && existsSync(project.root) ? project.root : null;
+    return (await findFor(text, id, folder)).some(({ card }) => !card.draft);
+  };
   const knack: Knack = {
     sessions: async (paths, options) => {
       const { files, diagnostics } = await transcripts.find(
@@ -291,16 +333,7 @@ export async function openKnack({
     },
     find: async (text, cwd = process.cwd()) => {
       const { id } = identify(cwd, null, await checkouts.of(cwd));
-      const look = () =>
-        index.look((parts) => find(parts, text, { project: id, context: contextOf(namesIn(cwd)) }));
-      try {
-        const found = look();
-        if (found !== null) return found;
-      } catch {
-        index.condemn();
-      }
-      await knack.stock();
-      return look() ?? [];
+      return findFor(text, id, cwd);
     },
     stock: async ({ anew = false } = {}) => {
       const giveUp = clock.now() + policy.library.waitMs;
@@ -311,7 +344,7 @@ export async function openKnack({
       try {
         if (anew) index.condemn();
         index.sweep(clock.now());
-        return await stock({ store, catalog, index, cache });
+        return await stock({ store, catalog, index, cache, gaps: await askedIn(store) });
       } finally {
         await knack.giveBack("library");
       }
@@ -348,7 +381,7 @@ export async function openKnack({
         publishing,
         () => planAccepts(publishing, drafts, reach),
         "person",
-        () => idsOf(drafts).map((id) => decided(id, "accepted", clock.now(), reach === "everywhere")),
+        () => idsOf(drafts).map((id) => decidedOn(id, "accepted", clock.now(), reach === "everywhere")),
       ),
     planAdopt: (edited) => planAdopt(publishing, edited),
     adopt: (edited) =>
@@ -364,7 +397,7 @@ export async function openKnack({
         publishing,
         () => planRemoval(publishing, kept),
         "person",
-        () => idsOf(kept).map((id) => decided(id, "rejected", clock.now())),
+        () => idsOf(kept).map((id) => decidedOn(id, "rejected", clock.now())),
       ),
     planUndo: (name) => planTakeBack(publishing, name),
     undo: (name) =>
@@ -382,6 +415,17 @@ export async function openKnack({
       }
       return outcomes.filter(({ done, already }) => done && !already);
     },
+    gaps: () => gaps(publishing),
+    whyNoDraft: (gap) => whyNoDraft(gapping, gap),
+    advanceGaps: async ({ sessions = [], ...options } = {}) => {
+      const heard: SessionView[] = [];
+      for (const session of sessions) if ((await isRefused(session)) === null) heard.push(session);
+      return advanceGaps(gapping, { isMatched, ...options, sessions: heard, refuses });
+    },
+    planPromotion: (gap) => planPromotion(gapping, gap),
+    promoteGap: (gap) => promoteGap(gapping, gap),
+    planGapRejection: (gap) => planGapRejection(gapping, gap),
+    rejectGap: (gap) => rejectGap(gapping, gap),
     hear: (notes) => hear(store, notes),
     renewSnapshot: async () => {
       await knack.stock();
@@ -414,6 +458,7 @@ export async function openKnack({
         store,
         catalog,
         here: root === null ? undefined : { id, root },
+        gaps: await askedIn(store),
         ...(known ? { known } : {}),
       });
     },

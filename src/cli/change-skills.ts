@@ -1,5 +1,6 @@
 import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
+import { isGapId } from "../core/gap.ts";
 import type { Instinct } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
 import type { Keeping } from "../engine/keep.ts";
@@ -36,11 +37,19 @@ function afterUndo(steps: readonly Step[], env: SkillsCall["env"]): string[] {
     ),
   );
   const names = steps.flatMap(({ change }) => (refused.has(change.instinct) ? change.name : []));
-  return [...new Set(names)].map((name) => notAgain(name, env));
+  const closed = steps.flatMap(({ change }) =>
+    isGapId(change.instinct) && change.after === null ? change.name : [],
+  );
+  return [...[...new Set(names)].map((name) => notAgain(name, env)), ...[...new Set(closed)].map(neverAgain)];
 }
 
 function notAgain(name: string, env: SkillsCall["env"]): string {
   return `${name} is not suggested again. To take that back: ${calledAs(env)} skills unskip ${name}`;
+}
+
+/** What was made because people kept asking is given up for good. */
+function neverAgain(name: string): string {
+  return `${name} is not made again, however often it is asked for.`;
 }
 
 /** What was changed has a name, also when it is gone. */
@@ -56,7 +65,8 @@ export async function accept(call: SkillsCall, word: string): Promise<number> {
   return changing(call.env, { dryRun: call.args["dry-run"] === true }, async (knack) => {
     const { name, kept, instinct } = await named(knack, word);
     const drafts = kept.filter(({ reach }) => reach === "draft");
-    const reach = where ?? (await defaultReach(knack, instinct));
+    const isAsked = drafts.some((draft) => isGapId(draft.instinct));
+    const reach = where ?? (isAsked ? "me" : await defaultReach(knack, instinct));
     const isLive = kept.some((one) => one.reach !== "draft");
     const edited = kept.filter(({ state, reach: to }) => state === "edited" && to !== "draft");
     if (drafts.length === 0 && edited.length > 0)
@@ -100,7 +110,7 @@ export async function reject(call: SkillsCall, word: string): Promise<number> {
       refusal: null,
       planning: () => knack.planReject(meant),
       doing: () => knack.reject(meant),
-      after: () => [notAgain(name, call.env)],
+      after: () => [meant.some((one) => isGapId(one.instinct)) ? neverAgain(name) : notAgain(name, call.env)],
     });
   });
 }

@@ -67,6 +67,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "what Knack noticed, how sure it is, and why",
     load: async () => (await import("./instincts.ts")).instincts,
   },
+  gaps: {
+    about: "what you keep asking for that no skill covers: list, show, promote, reject",
+    load: async () => (await import("./gaps.ts")).gaps,
+  },
   status: {
     about: "one page: what is known, kept, waiting, off or broken",
     load: async () => (await import("./status.ts")).status,

@@ -68,7 +68,7 @@ function describe({ trigger, action }: Outline): string {
 }
 
 /** The text without values that were true once: ids, times, temporary and personal paths, addresses. */
-function lasting(text: string): string {
+export function lasting(text: string): string {
   return oneLine(text.slice(0, 2_000))
     .replace(/\[redacted:[^\]\s]{1,60}\]/g, "…")
     .replace(/\bhttps?:\/\/(?:[^\s/@]{1,100}@)?([\w.-]{1,100})(?::\d{1,5})?(?:[/?#][^\s`'"]*)?/g, "$1")
@@ -182,12 +182,12 @@ function command(text: string, options: { readonly indent?: string; readonly mos
 }
 
 /** Home folders named as everyone's: a name in a path is nobody else's business. */
-function ours(text: string): string {
+export function ours(text: string): string {
   return text.replace(/(?<![\w.])(?:\/home|\/Users)\/[^\s/'"`:;,]{1,64}(?=[/\s'"`:;,]|$)/g, "~");
 }
 
 /** One paragraph, in which nothing begins a heading, a quote, code or a comment. */
-function paragraph(text: string): string {
+export function paragraph(text: string): string {
   const words = oneLine(text).replace(/`{3,}|~{3,}|<!-*|-->/g, "");
   return cutAtWord(ours(words).replace(/^[#>\s]+/, ""), 600);
 }
@@ -222,7 +222,7 @@ export function countOf(evidence: readonly Evidence[]): number {
   return distinct(evidence).length;
 }
 
-function newestFirst(evidence: readonly Evidence[]): Evidence[] {
+export function newestFirst(evidence: readonly Evidence[]): Evidence[] {
   return [...evidence].sort((a, b) => (b.date ?? "").localeCompare(a.date ?? ""));
 }
 
@@ -251,7 +251,8 @@ function countLine(seen: number, shown: number): string {
   return seen > shown ? `Seen ${times}; the newest ${shown}:` : `Seen ${times}:`;
 }
 
-function evidenceLines(evidence: readonly Evidence[], seen: number, shown: number): string[] {
+/** How often something was seen, and the newest times, one a line. */
+export function evidenceLines(evidence: readonly Evidence[], seen: number, shown: number): string[] {
   const lines = evidence.slice(0, shown).map(lineOf);
   return [countLine(seen, lines.length), "", ...lines];
 }

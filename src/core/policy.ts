@@ -413,6 +413,49 @@ export const policy = {
     /** Pieces of evidence that a learned skill shows, the newest; the rest are counted. */
     evidence: 5,
   },
+  gap: {
+    /** Sessions that must have asked before there is a draft, and before it goes live. */
+    draftAsks: 2,
+    activeAsks: 4,
+    /** Sessions in which the draft must have been of use before it goes live. */
+    activeHits: 2,
+    /** Sentences of a prompt among which the one that asks is looked for, and characters of one that is a person's. */
+    sentences: 4,
+    sentenceChars: 300,
+    /** The same where no spaces part the words, so that fewer characters say as much. */
+    unspacedChars: 60,
+    /** How alike two asks must be to be one. */
+    same: 0.45,
+    /** Wordings of a gap that others are compared with, the first. */
+    wordings: 12,
+    /** What words count beside a rare one: commonplace ones, names, and those that only say for what or where. */
+    weights: { common: 0.3, name: 0.4, aside: 0.6 },
+    /** What the same thing as the object of both adds. */
+    headBonus: 0.15,
+    /** What is left where each names its work by another verb. */
+    otherVerb: 0.6,
+    /** Words, weighed, that an ask must have: to mend or remove something, and otherwise. */
+    substance: { mending: 2.6, other: 1.3 },
+    /** Prompts for which a task goes on when nothing else is asked for, and calls of it that are looked at. */
+    turns: 12,
+    calls: 400,
+    /** Ways in which one session ran the same program that are looked at, the latest. */
+    runs: 6,
+    /** Sessions of which a draft is made, the newest. */
+    sessions: 6,
+    /** Share of those sessions that must have done something before it is a step; never fewer than two, where there are two. */
+    most: 0.6,
+    /** Things the sessions must have in common before there is anything to write down. */
+    leastShown: 2,
+    /** Of each that is told: steps, the person's words, failures, and what was another each time. */
+    steps: 12,
+    said: 5,
+    failures: 4,
+    particulars: 8,
+    /** Characters of a prompt that is quoted, and of one that is kept. */
+    quoteChars: 240,
+    keptChars: 2_000,
+  },
   library: {
     /** Projects whose skills are looked for: those that were worked in last. */
     projects: 40,

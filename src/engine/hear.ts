@@ -1,3 +1,4 @@
+import { asksFor } from "../core/ask.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry, Occasion } from "../core/ledger.ts";
 import { note } from "./note.ts";
@@ -91,6 +92,8 @@ function entriesFor(word: Word): LedgerEntry[] {
     }
     case "unmatched": {
       const { text } = word;
+      // Most prompts ask for nothing that would come again; they are nobody's business.
+      if (asksFor(text) === null) return [];
       return [{ ...common, type: "prompt.unmatched", key: unmatchedKey(session, text), data: { text } }];
     }
     default:

@@ -1,4 +1,5 @@
 import type { Artifact, Reach } from "../core/change.ts";
+import { isGapId } from "../core/gap.ts";
 import type { Decision, Instinct } from "../core/instinct.ts";
 import { standingAt } from "../core/instinct.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
@@ -200,6 +201,29 @@ export function decided(instinct: string, decision: Decision, at: number, everyw
     key: `decided:${instinct}:${decision}:${at}`,
     data: { instinct, decision, everywhere },
   };
+}
+
+/** The ledger's word that it was decided about a gap. */
+export function gapDecided(
+  gap: string,
+  decision: "promoted" | "rejected",
+  actor: Actor,
+  at: number,
+): LedgerEntry {
+  const common = { at, project: null, session: null, actor };
+  return { ...common, type: "gap.decided", key: `gap:${gap}:${decision}`, data: { gap, decision } };
+}
+
+/** The ledger's word that a person decided about what something was made of, be that an instinct or a gap. */
+export function decidedOn(
+  id: string,
+  decision: "accepted" | "rejected",
+  at: number,
+  everywhere = false,
+): LedgerEntry {
+  return isGapId(id)
+    ? gapDecided(id, decision === "accepted" ? "promoted" : "rejected", "person", at)
+    : decided(id, decision, at, everywhere);
 }
 
 /** Notes a person's decision by itself. */

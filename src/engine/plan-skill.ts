@@ -83,7 +83,7 @@ async function planLive(deps: PublishDeps, subject: Subject, ground: Ground, wan
   return settled(steps, null);
 }
 
-function settled(steps: readonly (Step | null)[], belongsTo: string | null): Plan {
+export function settled(steps: readonly (Step | null)[], belongsTo: string | null): Plan {
   return { ok: true, steps: steps.filter((step) => step !== null), concerns: [], belongsTo };
 }
 
@@ -111,7 +111,7 @@ async function planDraft(
 }
 
 /** The drafts of an instinct that goes live. */
-async function draftsAway(deps: PublishDeps, instinct: string, history: History): Promise<Step[]> {
+export async function draftsAway(deps: PublishDeps, instinct: string, history: History): Promise<Step[]> {
   const steps: Step[] = [];
   for (const kept of history.kept) {
     if (kept.reach !== "draft" || kept.instinct !== instinct) continue;
@@ -124,8 +124,12 @@ async function draftsAway(deps: PublishDeps, instinct: string, history: History)
 /** The skill that a person gets: composed from the evidence, or as they edited it. */
 async function skillOf(deps: PublishDeps, subject: Subject): Promise<Skill | string> {
   const { choice, root } = subject;
-  const text = choice.text ?? render(composed(subject, await deps.prefixOf(root)));
-  const [clean = ""] = await deps.redactor.scrub([{ label: "skill", text }]);
+  return cleanSkill(deps, choice.text ?? render(composed(subject, await deps.prefixOf(root))));
+}
+
+/** The skill of a text without its secrets, or why it is none. */
+export async function cleanSkill({ redactor }: PublishDeps, text: string): Promise<Skill | string> {
+  const [clean = ""] = await redactor.scrub([{ label: "skill", text }]);
   const { skill, problems } = parse(clean);
   const all = skill === null ? problems : [...problems, ...problemsOf(skill)];
   const wrong = all.find(({ severity }) => severity === "error");
@@ -158,12 +162,12 @@ function evidenceOf(findings: readonly KeptFinding[]): Evidence[] {
 }
 
 /** The skills of several places, and the names that are taken in each. */
-interface Listed {
+export interface Listed {
   readonly skills: readonly SkillPackage[];
   readonly taken: ReadonlySet<string>;
 }
 
-async function listAll(library: Library, places: readonly Place[]): Promise<Listed | string> {
+export async function listAll(library: Library, places: readonly Place[]): Promise<Listed | string> {
   const skills: SkillPackage[] = [];
   const taken = new Set<string>();
   for (const place of new Map(places.map((one) => [one.folder, one])).values()) {
@@ -180,7 +184,7 @@ async function listAll(library: Library, places: readonly Place[]): Promise<List
 }
 
 /** The existing skill that is about the same thing. */
-function nearest(wanted: Skill, all: readonly SkillPackage[]): SkillPackage | null {
+export function nearest(wanted: Skill, all: readonly SkillPackage[]): SkillPackage | null {
   const scored = all
     .filter(({ owner }) => owner !== "core")
     .map((one) => ({ one, likeness: likenessOf(wanted, one) }))
@@ -190,7 +194,7 @@ function nearest(wanted: Skill, all: readonly SkillPackage[]): SkillPackage | nu
 }
 
 /** The skill about the same thing that was there once and was taken away, by its name. */
-async function takenBack(
+export async function takenBack(
   { versions }: PublishDeps,
   wanted: Skill,
   instinct: string,
@@ -231,17 +235,23 @@ function isMadeOf({ path }: SkillPackage, instinct: string, { changes }: History
 }
 
 /** Whether a package is as Knack once wrote it; one that a person changed is theirs. */
-function isOurs({ path, hash, owner }: SkillPackage, { changes }: History): boolean {
+export function isOurs({ path, hash, owner }: SkillPackage, { changes }: History): boolean {
   return owner === "learned" && changes.some(({ change }) => change.path === path && change.after === hash);
 }
 
-function folderOfDrafts(places: Places): string | undefined {
+export function folderOfDrafts(places: Places): string | undefined {
   return places.skills("draft", null, [])?.[0]?.folder;
 }
 
-function createStep(
+/** What a skill is made of, and whom it reaches. */
+export interface Source {
+  readonly instinct: { readonly id: string };
+  readonly choice: Pick<Subject["choice"], "reach">;
+}
+
+export function createStep(
   { versions }: PublishDeps,
-  { instinct, choice }: Subject,
+  { instinct, choice }: Source,
   wanted: Skill,
   target: Place,
   { taken }: Listed,
@@ -288,7 +298,7 @@ async function updateStep(
 }
 
 /** A step that puts another text into a package; its other files stay. */
-function rewriting(
+export function rewriting(
   { versions }: PublishDeps,
   artifact: Artifact,
   current: { readonly files: readonly PackageFile[]; readonly hash: string },

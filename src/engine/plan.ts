@@ -1,7 +1,9 @@
 import type { Kept, Reach } from "../core/change.ts";
+import { isGapId } from "../core/gap.ts";
 import type { Instinct } from "../core/instinct.ts";
 import type { Format } from "../core/session.ts";
 import { parse, render } from "../core/skill.ts";
+import { planAcceptGap } from "./gap-plan.ts";
 import { planRule } from "./plan-rule.ts";
 import { planJoin, planSkill } from "./plan-skill.ts";
 import type { KeptFinding, Store } from "./ports.ts";
@@ -36,6 +38,7 @@ export async function planAccept(deps: PublishDeps, draft: Kept, reach: Reach): 
   if (!skill || !found) return no(`the draft ${draft.name} is gone`);
   const target = skill.metadata["belongs-to"];
   if (target !== undefined) return planJoin(deps, draft, skill, target, found);
+  if (isGapId(draft.instinct)) return planAcceptGap(deps, draft, skill, reach);
   const [instinct] = await deps.store.learning.instincts.get([draft.instinct]);
   if (!instinct) return no(`nothing is known any more about ${draft.name}`);
   const edited = found.hash !== draft.content;

@@ -1,11 +1,13 @@
 import type { Artifact, Kept } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
 import { KnackError } from "../core/errors.ts";
+import { goesBy, isGapId } from "../core/gap.ts";
 import { standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { rulesIn } from "../core/rule.ts";
 import { parse, skillFile } from "../core/skill.ts";
-import { decided } from "./keep.ts";
+import { gaps } from "./gap.ts";
+import { decided, decidedOn } from "./keep.ts";
 import { planAccept } from "./plan.ts";
 import { planUndo } from "./publish.ts";
 import {
@@ -34,6 +36,8 @@ export interface Shelved extends Kept {
   readonly sessions: number;
   /** Pieces of evidence. */
   readonly evidence: number;
+  /** The project that asked for it, where it was made of a gap. */
+  readonly askedIn: string | null;
 }
 
 /** Everything that is kept, by name. */
@@ -42,16 +46,19 @@ export async function shelf(deps: PublishDeps): Promise<Shelved[]> {
   const ids = [...new Set(kept.map(({ instinct }) => instinct))];
   const instincts = new Map((await deps.store.learning.instincts.get(ids)).map((one) => [one.id, one]));
   const findings = await deps.store.learning.findings.ofInstincts(ids);
+  const asked = ids.some(isGapId) ? await gaps(deps) : [];
   const shelved: Shelved[] = [];
   for (const one of kept) {
     const disk = await (one.kind === "skill" ? skillOnDisk(deps, one) : ruleOnDisk(deps, one));
     const standing = instincts.get(one.instinct)?.standing;
+    const gap = asked.find((each) => goesBy(each, one.instinct));
     shelved.push({
       ...one,
       ...disk,
       confidence: standing ? standingAt(standing, deps.clock.now()).confidence : null,
-      sessions: standing?.sessions ?? 0,
-      evidence: findings.filter(({ instinct }) => instinct === one.instinct).length,
+      sessions: standing?.sessions ?? gap?.state.asked.length ?? 0,
+      evidence: gap?.asks.length ?? findings.filter(({ instinct }) => instinct === one.instinct).length,
+      askedIn: gap?.project ?? null,
     });
   }
   return shelved.sort((a, b) => (a.name === b.name ? (a.path < b.path ? -1 : 1) : a.name < b.name ? -1 : 1));
@@ -149,7 +156,10 @@ export async function planTakeBack(deps: PublishDeps, name: string | null): Prom
     if (there !== null && there !== change.before && there !== change.after)
       return { ok: false, because: `${change.path} was changed by hand meanwhile` };
   }
-  return { ok: true, steps, concerns: [], belongsTo: null };
+  // Whoever takes a gap's skill back has no use for its draft either.
+  const closed = new Set(gapsClosedBy(steps));
+  const isBack = ({ change }: Step) => change.after !== null && closed.has(change.instinct);
+  return { ok: true, steps: steps.filter((step) => !isBack(step)), concerns: [], belongsTo: null };
 }
 
 /** What is at the place of an artifact, as a change would name it. */
@@ -160,13 +170,22 @@ async function contentOf({ library }: PublishDeps, { kind, path, name }: Artifac
   return rule?.line ?? null;
 }
 
-/** What taking these steps back says about the instincts behind them. */
-export function decidedByUndo(steps: readonly Step[], at: number): LedgerEntry[] {
+/** The gaps whose skill or draft is taken away by these steps. */
+function gapsClosedBy(steps: readonly Step[]): string[] {
+  return steps.flatMap(({ change }) =>
+    isGapId(change.instinct) && change.before !== null && change.after === null ? change.instinct : [],
+  );
+}
+
+/** What taking these steps back says about the instincts and the gaps behind them. */
+export function decidedByUndo(all: readonly Step[], at: number): LedgerEntry[] {
+  const steps = all.filter(({ change }) => !isGapId(change.instinct));
   // A proposal only waits: without it, what was learned and what is live stay as they are.
   const lasting = steps.filter(({ change }) => !change.proposal);
   const back = new Set(steps.flatMap(({ change }) => (change.after === null ? [] : change.instinct)));
   const gone = new Set(lasting.map(({ change }) => change.instinct).filter((id) => !back.has(id)));
   return [
+    ...[...new Set(gapsClosedBy(all))].map((id) => decidedOn(id, "rejected", at)),
     // What a person takes back is not offered right again; what they bring back is no longer refused.
     ...[...gone].map((id) => decided(id, "rejected", at)),
     ...[...back].map((id) => decided(id, "unskipped", at)),

@@ -317,7 +317,7 @@ function startRows(
   const realms = new Map(instincts.map((instinct) => [instinct.id, realmOf(instinct)]));
   for (const one of kept) {
     if (one.kind !== "skill" || !isLive(one) || one.text === null) continue;
-    const realm = one.reach === "everywhere" ? "user" : (realms.get(one.instinct) ?? "user");
+    const realm = one.reach === "everywhere" ? "user" : (realms.get(one.instinct) ?? one.askedIn ?? "user");
     const description = parse(one.text).skill?.description ?? "";
     startOf(realm).skills.push({ name: one.name, description });
   }

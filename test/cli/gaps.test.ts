@@ -1,0 +1,165 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openKnack } from "../../src/open.ts";
+import { knack } from "../helpers/knack.ts";
+import { asked, day, ran, writeLived } from "../helpers/lived.ts";
+import { tempFolder } from "../helpers/temp.ts";
+
+/** A home in which release notes were asked for in some sessions, and a benchmark in one. */
+async function asking(times: number): Promise<{ home: string; project: string }> {
+  const home = tempFolder();
+  const project = join(home, "harbor");
+  mkdirSync(join(project, ".git/info"), { recursive: true });
+  const start = Date.UTC(2026, 2, 1, 9);
+  const files = writeLived(home, [
+    ...Array.from({ length: times }, (_, n) => ({
+      name: `notes-${n}`,
+      cwd: project,
+      at: start + n * day,
+      steps: [
+        asked(`write release notes for v${n}.0, token ghp_${"a1B2".repeat(9)}`),
+        ran(`node scripts/notes.mjs --for ${n}.0`),
+        ran("npm run docs:check"),
+      ],
+    })),
+    {
+      name: "bench",
+      cwd: project,
+      at: start,
+      steps: [asked("run the load benchmark"), ran("npm run bench")],
+    },
+  ]);
+  const opened = await openKnack({ env: { HOME: home, KNACK_HOME: join(home, ".knack") } });
+  try {
+    const { sessions } = await opened.learn(files);
+    await opened.advanceGaps({ sessions, isMatched: async () => false });
+  } finally {
+    await opened.close();
+  }
+  return { home, project };
+}
+
+interface Wire {
+  readonly gaps: readonly {
+    readonly id: string;
+    readonly status: string;
+    readonly asked: number;
+    readonly asks: readonly { readonly text: string }[];
+    readonly skills: readonly { readonly name: string; readonly path: string; readonly reach: string }[];
+  }[];
+}
+
+async function listed(home: string, ...words: string[]): Promise<Wire["gaps"]> {
+  const { stdout } = await knack(["gaps", "list", "--json", ...words], { home });
+  return (JSON.parse(stdout) as Wire).gaps;
+}
+
+describe("knack gaps", () => {
+  test("says so where nothing was asked for in vain", async () => {
+    const { code, stdout } = await knack(["gaps"], { home: tempFolder() });
+    expect(code).toBe(0);
+    expect(stdout).toBe("Nothing was asked for twice yet that no skill covers.\n");
+  });
+
+  test("lists what was asked for again, with its draft, and tells no secret", async () => {
+    const { home } = await asking(2);
+    const { stdout } = await knack(["gaps"], { home });
+    expect(stdout).toMatch(
+      /^id +state +asked +hits +last +for +asked for\ng\w{11} +draft +2 +0 +2026-03-02 +harbor +write release notes/,
+    );
+    expect(stdout).toContain("1 asked for in one session so far: --all shows them.");
+    const [gap, ...others] = await listed(home);
+    expect(others).toEqual([]);
+    expect(gap).toMatchObject({
+      status: "draft",
+      asked: 2,
+      skills: [{ name: "rl-write-changelog", reach: "draft" }],
+    });
+    expect(JSON.stringify(gap)).not.toContain("ghp_a1B2");
+    expect(readFileSync(join(gap?.skills[0]?.path ?? "", "SKILL.md"), "utf8")).not.toContain("ghp_a1B2");
+    expect((await listed(home, "--all")).map(({ status }) => status).sort()).toEqual(["draft", "pending"]);
+    expect(await listed(home, "--project", "elsewhere")).toEqual([]);
+  });
+
+  test("shows one with its evidence and the next step", async () => {
+    const { home } = await asking(2);
+    const [gap] = await listed(home);
+    const { stdout } = await knack(["gaps", "show", "write release notes"], { home });
+    expect(stdout).toContain(
+      "draft: asked for in 2 sessions, of use in 0; it goes live at 4 asks or of use in 2 sessions",
+    );
+    expect(stdout).toContain("2026-03-01  session ");
+    expect(stdout).toContain(`gaps promote ${gap?.id}`);
+    const json = JSON.parse(
+      (await knack(["gaps", "show", gap?.id.slice(0, 6) ?? "", "--json"], { home })).stdout,
+    );
+    expect(json.gap.id).toBe(gap?.id);
+  });
+
+  test("shows what promoting would write, then writes it, and one undo takes it back", async () => {
+    const { home, project } = await asking(2);
+    const dry = await knack(["gaps", "promote", "rl-write-changelog", "--dry-run"], { home });
+    expect(dry.code).toBe(0);
+    expect(dry.stdout).toContain("node scripts/notes.mjs --for <version>");
+    expect(dry.stdout).toContain("Nothing was written (--dry-run).");
+    const file = join(project, ".claude/skills/rl-write-changelog/SKILL.md");
+    expect(existsSync(file)).toBe(false);
+    const { code, stdout } = await knack(["gaps", "promote", "rl-write-changelog"], { home });
+    expect(code).toBe(0);
+    expect(stdout).toContain("wrote");
+    expect(readFileSync(file, "utf8")).toContain("npm run docs:check");
+    expect(existsSync(join(home, ".knack/drafts/rl-write-changelog"))).toBe(false);
+    expect((await listed(home))[0]?.status).toBe("active");
+    expect((await knack(["gaps", "promote", "rl-write-changelog"], { home })).code).toBe(1);
+    const undone = await knack(["skills", "undo"], { home });
+    expect(undone.stdout).toContain("rl-write-changelog is not made again");
+    expect(existsSync(file)).toBe(false);
+    expect((await listed(home, "--all")).map(({ status }) => status).sort()).toEqual(["pending", "rejected"]);
+  });
+
+  test("promotes what one session asked for, where a person wants it", async () => {
+    const { home, project } = await asking(1);
+    const { code, stderr } = await knack(["gaps", "promote", "release", "notes"], { home });
+    expect([code, stderr]).toEqual([0, ""]);
+    expect(existsSync(join(project, ".claude/skills/rl-write-changelog/SKILL.md"))).toBe(true);
+  });
+
+  test("rejects for good", async () => {
+    const { home } = await asking(2);
+    const dry = await knack(["gaps", "reject", "release notes", "--dry-run", "--json"], { home });
+    expect(JSON.parse(dry.stdout)).toMatchObject({ done: false, skills: [{ action: "remove" }] });
+    expect((await listed(home))[0]?.status).toBe("draft");
+    const { code, stdout } = await knack(["gaps", "reject", "release notes"], { home });
+    expect(code).toBe(0);
+    expect(stdout).toContain("It is not made again");
+    expect(existsSync(join(home, ".knack/drafts/rl-write-changelog"))).toBe(false);
+    expect((await knack(["gaps", "promote", "release notes"], { home })).stderr).toContain(
+      "rejected, and that is final",
+    );
+  });
+
+  test("a draft can be accepted and rejected by its name like any other", async () => {
+    const { home, project } = await asking(2);
+    const listing = await knack(["skills", "list"], { home });
+    expect(listing.stdout).toContain("rl-write-changelog");
+    expect((await knack(["skills", "show", "rl-write-changelog"], { home })).code).toBe(0);
+    const { code } = await knack(["skills", "accept", "rl-write-changelog"], { home });
+    expect(code).toBe(0);
+    expect(existsSync(join(project, ".claude/skills/rl-write-changelog/SKILL.md"))).toBe(true);
+    const { stdout } = await knack(["skills", "reject", "rl-write-changelog"], { home });
+    expect(stdout).toContain("rl-write-changelog is not made again");
+    expect(await listed(home)).toEqual([]);
+  });
+
+  test.each([
+    [["gaps", "dance"], 'has no "dance"'],
+    [["gaps", "promote"], "takes an id"],
+    [["gaps", "list", "more"], 'takes no "more"'],
+    [["gaps", "reject", "nothing like it"], "No gap is called"],
+  ])("%j is refused in words", async (words, message) => {
+    const { code, stderr } = await knack(words, { home: tempFolder() });
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+  });
+});
