@@ -20,7 +20,7 @@ import { isUseOf } from "./core/use.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogDeps, type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
-import { type Found, find } from "./engine/find.ts";
+import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
 import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
   type Advanced,
@@ -64,6 +64,7 @@ import { plan } from "./engine/plan.ts";
 import type {
   Catalog,
   Clock,
+  Embedder,
   IndexFound,
   KeptChange,
   KeptFinding,
@@ -106,6 +107,8 @@ export interface KnackOptions {
   readonly clock?: Clock;
   /** What takes secrets out; by default on this thread. */
   readonly redactor?: Redactor;
+  /** Tells how alike texts are in meaning, for `find`; none by default, and hooks ask none. */
+  readonly embedder?: Embedder;
   /** Keep nothing: work in a place that is gone at the end. */
   readonly dryRun?: boolean;
   /** With `dryRun`: begin with nothing, not with what is known. */
@@ -245,6 +248,7 @@ export async function openKnack({
   blank = false,
   copy = false,
   redactor = createRedactor(),
+  embedder,
 }: KnackOptions = {}): Promise<Knack> {
   const home = homeOf(env);
   const open = copy ? openCopy : openSqlite;
@@ -281,16 +285,21 @@ export async function openKnack({
   const isRefused = async ({ cwd, project }: SessionView) =>
     cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : refuses(project.root, project.id);
   const findFor = async (text: string, project: string, folder: string | null): Promise<Found[]> => {
-    const context = folder === null ? [] : contextOf(namesIn(folder));
-    const look = () => index.look((parts) => find(parts, text, { project, context }));
+    const around = { project, context: folder === null ? [] : contextOf(namesIn(folder)) };
+    const look = async () => {
+      if (!embedder) return index.look((parts) => find(parts, text, around));
+      const cards = index.look((parts) => candidatesFor(parts, text, around)) ?? [];
+      const likeness = await likenessBy(embedder, text, cards);
+      return index.look((parts) => find(parts, text, { ...around, likeness }));
+    };
     try {
-      const found = look();
+      const found = await look();
       if (found !== null) return found;
     } catch {
       index.condemn();
     }
     await knack.stock();
-    return look() ?? [];
+    return (await look()) ?? [];
   };
   /** Whether something live is for a text: a draft reaches nobody where no hook is. */
   const isMatched = async (text: string, id: string) => {

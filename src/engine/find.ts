@@ -1,7 +1,9 @@
 import { decide, type Match } from "../core/search/decide.ts";
+import type { Card } from "../core/search/entry.ts";
 import { queryOf } from "../core/search/query.ts";
 import { type Ranked, rank } from "../core/search/rank.ts";
 import { indexOver, type LibraryCard, type LibraryIndex, type Part } from "../core/search/segment.ts";
+import type { Embedder } from "./ports.ts";
 
 /** Something of the library that fits a text. */
 export interface Found {
@@ -18,19 +20,54 @@ export interface FindOptions {
   readonly project: string;
   /** What the project is, in the words of its languages and tools. */
   readonly context: readonly string[];
+  /** How alike the text and an entry are in meaning, by its id; 0 where that is not known. */
+  readonly likeness?: (id: string) => number;
 }
 
 /** What the library has for a text: the best few, the best first, or nothing rather than something weak. */
-export function find(parts: readonly Part[], text: string, { project, context }: FindOptions): Found[] {
+export function find(parts: readonly Part[], text: string, options: FindOptions): Found[] {
   const index = indexOver(parts);
-  const query = queryOf(text, context);
-  const realms = new Set([project, "user"]);
-  const ranked = withoutShadowed(index, rank(index, query, { realms }));
-  const { load, offers } = decide(ranked, { size: index.size });
+  const { load, offers } = decide(rankedIn(index, text, options), { size: index.size });
   return [
     ...(load === null ? [] : [foundOf(index, load, "load")]),
     ...offers.map((match) => foundOf(index, match, "offer")),
   ];
+}
+
+/** What may fit a text, before anything is decided: that of which an embedder says how alike it is. */
+export function candidatesFor(parts: readonly Part[], text: string, options: FindOptions): Card[] {
+  return rankedIn(indexOver(parts), text, options).map(({ card }) => card);
+}
+
+/** How alike a text and some entries are to an embedder. */
+export async function likenessBy(
+  embedder: Embedder,
+  text: string,
+  cards: readonly Card[],
+): Promise<(id: string) => number> {
+  if (cards.length === 0) return () => 0;
+  const texts = cards.map(({ name, description }) => `${name}: ${description}`);
+  const [asked = [], ...others] = await embedder.embed([text, ...texts]);
+  const alike = new Map(cards.map(({ id }, at) => [id, Math.max(0, cosine(asked, others[at] ?? []))]));
+  return (id) => alike.get(id) ?? 0;
+}
+
+function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
+  let [dot, ofA, ofB] = [0, 0, 0];
+  for (let at = 0; at < Math.min(a.length, b.length); at++) {
+    const [one, other] = [a[at] as number, b[at] as number];
+    dot += one * other;
+    ofA += one * one;
+    ofB += other * other;
+  }
+  return ofA === 0 || ofB === 0 ? 0 : dot / Math.sqrt(ofA * ofB);
+}
+
+function rankedIn(index: LibraryIndex, text: string, { project, context, likeness }: FindOptions): Ranked[] {
+  const realms = new Set([project, "user"]);
+  const alike = likeness && ((cards: readonly Card[]) => cards.map(({ id }) => likeness(id)));
+  const ranked = rank(index, queryOf(text, context), { realms, ...(alike ? { likeness: alike } : {}) });
+  return withoutShadowed(index, ranked);
 }
 
 function foundOf(index: LibraryIndex, match: Match, how: Found["how"]): Found {

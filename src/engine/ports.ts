@@ -32,6 +32,11 @@ export interface Clock {
   now(): number;
 }
 
+/** Turns texts into vectors of what they mean, all of one length. None is built in. */
+export interface Embedder {
+  embed(texts: readonly string[]): Promise<readonly ArrayLike<number>[]>;
+}
+
 /** What the disk says of working folders. Answers null for a folder that is gone or in no repository. Never throws. */
 export interface Checkouts {
   of(cwd: string): Promise<Checkout | null>;
