@@ -32,14 +32,6 @@ interface Fit {
 
 const shipped: Fit = { weights: policy.search.weights, gate: policy.search.gate };
 
-try {
-  main();
-} catch (error) {
-  if (!(error instanceof InputError)) throw error;
-  console.error(`${error.message}\n\n${usage}`);
-  process.exitCode = 2;
-}
-
 function main(): void {
   const options = optionsGiven();
   if (options.skills || options.queries || options.out) {
@@ -331,4 +323,12 @@ function offersOf(
       return `${key}: ${spoken}${right > 0 ? `, with a right one ${share(right / said)}` : ""}`;
     })
     .join("\n");
+}
+
+try {
+  main();
+} catch (error) {
+  if (!(error instanceof InputError)) throw error;
+  console.error(`${error.message}\n\n${usage}`);
+  process.exitCode = 2;
 }

@@ -301,9 +301,10 @@ export const policy = {
       tags: { weight: 3, length: 0.3 },
       prompts: { weight: 4, length: 0.3 },
     },
-    /** Entries that are looked at closely. */
+    /** Entries of which it is looked up what speaks for them, and how many of their descriptions are read. */
     candidates: 50,
-    /** Characters of a description that are looked at closely. */
+    described: 20,
+    /** Characters of such a description. */
     descriptionChars: 1_200,
     /** Share of a quoted phrase from which it was said. */
     phraseShare: 0.6,
@@ -312,36 +313,36 @@ export const policy = {
      * sign can turn the order around.
      */
     weights: {
-      base: 1,
-      covered: 0,
-      told: 0,
-      body: 0,
-      opening: 0,
-      named: 0,
-      quoted: 0,
-      pointed: 0,
-      rarest: 0,
+      base: 2.2,
+      covered: 1.9,
+      told: 1.6,
+      body: 1.7,
+      opening: 1.9,
+      named: 1.2,
+      quoted: 4,
+      pointed: 3.8,
+      rarest: 0.3,
       unfit: 0,
       likeness: 0,
     },
     /** What each sign adds to the log-odds that a match is right: fitted to libraries of 200 and of 2,000 skills. */
     gate: {
-      always: -4,
-      base: 0.5,
-      covered: 2,
-      named: 1,
-      quoted: 2,
-      baseLead: 2,
-      coveredLead: 2,
-      namedLead: 0.5,
-      crowd: -0.4,
+      always: -3.7,
+      base: 0.47,
+      covered: 2.6,
+      named: 1.05,
+      quoted: 3.5,
+      baseLead: 2.15,
+      coveredLead: 3.25,
+      namedLead: 0.33,
+      crowd: -0.66,
     },
     /** Entries from which a library is a crowd, where what fits well is more often one of several. */
     crowd: 2_000,
     /** Probability from which a skill is loaded of a library of `loadSize`, and how much more for ten times as many. */
-    loadFrom: 0.7,
+    loadFrom: 0.68,
     loadSize: 200,
-    loadCare: 0.05,
+    loadCare: 0.06,
     /** Entries above which a skill is loaded only if it was of use before, and in how many sessions. */
     loadUpTo: 3_000,
     provenUses: 2,

@@ -11,32 +11,31 @@ export interface Indexed {
 
 /** An index in memory, of entries numbered in the order they are given in. */
 export function indexOf(items: readonly Indexed[]): Index {
-  const lengths = new Uint16Array(items.length * fields.length);
+  const wide = fields.length;
+  const lengths = new Uint16Array(items.length * wide);
   const totals = fields.map(() => 0);
-  const terms = new Map<string, number[]>();
+  const places = new Map<string, number[]>();
   const pool = new Pool();
   for (const [number, { entry }] of items.entries()) {
     const of = termCounts(entry);
     for (const [field, length] of of.lengths.entries()) {
-      lengths[number * fields.length + field] = length;
+      lengths[number * wide + field] = length;
       totals[field] = (totals[field] as number) + length;
     }
     for (const [term, counts] of of.counts) {
-      const places = terms.get(term);
       const place = pool.add(number, counts);
-      if (places) places.push(place);
-      else terms.set(term, [place]);
+      const known = places.get(term);
+      if (known) known.push(place);
+      else places.set(term, [place]);
     }
   }
+  const terms = pool.inOrderOf(places);
   const at = (number: number): Indexed => items[number] as Indexed;
   return {
     size: items.length,
     numbers: items.length,
     totals,
-    postings: (term) => {
-      const places = terms.get(term);
-      return places ? pool.postings(places) : null;
-    },
+    postings: (term) => terms.get(term) ?? null,
     lengths: () => lengths,
     realm: (number) => at(number).realm,
     card: (number) => cardOf(at(number)),
@@ -60,15 +59,28 @@ class Pool {
     return place;
   }
 
-  postings(places: readonly number[]): Postings {
-    const entries = new Uint32Array(places.length);
-    const counts = new Uint8Array(places.length * fields.length);
-    for (const [at, place] of places.entries()) {
-      entries[at] = this.entries[place] as number;
-      const start = place * fields.length;
-      counts.set(this.counts.subarray(start, start + fields.length), at * fields.length);
+  /** What was added, term after term. */
+  inOrderOf(places: ReadonlyMap<string, readonly number[]>): Map<string, Postings> {
+    const wide = fields.length;
+    const entries = new Uint32Array(this.entries.length);
+    const counts = new Uint8Array(this.entries.length * wide);
+    const terms = new Map<string, Postings>();
+    let end = 0;
+    for (const [term, of] of places) {
+      const start = end;
+      for (const place of of) {
+        entries[end] = this.entries[place] as number;
+        for (let field = 0; field < wide; field++)
+          counts[end * wide + field] = this.counts[place * wide + field] as number;
+        end++;
+      }
+      terms.set(term, {
+        size: of.length,
+        entries: entries.subarray(start, end),
+        counts: counts.subarray(start * wide, end * wide),
+      });
     }
-    return { size: places.length, entries, counts };
+    return terms;
   }
 }
 

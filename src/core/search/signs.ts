@@ -6,7 +6,7 @@ import { tokensOf } from "./tokens.ts";
 
 type Read = { signs: Omit<Signs, "base" | "likeness">; words: Hit[] };
 
-/** What speaks for each candidate beside the sum of its words. */
+/** What speaks for each candidate beside the sum of its words; the best come first. */
 export function signsOf(
   sought: readonly Sought[],
   candidates: readonly number[],
@@ -23,21 +23,22 @@ export function signsOf(
     rarest = Math.max(rarest, value);
   }
   const whole = Math.max(mass, Number.MIN_VALUE);
-  const described = cards.map((card) => describe(card, search));
+  // Reading descriptions is most of the work, and of those far behind it changes nothing.
+  const described = cards.slice(0, search.described).map((card) => describe(card, search));
   const pointed = pointers(described, asked);
   return candidates.map((entry, at) => {
     const hits = hitsOf(sought, entry);
-    const of = described[at] as Described;
-    const named = new Set(of.name);
+    const of = described[at];
+    const named = new Set(of?.name ?? tokensOf(cards[at]?.name ?? ""));
     return {
       signs: {
         covered: Math.min(1, hits.covered / whole),
         told: Math.min(1, hits.told / whole),
         body: Math.min(1, hits.body / whole),
-        opening: massOf(of.opening, asked) / whole,
+        opening: of ? massOf(of.opening, asked) / whole : 0,
         named: named.size === 0 ? 0 : count(named, asked) / named.size,
-        quoted: bestPhrase(of.phrases, asked, search) / whole,
-        pointed: (pointed[at] as number) / whole,
+        quoted: of ? bestPhrase(of.phrases, asked, search) / whole : 0,
+        pointed: (pointed[at] ?? 0) / whole,
         rarest: rarest === 0 ? 0 : hits.rarest / rarest,
         unfit: Math.min(1, hits.unfit / whole),
       },
