@@ -45,6 +45,7 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
     case "skill.shown":
     case "match.withheld":
     case "skill.used":
+    case "session.measured":
     case "use.rated":
     case "prompt.unmatched":
     case "gap.decided":

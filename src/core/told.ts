@@ -1,0 +1,180 @@
+import { baseName, type Run, runsOf } from "./command.ts";
+import { policy } from "./policy.ts";
+import { headOf, isLook, prints, useOf } from "./run.ts";
+import { isUseOf } from "./use.ts";
+
+/** A call that a text tells an agent to make: the program, and what tells it from everybody's calls of that program. */
+export type ToldCall = readonly [string, ...string[]];
+
+/**
+ * The calls that a text tells, in its code. Only those that are the text's own: whoever runs `git status` was not told
+ * to by a skill that happens to say so.
+ */
+export function callsTold(text: string): ToldCall[] {
+  const calls = new Map<string, ToldCall>();
+  for (const code of codeIn(text))
+    for (const run of runsOf(code)) {
+      const call = ownCall(run);
+      if (call !== null) calls.set(call.join(" "), call);
+      if (calls.size >= policy.credit.callsOfText) return [...calls.values()];
+    }
+  return [...calls.values()];
+}
+
+/** The call of a lesson, where its words are its own; null for one that anybody makes. */
+export function ownOf([program, ...parts]: readonly string[]): ToldCall | null {
+  if (program === undefined) return null;
+  const telling = parts.filter(isTelling);
+  const verbs = parts.filter((part) => !isFlag(part) && !isVariable(part));
+  if (telling.some((part) => isFlag(part) || isVariable(part))) return [baseName(program), ...telling];
+  return verbs.length > 0 && !isEveryday([program, ...verbs].join(" "))
+    ? [baseName(program), ...telling]
+    : null;
+}
+
+/** Whether a command makes a call. */
+export function makes(command: string, call: ToldCall): boolean {
+  return runsOf(command).some((run) => runMakes(run, call));
+}
+
+/** Whether one of the programs that a command starts is that call. */
+export function runMakes(run: Run, call: ToldCall): boolean {
+  const [head, ...parts] = useOf(run);
+  return isUseOf({ head: baseName(head), parts }, call);
+}
+
+/** Whether somebody's words speak of a call: its program and all its parts are in them. */
+export function speaksOf(text: string, call: readonly string[]): boolean {
+  const words = new Set(
+    text.split(/[\s`"'“”()[\],;]+/).flatMap((word) => [word, word.replace(/[=.:!?].*$/s, "")]),
+  );
+  return call.every((part) => words.has(part) || words.has(part.replace(/=$/, "")));
+}
+
+/** What stands in a text as code: blocks of shell, and words between backticks that are more than a name. */
+function codeIn(text: string): string[] {
+  const blocks: string[] = [];
+  const rest = text
+    .slice(0, policy.credit.textChars)
+    .replace(
+      /^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n([\s\S]*?)^[ \t]*\1[ \t]*$/gm,
+      (_, __, language, body) => {
+        if (shells.has(language.toLowerCase())) blocks.push(...commandsIn(body));
+        return "";
+      },
+    );
+  const inline = [...rest.matchAll(/`([^`\n]{4,400})`/g)].map(([, code]) => (code ?? "").trim());
+  return [...blocks, ...inline.filter((code) => /\s/.test(code) || code.includes("/"))];
+}
+
+/** The commands of a block, each with the lines that go on with it, without prompts and comments. */
+function commandsIn(block: string): string[] {
+  return block
+    .replace(/\\\n/g, " ")
+    .split("\n")
+    .map((line) => line.replace(/^\s*(?:[$%>]\s+)?/, "").trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+const shells = new Set(["", "sh", "bash", "shell", "zsh", "console", "terminal", "shell-session", "text"]);
+
+/** What of a run is its own; null when anybody may run it without having been told. */
+function ownCall(run: Run): ToldCall | null {
+  if (run.filters || isLook(run) || prints(run.name)) return null;
+  const [head, ...parts] = useOf(run);
+  const telling = parts.filter(isTelling);
+  if (telling.some((part) => isFlag(part) || isVariable(part))) return [baseName(head), ...telling];
+  if (isScript(run.written)) return [baseName(head), ...telling];
+  if (telling.length === 0 || isEveryday(headOf(run))) return null;
+  // An interpreter's script is its own, unless every project has one of that name.
+  return telling.every((part) => commonScripts.has(part)) ? null : [baseName(head), ...telling];
+}
+
+function isScript(written: string): boolean {
+  return written.includes("/") && /\.\w{1,4}$/.test(written) && !commonScripts.has(baseName(written));
+}
+
+const commonScripts = new Set(
+  "main.py app.py manage.py setup.py test.py run.py index.js main.js server.js app.js test.js index.ts main.ts run.sh test.sh build.sh start.sh".split(
+    " ",
+  ),
+);
+
+/** Short flags, and flags that everything has, tell nothing. */
+function isTelling(part: string): boolean {
+  return isFlag(part)
+    ? part.startsWith("--") && part.length > 4 && !commonFlags.has(part)
+    : !wrappers.has(part);
+}
+
+function isFlag(part: string): boolean {
+  return part.startsWith("-");
+}
+
+function isVariable(part: string): boolean {
+  return part.endsWith("=");
+}
+
+const wrappers = new Set("sudo env time timeout nice nohup stdbuf exec builtin".split(" "));
+const commonFlags = new Set(
+  (
+    "--help --version --verbose --quiet --silent --force --watch --save --save-dev --dev --global --yes --all --oneline --stat " +
+    "--name-only --cached --staged --amend --no-edit --fix --check --write --noEmit --json --debug --dry-run --recursive --color " +
+    "--no-color --include --exclude --output --config --filter --detach --build --follow --tail --limit --format --message --run " +
+    "--release --workspace --coverage --no-verify --hard --soft --abort --continue --tags --prune --reporter --grep --port --host"
+  ).split(" "),
+);
+
+/** What is run in every project all day, whoever says so. */
+function isEveryday(head: string): boolean {
+  const [program = "", ...verbs] = head.split(" ");
+  const verb = verbs.filter((word) => !leads.has(word)).join(" ");
+  return verb === "" || (everyday.get(baseName(program))?.has(verb) ?? false);
+}
+
+const leads = new Set(["run", "exec", "compose"]);
+const ofPackages =
+  "test t install i ci add remove rm update upgrade outdated audit start build lint dev format fmt check typecheck type-check init " +
+  "clean watch coverage prettier eslint tsc vitest jest";
+const ofProjects = "test tests build all clean install lint check run dev format fmt up down help start stop";
+
+const everyday = new Map(
+  (
+    [
+      [
+        "git",
+        "status add commit push pull diff log show checkout switch branch fetch stash merge rebase restore reset init clone remote tag rm mv blame config cherry-pick revert rev-parse ls-files worktree grep clean describe",
+      ],
+      ["npm pnpm yarn bun", ofPackages],
+      [
+        "npx bunx",
+        "tsc eslint prettier vitest jest biome tsx playwright ts-node mocha webpack vite next create-react-app",
+      ],
+      ["cargo", "build test run check clippy fmt add update doc clean bench new"],
+      ["go", "build test run vet fmt mod get install generate"],
+      ["make just task rake", ofProjects],
+      ["docker podman", "ps build run logs exec images pull push stop rm compose up down start inspect"],
+      ["docker-compose", "up down ps logs build exec run"],
+      [
+        "pip pip3 uv poetry pdm conda",
+        "install add sync lock update pytest run python list show freeze remove",
+      ],
+      [
+        "gh",
+        "pr create|pr view|pr list|pr checks|pr status|pr diff|pr merge|pr checkout|issue view|issue list|issue create|run view|run list|run watch|repo view|repo clone|auth status|api",
+      ],
+      ["kubectl", "get describe logs apply exec delete"],
+      ["mvn mvnw gradle gradlew", "test build clean install package verify compile"],
+      ["dotnet", "build test run restore publish"],
+      ["bundle gem", "install exec update"],
+      ["composer", "install update require"],
+      ["terraform", "init plan apply fmt validate"],
+      ["brew apt apt-get", "install update upgrade"],
+      ["systemctl", "status start stop restart"],
+      ["python python3", "-m pytest|-m venv|-m pip|-m unittest|-m http.server"],
+    ] as const
+  ).flatMap(([programs, verbs]) => {
+    const known = new Set<string>(verbs.includes("|") ? verbs.split("|") : verbs.split(" "));
+    return programs.split(" ").map((program) => [program, known] as const);
+  }),
+);
