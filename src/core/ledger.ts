@@ -117,6 +117,8 @@ export type LedgerEntry =
         /** Null: what was thought of it earlier in the session no longer holds. */
         readonly verdict: Verdict | null;
         readonly because: string;
+        /** How much of the session was there when Knack judged: the most tells what holds. */
+        readonly pass?: number;
       }
     >
   /** What a session came to in numbers, for comparison with others: its events do not stay. */

@@ -32,8 +32,8 @@ export interface Known {
   readonly project: string | null;
   readonly items: readonly Item[];
   readonly tellings: readonly Telling[];
-  /** Whether sessions make a call without anybody having been told to. */
-  readonly isFamiliar: (call: readonly string[]) => boolean;
+  /** Whether sessions make a call that something tells without having been told. */
+  readonly isFamiliar: (call: readonly string[], id: string) => boolean;
 }
 
 /** Something that was used in a session, and what is known of how that went. */
@@ -48,6 +48,7 @@ export interface Observed {
 export interface Rating {
   readonly verdict: Verdict;
   readonly because: string;
+  /** When that showed. */
   readonly at: number;
 }
 
@@ -197,25 +198,26 @@ interface Advice {
 
 /** Of the calls that were told, those which only somebody who was told would make: not done before, not usual here. */
 function adviceOf(events: readonly Event[], telling: Telling, known: Known): Advice[] {
-  const { at, occasion, call, kind } = telling;
-  if (kind === "skill") return newTo(events, callsTold(telling.text), at, known);
+  const { occasion, call, kind } = telling;
+  if (kind === "skill") return newTo(events, callsTold(telling.text), telling, known);
   const [program, ...parts] = call ?? [];
   if (program === undefined) return [];
   // At its failure a lesson is about this very call; elsewhere it must be its own, as a skill's must.
   if (occasion === "failure") return [adviceFor(events, [baseName(program), ...parts])];
   const own = ownOf([program, ...parts]);
-  return own === null ? [] : newTo(events, [own], at, known);
+  return own === null ? [] : newTo(events, [own], telling, known);
 }
 
 function newTo(
   events: readonly Event[],
   calls: readonly ToldCall[],
-  at: number,
+  { id, at }: Pick<Telling, "id" | "at">,
   { isFamiliar }: Known,
 ): Advice[] {
   const before = events.filter((event) => event.command !== null && event.at !== null && event.at < at);
   return calls
-    .filter((call) => !isFamiliar(call) && !before.some(({ command }) => makes(command ?? "", call)))
+    .filter((call) => events.some(({ command }) => command !== null && makes(command, call)))
+    .filter((call) => !before.some(({ command }) => makes(command ?? "", call)) && !isFamiliar(call, id))
     .map((call) => adviceFor(events, call));
 }
 
@@ -259,7 +261,7 @@ function ratingOf(events: readonly Event[], use: Use, known: Known): Rating | nu
 /** What was loaded tells its calls from then on; an agent of its own follows them elsewhere. */
 function loadedAdvice(events: readonly Event[], { item, used, at }: Use, known: Known) {
   if (item === null || item.kind === "agent" || used.by === "command" || at === null) return [];
-  return [{ advice: newTo(events, callsTold(item.body), at, known), at }];
+  return [{ advice: newTo(events, callsTold(item.body), { id: item.id, at }, known), at }];
 }
 
 /** A person who corrects the agent in the very next turn, and says what they mean by its name. */
