@@ -6,6 +6,7 @@ import { homeOf, userHome } from "./config.ts";
 import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
+import type { Item } from "./core/item.ts";
 import type { EntryOf, ProjectFold } from "./core/ledger.ts";
 import { identify } from "./core/project.ts";
 import type { Question } from "./core/question.ts";
@@ -15,6 +16,7 @@ import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
+import { type Credited, credit, type Rated, rate } from "./engine/credit.ts";
 import { hear, type Word } from "./engine/hear.ts";
 import { diagnosticsOf, type IngestOptions, ingest } from "./engine/ingest.ts";
 import {
@@ -27,6 +29,7 @@ import {
   unreadableRows,
   viewSessions,
 } from "./engine/inspect.ts";
+import { items } from "./engine/items.ts";
 import {
   decide,
   decided,
@@ -45,8 +48,10 @@ import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
 import { note } from "./engine/note.ts";
 import { plan } from "./engine/plan.ts";
 import type { Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from "./engine/ports.ts";
+import { type Moved, probation } from "./engine/probation.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
+import { type Report, report } from "./engine/report.ts";
 import {
   decidedByUndo,
   planAccepts,
@@ -154,6 +159,22 @@ export interface Knack {
   shown(since: number): Promise<EntryOf<"lesson.shown">[]>;
   /** The same added up, with what came of it. */
   tally(since: number): Promise<Tally>;
+  /** What there is in the library. */
+  items(): Promise<readonly Item[]>;
+  /** Notes what sessions used of it, and of what they were told, and how that went. */
+  credit(sessions: readonly SessionView[], options?: Pick<LearnOptions, "until">): Promise<Credited>;
+  /** Notes what a person says that something was worth. */
+  rate(rating: Rated): Promise<{ readonly session: string | null }>;
+  /** Lets drafts that did well go live, and takes back those that then did harm. */
+  probation(): Promise<Moved[]>;
+  /** What showing things was worth since a time. */
+  report(since: number): Promise<Report>;
+  /** How often a match is held back, at random. */
+  holdout(): Promise<number>;
+  /** The project that a folder belongs to. */
+  projectOf(cwd: string): Promise<string>;
+  /** The agents' own ids of all sessions. */
+  runs(): Promise<string[]>;
   /** Takes a piece of background work on, until a time; false while another process, which lives, has it. */
   claim(work: string, until: number): Promise<boolean>;
   giveBack(work: string): Promise<void>;
@@ -252,11 +273,12 @@ export async function openKnack({
         ...(onLook ? { onProgress: onLook } : {}),
         ...(lookUntil ? { until: lookUntil } : {}),
       });
+      await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
       return { ...learned, unread };
     },
     recall: async (question, cwd = process.cwd()) => {
-      const { id } = identify(cwd, null, await checkouts.of(cwd));
-      return recall(store, question, { project: id, home: homeIn(cwd), unasked: false, now: clock.now() });
+      const project = await knack.projectOf(cwd);
+      return recall(store, question, { project, home: homeIn(cwd), unasked: false, now: clock.now() });
     },
     backtest: async (sessions, options) => {
       const scratch = await openScratch(clock);
@@ -333,6 +355,15 @@ export async function openKnack({
     },
     shown: (since) => store.ledger.since("lesson.shown", since),
     tally: (since) => tally(store, since),
+    items: () => items(publishing),
+    credit: (sessions, options) =>
+      credit(store, sessions, { items: knack.items, refuses: isRefused, ...options }),
+    rate: (rating) => rate({ store, clock }, rating),
+    probation: async () => probation(publishing, { items: await knack.items(), refuses }),
+    report: async (since) => report(store, { since, items: await knack.items() }),
+    holdout: async () => tellingOf(home).holdout,
+    projectOf: async (cwd) => identify(cwd, null, await checkouts.of(cwd)).id,
+    runs: async () => (await store.sessions.list()).map(({ sessionId, id }) => sessionId ?? id),
     claim: async (work, until) => {
       const held = await store.leases.holder(work);
       const dead = held && !isAlive(held.holder) ? held.holder : undefined;

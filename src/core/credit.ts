@@ -109,7 +109,8 @@ interface Times {
   usedAt: number | null;
 }
 
-function aboutOf(entry: LedgerEntry): string | null {
+/** The id of what an entry is about; null for what says nothing of any use. */
+export function aboutOf(entry: LedgerEntry): string | null {
   switch (entry.type) {
     case "lesson.shown":
       return entry.data.instinct;

@@ -47,3 +47,31 @@ export function measure(
     failures: failures.slice(0, policy.credit.failures),
   };
 }
+
+/** What is compared of a session, each between 0 and 1. */
+export interface Figures {
+  /** Whether something failed again that an earlier session of the project had met, or this one before the moment. */
+  readonly failedAgain: number;
+  /** Corrections for each prompt. */
+  readonly corrections: number;
+  /** Calls for each prompt, as a share of the most that are told apart. */
+  readonly calls: number;
+}
+
+/** What a session came to from a moment on, the turn it lies in included; null where nobody asked for anything. */
+export function figuresOf(
+  { turns, corrections, failures }: Measured,
+  from: number,
+  metBefore: (failure: string) => boolean,
+): Figures | null {
+  const first = turns.findLastIndex(([at]) => at <= from);
+  const rest = turns.slice(Math.max(0, first));
+  if (rest.length === 0) return null;
+  const met = new Set(failures.flatMap(([name, at]) => (at <= from ? name : [])));
+  const calls = rest.reduce((sum, [, count]) => sum + count, 0) / rest.length;
+  return {
+    failedAgain: failures.some(([name, at]) => at > from && (met.has(name) || metBefore(name))) ? 1 : 0,
+    corrections: Math.min(1, corrections.filter((at) => at > from).length / rest.length),
+    calls: Math.min(1, calls / policy.report.callsPerPrompt),
+  };
+}

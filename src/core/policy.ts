@@ -310,9 +310,7 @@ export const policy = {
     worth: 0.2,
     /** Calls for one prompt beyond which more are no longer told apart. */
     callsPerPrompt: 50,
-    /** Points between 0 and 1 at which a mean is tried. */
-    grid: 400,
-    /** Share of what a bet may lose. */
+    /** Share of its wealth that a bet may lose. */
     boldness: 0.5,
   },
   work: {

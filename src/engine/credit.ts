@@ -1,4 +1,4 @@
-import { type Credit, creditsOf, type Naming } from "../core/credit.ts";
+import { aboutOf, type Credit, creditsOf, type Naming, type Verdict } from "../core/credit.ts";
 import type { Event } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { Item } from "../core/item.ts";
@@ -10,7 +10,7 @@ import { isUseOf } from "../core/use.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
 import type { LearnOptions } from "./learn.ts";
 import { note } from "./note.ts";
-import type { Store } from "./ports.ts";
+import type { Clock, Store } from "./ports.ts";
 
 export interface CreditOptions extends Pick<LearnOptions, "refuses" | "until"> {
   /** What there is in the library; asked for once there is a session to look at. */
@@ -267,6 +267,40 @@ async function ratedBefore({ ledger }: Store, run: string, file: string, started
   );
   const inOrder = rated.sort((a, b) => (a.data.pass ?? 0) - (b.data.pass ?? 0));
   return new Map(inOrder.map(({ data }) => [data.id, data.verdict]));
+}
+
+/** A person's word on what something was worth. */
+export interface Rated {
+  readonly kind: "lesson" | "skill";
+  readonly id: string;
+  readonly name: string;
+  readonly verdict: Verdict;
+  readonly because: string;
+  /** The agent's session that is meant; the latest that had to do with it when none is named. */
+  readonly session: string | null;
+}
+
+/** Notes what a person says; it goes before whatever Knack thinks of that session. */
+export async function rate(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  { session, ...data }: Rated,
+): Promise<{ session: string | null }> {
+  const at = clock.now();
+  const latest = await latestOf(store, data.id);
+  const meant = session ?? latest?.session ?? null;
+  const project = latest?.project ?? null;
+  const key = `rated:person:${data.id}:${meant ?? ""}:${at}`;
+  const entry: LedgerEntry = { at, project, session: meant, actor: "person", type: "use.rated", key, data };
+  await store.transaction((tx) => note(tx, [entry]));
+  return { session: meant };
+}
+
+/** The latest thing that happened with something in a session. */
+async function latestOf(store: Store, id: string): Promise<LedgerEntry | undefined> {
+  const entries = (await creditEntries(store)).filter(
+    (entry) => entry.session !== null && entry.type !== "match.withheld" && aboutOf(entry) === id,
+  );
+  return entries.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).at(-1);
 }
 
 /** What became of everything that was shown, used or rated, by the id it goes by now. */

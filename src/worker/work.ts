@@ -150,6 +150,7 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
     }
   }
   const drafts = places.length > 0 ? (await knack.publishOwn()).length : 0;
+  if (places.length > 0) await knack.probation();
   const snapshot = await knack.renewSnapshot();
   // Only now: whoever takes over from a killed worker must know that there is something to publish.
   through.forEach(inbox.done);
