@@ -1,6 +1,7 @@
 import { neverStarted } from "./cause.ts";
 import { baseName, runsOf } from "./command.ts";
 import type { Verdict } from "./credit.ts";
+import { lessonSigns, objects } from "./detect/signs.ts";
 import { turnsOf } from "./detect/turns.ts";
 import { judge } from "./detect/verdict.ts";
 import type { Event } from "./event.ts";
@@ -278,7 +279,7 @@ function objectionTo(
   const words = next.words.toLowerCase();
   const isNamed = names.some((name) => name.length > 3 && words.includes(name));
   if (!isNamed && !calls.some((call) => speaksOf(next.words, call))) return null;
-  if (judge(next)?.kind !== "user-correction") return null;
+  if (judge(next) === null || !objects(lessonSigns(next))) return null;
   return { verdict: "harmful", because: "the person objected to it in the next turn", at: next.prompt.at };
 }
 

@@ -1,6 +1,6 @@
 import { baseName, type Run, runsOf } from "./command.ts";
 import { policy } from "./policy.ts";
-import { headOf, isLook, prints, useOf } from "./run.ts";
+import { hasVerbs, isLook, prints, useOf } from "./run.ts";
 import { isUseOf } from "./use.ts";
 
 /** A call that a text tells an agent to make: the program, and what tells it from everybody's calls of that program. */
@@ -23,13 +23,7 @@ export function callsTold(text: string): ToldCall[] {
 
 /** The call of a lesson, where its words are its own; null for one that anybody makes. */
 export function ownOf([program, ...parts]: readonly string[]): ToldCall | null {
-  if (program === undefined) return null;
-  const telling = parts.filter(isTelling);
-  const verbs = parts.filter((part) => !isFlag(part) && !isVariable(part));
-  if (telling.some((part) => isFlag(part) || isVariable(part))) return [baseName(program), ...telling];
-  return verbs.length > 0 && !isEveryday([program, ...verbs].join(" "))
-    ? [baseName(program), ...telling]
-    : null;
+  return program === undefined ? null : own(program, parts);
 }
 
 /** Whether a command makes a call. */
@@ -84,12 +78,23 @@ const shells = new Set(["", "sh", "bash", "shell", "zsh", "console", "terminal",
 function ownCall(run: Run): ToldCall | null {
   if (run.filters || isLook(run) || prints(run.name)) return null;
   const [head, ...parts] = useOf(run);
-  const telling = parts.filter(isTelling);
-  if (telling.some((part) => isFlag(part) || isVariable(part))) return [baseName(head), ...telling];
-  if (isScript(run.written)) return [baseName(head), ...telling];
-  if (telling.length === 0 || isEveryday(headOf(run))) return null;
-  // An interpreter's script is its own, unless every project has one of that name.
-  return telling.every((part) => commonScripts.has(part)) ? null : [baseName(head), ...telling];
+  return own(head, parts);
+}
+
+function own(written: string, parts: readonly string[]): ToldCall | null {
+  const program = baseName(written);
+  const verbs = parts.filter((part) => !isFlag(part) && !isVariable(part) && !wrappers.has(part));
+  const variables = parts.filter(isVariable);
+  const flags = parts.filter((part) => isFlag(part) && tells(part));
+  if (variables.length > 0) return [program, ...verbs, ...variables];
+  if (isScript(written)) return [program, ...verbs];
+  if (!hasVerbs(program))
+    return isEveryday(program, verbs) || verbs.every((script) => commonScripts.has(script))
+      ? null
+      : [program, ...verbs];
+  const call: ToldCall = [program, ...verbs, ...flags];
+  if (!isEveryday(program, verbs)) return call;
+  return flags.length > 0 && verbs.length > 0 && !withManyFlags.has(program) ? call : null;
 }
 
 function isScript(written: string): boolean {
@@ -103,10 +108,8 @@ const commonScripts = new Set(
 );
 
 /** Short flags, and flags that everything has, tell nothing. */
-function isTelling(part: string): boolean {
-  return isFlag(part)
-    ? part.startsWith("--") && part.length > 4 && !commonFlags.has(part)
-    : !wrappers.has(part);
+function tells(flag: string): boolean {
+  return flag.startsWith("--") && flag.length > 4 && !commonFlags.has(flag);
 }
 
 function isFlag(part: string): boolean {
@@ -128,13 +131,18 @@ const commonFlags = new Set(
 );
 
 /** What is run in every project all day, whoever says so. */
-function isEveryday(head: string): boolean {
-  const [program = "", ...verbs] = head.split(" ");
+function isEveryday(program: string, verbs: readonly string[]): boolean {
   const verb = verbs.filter((word) => !leads.has(word)).join(" ");
-  return verb === "" || (everyday.get(baseName(program))?.has(verb) ?? false);
+  return verb === "" || (everyday.get(program)?.has(verb) ?? false);
 }
 
-const leads = new Set(["run", "exec", "compose"]);
+/** Programs that people know with many flags: none of them tells who was told. */
+const withManyFlags = new Set(
+  "git gh docker podman docker-compose kubectl brew apt apt-get systemctl terraform make just task rake".split(
+    " ",
+  ),
+);
+const leads = new Set(["run", "exec", "compose", "-m"]);
 const ofPackages =
   "test t install i ci add remove rm update upgrade outdated audit start build lint dev format fmt check typecheck type-check init " +
   "clean watch coverage prettier eslint tsc vitest jest";
@@ -173,7 +181,7 @@ const everyday = new Map(
       ["terraform", "init plan apply fmt validate"],
       ["brew apt apt-get", "install update upgrade"],
       ["systemctl", "status start stop restart"],
-      ["python python3", "-m pytest|-m venv|-m pip|-m unittest|-m http.server"],
+      ["python python3", "pytest venv pip unittest http.server build"],
     ] as const
   ).flatMap(([programs, verbs]) => {
     const known = new Set<string>(verbs.includes("|") ? verbs.split("|") : verbs.split(" "));
