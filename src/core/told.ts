@@ -132,8 +132,13 @@ const commonFlags = new Set(
 
 /** What is run in every project all day, whoever says so. */
 function isEveryday(program: string, verbs: readonly string[]): boolean {
-  const verb = verbs.filter((word) => !leads.has(word)).join(" ");
-  return verb === "" || (everyday.get(program)?.has(verb) ?? false);
+  const said = verbs.filter((word) => !leads.has(word));
+  const known = everyday.get(program);
+  return (
+    said.length === 0 ||
+    known === "all" ||
+    (known !== undefined && (known.has(said.join(" ")) || known.has(said[0] ?? "")))
+  );
 }
 
 /** Programs that people know with many flags: none of them tells who was told. */
@@ -145,16 +150,13 @@ const withManyFlags = new Set(
 const leads = new Set(["run", "exec", "compose", "-m"]);
 const ofPackages =
   "test t install i ci add remove rm update upgrade outdated audit start build lint dev format fmt check typecheck type-check init " +
-  "clean watch coverage prettier eslint tsc vitest jest";
+  "clean watch coverage compile generate serve preview prettier eslint tsc vitest jest";
 const ofProjects = "test tests build all clean install lint check run dev format fmt up down help start stop";
 
 const everyday = new Map(
   (
     [
-      [
-        "git",
-        "status add commit push pull diff log show checkout switch branch fetch stash merge rebase restore reset init clone remote tag rm mv blame config cherry-pick revert rev-parse ls-files worktree grep clean describe",
-      ],
+      ["git", "all"],
       ["npm pnpm yarn bun", ofPackages],
       [
         "npx bunx",
@@ -184,7 +186,7 @@ const everyday = new Map(
       ["python python3", "pytest venv pip unittest http.server build"],
     ] as const
   ).flatMap(([programs, verbs]) => {
-    const known = new Set<string>(verbs.includes("|") ? verbs.split("|") : verbs.split(" "));
+    const known = verbs === "all" ? verbs : new Set<string>(verbs.split(verbs.includes("|") ? "|" : " "));
     return programs.split(" ").map((program) => [program, known] as const);
   }),
 );
