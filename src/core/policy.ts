@@ -294,6 +294,8 @@ export const policy = {
     familiar: 3,
     /** Characters of a prompt that are kept with the use of a skill. */
     promptChars: 400,
+    /** Milliseconds before the first record of a session in which it may have been told something. */
+    aheadMs: 86_400_000,
     /** Distinct sessions with a good outcome after which a draft goes live, and bad ones after which it is a draft again. */
     goodSessions: 2,
     badSessions: 2,

@@ -92,14 +92,14 @@ function countBy(entries: readonly LedgerEntry[]): Map<string, number> {
   return counts;
 }
 
-/** The entries of a type since the first of these sessions began. */
+/** The entries of a type since before the first of these sessions began: what is told at the start is told ahead of it. */
 async function since<Type extends "lesson.shown" | "skill.shown">(
   store: Store,
   type: Type,
   sessions: readonly SessionView[],
 ): Promise<EntryOf<Type>[]> {
   const first = Math.min(...sessions.map(({ startedAt }) => startedAt ?? 0));
-  return sessions.length === 0 ? [] : store.ledger.since(type, first);
+  return sessions.length === 0 ? [] : store.ledger.since(type, first - defaults.credit.aheadMs);
 }
 
 /** What each session was shown, by the agent's session. */
