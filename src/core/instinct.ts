@@ -208,10 +208,12 @@ function moveOf(items: readonly Evidence[], birth: boolean): Move | null {
   );
   // The session that taught it cannot also be the one that takes it back: detectors judge a session as a whole.
   if (opposed?.type === "opposed" && !birth) return opposed;
-  if (surest && sightings[0])
-    return { type: "seen", at: sightings[0].at, kind: surest.kind, confidence: surest.confidence };
   const rated = sorted.flatMap((item) => (item.type === "rated" ? item : []));
   const verdict = rated.findLast(({ byPerson }) => byPerson) ?? rated.at(-1);
+  // Who says that it did harm means it, though the session shows the same lesson once more.
+  if (verdict?.byPerson && !verdict.helpful && !birth) return { type: "failed", at: verdict.at };
+  if (surest && sightings[0])
+    return { type: "seen", at: sightings[0].at, kind: surest.kind, confidence: surest.confidence };
   if (verdict) return { type: verdict.helpful ? "worked" : "failed", at: verdict.at };
   const used = sorted.flatMap((item) => (item.type === "used" ? item : []));
   const [ok, failed] = [used.some((use) => use.ok > 0), used.some((use) => use.failed > 0)];

@@ -47,21 +47,47 @@ export function speaksOf(text: string, call: readonly string[]): boolean {
   return call.every((part) => words.has(part) || words.has(part.replace(/=$/, "")));
 }
 
-/** What stands in a text as code: blocks of shell, and words between backticks that are more than a name. */
+/** What a text tells to do in code: blocks of shell, and words between backticks that are more than a name. */
 function codeIn(text: string): string[] {
   const blocks: string[] = [];
-  const rest = text
-    .slice(0, policy.credit.textChars)
-    .replace(
-      /^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n([\s\S]*?)^[ \t]*\1[ \t]*$/gm,
-      (_, __, language, body) => {
-        if (shells.has(language.toLowerCase())) blocks.push(...commandsIn(body));
-        return "";
-      },
-    );
-  const inline = [...rest.matchAll(/`([^`\n]{4,400})`/g)].map(([, code]) => (code ?? "").trim());
-  return [...blocks, ...inline.filter((code) => /\s/.test(code) || code.includes("/"))];
+  const fence = /^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n([\s\S]*?)^[ \t]*\1[ \t]*$/gm;
+  const rest = tellingParts(text.slice(0, policy.credit.textChars)).replace(
+    fence,
+    (_, __, language: string, body: string, at: number, all: string) => {
+      const lead = all.slice(0, at).trimEnd();
+      if (shells.has(language.toLowerCase()) && !warns.test(lead.slice(lead.lastIndexOf("\n") + 1)))
+        blocks.push(...commandsIn(body));
+      return "";
+    },
+  );
+  const inline = [...rest.matchAll(/`([^`\n]{4,400})`/g)].flatMap((match) => {
+    const { 1: code = "", index } = match;
+    const lead = rest.slice(Math.max(0, index - leadChars), index);
+    const isCommand = /\s/.test(code.trim()) || code.includes("/");
+    // What comes after a full stop, or a semicolon, is another matter.
+    return isCommand && !warns.test(lead.replace(/^[\s\S]*[.;!?\n]\s/, "")) ? [code.trim()] : [];
+  });
+  return [...blocks, ...inline];
 }
+
+/** Characters before a command that say whether it is told to be run. */
+const leadChars = 120;
+
+/** A text without the parts that say when it applies, what failed, or what not to do: their commands are no advice. */
+function tellingParts(text: string): string {
+  let quiet = false;
+  const lines = text.split("\n").filter((line) => {
+    const heading = /^#{1,6}\s+(.*)$/.exec(line)?.[1];
+    if (heading !== undefined) quiet = noAdvice.test(heading);
+    return !quiet;
+  });
+  return lines.join("\n");
+}
+
+const noAdvice =
+  /\b(?:when|not for|evidence|avoid|don'?t|do not|never|anti-?patterns?|wrong|bad|symptoms?|pitfalls?|mistakes?)\b/i;
+const warns =
+  /\b(?:not|never|don'?t|avoid|instead of|rather than|fail(?:s|ed|ing)?|wrong|no longer|deprecated)\b/i;
 
 /** The commands of a block, each with the lines that go on with it, without prompts and comments. */
 function commandsIn(block: string): string[] {

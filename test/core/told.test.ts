@@ -25,6 +25,11 @@ describe("the calls that a text tells", () => {
     ["a variable that does", "`HARBOR_DB=local npm test`", ["npm test HARBOR_DB="]],
     ["a script by its path", "`./scripts/deploy-berths.sh --now`", ["deploy-berths.sh"]],
     ["a script that an interpreter is given", "`python tools/reindex.py`", ["python reindex.py"]],
+    [
+      "what is told after what is not",
+      "Do not run `harborctl tides sync`. Run `harborctl berths pull` first.",
+      ["harborctl berths"],
+    ],
     ["each once", "`make seed-db`, and again `make seed-db`", ["make seed-db"]],
   ])("are found: %s", (_, text, calls) => expect(told(text)).toEqual(calls));
 
@@ -40,6 +45,10 @@ describe("the calls that a text tells", () => {
     "`echo done`, `sleep 5`, `curl -s localhost:3000`, `psql -c x`",
     "`someFunction()` and `the-name`",
     "```js\nnpx changeset version\n```",
+    "## When to use\n\nThe call that fails:\n\n```sh\nharborctl tides sync\n```\n\n## Steps\n\n1. Ask.",
+    "The call that fails:\n\n```sh\nharborctl tides sync\n```",
+    "## Evidence\n\n- `harborctl tides sync` failed; then `harborctl tides pull` worked.",
+    "Never run `harborctl tides sync`, and avoid `harborctl tides pull`.",
     "Nothing in code: harborctl tides sync",
   ])("are none that everybody makes: %s", (text) => expect(told(text)).toEqual([]));
 
