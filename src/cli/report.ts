@@ -147,8 +147,8 @@ function conclusion(measure: Measure, { verdict, low, high, pairs, needed }: Dif
       return `no difference larger than ${amount(measure, Math.max(Math.abs(low), Math.abs(high)))}`;
     case "too-few":
       return pairs === 0
-        ? `too few samples: none on one side (it takes about ${needed} pairs)`
-        : `too few samples: ${counted(pairs, "pair")} of about ${Math.max(needed, pairs + 1)} (${between})`;
+        ? `too few samples: none on one side, and it takes about ${needed} on each`
+        : `too few samples: ${counted(pairs, "pair")} of sessions, and it takes about ${Math.max(needed, pairs + 1)} (${between})`;
   }
 }
 

@@ -75,7 +75,7 @@ function differenceOf(units: readonly Unit[], pairs: readonly number[], policy: 
   const bounds = intervalOf(scaled, policy);
   const [low, high] = [2 * bounds.low - 1, 2 * bounds.high - 1];
   const estimate = pairs.length === 0 ? 0 : pairs.reduce((sum, pair) => sum + pair, 0) / pairs.length;
-  const needed = neededFor(scaled, policy);
+  const needed = neededFor(units, pairs.length, policy);
   const verdict = ((): Difference["verdict"] => {
     if (pairs.length < policy.fewest) return "too-few";
     if (low > 0) return "more";
@@ -157,15 +157,25 @@ function stakesFor(values: readonly number[], error: number): number[] {
 }
 
 /** About how many pairs it takes before the interval is no wider than twice the smallest difference worth knowing. */
-function neededFor(scaled: readonly number[], { error, worth, boldness }: ReportPolicy): number {
-  const n = scaled.length;
-  const mean = (0.5 + scaled.reduce((sum, value) => sum + value, 0)) / (n + 1);
-  const spread = Math.sqrt((0.25 + scaled.reduce((sum, value) => sum + (value - mean) ** 2, 0)) / (n + 1));
+function neededFor(units: readonly Unit[], pairs: number, { error, worth, boldness }: ReportPolicy): number {
+  // A pair's side is the mean of as many sessions as there are for each pair.
+  const spreadOf = (had: boolean) => {
+    const values = units.flatMap((unit) => (unit.had === had ? unit.value : []));
+    return varianceOf(values) / (pairs > 0 ? Math.max(1, values.length / pairs) : 1);
+  };
+  const spread = Math.sqrt(spreadOf(true) + spreadOf(false));
   // Where nothing varies, only the largest stake that may be lost limits how soon it shows.
   const most = Math.log1p((boldness * worth) / (1 - worth));
   let needed = Math.ceil(Math.log(2 / error) / most);
-  while (2 * spread * widthAfter(needed, error / 2) > worth && needed < 1e6) needed = Math.ceil(needed * 1.1);
+  while (spread * widthAfter(needed, error / 2) > worth) needed = Math.ceil(needed * 1.1);
   return needed;
+}
+
+/** How much values in [0, 1] vary; of few it is thought that they vary as much as they can. */
+function varianceOf(values: readonly number[]): number {
+  const n = values.length;
+  const mean = (0.5 + values.reduce((sum, value) => sum + value, 0)) / (n + 1);
+  return (0.25 + values.reduce((sum, value) => sum + (value - mean) ** 2, 0)) / (n + 1);
 }
 
 /** How far from the mean bounds are after so many values of spread 1, about. */

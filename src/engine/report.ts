@@ -135,16 +135,17 @@ function againstWithheld(sessions: readonly LivedSession[], matches: readonly Ma
   );
 }
 
-/** Sessions of each project before its first match that was shown, and since. */
+/** Sessions of each project before its first match that was shown, and since; the one in which it was is neither. */
 function againstBefore(sessions: readonly LivedSession[], matches: readonly Match[]): Comparison {
-  const cuts = new Map<string, number>();
-  for (const { project, shown, at } of matches) if (shown && !cuts.has(project)) cuts.set(project, at);
-  const courses = [...cuts].map(([project, cut]) => {
+  const cuts = new Map<string, Match>();
+  for (const match of matches) if (match.shown && !cuts.has(match.project)) cuts.set(match.project, match);
+  const courses = [...cuts].map(([project, { at: cut, run }]) => {
     const own = sessions.flatMap(({ project: where, measured, metBefore }) => {
-      const figures = where === project ? figuresOf(measured, measured.startedAt, metBefore) : null;
-      return figures ? [{ at: measured.startedAt, isAfter: endOf(measured) > cut, figures }] : [];
+      const isMeant = where === project && measured.run !== run;
+      const figures = isMeant ? figuresOf(measured, measured.startedAt, metBefore) : null;
+      return figures ? [{ at: measured.startedAt, figures }] : [];
     });
-    return { before: own.filter(({ isAfter }) => !isAfter), after: own.filter(({ isAfter }) => isAfter) };
+    return { before: own.filter(({ at }) => at < cut), after: own.filter(({ at }) => at >= cut) };
   });
   return comparing((measure) =>
     compareCourses(
@@ -154,11 +155,6 @@ function againstBefore(sessions: readonly LivedSession[], matches: readonly Matc
       })),
     ),
   );
-}
-
-/** When the last prompt of a session was given. */
-function endOf({ turns, startedAt }: Measured): number {
-  return turns.at(-1)?.[0] ?? startedAt;
 }
 
 function comparing(compare: (measure: Measure) => Difference): Comparison {
