@@ -68,9 +68,8 @@ type Use = Omit<Observed, "rating"> & { readonly item: Item | null; readonly tur
  * used, and what an agent would have done anyway was not told to it.
  */
 export function usesIn(events: readonly Event[], known: Known): Use[] {
-  const edited = new Set(
-    events.filter(isEdit).flatMap((event) => event.files.map((file) => pathOf(event, file))),
-  );
+  // Who writes skills reads them to see how they are made.
+  const isSkillWork = events.some((event) => isEdit(event) && event.files.some(isSkillFile));
   const uses = new Map<string, Use>();
   const take = (use: Use) => {
     if (!uses.has(use.used.skill)) uses.set(use.used.skill, use);
@@ -79,7 +78,7 @@ export function usesIn(events: readonly Event[], known: Known): Use[] {
   const told = known.tellings.map((telling) => ({ telling, advice: adviceOf(events, telling, known) }));
   for (const event of events) {
     if (event.kind === "prompt") prompt = event.text.slice(0, policy.credit.promptChars);
-    for (const { item, by } of namedIn(event, known, edited))
+    for (const { item, by } of namedIn(event, known, isSkillWork))
       take(useOf(event, prompt, { kind: "skill", id: item.id, name: item.name, item, by }));
     for (const { telling, advice } of told)
       if (followedBy(event, telling.at, advice).length > 0)
@@ -106,7 +105,7 @@ interface NamedItem {
 }
 
 /** The items that an event itself says were used. */
-function namedIn(event: Event, known: Known, edited: ReadonlySet<string>): NamedItem[] {
+function namedIn(event: Event, known: Known, isSkillWork: boolean): NamedItem[] {
   const find = (name: string | null | undefined, kinds: readonly ItemKind[], by: Used["by"]): NamedItem[] => {
     const meant = known.items.filter(({ kind }) => kinds.includes(kind));
     const item = name ? itemNamed(meant, known.project, name.replace(/^\//, "")) : null;
@@ -127,7 +126,7 @@ function namedIn(event: Event, known: Known, edited: ReadonlySet<string>): Named
     ];
   if (tool === "Task" || tool === "Agent")
     return [...find(textOf(input?.subagent_type), ["agent"], "tool"), ...attributed];
-  const read = filesRead(event).filter((path) => !edited.has(path));
+  const read = isSkillWork ? [] : filesRead(event);
   return [...read.flatMap((path) => itemAt(path, known)), ...attributed];
 }
 

@@ -96,7 +96,7 @@ describe("a session uses something of the library", () => {
       ],
     ],
     [
-      "its file read to be changed",
+      "its file read where skills are being written",
       [{ ...called("Read", {}, "ok"), files: [skill.path] }, edited(skill.path)],
     ],
     ["its name in words", [said("write release-notes"), replied("I wrote the release-notes.")]],
