@@ -137,14 +137,14 @@ function percent(share: number): string {
 
 /** What a comparison says, and no more than it can. */
 function conclusion(measure: Measure, { verdict, low, high, pairs, needed }: Difference): string {
-  const between = `${signed(measure, low)} to ${signed(measure, high)}`;
+  const between = `${signed(measure, low)} to ${signed(measure, high)} ${units[measure]}`;
   switch (verdict) {
     case "less":
       return `fewer: ${between}`;
     case "more":
       return `more: ${between}`;
     case "no-difference":
-      return `no difference larger than ${amount(measure, Math.max(Math.abs(low), Math.abs(high)))}`;
+      return `no difference larger than ${apart(measure, Math.max(Math.abs(low), Math.abs(high)))} ${units[measure]}`;
     case "too-few":
       return pairs === 0
         ? `too few samples: none on one side, and it takes about ${needed} on each`
@@ -152,8 +152,19 @@ function conclusion(measure: Measure, { verdict, low, high, pairs, needed }: Dif
   }
 }
 
+/** In what two values differ: shares by points of a hundred, so that nobody takes half as many for half of it. */
+const units: Readonly<Record<Measure, string>> = {
+  failedAgain: "points",
+  corrections: "points",
+  calls: "calls",
+};
+
+function apart(measure: Measure, value: number): string {
+  return measure === "calls" ? amount(measure, value) : (value * 100).toFixed(Math.abs(value) < 0.1 ? 1 : 0);
+}
+
 function signed(measure: Measure, value: number): string {
-  return `${value < 0 ? "−" : "+"}${amount(measure, Math.abs(value))}`;
+  return `${value < 0 ? "−" : "+"}${apart(measure, Math.abs(value))}`;
 }
 
 function row({
@@ -215,6 +226,7 @@ function about(item: ItemReport, env: Env): string[] {
       : []),
     "  After it was first shown against before",
     ...comparisonLines(item.compared.before, "after", "before").map(indented),
+    "  Each line is wrong at most once in twenty; whoever reads many lines will meet a wrong one.",
   ];
 }
 
