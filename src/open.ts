@@ -273,8 +273,8 @@ export async function openKnack({
         ...(onLook ? { onProgress: onLook } : {}),
         ...(lookUntil ? { until: lookUntil } : {}),
       });
-      await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
-      return { ...learned, unread };
+      const { left } = await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
+      return { ...learned, unlooked: Math.max(learned.unlooked, left), unread };
     },
     recall: async (question, cwd = process.cwd()) => {
       const project = await knack.projectOf(cwd);

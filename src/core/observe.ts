@@ -264,22 +264,37 @@ function loadedAdvice(events: readonly Event[], { item, used, at }: Use, known: 
   return [{ advice: newTo(events, callsTold(item.body), { id: item.id, at }, known), at }];
 }
 
-/** A person who corrects the agent in the very next turn, and says what they mean by its name. */
+/** A person who turns down what it tells, or corrects the agent in the very next turn and says what they mean by its name. */
 function objectionTo(
   events: readonly Event[],
   { used, turn }: Use,
   calls: readonly ToldCall[],
 ): Rating | null {
-  const next = turnsOf(events).find(({ prompt }) => prompt.turn === turn + 1);
-  if (!next || next.prompt.at === null) return null;
-  const names = [used.name, used.name.replace(/^.*:/, "").replace(/-/g, " ")].map((name) =>
-    name.toLowerCase(),
-  );
-  const words = next.words.toLowerCase();
-  const isNamed = names.some((name) => name.length > 3 && words.includes(name));
-  if (!isNamed && !calls.some((call) => speaksOf(next.words, call))) return null;
+  const turns = turnsOf(events);
+  const isTold = (command: string) => calls.some((call) => makes(command, call));
+  const refusal = turns.find(({ rejected }) => isTold(rejected?.command ?? ""));
+  if (refusal)
+    return {
+      verdict: "harmful",
+      because: "the person turned down what it tells",
+      at: refusal.prompt.at ?? 0,
+    };
+  const next = turns.find(({ prompt }) => prompt.turn === turn + 1);
+  if (!next || !(speaksOfItem(next.words, used.name) || calls.some((call) => speaksOf(next.words, call))))
+    return null;
   if (judge(next) === null || !objects(lessonSigns(next))) return null;
-  return { verdict: "harmful", because: "the person objected to it in the next turn", at: next.prompt.at };
+  return {
+    verdict: "harmful",
+    because: "the person objected to it in the next turn",
+    at: next.prompt.at ?? 0,
+  };
+}
+
+/** Whether words speak of something by its name, as it is written or in plain words; a short name may be any word. */
+function speaksOfItem(words: string, name: string): boolean {
+  const plain = words.toLowerCase();
+  const names = [name, name.replace(/^.*:/, "").replace(/-/g, " ")].map((one) => one.toLowerCase());
+  return names.some((one) => one.length > 3 && plain.includes(one));
 }
 
 /** How the calls that were told went: helpful when they worked in the end, harmful when they never could. */

@@ -23,6 +23,8 @@ export interface Credited {
   /** Uses and ratings that were not known before. */
   readonly used: number;
   readonly rated: number;
+  /** How many sessions there was no time for. */
+  readonly left: number;
 }
 
 /**
@@ -37,10 +39,11 @@ export async function credit(
 ): Promise<Credited> {
   const due = await dueOf(store, sessions);
   const [tellings, told] = [await tellingsFor(store, due), toldIn(store)];
-  let [looked, used, rated] = [0, 0, 0];
+  let [seen, looked, used, rated] = [0, 0, 0, 0];
   let library: readonly Item[] | null = null;
   for (const { session, key } of due) {
     if (until()) break;
+    seen++;
     const events = await eventsOf(store, session);
     // Events are only a cache: of those that are gone nothing new can be told.
     if (events.length === 0 || (await refuses(session)) !== null) continue;
@@ -53,7 +56,7 @@ export async function credit(
     used += added.filter(({ type }) => type === "skill.used").length;
     rated += added.filter(({ type }) => type === "use.rated").length;
   }
-  return { sessions: looked, used, rated };
+  return { sessions: looked, used, rated, left: due.length - seen };
 }
 
 function runOf({ sessionId, id }: SessionView): string {

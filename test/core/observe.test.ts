@@ -205,6 +205,14 @@ describe("a use is judged only where something tells", () => {
     expect(verdicts(look(session(said("release"), ...events), { tellings }))).toEqual([verdict]),
   );
 
+  test("a skill whose command the person turns down with a word did harm", () => {
+    const refused = ran("npx changeset version", "rejected");
+    const events = session(said("go"), loads(), refused, said("not here, write it by hand"));
+    expect(verdicts(look(events))).toEqual(["harmful"]);
+    // Permissions turn things down too, without a word.
+    expect(verdicts(look(session(said("go"), loads(), refused, replied("I may not."))))).toEqual(["unrated"]);
+  });
+
   test("a skill that was loaded and tells nothing that was run is unrated", () => {
     expect(verdicts(look(session(said("go"), loads(), ran("npm test", "ok"))))).toEqual(["unrated"]);
   });
