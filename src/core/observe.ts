@@ -55,10 +55,10 @@ export interface Rating {
 
 /** What was used in a session, each thing once, and how it went where something really tells. */
 export function observe(events: readonly Event[], known: Known): Observed[] {
-  return usesIn(events, known).map(({ item, ...use }) => ({
-    ...use,
-    rating: ratingOf(events, { item, ...use }, known),
-  }));
+  return usesIn(events, known).map((use) => {
+    const { kind, used, at } = use;
+    return { kind, used, at, rating: ratingOf(events, use, known) };
+  });
 }
 
 type Use = Omit<Observed, "rating"> & { readonly item: Item | null; readonly turn: number };
@@ -324,16 +324,14 @@ function outcomeAtFailure(
   const followed = events.filter((event) => followedBy(event, toldAt, advice).length > 0);
   const at = followed.at(-1)?.at;
   if (at == null) return null;
-  if (workedNext(events, call ?? [], toldAt)) return { verdict: "helpful", because: workedAtOnce, at };
+  if (workedNext(events, call ?? [], toldAt))
+    return { verdict: "helpful", because: "it failed, this was told, came next and worked", at };
   const before = events.findLast(
     (event) => event.outcome === "failed" && event.at !== null && event.at <= toldAt,
   );
   const again = before && followed.every((event) => hasWorked(event) === false && sameFailure(event, before));
   return again ? { verdict: "harmful", because: "it was done, and the same failure came again", at } : null;
 }
-
-/** What is said of a fix that was told at a failure, was the next thing done, and worked: a failure that was not repeated. */
-export const workedAtOnce = "it failed, this was told, came next and worked";
 
 function hasWorked(event: Event): boolean | null {
   if (event.outcome === "ok") return !failsUnseen(event);

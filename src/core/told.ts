@@ -75,9 +75,11 @@ const leadChars = 120;
 
 /** A text without the parts that say when it applies, what failed, or what not to do: their commands are no advice. */
 function tellingParts(text: string): string {
-  let quiet = false;
+  let [quiet, inBlock] = [false, false];
   const lines = text.split("\n").filter((line) => {
-    const heading = /^#{1,6}\s+(.*)$/.exec(line)?.[1];
+    if (/^\s*(?:`{3}|~{3})/.test(line)) inBlock = !inBlock;
+    // In a block of shell the same sign begins a comment.
+    const heading = inBlock ? undefined : /^#{1,6}\s+(.*)$/.exec(line)?.[1];
     if (heading !== undefined) quiet = noAdvice.test(heading);
     return !quiet;
   });

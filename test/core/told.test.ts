@@ -26,6 +26,11 @@ describe("the calls that a text tells", () => {
     ["a script by its path", "`./scripts/deploy-berths.sh --now`", ["deploy-berths.sh"]],
     ["a script that an interpreter is given", "`python tools/reindex.py`", ["python reindex.py"]],
     [
+      "what stands under a comment in a block",
+      "## Steps\n\n```sh\n# when the tests pass\nmake seed-db\n```\n\nThen `make seed-tides`.",
+      ["make seed-db", "make seed-tides"],
+    ],
+    [
       "what is told after what is not",
       "Do not run `harborctl tides sync`. Run `harborctl berths pull` first.",
       ["harborctl berths"],
