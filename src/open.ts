@@ -355,9 +355,9 @@ export async function openKnack({
     },
     shown: (since) => store.ledger.since("lesson.shown", since),
     tally: (since) => tally(store, since),
-    items: () => items(publishing),
+    items: async () => (await items(publishing)).items,
     credit: (sessions, options) =>
-      credit(store, sessions, { items: knack.items, refuses: isRefused, ...options }),
+      credit(store, sessions, { library: () => items(publishing), refuses: isRefused, ...options }),
     rate: (rating) => rate({ store, clock }, rating),
     probation: async () => probation(publishing, { items: await knack.items(), refuses }),
     report: async (since) => report(store, { since, items: await knack.items() }),

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Credit } from "../src/core/credit.ts";
 import { itemId } from "../src/core/item.ts";
-import { credits } from "../src/engine/credit.ts";
+import { credit, credits } from "../src/engine/credit.ts";
 import { type Knack, openKnack } from "../src/open.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { claudeLines } from "./helpers/claude.ts";
@@ -161,6 +161,24 @@ describe("crediting", () => {
     const lines = linesOf(1);
     await own.lives("one", lines.user("notes"), ...loads(lines));
     expect((await own.credits()).size).toBe(0);
+  });
+
+  test("looks again once a library that could not be read can be", async () => {
+    const own = await at();
+    const lines = linesOf(1);
+    const path = join(own.home, ".claude/projects/-home-dev-harbor/one.jsonl");
+    put(path, [lines.user("notes"), ...loads(lines)].map((record) => `${JSON.stringify(record)}\n`).join(""));
+    const store = await openSqlite({ path: join(own.home, ".knack/knack.db"), clock: { now: () => began } });
+    onTestFinished(() => store.close());
+    const { sessions } = await own.knack.sessions([path]);
+    const look = (whole: boolean) =>
+      credit(store, sessions, {
+        library: async () => ({ items: whole ? await own.knack.items() : [], whole }),
+      });
+    expect(await look(false)).toMatchObject({ sessions: 1, used: 0 });
+    expect(await look(false)).toMatchObject({ sessions: 0, used: 0 });
+    expect(await look(true)).toMatchObject({ sessions: 1, used: 1 });
+    expect(await look(true)).toMatchObject({ sessions: 0, used: 0 });
   });
 
   test("leaves rows that a rebuild finds right", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Verdict } from "../src/core/credit.ts";
@@ -10,8 +10,12 @@ import { keep, perform, planOwn } from "../src/engine/keep.ts";
 import { note } from "../src/engine/note.ts";
 import { probation } from "../src/engine/probation.ts";
 import { decidedByUndo, planTakeBack, shelf } from "../src/engine/shelf.ts";
+import { fails, fire, type Left, leave, works } from "./helpers/hooked.ts";
 import { anItem } from "./helpers/items.ts";
+import { knack } from "./helpers/knack.ts";
+import { asked, minute, replied } from "./helpers/lived.ts";
 import { type Desk, desk } from "./helpers/publishing.ts";
+import { tempFolder } from "./helpers/temp.ts";
 
 const name = "rl-npm-install-eresolve";
 const recovery = {
@@ -159,5 +163,47 @@ describe("a skill that went live by what it was worth", () => {
     for (const session of ["s3", "s4", "s5"]) await rated(own, session, "harmful", instinct.id);
     expect(await moves(own)).toEqual([]);
     expect(await states(own)).toEqual([`${name} me active`]);
+  });
+});
+
+describe("from end to end", () => {
+  test("what an agent was told at a failure, and worked, becomes a draft and then a skill that is live", async () => {
+    const home = tempFolder();
+    const cwd = join(home, "work/harbor");
+    mkdirSync(join(cwd, ".git/info"), { recursive: true });
+    const padding = Array.from({ length: 9 }, (_, n) => replied(`Part ${n}.`));
+    const lived = (name: string, daysAgo: number): Left =>
+      leave(home, {
+        name,
+        cwd,
+        // What fails did so half a minute ago, and what works comes half a minute after that is told.
+        at: Date.now() - daysAgo * 86_400_000 - 10.5 * minute,
+        steps: [asked("Make the check pass"), ...padding, fails, works],
+      });
+    for (const n of [1, 2, 3]) fire(home, lived(`taught-${n}`, 5 - n), "Stop", { cwd });
+    expect((await knack(["work"], { home })).code).toBe(0);
+    const drafts = join(home, ".knack/drafts");
+    const live = join(cwd, ".claude/skills");
+    const named = (folder: string) =>
+      existsSync(folder) ? readdirSync(folder).filter((one) => one.startsWith("rl-")) : [];
+    expect(named(drafts)).toHaveLength(1);
+    const failure = {
+      cwd,
+      tool_name: "Bash",
+      tool_input: { command: "sh check.sh" },
+      error: "Exit code 1\nerror: HARBOR_DB is not set",
+    };
+    for (const name of ["again-1", "again-2"]) {
+      expect(named(live)).toEqual([]);
+      const left = lived(name, 0);
+      expect(fire(home, left, "PostToolUseFailure", failure)).toContain("HARBOR_DB=local sh check.sh");
+      fire(home, left, "Stop", { cwd });
+      expect((await knack(["work"], { home })).code).toBe(0);
+    }
+    expect(named(live)).toEqual([expect.stringContaining("harbor-db")]);
+    expect(named(drafts)).toEqual([]);
+    const undone = await knack(["skills", "undo"], { home, cwd });
+    expect(undone.code).toBe(0);
+    expect(named(live)).toEqual([]);
   });
 });

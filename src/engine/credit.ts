@@ -14,7 +14,13 @@ import type { Clock, Store } from "./ports.ts";
 
 export interface CreditOptions extends Pick<LearnOptions, "refuses" | "until"> {
   /** What there is in the library; asked for once there is a session to look at. */
-  readonly items: () => Promise<readonly Item[]>;
+  readonly library: () => Promise<LibraryView>;
+}
+
+/** The library as it could be read: what is not whole may hold what a session used. */
+export interface LibraryView {
+  readonly items: readonly Item[];
+  readonly whole: boolean;
 }
 
 /** What was looked at, and what came of it. */
@@ -35,21 +41,21 @@ export interface Credited {
 export async function credit(
   store: Store,
   sessions: readonly SessionView[],
-  { items, refuses = async () => null, until = () => false }: CreditOptions,
+  { library, refuses = async () => null, until = () => false }: CreditOptions,
 ): Promise<Credited> {
-  const due = await dueOf(store, sessions);
+  const unseen = await dueOf(store, sessions);
+  if (unseen.length === 0) return { sessions: 0, used: 0, rated: 0, left: 0 };
+  const { items, whole } = await library();
+  const due = whole ? unseen : await inPart(store, unseen);
   const [tellings, told] = [await tellingsFor(store, due), toldIn(store)];
   let [seen, looked, used, rated] = [0, 0, 0, 0];
-  let library: readonly Item[] | null = null;
   for (const { session, key } of due) {
     if (until()) break;
     seen++;
     const events = await eventsOf(store, session);
     // Events are only a cache: of those that are gone nothing new can be told.
     if (events.length === 0 || (await refuses(session)) !== null) continue;
-    library ??= await items();
-    const run = runOf(session);
-    const found = await observed(store, session, events, library, tellings.get(run) ?? [], told);
+    const found = await observed(store, session, events, items, tellings.get(runOf(session)) ?? [], told);
     const entries = await entriesFor(store, session, key, events, found);
     const added = await store.transaction((tx) => note(tx, entries));
     looked++;
@@ -57,6 +63,13 @@ export async function credit(
     rated += added.filter(({ type }) => type === "use.rated").length;
   }
   return { sessions: looked, used, rated, left: due.length - seen };
+}
+
+/** The same sessions, to be looked at again once the library can be read whole. */
+async function inPart(store: Store, unseen: readonly Due[]): Promise<Due[]> {
+  const parts = unseen.map(({ session, key }) => ({ session, key: `${key}:part` }));
+  const done = await store.ledger.has(parts.map(({ key }) => key));
+  return parts.filter(({ key }) => !done.has(key));
 }
 
 function runOf({ sessionId, id }: SessionView): string {

@@ -1,15 +1,16 @@
 import { type Item, itemId } from "../core/item.ts";
 import { mayBeWritten, scanSkill } from "../core/scan.ts";
 import { skillFile } from "../core/skill.ts";
+import type { LibraryView } from "./credit.ts";
 import type { SkillPackage } from "./ports.ts";
 import { historyOf, type PublishDeps } from "./step.ts";
 
-/** The skills in the agents' folders and the drafts, as items of the library; what cannot be read is not there. */
+/** The skills in the agents' folders and the drafts, as items of the library, and whether all of it could be read. */
 export async function items({
   store,
   library,
   places,
-}: Pick<PublishDeps, "store" | "library" | "places">): Promise<Item[]> {
+}: Pick<PublishDeps, "store" | "library" | "places">): Promise<LibraryView> {
   const { kept } = await historyOf(store);
   const makers = new Map(kept.map((one) => [one.path, one]));
   const lessons = new Map((await store.learning.instincts.list()).map((one) => [one.id, one]));
@@ -17,6 +18,7 @@ export async function items({
     root === null ? [] : { id, root },
   );
   const found = new Map<string, Item>();
+  let whole = true;
   const shared = new Set(places.all(null).map(({ folder }) => folder));
   for (const { realm, place } of [
     ...projects.flatMap(({ id, root }) =>
@@ -25,6 +27,7 @@ export async function items({
     ...places.all(null).map((place) => ({ realm: "user", place })),
   ]) {
     const listing = await library.list(place);
+    if (listing.found === "unreadable") whole = false;
     for (const one of listing.found === "skills" ? listing.skills : []) {
       const made = makers.get(one.path);
       const lesson = made?.reach === "draft" ? lessons.get(made.instinct) : undefined;
@@ -34,7 +37,7 @@ export async function items({
       found.set(item.id, known ? { ...known, copies: [...known.copies, item.path] } : item);
     }
   }
-  return [...found.values()];
+  return { items: [...found.values()], whole };
 }
 
 function itemOf(one: SkillPackage, realm: string, draft: boolean, source: string | null): Item {
