@@ -51,7 +51,7 @@ import type { Clock, KeptChange, KeptFinding, Listing, Redactor, Store } from ".
 import { type Moved, probation } from "./engine/probation.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
-import { type Report, report } from "./engine/report.ts";
+import { type Report, type ReportOptions, report } from "./engine/report.ts";
 import {
   decidedByUndo,
   planAccepts,
@@ -168,7 +168,7 @@ export interface Knack {
   /** Lets drafts that did well go live, and takes back those that then did harm. */
   probation(): Promise<Moved[]>;
   /** What showing things was worth since a time. */
-  report(since: number): Promise<Report>;
+  report(since: number, compares?: ReportOptions["compares"]): Promise<Report>;
   /** How often a match is held back, at random. */
   holdout(): Promise<number>;
   /** The project that a folder belongs to. */
@@ -360,7 +360,8 @@ export async function openKnack({
       credit(store, sessions, { library: () => items(publishing), refuses: isRefused, ...options }),
     rate: (rating) => rate({ store, clock }, rating),
     probation: async () => probation(publishing, { items: await knack.items(), refuses }),
-    report: async (since) => report(store, { since, items: await knack.items() }),
+    report: async (since, compares = () => false) =>
+      report(store, { since, items: await knack.items(), compares }),
     holdout: async () => tellingOf(home).holdout,
     projectOf: async (cwd) => identify(cwd, null, await checkouts.of(cwd)).id,
     runs: async () => (await store.sessions.list()).map(({ sessionId, id }) => sessionId ?? id),

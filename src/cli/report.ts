@@ -31,7 +31,7 @@ export const report = defineVerb({
       throw new KnackError("WRONG_USAGE", `knack report takes one name, not "${args._.join(" ")}".`);
     const since = args.since === undefined ? 0 : timeSince(args.since, Date.now());
     return withKnack(env, {}, async (knack) => {
-      const told = await knack.report(since);
+      const told = await knack.report(since, (item) => name !== undefined && isMeant(item, name));
       const items = name === undefined ? told.items : told.items.filter((item) => isMeant(item, name));
       if (name !== undefined && items.length === 0)
         throw new KnackError(
@@ -49,7 +49,7 @@ export const report = defineVerb({
   },
 });
 
-function isMeant({ id, name }: ItemReport, word: string): boolean {
+function isMeant({ id, name }: Pick<ItemReport, "id" | "name">, word: string): boolean {
   return id === word || name === word || name.endsWith(`-${word}`);
 }
 
@@ -208,7 +208,6 @@ function about(item: ItemReport, env: Env): string[] {
     answered,
     saved,
   } = item;
-  const { hadNot } = item.compared.withheld.failedAgain;
   return [
     `${paint.bold(onOneLine(name, 80))}  ${paint.dim(`${kind}, ${id}`)}`,
     `  shown in ${counted(shown, "session")} (whole in ${loaded}), held back in ${withheld}; ${characters.toLocaleString("en-US")} characters in all`,
@@ -218,14 +217,19 @@ function about(item: ItemReport, env: Env): string[] {
           `  told at a failure in ${counted(answered, "session")}; in ${saved} it came next and worked: ${counted(saved, "failure")} not met again`,
         ]
       : []),
-    ...(hadNot.sessions > 0
-      ? [
-          "  Shown against held back",
-          ...comparisonLines(item.compared.withheld, "shown", "held back").map(indented),
-        ]
+    ...comparedLines(item.compared),
+  ];
+}
+
+function comparedLines(compared: ItemReport["compared"]): string[] {
+  if (compared === null) return [];
+  const { withheld, before } = compared;
+  return [
+    ...(withheld.failedAgain.hadNot.sessions > 0
+      ? ["  Shown against held back", ...comparisonLines(withheld, "shown", "held back").map(indented)]
       : []),
     "  After it was first shown against before",
-    ...comparisonLines(item.compared.before, "after", "before").map(indented),
+    ...comparisonLines(before, "after", "before").map(indented),
     "  Each line is wrong at most once in twenty; whoever reads many lines will meet a wrong one.",
   ];
 }

@@ -37,16 +37,22 @@ export interface ItemReport extends Credit {
   /** Sessions in which it was told at a failure; and those of them in which it came next and worked. */
   readonly answered: number;
   readonly saved: number;
-  readonly compared: { readonly withheld: Comparison; readonly before: Comparison };
+  /** Null where nobody asked for it: it takes a moment for each. */
+  readonly compared: { readonly withheld: Comparison; readonly before: Comparison } | null;
 }
 
 export interface ReportOptions {
   readonly since: number;
   readonly items: readonly Item[];
+  /** Whether sessions are compared for one thing by itself. */
+  readonly compares?: (item: Pick<ItemReport, "id" | "name">) => boolean;
 }
 
 /** Compares sessions that were shown something with those that were not, from what is on the ledger alone. */
-export async function report(store: Store, { since, items }: ReportOptions): Promise<Report> {
+export async function report(
+  store: Store,
+  { since, items, compares = () => false }: ReportOptions,
+): Promise<Report> {
   const all = await creditEntries(store);
   const nameOf = await namingOf(store, all, items);
   const entries = all.filter(({ at }) => (at ?? 0) >= since);
@@ -59,7 +65,7 @@ export async function report(store: Store, { since, items }: ReportOptions): Pro
     from: counted[0]?.measured.startedAt ?? null,
     withheld: againstWithheld(counted, matches),
     before: againstBefore(counted, matches),
-    items: await itemsIn(store, { entries, nameOf, sessions: counted, matches, library: items }),
+    items: await itemsIn(store, { entries, nameOf, sessions: counted, matches, library: items, compares }),
   };
 }
 
@@ -171,10 +177,11 @@ interface Grounds {
   readonly sessions: readonly LivedSession[];
   readonly matches: readonly Match[];
   readonly library: readonly Item[];
+  readonly compares: NonNullable<ReportOptions["compares"]>;
 }
 
 async function itemsIn(store: Store, grounds: Grounds): Promise<ItemReport[]> {
-  const { entries, nameOf, sessions, matches } = grounds;
+  const { entries, nameOf, sessions, matches, compares } = grounds;
   const credits = creditsOf(entries, nameOf);
   const tellings = entries.flatMap((entry) =>
     entry.type === "lesson.shown"
@@ -185,15 +192,15 @@ async function itemsIn(store: Store, grounds: Grounds): Promise<ItemReport[]> {
   const saved = savedBy(tellings, verdictsOf(entries, nameOf));
   const names = await namesOf(store, [...credits.keys()], grounds);
   const reports = [...credits].map(([id, credit]): ItemReport => {
-    const own = matches.filter((match) => match.id === id);
+    const { name, kind } = names.get(id) ?? { name: id, kind: "skill" as const };
+    const own = compares({ id, name }) ? matches.filter((match) => match.id === id) : null;
     return {
       ...credit,
-      id,
-      ...(names.get(id) ?? { name: id, kind: "skill" as const }),
+      ...{ id, name, kind },
       answered: new Set(atFailures.flatMap(({ session, data }) => (data.instinct === id ? session : [])))
         .size,
       saved: saved.filter(({ data }) => data.instinct === id).length,
-      compared: { withheld: againstWithheld(sessions, own), before: againstBefore(sessions, own) },
+      compared: own && { withheld: againstWithheld(sessions, own), before: againstBefore(sessions, own) },
     };
   });
   return reports.sort((a, b) => b.shown - a.shown || b.used - a.used || (a.name < b.name ? -1 : 1));
