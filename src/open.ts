@@ -8,6 +8,7 @@ import { homeOf, userHome } from "./config.ts";
 import type { Kept } from "./core/change.ts";
 import type { Event } from "./core/event.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
+import type { Item } from "./core/item.ts";
 import type { EntryOf, ProjectFold } from "./core/ledger.ts";
 import { policy } from "./core/policy.ts";
 import { identify } from "./core/project.ts";
@@ -19,7 +20,8 @@ import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
-import { type CatalogDeps, type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
+import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
+import { type Credited, credit, type Rated, rate } from "./engine/credit.ts";
 import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
 import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
@@ -72,9 +74,11 @@ import type {
   Redactor,
   Store,
 } from "./engine/ports.ts";
+import { type Moved, probation } from "./engine/probation.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
 import type { Reindexed } from "./engine/reindex.ts";
+import { type Report, type ReportOptions, report } from "./engine/report.ts";
 import {
   decidedByUndo,
   planAccepts,
@@ -86,7 +90,7 @@ import {
 } from "./engine/shelf.ts";
 import { inspect, renew, type SnapshotState } from "./engine/snapshot.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
-import { type ItemCache, stock } from "./engine/stock.ts";
+import { type ItemCache, knownIn, stock } from "./engine/stock.ts";
 import { type Tally, tally } from "./engine/tally.ts";
 import { readRoots } from "./library/catalog.ts";
 import { createLibrary } from "./library/index.ts";
@@ -180,8 +184,13 @@ export interface Knack {
   planUndo(name: string | null): Promise<Plan>;
   /** Takes back the latest change, of this name or of all. */
   undo(name: string | null): Promise<Keeping>;
-  /** Writes what needs nobody's yes: drafts, and new evidence in what is kept. */
-  publishOwn(options?: Parameters<Knack["planOwn"]>[0]): Promise<Settled[]>;
+  /**
+   * Writes what needs nobody's yes: drafts of lessons and of what these sessions asked for in vain, new evidence in
+   * what is kept; and lets drafts go live that have earned it, and back what did harm.
+   */
+  publishOwn(
+    options?: Parameters<Knack["planOwn"]>[0] & Pick<Partial<AdvanceOptions>, "sessions" | "until">,
+  ): Promise<Settled[]>;
   /** What people keep asking for that nothing in the library is for, the latest asked for first. */
   gaps(): Promise<GapView[]>;
   /** Why there is no draft of a gap; null where there could be one. */
@@ -206,6 +215,22 @@ export interface Knack {
   shown(since: number): Promise<EntryOf<"lesson.shown">[]>;
   /** The same added up, with what came of it. */
   tally(since: number): Promise<Tally>;
+  /** What there is in the library. */
+  items(): Promise<readonly Item[]>;
+  /** Notes what sessions used of it, and of what they were told, and how that went. */
+  credit(sessions: readonly SessionView[], options?: Pick<LearnOptions, "until">): Promise<Credited>;
+  /** Notes what a person says that something was worth. */
+  rate(rating: Rated): Promise<{ readonly session: string | null }>;
+  /** Lets drafts that did well go live, and takes back those that then did harm. */
+  probation(): Promise<Moved[]>;
+  /** What showing things was worth since a time. */
+  report(since: number, compares?: ReportOptions["compares"]): Promise<Report>;
+  /** How often a match is held back, at random. */
+  holdout(): Promise<number>;
+  /** The project that a folder belongs to. */
+  projectOf(cwd: string): Promise<string>;
+  /** The agents' own ids of all sessions. */
+  runs(): Promise<string[]>;
   /** Takes a piece of background work on, until a time; false while another process, which lives, has it. */
   claim(work: string, until: number): Promise<boolean>;
   giveBack(work: string): Promise<void>;
@@ -214,7 +239,7 @@ export interface Knack {
   /** The skills in the agents' folders, for this project and for the person. */
   skills(root?: string | null): Promise<{ folder: string; listing: Listing }[]>;
   /** Everything that agents can be given by name, here, in the latest projects and everywhere, and Knack's drafts. */
-  catalog(options?: { cwd?: string; known?: CatalogDeps["known"] }): Promise<CatalogReading>;
+  catalog(options?: { cwd?: string }): Promise<CatalogReading>;
   events(session: SessionView): Promise<Event[]>;
   /** The same, a few at a time. */
   eachEvent(session: SessionView): AsyncIterable<Event>;
@@ -307,6 +332,10 @@ export async function openKnack({
     const folder = project?.root != null && existsSync(project.root) ? project.root : null;
     return (await findFor(text, id, folder)).some(({ card }) => !card.draft);
   };
+  const wholeOrNot = async () => {
+    const { items, unread } = await knack.catalog();
+    return { items, whole: unread.length === 0 };
+  };
   const knack: Knack = {
     sessions: async (paths, options) => {
       const { files, diagnostics } = await transcripts.find(
@@ -334,11 +363,12 @@ export async function openKnack({
         ...(onLook ? { onProgress: onLook } : {}),
         ...(lookUntil ? { until: lookUntil } : {}),
       });
-      return { ...learned, unread };
+      const { left } = await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
+      return { ...learned, unlooked: Math.max(learned.unlooked, left), unread };
     },
     recall: async (question, cwd = process.cwd()) => {
-      const { id } = identify(cwd, null, await checkouts.of(cwd));
-      return recall(store, question, { project: id, home: homeIn(cwd), unasked: false, now: clock.now() });
+      const project = await knack.projectOf(cwd);
+      return recall(store, question, { project, home: homeIn(cwd), unasked: false, now: clock.now() });
     },
     find: async (text, cwd = process.cwd()) => {
       const { id } = identify(cwd, null, await checkouts.of(cwd));
@@ -416,12 +446,14 @@ export async function openKnack({
         "person",
         (steps) => decidedByUndo(steps, clock.now()),
       ),
-    publishOwn: async (options) => {
+    publishOwn: async ({ sessions = [], until = () => false, ...options } = {}) => {
       const outcomes: Settled[] = [];
       for (const { instinct, choice } of await knack.planOwn(options)) {
         const keeping = await knack.keep(instinct, choice);
         if (keeping.kept) outcomes.push(...keeping.outcomes);
       }
+      outcomes.push(...(await knack.advanceGaps({ sessions, until })).outcomes);
+      await knack.probation();
       return outcomes.filter(({ done, already }) => done && !already);
     },
     gaps: () => gaps(publishing),
@@ -448,6 +480,16 @@ export async function openKnack({
     },
     shown: (since) => store.ledger.since("lesson.shown", since),
     tally: (since) => tally(store, since),
+    items: async () => (await knack.catalog()).items,
+    credit: (sessions, options) =>
+      credit(store, sessions, { library: wholeOrNot, refuses: isRefused, ...options }),
+    rate: (rating) => rate({ store, clock }, rating),
+    probation: async () => probation(publishing, { items: await knack.items(), refuses }),
+    report: async (since, compares = () => false) =>
+      report(store, { since, items: await knack.items(), compares }),
+    holdout: async () => tellingOf(home).holdout,
+    projectOf: async (cwd) => identify(cwd, null, await checkouts.of(cwd)).id,
+    runs: async () => (await store.sessions.list()).map(({ sessionId, id }) => sessionId ?? id),
     claim: async (work, until) => {
       const held = await store.leases.holder(work);
       const dead = held && !isAlive(held.holder) ? held.holder : undefined;
@@ -461,14 +503,14 @@ export async function openKnack({
         all.map(async (place) => ({ folder: place.folder, listing: await library.list(place) })),
       );
     },
-    catalog: async ({ cwd, known } = {}) => {
+    catalog: async ({ cwd } = {}) => {
       const { id, root } = identify(cwd ?? null, null, cwd === undefined ? null : await checkouts.of(cwd));
       return catalogue({
         store,
         catalog,
         here: root === null ? undefined : { id, root },
         gaps: await askedIn(store),
-        ...(known ? { known } : {}),
+        known: knownIn(cache.load()),
       });
     },
     events: (session) => eventsOf(store, session),

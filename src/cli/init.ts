@@ -171,7 +171,7 @@ async function learnLatest(
     const knack = await openKnack({ env, redactor: createThreadRedactor(redactionThread) });
     try {
       const learned = await learnAloud(knack, paths, timeBox(Date.now()));
-      await knack.publishOwn();
+      await knack.publishOwn({ sessions: learned.sessions });
       await knack.renewSnapshot();
       const { suggestions } = await knack.suggest({ most: Number.POSITIVE_INFINITY });
       if (!json) printLines([...learnedLines(learned, suggestions.length, env), ""]);

@@ -214,7 +214,7 @@ export async function present(
   const asked = new Set(suggestions.map(({ instinct }) => instinct.id));
   if (asking) {
     const { left } = await askAll(knack, suggestions, env);
-    if (!left) writings = await publishOwn(knack, { ...scope, asked }, env, true);
+    if (!left) writings = await publishOwn(knack, { ...scope, asked, sessions: learned.sessions }, env, true);
   } else if (flags.dryRun) {
     writings = [
       ...(await wouldKeep(knack, suggestions, flags, env)),
@@ -228,7 +228,9 @@ export async function present(
       if (keeping.kept) writings.push(...keeping.outcomes.filter(isOwn).map(writingOf));
       else refused.push({ what: suggestion.instinct.name, because: keeping.because });
     }
-    writings.push(...(await publishOwn(knack, { ...scope, asked }, env, !flags.json)));
+    writings.push(
+      ...(await publishOwn(knack, { ...scope, asked, sessions: learned.sessions }, env, !flags.json)),
+    );
   } else if (!flags.json) flags.print(listLines(suggestions, paths, env));
   if (flags.json) {
     const instincts = (await knack.instincts()).filter(({ id }) => ids.has(id));
@@ -370,7 +372,7 @@ async function wouldKeep(
 /** Writes what needs nobody's yes: drafts, and new evidence in what is kept. */
 async function publishOwn(
   knack: Knack,
-  options: Parameters<Knack["planOwn"]>[0],
+  options: Parameters<Knack["publishOwn"]>[0],
   env: Env,
   aloud: boolean,
 ): Promise<Writing[]> {
@@ -391,7 +393,9 @@ function tellOwn(writings: readonly Writing[], env: Env): string[] {
         `A proposal for a skill with your own words, which stays as it is: ${calledAs(env)} skills diff ${name}`,
     ),
     ...(drafts.length > 0
-      ? [`Waiting as drafts, seen by no agent: ${names(drafts)}. Look: ${calledAs(env)} skills list`]
+      ? [
+          `Waiting as drafts, which agents are told of when they fit: ${names(drafts)}. Look: ${calledAs(env)} skills list`,
+        ]
       : []),
   ];
 }

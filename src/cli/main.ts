@@ -71,6 +71,14 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "what you keep asking for that no skill covers: list, show, promote, reject",
     load: async () => (await import("./gaps.ts")).gaps,
   },
+  rate: {
+    about: "say what a skill or a lesson was worth: helpful, or harmful",
+    load: async () => (await import("./rate.ts")).rate,
+  },
+  report: {
+    about: "what showing things to your agents was worth, and how sure that is",
+    load: async () => (await import("./report.ts")).report,
+  },
   status: {
     about: "one page: what is known, kept, waiting, off or broken",
     load: async () => (await import("./status.ts")).status,

@@ -180,8 +180,8 @@ async function learnMissed(knack: Knack, since: number): Promise<string> {
   const until = Date.now() + policy.work.longestMs;
   const isLate = () => Date.now() > until;
   const paths = missed.map(({ path }) => path);
-  const { looked, findings } = await knack.learn(paths, { until: isLate, lookUntil: isLate });
-  await knack.publishOwn();
+  const { looked, findings, sessions } = await knack.learn(paths, { until: isLate, lookUntil: isLate });
+  await knack.publishOwn({ sessions, until: isLate });
   await knack.renewSnapshot();
   return `${counted(looked, "session")}, ${counted(findings.length, "lesson")} in them`;
 }

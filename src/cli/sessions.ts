@@ -22,6 +22,7 @@ import {
   progressOn,
   visible,
 } from "./terminal.ts";
+import { timeSince } from "./time-since.ts";
 
 export const sessions = defineVerb({
   about: "What your agents did: their sessions, by project, newest first.",
@@ -126,16 +127,6 @@ function filterOf({ agent, project, since }: Flags, now: number): (session: Sess
     (agent === undefined || session.format === agent) &&
     (part === undefined || `${session.project.name}\n${session.project.id}`.toLowerCase().includes(part)) &&
     (from === null || (session.endedAt ?? session.startedAt ?? 0) >= from);
-}
-
-function timeSince(since: string, now: number): number {
-  const ago = /^(\d+)([hdw])$/.exec(since);
-  const hours = { h: 1, d: 24, w: 168 }[ago?.[2] ?? ""];
-  const at = ago && hours ? now - Number(ago[1]) * hours * 3_600_000 : Date.parse(since);
-  if (!Number.isNaN(at)) return at;
-  throw new KnackError("WRONG_USAGE", `"${since}" is no time.`, {
-    hint: "Give a date (2026-11-01) or an age (12h, 7d, 4w).",
-  });
 }
 
 function refuse(paths: readonly string[], diagnostics: readonly Diagnostic[]): number {

@@ -51,10 +51,17 @@ interface Week {
     readonly newest: readonly string[];
   };
   readonly used: {
-    /** How often something was told, when, and in how many sessions. */
+    /** How often a lesson was told, or something of the library shown; lessons by when; and in how many sessions. */
     readonly times: number;
     readonly at: Readonly<Record<Occasion, number>>;
     readonly sessions: number;
+    /** How often something of the library was shown, and given whole; and its uses, once for each session. */
+    readonly offered: number;
+    readonly loaded: number;
+    readonly skills: number;
+    /** What sessions, or you, judged: once for each thing and session. */
+    readonly helpful: number;
+    readonly harmful: number;
     /** Lessons told that recommend a call, once for each session, and those whose call then worked in it. */
     readonly followable: number;
     readonly followed: number;
@@ -157,14 +164,20 @@ async function weekOf(knack: Knack, instincts: readonly Instinct[], now: number)
   const fresh = instincts
     .filter(({ standing: { status, noticedAt } }) => noticedAt >= since && status !== "rejected")
     .sort((a, b) => b.standing.noticedAt - a.standing.noticedAt);
-  const { shown, sessions, characters, followable, followed, saved, asked } = await knack.tally(since);
+  const told = await knack.tally(since);
+  const { shown, sessions, characters, followable, followed, saved, asked } = told;
   return {
     since: iso(since),
     learned: { lessons: fresh.length, newest: fresh.slice(0, named).map(({ name }) => name) },
     used: {
-      times: shown.start + shown.prompt + shown.failure,
+      times: shown.start + shown.prompt + shown.failure + told.offered,
       at: shown,
       sessions,
+      offered: told.offered,
+      loaded: told.loaded,
+      skills: told.used,
+      helpful: told.helpful,
+      harmful: told.harmful,
       followable,
       followed,
     },
@@ -287,6 +300,7 @@ function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
     ...(start > 0 ? [`${start} at the start`] : []),
     ...(prompt > 0 ? [`${prompt} at a prompt`] : []),
     ...(failure > 0 ? [`${failure} at a failure`] : []),
+    ...(used.offered > 0 ? [`${counted(used.offered, "skill")} (${used.loaded} whole)`] : []),
   ];
   return [
     ["learned", learned.lessons === 0 ? "nothing" : `${counted(learned.lessons, "lesson")}: ${names}`],
@@ -304,6 +318,7 @@ function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
           ],
         ]
       : []),
+    ...judgedRows(used),
     [
       "saved",
       saved.failures === 0
@@ -315,6 +330,15 @@ function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
       `${cost.characters.toLocaleString("en-US")} characters told (about ${counted(cost.tokens, "token")}), no model called${cost.asked > 0 ? `, ${counted(cost.asked, "turn")} asked for` : ""}`,
     ],
   ];
+}
+
+/** What was used of the library, and what was judged, where there is something to say. */
+function judgedRows({ skills, helpful, harmful }: Week["used"]): [string, string][] {
+  const parts = [
+    ...(skills > 0 ? [`skills used: ${skills}`] : []),
+    ...(helpful + harmful > 0 ? [`${helpful} helpful, ${harmful} harmful`] : []),
+  ];
+  return parts.length > 0 ? [["", parts.join("; ")]] : [];
 }
 
 /** The first few of a list, each on a line. */

@@ -33,36 +33,74 @@ interface Session {
   prompt: string | null;
   verdict: Verdict | null;
   byPerson: boolean;
+  ratedAt: number;
+  pass: number;
   at: number;
 }
 
 /** What became of everything that was shown, held back, used or rated, by its id; the order of entries does not matter. */
-export function creditsOf(entries: Iterable<LedgerEntry>): Map<string, Credit> {
-  const items = new Map<string, { sessions: Map<string, Session>; characters: number; times: Times }>();
+export function creditsOf(entries: Iterable<LedgerEntry>, nameOf: Naming = itself): Map<string, Credit> {
+  return new Map([...accountsOf(entries, nameOf)].map(([id, account]) => [id, sum(account)]));
+}
+
+/** What each thing was judged to be worth, session by session, in the order of time. */
+export function verdictsOf(entries: Iterable<LedgerEntry>, nameOf: Naming = itself): Map<string, Judged[]> {
+  return new Map(
+    [...accountsOf(entries, nameOf)].map(([id, { sessions }]) => [
+      id,
+      [...sessions]
+        .flatMap(([session, { verdict, byPerson, ratedAt }]) =>
+          verdict === null ? [] : { session, verdict, byPerson, at: ratedAt },
+        )
+        .sort((a, b) => a.at - b.at || (a.session < b.session ? -1 : 1)),
+    ]),
+  );
+}
+
+/** What a session says of a thing. */
+export interface Judged {
+  readonly session: string;
+  readonly verdict: Verdict;
+  readonly byPerson: boolean;
+  readonly at: number;
+}
+
+/** The id under which something goes now: lessons grow together, and a skill may count for the lesson it was made of. */
+export type Naming = (id: string) => string;
+
+const itself: Naming = (id) => id;
+
+interface Account {
+  readonly sessions: Map<string, Session>;
+  characters: number;
+  readonly times: Times;
+}
+
+function accountsOf(entries: Iterable<LedgerEntry>, nameOf: Naming): Map<string, Account> {
+  const accounts = new Map<string, Account>();
   for (const entry of [...entries].sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1))) {
     const about = aboutOf(entry);
     if (about === null) continue;
+    const id = nameOf(about);
     const at = entry.at ?? 0;
-    const item = items.get(about) ?? {
+    const account = accounts.get(id) ?? {
       sessions: new Map(),
       characters: 0,
       times: { firstAt: at, shownAt: null, usedAt: null },
     };
-    items.set(about, item);
-    // What somebody says outside of any session stands for itself.
-    const name = entry.session ?? entry.key;
-    const session = item.sessions.get(name) ?? newSession(at);
-    item.sessions.set(name, session);
+    accounts.set(id, account);
+    // What a person says outside of any session is one word, the latest.
+    const name = entry.session ?? "";
+    const session = account.sessions.get(name) ?? newSession(at);
+    account.sessions.set(name, session);
     take(session, entry);
     if (entry.type === "lesson.shown" || entry.type === "skill.shown") {
-      item.characters += entry.data.text.length;
-      item.times.shownAt = at;
+      account.characters += entry.data.text.length;
+      account.times.shownAt = at;
     }
-    if (entry.type === "skill.used") item.times.usedAt = at;
+    if (entry.type === "skill.used") account.times.usedAt = at;
   }
-  return new Map(
-    [...items].map(([id, { sessions, characters, times }]) => [id, sum(sessions, characters, times)]),
-  );
+  return accounts;
 }
 
 interface Times {
@@ -71,7 +109,8 @@ interface Times {
   usedAt: number | null;
 }
 
-function aboutOf(entry: LedgerEntry): string | null {
+/** The id of what an entry is about; null for what says nothing of any use. */
+export function aboutOf(entry: LedgerEntry): string | null {
   switch (entry.type) {
     case "lesson.shown":
       return entry.data.instinct;
@@ -95,6 +134,8 @@ function newSession(at: number): Session {
     prompt: null,
     verdict: null,
     byPerson: false,
+    ratedAt: at,
+    pass: 0,
     at,
   };
 }
@@ -110,13 +151,16 @@ function take(session: Session, entry: LedgerEntry): void {
     session.used = true;
     session.prompt ??= entry.data.prompt;
   }
-  if (entry.type === "use.rated" && (entry.actor === "person" || !session.byPerson)) {
-    session.verdict = entry.data.verdict;
-    session.byPerson = entry.actor === "person";
+  if (entry.type === "use.rated") {
+    const byPerson = entry.actor === "person";
+    const pass = entry.data.pass ?? 0;
+    // A person's word goes before Knack's, the latest before an earlier one.
+    if (!byPerson && (session.byPerson || pass < session.pass)) return;
+    Object.assign(session, { verdict: entry.data.verdict, byPerson, pass, ratedAt: entry.at ?? 0 });
   }
 }
 
-function sum(byName: ReadonlyMap<string, Session>, characters: number, times: Times): Credit {
+function sum({ sessions: byName, characters, times }: Account): Credit {
   const sessions = [...byName.values()].sort((a, b) => b.at - a.at);
   const count = (is: (session: Session) => boolean) => sessions.filter(is).length;
   return {

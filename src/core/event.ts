@@ -40,6 +40,8 @@ export interface Event {
   readonly callId: string | null;
   /** The agent's id of the record: how a line repeated by a resume or shared by a fork is known. */
   readonly origin: string | null;
+  /** The skill, command or agent in whose name it was done, where the agent says so; of a person's turn, what they called. */
+  readonly skill?: string;
 }
 
 export interface Counts {

@@ -35,6 +35,14 @@ export type Evidence =
       readonly ok: number;
       readonly failed: number;
     }
+  /** A session in which it was told, or what was made of it was used, was judged. */
+  | {
+      readonly type: "rated";
+      readonly run: string;
+      readonly at: number;
+      readonly helpful: boolean;
+      readonly byPerson: boolean;
+    }
   /** Another lesson says the opposite on the same occasion. */
   | {
       readonly type: "opposed";
@@ -189,7 +197,7 @@ interface Placed {
   readonly name: string;
 }
 
-/** The strongest thing a session says: against, for, then how the advice did. */
+/** The strongest thing a session says: against, for, what it was judged to be worth, then how the advice did. */
 function moveOf(items: readonly Evidence[], birth: boolean): Move | null {
   const sorted = [...items].sort(inTime);
   const opposed = sorted.find((item) => item.type === "opposed");
@@ -200,8 +208,13 @@ function moveOf(items: readonly Evidence[], birth: boolean): Move | null {
   );
   // The session that taught it cannot also be the one that takes it back: detectors judge a session as a whole.
   if (opposed?.type === "opposed" && !birth) return opposed;
+  const rated = sorted.flatMap((item) => (item.type === "rated" ? item : []));
+  const verdict = rated.findLast(({ byPerson }) => byPerson) ?? rated.at(-1);
+  // Who says that it did harm means it, though the session shows the same lesson once more.
+  if (verdict?.byPerson && !verdict.helpful && !birth) return { type: "failed", at: verdict.at };
   if (surest && sightings[0])
     return { type: "seen", at: sightings[0].at, kind: surest.kind, confidence: surest.confidence };
+  if (verdict) return { type: verdict.helpful ? "worked" : "failed", at: verdict.at };
   const used = sorted.flatMap((item) => (item.type === "used" ? item : []));
   const [ok, failed] = [used.some((use) => use.ok > 0), used.some((use) => use.failed > 0)];
   if (ok === failed) return null;

@@ -2,6 +2,7 @@ import type { Change } from "./change.ts";
 import type { Verdict } from "./credit.ts";
 import type { Finding } from "./finding.ts";
 import type { Decision } from "./instinct.ts";
+import type { Measured } from "./measure.ts";
 import type { Project } from "./project.ts";
 import type { Use } from "./use.ts";
 
@@ -57,8 +58,9 @@ export interface Offered {
   readonly transcript: string | null;
 }
 
-/** Something of the library that was used in a session. */
+/** Something of the library, or a lesson, that was used in a session. */
 export interface Used {
+  /** The id of the item, or of the lesson as it was told. */
   readonly skill: string;
   readonly name: string;
   /** How that is known: the agent loaded it, worked under its name, ran what it was told to run, or a person called it. */
@@ -112,10 +114,15 @@ export type LedgerEntry =
         readonly kind: "lesson" | "skill";
         readonly id: string;
         readonly name: string;
-        readonly verdict: Verdict;
+        /** Null: what was thought of it earlier in the session no longer holds. */
+        readonly verdict: Verdict | null;
         readonly because: string;
+        /** How much of the session was there when Knack judged: the most tells what holds. */
+        readonly pass?: number;
       }
     >
+  /** What a session came to in numbers, for comparison with others: its events do not stay. */
+  | Entry<"session.measured", Measured>
   /** A person asked for something that nothing in the library is for. */
   | Entry<"prompt.unmatched", { readonly text: string }>
   | Entry<"gap.decided", { readonly gap: string; readonly decision: "promoted" | "rejected" }>

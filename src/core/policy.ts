@@ -373,6 +373,35 @@ export const policy = {
     /** Characters of a command, an error or a person's words that a snapshot keeps. */
     excerptChars: 400,
   },
+  credit: {
+    /** Characters of a text in which calls that it tells are looked for, and how many of them count. */
+    textChars: 20_000,
+    callsOfText: 40,
+    /** Sessions in which a call was made without anybody having been told: from there on it is no sign of having been. */
+    familiar: 3,
+    /** Characters of a prompt that are kept with the use of a skill. */
+    promptChars: 400,
+    /** Milliseconds before the first record of a session in which it may have been told something. */
+    aheadMs: 86_400_000,
+    /** Distinct sessions with a good outcome after which a draft goes live, and bad ones after which it is a draft again. */
+    goodSessions: 2,
+    badSessions: 2,
+    /** Prompts, and failures, of a session that are kept to compare it with others. */
+    turns: 200,
+    failures: 100,
+  },
+  report: {
+    /** How often an interval may miss the truth, however often it is looked at. */
+    error: 0.05,
+    /** Sessions on each side before anything is compared. */
+    fewest: 5,
+    /** The smallest difference that is worth knowing, as a share of the most that there could be. */
+    worth: 0.2,
+    /** Calls for one prompt beyond which more are no longer told apart. */
+    callsPerPrompt: 50,
+    /** Share of its wealth that a bet may lose. */
+    boldness: 0.5,
+  },
   work: {
     /** Milliseconds that a worker works at most, and for how long it then waits for more. */
     longestMs: 60_000,

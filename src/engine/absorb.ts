@@ -1,5 +1,7 @@
+import { verdictsOf } from "../core/credit.ts";
 import { cuesOf } from "../core/cue.ts";
 import { type Evidence, type Instinct, standingOf } from "../core/instinct.ts";
+import { itemId } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { type Gist, gistOf, opposed, same, searchesFor } from "../core/likeness.ts";
 import { isUseOf } from "../core/use.ts";
@@ -9,12 +11,57 @@ import type { KeptFinding, Learning, Store } from "./ports.ts";
  * Brings what is learned up to date with new entries of the ledger. Findings that are alike, directly or through
  * others, are one instinct; so the outcome does not depend on the order in which they come.
  */
-export async function absorb({ learning }: Store, entries: readonly LedgerEntry[]): Promise<void> {
+export async function absorb({ learning, ledger }: Store, entries: readonly LedgerEntry[]): Promise<void> {
   const touched = new Set<string>();
   for (const entry of entries) {
     for (const instinct of await take(learning, entry)) touched.add(instinct);
   }
-  if (touched.size > 0) await refold(learning, touched);
+  const rated = entries.flatMap((entry) => (entry.type === "use.rated" ? entry.data.id : []));
+  if (touched.size === 0 && rated.length === 0) return;
+  const all = await ledger.since("use.rated", 0);
+  const ratings = ratingsIn(all, all.length > 0 ? await makersOf(learning) : new Map());
+  const named = rated.map(ratings.lessonOf);
+  for (const { instinct } of await learning.findings.get([...new Set(named)])) touched.add(instinct);
+  if (touched.size > 0) await refold(learning, touched, ratings);
+}
+
+/** The lessons that learned skills were made of, by the ids that the skills go by in the library. */
+async function makersOf({ changes, findings }: Learning): Promise<ReadonlyMap<string, string>> {
+  const skills = (await changes.list()).flatMap(({ change }) => (change.kind === "skill" ? change : []));
+  const sources = await findings.get([...new Set(skills.map(({ instinct }) => instinct))]);
+  const projects = new Map(sources.map(({ id, project }) => [id, project]));
+  return new Map(
+    skills.flatMap(({ name, instinct }) =>
+      [projects.get(instinct), "user"].flatMap((realm) =>
+        realm === undefined ? [] : [[itemId(realm, "skill", name), instinct] as const],
+      ),
+    ),
+  );
+}
+
+/** What lessons, and the skills made of them, were judged to be worth. */
+interface Ratings {
+  /** The lesson that an id stands for. */
+  lessonOf(id: string): string;
+  of(findings: readonly string[]): Evidence[];
+}
+
+function ratingsIn(entries: readonly LedgerEntry[], makers: ReadonlyMap<string, string>): Ratings {
+  const lessonOf = (id: string) => makers.get(id) ?? id;
+  const verdicts = verdictsOf(entries, lessonOf);
+  return {
+    lessonOf,
+    of: (findings) =>
+      findings
+        .flatMap((id) => verdicts.get(id) ?? [])
+        .map(({ session, verdict, byPerson, at }) => ({
+          type: "rated",
+          run: session,
+          at,
+          helpful: verdict === "helpful",
+          byPerson,
+        })),
+  };
 }
 
 /** Writes what an entry says, and answers with the instincts that may stand differently for it. */
@@ -45,6 +92,7 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
     case "skill.shown":
     case "match.withheld":
     case "skill.used":
+    case "session.measured":
     case "use.rated":
     case "prompt.unmatched":
     case "gap.decided":
@@ -160,14 +208,14 @@ async function followChange(
 }
 
 /** Computes anew where instincts stand, and those that speak against them. */
-async function refold(learning: Learning, touched: ReadonlySet<string>): Promise<void> {
+async function refold(learning: Learning, touched: ReadonlySet<string>, ratings: Ratings): Promise<void> {
   const stale = new Set(touched);
   for (const id of touched)
     for (const { instinct } of await learning.findings.opposing(id)) stale.add(instinct);
   const instincts: Instinct[] = [];
   const usesOf = remembered(learning.uses);
   for (const id of stale) {
-    const instinct = await fold(learning, id, usesOf);
+    const instinct = await fold(learning, id, usesOf, ratings);
     if (instinct) instincts.push(instinct);
   }
   const left = new Set(instincts.map(({ id }) => id));
@@ -200,6 +248,7 @@ async function fold(
   learning: Learning,
   id: string,
   usesOf: Learning["uses"]["of"],
+  ratings: Ratings,
 ): Promise<Instinct | null> {
   const sightings = await learning.findings.sightings(id);
   const best = [...sightings].sort(
@@ -218,6 +267,7 @@ async function fold(
       by: instinct,
       byPerson: kind !== "error-recovery",
     })),
+    ...ratings.of(sightings.map((sighting) => sighting.id)),
     ...(await usesOfCall(usesOf, lesson.call, scope === "user" ? null : kept.project)),
     ...(await learning.decisions.ofInstinct(id)).map(({ at, decision, everywhere }) => ({
       type: decision,

@@ -226,6 +226,8 @@ export interface Store {
     append(entries: readonly LedgerEntry[]): Promise<LedgerEntry[]>;
     /** In the order of event time, then session, then key; never by arrival. */
     all(): Promise<LedgerEntry[]>;
+    /** Which of these keys have an entry. */
+    has(keys: readonly string[]): Promise<ReadonlySet<string>>;
     /** How many entries there are: the same number, the same ledger. */
     count(): Promise<number>;
     /** The entries of a type that were noted since a time, in the order of time. */

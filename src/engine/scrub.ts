@@ -26,6 +26,7 @@ export async function scrubEvents(
     tool: short(event.tool),
     callId: short(event.callId),
     files: event.files.map(short),
+    ...(event.skill === undefined ? {} : { skill: short(event.skill) }),
   }));
   const errands = clean.flatMap((event) => errandsOf(event, max));
   await run(redactor, errands);

@@ -1,11 +1,16 @@
+import { verdictsOf } from "../core/credit.ts";
 import type { EntryOf, Occasion } from "../core/ledger.ts";
-import { isUseOf, workedNext } from "../core/use.ts";
+import { isUseOf } from "../core/use.ts";
+import { lessonsTold } from "./credit.ts";
 import type { Store } from "./ports.ts";
 
 /** What agents were told since a time, and what came of it. */
 export interface Tally {
-  /** How often something was told, by when. */
+  /** How often a lesson was told, by when. */
   readonly shown: Readonly<Record<Occasion, number>>;
+  /** How often something of the library was put before an agent, and how often it was given whole. */
+  readonly offered: number;
+  readonly loaded: number;
   /** Sessions in which something was told. */
   readonly sessions: number;
   /** Of everything that was told. */
@@ -15,6 +20,10 @@ export interface Tally {
   readonly followed: number;
   /** Failures at which the fix that was told came next, and worked. */
   readonly saved: number;
+  /** Uses of the library, once for each session; and what sessions, or people, judged. */
+  readonly used: number;
+  readonly helpful: number;
+  readonly harmful: number;
   /** How often an agent was asked to write a lesson down, and did. */
   readonly asked: number;
   readonly written: number;
@@ -24,57 +33,60 @@ type Telling = EntryOf<"lesson.shown">;
 
 /** Adds up what was told since a time. */
 export async function tally(store: Store, since: number): Promise<Tally> {
-  const tellings = await store.ledger.since("lesson.shown", since);
-  const asked = await store.ledger.since("agent.asked", since);
-  const calls = await callsOf(store, tellings);
-  const callOf = ({ data }: Telling) => calls.get(data.instinct) ?? null;
+  const { ledger } = store;
+  const tellings = await ledger.since("lesson.shown", since);
+  const offers = await ledger.since("skill.shown", since);
+  const asked = await ledger.since("agent.asked", since);
+  const lessons = await lessonsTold(
+    store,
+    tellings.map(({ data }) => data.instinct),
+  );
+  const callOf = ({ data }: Telling) => lessons.get(data.instinct)?.call ?? null;
   const seen = new Map(
     tellings.filter((one) => callOf(one) !== null).map((one) => [`${one.session} ${one.data.instinct}`, one]),
   );
+  const verdicts = verdictsOf(await ledger.since("use.rated", since));
+  const all = [...verdicts.values()].flat();
+  const uses = await ledger.since("skill.used", since);
   return {
     shown: {
       start: tellings.filter(({ data }) => data.occasion === "start").length,
       prompt: tellings.filter(({ data }) => data.occasion === "prompt").length,
       failure: tellings.filter(({ data }) => data.occasion === "failure").length,
     },
-    sessions: new Set(tellings.map(({ session }) => session)).size,
-    characters: tellings.reduce((sum, { data }) => sum + data.text.length, 0),
+    offered: offers.length,
+    loaded: offers.filter(({ data }) => data.how === "load").length,
+    sessions: new Set([...tellings, ...offers].map(({ session }) => session)).size,
+    characters: [...tellings, ...offers].reduce((sum, { data }) => sum + data.text.length, 0),
     followable: seen.size,
     followed: await countOf([...seen.values()], (one) => isFollowed(store, one, callOf(one) ?? [])),
-    saved: await savedBy(store, tellings, callOf),
+    saved: savedBy(tellings, verdicts).length,
+    // Whoever follows a lesson is counted above.
+    used: uses.filter(({ data }) => !lessons.has(data.skill)).length,
+    helpful: all.filter(({ verdict }) => verdict === "helpful").length,
+    harmful: all.filter(({ verdict }) => verdict === "harmful").length,
     asked: asked.filter(({ data }) => data.answer === null).length,
     written: asked.filter(({ data }) => data.answer === "written").length,
   };
 }
 
-/** The calls that lessons recommend, wherever they are now. */
-async function callsOf({ learning }: Store, tellings: readonly Telling[]) {
-  const ids = [...new Set(tellings.map(({ data }) => data.instinct))];
-  const findings = await learning.findings.get(ids);
-  const instincts = await learning.instincts.get([...new Set(findings.map(({ instinct }) => instinct))]);
-  const byId = new Map(instincts.map((instinct) => [instinct.id, instinct.call]));
-  return new Map(findings.map(({ id, instinct }) => [id, byId.get(instinct) ?? null]));
+/** The lessons told at a failure that sessions were judged to have been saved by, each once for a session. */
+export function savedBy(tellings: readonly Telling[], verdicts: ReturnType<typeof verdictsOf>): Telling[] {
+  const atFailures = new Map(
+    tellings
+      .filter(({ data }) => data.occasion === "failure")
+      .map((one) => [`${one.session} ${one.data.instinct}`, one]),
+  );
+  return [...atFailures.values()].filter(({ session, data }) =>
+    verdicts
+      .get(data.instinct)
+      ?.some((one) => one.session === session && one.verdict === "helpful" && !one.byPerson),
+  );
 }
 
 async function isFollowed({ learning }: Store, { session }: Telling, call: readonly string[]) {
   const uses = await learning.uses.of(call[0] ?? "", null);
   return uses.some((use) => use.run === session && use.ok > 0 && isUseOf(use, call));
-}
-
-async function savedBy(
-  store: Store,
-  tellings: readonly Telling[],
-  callOf: (telling: Telling) => readonly string[] | null,
-): Promise<number> {
-  const atFailures = tellings.filter((one) => one.data.occasion === "failure" && callOf(one) !== null);
-  if (atFailures.length === 0) return 0;
-  const sessions = await store.sessions.list();
-  return countOf(atFailures, async (one) => {
-    const told = sessions.filter(({ sessionId }) => sessionId === one.session);
-    for (const { id } of told)
-      if (workedNext(await store.events.of(id), callOf(one) ?? [], one.at ?? 0)) return true;
-    return false;
-  });
 }
 
 async function countOf<One>(all: readonly One[], isMeant: (one: One) => Promise<boolean>): Promise<number> {

@@ -235,8 +235,16 @@ class ClaudeReading implements Reading {
     const uuid = textOf(record.uuid);
     // Published transcripts blank out ids; a blanked one tells no two records apart.
     const origin = uuid === null || uuid.toUpperCase().includes("REDACT") ? null : `${uuid} ${at}`;
-    return { key: String(line), at, cwd: cwd ?? facts.cwd, origin, sidechain };
+    const skill = nameIn(record.attributionSkill);
+    const place = { key: String(line), at, cwd: cwd ?? facts.cwd, origin, sidechain };
+    return skill === null ? place : { ...place, skill };
   }
+}
+
+/** The name of a skill, a command or an agent; null for what is none. */
+function nameIn(value: unknown): string | null {
+  const name = textOf(value)?.replace(/^\//, "") ?? "";
+  return /^[\p{L}\p{N}][\p{L}\p{N}_.:-]{0,127}$/u.test(name) ? name : null;
 }
 
 function contentOf(record: JsonObject): string | readonly unknown[] {
@@ -332,8 +340,11 @@ const settings = new Set(
 
 /** A slash command: its template is not the person's, the words after its name are; a name alone or a setting is a mark. */
 export function takeCommand(thread: Thread, place: Place, name: string, words: string): void {
-  if (words === "" || settings.has(name.replace("/", ""))) thread.mark(place, `${name} ${words}`.trim());
-  else thread.prompt(place, words);
+  const skill = nameIn(name);
+  const isSetting = settings.has(name.replace("/", ""));
+  const called = skill === null || isSetting ? place : { ...place, skill };
+  if (words === "" || isSetting) thread.mark(called, `${name} ${words}`.trim());
+  else thread.prompt(called, words);
 }
 
 /** Nothing but the name of a command: the client queues some by itself. */

@@ -16,6 +16,7 @@ export interface Place {
   readonly cwd: string | null;
   readonly origin: string | null;
   readonly sidechain: boolean;
+  readonly skill?: string;
 }
 
 export interface Call {
@@ -187,6 +188,7 @@ export class Thread {
       text,
       callId: null,
       origin: place.origin,
+      ...(place.skill === undefined ? {} : { skill: place.skill }),
     };
     this.changed.add(draft);
     return draft;

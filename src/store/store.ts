@@ -63,6 +63,12 @@ function ledger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
         .execute();
       return rows.map((row) => entryFromRow(rowOf<LedgerTable>(row)));
     },
+    has: async (keys) => {
+      const rows = await inSlices(keys, (some) =>
+        db.selectFrom("ledger").select(bytesOf("key")).where("key", "in", some).execute(),
+      );
+      return new Set(rows.map((row) => rowOf<LedgerTable>(row).key));
+    },
     count: async () =>
       (await db.selectFrom("ledger").select(sql<number>`count(*)`.as("count")).executeTakeFirstOrThrow())
         .count,

@@ -6,6 +6,7 @@ import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import { redact } from "../core/redact.ts";
 import type { Word } from "../engine/hear.ts";
+import type { SessionView } from "../engine/inspect.ts";
 import type { Clock, Redactor } from "../engine/ports.ts";
 import type { Note, Place } from "../hook/note.ts";
 import type { WorkerSign } from "../hook/wake.ts";
@@ -119,12 +120,14 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
     taken.filter(({ note }) => !isWord(note)),
   ];
   const [alone, through]: [Taken[], Taken[]] = [[], []];
+  const heard: SessionView[] = [];
   let worked: Worked = { ...nothing, notes: taken.length };
   for (const kind of [words, places]) {
     const fresh = kind.filter(({ suspect }) => !suspect);
     try {
-      const { inTime, ...read } = await takeIn(knack, fresh, isLate);
-      worked = add(worked, read);
+      const { inTime, sessions, ...read } = await takeIn(knack, fresh, isLate);
+      heard.push(...sessions);
+      worked = add(worked, { ...nothing, sessions: read.looked, lessons: read.lessons });
       if (inTime) through.push(...fresh);
     } catch (error) {
       if (error instanceof KnackError) throw error;
@@ -137,8 +140,9 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
     const begun = inbox.begin(one);
     if (begun === null) continue;
     try {
-      const { inTime, ...read } = await takeIn(knack, [begun], isLate);
-      worked = add(worked, read);
+      const { inTime, sessions, ...read } = await takeIn(knack, [begun], isLate);
+      heard.push(...sessions);
+      worked = add(worked, { ...nothing, sessions: read.looked, lessons: read.lessons });
       const cleared = inbox.giveBack(begun);
       if (inTime) through.push(cleared);
     } catch (error) {
@@ -149,28 +153,34 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
       faults.push(error);
     }
   }
-  const drafts = places.length > 0 ? (await knack.publishOwn()).length : 0;
+  const own = places.length > 0 ? await knack.publishOwn({ sessions: heard, until: isLate }) : [];
   const snapshot = await knack.renewSnapshot();
   // Only now: whoever takes over from a killed worker must know that there is something to publish.
   through.forEach(inbox.done);
-  return { ...worked, drafts, snapshot };
+  return { ...worked, drafts: own.length, snapshot };
 }
 
-/** Hears what the hooks said, and learns from the transcripts that they name; says whether there was time for all of it. */
-async function takeIn(
-  knack: Knack,
-  taken: readonly Taken[],
-  isLate: () => boolean,
-): Promise<Worked & { readonly inTime: boolean }> {
+/** What came of some notes. */
+interface TakenIn {
+  readonly sessions: readonly SessionView[];
+  /** How many of them had something new, and how much they taught. */
+  readonly looked: number;
+  readonly lessons: number;
+  /** Whether there was time for all of it. */
+  readonly inTime: boolean;
+}
+
+/** Hears what the hooks said, and learns from the transcripts that they name. */
+async function takeIn(knack: Knack, taken: readonly Taken[], isLate: () => boolean): Promise<TakenIn> {
   const notes = taken.map(({ note }) => note);
   await knack.hear(notes.filter(isWord));
   const paths = notes.flatMap((note) => (note.type === "place" ? filesOf(note) : []));
-  if (paths.length === 0) return { ...nothing, inTime: true };
-  const { looked, findings, unread, unlooked } = await knack.learn(paths, {
+  if (paths.length === 0) return { sessions: [], looked: 0, lessons: 0, inTime: true };
+  const { sessions, looked, findings, unread, unlooked } = await knack.learn(paths, {
     until: isLate,
     lookUntil: isLate,
   });
-  return { ...nothing, sessions: looked, lessons: findings.length, inTime: unread + unlooked === 0 };
+  return { sessions, looked, lessons: findings.length, inTime: unread + unlooked === 0 };
 }
 
 function recordedIn(spool: string): string[] {

@@ -24,6 +24,13 @@ const used = (run: string, ok: number, failed: number): Evidence => ({
   ok,
   failed,
 });
+const rated = (run: string, helpful: boolean, byPerson = false): Evidence => ({
+  type: "rated",
+  run,
+  at: start + dayOf(run) * day,
+  helpful,
+  byPerson,
+});
 const opposed = (run: string, byPerson = false): Evidence => ({
   type: "opposed",
   run,
@@ -78,6 +85,42 @@ describe("an instinct", () => {
     ["gains when its advice works again", [seen("s1"), used("s2", 1, 0)], "pending", 0.65],
     ["loses when its advice fails", [seen("s1"), used("s2", 0, 2)], "pending", 0.55],
     ["is not moved by a session where its advice did both", [seen("s1"), used("s2", 1, 1)], "pending", 0.6],
+    [
+      "gains once where it helped and its advice worked",
+      [seen("s1"), used("s2", 1, 0), rated("s2", true)],
+      "pending",
+      0.65,
+    ],
+    [
+      "loses where it did harm, whatever else its advice did",
+      [seen("s1"), used("s2", 1, 0), rated("s2", false)],
+      "pending",
+      0.55,
+    ],
+    [
+      "gains most where it helped and was seen again",
+      [seen("s1"), seen("s2"), rated("s2", true)],
+      "pending",
+      0.75,
+    ],
+    [
+      "loses where a person says that it did harm, though it was seen again",
+      [seen("s1"), seen("s2"), rated("s2", false, true)],
+      "pending",
+      0.55,
+    ],
+    [
+      "hears a person before Knack",
+      [seen("s1"), rated("s2", false), rated("s2", true, true)],
+      "pending",
+      0.65,
+    ],
+    [
+      "is there, though a person says that the session that taught it did harm",
+      [seen("s1"), rated("s1", false, true)],
+      "pending",
+      0.6,
+    ],
     [
       "is not moved by what happened before it was learned",
       [used("s1", 5, 0), opposed("s1"), seen("s2")],

@@ -333,3 +333,46 @@ describe("a Claude Code transcript", () => {
     expect(read(odd)).toEqual(['prompt "bare"', 'reply "text"']);
   });
 });
+
+describe("what was done in the name of a skill", () => {
+  const { user, says, runs, thinks } = claudeLines();
+  const named = (...records: unknown[]) =>
+    readAll(claudeCode, records).map(({ kind, skill }) => [kind, skill ?? null]);
+  const slash = (name: string, words: string) =>
+    user(
+      `<command-message>${name}</command-message>\n<command-name>/${name}</command-name>\n<command-args>${words}</command-args>`,
+    );
+
+  test("says so, as Claude Code does", () => {
+    const by = { attributionSkill: "dataviz" };
+    expect(named(user("draw"), says("Here.", by), runs("t1", "ls", by), says("Done."), thinks("x"))).toEqual([
+      ["prompt", null],
+      ["reply", "dataviz"],
+      ["call", "dataviz"],
+      ["reply", null],
+    ]);
+  });
+
+  test("also for a plugin's skill, and for what a person called", () => {
+    const by = { attributionSkill: "commit-commands:commit-push-pr", attributionPlugin: "commit-commands" };
+    expect(named(says("Here.", by))).toEqual([["reply", "commit-commands:commit-push-pr"]]);
+    expect(named(slash("release-notes", "for v2"), slash("commit-commands:commit", ""))).toEqual([
+      ["prompt", "release-notes"],
+      ["mark", "commit-commands:commit"],
+    ]);
+  });
+
+  test("but not for a setting, nor for what is no name", () => {
+    expect(
+      named(
+        slash("model", "opus"),
+        says("x", { attributionSkill: "../etc passwd" }),
+        says("y", { attributionSkill: 7 }),
+      ),
+    ).toEqual([
+      ["mark", null],
+      ["reply", null],
+      ["reply", null],
+    ]);
+  });
+});

@@ -111,6 +111,14 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await other.ledger.count()).toBe(2);
     });
 
+    test("says which keys it has", async () => {
+      const { store } = await fresh();
+      await store.ledger.append([found("a"), found("b")]);
+      const [a, c] = [found("a").key, found("c").key];
+      expect([...(await store.ledger.has([a, c]))]).toEqual([a]);
+      expect((await store.ledger.has([])).size).toBe(0);
+    });
+
     test("gives what was noted of one type since a time, in the order of time", async () => {
       const { store } = await fresh();
       const purged: LedgerEntry = {

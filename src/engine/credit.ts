@@ -1,0 +1,359 @@
+import { aboutOf, type Credit, creditsOf, type Naming, type Verdict } from "../core/credit.ts";
+import type { Event } from "../core/event.ts";
+import { idOf } from "../core/ids.ts";
+import type { Item } from "../core/item.ts";
+import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
+import { measure } from "../core/measure.ts";
+import { type Observed, observe, type Telling } from "../core/observe.ts";
+import { policy as defaults } from "../core/policy.ts";
+import { isUseOf } from "../core/use.ts";
+import { eventsOf, type SessionView } from "./inspect.ts";
+import type { LearnOptions } from "./learn.ts";
+import { note } from "./note.ts";
+import type { Clock, Store } from "./ports.ts";
+
+export interface CreditOptions extends Pick<LearnOptions, "refuses" | "until"> {
+  /** What there is in the library; asked for once there is a session to look at. */
+  readonly library: () => Promise<LibraryView>;
+}
+
+/** The library as it could be read: what is not whole may hold what a session used. */
+export interface LibraryView {
+  readonly items: readonly Item[];
+  readonly whole: boolean;
+}
+
+/** What was looked at, and what came of it. */
+export interface Credited {
+  readonly sessions: number;
+  /** Uses and ratings that were not known before. */
+  readonly used: number;
+  readonly rated: number;
+  /** How many sessions there was no time for. */
+  readonly left: number;
+}
+
+/**
+ * Looks at what sessions used of what they were shown and had, and how that went. May be called again, in any order, and
+ * be killed at any point: a session is looked at once as it is, and once more when it has grown or more is known of what
+ * it was shown.
+ */
+export async function credit(
+  store: Store,
+  sessions: readonly SessionView[],
+  { library, refuses = async () => null, until = () => false }: CreditOptions,
+): Promise<Credited> {
+  const unseen = await dueOf(store, sessions);
+  if (unseen.length === 0) return { sessions: 0, used: 0, rated: 0, left: 0 };
+  const { items, whole } = await library();
+  const due = whole ? unseen : await inPart(store, unseen);
+  const [tellings, told] = [await tellingsFor(store, due), toldIn(store)];
+  let [seen, looked, used, rated] = [0, 0, 0, 0];
+  for (const { session, key } of due) {
+    if (until()) break;
+    seen++;
+    const events = await eventsOf(store, session);
+    // Events are only a cache: of those that are gone nothing new can be told.
+    if (events.length === 0 || (await refuses(session)) !== null) continue;
+    const found = await observed(store, session, events, items, tellings.get(runOf(session)) ?? [], told);
+    const entries = await entriesFor(store, session, key, events, found);
+    const added = await store.transaction((tx) => note(tx, entries));
+    looked++;
+    used += added.filter(({ type }) => type === "skill.used").length;
+    rated += added.filter(({ type }) => type === "use.rated").length;
+  }
+  return { sessions: looked, used, rated, left: due.length - seen };
+}
+
+/** The same sessions, to be looked at again once the library can be read whole. */
+async function inPart(store: Store, unseen: readonly Due[]): Promise<Due[]> {
+  const parts = unseen.map(({ session, key }) => ({ session, key: `${key}:part` }));
+  const done = await store.ledger.has(parts.map(({ key }) => key));
+  return parts.filter(({ key }) => !done.has(key));
+}
+
+function runOf({ sessionId, id }: SessionView): string {
+  return sessionId ?? id;
+}
+
+interface Due {
+  readonly session: SessionView;
+  /** Stands for the session as it is, and what it is known to have been shown. */
+  readonly key: string;
+}
+
+/** The sessions that have something to say which was not looked at. */
+async function dueOf(store: Store, sessions: readonly SessionView[]): Promise<Due[]> {
+  const pathsOf = ({ path, alsoFrom }: SessionView) => [path, ...alsoFrom.map((other) => other.path)];
+  const readings = new Map(
+    (await store.readings.of([...new Set(sessions.flatMap(pathsOf))])).map((row) => [row.path, row]),
+  );
+  const shown = countBy([
+    ...(await since(store, "lesson.shown", sessions)),
+    ...(await since(store, "skill.shown", sessions)),
+  ]);
+  const all = sessions.map((session) => {
+    const digests = pathsOf(session).map((path) => readings.get(path)?.position.digest ?? "");
+    const mark = idOf("m", JSON.stringify([digests, shown.get(runOf(session)) ?? 0]));
+    return { session, key: `measured:${session.id}:${mark}` };
+  });
+  const done = await store.ledger.has(all.map(({ key }) => key));
+  return all.filter(({ key }) => !done.has(key));
+}
+
+function countBy(entries: readonly LedgerEntry[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { session } of entries)
+    if (session !== null) counts.set(session, (counts.get(session) ?? 0) + 1);
+  return counts;
+}
+
+/** The entries of a type since before the first of these sessions began: what is told at the start is told ahead of it. */
+async function since<Type extends "lesson.shown" | "skill.shown">(
+  store: Store,
+  type: Type,
+  sessions: readonly SessionView[],
+): Promise<EntryOf<Type>[]> {
+  const first = Math.min(...sessions.map(({ startedAt }) => startedAt ?? 0));
+  return sessions.length === 0 ? [] : store.ledger.since(type, first - defaults.credit.aheadMs);
+}
+
+/** What each session was shown, by the agent's session. */
+async function tellingsFor(store: Store, due: readonly Due[]): Promise<Map<string, Telling[]>> {
+  const sessions = due.map(({ session }) => session);
+  const lessons = await since(store, "lesson.shown", sessions);
+  const known = await lessonsTold(
+    store,
+    lessons.map(({ data }) => data.instinct),
+  );
+  const tellings = [
+    ...lessons.map(({ session, at, data: { instinct, occasion, text } }) => ({
+      session,
+      telling: {
+        kind: "lesson" as const,
+        id: instinct,
+        name: known.get(instinct)?.name ?? instinct,
+        call: known.get(instinct)?.call ?? null,
+        ...{ occasion, text, at: at ?? 0 },
+      },
+    })),
+    ...(await since(store, "skill.shown", sessions)).map(({ session, at, data: { skill, name, text } }) => ({
+      session,
+      telling: {
+        kind: "skill" as const,
+        id: skill,
+        call: null,
+        occasion: "prompt" as const,
+        ...{ name, text, at: at ?? 0 },
+      },
+    })),
+  ];
+  const byRun = new Map<string, Telling[]>();
+  for (const { session, telling } of tellings)
+    byRun.set(session ?? "", [...(byRun.get(session ?? "") ?? []), telling]);
+  return byRun;
+}
+
+/** Lessons as they are now, by the ids under which they were told. */
+export async function lessonsTold({ learning }: Store, told: readonly string[]) {
+  const findings = await learning.findings.get([...new Set(told)]);
+  const instincts = await learning.instincts.get([...new Set(findings.map(({ instinct }) => instinct))]);
+  const byId = new Map(instincts.map((instinct) => [instinct.id, instinct]));
+  return new Map(
+    findings.flatMap(({ id, instinct }) => {
+      const lesson = byId.get(instinct);
+      return lesson ? [[id, lesson] as const] : [];
+    }),
+  );
+}
+
+async function observed(
+  store: Store,
+  session: SessionView,
+  events: readonly Event[],
+  items: readonly Item[],
+  tellings: readonly Telling[],
+  told: ToldIn,
+): Promise<Observed[]> {
+  const asked = new Map<string, { call: readonly string[]; id: string }>();
+  const known = { project: session.project.id, items, tellings };
+  const first = observe(events, {
+    ...known,
+    isFamiliar: (call, id) => {
+      asked.set(JSON.stringify([call, id]), { call, id });
+      return false;
+    },
+  });
+  // What is usual in a project matters only where something was told and done.
+  if (first.length === 0 || asked.size === 0) return first;
+  const familiar = new Set<string>();
+  for (const [key, { call, id }] of asked)
+    if (await isFamiliar(store, session, call, await told(id))) familiar.add(key);
+  if (familiar.size === 0) return first;
+  return observe(events, { ...known, isFamiliar: (call, id) => familiar.has(JSON.stringify([call, id])) });
+}
+
+/** Whether enough earlier sessions of the project made a call without having been told. */
+async function isFamiliar(
+  { learning }: Store,
+  session: SessionView,
+  call: readonly string[],
+  told: ReadonlySet<string>,
+): Promise<boolean> {
+  const uses = await learning.uses.of(call[0] ?? "", session.project.id);
+  const runs = uses.flatMap((use) =>
+    use.at < (session.startedAt ?? 0) && !told.has(use.run) && isUseOf(use, call) ? use.run : [],
+  );
+  return new Set(runs).size >= defaults.credit.familiar;
+}
+
+/** The sessions in which something was told or used. */
+type ToldIn = (id: string) => Promise<ReadonlySet<string>>;
+
+/** Read when first asked for: few sessions need it. */
+function toldIn({ ledger }: Store): ToldIn {
+  let sessions: Promise<Map<string, Set<string>>> | null = null;
+  const read = async () => {
+    const byId = new Map<string, Set<string>>();
+    const take = (id: string, session: string | null) =>
+      byId.set(id, (byId.get(id) ?? new Set()).add(session ?? ""));
+    for (const { session, data } of await ledger.since("skill.shown", 0)) take(data.skill, session);
+    for (const { session, data } of await ledger.since("lesson.shown", 0)) take(data.instinct, session);
+    for (const { session, data } of await ledger.since("skill.used", 0)) take(data.skill, session);
+    return byId;
+  };
+  return async (id) => {
+    sessions ??= read();
+    return (await sessions).get(id) ?? new Set();
+  };
+}
+
+/** What the ledger says of a session that was looked at. */
+async function entriesFor(
+  store: Store,
+  session: SessionView,
+  key: string,
+  events: readonly Event[],
+  found: readonly Observed[],
+): Promise<LedgerEntry[]> {
+  const run = runOf(session);
+  const startedAt = session.startedAt ?? 0;
+  const common = { project: session.project.id, session: run, actor: "knack" as const };
+  const findings = await store.learning.findings.ofSessions([session.id]);
+  const corrections = findings.flatMap(({ finding, at }) => (finding.kind === "user-correction" ? at : []));
+  const measured = measure(events, { run, startedAt, corrections: corrections.sort((a, b) => a - b) });
+  // Several files may tell of one session: what one of them says of a use is its own to take back.
+  const file = idOf("v", session.id);
+  const before = await ratedBefore(store, run, file, startedAt);
+  return [
+    ...found.map(
+      ({ used, at }): LedgerEntry => ({
+        ...common,
+        at: at ?? startedAt,
+        type: "skill.used",
+        key: `used:${run}:${used.skill}`,
+        data: used,
+      }),
+    ),
+    ...found.flatMap(({ kind, used: { skill: id, name }, at, rating }): LedgerEntry[] => {
+      const known = before.get(id) ?? null;
+      const { verdict, because } = rating ?? { verdict: null, because: "it went otherwise later" };
+      if (verdict === known) return [];
+      const pass = events.length;
+      return [
+        {
+          ...common,
+          // When it was used, however late that showed what it was worth.
+          at: at ?? startedAt,
+          type: "use.rated",
+          key: `rated:${run}:${id}:${file}:${pass}`,
+          data: { kind, id, name, verdict, because, pass },
+        },
+      ];
+    }),
+    { ...common, at: startedAt, type: "session.measured", key, data: measured },
+  ];
+}
+
+/** What was thought last of each thing in a session, when this file of it was looked at before. */
+async function ratedBefore({ ledger }: Store, run: string, file: string, startedAt: number) {
+  const rated = (await ledger.since("use.rated", startedAt)).filter(
+    ({ session, actor, key, data }) =>
+      session === run && actor === "knack" && key.startsWith(`rated:${run}:${data.id}:${file}:`),
+  );
+  const inOrder = rated.sort((a, b) => (a.data.pass ?? 0) - (b.data.pass ?? 0));
+  return new Map(inOrder.map(({ data }) => [data.id, data.verdict]));
+}
+
+/** A person's word on what something was worth. */
+export interface Rated {
+  readonly kind: "lesson" | "skill";
+  readonly id: string;
+  readonly name: string;
+  readonly verdict: Verdict;
+  readonly because: string;
+  /** The agent's session that is meant; the latest that had to do with it when none is named. */
+  readonly session: string | null;
+}
+
+/** Notes what a person says; it goes before whatever Knack thinks of that session. */
+export async function rate(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  { session, ...data }: Rated,
+): Promise<{ session: string | null }> {
+  const at = clock.now();
+  const latest = await latestOf(store, data.id);
+  const meant = session ?? latest?.session ?? null;
+  const project = latest?.project ?? null;
+  const key = `rated:person:${data.id}:${meant ?? ""}:${at}`;
+  const entry: LedgerEntry = { at, project, session: meant, actor: "person", type: "use.rated", key, data };
+  await store.transaction((tx) => note(tx, [entry]));
+  return { session: meant };
+}
+
+/** The latest thing that happened with something in a session. */
+async function latestOf(store: Store, id: string): Promise<LedgerEntry | undefined> {
+  const entries = (await creditEntries(store)).filter(
+    (entry) => entry.session !== null && entry.type !== "match.withheld" && aboutOf(entry) === id,
+  );
+  return entries.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)).at(-1);
+}
+
+/** What became of everything that was shown, used or rated, by the id it goes by now. */
+export async function credits(store: Store, items: readonly Item[] = []): Promise<Map<string, Credit>> {
+  const entries = await creditEntries(store);
+  return creditsOf(entries, await namingOf(store, entries, items));
+}
+
+/** Everything on the ledger that tells what something was worth. */
+export async function creditEntries({ ledger }: Store): Promise<LedgerEntry[]> {
+  return [
+    ...(await ledger.since("lesson.shown", 0)),
+    ...(await ledger.since("skill.shown", 0)),
+    ...(await ledger.since("match.withheld", 0)),
+    ...(await ledger.since("skill.used", 0)),
+    ...(await ledger.since("use.rated", 0)),
+  ];
+}
+
+/** Lessons that grew together go by one id; the skills given count for the lessons they were made of. */
+export async function namingOf(
+  { learning }: Store,
+  entries: readonly LedgerEntry[],
+  items: readonly Item[],
+): Promise<Naming> {
+  const sources = new Map(
+    items.flatMap(({ id, source }) => (source === null ? [] : [[id, source] as const])),
+  );
+  const told = entries.flatMap((entry) => {
+    if (entry.type === "lesson.shown") return entry.data.instinct;
+    if (entry.type === "match.withheld" || entry.type === "use.rated") return entry.data.id;
+    return entry.type === "skill.used" ? entry.data.skill : [];
+  });
+  const findings = await learning.findings.get([...new Set([...told, ...sources.values()])]);
+  const instincts = new Map(findings.map(({ id, instinct }) => [id, instinct]));
+  return (id) => {
+    const source = sources.get(id) ?? id;
+    return instincts.get(source) ?? source;
+  };
+}

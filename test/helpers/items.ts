@@ -1,0 +1,26 @@
+import { type Item, type ItemKind, itemId } from "../../src/core/item.ts";
+
+/** Something of the library about which only what matters is said. */
+export function anItem(name: string, more: Partial<Item> = {}): Item {
+  const { kind = "skill" as ItemKind, realm = "user" } = more;
+  return {
+    id: itemId(realm, kind, name),
+    kind,
+    name,
+    realm,
+    owner: "hand-written",
+    draft: false,
+    source: null,
+    path: `/home/dev/.claude/skills/${name}/SKILL.md`,
+    copies: [],
+    hash: "h",
+    description: `What ${name} is for`,
+    when: "",
+    tags: [],
+    body: "",
+    load: "fit",
+    harmless: true,
+    changedAt: 0,
+    ...more,
+  };
+}
