@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bash, live, says } from "./living.ts";
@@ -13,6 +13,11 @@ async function harbor(project: string): Promise<void> {
   writeFileSync(join(project, ".git", "HEAD"), "ref: refs/heads/main\n");
   for (const month of ["may", "june", "july"])
     writeFileSync(join(project, "tides", `${month}.csv`), "day,high,low\n1,4.1,0.6\n");
+  mkdirSync(join(project, "scripts"));
+  writeFileSync(
+    join(project, "scripts", "tides.mjs"),
+    'console.log(process.argv.includes("--check") ? "all days are there" : "1 day");\n',
+  );
 }
 
 function skill(folder: string, name: string, description: string, body: string): void {
@@ -24,11 +29,11 @@ function skill(folder: string, name: string, description: string, body: string):
 /** Work that is the same each time but for the month. */
 const tideReport = (month: string): readonly Turn[] => [
   [says("I look at what is there."), bash("ls tides")],
-  [says("The figures first."), bash(`wc -l tides/${month}.csv`)],
-  [bash(`sort -t, -k2 tides/${month}.csv > tides/${month}.sorted.csv`)],
-  [bash(`head -n 3 tides/${month}.sorted.csv`)],
-  [says("That is it."), bash("ls tides")],
-  [says(`The tide report of ${month} is in tides/${month}.sorted.csv.`)],
+  [says("The report."), bash(`node scripts/tides.mjs --month ${month}`)],
+  [bash("cat scripts/tides.mjs")],
+  [says("Is it complete?"), bash(`node scripts/tides.mjs --check --month ${month}`)],
+  [bash("ls tides")],
+  [says(`The tide report of ${month} is complete.`)],
 ];
 
 const script: Script = {
@@ -97,11 +102,12 @@ describe("the library, live in Claude Code", () => {
     await prompt("Please generate a tide report for June");
     await settled();
     const { gaps } = JSON.parse((await run("gaps", "list", "--json")).stdout);
-    expect(gaps).toEqual([expect.objectContaining({ state: "draft" })]);
+    expect(gaps).toEqual([expect.objectContaining({ status: "draft", because: null })]);
+    const [draft] = gaps[0].skills;
+    expect(readFileSync(draft.path, "utf8")).toContain("node scripts/tides.mjs");
 
     // The third session is offered it.
     const third = await prompt("I need you to generate the tide report for July");
-    expect(third.sent.join()).toContain("Knack: the draft skill");
-    expect(third.sent.join()).toContain(gaps[0].draft ?? gaps[0].name);
+    expect(third.sent.join()).toContain(`Knack: the draft skill ${draft.name}`);
   }, 240_000);
 });
