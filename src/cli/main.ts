@@ -67,6 +67,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "what Knack noticed, how sure it is, and why",
     load: async () => (await import("./instincts.ts")).instincts,
   },
+  curate: {
+    about: "keep the library small and true: what is stale, harmful, double or too much",
+    load: async () => (await import("./curate.ts")).curate,
+  },
   status: {
     about: "one page: what is known, kept, waiting, off or broken",
     load: async () => (await import("./status.ts")).status,
