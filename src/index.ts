@@ -1,4 +1,5 @@
-export type { Artifact, Change, Kept, Reach } from "./core/change.ts";
+export type { Archived, Artifact, Change, Kept, Reach } from "./core/change.ts";
+export type { Action, Proposal, Reason, Room } from "./core/curate.ts";
 export { KnackError } from "./core/errors.ts";
 export type { Counts, Event, EventKind, EventSource, Outcome } from "./core/event.ts";
 export type { ArtifactKind, Excerpt, Finding, FindingKind, Lesson, Scope } from "./core/finding.ts";
@@ -8,7 +9,9 @@ export { type Call, failureIn, type Question, questionIn } from "./core/question
 export type { Known, Match } from "./core/recall.ts";
 export type { Concern } from "./core/scan.ts";
 export type { Diagnostic, Format, Session } from "./core/session.ts";
+export type { PutAway } from "./engine/archive.ts";
 export type { Backtest, BacktestOptions } from "./engine/backtest.ts";
+export type { Curation, Planned, RoomFor } from "./engine/curate.ts";
 export type { Found } from "./engine/find.ts";
 export type { IngestOptions, IngestProgress } from "./engine/ingest.ts";
 export type { Drift, SessionView } from "./engine/inspect.ts";

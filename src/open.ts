@@ -18,10 +18,12 @@ import { redact } from "./core/redact.ts";
 import { contextOf } from "./core/search/context.ts";
 import type { Diagnostic } from "./core/session.ts";
 import { isUseOf } from "./core/use.ts";
+import { archived, type PutAway, planRestore } from "./engine/archive.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { type Credited, credit, type Rated, rate } from "./engine/credit.ts";
+import { type Curation, curate, pinNamed, planCuration, type RoomFor, roomFor } from "./engine/curate.ts";
 import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
 import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
@@ -85,6 +87,7 @@ import {
   planAdopt,
   planRemoval,
   planTakeBack,
+  planTakeBackTidying,
   type Shelved,
   shelf,
 } from "./engine/shelf.ts";
@@ -240,6 +243,22 @@ export interface Knack {
   skills(root?: string | null): Promise<{ folder: string; listing: Listing }[]>;
   /** Everything that agents can be given by name, here, in the latest projects and everywhere, and Knack's drafts. */
   catalog(options?: { cwd?: string }): Promise<CatalogReading>;
+  /** What is worth a look in the library, and what could be done about it. */
+  curation(): Promise<Curation>;
+  /** Does that, all of it or for these names; each of it can be taken back. */
+  curate(only?: ReadonlySet<string> | null): Promise<Keeping>;
+  planUncurate(): Promise<Plan>;
+  /** Takes back all that was tidied up in the latest go. */
+  uncurate(): Promise<Keeping>;
+  /** What was put away and can be brought back, the latest first. */
+  archived(): Promise<PutAway[]>;
+  planRestore(name: string): Promise<Plan>;
+  /** Brings it back, byte for byte. */
+  restore(name: string): Promise<Keeping>;
+  /** Leaves what goes by a name as it is, or no longer; answers with whose it is. */
+  pin(name: string, pinned: boolean): Promise<{ readonly name: string; readonly realm: string }[]>;
+  /** Whether there is room for one more skill that nobody said yes to, and what would go for it. */
+  roomFor(realm: string, wanted: Parameters<typeof roomFor>[3]): Promise<RoomFor>;
   events(session: SessionView): Promise<Event[]>;
   /** The same, a few at a time. */
   eachEvent(session: SessionView): AsyncIterable<Event>;
@@ -513,6 +532,27 @@ export async function openKnack({
         known: knownIn(cache.load()),
       });
     },
+    curation: async () => planCuration(publishing, (await knack.catalog()).items),
+    curate: async (only) => curate(publishing, (await knack.catalog()).items, only),
+    planUncurate: () => planTakeBackTidying(publishing),
+    uncurate: () =>
+      perform(
+        publishing,
+        () => planTakeBackTidying(publishing),
+        "person",
+        () => [],
+      ),
+    archived: () => archived(publishing),
+    planRestore: (name) => planRestore(publishing, new Set([name])),
+    restore: (name) =>
+      perform(
+        publishing,
+        () => planRestore(publishing, new Set([name])),
+        "person",
+        () => [],
+      ),
+    pin: async (name, pinned) => pinNamed(publishing, (await knack.catalog()).items, name, pinned),
+    roomFor: async (realm, wanted) => roomFor(publishing, (await knack.catalog()).items, realm, wanted),
     events: (session) => eventsOf(store, session),
     eachEvent: (session) => eachEvent(store, session),
     recorder: (options) => createRecorder({ spool: home.spool, clock, ...options }),

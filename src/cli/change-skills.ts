@@ -189,7 +189,10 @@ interface Doing {
 }
 
 /** Does it, or says what it would do; exit code 1 when the answer is no. */
-async function change(call: SkillsCall, { none, refusal, planning, doing, after }: Doing): Promise<number> {
+export async function change(
+  call: SkillsCall,
+  { none, refusal, planning, doing, after }: Doing,
+): Promise<number> {
   const plan = await planning();
   if (plan.ok && plan.steps.length === 0 && none !== null) return refuse(call, none, null);
   if (!plan.ok) return refuse(call, `Not done: ${plan.because}.`, refusal);

@@ -79,6 +79,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "what showing things to your agents was worth, and how sure that is",
     load: async () => (await import("./report.ts")).report,
   },
+  curate: {
+    about: "keep the library small and true: what is stale, harmful, double or too much",
+    load: async () => (await import("./curate.ts")).curate,
+  },
   status: {
     about: "one page: what is known, kept, waiting, off or broken",
     load: async () => (await import("./status.ts")).status,

@@ -48,7 +48,7 @@ async function onceKept(
 }
 
 /** Prefixes end with a hyphen: `npm-test` means `rl-npm-test`. */
-function isCalled(name: string, word: string): boolean {
+export function isCalled(name: string, word: string): boolean {
   return (
     name === word || (name.endsWith(`-${word}`) && /^[a-z0-9]{1,15}-$/.test(name.slice(0, -word.length)))
   );

@@ -3,6 +3,7 @@ import { accept, reject, undo, unskip, write } from "./change-skills.ts";
 import { listAll, problems, showAny } from "./look-at-library.ts";
 import { diff, list } from "./look-at-skills.ts";
 import { type Call, defineVerb } from "./main.ts";
+import { archived, pin, restore } from "./put-away.ts";
 import { validate } from "./validate-skills.ts";
 
 const args = {
@@ -10,7 +11,7 @@ const args = {
     type: "positional",
     required: false,
     description:
-      "list, show <name>, problems, diff <name>, undo [name], accept <name>, reject <name>, unskip <name>, write <name>, validate [paths]",
+      "list, show <name>, problems, diff <name>, undo [name], accept <name>, reject <name>, unskip <name>, write <name>, pin <name>, unpin <name>, archived, restore <name>, validate [paths]",
   },
   all: { type: "boolean", description: "with list: everything your agents have, whoever wrote it" },
   project: { type: "boolean", description: "with list --all: only this project's" },
@@ -42,6 +43,13 @@ const actions: Readonly<Record<string, (call: SkillsCall, words: readonly string
   reject: (call, words) => reject(call, one(words, "reject")),
   unskip: (call, words) => unskip(call, one(words, "unskip")),
   write: (call, words) => write(call, one(words, "write")),
+  pin: (call, words) => pin(call, one(words, "pin"), true),
+  unpin: (call, words) => pin(call, one(words, "unpin"), false),
+  archived: (call, words) => {
+    none(words, "archived");
+    return archived(call);
+  },
+  restore: (call, words) => restore(call, one(words, "restore")),
   validate,
 };
 

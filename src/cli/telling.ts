@@ -142,6 +142,7 @@ export function tellOutcomes(outcomes: readonly Settled[], env: Env): string[] {
     const file = short(fileOf(change), env);
     if (!done) return `  not written: ${because}`;
     if (change.kind === "rule" && change.after === null) return `  removed  a line from ${file}`;
+    if (change.why === "archive") return `  put away ${file}`;
     if (change.after === null) return `  removed  ${file}`;
     const git =
       change.reach === "me" && change.before === null && existsSync(join(change.root, ".git"))

@@ -25,7 +25,9 @@ export interface Artifact {
 /** One change of an artifact, made or meant; its opposite undoes it. */
 export interface Change extends Artifact {
   readonly id: string;
-  readonly why: "create" | "update" | "undo" | "remove";
+  readonly why: "create" | "update" | "undo" | "remove" | "archive" | "restore";
+  /** For what keeps the library small and true: the reason. Neither it nor its undo is a word about the lesson. */
+  readonly because?: string;
   /** What is there before and after: a package's hash, a rule's line; null for nothing. */
   readonly before: string | null;
   readonly after: string | null;
@@ -39,19 +41,59 @@ export interface Kept extends Artifact {
   readonly at: number;
 }
 
+/** Something that was put away, and can be brought back as it was. */
+export interface Archived extends Artifact {
+  /** What was there: a package's hash. */
+  readonly content: string;
+  readonly because: string;
+  readonly at: number;
+}
+
+interface Dated {
+  readonly change: Change;
+  readonly at: number;
+}
+
 /** The artifacts that a list of changes, in the order of time, leaves. */
-export function keptBy(changes: readonly { readonly change: Change; readonly at: number }[]): Kept[] {
-  const kept = new Map<string, { changes: Change[]; at: number }>();
+export function keptBy(changes: readonly Dated[]): Kept[] {
+  return placesOf(changes).flatMap(({ changes: own, last, at }) => {
+    const holding = undoable(own);
+    // What Knack only added to, and took back, is not Knack's.
+    if (last.after === null || holding === null) return [];
+    return [{ ...artifactOf(last), instinct: holding.instinct, content: last.after, changes: own, at }];
+  });
+}
+
+/** What was put away and is not there again, also not as a draft of the same lesson. */
+export function archivedBy(changes: readonly Dated[]): Archived[] {
+  const there = new Set(keptBy(changes).map(({ instinct, name }) => `${instinct} ${name}`));
+  return placesOf(changes).flatMap(({ changes: own, last, at }) => {
+    const archiving = undoable(own);
+    if (last.after !== null || archiving?.why !== "archive" || archiving.before === null) return [];
+    if (there.has(`${last.instinct} ${last.name}`)) return [];
+    const because = archiving.because ?? "";
+    return [{ ...artifactOf(archiving), content: archiving.before, because, at }];
+  });
+}
+
+function placesOf(changes: readonly Dated[]): { changes: Change[]; last: Change; at: number }[] {
+  const places = new Map<string, { changes: Change[]; last: Change; at: number }>();
   for (const { change, at } of changes) {
     const place = placeOf(change);
-    kept.set(place, { changes: [...(kept.get(place)?.changes ?? []), change], at });
+    places.set(place, { changes: [...(places.get(place)?.changes ?? []), change], last: change, at });
   }
-  return [...kept.values()].flatMap(({ changes, at }) => {
-    const last = changes[changes.length - 1] as Change;
-    const { id: _, why: __, before: ___, after, ...artifact } = last;
-    // What Knack only added to, and took back, is not Knack's.
-    return after === null || undoable(changes) === null ? [] : [{ ...artifact, content: after, changes, at }];
-  });
+  return [...places.values()];
+}
+
+function artifactOf({
+  id: _,
+  why: __,
+  before: ___,
+  after: ____,
+  because: _____,
+  ...artifact
+}: Change): Artifact {
+  return artifact;
 }
 
 /** What a change is about: rules share a file. */

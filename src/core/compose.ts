@@ -246,7 +246,8 @@ function whatHappened({ failed, error, worked, said, replied }: Evidence): strin
   return parts.length === 0 ? "seen." : `${parts.join("; then ")}.`;
 }
 
-function countLine(seen: number, shown: number): string {
+/** The line above the evidence that a skill shows. */
+export function countLine(seen: number, shown: number): string {
   const times = seen === 1 ? "once" : `${seen} times`;
   return seen > shown ? `Seen ${times}; the newest ${shown}:` : `Seen ${times}:`;
 }
@@ -334,11 +335,13 @@ function addEvidence(
   };
 }
 
-function isEvidence(line: string): boolean {
+/** Whether a line tells of one time that a lesson was seen. */
+export function isEvidence(line: string): boolean {
   return /^- (?:\d{4}-\d\d-\d\d|undated), session /.test(line);
 }
 
-function isCount(line: string): boolean {
+/** Whether a line tells how often a lesson was seen. */
+export function isCount(line: string): boolean {
   return /^Seen (?:once|\d+ times)(?:; the newest \d+)?:$/.test(line);
 }
 

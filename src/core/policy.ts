@@ -486,6 +486,26 @@ export const policy = {
     quoteChars: 240,
     keptChars: 2_000,
   },
+  curate: {
+    /** Days without use, or since it was made, after which a skill is called stale, and after which it is put away. */
+    staleDays: 30,
+    archiveDays: 90,
+    /** Sessions in which a skill did harm that send it back to being a draft, and a draft away. */
+    harmful: 2,
+    /** Sessions in which something was shown, and never helped, after which a person should have a look. */
+    shownInVain: 5,
+    /** Learned skills of one project, or of the person, that are live; and drafts. */
+    live: 40,
+    drafts: 40,
+    /** Characters of the lines by which agents are told of the learned skills of one project, or of the person. */
+    listingChars: 2_000,
+    /** Characters of a description that was shortened because of that. */
+    shortChars: 90,
+    /** Days within which use, help or new evidence keep a skill from making room for others. */
+    recentDays: 30,
+    /** What makes a skill worth its place: each doubling of the sessions it helped in, was used in, did harm in; how sure it is; and how lately it was needed, half as much after so many days. */
+    worth: { helpful: 1, used: 0.5, harmful: -1, sure: 0.5, recent: 1, halfDays: 30 },
+  },
   library: {
     /** Projects whose skills are looked for: those that were worked in last. */
     projects: 40,

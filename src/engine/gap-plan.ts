@@ -3,6 +3,7 @@ import { goesBy } from "../core/gap.ts";
 import type { Actor } from "../core/ledger.ts";
 import { mayBeWritten, scanSkill } from "../core/scan.ts";
 import { parse, render, type Skill } from "../core/skill.ts";
+import { archivedLike } from "./archive.ts";
 import { type GapView, gaps } from "./gap.ts";
 import {
   cleanSkill,
@@ -11,6 +12,7 @@ import {
   type Listed,
   listAll,
   nearest,
+  type Revived,
   rewriting,
   settled,
   takenBack,
@@ -89,13 +91,31 @@ async function planDraft(
 ): Promise<Plan> {
   const source = { instinct: { id: idIn(gap) }, choice: { reach: "draft" as const } };
   const own = gap.kept.find(({ reach }) => reach === "draft");
-  if (!own) return settled([createStep(deps, source, wanted, drafts, shelf, history)], null);
+  if (!own) {
+    const old = await putAway(deps, gap, wanted, history);
+    return settled([createStep(deps, source, old?.skill ?? wanted, drafts, shelf, history, old)], null);
+  }
   const found = await deps.library.read(own.path);
   if (!found) return no("its draft was deleted by hand");
   if (found.hash !== own.content) return no("its draft was changed by hand");
   const text = render({ ...wanted, name: own.name });
   if (textOfPackage(found.files) === text) return settled([], null);
   return settled([rewriting(deps, own, found, text, history)], null);
+}
+
+/** What was put away about the same thing: it is brought back before anything is made anew. */
+async function putAway(
+  deps: PublishDeps,
+  gap: GapView,
+  wanted: Skill,
+  history: History,
+): Promise<Revived | null> {
+  const about = { instinct: idIn(gap), realm: gap.project };
+  const old = await archivedLike(deps, wanted, about, history);
+  const skill = old ? parse(old.text).skill : null;
+  if (!old || !skill || !mayBeWritten(scanSkill(skill))) return null;
+  const metadata = { ...skill.metadata, quality: "draft" };
+  return { name: old.name, at: old.at, skill: { ...skill, metadata } };
 }
 
 async function planLive(
@@ -111,7 +131,7 @@ async function planLive(
   const live = gap.kept.filter((one) => one.reach !== "draft");
   const steps: Step[] = targets
     .filter(({ folder }) => !live.some(({ path }) => dirname(path) === folder))
-    .map((target) => createStep(deps, source, wanted, target, shelf, history));
+    .map((target) => createStep(deps, source, wanted, target, shelf, history, null));
   for (const id of new Set(gap.kept.map(({ instinct }) => instinct)))
     if (goesBy(gap, id)) steps.push(...(await draftsAway(deps, id, history)));
   return settled(steps, null);

@@ -6,9 +6,10 @@ import type { Actor, LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { suggestionsOf } from "../core/suggest.ts";
 import { overlap, termsOf } from "../core/words.ts";
+import { isPutAway, pinnedPlaces } from "./archive.ts";
 import { note } from "./note.ts";
 import { plan } from "./plan.ts";
-import type { KeptFinding, Library, Store } from "./ports.ts";
+import type { KeptFinding, Library, Store, Versions } from "./ports.ts";
 import { carryOut, type Settled } from "./publish.ts";
 import {
   type Choice,
@@ -58,7 +59,8 @@ export async function suggest(
   const { store } = deps;
   const all = (await store.learning.instincts.list()).filter(({ id }) => !only || only.has(id));
   const history = await historyOf(store);
-  const candidates = suggestionsOf(all, madeOf(history), now);
+  const isAway = isPutAway(history);
+  const candidates = suggestionsOf(all, madeOf(history), now).filter((instinct) => !isAway(instinct));
   const suggestions: Suggestion[] = [];
   const leftOut: LeftOut[] = [];
   const projects = new Map((await store.projects.list()).map((row) => [row.id, row]));
@@ -258,7 +260,12 @@ export async function planOwn(
   const instincts = await deps.store.learning.instincts.list();
   const history = await historyOf(deps.store);
   const roots = new Map((await deps.store.projects.list()).map(({ id, root }) => [id, root]));
-  const looking = { ...deps, library: listingOnce(deps.library) };
+  const looking = {
+    ...deps,
+    library: listingOnce(deps.library),
+    versions: restoringOnce(deps.versions),
+  };
+  const isAway = isPutAway(history);
   const plans: OwnPlan[] = [];
   for (const instinct of instincts) {
     if ((only && !only.has(instinct.id)) || asked.has(instinct.id) || instinct.artifact !== "skill") continue;
@@ -269,7 +276,7 @@ export async function planOwn(
     const live = own.find(({ reach }) => reach !== "draft");
     const reach = live?.reach ?? "draft";
     if (live ? status !== "active" && status !== "promoted" : status !== "active") continue;
-    if (latestOf(history, instinct.id).some(isTakingBack)) continue;
+    if (isAway(instinct) || latestOf(history, instinct.id).some(isTakingBack)) continue;
     if ((await refuses(roots.get(instinct.project) ?? null, instinct.project)) !== null) continue;
     const choice: Choice = { reach, actor: "knack" };
     plans.push({ instinct, choice, plan: await planMore(looking, instinct, choice) });
@@ -277,18 +284,20 @@ export async function planOwn(
   return plans.filter(({ plan: { ok, ...rest } }) => ok && "steps" in rest && rest.steps.length > 0);
 }
 
-/** A plan without what is kept and was deleted by hand: a person did that, and Knack does not make it again unasked. */
+/** A plan without what a person pinned, and without what they deleted by hand, which Knack does not make again unasked. */
 async function planMore(deps: PublishDeps, instinct: Instinct, choice: Choice): Promise<Plan> {
   const planned = await plan(deps, instinct, choice);
   if (!planned.ok) return planned;
   const { kept } = await historyOf(deps.store);
   const places = new Set(kept.map(({ path }) => path));
+  const pinned = await pinnedPlaces(deps.store, kept);
   const isMissing = ({ change }: Step) => change.before === null && places.has(change.path);
-  return { ...planned, steps: planned.steps.filter((step) => !isMissing(step)) };
+  const isPinned = ({ change }: Step) => pinned.has(change.path);
+  return { ...planned, steps: planned.steps.filter((step) => !isMissing(step) && !isPinned(step)) };
 }
 
 /** Plans alone change nothing, so a folder has to be listed once for all of them. */
-function listingOnce(library: Library): Library {
+export function listingOnce(library: Library): Library {
   const listings = new Map<string, ReturnType<Library["list"]>>();
   return {
     ...library,
@@ -296,6 +305,19 @@ function listingOnce(library: Library): Library {
       const listing = listings.get(place.folder) ?? library.list(place);
       listings.set(place.folder, listing);
       return listing;
+    },
+  };
+}
+
+/** What was kept never changes. */
+export function restoringOnce(versions: Versions): Versions {
+  const restored = new Map<string, ReturnType<Versions["restore"]>>();
+  return {
+    ...versions,
+    restore: (hash) => {
+      const files = restored.get(hash) ?? versions.restore(hash);
+      restored.set(hash, files);
+      return files;
     },
   };
 }

@@ -1,10 +1,10 @@
+import { isAbout, likenessOf } from "../core/alike.ts";
 import type { Artifact, Kept } from "../core/change.ts";
 import { amend, compose, countOf, type Evidence, learnedSection } from "../core/compose.ts";
 import { diffOf } from "../core/diff.ts";
-import { policy as defaults } from "../core/policy.ts";
 import { mayBeWritten, scanSkill } from "../core/scan.ts";
 import { parse, problemsOf, render, type Skill, skillFile } from "../core/skill.ts";
-import { overlap, termsOf } from "../core/words.ts";
+import { archivedLike } from "./archive.ts";
 import type { KeptFinding, Library, PackageFile, Place, Places, SkillPackage } from "./ports.ts";
 import {
   bytesOf,
@@ -66,6 +66,7 @@ async function planLive(deps: PublishDeps, subject: Subject, ground: Ground, wan
   const near = own[0] ?? nearest(wanted, live);
   if (near && !isOurs(near, history) && !choice.alongside) return proposal(deps, subject, wanted, near);
   const narrower = choice.reach === "everywhere" && near && root !== null && near.path.startsWith(`${root}/`);
+  const old = near && isOurs(near, history) ? null : await revived(deps, subject, wanted, history);
   const steps: (Step | null)[] = [];
   if (near && isOurs(near, history) && !isIn(near, targets) && !narrower)
     steps.push(await updateStep(deps, subject, near, history));
@@ -76,7 +77,7 @@ async function planLive(deps: PublishDeps, subject: Subject, ground: Ground, wan
       steps.push(
         there
           ? await updateStep(deps, subject, there, history)
-          : createStep(deps, subject, wanted, target, shelf, history),
+          : createStep(deps, subject, old?.skill ?? wanted, target, shelf, history, old),
       );
     }
   steps.push(...(await draftsAway(deps, instinct.id, history)));
@@ -105,7 +106,12 @@ async function planDraft(
   const waiting = shelf.skills.filter(isDraft);
   const known =
     waiting.find((one) => isMadeOf(one, subject.instinct.id, history)) ?? nearest(wanted, waiting);
-  if (!known) return settled([createStep(deps, subject, wanted, drafts, shelf, history)], null);
+  if (!known) {
+    const old = await revived(deps, subject, wanted, history);
+    if (old && subject.choice.actor === "knack" && subject.instinct.standing.noticedAt <= old.at)
+      return no(`${old.name} was put away, and nothing was learned about it since`);
+    return settled([createStep(deps, subject, old?.skill ?? wanted, drafts, shelf, history, old)], null);
+  }
   if (!isOurs(known, history)) return settled([], null);
   return settled([await updateStep(deps, subject, known, history)], null);
 }
@@ -205,24 +211,14 @@ export async function takenBack(
       state === "made" && change.kind === "skill" && change.reach !== "draft" ? [[change.path, change]] : [],
     ),
   );
-  for (const { name, before, after, instinct: other } of last.values()) {
-    if (after !== null || before === null || other === instinct) continue;
+  for (const { name, before, after, instinct: other, because } of last.values()) {
+    // What was put away is no refusal.
+    if (after !== null || before === null || other === instinct || because !== undefined) continue;
     const files = await versions.restore(before);
     const { skill } = parse(files ? textOfPackage(files) : "");
     if (skill && isAbout(wanted, skill)) return name;
   }
   return null;
-}
-
-/** Whether two skills are about the same thing. The same name may be chance; half as much in common tells. */
-function isAbout(a: Named, b: Named): boolean {
-  return likenessOf(a, b) >= (a.name === b.name ? defaults.skill.near / 2 : defaults.skill.near);
-}
-
-type Named = Pick<Skill, "name" | "description">;
-
-function likenessOf(a: Named, b: Named): number {
-  return overlap(termsOf(`${a.name} ${a.description}`), termsOf(`${b.name} ${b.description}`));
 }
 
 function isIn({ path }: SkillPackage, places: readonly Place[]): boolean {
@@ -256,6 +252,7 @@ export function createStep(
   target: Place,
   { taken }: Listed,
   history: History,
+  old: Revived | null,
   as: Pick<Artifact, "reach" | "proposal"> = { reach: choice.reach },
 ): Step {
   const name = freeName(wanted.name, (one) => taken.has(`${target.folder}/${one}`));
@@ -269,7 +266,35 @@ export function createStep(
     ...as,
   };
   const diff = diffOf(`${name}/${skillFile}`, null, textOfPackage(files));
-  return { change: changeOf(artifact, null, versions.hashOf(files), "create", history), files, diff };
+  const why = old ? "restore" : "create";
+  return { change: changeOf(artifact, null, versions.hashOf(files), why, history), files, diff };
+}
+
+/** What was put away about the same thing, as it would be brought back. */
+export interface Revived {
+  readonly name: string;
+  readonly at: number;
+  readonly skill: Skill;
+}
+
+/** The skill that was once there for this, with what was learned since; null when there was none, or there are other words for it. */
+async function revived(
+  deps: PublishDeps,
+  subject: Subject,
+  wanted: Skill,
+  history: History,
+): Promise<Revived | null> {
+  const { instinct, choice } = subject;
+  if (choice.text !== undefined || choice.actor === "agent") return null;
+  const realm = instinct.scope === "user" ? "user" : instinct.project;
+  const old = await archivedLike(deps, wanted, { instinct: instinct.id, realm }, history);
+  // What goes where other projects read it must name its own.
+  if (!old || (isFarAway(subject) && old.reach !== "everywhere")) return null;
+  const text = (await withEvidence(deps, old, instinct.id, history)) ?? old.text;
+  const { skill } = parse(text);
+  if (!skill || !mayBeWritten(scanSkill(skill))) return null;
+  const quality = choice.reach === "draft" ? "draft" : "active";
+  return { name: old.name, at: old.at, skill: { ...skill, metadata: { ...skill.metadata, quality } } };
 }
 
 /** An update of a skill that Knack wrote: what is new is added, the rest stays as it is. */
@@ -304,12 +329,13 @@ export function rewriting(
   current: { readonly files: readonly PackageFile[]; readonly hash: string },
   text: string,
   history: History,
+  because?: string,
 ): Step {
   const files = current.files.map((file) =>
     file.path === skillFile ? { ...file, bytes: bytesOf(text) } : file,
   );
   return {
-    change: changeOf(artifact, current.hash, versions.hashOf(files), "update", history),
+    change: changeOf(artifact, current.hash, versions.hashOf(files), "update", history, because),
     files,
     diff: diffOf(`${artifact.name}/${skillFile}`, textOfPackage(current.files), text),
   };
@@ -354,7 +380,7 @@ async function proposal(
         history,
         true,
       )
-    : createStep(deps, subject, draft, drafts, listed, history, { reach: "draft", proposal: true });
+    : createStep(deps, subject, draft, drafts, listed, history, null, { reach: "draft", proposal: true });
   return settled(step && (!known || isOurs(known, history)) ? [{ ...step, diff }] : [], near.path);
 }
 

@@ -3,13 +3,14 @@ import { diffOf } from "../core/diff.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
 import { addRule, type RuleChange, removeRule, replaceRule, rulesIn } from "../core/rule.ts";
-import { skillFile } from "../core/skill.ts";
+import { parse, skillFile } from "../core/skill.ts";
 import { note } from "./note.ts";
 import { ruleRefusals } from "./plan-rule.ts";
 import type { KeptChange, PackageFile, Place } from "./ports.ts";
 import {
   changeOf,
   dirname,
+  type History,
   historyOf,
   idFor,
   type PublishDeps,
@@ -145,10 +146,10 @@ async function settleSkill(deps: PublishDeps, change: Change): Promise<string | 
     return written.because === "changed"
       ? changedByHand(path)
       : `${path} leads somewhere else (${written.because})`;
-  // It counts when the library, as agents have it, shows it.
-  const listing = await library.list(place);
+  // It counts when it reads back, as agents will read it.
+  const there = await library.read(path);
   const shown =
-    listing.found === "skills" && listing.skills.some((one) => one.path === path && one.hash === after);
+    there?.hash === after && (parse(textOfPackage(there.files)).skill?.description ?? "").trim() !== "";
   return shown ? null : `${path} cannot be read back`;
 }
 
@@ -222,26 +223,40 @@ export async function planUndo(
   isMeant: (change: Change) => boolean = () => true,
 ): Promise<Step[]> {
   const history = await historyOf(deps.store);
-  const places = new Map<string, KeptChange[]>();
-  for (const one of history.changes) {
-    if (one.state !== "made") continue;
-    const place = placeOf(one.change);
-    places.set(place, [...(places.get(place) ?? []), one]);
-  }
-  const latest = [...places.values()].flatMap((changes) => {
-    const last = undoable(changes.map(({ change }) => change));
-    return changes.filter(({ change }) => change === last);
-  });
+  const latest = latestIn(history);
   const [newest] = latest.filter(({ change }) => isMeant(change)).sort((a, b) => b.at - a.at);
   const group = latest.filter(
     ({ change, at }) => at === newest?.at && sakeOf(change) === sakeOf(newest.change),
   );
   const steps: Step[] = [];
   for (const { change } of group) {
-    const back = changeOf(change, change.after, change.before, "undo", history);
-    steps.push(await undoStep(deps, back));
+    steps.push(await undoStep(deps, change, history));
   }
   return steps;
+}
+
+/** What taking back everything would do that was tidied up in the latest go, as far as nothing was changed since. */
+export async function planUndoTidying(deps: PublishDeps): Promise<Step[]> {
+  const history = await historyOf(deps.store);
+  const tidied = latestIn(history).filter(({ change }) => change.because !== undefined);
+  const at = Math.max(...tidied.map((one) => one.at));
+  const steps: Step[] = [];
+  for (const one of tidied) if (one.at === at) steps.push(await undoStep(deps, one.change, history));
+  return steps;
+}
+
+/** Of each place the latest change that was not taken back. */
+function latestIn({ changes }: History): KeptChange[] {
+  const places = new Map<string, KeptChange[]>();
+  for (const one of changes) {
+    if (one.state !== "made") continue;
+    const place = placeOf(one.change);
+    places.set(place, [...(places.get(place) ?? []), one]);
+  }
+  return [...places.values()].flatMap((own) => {
+    const last = undoable(own.map(({ change }) => change));
+    return own.filter(({ change }) => change === last);
+  });
 }
 
 /** The instinct for whose sake a change was made. */
@@ -249,7 +264,8 @@ function sakeOf({ instinct, replacedBy }: Change): string {
   return replacedBy ?? instinct;
 }
 
-async function undoStep(deps: PublishDeps, change: Change): Promise<Step> {
+async function undoStep(deps: PublishDeps, taken: Change, history: History): Promise<Step> {
+  const change = changeOf(taken, taken.after, taken.before, "undo", history, taken.because);
   const [before, after] = [await filesOf(deps, change.before), await filesOf(deps, change.after)];
   if (change.kind === "rule") {
     const line = (text: string | null) => (text === null ? null : `- ${text}\n`);

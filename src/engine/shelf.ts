@@ -1,6 +1,5 @@
 import type { Artifact, Kept } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
-import { KnackError } from "../core/errors.ts";
 import { goesBy, isGapId } from "../core/gap.ts";
 import { standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
@@ -9,10 +8,11 @@ import { parse, skillFile } from "../core/skill.ts";
 import { gaps } from "./gap.ts";
 import { decided, decidedOn } from "./keep.ts";
 import { planAccept } from "./plan.ts";
-import { planUndo } from "./publish.ts";
+import { planUndo, planUndoTidying } from "./publish.ts";
 import {
   changeOf,
   historyOf,
+  ifDamaged,
   type Plan,
   type PublishDeps,
   removal,
@@ -77,11 +77,6 @@ async function skillOnDisk({ library, versions }: PublishDeps, kept: Kept): Prom
   const belongsTo = parse(text).skill?.metadata["belongs-to"] ?? null;
   const asWritten = kept.reach !== "draft" ? "active" : kept.proposal ? "proposal" : "draft";
   return { state: found.hash === kept.content ? asWritten : "edited", text, written, belongsTo };
-}
-
-function ifDamaged(error: unknown): null {
-  if (error instanceof KnackError) return null;
-  throw error;
 }
 
 async function ruleOnDisk({ library }: PublishDeps, kept: Kept): Promise<OnDisk> {
@@ -150,7 +145,15 @@ export async function planRemoval(deps: PublishDeps, kept: readonly Shelved[]): 
 
 /** What taking back the latest change, of a name or of all, would do. What a person has changed since stays theirs. */
 export async function planTakeBack(deps: PublishDeps, name: string | null): Promise<Plan> {
-  const steps = await planUndo(deps, (change) => name === null || change.name === name);
+  return unlessChanged(deps, await planUndo(deps, (change) => name === null || change.name === name));
+}
+
+/** What taking back all that was tidied up in the latest go would do. */
+export async function planTakeBackTidying(deps: PublishDeps): Promise<Plan> {
+  return unlessChanged(deps, await planUndoTidying(deps));
+}
+
+async function unlessChanged(deps: PublishDeps, steps: readonly Step[]): Promise<Plan> {
   for (const { change } of steps) {
     const there = await contentOf(deps, change);
     if (there !== null && there !== change.before && there !== change.after)
@@ -178,11 +181,13 @@ function gapsClosedBy(steps: readonly Step[]): string[] {
 }
 
 /** What taking these steps back says about the instincts and the gaps behind them. */
-export function decidedByUndo(all: readonly Step[], at: number): LedgerEntry[] {
-  const steps = all.filter(({ change }) => !isGapId(change.instinct));
+export function decidedByUndo(steps: readonly Step[], at: number): LedgerEntry[] {
+  // Tidying up says nothing about a lesson, and neither does taking it back.
+  const all = steps.filter(({ change }) => change.because === undefined);
+  const meant = all.filter(({ change }) => !isGapId(change.instinct));
   // A proposal only waits: without it, what was learned and what is live stay as they are.
-  const lasting = steps.filter(({ change }) => !change.proposal);
-  const back = new Set(steps.flatMap(({ change }) => (change.after === null ? [] : change.instinct)));
+  const lasting = meant.filter(({ change }) => !change.proposal);
+  const back = new Set(meant.flatMap(({ change }) => (change.after === null ? [] : change.instinct)));
   const gone = new Set(lasting.map(({ change }) => change.instinct).filter((id) => !back.has(id)));
   return [
     ...[...new Set(gapsClosedBy(all))].map((id) => decidedOn(id, "rejected", at)),

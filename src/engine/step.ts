@@ -1,5 +1,6 @@
 import { type Artifact, type Change, type Kept, keptBy, placeOf, type Reach } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
+import { KnackError } from "../core/errors.ts";
 import { idOf } from "../core/ids.ts";
 import type { Instinct } from "../core/instinct.ts";
 import type { Actor } from "../core/ledger.ts";
@@ -89,9 +90,9 @@ export function latestOf({ changes }: History, instinct: string): Change[] {
   return made.filter(({ at }) => at === made.at(-1)?.at).map(({ change }) => change);
 }
 
-/** Whether a change takes back what was written; an undo may as well bring back what was taken away. */
-export function isTakingBack({ why, before }: Change): boolean {
-  return why === "undo" && before !== null;
+/** Whether a change takes back what was written; an undo may as well bring back what was taken away, or only undo tidying. */
+export function isTakingBack({ why, before, because }: Change): boolean {
+  return why === "undo" && before !== null && because === undefined;
 }
 
 /** What is planned for: an instinct, and everything about it that decides. */
@@ -153,6 +154,7 @@ export function changeOf(
   after: string | null,
   why: Change["why"],
   history: History,
+  because?: string,
 ): Change {
   const marks = {
     ...(proposal ? { proposal } : {}),
@@ -161,7 +163,7 @@ export function changeOf(
   };
   const artifact = { kind, name, path, root, reach, instinct, ...marks };
   const id = idFor({ ...artifact, before, after, why }, history);
-  return { ...artifact, id, why, before, after };
+  return { ...artifact, id, why, before, after, ...(because === undefined ? {} : { because }) };
 }
 
 /** How often the place changed is part of the id: doing, undoing and doing again are three changes. */
@@ -184,6 +186,12 @@ export function bytesOf(text: string): Uint8Array {
 export function textOfPackage(files: readonly PackageFile[]): string {
   const file = files.find(({ path }) => path === skillFile);
   return file ? new TextDecoder().decode(file.bytes) : "";
+}
+
+/** For a copy that is only looked at: a damaged one is told of when it is needed. */
+export function ifDamaged(error: unknown): null {
+  if (error instanceof KnackError) return null;
+  throw error;
 }
 
 export function dirname(path: string): string {

@@ -1,8 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rootsOn } from "../../src/agents/roots.ts";
-import { itemsOf } from "../../src/core/item.ts";
+import { type Item, itemsOf } from "../../src/core/item.ts";
+import { catalog } from "../../src/engine/catalog.ts";
 import { readRoots } from "../../src/library/catalog.ts";
+import type { Desk } from "./publishing.ts";
 
 /** Writes files below a folder. */
 export function put(folder: string, files: Readonly<Record<string, string>>): void {
@@ -38,4 +40,10 @@ export async function catalogOf(
     problems: [...problems, ...read.problems, ...merged.problems],
     unread: [...unread, ...read.unread],
   };
+}
+
+/** Everything that agents have on a desk, as it is on disk. */
+export async function itemsOn({ store, home }: Desk): Promise<readonly Item[]> {
+  const roots = rootsOn({ home, env: {} });
+  return (await catalog({ store, catalog: { roots, read: readRoots } })).items;
 }

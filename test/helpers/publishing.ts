@@ -6,6 +6,7 @@ import type { Finding } from "../../src/core/finding.ts";
 import type { Instinct } from "../../src/core/instinct.ts";
 import type { LedgerEntry } from "../../src/core/ledger.ts";
 import { note } from "../../src/engine/note.ts";
+import type { Clock } from "../../src/engine/ports.ts";
 import type { PublishDeps } from "../../src/engine/step.ts";
 import { createLibrary } from "../../src/library/index.ts";
 import { createVersions } from "../../src/library/versions.ts";
@@ -22,12 +23,15 @@ export interface Desk extends PublishDeps {
   learns(finding?: Partial<Finding>, session?: string): Promise<Instinct>;
 }
 
-export async function desk(): Promise<Desk> {
+/** `clock` instead of one that goes on by a millisecond whenever it is asked. */
+export async function desk({
+  clock = ticking(Date.UTC(2026, 0, 10)),
+}: {
+  readonly clock?: Clock;
+} = {}): Promise<Desk> {
   const home = tempFolder();
   const repository = join(home, "work");
   mkdirSync(join(repository, ".git/info"), { recursive: true });
-  let now = Date.UTC(2026, 0, 10);
-  const clock = { now: () => ++now };
   const store = await openSqlite({ path: ":memory:", clock });
   onTestFinished(() => store.close());
   const found: LedgerEntry = {
@@ -62,4 +66,9 @@ export async function desk(): Promise<Desk> {
       return instinct as Instinct;
     },
   };
+}
+
+function ticking(from: number): Clock {
+  let now = from;
+  return { now: () => ++now };
 }

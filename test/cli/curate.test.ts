@@ -1,0 +1,143 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { openKnack } from "../../src/open.ts";
+import { knack } from "../helpers/knack.ts";
+import { databaseSessions, filesIn, type Machine, machine, nameOfSkill } from "../helpers/machine.ts";
+import { tempFolder } from "../helpers/temp.ts";
+
+const bare = await nameOfSkill();
+const name = `rl-${bare}`;
+const skillIn = ({ harbor }: Machine) => join(harbor, ".claude/skills", name, "SKILL.md");
+const day = 86_400_000;
+
+/** A machine on which something was kept a hundred days ago, and never used. */
+async function forgotten(): Promise<Machine> {
+  const made = machine({ sessions: databaseSessions });
+  longAgo(join(made.home, ".claude/projects/harbor"));
+  await knack(["learn"], { home: made.home });
+  const own = await openKnack({
+    env: { HOME: made.home, KNACK_HOME: join(made.home, ".knack"), PATH: process.env.PATH },
+    clock: { now: () => Date.now() - 100 * day },
+  });
+  const instinct = (await own.instincts()).find((one) => one.name === bare);
+  if (!instinct) throw new Error("nothing was learned");
+  const kept = await own.keep(instinct, { reach: "me", actor: "person" });
+  await own.close();
+  if (!kept.kept) throw new Error(kept.because);
+  return made;
+}
+
+/** Puts what happened yesterday before everything else. */
+function longAgo(folder: string): void {
+  const date = (days: number) => new Date(Date.now() - days * day).toISOString().slice(0, 10);
+  for (const file of readdirSync(folder)) {
+    const path = join(folder, file);
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll(`"${date(1)}T`, `"${date(120)}T`));
+  }
+}
+
+interface Report {
+  readonly rooms: { realm: string; live: number }[];
+  readonly proposals: { name: string; reason: string; action: string; spared: string | null }[];
+  readonly applied: { done: boolean; skills: { action: string; name: string }[] } | null;
+}
+
+async function report({ home }: Machine, ...words: string[]): Promise<Report> {
+  const { stdout, stderr, code } = await knack(["curate", "--json", ...words], { home });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout) as Report;
+}
+
+describe("knack curate", () => {
+  test("has nothing to say, and makes nothing, where nothing is kept", async () => {
+    const home = tempFolder();
+    const { code, stdout } = await knack(["curate"], { home });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Nothing is stale") });
+    expect(filesIn(home)).toEqual({});
+    expect(await knack(["curate", "--undo"], { home })).toMatchObject({ code: 1 });
+    expect(await knack(["curate", "--apply", "--undo"], { home })).toMatchObject({ code: 2 });
+    expect(await knack(["skills", "archived"], { home })).toMatchObject({
+      code: 0,
+      stdout: "Nothing is put away.\n",
+    });
+  });
+
+  test("tells first, does it when asked, and gives everything back byte for byte", async () => {
+    const own = await forgotten();
+    const work = join(own.home, "work");
+    const before = filesIn(work);
+    const told = await report(own);
+    const mine = told.proposals.find((one) => one.name === name);
+    expect(mine).toMatchObject({ action: "archive", spared: null });
+    expect(told.applied).toBeNull();
+    const text = await knack(["curate"], { home: own.home });
+    expect(text.stdout).toContain("To be put away");
+    expect(text.stdout).toContain("knack curate --apply");
+    const dry = await knack(["curate", "--apply", "--dry-run"], { home: own.home });
+    expect(dry.stdout).toContain("Nothing was written (--dry-run).");
+    expect(filesIn(work)).toEqual(before);
+
+    expect(await knack(["curate", "--apply", "--only", "nothing"], { home: own.home })).toMatchObject({
+      code: 2,
+    });
+    const { applied } = await report(own, "--apply", "--only", bare);
+    expect(applied).toMatchObject({ done: true, skills: [{ action: "archive", name }] });
+    expect(existsSync(skillIn(own))).toBe(false);
+    const away = await knack(["skills", "archived", "--json"], { home: own.home });
+    expect(JSON.parse(away.stdout)).toMatchObject({ archived: [{ name, reach: "me" }] });
+    // A lesson whose skill was put away is neither refused nor suggested again.
+    const learned = await knack(["learn", "--yes"], { home: own.home });
+    expect(learned.code).toBe(0);
+    expect(existsSync(skillIn(own))).toBe(false);
+
+    expect(await knack(["skills", "restore", "nothing"], { home: own.home })).toMatchObject({ code: 2 });
+    expect((await knack(["skills", "restore", bare, "--dry-run"], { home: own.home })).code).toBe(0);
+    expect(existsSync(skillIn(own))).toBe(false);
+    expect((await knack(["skills", "restore", bare], { home: own.home })).code).toBe(0);
+    expect(readFileSync(skillIn(own), "latin1")).toBe(before[skillIn(own).slice(work.length + 1)]);
+    expect((await knack(["doctor"], { home: own.home })).code).toBe(0);
+  });
+
+  test("takes the whole of it back with one word", async () => {
+    const own = await forgotten();
+    const before = filesIn(join(own.home, "work"));
+    expect((await knack(["curate", "--apply", "--yes"], { home: own.home })).stdout).toContain(
+      "curate --undo",
+    );
+    expect(existsSync(skillIn(own))).toBe(false);
+    expect((await knack(["curate", "--undo", "--dry-run"], { home: own.home })).code).toBe(0);
+    expect(existsSync(skillIn(own))).toBe(false);
+    expect((await knack(["curate", "--undo"], { home: own.home })).code).toBe(0);
+    expect(filesIn(join(own.home, "work"))).toEqual(before);
+    expect((await knack(["curate", "--undo"], { home: own.home })).code).toBe(1);
+  });
+
+  test("leaves what is pinned, and what a person wrote, as it is", async () => {
+    const own = await forgotten();
+    const hand = join(own.harbor, ".claude/skills/mine/SKILL.md");
+    mkdirSync(dirname(hand), { recursive: true });
+    writeFileSync(
+      hand,
+      readFileSync(skillIn(own), "utf8")
+        .replace(name, "mine")
+        .replace(/^ {2}origin:.*\n/m, ""),
+    );
+    const before = filesIn(join(own.home, "work"));
+    expect(await knack(["skills", "pin", bare], { home: own.home })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("is pinned"),
+    });
+    expect((await report(own, "--apply")).proposals.find((one) => one.name === name)).toMatchObject({
+      action: "none",
+      spared: "it is pinned",
+    });
+    expect(filesIn(join(own.home, "work"))).toEqual(before);
+    expect(await knack(["skills", "pin", "nothing-of-this-name"], { home: own.home })).toMatchObject({
+      code: 2,
+    });
+    expect((await knack(["skills", "unpin", name], { home: own.home })).code).toBe(0);
+    await report(own, "--apply");
+    expect([existsSync(skillIn(own)), existsSync(hand)]).toEqual([false, true]);
+  });
+});
