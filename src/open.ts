@@ -480,7 +480,13 @@ export async function openKnack({
     advanceGaps: async ({ sessions = [], ...options } = {}) => {
       const heard: SessionView[] = [];
       for (const session of sessions) if ((await isRefused(session)) === null) heard.push(session);
-      return advanceGaps(gapping, { isMatched, ...options, sessions: heard, refuses });
+      return advanceGaps(gapping, {
+        isMatched,
+        ...options,
+        sessions: heard,
+        refuses,
+        roomFor: knack.roomFor,
+      });
     },
     planPromotion: (gap) => planPromotion(gapping, gap),
     promoteGap: (gap) => promoteGap(gapping, gap),
@@ -503,7 +509,8 @@ export async function openKnack({
     credit: (sessions, options) =>
       credit(store, sessions, { library: wholeOrNot, refuses: isRefused, ...options }),
     rate: (rating) => rate({ store, clock }, rating),
-    probation: async () => probation(publishing, { items: await knack.items(), refuses }),
+    probation: async () =>
+      probation(publishing, { items: await knack.items(), refuses, roomFor: knack.roomFor }),
     report: async (since, compares = () => false) =>
       report(store, { since, items: await knack.items(), compares }),
     holdout: async () => tellingOf(home).holdout,

@@ -17,6 +17,8 @@ import { asked, minute, replied } from "./helpers/lived.ts";
 import { type Desk, desk } from "./helpers/publishing.ts";
 import { tempFolder } from "./helpers/temp.ts";
 
+const roomFor = async () => ({ room: true, instead: null }) as const;
+
 const name = "rl-npm-install-eresolve";
 const recovery = {
   excerpt: {
@@ -51,7 +53,9 @@ async function rated(own: Desk, session: string, verdict: Verdict, id: string, a
 const states = async (own: Desk) => (await shelf(own)).map((one) => `${one.name} ${one.reach} ${one.state}`);
 const skillAt = (own: Desk) => join(own.repository, ".claude/skills", name, "SKILL.md");
 const moves = async (own: Desk, items: Parameters<typeof probation>[1]["items"] = []) =>
-  (await probation(own, { items })).map(({ name: which, to, because }) => `${which} ${to}: ${because}`);
+  (await probation(own, { items, roomFor })).map(
+    ({ name: which, to, because }) => `${which} ${to}: ${because}`,
+  );
 const undo = (own: Desk) =>
   perform(
     own,
@@ -110,7 +114,7 @@ describe("a draft on probation", () => {
   test("stays as a person left it: edited, taken back, or in a project that is off", async () => {
     const { own, instinct } = await drafted();
     for (const session of ["s1", "s2"]) await rated(own, session, "helpful", instinct.id);
-    expect(await probation(own, { items: [], refuses: async () => "learning is off" })).toEqual([]);
+    expect(await probation(own, { items: [], roomFor, refuses: async () => "learning is off" })).toEqual([]);
     expect(await moves(own)).toHaveLength(1);
     await undo(own);
     expect(await states(own)).toEqual([`${name} draft draft`]);
@@ -128,7 +132,7 @@ describe("a skill that went live by what it was worth", () => {
   async function live() {
     const { own, instinct } = await drafted();
     for (const session of ["s1", "s2"]) await rated(own, session, "helpful", instinct.id);
-    await probation(own, { items: [] });
+    await probation(own, { items: [], roomFor });
     return { own, instinct };
   }
 
@@ -150,7 +154,7 @@ describe("a skill that went live by what it was worth", () => {
     const { own, instinct } = await live();
     const text = readFileSync(skillAt(own), "utf8");
     for (const session of ["s3", "s4"]) await rated(own, session, "harmful", instinct.id);
-    await probation(own, { items: [] });
+    await probation(own, { items: [], roomFor });
     await undo(own);
     expect(readFileSync(skillAt(own), "utf8")).toBe(text);
     expect(await states(own)).toEqual([`${name} me active`]);

@@ -7,7 +7,15 @@ import { holdings, type Owned } from "./holdings.ts";
 import { type Keeping, perform } from "./keep.ts";
 import { rewriting } from "./plan-skill.ts";
 import { type Shelved, shelf } from "./shelf.ts";
-import { type History, historyOf, type Plan, type PublishDeps, type Step } from "./step.ts";
+import {
+  type History,
+  historyOf,
+  no,
+  type Plan,
+  type PublishDeps,
+  type Step,
+  textOfPackage,
+} from "./step.ts";
 
 /** A proposal with what carrying it out would change. */
 export interface Planned extends Proposal {
@@ -67,6 +75,25 @@ export type RoomFor =
   | { readonly room: true; readonly instead: null }
   | { readonly room: true; readonly instead: { readonly name: string; readonly steps: readonly Step[] } }
   | { readonly room: false };
+
+/** Asks whether there is room for a skill in a realm. */
+export type AsksRoom = (realm: string, wanted: Pick<Skill, "name" | "description">) => Promise<RoomFor>;
+
+/** A plan that makes something live without anybody's yes, with what goes to make room for it. */
+export async function withRoom(
+  planned: Extract<Plan, { ok: true }>,
+  roomFor: AsksRoom,
+  realm: string,
+): Promise<Plan> {
+  const made = planned.steps.find(({ change }) => change.before === null && change.reach !== "draft");
+  const skill = made?.files ? parse(textOfPackage(made.files)).skill : null;
+  if (!skill) return planned;
+  const answer = await roomFor(realm, skill);
+  if (!answer.room) return no("there are as many learned skills as there may be, and all of them are needed");
+  return answer.instead === null
+    ? planned
+    : { ...planned, steps: [...answer.instead.steps, ...planned.steps] };
+}
 
 /** Whether there is room for a skill that nobody said yes to; for it goes what nobody would miss, or nothing. */
 export async function roomFor(

@@ -3,6 +3,8 @@ import { goesBy } from "../core/gap.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { render } from "../core/skill.ts";
+import { pinnedPlaces } from "./archive.ts";
+import { type AsksRoom, withRoom } from "./curate.ts";
 import { composeGap, type GapDeps, type GapView, gaps, runOf } from "./gap.ts";
 import { type Draft, draftOf, planGap } from "./gap-plan.ts";
 import { unmatchedKey } from "./hear.ts";
@@ -13,7 +15,7 @@ import { note } from "./note.ts";
 import type { Store } from "./ports.ts";
 import type { Settled } from "./publish.ts";
 import { planRemoval, shelf } from "./shelf.ts";
-import { no, type Plan } from "./step.ts";
+import { historyOf, no, type Plan } from "./step.ts";
 
 export interface AdvanceOptions {
   /** Sessions that were just read: their prompts count too where no hook was there to see them. */
@@ -23,6 +25,8 @@ export interface AdvanceOptions {
    * they reach nobody.
    */
   readonly isMatched: (text: string, project: string) => Promise<boolean>;
+  /** Whether there is room for one more skill, and what would go for it. */
+  readonly roomFor: AsksRoom;
   /** Why nothing is made for a project, if there is a reason. */
   readonly refuses?: (root: string | null, project: string) => Promise<string | null>;
   /** When to stop: the rest is left for another time. */
@@ -45,13 +49,15 @@ export interface Advanced {
  */
 export async function advanceGaps(
   deps: GapDeps,
-  { sessions = [], isMatched, refuses = async () => null, until = () => false }: AdvanceOptions,
+  { sessions = [], isMatched, roomFor, refuses = async () => null, until = () => false }: AdvanceOptions,
 ): Promise<Advanced> {
+  const pinned = await pinnedPlaces(deps.store, (await historyOf(deps.store)).kept);
   const noted = await noteUnmatched(deps, sessions, isMatched, until);
   const outcomes: Settled[] = [];
   const waiting: { gap: GapView; because: string }[] = [];
   for (const gap of await gaps(deps)) {
     if (until()) break;
+    if (gap.kept.some(({ path }) => pinned.has(path))) continue;
     if (!isDue(gap) || (await refuses(gap.root, gap.project)) !== null) continue;
     const isNew = gap.changes.length === 0 || gap.state.status === "active";
     const covered = isNew && (await isMatched(gap.asks.at(-1)?.text ?? "", gap.project));
@@ -59,7 +65,7 @@ export async function advanceGaps(
       ? { kept: false, because: "something in the library is for it now" }
       : await perform(
           deps,
-          () => planOwnGap(deps, gap),
+          () => planOwnGap(deps, gap, roomFor),
           "knack",
           () => [],
         );
@@ -77,7 +83,7 @@ function isDue({ state, kept, changes }: GapView): boolean {
 }
 
 /** What Knack does for a gap by itself. */
-async function planOwnGap(deps: GapDeps, gap: GapView): Promise<Plan> {
+async function planOwnGap(deps: GapDeps, gap: GapView, roomFor: AsksRoom): Promise<Plan> {
   const active = gap.state.status === "active";
   const draft = await draftOf(deps, gap);
   if (draft === null && gap.changes.length > 0) return no("its draft was deleted by hand");
@@ -85,7 +91,8 @@ async function planOwnGap(deps: GapDeps, gap: GapView): Promise<Plan> {
     return { ok: true, steps: [], concerns: [], belongsTo: null };
   const text = await textFor(deps, gap, draft, active ? "active" : "draft");
   if (typeof text !== "string") return text;
-  return planGap(deps, gap, { reach: active ? "me" : "draft", actor: "knack", text });
+  const planned = await planGap(deps, gap, { reach: active ? "me" : "draft", actor: "knack", text });
+  return active && planned.ok ? withRoom(planned, roomFor, gap.project) : planned;
 }
 
 /** The sessions that a draft can show. */

@@ -1,26 +1,13 @@
 import type { Kept } from "../core/change.ts";
 import { type Judged, verdictsOf } from "../core/credit.ts";
-import { diffOf } from "../core/diff.ts";
 import type { Item } from "../core/item.ts";
 import { policy as defaults } from "../core/policy.ts";
-import { parse, render, skillFile } from "../core/skill.ts";
+import { demotionSteps, pinnedPlaces } from "./archive.ts";
 import { creditEntries, namingOf } from "./credit.ts";
+import { type AsksRoom, withRoom } from "./curate.ts";
 import { perform } from "./keep.ts";
 import { planAccept } from "./plan.ts";
-import {
-  changeOf,
-  freeName,
-  type History,
-  historyOf,
-  isTakingBack,
-  latestOf,
-  no,
-  type Plan,
-  type PublishDeps,
-  packageOf,
-  removal,
-  textOfPackage,
-} from "./step.ts";
+import { type History, historyOf, isTakingBack, latestOf, no, type Plan, type PublishDeps } from "./step.ts";
 
 /** A skill that moved by what it was worth in use. */
 export interface Moved {
@@ -32,6 +19,8 @@ export interface Moved {
 
 export interface ProbationOptions {
   readonly items: readonly Item[];
+  /** Whether there is room for one more skill, and what would go for it. */
+  readonly roomFor: AsksRoom;
   /** Why nothing is done for a project, if there is a reason. */
   readonly refuses?: (root: string | null, id: string) => Promise<string | null>;
 }
@@ -51,7 +40,10 @@ export async function probation(deps: PublishDeps, options: ProbationOptions): P
     if (move === null) continue;
     const done = await perform(
       deps,
-      () => (move.to === "live" ? planAccept(deps, kept, "me") : planDemotion(deps, kept)),
+      () =>
+        move.to === "live"
+          ? planPromotion(deps, kept, options)
+          : planDemotion(deps, kept, `harmful: ${move.because}`),
       "knack",
       () => [],
     );
@@ -82,8 +74,10 @@ async function onProbation(
   const { learning, projects } = deps.store;
   const history = await historyOf(deps.store);
   const roots = new Map((await projects.list()).map(({ id, root }) => [id, root]));
+  const pinned = await pinnedPlaces(deps.store, history.kept);
   const found: { kept: Kept; since: number }[] = [];
   for (const kept of history.kept) {
+    if (pinned.has(kept.path)) continue;
     if (kept.kind !== "skill" || kept.proposal || latestOf(history, kept.instinct).some(isTakingBack))
       continue;
     // What was made of a gap, or joined with something else, has a life of its own.
@@ -108,31 +102,20 @@ function placedAt({ changes }: History, { path }: Kept): number {
 }
 
 /** What making a live skill a draft again would do: it is taken out of the agents' folders, and its text waits with Knack. */
-async function planDemotion(deps: PublishDeps, kept: Kept): Promise<Plan> {
-  const [drafts] = deps.places.skills("draft", null, []) ?? [];
-  const found = await deps.library.read(kept.path);
-  if (!drafts || !found) return no(`${kept.name} is gone`);
-  const listing = await deps.library.list(drafts);
-  if (listing.found === "unreadable") return no(`${drafts.folder} cannot be read: ${listing.message}`);
-  const taken = new Set(
-    listing.found === "skills" ? [...listing.skills, ...listing.broken].map(({ name }) => name) : [],
-  );
-  const text = textOfPackage(found.files);
-  const { skill } = parse(text);
-  if (skill === null) return no(`${kept.name} is no valid skill`);
-  const history = await historyOf(deps.store);
-  const name = freeName(kept.name, (one) => taken.has(one));
-  const draft = render({ ...skill, name, metadata: { ...skill.metadata, quality: "draft" } });
-  const files = found.files.map((file) => (file.path === skillFile ? (packageOf(draft)[0] ?? file) : file));
-  const { folder, root } = drafts;
-  const { kind, instinct } = kept;
-  const artifact = { kind, name, path: `${folder}/${name}`, root, reach: "draft" as const, instinct };
-  const change = changeOf(artifact, null, deps.versions.hashOf(files), "create", history);
-  const step = { change, files, diff: diffOf(`${name}/${skillFile}`, null, draft) };
-  return {
-    ok: true,
-    steps: [removal(kept, found.hash, history, text), step],
-    concerns: [],
-    belongsTo: null,
-  };
+async function planDemotion(deps: PublishDeps, kept: Kept, because: string): Promise<Plan> {
+  const steps = await demotionSteps(deps, [kept], because, await historyOf(deps.store));
+  return steps
+    ? { ok: true, steps, concerns: [], belongsTo: null }
+    : no(`${kept.name} was changed meanwhile`);
+}
+
+/** What letting a draft go live would do; where there is no room, something that nobody would miss goes for it. */
+async function planPromotion(deps: PublishDeps, kept: Kept, { roomFor }: ProbationOptions): Promise<Plan> {
+  const planned = await planAccept(deps, kept, "me");
+  return planned.ok ? withRoom(planned, roomFor, await realmOf(deps, kept)) : planned;
+}
+
+async function realmOf({ store }: PublishDeps, { instinct: id }: Kept): Promise<string> {
+  const [instinct] = await store.learning.instincts.get([id]);
+  return instinct?.scope === "user" ? "user" : (instinct?.project ?? "user");
 }
