@@ -25,13 +25,16 @@ export async function absorb({ learning, ledger }: Store, entries: readonly Ledg
   if (touched.size > 0) await refold(learning, touched, ratings);
 }
 
-/** The lessons that learned skills were made of, by the ids that the skills go by in the library. */
+/**
+ * The lessons that learned skills were first made of, by the ids that the skills go by in the library: what is put into
+ * one later must not change what was said of it before.
+ */
 async function makersOf({ changes, findings }: Learning): Promise<ReadonlyMap<string, string>> {
   const skills = (await changes.list()).flatMap(({ change }) => (change.kind === "skill" ? change : []));
   const sources = await findings.get([...new Set(skills.map(({ instinct }) => instinct))]);
   const projects = new Map(sources.map(({ id, project }) => [id, project]));
   return new Map(
-    skills.flatMap(({ name, instinct }) =>
+    skills.reverse().flatMap(({ name, instinct }) =>
       [projects.get(instinct), "user"].flatMap((realm) =>
         realm === undefined ? [] : [[itemId(realm, "skill", name), instinct] as const],
       ),

@@ -14,10 +14,8 @@ async function harbor(project: string): Promise<void> {
   for (const month of ["may", "june", "july"])
     writeFileSync(join(project, "tides", `${month}.csv`), "day,high,low\n1,4.1,0.6\n");
   mkdirSync(join(project, "scripts"));
-  writeFileSync(
-    join(project, "scripts", "tides.mjs"),
-    'console.log(process.argv.includes("--check") ? "all days are there" : "1 day");\n',
-  );
+  for (const name of ["tides", "chart"])
+    writeFileSync(join(project, "scripts", `${name}.mjs`), 'console.log("done");\n');
 }
 
 function skill(folder: string, name: string, description: string, body: string): void {
@@ -31,7 +29,7 @@ const tideReport = (month: string): readonly Turn[] => [
   [says("I look at what is there."), bash("ls tides")],
   [says("The report."), bash(`node scripts/tides.mjs --month ${month}`)],
   [bash("cat scripts/tides.mjs")],
-  [says("Is it complete?"), bash(`node scripts/tides.mjs --check --month ${month}`)],
+  [says("And the chart."), bash(`node scripts/chart.mjs --from tides/${month}.csv`)],
   [bash("ls tides")],
   [says(`The tide report of ${month} is complete.`)],
 ];
@@ -104,7 +102,7 @@ describe("the library, live in Claude Code", () => {
     const { gaps } = JSON.parse((await run("gaps", "list", "--json")).stdout);
     expect(gaps).toEqual([expect.objectContaining({ status: "draft", because: null })]);
     const [draft] = gaps[0].skills;
-    expect(readFileSync(draft.path, "utf8")).toContain("node scripts/tides.mjs");
+    expect(readFileSync(join(draft.path, "SKILL.md"), "utf8")).toContain("node scripts/tides.mjs");
 
     // The third session is offered it.
     const third = await prompt("I need you to generate the tide report for July");
