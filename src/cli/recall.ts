@@ -32,6 +32,8 @@ export const recall = defineVerb({
   run: async ({ args, env }) => {
     const asked = args.error ? await askedOfError(args, args._) : askedOfText(args, args._);
     return withKnack(env, {}, async (knack) => {
+      // A skill that was written a minute ago is there for who asks.
+      if (asked.text !== null) await knack.stock();
       const started = performance.now();
       const matches = await knack.recall(asked.question);
       const found = asked.text === null ? [] : await knack.find(asked.text);
