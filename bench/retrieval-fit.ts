@@ -1,10 +1,12 @@
 import { policy } from "../src/core/policy.ts";
 import { type Gate, type GateSigns, gateSigns } from "../src/core/search/decide.ts";
+import type { Query } from "../src/core/search/query.ts";
 import { type Ranked, type Signs, scoreOf, type Weights } from "../src/core/search/rank.ts";
 
 /** One query in one library, with what was found and what would have been right. */
 export interface Sample {
   readonly family: string;
+  readonly query: Query;
   readonly size: number;
   readonly found: readonly Ranked[];
   readonly gold: ReadonlySet<string>;

@@ -6,7 +6,7 @@ import { parseArgs } from "node:util";
 import { policy } from "../src/core/policy.ts";
 import { decide, type Gate, gateSigns, probabilityOf } from "../src/core/search/decide.ts";
 import type { Index } from "../src/core/search/entry.ts";
-import { queryOf } from "../src/core/search/query.ts";
+import { type Query, queryOf } from "../src/core/search/query.ts";
 import { type Ranked, rank, type Weights } from "../src/core/search/rank.ts";
 import {
   type Asked,
@@ -79,6 +79,7 @@ function index(entries: Parameters<typeof indexed>[0]): Index {
 /** A query, what was found, and how long that took. */
 interface Found {
   readonly asked: Asked;
+  readonly query: Query;
   readonly found: readonly Ranked[];
   readonly size: number;
   readonly took: number;
@@ -89,17 +90,18 @@ function search(size: number, index: Index, queries: readonly Asked[]): Found[] 
   for (const { query } of queries.slice(0, 100)) rank(index, queryOf(query));
   return queries.map((asked) => {
     const started = performance.now();
-    const found = rank(index, queryOf(asked.query));
-    decide(found, { size });
-    return { asked, found, size, took: performance.now() - started };
+    const query = queryOf(asked.query);
+    const found = rank(index, query);
+    decide(found, query, { size });
+    return { asked, query, found, size, took: performance.now() - started };
   });
 }
 
 function writeResults(all: readonly Found[], fitOf: (family: string) => Fit, out: string): void {
-  const lines = all.map(({ asked, found, size, took }) => {
+  const lines = all.map(({ asked, query, found, size, took }) => {
     const { weights, gate } = fitOf(asked.family);
     const order = ranked(found, weights);
-    const { load } = decide(order, { size, gate });
+    const { load } = decide(order, query, { size, gate });
     return JSON.stringify({
       query_id: asked.id,
       ranked: scored(order, size, gate),
@@ -147,11 +149,15 @@ function searchAll(folder: string): {
 }
 
 /** What a query teaches: the benchmark's own rules of what is judged. */
-function samplesOf({ asked, found, size }: Found, library: Library, families: Map<string, string>): Sample[] {
+function samplesOf(
+  { asked, query, found, size }: Found,
+  library: Library,
+  families: Map<string, string>,
+): Sample[] {
   const isThere = (id: string) => library.ids?.has(id) ?? true;
   const gold = new Set(asked.gold.filter(isThere));
   const unwanted = new Set(asked.unwanted.filter(isThere));
-  const sample = { family: asked.family, size, found, gold, unwanted };
+  const sample = { family: asked.family, query, size, found, gold, unwanted };
   if (gold.size > 0) {
     const answered: Sample = { ...sample, kind: "answered" };
     if (!library.hides) return [answered];
@@ -305,10 +311,10 @@ function offersOf(
 ): string {
   const sizes = new Map([...found].map(([name, answers]) => [answers[0]?.size ?? 0, name]));
   const counts = new Map<string, { all: number; said: number; right: number }>();
-  for (const { family, size, found: list, gold, kind } of samples) {
+  for (const { family, query, size, found: list, gold, kind } of samples) {
     if (kind === "unwanted") continue;
     const { weights, gate } = fitOf(family);
-    const { load, offers } = decide(ranked(list, weights), { size, gate });
+    const { load, offers } = decide(ranked(list, weights), query, { size, gate });
     const said = load ? [load, ...offers] : offers;
     const key = `${sizes.get(size)}, ${kind}`;
     const count = counts.get(key) ?? { all: 0, said: 0, right: 0 };

@@ -276,14 +276,17 @@ export const policy = {
     /** After so many terms one counts half as much as the first; and what any counts at least. */
     laterBy: 25,
     laterLeast: 0.4,
-    /** What saying a term once more adds. */
+    /** What saying a term once more adds, and how often that counts. */
     again: 0.25,
+    agains: 2,
     /** What other words for a term count, English words for one in another script, and where somebody asks. */
     alias: 0.15,
     translated: 0.5,
     context: 0.15,
     /** Terms of a query that are looked up, those that say most. */
     terms: 60,
+    /** Words that none has to which shares of a shorter prompt are taken: who says little asks little. */
+    leastTerms: 2.5,
     /** The power of how rare a term is: below 1, a rare word that stands there by chance does not outvote the rest. */
     rarity: 0.75,
     /** Occurrences, weighted by field, at which a term counts half of what it can. */
@@ -310,32 +313,32 @@ export const policy = {
     phraseShare: 0.6,
     /**
      * What each sign adds to the score: fitted to queries with known answers, held near the first of them, so that no
-     * sign can turn the order around.
+     * sign can turn the order around. Likeness is not fitted: it counts where somebody brings an embedder.
      */
     weights: {
       base: 2.2,
-      covered: 1.9,
-      told: 1.6,
+      covered: 2,
+      told: 1.5,
       body: 1.7,
-      opening: 1.9,
+      opening: 2.5,
       named: 1.2,
       quoted: 4,
-      pointed: 3.8,
+      pointed: 3.6,
       rarest: 0.3,
       unfit: 0,
-      likeness: 0,
+      likeness: 2,
     },
     /** What each sign adds to the log-odds that a match is right: fitted to libraries of 200 and of 2,000 skills. */
     gate: {
-      always: -3.7,
-      base: 0.47,
-      covered: 2.6,
-      named: 1.05,
-      quoted: 3.5,
-      baseLead: 2.15,
-      coveredLead: 3.25,
-      namedLead: 0.33,
-      crowd: -0.66,
+      always: -3.66,
+      base: 0.43,
+      covered: 2.8,
+      named: 1.1,
+      quoted: 3.6,
+      baseLead: 2.17,
+      coveredLead: 3.2,
+      namedLead: 0.34,
+      crowd: -0.65,
     },
     /** Entries from which a library is a crowd, where what fits well is more often one of several. */
     crowd: 2_000,
@@ -343,11 +346,13 @@ export const policy = {
     loadFrom: 0.68,
     loadSize: 200,
     loadCare: 0.06,
+    /** Words of a prompt that it must have: one may be met by chance. */
+    loadWords: 2,
     /** Entries above which a skill is loaded only if it was of use before, and in how many sessions. */
     loadUpTo: 3_000,
     provenUses: 2,
     /** Probability from which a match is offered, and how many are. */
-    offerFrom: 0.3,
+    offerFrom: 0.35,
     offers: 3,
     /** Words that say why something matched. */
     reasons: 4,

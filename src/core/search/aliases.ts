@@ -1,4 +1,5 @@
 import { simplified } from "./han.ts";
+import { tokensOf } from "./tokens.ts";
 
 /**
  * Terms that mean about the same as a term: what people call a thing is not always what a skill calls it.
@@ -6,18 +7,24 @@ import { simplified } from "./han.ts";
  */
 export function aliasesOf(term: string): string[] {
   const found = new Set<string>();
-  for (let at = groups.indexOf(` ${term} `); at >= 0; at = groups.indexOf(` ${term} `, at + 1)) {
-    const line = groups.slice(groups.lastIndexOf("\n", at) + 1, groups.indexOf("\n", at));
-    for (const other of line.trim().split(" ")) found.add(other);
-  }
-  for (let at = abroad.indexOf(` ${term} `); at >= 0; at = abroad.indexOf(` ${term} `, at + 1)) {
-    // What stands right of the sign is English, and is not translated back.
-    const line = abroad.slice(abroad.lastIndexOf("\n", at) + 1, abroad.indexOf("\n", at));
-    const [left = "", right = ""] = line.split("=");
-    if (left.includes(` ${term} `)) for (const other of right.trim().split(" ")) found.add(other);
+  // The tables have words as people write them, of which a term may have lost its plural.
+  for (const word of [term, `${term}s`]) {
+    for (const line of linesWith(groups, word)) for (const other of tokensOf(line)) found.add(other);
+    for (const line of linesWith(abroad, word)) {
+      const [left = "", right = ""] = line.split("=");
+      // What stands right of the sign is English, and is not translated back.
+      if (left.includes(` ${word} `)) for (const other of tokensOf(right)) found.add(other);
+    }
   }
   found.delete(term);
   return [...found];
+}
+
+function linesWith(table: string, word: string): string[] {
+  const lines: string[] = [];
+  for (let at = table.indexOf(` ${word} `); at >= 0; at = table.indexOf(` ${word} `, at + 1))
+    lines.push(table.slice(table.lastIndexOf("\n", at) + 1, table.indexOf("\n", at)));
+  return lines;
 }
 
 /** A word of a script without spaces, and English terms for it. */
@@ -55,7 +62,7 @@ function readGlossary(): { terms: Map<string, string[]>; longest: number } {
   return { terms, longest };
 }
 
-/** One group a line, in the terms of the tokenizer. */
+/** One group a line. */
 const groups = `
  go golang 
  k8s kubernetes 
@@ -66,7 +73,7 @@ const groups = `
  rs rust 
  c# csharp dotnet net 
  cpp c++ 
- postgre postgresql postgres psql 
+ postgresql postgres psql 
  db database 
  repo repository 
  pr pullrequest 
@@ -106,7 +113,7 @@ const groups = `
  iac terraform 
  log logging 
  monitoring observability alert 
- metric kpi analytic 
+ metrics kpi analytics 
  trace tracing 
  queue message messaging 
  ui interface frontend 
@@ -224,7 +231,7 @@ const groups = `
  shadcn radix 
  django flask fastapi 
  laravel php 
- rail ruby 
+ rails ruby 
  spring java 
  kotlin android 
  swift swiftui ios 
@@ -237,8 +244,8 @@ const groups = `
  robot robotic 
  rpa automation 
  math formula equation 
- statistic statistical 
- forecast prediction timeserie 
+ statistics statistical 
+ forecast prediction timeseries 
  experiment abtest ab 
  survey questionnaire 
  persona audience 

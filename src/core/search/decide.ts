@@ -1,5 +1,6 @@
 import { policy } from "../policy.ts";
 import { fields } from "./entry.ts";
+import type { Query } from "./query.ts";
 import type { Hit, Ranked, Signs } from "./rank.ts";
 
 /** A ranked entry with how likely it is right, and why in words. */
@@ -39,20 +40,30 @@ export interface DecideOptions {
 /** Loads the best match where it is likely enough to be right, offers what may be, and is silent about the rest. */
 export function decide(
   ranked: readonly Ranked[],
+  query: Query,
   { size, gate = policy.search.gate }: DecideOptions,
 ): Decision {
   const { offerFrom, offers } = policy.search;
   const likely = ranked
     .slice(0, offers + 1)
-    .map((found, at) => matchOf(found, probabilityOf(gateSigns(ranked, at, size), gate)))
-    .filter(({ probability }) => probability >= offerFrom);
+    .map((found, at): Match => {
+      const probability = probabilityOf(gateSigns(ranked, at, size), gate);
+      return { ...found, probability, because: reasonFor(found, query) };
+    })
+    .filter((match) => match.probability >= offerFrom && saysEnough(match));
   const load = likely.find((match) => match.card.load === "always") ?? loadable(likely[0], ranked, size);
   return { load, offers: likely.filter((match) => match !== load).slice(0, offers) };
 }
 
+/** A single word is met by chance, unless it is what the skill is called. */
+function saysEnough({ words }: Ranked): boolean {
+  return words.length >= policy.search.loadWords || words.some(({ field }) => fields[field] === "name");
+}
+
 function loadable(match: Match | undefined, ranked: readonly Ranked[], size: number): Match | null {
   if (!match || match.entry !== ranked[0]?.entry || match.card.load === "never") return null;
-  const { loadFrom, loadSize, loadCare, loadUpTo, provenUses } = policy.search;
+  const { loadFrom, loadSize, loadCare, loadUpTo, loadWords, provenUses } = policy.search;
+  if (match.words.length < loadWords) return null;
   if (size > loadUpTo && match.card.uses < provenUses) return null;
   const care = loadCare * Math.max(0, Math.log10(size / loadSize));
   return match.probability >= loadFrom + care ? match : null;
@@ -83,19 +94,22 @@ export function probabilityOf(signs: GateSigns, gate: Gate): number {
   return 1 / (1 + Math.exp(-odds));
 }
 
-function matchOf(found: Ranked, probability: number): Match {
-  return { ...found, probability, because: reasonFor(found) };
-}
-
 /** Why it matched, as a person would say it. */
-function reasonFor({ words, signs }: Ranked): string {
+function reasonFor({ words }: Ranked, { text }: Query): string {
+  const share = words.reduce((sum, { mass }) => sum + mass, 0);
   const places = new Map<number, string[]>();
   for (const { term, field } of joined(words).slice(0, policy.search.reasons))
-    places.set(field, [...(places.get(field) ?? []), `"${term}"`]);
+    places.set(field, [...(places.get(field) ?? []), `"${asWritten(term, text)}"`]);
   const where = [...places]
     .sort(([a], [b]) => a - b)
     .map(([field, terms]) => `${terms.join(", ")} in its ${inWords(field)}`);
-  return [...where, `covers ${Math.round(signs.covered * 100)} % of what you asked`].join("; ");
+  return [...where, `covers ${Math.round(share * 100)} % of what you asked`].join("; ");
+}
+
+/** Terms have lost their plural; a reader looks for the word that was typed. */
+function asWritten(term: string, text: string): string {
+  const at = text.toLowerCase().indexOf(`${term}s`);
+  return at < 0 || text.toLowerCase().includes(`${term} `) ? term : text.slice(at, at + term.length + 1);
 }
 
 function inWords(field: number): string {

@@ -4,6 +4,8 @@ import { tokensOf } from "./tokens.ts";
 
 /** What is looked for: terms with how much each says of what is asked. */
 export interface Query {
+  /** As much of the prompt as was read. */
+  readonly text: string;
   /** The prompt's own terms, each once, in the order they are met. */
   readonly asked: readonly Weighted[];
   /** Other words for them, and what is known of where they are asked: evidence, but not part of what is asked. */
@@ -22,17 +24,22 @@ export function queryOf(
   { search }: Policy = defaults,
 ): Query {
   const text = capped(prompt, search);
-  const weights = new Map<string, number>();
+  const said = new Map<string, { most: number; times: number }>();
   let met = 0;
   for (const { words, weight } of piecesOf(text, search))
     for (const token of tokensOf(words)) {
       // What is asked comes first more often than not.
       const early = Math.max(search.laterLeast, 1 / (1 + met / search.laterBy));
-      add(weights, token, weight * early, search.again);
+      const known = said.get(token);
+      said.set(token, { most: Math.max(known?.most ?? 0, weight * early), times: (known?.times ?? 0) + 1 });
       met++;
     }
-  const asked = Array.from(weights, ([term, weight]) => ({ term, weight }));
-  return { asked, implied: impliedBy(text, asked, context, search) };
+  // What is said twice counts a little more than what is said once.
+  const asked = Array.from(said, ([term, { most, times }]) => ({
+    term,
+    weight: most * (1 + search.again * Math.min(times - 1, search.agains)),
+  }));
+  return { text, asked, implied: impliedBy(text, asked, context, search) };
 }
 
 type Numbers = Policy["search"];
@@ -42,12 +49,6 @@ function capped(prompt: string, { promptChars }: Numbers): string {
   if (prompt.length <= promptChars) return prompt;
   const head = Math.round((promptChars * 2) / 3);
   return `${prompt.slice(0, head)}\n${prompt.slice(head - promptChars)}`;
-}
-
-/** A term said twice says a little more than one said once. */
-function add(weights: Map<string, number>, term: string, weight: number, again: number): void {
-  const known = weights.get(term);
-  weights.set(term, known === undefined ? weight : Math.max(known, weight) + again * Math.min(known, weight));
 }
 
 interface Piece {

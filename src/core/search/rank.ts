@@ -80,7 +80,7 @@ export function rank(
   const candidates = best(bases, policy.search.candidates, index, realms);
   const cards = candidates.map((entry) => index.card(entry));
   const alike = likeness?.(cards) ?? [];
-  const read = signsOf(sought, candidates, cards, policy);
+  const read = signsOf(sought, candidates, cards, rarity(index, null) ** policy.search.rarity, policy);
   return read
     .map(({ signs, words }, at): Ranked => {
       const all = {

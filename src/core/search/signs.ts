@@ -6,11 +6,12 @@ import { tokensOf } from "./tokens.ts";
 
 type Read = { signs: Omit<Signs, "base" | "likeness">; words: Hit[] };
 
-/** What speaks for each candidate beside the sum of its words; the best come first. */
+/** What speaks for each candidate beside the sum of its words, the best first; `unseen` is the value of a word that none has. */
 export function signsOf(
   sought: readonly Sought[],
   candidates: readonly number[],
   cards: readonly Card[],
+  unseen: number,
   { search }: Policy,
 ): Read[] {
   const asked = new Map<string, number>();
@@ -22,7 +23,8 @@ export function signsOf(
     mass += value;
     rarest = Math.max(rarest, value);
   }
-  const whole = Math.max(mass, Number.MIN_VALUE);
+  // A word or two say little, even where all of them are found.
+  const whole = Math.max(mass, search.leastTerms * unseen);
   // Reading descriptions is most of the work, and of those far behind it changes nothing.
   const described = cards.slice(0, search.described).map((card) => describe(card, search));
   const pointed = pointers(described, asked);
@@ -42,7 +44,7 @@ export function signsOf(
         rarest: rarest === 0 ? 0 : hits.rarest / rarest,
         unfit: Math.min(1, hits.unfit / whole),
       },
-      words: hits.words.map((hit) => ({ ...hit, mass: hit.mass / whole })),
+      words: hits.words.map((hit) => ({ ...hit, mass: hit.mass / mass })),
     };
   });
 }
@@ -119,7 +121,7 @@ function clausesSending(text: string): string[] {
   return text.split(clauseEnd).filter((clause) => sendsElsewhere.test(clause));
 }
 
-const clauseEnd = /(?<=[.!?;])\s+|(?<=[。！？；])|\n+|,\s(?=for |see )/;
+const clauseEnd = /(?<=[.!?;])\s+|(?<=[。！？；])|\n+|,\s(?=for )/;
 const sentenceEnd = /(?<=[.!?])\s|(?<=[。！？])|\n/;
 const quotation = /"[^"\n]{3,80}"|“[^”\n]{2,80}”|「[^」\n]{2,60}」|(?<!\w)'[^'\n]{3,80}'(?!\w)/g;
 const sendsElsewhere =
@@ -158,7 +160,7 @@ function pointers(described: readonly Described[], asked: ReadonlyMap<string, nu
     for (const clause of from.clauses) {
       let mass = -1;
       for (const [at, to] of described.entries()) {
-        if (to === from || !names(clause, to.written, from.written)) continue;
+        if (!clause.includes(to.written) || !names(clause, to.written, from.written)) continue;
         if (mass < 0) mass = massOf(new Set(tokensOf(clause)), asked);
         pointed[at] = Math.max(pointed[at] as number, mass - massOf(new Set(to.name), asked));
       }
@@ -170,7 +172,6 @@ function pointers(described: readonly Described[], asked: ReadonlyMap<string, nu
 function names(clause: string, name: string, own: string): boolean {
   if (name.length < 3 || own.includes(name)) return false;
   const at = clause.indexOf(name);
-  if (at < 0) return false;
   const before = clause[at - 1] ?? " ";
   const after = clause[at + name.length] ?? " ";
   if (/[\w-]/.test(before) || /[\w-]/.test(after)) return false;

@@ -63,9 +63,10 @@ export function clausesOf(text: string): { fit: string; unfit: string } {
 }
 
 const sentenceEnd = /(?<=[.!?;])\s+|(?<=[。！？；])|\n+/;
-const mayRefuse = /\bnot\b|n't|never|avoid|skip|instead|不|ない|ません|않/i;
+const mayRefuse =
+  /\bnot\b|n't|never|avoid|skip|instead|\bfor\b.*\b(?:use|see|prefer)\b|不|勿|ない|ません|対象外|않|아닌/i;
 const refuses =
-  /\b(?:do not|don't|does not|doesn't|should not|must not|never|not|avoid) (?:\w+ ){0,2}?(?:use|using|trigger|triggering|activate|invoke|apply|load|suited|suitable|intended|meant|for|when|cover|handle)\b|\bskip (?:this|for|when|if)\b|\b(?:is|are) not for\b|\bfor [^.;]{3,80}?,? (?:use|see|prefer) [\w/-]+|\buse [\w/-]+ instead|不适用|不適用|不用于|不用於|不要用|不要使用|请勿|請勿|ではない|ではなく|使わない|使用しない|対象外|아닌|않/i;
+  /\b(?:do not|don't|does not|doesn't|should not|must not|never|not|avoid) (?:\w+ ){0,2}?(?:use|using|trigger|triggering|activate|invoke|apply|load|suited|suitable|intended|meant|for|when|cover|handle)\b|\bskip (?:this|for|when|if)\b|\b(?:is|are) not for\b|\bfor [^.;]{3,80}?,? (?:use|see|prefer) [`"'*/]*\w+-[\w-]+|\buse [\w/-]+ instead|不适用|不適用|不用于|不用於|不要用|不要使用|请勿|請勿|ではない|ではなく|使わない|使用しない|対象外|아닌|않/i;
 
 /** A body in parts: headings, the sections that say when it is of use and when not, and the rest. */
 function partsOf(body: string): { headings: string; when: string; unfit: string; rest: string } {

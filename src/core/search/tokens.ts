@@ -99,12 +99,12 @@ function keep(word: string, tokens: string[]): void {
   tokens.push(singular(word));
 }
 
-/** `queries` and `query` are one term; `status` and `class` are not plurals. */
+/** `queries` and `query` are one term; `status`, `class` and `nextjs` are not plurals. */
 function singular(word: string): string {
   const last = word.length - 1;
   if (last < 3 || word.charCodeAt(last) !== 115) return word;
   const before = word[last - 1] as string;
-  if ("sui".includes(before) || before < "a" || before > "z") return word;
+  if ("suij".includes(before) || before < "a" || before > "z") return word;
   return last > 3 && word.endsWith("ies") ? `${word.slice(0, -3)}y` : word.slice(0, last);
 }
 

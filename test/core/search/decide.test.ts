@@ -1,0 +1,93 @@
+import { describe, expect, it, test } from "vitest";
+import { policy } from "../../../src/core/policy.ts";
+import { decide } from "../../../src/core/search/decide.ts";
+import type { Index } from "../../../src/core/search/entry.ts";
+import { queryOf } from "../../../src/core/search/query.ts";
+import { rank } from "../../../src/core/search/rank.ts";
+import { libraryOf, others, skill } from "./helpers.ts";
+
+const description = "Migrate Postgres tables without downtime, with a plan to roll back.";
+const prompt = "migrate our postgres tables without downtime";
+const migration = (more = {}) => skill("postgres-migration", description, more);
+
+const decided = (library: Index, text: string, size = library.size) => {
+  const query = queryOf(text);
+  return decide(rank(library, query), query, { size });
+};
+
+describe("what was found", () => {
+  test("is loaded where it clearly fits", () => {
+    const { load, offers } = decided(libraryOf(...others, migration()), prompt);
+    expect(load?.card.id).toBe("postgres-migration");
+    expect(load?.probability).toBeGreaterThanOrEqual(policy.search.loadFrom);
+    expect(offers).toEqual([]);
+  });
+
+  it.each(["what is the capital of France?", "thanks, that looks good", "继续", "report"])(
+    "is not loaded for a prompt that fits nothing: %s",
+    (text) => expect(decided(libraryOf(...others, migration()), text).load).toBeNull(),
+  );
+
+  test("is nothing where nothing is found", () => {
+    expect(decided(libraryOf(...others), "zeppelin")).toEqual({ load: null, offers: [] });
+    expect(decided(libraryOf(), "zeppelin")).toEqual({ load: null, offers: [] });
+  });
+
+  test("is offered, not loaded, where two fit as well", () => {
+    const library = libraryOf(...others, migration(), skill("postgres-migrations", description));
+    const { load, offers } = decided(library, prompt);
+    expect(load).toBeNull();
+    expect(offers.map(({ card }) => card.id).sort()).toEqual(["postgres-migration", "postgres-migrations"]);
+  });
+
+  test("is never loaded against a person's word", () => {
+    const { load, offers } = decided(libraryOf(...others, migration({ load: "never" })), prompt);
+    expect(load).toBeNull();
+    expect(offers.map(({ card }) => card.id)).toEqual(["postgres-migration"]);
+  });
+
+  test("is always loaded on a person's word where it would be offered", () => {
+    const twins = (load: "always" | "fit") =>
+      libraryOf(...others, migration({ load }), skill("postgres-migrations", description));
+    expect(decided(twins("fit"), prompt).load).toBeNull();
+    expect(decided(twins("always"), prompt).load?.card.id).toBe("postgres-migration");
+    expect(decided(twins("always"), "what is the capital of France?").load).toBeNull();
+  });
+
+  test("is offered of a large library, and loaded if it was of use before", () => {
+    const large = policy.search.loadUpTo + 1;
+    const of = (uses: number) => decided(libraryOf(...others, migration({ uses })), prompt, large);
+    expect(of(0).load).toBeNull();
+    expect(of(0).offers.map(({ card }) => card.id)).toEqual(["postgres-migration"]);
+    expect(of(policy.search.provenUses).load?.card.id).toBe("postgres-migration");
+  });
+
+  test("is judged less likely the larger the library", () => {
+    const at = (size: number) => {
+      const { load, offers } = decided(libraryOf(...others, migration()), prompt, size);
+      return (load ?? offers[0])?.probability ?? 0;
+    };
+    expect(at(20_000)).toBeLessThan(at(2_000));
+    expect(at(2_000)).toBe(at(200));
+  });
+
+  test("says why", () => {
+    const { load } = decided(libraryOf(...others, migration()), prompt);
+    expect(load?.because).toMatch(
+      /^"postgres".* in its name; .*"downtime".* in its description; covers 100 % of what you asked$/,
+    );
+  });
+
+  test("says why in the words of a script without spaces", () => {
+    const library = libraryOf(...others, skill("sql", "优化数据库查询"));
+    const { load, offers } = decided(library, "优化数据库查询");
+    expect((load ?? offers[0])?.because).toContain('"优化数据库查询" in its description');
+  });
+
+  test("is offered at most three times", () => {
+    const twins = Array.from({ length: 6 }, (_, n) => skill(`postgres-migration-${n}`, description));
+    expect(decided(libraryOf(...others, ...twins), prompt).offers.length).toBeLessThanOrEqual(
+      policy.search.offers,
+    );
+  });
+});

@@ -1,0 +1,44 @@
+import type { Card, Entry, Index } from "../../../src/core/search/entry.ts";
+import { type Indexed, indexOf } from "../../../src/core/search/memory-index.ts";
+import { queryOf } from "../../../src/core/search/query.ts";
+import { type RankOptions, rank } from "../../../src/core/search/rank.ts";
+
+/** A skill called by its id. */
+export function skill(
+  id: string,
+  description: string,
+  more: Partial<Entry & Omit<Indexed, "entry">> = {},
+): Indexed {
+  const { realm = "user", load = "fit" as Card["load"], uses = 0, ...entry } = more;
+  return {
+    entry: { id, name: id, description, when: "", tags: [], body: "", prompts: [], ...entry },
+    realm,
+    load,
+    uses,
+  };
+}
+
+export function libraryOf(...skills: Indexed[]): Index {
+  return indexOf(skills);
+}
+
+/** The ids that a prompt finds, best first. */
+export function found(
+  index: Index,
+  prompt: string,
+  options: RankOptions & { context?: string[] } = {},
+): string[] {
+  return rank(index, queryOf(prompt, options.context), options).map(({ card }) => card.id);
+}
+
+/** Skills about other things, so that common words are common. */
+export const others: readonly Indexed[] = [
+  skill("release-notes", "Write release notes from the commits since the last tag."),
+  skill("unit-tests", "Write unit tests for a module and run them."),
+  skill("docker-images", "Build small Docker images and push them to a registry."),
+  skill("css-layout", "Lay out pages with CSS grid and flexbox."),
+  skill("invoice-pdf", "Create a PDF invoice for a customer from a template."),
+  skill("api-client", "Generate a typed client for a REST API from its OpenAPI document."),
+  skill("weekly-report", "Create a weekly report of what the team did, for managers."),
+  skill("image-resize", "Resize and compress images for the web."),
+];
