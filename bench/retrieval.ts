@@ -22,7 +22,8 @@ import { fitGate, fitWeights, ranked, type Sample } from "./retrieval-fit.ts";
 
 const usage = `npm run bench:retrieval -- --skills FILE(.gz) --queries FILE [--ids FILE] --out FILE [--leave-out]
 npm run bench:retrieval                 the three libraries of KNACK_EVAL_DIR/retrieval-bench, as a table
-npm run bench:retrieval -- --fit        fits the numbers of the policy anew and prints them`;
+npm run bench:retrieval -- --fit        fits the numbers of the policy anew and prints them
+npm run bench:retrieval -- --use        what it brings when skills remember the prompts they were of use in`;
 
 /** Numbers to rank and to judge by. */
 interface Fit {
@@ -45,6 +46,7 @@ function main(): void {
     return;
   }
   if (options.fit) printFit();
+  else if (options.use) printUse();
   else printTables();
 }
 
@@ -58,6 +60,7 @@ function optionsGiven() {
         out: { type: "string" },
         "leave-out": { type: "boolean" },
         fit: { type: "boolean" },
+        use: { type: "boolean" },
       },
     }).values;
   } catch (error) {
@@ -226,6 +229,62 @@ function printTables(): void {
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
+}
+
+/** Every other query of a skill becomes a prompt that it was of use in; the queries between are asked. */
+function printUse(): void {
+  const folder = benchmarkFolder();
+  const { libraries } = readLibraries(join(folder, "libraries.json"));
+  const queries = readQueries(join(folder, "queries.dev.jsonl"));
+  const skills = readSkills(join(folder, "skills.jsonl.gz"));
+  console.log("| library | prompts remembered | queries | R@1 | R@5 | load precision | load recall |");
+  console.log("| --- | --- | --- | --- | --- | --- | --- |");
+  for (const [name, { ids }] of libraries) {
+    const entries = ids ? skills.filter(({ id }) => ids.has(id)) : skills;
+    const { prompts, asked } = alternate(queries, new Set(entries.map(({ id }) => id)));
+    for (const isUsed of [false, true]) {
+      const library = isUsed
+        ? entries.map((entry) => ({ ...entry, prompts: prompts.get(entry.id) ?? [] }))
+        : entries;
+      const figures = figuresOf(search(library.length, index(library), asked));
+      console.log(`| ${[name, isUsed ? "yes" : "no", asked.length, ...figures.map(share)].join(" | ")} |`);
+    }
+  }
+}
+
+/** Prompts that skills remember, and queries for skills that remember two or more. */
+function alternate(
+  queries: readonly Asked[],
+  isThere: ReadonlySet<string>,
+): { prompts: Map<string, string[]>; asked: Asked[] } {
+  const met = new Map<string, number>();
+  const prompts = new Map<string, string[]>();
+  const rest: Asked[] = [];
+  for (const query of queries) {
+    const gold = query.gold.filter((id) => isThere.has(id));
+    const [first] = gold;
+    if (first === undefined) continue;
+    const times = met.get(first) ?? 0;
+    met.set(first, times + 1);
+    if (times % 2 === 1) rest.push({ ...query, gold });
+    else for (const id of gold) prompts.set(id, [...(prompts.get(id) ?? []), query.query]);
+  }
+  const remembers = (id: string) => (prompts.get(id)?.length ?? 0) >= 2;
+  return { prompts, asked: rest.filter(({ gold }) => gold.some(remembers)) };
+}
+
+/** R@1, R@5, precision and recall of what is loaded. */
+function figuresOf(all: readonly Found[]): number[] {
+  let [first, five, loaded, right] = [0, 0, 0, 0];
+  for (const { asked, query, found, size } of all) {
+    const isGold = ({ card }: Ranked) => asked.gold.includes(card.id);
+    if (found[0] && isGold(found[0])) first++;
+    five += found.slice(0, 5).filter(isGold).length / Math.min(5, asked.gold.length);
+    const { load } = decide(found, query, { size });
+    if (load) loaded++;
+    if (load && isGold(load)) right++;
+  }
+  return [first / all.length, five / all.length, loaded === 0 ? 0 : right / loaded, right / all.length];
 }
 
 interface Ranking {

@@ -266,6 +266,14 @@ export const policy = {
     load: 0.75,
   },
   search: {
+    /** Characters of a body, and of a description, that are searched: what a long one says first is what it is about. */
+    bodyChars: 6_000,
+    toldChars: 4_000,
+    /** Characters of a term, above which it is a key or encoded data; of a number that says something; and parts of a
+     * compound, above which it is a path or a version. */
+    termChars: 40,
+    numberChars: 4,
+    compoundParts: 3,
     /** Characters of a prompt that are read: its beginning and its end. */
     promptChars: 6_000,
     /** Characters of a prompt in a script without spaces of which words are translated. */
@@ -301,8 +309,8 @@ export const policy = {
       unfit: { weight: 0, length: 0 },
       headings: { weight: 1, length: 0.2 },
       body: { weight: 0.5, length: 0.75 },
-      tags: { weight: 3, length: 0.3 },
-      prompts: { weight: 4, length: 0.3 },
+      tags: { weight: 3, length: 0.1 },
+      prompts: { weight: 4, length: 0.1 },
     },
     /** Entries of which it is looked up what speaks for them, and how many of their descriptions are read. */
     candidates: 50,

@@ -20,7 +20,7 @@ export interface Signs {
   readonly base: number;
   /** Share that it has anywhere. */
   readonly covered: number;
-  /** Share in its name, its description and what it says about when to use it. */
+  /** Share in its name, its description, what it says about when to use it, and prompts it was of use in. */
   readonly told: number;
   /** Share in its body. */
   readonly body: number;

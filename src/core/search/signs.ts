@@ -58,12 +58,12 @@ interface Hits {
   words: Hit[];
 }
 
-const [nameAt, descriptionAt, whenAt, unfitAt, bodyAt] = (
-  ["name", "description", "when", "unfit", "body"] as const
-).map((field) => fields.indexOf(field)) as [number, number, number, number, number];
+const unfitAt = fields.indexOf("unfit");
+const bodyAt = fields.indexOf("body");
 
-/** Where a field stands among those that say most. */
-const saying = fields.map((_, at) => at).filter((at) => at !== unfitAt);
+/** The fields that say what an entry is for, and all that speak for it; those that say most come first. */
+const telling = (["name", "description", "when", "prompts"] as const).map((field) => fields.indexOf(field));
+const speaking = fields.map((_, at) => at).filter((at) => at !== unfitAt);
 
 function hitsOf(sought: readonly Sought[], entry: number): Hits {
   const hits: Hits = { covered: 0, told: 0, body: 0, unfit: 0, rarest: 0, words: [] };
@@ -72,12 +72,12 @@ function hitsOf(sought: readonly Sought[], entry: number): Hits {
     if (!postings || at < 0) continue;
     const has = (field: number) => (postings.counts[at * fields.length + field] as number) > 0;
     if (has(unfitAt)) hits.unfit += value;
-    const field = saying.find(has);
+    const field = speaking.find(has);
     if (field === undefined) continue;
     hits.covered += value;
     if (isAsked) hits.words.push({ term, mass: value, field });
     if (has(bodyAt)) hits.body += value;
-    if (!has(nameAt) && !has(descriptionAt) && !has(whenAt)) continue;
+    if (!telling.some(has)) continue;
     hits.told += value;
     if (isAsked) hits.rarest = Math.max(hits.rarest, value);
   }

@@ -1,10 +1,11 @@
+import { policy } from "../policy.ts";
 import { type Entry, type FieldName, fields } from "./entry.ts";
 import { tokensOf } from "./tokens.ts";
 
 /** The texts of an entry, told apart by what they say about it. */
 export function textsOf(entry: Entry): Record<FieldName, string> {
-  const described = clausesOf(entry.description);
-  const told = clausesOf(entry.when);
+  const described = clausesOf(entry.description.slice(0, toldChars));
+  const told = clausesOf(entry.when.slice(0, toldChars));
   const { headings, when, unfit, rest } = partsOf(entry.body.slice(0, bodyChars));
   return {
     name: entry.name,
@@ -18,8 +19,7 @@ export function textsOf(entry: Entry): Record<FieldName, string> {
   };
 }
 
-/** Characters of a body that are searched: what a long one says first is what it is about. */
-const bodyChars = 6_000;
+const { bodyChars, toldChars } = policy.search;
 
 /** How often each term stands in each field, and how many terms each field has, in the order of `fields`. */
 export function termCounts(entry: Entry): { counts: Map<string, Uint8Array>; lengths: number[] } {

@@ -1,3 +1,4 @@
+import { policy } from "../policy.ts";
 import { simplified } from "./han.ts";
 
 /**
@@ -17,10 +18,7 @@ export function tokensOf(text: string): string[] {
   return tokens;
 }
 
-/** Terms longer than this are keys, hashes and encoded data. */
-const longest = 40;
-/** More parts than this make a path or a version, not a word. */
-const mostParts = 3;
+const { termChars, compoundParts, numberChars } = policy.search;
 
 type Kind = "letter" | "unspaced" | "mark" | "none";
 
@@ -56,13 +54,13 @@ function readCompound(text: string, start: number, tokens: string[]): number {
     const end = endOfWord(text, at);
     const word = folded(text.slice(at, end));
     parts++;
-    if (parts <= mostParts) joined += word;
+    if (parts <= compoundParts) joined += word;
     keep(word, tokens);
     at = end;
     if (!isJoiner(text.charCodeAt(at)) || at + 1 >= text.length || kindAt(text, at + 1) !== "letter") break;
     at++;
   }
-  if (parts > 1 && parts <= mostParts && !isNumber(joined)) keep(joined, tokens);
+  if (parts > 1 && parts <= compoundParts && !isNumber(joined)) keep(joined, tokens);
   return at;
 }
 
@@ -94,8 +92,8 @@ function isNumber(word: string): boolean {
 }
 
 function keep(word: string, tokens: string[]): void {
-  if (word === "" || word.length > longest || small.has(word)) return;
-  if (isNumber(word) && (word.length === 1 || word.length > 4)) return;
+  if (word === "" || word.length > termChars || small.has(word)) return;
+  if (isNumber(word) && (word.length === 1 || word.length > numberChars)) return;
   tokens.push(singular(word));
 }
 
