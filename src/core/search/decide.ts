@@ -97,13 +97,20 @@ export function probabilityOf(signs: GateSigns, gate: Gate): number {
 /** Why it matched, as a person would say it. */
 function reasonFor({ words }: Ranked, { text }: Query): string {
   const share = words.reduce((sum, { mass }) => sum + mass, 0);
+  const typed = text.toLowerCase();
+  // The whole of a compound is a term beside its parts, and means nothing to a reader.
+  const isTyped = ({ term }: Hit) => !isAscii(term) || typed.includes(term.slice(0, -1));
   const places = new Map<number, string[]>();
-  for (const { term, field } of joined(words).slice(0, policy.search.reasons))
+  for (const { term, field } of joined(words.filter(isTyped)).slice(0, policy.search.reasons))
     places.set(field, [...(places.get(field) ?? []), `"${asWritten(term, text)}"`]);
   const where = [...places]
     .sort(([a], [b]) => a - b)
     .map(([field, terms]) => `${terms.join(", ")} in its ${inWords(field)}`);
   return [...where, `covers ${Math.round(share * 100)} % of what you asked`].join("; ");
+}
+
+function isAscii(term: string): boolean {
+  return term.charCodeAt(0) < 0x80;
 }
 
 /** Terms have lost their plural; a reader looks for the word that was typed. */

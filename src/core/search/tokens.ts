@@ -4,7 +4,7 @@ import { simplified } from "./han.ts";
 /**
  * The terms of a text in order, the same for what is searched and for what is asked: words in lower case without
  * accents, one and many alike, the parts of a compound and the compound in one, and pairs of characters where no spaces part words.
- * Small change of English is left out. One pass over the characters: no text is slow.
+ * Small change of languages is left out. One pass over the characters: no text is slow.
  */
 export function tokensOf(text: string): string[] {
   const tokens: string[] = [];
@@ -125,7 +125,10 @@ function readUnspaced(text: string, start: number, tokens: string[]): number {
   for (; end < text.length && kindAt(text, end) === "unspaced"; end++) {
     const character = simplified(text[end] as string);
     // Two signs of Hiragana are grammar more often than a word.
-    if (before !== "" && !(isHiragana(before) && isHiragana(character))) tokens.push(before + character);
+    if (before !== "" && !(isHiragana(before) && isHiragana(character))) {
+      const pair = before + character;
+      if (!small.has(pair)) tokens.push(pair);
+    }
     before = character;
   }
   if (end === start + 1) tokens.push(before);
@@ -144,6 +147,11 @@ const small: ReadonlySet<string> = new Set(
     "isnt it its ive just lets like may me might more most much my need needs no nor not now of off on once one only or " +
     "other our ours out over own please same she should so some such than that thats the their them then there these they " +
     "theyre this those through to too until up upon us very want wants was we were weve what whats when where whether which " +
-    "while who whom why will with within without wont would you youre your yours"
+    "while who whom why will with within without wont would you youre your yours " +
+    // Of other languages only what is no word of software: where few texts are written in them, these would seem rare.
+    "al como con de del des du el en est esta este et la las le les lo los mas mi para por que se sur te un una une uma um y " +
+    "auf dem den der ein eine ist nicht und von zu " +
+    "帮我 我想 我要 我们 我的 你的 给我 请帮 一个 一下 这个 那个 这些 那些 可以 怎么 如何 什么 需要 没有 是否 进行 以及 或者 如果 " +
+    "해줘 주세 세요 합니 니다 하고 해서"
   ).split(" "),
 );
