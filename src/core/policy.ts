@@ -324,12 +324,12 @@ export const policy = {
      * sign can turn the order around. Likeness is not fitted: it counts where somebody brings an embedder.
      */
     weights: {
-      base: 2.2,
+      base: 2.3,
       covered: 2,
       told: 1.5,
-      body: 1.7,
-      opening: 2.5,
-      named: 1.2,
+      body: 1.65,
+      opening: 2.3,
+      named: 1.1,
       quoted: 4,
       pointed: 3.6,
       rarest: 0.3,
@@ -338,15 +338,15 @@ export const policy = {
     },
     /** What each sign adds to the log-odds that a match is right: fitted to libraries of 200 and of 2,000 skills. */
     gate: {
-      always: -3.66,
-      base: 0.43,
-      covered: 2.8,
-      named: 1.1,
-      quoted: 3.6,
-      baseLead: 2.17,
-      coveredLead: 3.2,
-      namedLead: 0.34,
-      crowd: -0.65,
+      always: -3.5,
+      base: 0.42,
+      covered: 2.7,
+      named: 0.95,
+      quoted: 3.25,
+      baseLead: 2.07,
+      coveredLead: 3.25,
+      namedLead: 0.48,
+      crowd: -0.63,
     },
     /** Entries from which a library is a crowd, where what fits well is more often one of several. */
     crowd: 2_000,

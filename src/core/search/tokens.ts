@@ -152,6 +152,7 @@ const small: ReadonlySet<string> = new Set(
     "al como con de del des du el en est esta este et la las le les lo los mas mi para por que se sur te un una une uma um y " +
     "auf dem den der ein eine ist nicht und von zu " +
     "帮我 我想 我要 我们 我的 你的 给我 请帮 一个 一下 这个 那个 这些 那些 可以 怎么 如何 什么 需要 没有 是否 进行 以及 或者 如果 " +
+    "帮忙 请问 请给 想要 为什 怎样 么样 因为 所以 但是 不能 不会 能够 已经 现在 然后 还是 就是 一些 这里 这种 时候 自己 " +
     "해줘 주세 세요 합니 니다 하고 해서"
   ).split(" "),
 );
