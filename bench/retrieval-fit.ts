@@ -16,7 +16,7 @@ export interface Sample {
   readonly kind: "answered" | "unanswered" | "unwanted";
 }
 
-/** Signs that the fit may use; that others speak of an entry it is not for is not enough to count against it. */
+/** Signs that are fitted; the others are set by hand. */
 const ranking = [
   "base",
   "covered",
@@ -67,7 +67,7 @@ export function fitWeights(samples: readonly Sample[]): Weights {
       slope[sign] = (slope[sign] as number) + holdRanking * (weight - (prior[sign] as number));
   });
   const raw = fitted.map((weight, sign) => weight / (scale.spread[sign] as number));
-  return { ...policy.search.weights, ...named(ranking, raw), unfit: 0 };
+  return { ...policy.search.weights, ...named(ranking, raw) };
 }
 
 function addListSlope(

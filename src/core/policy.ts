@@ -321,7 +321,8 @@ export const policy = {
     phraseShare: 0.6,
     /**
      * What each sign adds to the score: fitted to queries with known answers, held near the first of them, so that no
-     * sign can turn the order around. Likeness is not fitted: it counts where somebody brings an embedder.
+     * sign can turn the order around. Two are set by hand: what an entry says it is not for counts against it, though
+     * who refuses something is often near it; and likeness counts where somebody brings an embedder.
      */
     weights: {
       base: 2.3,
@@ -333,7 +334,7 @@ export const policy = {
       quoted: 4,
       pointed: 3.6,
       rarest: 0.3,
-      unfit: 0,
+      unfit: -1,
       likeness: 2,
     },
     /** What each sign adds to the log-odds that a match is right: fitted to libraries of 200 and of 2,000 skills. */

@@ -45,6 +45,15 @@ describe("ranking", () => {
     expect(refused?.signs.told ?? 0).toBe(0);
   });
 
+  test("counts what a skill is not for against it", () => {
+    const library = libraryOf(
+      ...others,
+      skill("a", "Lint code of a project.", { body: "Not Golang.", when: "Not for Golang." }),
+      skill("b", "Lint code of a project.", { body: "Not Golang.", when: "" }),
+    );
+    expect(found(library, "lint my golang project").slice(0, 2)).toEqual(["b", "a"]);
+  });
+
   test("listens where one skill sends people to another", () => {
     const pointing = skill("copywriting", "Write copy for pages. For drip sequences, see lifecycle-mail.");
     const signs = (from: typeof pointing) =>
