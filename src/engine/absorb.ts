@@ -34,11 +34,13 @@ async function makersOf({ changes, findings }: Learning): Promise<ReadonlyMap<st
   const sources = await findings.get([...new Set(skills.map(({ instinct }) => instinct))]);
   const projects = new Map(sources.map(({ id, project }) => [id, project]));
   return new Map(
-    skills.reverse().flatMap(({ name, instinct }) =>
-      [projects.get(instinct), "user"].flatMap((realm) =>
-        realm === undefined ? [] : [[itemId(realm, "skill", name), instinct] as const],
+    skills
+      .reverse()
+      .flatMap(({ name, instinct }) =>
+        [projects.get(instinct), "user"].flatMap((realm) =>
+          realm === undefined ? [] : [[itemId(realm, "skill", name), instinct] as const],
+        ),
       ),
-    ),
   );
 }
 

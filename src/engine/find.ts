@@ -1,6 +1,6 @@
 import { decide, type Match } from "../core/search/decide.ts";
 import type { Card } from "../core/search/entry.ts";
-import { queryOf } from "../core/search/query.ts";
+import { type Query, queryOf } from "../core/search/query.ts";
 import { type Ranked, rank } from "../core/search/rank.ts";
 import { indexOver, type LibraryCard, type LibraryIndex, type Part } from "../core/search/segment.ts";
 import type { Embedder } from "./ports.ts";
@@ -27,7 +27,8 @@ export interface FindOptions {
 /** What the library has for a text: the best few, the best first, or nothing rather than something weak. */
 export function find(parts: readonly Part[], text: string, options: FindOptions): Found[] {
   const index = indexOver(parts);
-  const { load, offers } = decide(rankedIn(index, text, options), { size: index.size });
+  const query = queryOf(text, options.context);
+  const { load, offers } = decide(rankedIn(index, query, options), query, { size: index.size });
   return [
     ...(load === null ? [] : [foundOf(index, load, "load")]),
     ...offers.map((match) => foundOf(index, match, "offer")),
@@ -36,7 +37,8 @@ export function find(parts: readonly Part[], text: string, options: FindOptions)
 
 /** What may fit a text, before anything is decided: that of which an embedder says how alike it is. */
 export function candidatesFor(parts: readonly Part[], text: string, options: FindOptions): Card[] {
-  return rankedIn(indexOver(parts), text, options).map(({ card }) => card);
+  const query = queryOf(text, options.context);
+  return rankedIn(indexOver(parts), query, options).map(({ card }) => card);
 }
 
 /** How alike a text and some entries are to an embedder. */
@@ -63,10 +65,10 @@ function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return ofA === 0 || ofB === 0 ? 0 : dot / Math.sqrt(ofA * ofB);
 }
 
-function rankedIn(index: LibraryIndex, text: string, { project, context, likeness }: FindOptions): Ranked[] {
+function rankedIn(index: LibraryIndex, query: Query, { project, likeness }: FindOptions): Ranked[] {
   const realms = new Set([project, "user"]);
   const alike = likeness && ((cards: readonly Card[]) => cards.map(({ id }) => likeness(id)));
-  const ranked = rank(index, queryOf(text, context), { realms, ...(alike ? { likeness: alike } : {}) });
+  const ranked = rank(index, query, { realms, ...(alike ? { likeness: alike } : {}) });
   return withoutShadowed(index, ranked);
 }
 
