@@ -1,15 +1,13 @@
 // npm run bench:retrieval: bundles bench/retrieval.ts and runs it with the words given.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { root, setUp } from "./setup.mjs";
 
 await setUp();
 const { build } = await import("esbuild");
 // Below node_modules, so that the packages left outside the bundle are found.
-const parent = join(root, "node_modules", ".knack-bench");
-mkdirSync(parent, { recursive: true });
-const folder = mkdtempSync(join(parent, "retrieval-"));
+const folder = mkdtempSync(join(root, "node_modules", ".knack-retrieval-"));
 try {
   const file = join(folder, "retrieval.mjs");
   await build({
