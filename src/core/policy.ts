@@ -354,9 +354,11 @@ export const policy = {
     /** Probability from which a skill is loaded of a library of `loadSize`, and how much more for ten times as many. */
     loadFrom: 0.68,
     loadSize: 200,
-    loadCare: 0.06,
+    loadCare: 0.05,
     /** Words of a prompt that it must have: one may be met by chance. */
     loadWords: 2,
+    /** Share of what was asked that it must have in its name, description or when-to-use to be spoken of at all. */
+    toldLeast: 0.12,
     /** Entries above which a skill is loaded only if it was of use before, and in how many sessions. */
     loadUpTo: 3_000,
     provenUses: 2,

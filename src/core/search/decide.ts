@@ -55,15 +55,16 @@ export function decide(
   return { load, offers: likely.filter((match) => match !== load).slice(0, offers) };
 }
 
-/** A single word is met by chance, unless it is what the skill is called. */
-function saysEnough({ words }: Ranked): boolean {
-  return words.length >= policy.search.loadWords || words.some(({ field }) => fields[field] === "name");
+/** A single word is met by chance, unless it is what the skill is called; and any text has words that its skill is not about. */
+function saysEnough({ words, signs }: Ranked): boolean {
+  if (words.some(({ field }) => fields[field] === "name")) return true;
+  return joined(words).length >= policy.search.loadWords && signs.told >= policy.search.toldLeast;
 }
 
 function loadable(match: Match | undefined, ranked: readonly Ranked[], size: number): Match | null {
   if (!match || match.entry !== ranked[0]?.entry || match.card.load === "never") return null;
   const { loadFrom, loadSize, loadCare, loadUpTo, loadWords, provenUses } = policy.search;
-  if (match.words.length < loadWords) return null;
+  if (joined(match.words).length < loadWords) return null;
   if (size > loadUpTo && match.card.uses < provenUses) return null;
   const care = loadCare * Math.max(0, Math.log10(size / loadSize));
   return match.probability >= loadFrom + care ? match : null;

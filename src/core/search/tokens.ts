@@ -41,8 +41,17 @@ function kindOfForeign(code: number): Kind {
   if (code >= 0x3400 && code <= 0x9fff) return "unspaced"; // Han
   if (code >= 0xac00 && code <= 0xd7a3) return "unspaced"; // Hangul
   if (code >= 0xf900 && code <= 0xfaff) return "unspaced"; // Han, once more
-  if (code >= 0xff10 && code <= 0xff5a) return "letter"; // full-width Latin
+  if (isFullWidth(code)) return "letter";
   return "none";
+}
+
+/** Digits and letters of Latin as wide as a sign of Han; the marks between them are none. */
+function isFullWidth(code: number): boolean {
+  return (
+    (code >= 0xff10 && code <= 0xff19) ||
+    (code >= 0xff21 && code <= 0xff3a) ||
+    (code >= 0xff41 && code <= 0xff5a)
+  );
 }
 
 /** Reads `cold-email`, `node.js`, `snake_case` or a plain word, and says where it ends. */
