@@ -8,6 +8,7 @@ import { decide, type Gate, gateSigns, probabilityOf } from "../src/core/search/
 import type { Index } from "../src/core/search/entry.ts";
 import { type Query, queryOf } from "../src/core/search/query.ts";
 import { type Ranked, rank, type Weights } from "../src/core/search/rank.ts";
+import { everyday } from "./everyday.ts";
 import {
   type Asked,
   InputError,
@@ -136,19 +137,34 @@ function benchmarkFolder(): string {
 function searchAll(folder: string): {
   found: Map<string, Found[]>;
   samples: Sample[];
+  /** What is said of prompts for which no skill is needed. */
+  talk: string[];
 } {
   const { libraries, families } = readLibraries(join(folder, "libraries.json"));
   const queries = readQueries(join(folder, "queries.dev.jsonl"));
   const skills = readSkills(join(folder, "skills.jsonl.gz"));
   const found = new Map<string, Found[]>();
   const samples: Sample[] = [];
+  const talk: string[] = [];
   for (const [name, library] of libraries) {
     const entries = library.ids ? skills.filter(({ id }) => library.ids?.has(id)) : skills;
-    const answers = search(entries.length, index(entries), queries);
+    const made = index(entries);
+    const answers = search(entries.length, made, queries);
+    talk.push(`${name}, everyday prompts: ${talkOf(made)}`);
     found.set(name, answers);
     samples.push(...answers.flatMap((answer) => samplesOf(answer, library, families)));
   }
-  return { found, samples };
+  return { found, samples, talk };
+}
+
+function talkOf(index: Index): string {
+  const decisions = everyday.map((prompt) => {
+    const query = queryOf(prompt);
+    return decide(rank(index, query), query, { size: index.size });
+  });
+  const loads = decisions.filter(({ load }) => load !== null).length;
+  const offers = decisions.filter(({ load, offers }) => load === null && offers.length > 0).length;
+  return `something is loaded for ${loads} and offered for ${offers} of ${decisions.length}`;
 }
 
 /** What a query teaches: the benchmark's own rules of what is judged. */
@@ -212,7 +228,7 @@ const baselines = [
 
 function printTables(): void {
   const folder = benchmarkFolder();
-  const { found, samples } = searchAll(folder);
+  const { found, samples, talk } = searchAll(folder);
   const temporary = mkdtempSync(join(tmpdir(), "knack-retrieval-"));
   try {
     const fits = { "as shipped": () => shipped, "each family left out": leaveEachOut(samples) };
@@ -224,6 +240,7 @@ function printTables(): void {
       });
       console.log(`\n${how}\n\n${tableOf(folder, files)}\n\n${offersOf(found, samples, fitOf)}`);
     }
+    console.log(`\n${talk.join("\n")}`);
     console.log(`\nbaselines (200 / 2,000 / 20,000)\n\n| system | R@1 | R@5 |\n| --- | --- | --- |`);
     for (const row of baselines) console.log(`| ${row.join(" | ")} |`);
   } finally {
