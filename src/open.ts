@@ -328,8 +328,12 @@ export async function openKnack({
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
     cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : refuses(project.root, project.id);
-  const findFor = async (text: string, project: string, folder: string | null): Promise<Found[]> => {
-    const around = { project, context: folder === null ? [] : contextOf(namesIn(folder)) };
+  const findFor = async (
+    text: string,
+    project: string,
+    { folder, asked }: { folder: string | null; asked: boolean },
+  ): Promise<Found[]> => {
+    const around = { project, asked, context: folder === null ? [] : contextOf(namesIn(folder)) };
     const look = async () => {
       if (!embedder) return index.look((parts) => find(parts, text, around));
       const cards = index.look((parts) => candidatesFor(parts, text, around)) ?? [];
@@ -349,7 +353,7 @@ export async function openKnack({
   const isMatched = async (text: string, id: string) => {
     const [project] = await store.projects.get([id]);
     const folder = project?.root != null && existsSync(project.root) ? project.root : null;
-    return (await findFor(text, id, folder)).some(({ card }) => !card.draft);
+    return (await findFor(text, id, { folder, asked: false })).some(({ card }) => !card.draft);
   };
   const wholeOrNot = async () => {
     const { items, unread } = await knack.catalog();
@@ -391,7 +395,7 @@ export async function openKnack({
     },
     find: async (text, cwd = process.cwd()) => {
       const { id } = identify(cwd, null, await checkouts.of(cwd));
-      return findFor(text, id, cwd);
+      return findFor(text, id, { folder: cwd, asked: true });
     },
     stock: async ({ anew = false } = {}) => {
       const giveUp = clock.now() + policy.library.waitMs;

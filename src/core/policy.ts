@@ -362,8 +362,9 @@ export const policy = {
     /** Entries above which a skill is loaded only if it was of use before, and in how many sessions. */
     loadUpTo: 3_000,
     provenUses: 2,
-    /** Probability from which a match is offered, and how many are. */
+    /** Probability from which a match is offered, unasked and to somebody who asks, and how many are. */
     offerFrom: 0.35,
+    askedFrom: 0.15,
     offers: 3,
     /** Words that say why something matched. */
     reasons: 4,

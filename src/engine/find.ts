@@ -20,6 +20,8 @@ export interface FindOptions {
   readonly project: string;
   /** What the project is, in the words of its languages and tools. */
   readonly context: readonly string[];
+  /** Somebody asked, and is not interrupted. */
+  readonly asked?: boolean;
   /** How alike the text and an entry are in meaning, by its id; 0 where that is not known. */
   readonly likeness?: (id: string) => number;
 }
@@ -28,7 +30,8 @@ export interface FindOptions {
 export function find(parts: readonly Part[], text: string, options: FindOptions): Found[] {
   const index = indexOver(parts);
   const query = queryOf(text, options.context);
-  const { load, offers } = decide(rankedIn(index, query, options), query, { size: index.size });
+  const { asked = false } = options;
+  const { load, offers } = decide(rankedIn(index, query, options), query, { size: index.size, asked });
   return [
     ...(load === null ? [] : [foundOf(index, load, "load")]),
     ...offers.map((match) => foundOf(index, match, "offer")),

@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { indexOver, type Laid, openSegment } from "../core/search/segment.ts";
+import { termsVersion } from "../core/search/texts.ts";
 import { faultIn, layOut, openTable } from "../core/table.ts";
 import type { IndexFiles, IndexPart } from "../engine/ports.ts";
 import { readerOf } from "./snapshot-file.ts";
@@ -17,7 +18,7 @@ import { jsonBytes, writeWhole } from "./whole-file.ts";
 
 /** What stands in the file that says which segments count. */
 interface Contents {
-  readonly version: number;
+  readonly version: string;
   readonly parts: readonly {
     readonly file: string;
     readonly bytes: number;
@@ -25,8 +26,8 @@ interface Contents {
   }[];
 }
 
-/** Counts up when segments change their form: an index of another version is made anew. */
-const version = 1;
+/** Another when segments change their form or their terms: an index of another version is made anew. */
+const version = `1.${termsVersion}`;
 
 /** The index of the library in a folder. */
 export function indexFilesIn(folder: string): IndexFiles {

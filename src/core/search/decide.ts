@@ -35,22 +35,25 @@ export interface DecideOptions {
   readonly size: number;
   /** What each sign counts, where not as the policy says. */
   readonly gate?: Gate;
+  /** Somebody asked: less sure answers are welcome too. */
+  readonly asked?: boolean;
 }
 
 /** Loads the best match where it is likely enough to be right, offers what may be, and is silent about the rest. */
 export function decide(
   ranked: readonly Ranked[],
   query: Query,
-  { size, gate = policy.search.gate }: DecideOptions,
+  { size, gate = policy.search.gate, asked = false }: DecideOptions,
 ): Decision {
-  const { offerFrom, offers } = policy.search;
+  const { offerFrom, askedFrom, offers } = policy.search;
+  const from = asked ? askedFrom : offerFrom;
   const likely = ranked
     .slice(0, offers + 1)
     .map((found, at): Match => {
       const probability = probabilityOf(gateSigns(ranked, at, size), gate);
       return { ...found, probability, because: reasonFor(found, query) };
     })
-    .filter((match) => match.probability >= offerFrom && saysEnough(match));
+    .filter((match) => match.probability >= from && saysEnough(match));
   const load = likely.find((match) => match.card.load === "always") ?? loadable(likely[0], ranked, size);
   return { load, offers: likely.filter((match) => match !== load).slice(0, offers) };
 }
@@ -58,13 +61,25 @@ export function decide(
 /** A single word is met by chance, unless it is what the skill is called; and any text has words that its skill is not about. */
 function saysEnough({ words, signs }: Ranked): boolean {
   if (words.some(({ field }) => fields[field] === "name")) return true;
-  return joined(words).length >= policy.search.loadWords && signs.told >= policy.search.toldLeast;
+  return wordsIn(words) >= policy.search.loadWords && signs.told >= policy.search.toldLeast;
+}
+
+/** How many words were met: pairs of characters overlap, and two characters are a word. */
+function wordsIn(words: readonly Hit[]): number {
+  return joined(words).reduce(
+    (sum, { term }) => sum + (isUnspaced(term) ? Math.max(1, Math.floor(term.length / 2)) : 1),
+    0,
+  );
+}
+
+function isUnspaced(term: string): boolean {
+  return term.charCodeAt(0) >= 0x0e00;
 }
 
 function loadable(match: Match | undefined, ranked: readonly Ranked[], size: number): Match | null {
   if (!match || match.entry !== ranked[0]?.entry || match.card.load === "never") return null;
   const { loadFrom, loadSize, loadCare, loadUpTo, loadWords, provenUses } = policy.search;
-  if (joined(match.words).length < loadWords) return null;
+  if (wordsIn(match.words) < loadWords) return null;
   if (size > loadUpTo && match.card.uses < provenUses) return null;
   const care = loadCare * Math.max(0, Math.log10(size / loadSize));
   return match.probability >= loadFrom + care ? match : null;
@@ -130,7 +145,7 @@ function inWords(field: number): string {
 function joined(words: readonly Hit[]): Hit[] {
   const all: Hit[] = [];
   for (const hit of words) {
-    const isPair = hit.term.length === 2 && hit.term.charCodeAt(0) >= 0x0e00;
+    const isPair = hit.term.length === 2 && isUnspaced(hit.term);
     const at = isPair
       ? all.findIndex(({ term }) => term.endsWith(hit.term.slice(0, 1)) || term.startsWith(hit.term.slice(1)))
       : -1;

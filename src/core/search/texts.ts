@@ -21,6 +21,9 @@ export function textsOf(entry: Entry): Record<FieldName, string> {
 
 const { bodyChars, toldChars } = policy.search;
 
+/** Counts up when a text gets other terms, or its parts other fields: an index made before knows nothing of those. */
+export const termsVersion = 1;
+
 /** How often each term stands in each field, and how many terms each field has, in the order of `fields`. */
 export function termCounts(entry: Entry): { counts: Map<string, Uint8Array>; lengths: number[] } {
   const texts = textsOf(entry);
