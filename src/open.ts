@@ -387,7 +387,7 @@ export async function openKnack({
         ...(lookUntil ? { until: lookUntil } : {}),
       });
       const { left } = await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
-      return { ...learned, unlooked: Math.max(learned.unlooked, left), unread };
+      return { ...learned, uncredited: left, unread };
     },
     recall: async (question, cwd = process.cwd()) => {
       const project = await knack.projectOf(cwd);

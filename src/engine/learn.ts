@@ -28,6 +28,8 @@ export interface Learned {
   readonly looked: number;
   /** How many sessions with something new there was no time for. */
   readonly unlooked: number;
+  /** How many sessions there was no time to look at for what they used; whoever looks knows. */
+  readonly uncredited: number;
   /** How many transcripts there was no time to read; whoever reads knows. */
   readonly unread: number;
 }
@@ -88,6 +90,7 @@ export async function learn(
     skipped,
     looked,
     unlooked: due.length - looked,
+    uncredited: 0,
     unread: 0,
   };
 }

@@ -176,11 +176,11 @@ async function takeIn(knack: Knack, taken: readonly Taken[], isLate: () => boole
   await knack.hear(notes.filter(isWord));
   const paths = notes.flatMap((note) => (note.type === "place" ? filesOf(note) : []));
   if (paths.length === 0) return { sessions: [], looked: 0, lessons: 0, inTime: true };
-  const { sessions, looked, findings, unread, unlooked } = await knack.learn(paths, {
+  const { sessions, looked, findings, unread, unlooked, uncredited } = await knack.learn(paths, {
     until: isLate,
     lookUntil: isLate,
   });
-  return { sessions, looked, lessons: findings.length, inTime: unread + unlooked === 0 };
+  return { sessions, looked, lessons: findings.length, inTime: unread + unlooked + uncredited === 0 };
 }
 
 function recordedIn(spool: string): string[] {
