@@ -153,6 +153,8 @@ export interface Learning {
   };
   readonly findings: {
     get(ids: readonly string[]): Promise<KeptFinding[]>;
+    /** The instincts that findings belong to, by the findings' ids. */
+    instinctsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
     ofSessions(sessions: readonly string[]): Promise<KeptFinding[]>;
     ofInstincts(instincts: readonly string[]): Promise<KeptFinding[]>;
     /** What an instinct's standing needs of its findings. */

@@ -69,11 +69,7 @@ export interface History {
 /** Instincts that grew together go by one id: what was kept of any of them is kept of that one. */
 export async function historyOf({ learning }: Store): Promise<History> {
   const all = await learning.changes.list();
-  const named = new Map(
-    (await learning.findings.get([...new Set(all.map(({ change }) => change.instinct))])).map(
-      ({ id, instinct }) => [id, instinct],
-    ),
-  );
+  const named = await learning.findings.instinctsOf([...new Set(all.map(({ change }) => change.instinct))]);
   const changes = all.map((one) => ({
     ...one,
     change: { ...one.change, instinct: named.get(one.change.instinct) ?? one.change.instinct },

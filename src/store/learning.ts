@@ -81,6 +81,12 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
   };
   return {
     get: (ids) => where("id", ids),
+    instinctsOf: async (ids) => {
+      const rows = await inSlices(ids, (some) =>
+        db.selectFrom("finding").select(["id", "instinct"]).where("id", "in", some).execute(),
+      );
+      return new Map(rows.map(({ id, instinct }) => [id, instinct]));
+    },
     ofSessions: (sessions) => where("session", sessions),
     ofInstincts: (instincts) => where("instinct", instincts),
     sightings: async (instinct) => {

@@ -390,6 +390,9 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await findings.save(kept("b"), gist("a"), ["error x"]);
       await findings.save(kept("a"), gist("a"), ["error x", "call npm"]);
       await findings.save(kept("other"), gist("a"), ["error y"]);
+      expect(await findings.instinctsOf(["a", "nobody", "old"])).toEqual(
+        new Map((await findings.get(["a", "old"])).map(({ id, instinct }) => [id, instinct])),
+      );
       await findings.save(kept("none"), gist("a"), []);
       expect(ids(await findings.cued(["error x", "call npm", "call pip"], "/p", 9))).toEqual([
         "a",
