@@ -88,7 +88,7 @@ function filed(id: string, name: string, description: string, body: string): Fil
     entry: { id, name, description, when: "", tags: [], body, prompts: [] },
     card: {
       ...{ id, name, description, realm: "user", load: "fit", uses: 0, kind: "skill", draft: false },
-      ...{ source: null, path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true },
+      ...{ source: null, path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true, hiddenIn: [] },
     },
     mark: id,
   };

@@ -17,6 +17,7 @@ import { homeIn, type Match } from "./core/recall.ts";
 import { redact } from "./core/redact.ts";
 import { contextOf } from "./core/search/context.ts";
 import type { Diagnostic } from "./core/session.ts";
+import { Damaged } from "./core/table.ts";
 import { isUseOf } from "./core/use.ts";
 import { archived, type PutAway, planRestore } from "./engine/archive.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
@@ -70,6 +71,7 @@ import type {
   Clock,
   Embedder,
   IndexFound,
+  IndexPart,
   KeptChange,
   KeptFinding,
   Listing,
@@ -141,7 +143,7 @@ export interface Knack {
   /** What the library has for a text, asked in this folder: the best few, the best first. */
   find(text: string, cwd?: string): Promise<Found[]>;
   /** Brings the index of the library up to date; null while another process is at it. */
-  stock(options?: { readonly anew?: boolean }): Promise<Reindexed | null>;
+  stock(options?: { readonly anew?: boolean; readonly cwd?: string }): Promise<Reindexed | null>;
   /** What is in the place of that index. */
   index(): IndexFound;
   /** What a history of sessions would have gained from what it teaches; nothing of it is kept. */
@@ -334,26 +336,33 @@ export async function openKnack({
     { folder, asked }: { folder: string | null; asked: boolean },
   ): Promise<Found[]> => {
     const around = { project, asked, context: folder === null ? [] : contextOf(namesIn(folder)) };
-    const look = async () => {
-      if (!embedder) return index.look((parts) => find(parts, text, around));
-      const cards = index.look((parts) => candidatesFor(parts, text, around)) ?? [];
-      const likeness = await likenessBy(embedder, text, cards);
-      return index.look((parts) => find(parts, text, { ...around, likeness }));
+    const look = <Result>(into: (parts: readonly IndexPart[]) => Result): Result | null => {
+      try {
+        return index.look(into);
+      } catch (error) {
+        if (!(error instanceof Damaged)) throw error;
+        index.condemn();
+        return null;
+      }
     };
-    try {
-      const found = await look();
-      if (found !== null) return found;
-    } catch {
-      index.condemn();
-    }
+    if (look((parts) => parts.length) === null) await knack.stock();
+    const cards = embedder ? (look((parts) => candidatesFor(parts, text, around)) ?? []) : [];
+    const likeness = embedder ? await likenessBy(embedder, text, cards) : () => 0;
+    const found = () => look((parts) => find(parts, text, { ...around, likeness }));
+    const first = found();
+    if (first !== null) return first;
     await knack.stock();
-    return (await look()) ?? [];
+    return found() ?? [];
   };
   /** Whether something live is for a text: a draft reaches nobody where no hook is. */
   const isMatched = async (text: string, id: string) => {
     const [project] = await store.projects.get([id]);
     const folder = project?.root != null && existsSync(project.root) ? project.root : null;
     return (await findFor(text, id, { folder, asked: false })).some(({ card }) => !card.draft);
+  };
+  const placeOf = async (cwd: string) => {
+    const { id, root } = identify(cwd, null, await checkouts.of(cwd));
+    return root === null ? undefined : { id, root };
   };
   const wholeOrNot = async () => {
     const { items, unread } = await knack.catalog();
@@ -397,7 +406,7 @@ export async function openKnack({
       const { id } = identify(cwd, null, await checkouts.of(cwd));
       return findFor(text, id, { folder: cwd, asked: true });
     },
-    stock: async ({ anew = false } = {}) => {
+    stock: async ({ anew = false, cwd = whereWeAre() } = {}) => {
       const giveUp = clock.now() + policy.library.waitMs;
       while (!(await knack.claim("library", clock.now() + policy.library.leaseMs))) {
         if (clock.now() > giveUp) return null;
@@ -406,7 +415,8 @@ export async function openKnack({
       try {
         if (anew) index.condemn();
         index.sweep(clock.now());
-        return await stock({ store, catalog, index, cache, gaps: await askedIn(store) });
+        const here = await placeOf(cwd);
+        return await stock({ store, catalog, index, cache, here, gaps: await askedIn(store) });
       } finally {
         await knack.giveBack("library");
       }
@@ -533,12 +543,11 @@ export async function openKnack({
         all.map(async (place) => ({ folder: place.folder, listing: await library.list(place) })),
       );
     },
-    catalog: async ({ cwd } = {}) => {
-      const { id, root } = identify(cwd ?? null, null, cwd === undefined ? null : await checkouts.of(cwd));
+    catalog: async ({ cwd = whereWeAre() } = {}) => {
       return catalogue({
         store,
         catalog,
-        here: root === null ? undefined : { id, root },
+        here: await placeOf(cwd),
         gaps: await askedIn(store),
         known: knownIn(cache.load()),
       });
@@ -583,6 +592,15 @@ export async function openKnack({
 
 /** For who keeps nothing. */
 const noCache: ItemCache = { load: () => [], save: () => {} };
+
+/** The folder of this process; the topmost where it is gone. */
+function whereWeAre(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return "/";
+  }
+}
 
 /** What lies in a folder; nothing where it cannot be told. */
 function namesIn(folder: string): string[] {

@@ -127,6 +127,38 @@ describe("what the library has for a text", () => {
     expect(lists).toEqual([]);
   });
 
+  test("is there in a project of which nothing was learned yet, for who asks in it", async () => {
+    const made = stocked();
+    put(join(made.project, ".claude/skills"), {
+      "tide-tables/SKILL.md": skillText("tide-tables", {
+        description: "Print the tide tables of the harbour.",
+      }),
+    });
+    const told = await knack(["recall", "print the tide tables of the harbour", "--json"], {
+      home: made.home,
+      cwd: made.project,
+    });
+    expect(JSON.parse(told.stdout).skills[0]).toMatchObject({ name: "tide-tables" });
+  });
+
+  test("is asked for without harm where an embedder fails", async () => {
+    const made = stocked();
+    const embed = async () => {
+      throw new Error("no network");
+    };
+    const opened = await openKnack({
+      env: { HOME: made.home, KNACK_HOME: made.knackHome },
+      embedder: { embed },
+    });
+    try {
+      await opened.stock();
+      await expect(opened.find("draft release notes", made.project)).rejects.toThrow("no network");
+      expect(opened.index().found).toBe("index");
+    } finally {
+      await opened.close();
+    }
+  });
+
   test("changes nothing where nothing changed", async () => {
     const made = stocked();
     await withKnack(made, async (opened) => {

@@ -116,7 +116,7 @@ function counts(listed: readonly Listed[]): string {
 
 function loadInWords({ load, harmless }: Item): string {
   if (!harmless) return "not unasked";
-  return load === "fit" ? "when it fits" : load;
+  return { fit: "when it fits", always: "always", never: "never", person: "by you alone" }[load];
 }
 
 function itemOnWire({ item, state, project }: Listed) {

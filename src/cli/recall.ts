@@ -33,7 +33,7 @@ export const recall = defineVerb({
     const asked = args.error ? await askedOfError(args, args._) : askedOfText(args, args._);
     return withKnack(env, {}, async (knack) => {
       // A skill that was written a minute ago is there for who asks.
-      if (asked.text !== null) await knack.stock();
+      if (asked.text !== null) await knack.stock({ cwd: process.cwd() });
       const started = performance.now();
       const matches = await knack.recall(asked.question);
       const found = asked.text === null ? [] : await knack.find(asked.text);

@@ -136,7 +136,7 @@ function listed(text: string): string[] {
   return parts.map((part) => part.trim().replace(/^["'[]+|["'\]]+$/g, "")).filter((part) => part !== "");
 }
 
-/** A person's word on loading. Who keeps a skill from the model altogether does not want it loaded either. */
+/** A person's word on loading. */
 function loadOf(front: Front): { load: Item["load"]; remarks: Remark[] } {
   const word = front.get("metadata.auto-load")?.[0]?.trim().toLowerCase();
   if (word === "always" || word === "never") return { load: word, remarks: [] };
@@ -146,7 +146,7 @@ function loadOf(front: Front): { load: Item["load"]; remarks: Remark[] } {
     message: `"metadata.auto-load" is "${word}", which says nothing.`,
     hint: 'Write "always" or "never", or take it out.',
   };
-  return { load: kept ? "never" : "fit", remarks: word === undefined ? [] : [remark] };
+  return { load: kept ? "person" : "fit", remarks: word === undefined ? [] : [remark] };
 }
 
 function isHarmless(text: string): boolean {

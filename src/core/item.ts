@@ -29,8 +29,8 @@ export interface Item {
   readonly when: string;
   readonly tags: readonly string[];
   readonly body: string;
-  /** A person's word on whether it is given whole. */
-  readonly load: "always" | "never" | "fit";
+  /** A person's word on whether it is given whole; `person` is for what only a person may call. */
+  readonly load: "always" | "never" | "fit" | "person";
   /** Whether its text may be put before an agent unasked. */
   readonly harmless: boolean;
   /** When its file was last changed. */

@@ -22,8 +22,7 @@ function label({ kind, draft, name }: LibraryCard): string {
 
 function wayTo({ kind, draft, name, path, load }: LibraryCard): string {
   if (draft) return `Read ${path} before you begin.`;
-  // Whoever says never, or keeps it from the model, wants to call it themselves.
-  if (load === "never") return `It is for the person to call: /${name}.`;
+  if (load === "person") return `It is for the person to call: /${name}.`;
   return {
     skill: `Load it with the Skill tool, or read ${path}.`,
     command: `The person can type /${name}; its text is in ${path}.`,

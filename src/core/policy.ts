@@ -357,6 +357,8 @@ export const policy = {
     loadCare: 0.05,
     /** Words of a prompt that it must have: one may be met by chance. */
     loadWords: 2,
+    /** Share of what was asked that may stand in what it says it is not for. */
+    unfitMost: 0.15,
     /** Share of what was asked that it must have in its name, description or when-to-use to be spoken of at all. */
     toldLeast: 0.12,
     /** Entries above which a skill is loaded only if it was of use before, and in how many sessions. */

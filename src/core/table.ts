@@ -4,6 +4,9 @@
  * Head, index and values have a sum, so that bytes which a disk has changed are never taken for what was written.
  */
 
+/** What was read is not what was written. */
+export class Damaged extends Error {}
+
 /** Reads bytes from a place; fewer than asked where the file ends. */
 export type ReadAt = (at: number, length: number) => Uint8Array;
 
@@ -93,16 +96,16 @@ export function openTable(read: ReadAt): Table {
   const decoder = new TextDecoder();
   const exactly = (at: number, length: number): Uint8Array => {
     const bytes = read(at, length);
-    if (bytes.length !== length) throw new Error("the table is cut short");
+    if (bytes.length !== length) throw new Damaged("the table is cut short");
     return bytes;
   };
   const summed = (at: number, length: number, sum: number) => {
     const bytes = exactly(at, length);
-    if (sumOf(bytes) !== sum) throw new Error(damaged);
+    if (sumOf(bytes) !== sum) throw new Damaged(damaged);
     return bytes;
   };
   const start = exactly(0, preamble);
-  if (decoder.decode(start.subarray(0, magic.length)) !== magic) throw new Error("this is no table");
+  if (decoder.decode(start.subarray(0, magic.length)) !== magic) throw new Damaged("this is no table");
   const sizes = viewOf(start.subarray(magic.length));
   const [headLength, headSum, count] = [sizes.getUint32(0), sizes.getUint32(4), sizes.getUint32(8)];
   const slotsAt = preamble + headLength;

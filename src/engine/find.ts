@@ -31,7 +31,8 @@ export function find(parts: readonly Part[], text: string, options: FindOptions)
   const index = indexOver(parts);
   const query = queryOf(text, options.context);
   const { asked = false } = options;
-  const { load, offers } = decide(rankedIn(index, query, options), query, { size: index.size, asked });
+  const size = index.sizeFor(realmsOf(options));
+  const { load, offers } = decide(rankedIn(index, query, options), query, { size, asked });
   return [
     ...(load === null ? [] : [foundOf(index, load, "load")]),
     ...offers.map((match) => foundOf(index, match, "offer")),
@@ -68,11 +69,19 @@ function cosine(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return ofA === 0 || ofB === 0 ? 0 : dot / Math.sqrt(ofA * ofB);
 }
 
-function rankedIn(index: LibraryIndex, query: Query, { project, likeness }: FindOptions): Ranked[] {
-  const realms = new Set([project, "user"]);
+function rankedIn(index: LibraryIndex, query: Query, options: FindOptions): Ranked[] {
+  const { project, asked = false, likeness } = options;
   const alike = likeness && ((cards: readonly Card[]) => cards.map(({ id }) => likeness(id)));
-  const ranked = rank(index, query, { realms, ...(alike ? { likeness: alike } : {}) });
-  return withoutShadowed(index, ranked);
+  const realms = realmsOf(options);
+  return rank(index, query, { realms, ...(alike ? { likeness: alike } : {}) }).filter(({ entry }) => {
+    const { hiddenIn, load } = index.card(entry);
+    // What only a person may call is not put before an agent.
+    return !hiddenIn.includes(project) && (asked || load !== "person");
+  });
+}
+
+function realmsOf({ project }: FindOptions): ReadonlySet<string> {
+  return new Set([project, "user"]);
 }
 
 function foundOf(index: LibraryIndex, match: Match, how: Found["how"]): Found {
@@ -80,14 +89,4 @@ function foundOf(index: LibraryIndex, match: Match, how: Found["how"]): Found {
   // A command is the person's to call, and an agent is somebody to give work to: neither is a text to follow.
   const isText = card.kind === "skill" && card.harmless;
   return { card, how: isText ? how : "offer", chance: match.probability, why: match.because };
-}
-
-/** Without what goes by a name that the project has something of its own for. */
-function withoutShadowed(index: LibraryIndex, ranked: readonly Ranked[]): Ranked[] {
-  const cards = ranked.map(({ entry }) => index.card(entry));
-  const own = new Set(cards.flatMap(({ realm, kind, name }) => (realm === "user" ? [] : `${kind} ${name}`)));
-  return ranked.filter((_, at) => {
-    const { realm, kind, name } = cards[at] as LibraryCard;
-    return realm !== "user" || !own.has(`${kind} ${name}`);
-  });
 }

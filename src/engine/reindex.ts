@@ -1,4 +1,5 @@
 import { type Filed, merged, segmentOf } from "../core/search/segment.ts";
+import { Damaged } from "../core/table.ts";
 import type { IndexFiles, IndexPart } from "./ports.ts";
 
 /** What was done to an index. */
@@ -81,9 +82,10 @@ export function marksIn(files: IndexFiles): Map<string, string> | null {
       (parts) =>
         new Map(parts.flatMap(({ segment, gone }) => segment.marks().filter((_, n) => !gone.has(n)))),
     );
-  } catch {
+  } catch (error) {
     // Whatever is wrong with it, everything it is made from is at hand.
-    return null;
+    if (error instanceof Damaged) return null;
+    throw error;
   }
 }
 

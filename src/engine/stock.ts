@@ -6,7 +6,7 @@ import type { Filed } from "../core/search/segment.ts";
 import { type CatalogDeps, catalog } from "./catalog.ts";
 import { credits } from "./credit.ts";
 import type { IndexFiles } from "./ports.ts";
-import { type Reindexed, reindex } from "./reindex.ts";
+import { marksIn, type Reindexed, reindex } from "./reindex.ts";
 
 /** What was read of the library's files, kept beside the index: a file that is the same needs no reading. */
 export interface ItemCache {
@@ -24,14 +24,41 @@ export async function stock({ index, cache, ...deps }: StockDeps): Promise<Reind
   const earned = await credits(deps.store);
   const before = cache.load();
   const reading = await catalog({ ...deps, known: knownIn(before) });
+  const hiding = hidingOf(reading.items);
+  const wanted = reading.items.map((item) => filedOf(item, earned.get(item.id), hiding(item)));
   // What nobody could look at is as it was.
-  const left = before.filter(({ path }) => isUnread(path, reading.unread));
-  const stays = new Set(left.flatMap(({ item }) => item?.id ?? []));
-  const wanted = reading.items.map((item) => filedOf(item, earned.get(item.id)));
+  const stays = reading.unread.length === 0 ? new Set<string>() : idsBelow(index, reading.unread);
   const done = reindex(index, wanted, (id) => stays.has(id));
+  const left = before.filter(({ path }) => isUnread(path, reading.unread));
   const now = [...reading.files, ...left];
   if (stampsOf(now) !== stampsOf(before)) cache.save(now);
   return done;
+}
+
+/** Tells in which projects something of the person is hidden by one of the same name. */
+function hidingOf(items: readonly Item[]): (item: Item) => string[] {
+  const realms = new Map<string, string[]>();
+  for (const { kind, name, realm } of items) {
+    if (realm === "user") continue;
+    const called = `${kind} ${name}`;
+    realms.set(called, [...(realms.get(called) ?? []), realm]);
+  }
+  return ({ kind, name, realm }) => (realm === "user" ? (realms.get(`${kind} ${name}`) ?? []) : []);
+}
+
+/** The ids of what the index has from these files and folders. */
+function idsBelow(index: IndexFiles, unread: readonly string[]): Set<string> {
+  const ids = new Set<string>();
+  if (marksIn(index) === null) return ids;
+  index.look((parts) => {
+    for (const { segment, gone } of parts)
+      for (let n = 0; n < segment.entries; n++) {
+        if (gone.has(n)) continue;
+        const { id, path } = segment.card(n);
+        if (isUnread(path, unread)) ids.add(id);
+      }
+  });
+  return ids;
 }
 
 /** What was read before, by its path. */
@@ -52,7 +79,7 @@ function stampsOf(files: readonly ItemFile[]): string {
 }
 
 /** Something of the library as it is indexed, with the prompts in which it was of use. */
-export function filedOf(item: Item, credit: Credit | undefined): Filed {
+export function filedOf(item: Item, credit: Credit | undefined, hiddenIn: readonly string[] = []): Filed {
   const { id, name, description, when, tags, body } = item;
   const { kind, realm, draft, source, path, changedAt, harmless, load } = item;
   const uses = credit ? credit.used - credit.harmful : 0;
@@ -60,7 +87,10 @@ export function filedOf(item: Item, credit: Credit | undefined): Filed {
   const card = { id, name, description, load, uses: Math.max(0, uses) };
   return {
     entry: { id, name, description, when, tags, body, prompts },
-    card: { ...card, kind, realm, draft, source, path, changedAt, harmless },
-    mark: idOf("m", JSON.stringify([item.hash, card, when, tags, draft, source, path, changedAt, prompts])),
+    card: { ...card, kind, realm, draft, source, path, changedAt, harmless, hiddenIn },
+    mark: idOf(
+      "m",
+      JSON.stringify([item.hash, card, when, tags, draft, source, path, changedAt, hiddenIn, prompts]),
+    ),
   };
 }

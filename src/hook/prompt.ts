@@ -9,7 +9,7 @@ import { questionIn } from "../core/question.ts";
 import { homeIn } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
 import { contextOf } from "../core/search/context.ts";
-import type { LibraryCard } from "../core/search/segment.ts";
+import { Damaged } from "../core/table.ts";
 import { type Found, find } from "../engine/find.ts";
 import { memoryOf } from "../engine/memory.ts";
 import { recall } from "../engine/recall.ts";
@@ -23,12 +23,15 @@ import { spool } from "./spool.ts";
 
 /** What is known about what a person asks for, and what the library has for it: the best few, or nothing. */
 export async function atPrompt(call: Call): Promise<Reply | null> {
-  const text = redact(spokenIn(textOf(call.payload.prompt) ?? ""));
+  const typed = textOf(call.payload.prompt) ?? "";
+  const text = redact(spokenIn(typed));
   if (text === "") return null;
   return withSnapshot(call, async (known) => {
-    const fits = [...(await lessonsFor(call, known, text)), ...itemsFor(call, known, text)];
-    if (fits.length === 0) noteInVain(call, known, text);
-    const told = tell(call, known, fits);
+    const lessons = await lessonsFor(call, known, text);
+    // Who names a command is given that by the agent itself.
+    const items = typed.startsWith("/") ? [] : itemsFor(call, known, text);
+    if (lessons.length === 0 && items?.length === 0) noteInVain(call, known, text);
+    const told = tell(call, known, [...lessons, ...(items ?? [])]);
     if (told.length === 0) return null;
     return {
       context: told.map(({ said }) => said).join("\n"),
@@ -39,9 +42,16 @@ export async function atPrompt(call: Call): Promise<Reply | null> {
 
 /** What a person says, without a command's name; what programs say through the same door is no prompt. */
 function spokenIn(prompt: string): string {
-  const text = prompt.slice(0, 2 * policy.recall.textChars).trim();
+  const text = ends(prompt.trim(), 2 * policy.recall.textChars);
   if (/^<[a-z-]+>/.test(text)) return "";
   return text.replace(/^\/[\w:-]+\s*/, "");
+}
+
+/** The beginning and the end of a long text: what is pasted stands between them. */
+function ends(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const head = Math.round((most * 2) / 3);
+  return `${text.slice(0, head)}\n${text.slice(head - most)}`;
 }
 
 /** Something that fits a prompt. */
@@ -78,21 +88,26 @@ async function lessonsFor(call: Call, { table, project }: Known, text: string): 
   );
 }
 
-/** What the library has. Where its index is damaged nothing is found, and whoever writes it next makes it anew. */
-function itemsFor(call: Call, { project }: Known, text: string): Fit[] {
+/** What the library has; null where it could not be looked into. A damaged index is made anew by whoever writes it next. */
+function itemsFor(call: Call, { project }: Known, text: string): Fit[] | null {
   const files = indexFilesIn(dirname(call.home.snapshot));
+  const context = contextOf(namesIn(call.cwd));
   try {
-    const context = contextOf(namesIn(call.cwd));
-    const found = files.look((parts) => find(parts, text, { project, context })) ?? [];
-    return found.map((one) => fitOf(call, project, one));
-  } catch {
+    const found = files.look((parts) => find(parts, text, { project, context }));
+    return found?.flatMap((one) => fitOf(call, project, one) ?? []) ?? null;
+  } catch (error) {
+    if (!(error instanceof Damaged)) throw error;
     files.condemn();
-    return [];
+    return null;
   }
 }
 
-function fitOf(call: Call, project: string, { card, how }: Found): Fit {
-  const whole = how === "load" ? textAt(card) : null;
+/** Something of the library as it is told; null where its file is gone, or cannot be read. */
+function fitOf(call: Call, project: string, { card, how }: Found): Fit | null {
+  const changed = changedAt(card.path);
+  if (changed === null) return null;
+  // Only the text that was looked at when it was indexed is given whole.
+  const whole = how === "load" && card.harmless && changed === card.changedAt ? textAt(card.path) : null;
   return {
     kind: "skill",
     id: card.id,
@@ -103,10 +118,17 @@ function fitOf(call: Call, project: string, { card, how }: Found): Fit {
   };
 }
 
-/** The text of what was found, as long as it is the one that was looked at when it was indexed. */
-function textAt({ path, changedAt, harmless }: LibraryCard): string | null {
-  if (!harmless || statSync(path, { throwIfNoEntry: false })?.mtimeMs !== changedAt) return null;
-  return readFileSync(path, "utf8");
+function changedAt(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
+}
+
+function textAt(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    // What Knack may not read, the agent may be able to.
+    return null;
+  }
 }
 
 function namesIn(folder: string | null): string[] {

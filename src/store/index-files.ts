@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { indexOver, type Laid, openSegment } from "../core/search/segment.ts";
 import { termsVersion } from "../core/search/texts.ts";
-import { faultIn, layOut, openTable } from "../core/table.ts";
+import { Damaged, faultIn, layOut, openTable } from "../core/table.ts";
 import type { IndexFiles, IndexPart } from "../engine/ports.ts";
 import { readerOf } from "./snapshot-file.ts";
 import { jsonBytes, writeWhole } from "./whole-file.ts";
@@ -35,20 +35,20 @@ export function indexFilesIn(folder: string): IndexFiles {
   const condemned = join(folder, "library.damaged");
   const sizeOf = (file: string) => statSync(join(folder, file)).size;
   const contents = (): Contents | null => {
-    const text = textAt(list);
-    return text === null ? null : (JSON.parse(text) as Contents);
+    const there = jsonAt(list);
+    return isContents(there) ? there : null;
   };
   const files: IndexFiles = {
     look: (look) => {
       const there = contents();
-      if (there === null || there.version !== version) return null;
+      if (there === null) return null;
       const open: number[] = [];
       try {
         const parts = there.parts.map(({ file, bytes, gone }): IndexPart => {
-          const handle = openSync(join(folder, file), "r");
+          const handle = openOrDamaged(join(folder, file));
           open.push(handle);
           const { size } = fstatSync(handle);
-          if (size !== bytes) throw new Error("the index is cut short");
+          if (size !== bytes) throw new Damaged("the index is cut short");
           return { file, segment: openSegment(openTable(readerOf(handle, size))), gone: new Set(gone) };
         });
         return look(parts);
@@ -84,7 +84,10 @@ export function indexFilesIn(folder: string): IndexFiles {
     },
     sweep: (now) => {
       if (!existsSync(folder)) return;
-      const counted = new Set(contents()?.parts.map(({ file }) => file));
+      const there = contents();
+      // Where it cannot be told what counts, nothing is taken away.
+      if (there === null) return;
+      const counted = new Set(there.parts.map(({ file }) => file));
       for (const name of readdirSync(folder)) {
         if (!segmentName.test(name) || counted.has(name)) continue;
         const changed = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? now;
@@ -105,13 +108,28 @@ function fileOf({ id }: Laid): string {
   return `library-${id}.table`;
 }
 
-function textAt(path: string): string | null {
+/** A segment that counts and is not there is damage like any other. */
+function openOrDamaged(path: string): number {
   try {
-    return readFileSync(path, "utf8");
+    return openSync(path, "r");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw error;
+    throw new Damaged(`the index cannot be read: ${(error as Error).message}`);
   }
+}
+
+/** What a file says; null where it is not there, or not whole: then nothing counts. */
+function jsonAt(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+function isContents(value: unknown): value is Contents {
+  if (typeof value !== "object" || value === null) return false;
+  const { version: of, parts } = value as Partial<Contents>;
+  return of === version && Array.isArray(parts);
 }
 
 /** An index that nobody else sees and that is gone with the process, for who may not write. */

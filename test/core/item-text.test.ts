@@ -15,7 +15,7 @@ describe("the text of an item", () => {
     ["tags with spaces, each once", "tags: a b\nkeywords: b c", { tags: ["a", "b", "c"] }],
     ["a yes to loading", "metadata:\n  auto-load: Always", { load: "always" }],
     ["a no to loading", "metadata:\n  auto-load: never", { load: "never" }],
-    ["a no to the model", "disable-model-invocation: true", { load: "never" }],
+    ["a no to the model", "disable-model-invocation: true", { load: "person" }],
     [
       "a yes to Knack's loading, whatever the model may",
       "disable-model-invocation: true\nmetadata:\n  auto-load: always",

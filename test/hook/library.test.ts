@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { aHome, aLesson, contextOf, type Home, hook, payloads, teach, withKnack } from "../helpers/hook.ts";
@@ -165,5 +165,54 @@ describe("a prompt and the library", () => {
     expect(await prompt(made, ask)).toBe("");
     await withKnack(made, (opened) => opened.renewSnapshot());
     expect(await prompt(made, ask, "after")).toContain("release-notes");
+  });
+
+  test("hears what is asked at the end of a long prompt", async () => {
+    const made = await stocked();
+    const log = "2026-11-15 10:00:00 INFO request served from cache in 3 ms\n".repeat(400);
+    expect(await prompt(made, `${log}\n${ask}`)).toContain("release-notes");
+  });
+
+  test("says nothing of what is gone, and notes nothing where it could not look", async () => {
+    const made = await stocked();
+    rmSync(join(made.home, ".claude/skills/release-notes"), { recursive: true });
+    expect(await prompt(made, ask)).toBe("");
+    for (const text of ["", "{", '{"version":1}']) {
+      writeFileSync(join(made.knackHome, "snapshot/library.json"), text);
+      expect(await prompt(made, "Water the ficus in the lobby every second Tuesday", `s${text}`)).toBe("");
+    }
+    expect(notes(made, "unmatched")).toHaveLength(1);
+    await withKnack(made, (opened) => opened.renewSnapshot());
+    expect(await prompt(made, "the image of our docker build is too large", "later")).toContain(
+      "docker-image-size",
+    );
+  });
+
+  test("is given nothing that the agent was told to load by name, or that only a person may call", async () => {
+    const made = await stocked(({ home }) =>
+      skill(
+        join(home, ".claude/skills"),
+        "release-notes",
+        description,
+        body,
+        "disable-model-invocation: true\n",
+      ),
+    );
+    expect(await prompt(made, ask)).toBe("");
+    expect(await prompt(made, "/docker-image-size make the docker image smaller", "slash")).toBe("");
+  });
+
+  test("prefers the project's own also where that says something else", async () => {
+    const made = await stocked(({ project }) =>
+      skill(join(project, ".claude/skills"), "release-notes", "Send the tide tables by post.", "By post."),
+    );
+    await teach(made, [aLesson()]);
+    expect(await prompt(made, ask)).not.toContain("release-notes");
+  });
+
+  test("is not loaded for what it says it is not for", async () => {
+    const about = "Find flaky tests and mend them. Do not use for slow tests.";
+    const made = await stocked(({ home }) => skill(join(home, ".claude/skills"), "flaky-tests", about));
+    expect(await prompt(made, "find the slow tests and mend them")).not.toContain("git log");
   });
 });

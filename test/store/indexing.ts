@@ -9,7 +9,7 @@ export function filed(id: string, text = `does ${id}`, realm = "user"): Filed {
     entry: { id, name, description, when: "", tags: [], body: text, prompts: [] },
     card: {
       ...{ id, name, description, realm, load: "fit", uses: 0, kind: "skill", draft: false, source: null },
-      ...{ path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true },
+      ...{ path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true, hiddenIn: [] },
     },
     mark: text,
   };

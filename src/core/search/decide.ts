@@ -1,5 +1,5 @@
 import { policy } from "../policy.ts";
-import { fields } from "./entry.ts";
+import { type Card, fields } from "./entry.ts";
 import type { Query } from "./query.ts";
 import type { Hit, Ranked, Signs } from "./rank.ts";
 
@@ -77,12 +77,16 @@ function isUnspaced(term: string): boolean {
 }
 
 function loadable(match: Match | undefined, ranked: readonly Ranked[], size: number): Match | null {
-  if (!match || match.entry !== ranked[0]?.entry || match.card.load === "never") return null;
-  const { loadFrom, loadSize, loadCare, loadUpTo, loadWords, provenUses } = policy.search;
-  if (wordsIn(match.words) < loadWords) return null;
+  if (!match || match.entry !== ranked[0]?.entry || !mayLoad(match.card)) return null;
+  const { loadFrom, loadSize, loadCare, loadUpTo, loadWords, unfitMost, provenUses } = policy.search;
+  if (wordsIn(match.words) < loadWords || match.signs.unfit > unfitMost) return null;
   if (size > loadUpTo && match.card.uses < provenUses) return null;
   const care = loadCare * Math.max(0, Math.log10(size / loadSize));
   return match.probability >= loadFrom + care ? match : null;
+}
+
+function mayLoad({ load }: Card): boolean {
+  return load === "fit" || load === "always";
 }
 
 /** What a match is judged by; `at` is its rank. */

@@ -58,8 +58,8 @@ export interface Card {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** `always` and `never` are a person's word; `fit` leaves it to how well it fits. */
-  readonly load: "always" | "never" | "fit";
+  /** `always` and `never` are a person's word; `fit` leaves it to how well it fits; `person` keeps it from the model. */
+  readonly load: "always" | "never" | "fit" | "person";
   /** Sessions in which it was of use. */
   readonly uses: number;
 }

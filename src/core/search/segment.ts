@@ -1,6 +1,6 @@
 import { idOf } from "../ids.ts";
 import type { ItemKind } from "../item.ts";
-import type { Table } from "../table.ts";
+import { Damaged, type Table } from "../table.ts";
 import { type Card, type Entry, fields, type Index, type Postings } from "./entry.ts";
 import { termCounts } from "./texts.ts";
 
@@ -16,6 +16,8 @@ export interface LibraryCard extends Card {
   readonly changedAt: number;
   /** Whether its text may be put before an agent unasked. */
   readonly harmless: boolean;
+  /** Projects that have something of their own by its name, which goes before it there. */
+  readonly hiddenIn: readonly string[];
 }
 
 /** Something that is put into an index. */
@@ -237,7 +239,7 @@ function column(table: Table, key: string, size: number): () => Uint16Array {
   return () => {
     if (numbers !== null) return numbers;
     const bytes = table.bytes(key);
-    if (bytes?.length !== size * 2) throw new Error("the index is damaged");
+    if (bytes?.length !== size * 2) throw new Damaged("the index is damaged");
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     numbers = Uint16Array.from({ length: size }, (_, at) => view.getUint16(at * 2, true));
     return numbers;
@@ -253,6 +255,8 @@ export interface Part {
 /** An index of the library: several segments as one. */
 export interface LibraryIndex extends Index {
   card(entry: number): LibraryCard;
+  /** How many entries there are for these people. */
+  sizeFor(realms: ReadonlySet<string>): number;
 }
 
 export function indexOver(parts: readonly Part[]): LibraryIndex {
@@ -285,6 +289,12 @@ export function indexOver(parts: readonly Part[]): LibraryIndex {
     realm: (entry) => {
       const { segment, n } = at(entry);
       return segment.realm(n);
+    },
+    sizeFor: (realms) => {
+      let size = 0;
+      for (const { segment, gone } of parts)
+        for (let n = 0; n < segment.entries; n++) if (realms.has(segment.realm(n)) && !gone.has(n)) size++;
+      return size;
     },
     card: (entry) => {
       const { segment, n } = at(entry);
