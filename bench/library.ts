@@ -8,6 +8,7 @@ import { put, reindex } from "../src/engine/reindex.ts";
 import { indexFilesIn } from "../src/store/index-files.ts";
 import { seeded } from "../test/helpers/history.ts";
 import { atMost, type Figure, inTempFolder, median } from "./measure.ts";
+import { filed } from "./retrieval-data.ts";
 
 const size = 20_000;
 
@@ -65,7 +66,7 @@ function readBenchmark(): Library | null {
   return {
     skills: skills
       .slice(0, size)
-      .map(({ id, name, description, body }) => filed(id, name, description, body)),
+      .map(({ id, name, description, body }) => skillOf(id, name, description, body)),
     prompts: queries.map(({ query }) => query),
     from: "of KNACK_EVAL_DIR",
   };
@@ -77,21 +78,14 @@ function madeUp(): Library {
   const word = () => `w${Math.floor(60_000 ** next()).toString(36)}`;
   const words = (count: number) => Array.from({ length: count }, word).join(" ");
   return {
-    skills: Array.from({ length: size }, (_, n) => filed(`s${n}`, `skill-${n}`, words(40), words(450))),
+    skills: Array.from({ length: size }, (_, n) => skillOf(`s${n}`, `skill-${n}`, words(40), words(450))),
     prompts: Array.from({ length: 500 }, (_, n) => words(n % 20 === 0 ? 800 : 20)),
     from: "made up",
   };
 }
 
-function filed(id: string, name: string, description: string, body: string): Filed {
-  return {
-    entry: { id, name, description, when: "", tags: [], body, prompts: [] },
-    card: {
-      ...{ id, name, description, realm: "user", load: "fit", uses: 0, kind: "skill", draft: false },
-      ...{ source: null, path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true, hiddenIn: [] },
-    },
-    mark: id,
-  };
+function skillOf(id: string, name: string, description: string, body: string): Filed {
+  return filed({ id, name, description, when: "", tags: [], body, prompts: [] });
 }
 
 function time(work: () => unknown): number {

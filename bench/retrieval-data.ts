@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { Entry, Index } from "../src/core/search/entry.ts";
-import { indexOf } from "../src/core/search/memory-index.ts";
+import { type Filed, indexOver } from "../src/core/search/segment.ts";
+import { reindex } from "../src/engine/reindex.ts";
+import { indexInMemory } from "../src/store/index-files.ts";
 
 /** A fault in what was given, for the person who gave it. */
 export class InputError extends Error {}
@@ -80,8 +82,24 @@ export function readLibraries(path: string): {
   };
 }
 
+/** The index that Knack itself would make of these, in memory. */
 export function indexed(skills: readonly Entry[]): Index {
-  return indexOf(skills.map((entry) => ({ entry, realm: "user", load: "fit", uses: 0 })));
+  const files = indexInMemory();
+  reindex(files, skills.map(filed));
+  return files.look(indexOver) as Index;
+}
+
+/** A skill of a file as one of the library. */
+export function filed(entry: Entry): Filed {
+  const { id, name, description } = entry;
+  return {
+    entry,
+    card: {
+      ...{ id, name, description, realm: "user", load: "fit", uses: 0, kind: "skill", draft: false },
+      ...{ source: null, path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true, hiddenIn: [] },
+    },
+    mark: id,
+  };
 }
 
 type Row = Record<string, unknown>;

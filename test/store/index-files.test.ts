@@ -6,12 +6,12 @@ import { build } from "esbuild";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { fields, type Index } from "../../src/core/search/entry.ts";
-import { indexOf } from "../../src/core/search/memory-index.ts";
 import { type Filed, indexOver } from "../../src/core/search/segment.ts";
 import { tokensOf } from "../../src/core/search/tokens.ts";
 import { compact, put, reindex } from "../../src/engine/reindex.ts";
 import { indexFilesIn } from "../../src/store/index-files.ts";
 import { root } from "../helpers/knack.ts";
+import { indexOf } from "../helpers/memory-index.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { filed } from "./indexing.ts";
 

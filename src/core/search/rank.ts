@@ -34,7 +34,7 @@ export interface Signs {
   readonly pointed: number;
   /** How rare its rarest word is beside the rarest that was asked. */
   readonly rarest: number;
-  /** Share in what it says it is not for. */
+  /** Share in what it says it is not for, and not in what it says it is for. */
   readonly unfit: number;
   /** Likeness in meaning, where there is an embedder. */
   readonly likeness: number;

@@ -172,29 +172,57 @@ function writeNumber(bytes: Uint8Array, at: number, value: number): number {
   return place;
 }
 
+/** A list as it was written; most are asked for their size alone, so the rest is read when it is wanted. */
 function readPostings(bytes: Uint8Array): Postings {
-  let at = 0;
-  const number = () => {
-    let [value, shift] = [0, 0];
-    for (;;) {
-      const byte = bytes[at++] as number;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-      shift += 7;
-    }
+  const [size, start] = readNumber(bytes, 0);
+  return lazily(size, () => readList(bytes, start, size));
+}
+
+type List = Omit<Postings, "size">;
+
+function lazily(size: number, read: () => List): Postings {
+  let list: List | null = null;
+  const known = () => (list ??= read());
+  return {
+    size,
+    get entries() {
+      return known().entries;
+    },
+    get counts() {
+      return known().counts;
+    },
   };
-  const size = number();
+}
+
+function readNumber(bytes: Uint8Array, from: number): readonly [value: number, end: number] {
+  let [value, shift, at] = [0, 0, from];
+  for (;;) {
+    const byte = bytes[at++] as number;
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return [value, at];
+    shift += 7;
+  }
+}
+
+function readList(bytes: Uint8Array, start: number, size: number): List {
   const entries = new Uint32Array(size);
   const counts = new Uint8Array(size * fields.length);
-  let entry = 0;
+  let [at, entry] = [start, 0];
   for (let n = 0; n < size; n++) {
-    entry += number();
+    // As in `readNumber`, without the pair that it would make for each.
+    let [gap, shift, byte] = [0, 0, 0x80];
+    while (byte >= 0x80) {
+      byte = bytes[at++] as number;
+      gap |= (byte & 0x7f) << shift;
+      shift += 7;
+    }
+    entry += gap;
     entries[n] = entry;
     const mask = bytes[at++] as number;
     for (let field = 0; field < fields.length; field++)
       if ((mask & (1 << field)) !== 0) counts[n * fields.length + field] = bytes[at++] as number;
   }
-  return { size, entries, counts };
+  return { entries, counts };
 }
 
 /** A segment that was written. Throws where it is damaged. */
@@ -321,11 +349,17 @@ function lengthsOf(parts: readonly Part[]): Uint16Array {
 }
 
 /** What is there of a list, with the numbers of the whole index. */
-function there({ size, entries, counts }: Postings, gone: ReadonlySet<number>, from: number): Postings[] {
-  if (gone.size === 0) {
-    for (let n = 0; from > 0 && n < size; n++) entries[n] = (entries[n] as number) + from;
-    return [{ size, entries, counts }];
-  }
+function there(list: Postings, gone: ReadonlySet<number>, from: number): Postings[] {
+  if (gone.size === 0)
+    return from === 0
+      ? [list]
+      : [
+          lazily(list.size, () => ({
+            entries: list.entries.map((entry) => entry + from),
+            counts: list.counts,
+          })),
+        ];
+  const { size, entries, counts } = list;
   let kept = 0;
   for (let n = 0; n < size; n++) {
     const entry = entries[n] as number;
@@ -342,12 +376,14 @@ function there({ size, entries, counts }: Postings, gone: ReadonlySet<number>, f
 
 function joined(lists: readonly Postings[]): Postings {
   const size = lists.reduce((sum, list) => sum + list.size, 0);
-  const [entries, counts] = [new Uint32Array(size), new Uint8Array(size * fields.length)];
-  let from = 0;
-  for (const list of lists) {
-    entries.set(list.entries, from);
-    counts.set(list.counts, from * fields.length);
-    from += list.size;
-  }
-  return { size, entries, counts };
+  return lazily(size, () => {
+    const [entries, counts] = [new Uint32Array(size), new Uint8Array(size * fields.length)];
+    let from = 0;
+    for (const list of lists) {
+      entries.set(list.entries, from);
+      counts.set(list.counts, from * fields.length);
+      from += list.size;
+    }
+    return { entries, counts };
+  });
 }

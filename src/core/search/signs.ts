@@ -71,7 +71,8 @@ function hitsOf(sought: readonly Sought[], entry: number): Hits {
     const at = postings ? placeOf(postings.entries, postings.size, entry) : -1;
     if (!postings || at < 0) continue;
     const has = (field: number) => (postings.counts[at * fields.length + field] as number) > 0;
-    if (has(unfitAt)) hits.unfit += value;
+    // What stands on both sides, what it is about, tells nothing: "find flaky tests; not for slow tests".
+    if (isAsked && has(unfitAt) && !telling.some(has)) hits.unfit += value;
     const field = speaking.find(has);
     if (field === undefined) continue;
     hits.covered += value;

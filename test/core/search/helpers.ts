@@ -1,7 +1,7 @@
 import type { Card, Entry, Index } from "../../../src/core/search/entry.ts";
-import { type Indexed, indexOf } from "../../../src/core/search/memory-index.ts";
 import { queryOf } from "../../../src/core/search/query.ts";
 import { type RankOptions, rank } from "../../../src/core/search/rank.ts";
+import { type Indexed, indexOf } from "../../helpers/memory-index.ts";
 
 /** A skill called by its id. */
 export function skill(

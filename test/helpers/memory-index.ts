@@ -1,5 +1,5 @@
-import { type Card, type Entry, fields, type Index, type Postings } from "./entry.ts";
-import { termCounts } from "./texts.ts";
+import { type Card, type Entry, fields, type Index, type Postings } from "../../src/core/search/entry.ts";
+import { termCounts } from "../../src/core/search/texts.ts";
 
 /** An entry with what a person and its history say about it. */
 export interface Indexed {
