@@ -39,9 +39,17 @@ export async function atPrompt(call: Call): Promise<Reply | null> {
 
 /** What a person says, without a command's name; what programs say through the same door is no prompt. */
 function spokenIn(prompt: string): string {
-  const text = prompt.slice(0, 2 * policy.recall.textChars).trim();
+  const text = endsOf(prompt, 2 * policy.recall.textChars).trim();
   if (/^<[a-z-]+>/.test(text)) return "";
   return text.replace(/^\/[\w:-]+\s*/, "");
+}
+
+/** The beginning and the end of a long prompt: what is asked often stands below what was pasted. */
+function endsOf(prompt: string, most: number): string {
+  if (prompt.length <= most) return prompt;
+  const tail = Math.round(most / 3);
+  // Half a word may be half a secret, which nobody would know as one.
+  return `${prompt.slice(0, most - tail)}\n${prompt.slice(-tail).replace(/^\S+/, "")}`;
 }
 
 /** Something that fits a prompt. */
