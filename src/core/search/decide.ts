@@ -58,13 +58,13 @@ export function decide(
 /** A single word is met by chance, unless it is what the skill is called; and any text has words that its skill is not about. */
 function saysEnough({ words, signs }: Ranked): boolean {
   if (words.some(({ field }) => fields[field] === "name")) return true;
-  return joined(words).length >= policy.search.loadWords && signs.told >= policy.search.toldLeast;
+  return wordsIn(words) >= policy.search.loadWords && signs.told >= policy.search.toldLeast;
 }
 
 function loadable(match: Match | undefined, ranked: readonly Ranked[], size: number): Match | null {
   if (!match || match.entry !== ranked[0]?.entry || match.card.load === "never") return null;
   const { loadFrom, loadSize, loadCare, loadUpTo, loadWords, provenUses } = policy.search;
-  if (joined(match.words).length < loadWords) return null;
+  if (wordsIn(match.words) < loadWords) return null;
   if (size > loadUpTo && match.card.uses < provenUses) return null;
   const care = loadCare * Math.max(0, Math.log10(size / loadSize));
   return match.probability >= loadFrom + care ? match : null;
@@ -125,6 +125,16 @@ function inWords(field: number): string {
   if (name === "when") return "when-to-use";
   return name === "prompts" ? "earlier prompts" : name;
 }
+
+/** How many words were met. Where none are parted by spaces, two signs of Han are about one, and so is a run of others. */
+function wordsIn(words: readonly Hit[]): number {
+  return joined(words).reduce(
+    (sum, { term }) => sum + (isAscii(term) ? 1 : Math.max(1, term.match(unspacedWord)?.length ?? 0)),
+    0,
+  );
+}
+
+const unspacedWord = /[\u3400-\u9fff]{2}|[\u30a1-\u30fc]{2,}|[\uac00-\ud7a3]{2,}/g;
 
 /** Pairs of characters that overlap are one word to a reader. */
 function joined(words: readonly Hit[]): Hit[] {
