@@ -37,6 +37,13 @@ export function indexFilesIn(folder: string): IndexFiles {
     const text = textAt(list);
     return text === null ? null : (JSON.parse(text) as Contents);
   };
+  const filesThatCount = (): Set<string> | null => {
+    try {
+      return new Set(contents()?.parts.map(({ file }) => file));
+    } catch {
+      return null;
+    }
+  };
   const files: IndexFiles = {
     look: (look) => {
       const there = contents();
@@ -64,7 +71,7 @@ export function indexFilesIn(folder: string): IndexFiles {
         return { file, bytes: bytes.reduce((sum, one) => sum + one.length, 0), gone: [] };
       });
       writeWhole(list, jsonBytes({ version, parts: next } satisfies Contents));
-      rmSync(condemned, { force: true });
+      rmSync(condemned, { force: true, recursive: true });
     },
     check: () => {
       try {
@@ -83,7 +90,9 @@ export function indexFilesIn(folder: string): IndexFiles {
     },
     sweep: (now) => {
       if (!existsSync(folder)) return;
-      const counted = new Set(contents()?.parts.map(({ file }) => file));
+      const counted = filesThatCount();
+      // Where that cannot be read everything is about to be made anew; then it is known again.
+      if (counted === null) return;
       for (const name of readdirSync(folder)) {
         if (!segmentName.test(name) || counted.has(name)) continue;
         const changed = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? now;

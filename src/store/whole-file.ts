@@ -26,6 +26,8 @@ export function writeWhole(path: string, parts: readonly Uint8Array[]): void {
     } finally {
       closeSync(file);
     }
+    // No file can take the place of a folder, and at these paths a folder is nothing but damage.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true });
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
