@@ -320,8 +320,10 @@ describe("a process killed while it", () => {
     mkdirSync(stuck, { recursive: true });
     writeFileSync(join(stuck, "theirs"), "");
     chmodSync(stuck, 0o500);
-    await asNobody(place.root, () => written(place, "rl-a", "one"));
-    chmodSync(stuck, 0o700);
+    await asNobody(place.root, async () => {
+      await library.repair(place);
+      await written(place, "rl-a", "one");
+    }).finally(() => chmodSync(stuck, 0o700));
     expect(readFileSync(join(place.folder, "rl-a/SKILL.md"), "utf8")).toContain("one");
   });
 
