@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { ItemFile } from "../core/item.ts";
 import { isObject } from "../core/json.ts";
 import type { ItemCache } from "../engine/stock.ts";
-import { jsonBytes, writeWhole } from "./whole-file.ts";
+import { jsonBytes, writeDerived } from "./whole-file.ts";
 
 /** What was read of the library's files, in one file that may go at any time. */
 export function itemCacheAt(path: string): ItemCache {
@@ -16,7 +16,7 @@ export function itemCacheAt(path: string): ItemCache {
         return [];
       }
     },
-    save: (files) => writeWhole(path, jsonBytes(files)),
+    save: (files) => writeDerived(path, jsonBytes(files)),
   };
 }
 

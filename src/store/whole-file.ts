@@ -26,13 +26,17 @@ export function writeWhole(path: string, parts: readonly Uint8Array[]): void {
     } finally {
       closeSync(file);
     }
-    // No file can take the place of a folder, and at these paths a folder is nothing but damage.
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true });
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
     throw error;
   }
+}
+
+/** The same for what can be made anew at any time: a folder in its place is nothing but damage, and goes. */
+export function writeDerived(path: string, parts: readonly Uint8Array[]): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true });
+  writeWhole(path, parts);
 }
 
 /** Takes away the drafts in a folder whose writers ended before they were through. */
