@@ -99,7 +99,10 @@ function outputOf(event: string, { context, receipt, ask }: Reply): JsonObject |
   if (!context && !receipt && !ask) return null;
   return {
     ...(receipt ? { systemMessage: receipt } : {}),
-    ...(context ? { hookSpecificOutput: { hookEventName: event, additionalContext: context } } : {}),
+    // Half a character, where a text was cut or says so itself, is refused by models together with the whole session.
+    ...(context
+      ? { hookSpecificOutput: { hookEventName: event, additionalContext: context.toWellFormed() } }
+      : {}),
     ...(ask ? { decision: "block", reason: ask } : {}),
   };
 }

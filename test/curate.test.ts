@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../src/core/finding.ts";
@@ -153,6 +161,36 @@ describe("a skill that nobody uses", () => {
     expect(await findDrift(own.store)).toEqual([]);
     await rebuild(own.store);
     expect(await states(own)).toEqual([`${name} me active`]);
+  });
+
+  test("brought back by itself stays when all that was put away with it is brought back", async () => {
+    const { own } = await stale();
+    await keep(own, await own.learns(docker), me);
+    own.later(100);
+    await apply(own);
+    expect((await away(own)).length).toBe(2);
+    await restore(own);
+    expect((await undoAll(own)).kept).toBe(true);
+    expect(await away(own)).toEqual([]);
+    expect([existsSync(skillAt(own)), existsSync(skillAt(own, "rl-docker-build-no-space"))]).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  test("is not brought back into a project that is gone, but when that is there again", async () => {
+    const { own, text } = await stale();
+    own.later(100);
+    await apply(own);
+    const elsewhere = `${own.repository}-elsewhere`;
+    renameSync(own.repository, elsewhere);
+    const refused = { kept: false, because: "the project's folder is not on this machine" };
+    expect(await undoAll(own)).toMatchObject(refused);
+    expect(await undo(own, name)).toMatchObject(refused);
+    expect(existsSync(own.repository)).toBe(false);
+    renameSync(elsewhere, own.repository);
+    expect((await undoAll(own)).kept).toBe(true);
+    expect(textOf(own)).toBe(text);
   });
 
   test("is put away and brought back without anybody having refused anything", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { itemId } from "../src/core/item.ts";
@@ -116,6 +116,25 @@ describe("a task that people ask for in vain", () => {
       "the 2 sessions that asked for it did nothing in common that could be written down",
     ]);
     expect((await theGap(knack)).kept).toEqual([]);
+  });
+
+  test("waits where its draft cannot be read, and keeps no other waiting", async () => {
+    const { home, knack, live } = await household();
+    for (const n of [1, 2]) await live(`s${n}`, n, notes(`write release notes for v${n}`, `${n}.0`));
+    const draft = (await theGap(knack)).kept[0]?.path ?? "";
+    rmSync(draft, { recursive: true });
+    writeFileSync(draft, "no folder");
+    const bench = (n: number) => [
+      asked("run the load benchmark on staging"),
+      ran(`npm run bench -- --rate ${n}`),
+      ran("node scripts/plot.mjs"),
+      replied("Done."),
+    ];
+    await live("s3", 3, [...notes("write release notes for v3", "3.0"), ...bench(1)]);
+    const { waiting } = await live("s4", 4, bench(2));
+    expect(waiting.map(({ because }) => because)).toEqual([expect.stringContaining("Cannot read")]);
+    const written = readdirSync(join(home, ".knack/drafts")).filter((name) => !name.startsWith("."));
+    expect(written).toHaveLength(2);
   });
 
   test("goes live in its project at the fourth ask, the draft goes, and one undo takes it back for good", async () => {

@@ -1,7 +1,6 @@
 import {
   appendFileSync,
   chmodSync,
-  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -29,6 +28,7 @@ import {
   shelf,
 } from "../src/engine/shelf.ts";
 import { filesIn } from "./helpers/machine.ts";
+import { asNobody } from "./helpers/nobody.ts";
 import { type Desk, desk } from "./helpers/publishing.ts";
 
 const person = (reach: Reach, text?: string) => ({
@@ -92,20 +92,6 @@ describe("a rule that the person later says the opposite of", () => {
     expect(back).not.toContain("never pnpm");
   });
 });
-
-/** Nothing is forbidden to root, so that root does it as somebody whose home it is. */
-async function asNobody<T>(home: string, work: () => Promise<T>): Promise<T> {
-  if (process.getuid?.() !== 0) return work();
-  const nobody = 65_534;
-  for (const path of ["", ...readdirSync(home, { recursive: true, encoding: "utf8" })])
-    chownSync(join(home, path), nobody, nobody);
-  process.seteuid?.(nobody);
-  try {
-    return await work();
-  } finally {
-    process.seteuid?.(0);
-  }
-}
 
 describe("keeping a skill", () => {
   test("writes it where agents look, for one person out of git's sight, and undo leaves nothing", async () => {

@@ -61,7 +61,7 @@ export const gaps = defineVerb({
 });
 
 function one(words: readonly string[], action: string): string {
-  if (words.length > 0) return words.join(" ");
+  if (words.join("").trim() !== "") return words.join(" ");
   throw new KnackError(
     "WRONG_USAGE",
     `knack gaps ${action} takes an id, a name, or words of what was asked.`,
@@ -207,9 +207,7 @@ function named(all: readonly GapView[], word: string): GapView {
   const names = all.filter(({ changes }) =>
     changes.some(({ change: { name } }) => name === word || name.endsWith(`-${word}`)),
   );
-  const said = all.filter(({ asks }) =>
-    asks.some(({ text }) => text.toLowerCase().includes(word.toLowerCase())),
-  );
+  const said = all.filter(({ asks }) => asks.some(({ text }) => says(text, word)));
   const [found = []] = [ids, starts, names, said].filter((some) => some.length > 0);
   const [gap, ...others] = found;
   if (!gap)
@@ -223,6 +221,20 @@ function named(all: readonly GapView[], word: string): GapView {
         .join("; "),
     });
   return gap;
+}
+
+/** Whether a text has these words, whole: a letter is in every text, and a rejection is for good. */
+function says(text: string, words: string): boolean {
+  const meant = words.trim().toLowerCase();
+  // Where no spaces part the words, two characters are one.
+  if (meant.length < (/^[ -~]*$/.test(meant) ? 3 : 2)) return false;
+  const [first = "", ...rest] = text.toLowerCase().split(meant);
+  let before = first;
+  return rest.some((after) => {
+    const isWhole = !/[a-z0-9]$/.test(before) && !/^[a-z0-9]/.test(after);
+    before = after;
+    return isWhole;
+  });
 }
 
 async function promote(call: GapsCall, word: string): Promise<number> {

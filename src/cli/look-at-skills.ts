@@ -27,7 +27,7 @@ export const states: Readonly<Record<Shelved["state"], string>> = {
   proposal: "proposal",
   edited: "edited by hand",
   missing: "missing on disk",
-  unreadable: "cannot be read",
+  unreadable: "not readable",
 };
 
 /** Everything kept, and what is never suggested again. */

@@ -120,11 +120,23 @@ const mainJob = "learn";
 export async function main(words: readonly string[], surroundings: Surroundings): Promise<number> {
   try {
     return await dispatch(words, surroundings);
-  } catch (error) {
+  } catch (thrown) {
+    const error = isNowhere(thrown) ? nowhere() : thrown;
     if (!(error instanceof KnackError)) throw error;
     process.stderr.write(visible(`knack: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`));
     return error.exitCode;
   }
+}
+
+/** Whether somebody stands in a folder that was removed, and was asked where that is. */
+function isNowhere(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
+}
+
+function nowhere(): KnackError {
+  return new KnackError("WRONG_USAGE", "The folder you are in is not there any more.", {
+    hint: "Go to one that is: cd",
+  });
 }
 
 async function dispatch(words: readonly string[], surroundings: Surroundings): Promise<number> {

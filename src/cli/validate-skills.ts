@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { KnackError } from "../core/errors.ts";
+import { policy } from "../core/policy.ts";
 import { type Problem, validate as problemsIn, skillFile } from "../core/skill.ts";
 import { createCheckouts } from "../sources/checkouts.ts";
 import { withKnack } from "./opening.ts";
@@ -32,11 +33,20 @@ export async function validate({ args, env }: SkillsCall, words: readonly string
 
 function check(path: string): Checked {
   try {
+    const { size } = fileAt(path);
+    if (size > policy.library.fileBytes) throw new Error(`it has ${size} bytes`);
     return { path, problems: problemsIn(readFileSync(path, "utf8"), basename(dirname(path))) };
   } catch (error) {
     const message = `It cannot be read: ${error instanceof Error ? error.message : error}`;
     return { path, problems: [{ code: "front-matter-missing", severity: "error", message }] };
   }
+}
+
+/** What the disk says of a file; a link may lead to a device, which never ends. */
+function fileAt(path: string): Stats {
+  const found = statSync(path);
+  if (!found.isFile()) throw new Error("it is no file");
+  return found;
 }
 
 /** The skills at a path: a file, a package, or a folder of packages. */

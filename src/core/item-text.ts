@@ -154,9 +154,10 @@ function isHarmless(text: string): boolean {
   return mayBeWritten(scan(text, { most: Number.POSITIVE_INFINITY }));
 }
 
-/** Whether a text may be a name: it is shown to agents, so it is one line of plain words. */
+/** Whether a text may be a name: it is shown to agents, so it is one line of plain words that orders nobody about. */
 export function isItemName(name: string): boolean {
-  return name.length <= policy.library.nameChars && /^[\p{L}\p{N}_@][\p{L}\p{N}\p{M}_.:/@+ -]*$/u.test(name);
+  const isPlain = /^[\p{L}\p{N}_@][\p{L}\p{N}\p{M}_.:/@+ -]*$/u.test(name);
+  return name.length <= policy.library.nameChars && isPlain && isHarmless(name);
 }
 
 /** The first line that says something, for what has no description. */

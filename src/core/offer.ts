@@ -4,7 +4,8 @@ import type { LibraryCard } from "./search/segment.ts";
 
 /** One line about something that may fit: what it is, and how an agent gets at it. */
 export function offerOf(card: LibraryCard): string {
-  const about = cutAtWord(oneLine(card.description), defaults.show.lineChars);
+  // What may not be given unasked may not be quoted either: a description can order an agent about as well as a text.
+  const about = card.harmless ? cutAtWord(oneLine(card.description), defaults.show.lineChars) : "";
   return `Knack: ${label(card)} may fit${about === "" ? "." : `: ${sentence(about)}`} ${wayTo(card)}`;
 }
 

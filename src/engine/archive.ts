@@ -141,7 +141,7 @@ export async function planRestore(deps: PublishDeps, names: ReadonlySet<string>)
 }
 
 async function restoreStep(deps: PublishDeps, one: PutAway, history: History): Promise<Step | string> {
-  if (one.reach !== "draft" && one.reach !== "everywhere" && !isThere(deps, one)) return notHere;
+  if (!isThere(deps, one)) return notHere;
   if ((await deps.library.read(one.path)) !== null) return `${one.path} is there already`;
   const files = await deps.versions.restore(one.content);
   if (!files) return `version ${one.content.slice(0, 12)} is not kept`;
@@ -149,8 +149,9 @@ async function restoreStep(deps: PublishDeps, one: PutAway, history: History): P
   return { change, files, diff: diffOf(`${one.name}/${skillFile}`, null, one.text) };
 }
 
-function isThere({ places }: PublishDeps, { reach, root }: Artifact): boolean {
-  return places.skills(reach, root, []) !== null;
+/** Whether the project that an artifact lies in is on this machine; what lies elsewhere always is. */
+export function isThere({ places }: PublishDeps, { reach, root }: Artifact): boolean {
+  return reach === "draft" || reach === "everywhere" || places.skills(reach, root, []) !== null;
 }
 
 /** The step that puts something away, as it is on disk; null where it is not what Knack wrote. */

@@ -1,4 +1,5 @@
 import type { Artifact, Reach } from "../core/change.ts";
+import { KnackError } from "../core/errors.ts";
 import { isGapId } from "../core/gap.ts";
 import type { Decision, Instinct } from "../core/instinct.ts";
 import { standingAt } from "../core/instinct.ts";
@@ -176,7 +177,7 @@ export async function perform(
   deciding: (steps: readonly Step[]) => readonly LedgerEntry[],
 ): Promise<Keeping> {
   for (let tries = 1; ; tries++) {
-    const planned = await planning();
+    const planned = await planning().catch(ifUnreadable);
     if (!planned.ok) return { kept: false, because: planned.because };
     const { steps, belongsTo } = planned;
     const outcomes = await carryOut(deps, steps, actor, deciding(steps));
@@ -190,6 +191,13 @@ export async function perform(
     const already = outcomes.length > 0 && outcomes.every((one) => one.already);
     return { kept: true, outcomes, steps, belongsTo, already };
   }
+}
+
+/** A package that the disk refuses is a reason to leave that one, not to stop all work. */
+function ifUnreadable(error: unknown): Extract<Plan, { ok: false }> {
+  if (error instanceof KnackError && error.code === "LIBRARY_UNAVAILABLE")
+    return { ok: false, because: error.message };
+  throw error;
 }
 
 /** The ledger's word that a person decided about an instinct. */

@@ -238,7 +238,10 @@ export async function planUndo(
 /** What taking back everything would do that was tidied up in the latest go, as far as nothing was changed since. */
 export async function planUndoTidying(deps: PublishDeps): Promise<Step[]> {
   const history = await historyOf(deps.store);
-  const tidied = latestIn(history).filter(({ change }) => change.because !== undefined);
+  // Who has brought one back by hand wants the others back, not that one away again.
+  const tidied = latestIn(history).filter(
+    ({ change }) => change.because !== undefined && change.why !== "restore",
+  );
   const at = Math.max(...tidied.map((one) => one.at));
   const steps: Step[] = [];
   for (const one of tidied) if (one.at === at) steps.push(await undoStep(deps, one.change, history));

@@ -5,6 +5,7 @@ import { standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { rulesIn } from "../core/rule.ts";
 import { parse, skillFile } from "../core/skill.ts";
+import { isThere } from "./archive.ts";
 import { gaps } from "./gap.ts";
 import { decided, decidedOn } from "./keep.ts";
 import { planAccept } from "./plan.ts";
@@ -13,6 +14,8 @@ import {
   changeOf,
   historyOf,
   ifDamaged,
+  no,
+  notHere,
   type Plan,
   type PublishDeps,
   removal,
@@ -153,7 +156,10 @@ export async function planTakeBackTidying(deps: PublishDeps): Promise<Plan> {
   return unlessChanged(deps, await planUndoTidying(deps));
 }
 
-async function unlessChanged(deps: PublishDeps, steps: readonly Step[]): Promise<Plan> {
+async function unlessChanged(deps: PublishDeps, all: readonly Step[]): Promise<Plan> {
+  // A project that is gone is not made again for the sake of what was in it.
+  const steps = all.filter(({ change }) => change.after === null || isThere(deps, change));
+  if (steps.length === 0 && all.length > 0) return no(notHere);
   for (const { change } of steps) {
     const there = await contentOf(deps, change);
     if (there !== null && there !== change.before && there !== change.after)

@@ -42,16 +42,17 @@ export async function atPrompt(call: Call): Promise<Reply | null> {
 
 /** What a person says, without a command's name; what programs say through the same door is no prompt. */
 function spokenIn(prompt: string): string {
-  const text = ends(prompt.trim(), 2 * policy.recall.textChars);
+  const text = endsOf(prompt, 2 * policy.recall.textChars).trim();
   if (/^<[a-z-]+>/.test(text)) return "";
   return text.replace(/^\/[\w:-]+\s*/, "");
 }
 
-/** The beginning and the end of a long text: what is pasted stands between them. */
-function ends(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const head = Math.round((most * 2) / 3);
-  return `${text.slice(0, head)}\n${text.slice(head - most)}`;
+/** The beginning and the end of a long prompt: what is asked often stands below what was pasted. */
+function endsOf(prompt: string, most: number): string {
+  if (prompt.length <= most) return prompt;
+  const tail = Math.round(most / 3);
+  // Half a word may be half a secret, which nobody would know as one.
+  return `${prompt.slice(0, most - tail)}\n${prompt.slice(-tail).replace(/^\S+/, "")}`;
 }
 
 /** Something that fits a prompt. */
@@ -164,6 +165,6 @@ function tell(call: Call, { head, project }: Known, fits: readonly Fit[]): { nam
 /** Nothing is known, and nothing in the library is for it: asked again and again, it is worth a skill. */
 function noteInVain(call: Call, { project }: Known, text: string): void {
   const { session, home, now } = call;
-  const asked = text.slice(0, policy.recall.textChars);
+  const asked = endsOf(text, policy.recall.textChars);
   spool(home.spool, { type: "unmatched", session, project, text: asked, at: now });
 }

@@ -11,7 +11,7 @@ export async function inWorkFolder<T>(beside: string, work: (folder: string) => 
   try {
     return await work(folder);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await drop(folder);
   }
 }
 
@@ -25,8 +25,13 @@ export function isWork(name: string): boolean {
 export async function sweep(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const pid = isWork(name) ? Number.parseInt(name.slice(workPrefix.length), 10) : Number.NaN;
-    if (pid > 0 && !isRunning(pid)) await rm(join(folder, name), { recursive: true, force: true });
+    if (pid > 0 && !isRunning(pid)) await drop(join(folder, name));
   }
+}
+
+/** What was taken out of a package may be somebody else's and refuse to go. It waits here, and stops no other work. */
+async function drop(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true }).catch(() => undefined);
 }
 
 function isRunning(pid: number): boolean {

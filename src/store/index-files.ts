@@ -14,7 +14,7 @@ import { termsVersion } from "../core/search/texts.ts";
 import { Damaged, faultIn, layOut, openTable } from "../core/table.ts";
 import type { IndexFiles, IndexPart } from "../engine/ports.ts";
 import { readerOf } from "./snapshot-file.ts";
-import { jsonBytes, writeWhole } from "./whole-file.ts";
+import { jsonBytes, writeDerived } from "./whole-file.ts";
 
 /** What stands in the file that says which segments count. */
 interface Contents {
@@ -61,11 +61,11 @@ export function indexFilesIn(folder: string): IndexFiles {
         if (!("laid" in part)) return { file: part.file, bytes: sizeOf(part.file), gone: [...part.gone] };
         const file = fileOf(part.laid);
         const bytes = layOut(part.laid.head, part.laid.rows);
-        writeWhole(join(folder, file), bytes);
+        writeDerived(join(folder, file), bytes);
         return { file, bytes: bytes.reduce((sum, one) => sum + one.length, 0), gone: [] };
       });
-      writeWhole(list, jsonBytes({ version, parts: next } satisfies Contents));
-      rmSync(condemned, { force: true });
+      writeDerived(list, jsonBytes({ version, parts: next } satisfies Contents));
+      rmSync(condemned, { force: true, recursive: true });
     },
     check: () => {
       try {
@@ -95,7 +95,7 @@ export function indexFilesIn(folder: string): IndexFiles {
         if (now - changed > patienceMs) rmSync(join(folder, name), { force: true });
       }
     },
-    condemn: () => writeWhole(condemned, []),
+    condemn: () => writeDerived(condemned, []),
     isCondemned: () => existsSync(condemned),
   };
   return files;

@@ -33,6 +33,12 @@ export function writeWhole(path: string, parts: readonly Uint8Array[]): void {
   }
 }
 
+/** The same for what can be made anew at any time: a folder in its place is nothing but damage, and goes. */
+export function writeDerived(path: string, parts: readonly Uint8Array[]): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true });
+  writeWhole(path, parts);
+}
+
 /** Takes away the drafts in a folder whose writers ended before they were through. */
 export function dropDrafts(folder: string, now: number): void {
   if (!existsSync(folder)) return;

@@ -139,6 +139,13 @@ describe("knack gaps", () => {
     );
   });
 
+  test.each(["", " ", "e", "otes", "s"])("rejects nothing for %j, which may mean anything", async (word) => {
+    const { home } = await asking(2);
+    expect((await knack(["gaps", "reject", word], { home })).code).toBe(2);
+    expect((await knack(["gaps", "promote", word], { home })).code).toBe(2);
+    expect((await listed(home))[0]?.status).toBe("draft");
+  });
+
   test("a draft can be accepted and rejected by its name like any other", async () => {
     const { home, project } = await asking(2);
     const listing = await knack(["skills", "list"], { home });

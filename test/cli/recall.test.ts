@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -135,6 +135,18 @@ describe("knack recall", () => {
       gap: expect.stringContaining(gap),
       tookMs: expect.any(Number),
     });
+  });
+
+  test("says so in a folder that is gone", async () => {
+    const home = tempFolder();
+    const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$1" recall "release notes"';
+    const { status, stderr } = spawnSync("sh", ["-c", script, process.execPath, cli], {
+      cwd: home,
+      env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack") },
+      encoding: "utf8",
+    });
+    expect(stderr).toBe("knack: The folder you are in is not there any more.\n  Go to one that is: cd\n");
+    expect(status).toBe(2);
   });
 
   test("says how to begin where nothing was learned", async () => {

@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knack } from "../helpers/knack.ts";
@@ -172,5 +180,10 @@ describe("knack skills", () => {
       skills: [{ problems: [{ code: "name-wrong" }, { code: "description-missing" }] }],
     });
     expect((await knack(["skills", "validate", "/nowhere"], { home: own.home })).code).toBe(2);
+    const device = join(own.home, "device");
+    mkdirSync(device);
+    symlinkSync("/dev/null", join(device, "SKILL.md"));
+    const refused = await knack(["skills", "validate", device], { home: own.home });
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining("it is no file") });
   });
 });

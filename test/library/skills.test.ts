@@ -15,6 +15,7 @@ import { describe, expect, it, test } from "vitest";
 import type { Place, SkillPackage } from "../../src/engine/ports.ts";
 import { createLibrary } from "../../src/library/index.ts";
 import { seeded } from "../helpers/history.ts";
+import { asNobody } from "../helpers/nobody.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { buildProgram, outcome, start } from "./process.ts";
 import { type Orders, packageOf } from "./program.ts";
@@ -311,6 +312,19 @@ describe("a process killed while it", () => {
     renameSync(join(place.folder, "rl-x"), join(place.folder, ".knack-aside-rl-x"));
     expect(await library.write(place, "rl-x", files, { expecting: hash })).toMatchObject({ written: true });
     expect(names(place)).toEqual(["rl-x"]);
+  });
+
+  test("left what refuses to be removed does not stop the next write either", async () => {
+    const place = newPlace();
+    const stuck = join(place.folder, ".knack-work-999999999-stuck/old/assets");
+    mkdirSync(stuck, { recursive: true });
+    writeFileSync(join(stuck, "theirs"), "");
+    chmodSync(stuck, 0o500);
+    await asNobody(place.root, async () => {
+      await library.repair(place);
+      await written(place, "rl-a", "one");
+    }).finally(() => chmodSync(stuck, 0o700));
+    expect(readFileSync(join(place.folder, "rl-a/SKILL.md"), "utf8")).toContain("one");
   });
 
   test("does not touch the work of a process that lives", async () => {

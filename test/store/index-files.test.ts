@@ -1,6 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import fc from "fast-check";
@@ -38,6 +46,12 @@ const inMemory = (all: readonly Filed[]): Index =>
   indexOf(all.map(({ entry, card }) => ({ entry, realm: card.realm, load: card.load, uses: card.uses })));
 const onDisk = (folder: string, terms: Iterable<string>) =>
   indexFilesIn(folder).look((parts) => told(indexOver(parts), terms));
+/** Puts a folder with something in it where a file was. */
+function makeFolder(path: string): void {
+  rmSync(path);
+  mkdirSync(join(path, "within"), { recursive: true });
+}
+
 const termsOf = (all: readonly Filed[]) =>
   all.flatMap(({ entry }) => tokensOf(`${entry.name} ${entry.description} ${entry.body} absent`));
 
@@ -109,6 +123,7 @@ describe("the index of the library on disk", () => {
     ["cut short", (path) => truncateSync(path, 100)],
     ["emptied", (path) => truncateSync(path, 0)],
     ["overwritten", (path) => writeFileSync(path, readFileSync(path).fill(0x20))],
+    ["made a folder", (path) => makeFolder(path)],
   ])("is made anew where a segment was %s", (_, harm) => {
     const folder = tempFolder();
     const files = indexFilesIn(folder);
@@ -121,11 +136,22 @@ describe("the index of the library on disk", () => {
     expect(onDisk(folder, termsOf(all))).toEqual(told(inMemory(all), termsOf(all)));
   });
 
-  it.each(["library.json is no JSON", "{}", '{"version":0,"parts":[]}'])("is made anew from: %s", (list) => {
+  it.each([
+    "library.json is no JSON",
+    "",
+    "null",
+    "{}",
+    '{"version":1}',
+    '{"version":0,"parts":[]}',
+    '{"version":1,"parts":[{"file":5}]}',
+    null,
+  ])("is made anew from: %s", (list) => {
     const folder = tempFolder();
     const files = indexFilesIn(folder);
     reindex(files, [filed("a")]);
-    writeFileSync(join(folder, "library.json"), list);
+    if (list === null) makeFolder(join(folder, "library.json"));
+    else writeFileSync(join(folder, "library.json"), list);
+    files.sweep(Date.now());
     expect(reindex(files, [filed("a")]).rebuilt).toBe(true);
     expect(files.look((parts) => indexOver(parts).size)).toBe(1);
   });

@@ -64,14 +64,6 @@ function saysEnough({ words, signs }: Ranked): boolean {
   return wordsIn(words) >= policy.search.loadWords && signs.told >= policy.search.toldLeast;
 }
 
-/** How many words were met: pairs of characters overlap, and two characters are a word. */
-function wordsIn(words: readonly Hit[]): number {
-  return joined(words).reduce(
-    (sum, { term }) => sum + (isUnspaced(term) ? Math.max(1, Math.floor(term.length / 2)) : 1),
-    0,
-  );
-}
-
 function isUnspaced(term: string): boolean {
   return term.charCodeAt(0) >= 0x0e00;
 }
@@ -144,6 +136,16 @@ function inWords(field: number): string {
   if (name === "when") return "when-to-use";
   return name === "prompts" ? "earlier prompts" : name;
 }
+
+/** How many words were met. Where none are parted by spaces, two signs of Han are about one, and so is a run of others. */
+function wordsIn(words: readonly Hit[]): number {
+  return joined(words).reduce(
+    (sum, { term }) => sum + (isAscii(term) ? 1 : Math.max(1, term.match(unspacedWord)?.length ?? 0)),
+    0,
+  );
+}
+
+const unspacedWord = /[\u3400-\u9fff]{2}|[\u30a1-\u30fc]{2,}|[\uac00-\ud7a3]{2,}/g;
 
 /** Pairs of characters that overlap are one word to a reader. */
 function joined(words: readonly Hit[]): Hit[] {

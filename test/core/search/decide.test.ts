@@ -78,6 +78,16 @@ describe("what was found", () => {
     );
   });
 
+  test("is loaded where a prompt without spaces says several words in a row, not where it says one", () => {
+    const about = "リリースノートを作成する。リリースノートを書いてと頼まれたときに使う。";
+    const library = libraryOf(...others, skill("kiroku", about));
+    expect(decided(library, "リリースノートを作成してください").load?.card.id).toBe("kiroku");
+    expect(decided(library, "リリース")).toEqual({ load: null, offers: [] });
+    const database = libraryOf(...others, skill("sql", "数据库迁移，可以回滚"));
+    expect(decided(database, "数据库迁移").load?.card.id).toBe("sql");
+    expect(decided(database, "迁移")).toEqual({ load: null, offers: [] });
+  });
+
   test("says why in the words of a script without spaces", () => {
     const library = libraryOf(...others, skill("sql", "优化数据库查询"));
     const { load, offers } = decided(library, "优化数据库查询");
