@@ -4,7 +4,7 @@ import { type Doing, doingIn } from "../core/doing.ts";
 import { type Asked, type Gap, gapsOf, goesBy, isGapId } from "../core/gap.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults } from "../core/policy.ts";
-import type { Format, Session } from "../core/session.ts";
+import { type Format, runOf } from "../core/session.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { eventsOf, viewSessions } from "./inspect.ts";
 import { purgedOf, readAgain, withoutOtherAgents } from "./learn.ts";
@@ -79,11 +79,6 @@ async function entriesOf({ ledger }: Store): Promise<LedgerEntry[]> {
 async function formatsOf(store: Store, all: readonly Gap[]): Promise<Map<string, Format>> {
   if (all.length === 0) return new Map();
   return new Map((await store.sessions.list()).map((session) => [runOf(session), session.format]));
-}
-
-/** The agent's own name of a session, by which hooks know it. */
-export function runOf({ sessionId, id }: Pick<Session, "sessionId" | "id">): string {
-  return sessionId ?? id;
 }
 
 /** The skill that the sessions of a gap amount to, or why there is none yet. */
