@@ -87,7 +87,7 @@ describe("knack gaps", () => {
     const [gap] = await listed(home);
     const { stdout } = await knack(["gaps", "show", "write release notes"], { home });
     expect(stdout).toContain(
-      "draft: asked for in 2 sessions, of use in 0; it goes live at 4 asks or of use in 2 sessions",
+      "draft: asked for in 2 sessions, handed over in 0; it goes live when asked for in 4 sessions or handed over in 2",
     );
     expect(stdout).toContain("2026-03-01  session ");
     expect(stdout).toContain(`gaps promote ${gap?.id}`);
