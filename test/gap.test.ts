@@ -4,18 +4,21 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { itemId } from "../src/core/item.ts";
 import { parse } from "../src/core/skill.ts";
 import type { GapView } from "../src/engine/gap.ts";
+import type { Word } from "../src/engine/hear.ts";
 import { type Knack, openKnack } from "../src/open.ts";
 import { asked, day, failed, type Lived, ran, replied, type Step, writeLived } from "./helpers/lived.ts";
 import { tempFolder } from "./helpers/temp.ts";
 
 const start = Date.UTC(2026, 2, 1, 9);
 
+const first = start + 40 * day;
+
 /** A home with a project in it, and Knack opened on it. */
 async function household() {
   const home = tempFolder();
   const project = join(home, "harbor");
   mkdirSync(join(project, ".git/info"), { recursive: true });
-  let now = start + 40 * day;
+  let now = first;
   const clock = { now: () => ++now };
   const knack = await openKnack({ env: { HOME: home, KNACK_HOME: join(home, ".knack") }, clock });
   onTestFinished(() => knack.close());
@@ -41,6 +44,14 @@ function notes(words: string, version: string, more: readonly Step[] = []): Step
     replied("The notes are written."),
     ...more,
   ];
+}
+
+/** A hook puts a skill before an agent. */
+function handed(project: string, name: string, session: string, at: number): Word {
+  const skill = itemId(project, "skill", name);
+  return {
+    ...{ type: "offered", session, project, transcript: null, skill, name, how: "load", text: "…", at },
+  };
 }
 
 async function theGap(knack: Knack): Promise<GapView> {
@@ -104,6 +115,20 @@ describe("a task that people ask for in vain", () => {
     expect(gaps.map(({ state }) => state.status).sort()).toEqual(["draft", "pending"]);
   });
 
+  test("is not asked for in vain where a hook found something and held it back", async () => {
+    const { home, project, knack } = await household();
+    const steps = notes("write release notes for v1", "1.0");
+    const { sessions } = await knack.learn(
+      writeLived(home, [{ name: "one", cwd: project, at: start, steps }]),
+    );
+    const about = { kind: "skill", id: "k1", name: "rl-notes", occasion: "prompt" } as const;
+    const session = sessions[0]?.sessionId ?? "";
+    await knack.hear([{ type: "withheld", session, project, ...about, at: start + 1 }]);
+    const { noted } = await knack.advanceGaps({ sessions, isMatched: async () => false });
+    expect(noted).toBe(0);
+    expect(await knack.gaps()).toEqual([]);
+  });
+
   test("has no draft where the sessions have nothing in common, and says so", async () => {
     const { knack, live } = await household();
     await live("one", 0, [asked("write release notes for v1"), ran("node a.mjs")]);
@@ -143,17 +168,7 @@ describe("a task that people ask for in vain", () => {
     const { project, knack, live } = await household();
     for (const n of [1, 2]) await live(`s${n}`, n, notes(`write release notes for v${n}`, `${n}.0`));
     const { name } = (await theGap(knack)).kept[0] ?? { name: "" };
-    const offered = (session: string, at: number) => ({
-      type: "offered" as const,
-      session,
-      project,
-      transcript: null,
-      skill: itemId(project, "skill", name),
-      name,
-      how: "load" as const,
-      text: "…",
-      at: start + 9 * day + at,
-    });
+    const offered = (session: string, at: number) => handed(project, name, session, start + 9 * day + at);
     await knack.hear([offered("h1", 1), offered("h1", 2)]);
     await knack.advanceGaps({ isMatched: async () => false });
     expect((await theGap(knack)).state.status).toBe("draft");
@@ -320,5 +335,30 @@ describe("a task that people ask for in vain", () => {
     await knack.rebuild();
     expect(await knack.gaps()).toEqual(before);
     expect((await knack.check()).drift).toEqual([]);
+  });
+});
+
+describe("a skill that was made because people kept asking", () => {
+  /** One that went live at the fourth ask. */
+  async function live() {
+    const own = await household();
+    for (const n of [1, 2, 3, 4])
+      await own.live(`s${n}`, n, notes(`write release notes for v${n}`, `${n}.0`));
+    const [skill] = (await theGap(own.knack)).kept;
+    return { ...own, name: skill?.name ?? "", path: skill?.path ?? "" };
+  }
+  const proposed = async (knack: Knack) =>
+    (await knack.curation()).proposals.map(({ name, reason, action }) => `${name} ${reason} ${action}`);
+
+  test("is needed as long as its task is asked for, and put away when it no longer is", async () => {
+    const { project, knack, wait, name } = await live();
+    for (let week = 1; week <= 15; week++) {
+      wait(7);
+      await knack.hear([handed(project, name, `w${week}`, first + week * 7 * day)]);
+    }
+    // It is told of that nobody ever said it helped; but it stays.
+    expect(await proposed(knack)).toEqual([`${name} shown-in-vain none`]);
+    wait(100);
+    expect(await proposed(knack)).toEqual([`${name} stale archive`]);
   });
 });

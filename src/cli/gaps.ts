@@ -187,7 +187,7 @@ function meaningOf(gap: GapView, because: string | null): string {
   const asked = `asked for in ${counted(gap.state.asked.length, "session")}`;
   const meaning: Record<GapStatus, string> = {
     pending: `${asked}; nothing is made before ${draftAsks} ask for it`,
-    draft: `${asked}, of use in ${hitsOf(gap)}; it goes live at ${activeAsks} asks or of use in ${activeHits} sessions`,
+    draft: `${asked}, handed over in ${hitsOf(gap)}; it goes live when asked for in ${activeAsks} sessions or handed over in ${activeHits}`,
     active: asked,
     rejected: `${asked}; it is not made again`,
   };

@@ -153,9 +153,13 @@ function unmatched(session: SessionView, text: string, at: number | null): Ledge
   };
 }
 
-/** Sessions in which hooks put something before the agent: they noted what found nothing, too. */
+/** Sessions in which hooks put something before the agent, or held it back: they noted what found nothing, too. */
 async function hookedRuns({ ledger }: Store): Promise<Set<string>> {
-  const entries = [...(await ledger.since("skill.shown", 0)), ...(await ledger.since("lesson.shown", 0))];
+  const entries = [
+    ...(await ledger.since("skill.shown", 0)),
+    ...(await ledger.since("lesson.shown", 0)),
+    ...(await ledger.since("match.withheld", 0)),
+  ];
   return new Set(entries.flatMap(({ session }) => session ?? []));
 }
 

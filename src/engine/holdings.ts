@@ -1,6 +1,7 @@
 import { placeOf } from "../core/change.ts";
 import { aboutOf, type Credit, creditsOf } from "../core/credit.ts";
 import type { Earned, Holding } from "../core/curate.ts";
+import { isGapId } from "../core/gap.ts";
 import { type Item, itemId } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { pinnedBy } from "../core/pin.ts";
@@ -124,6 +125,8 @@ async function ours(
     const uses = [id, ...lessons].map((one) => known.uses.get(one) ?? []);
     const findings = lessons.flatMap((one) => known.findings.get(one) ?? []);
     const again = findings.map(({ at }) => at).filter((at) => at > since);
+    // What a gap is for is asked for whenever it is shown; its commands are the project's own, and tell nothing.
+    const isAskedFor = lessons.some(isGapId);
     const ofNow = together(uses.map((entries) => entries.filter(({ at }) => (at ?? 0) >= since)));
     return {
       ...{ key, realm: realmOf(first), owner: "learned", reach: first.reach, kept: group, since },
@@ -136,7 +139,7 @@ async function ours(
         ...again,
         ...uses
           .flat()
-          .filter(isNeed)
+          .filter((entry) => isNeed(entry) || (isAskedFor && entry.type === "skill.shown"))
           .map(({ at }) => at),
       ]),
       credit: together(uses),
