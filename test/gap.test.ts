@@ -162,6 +162,10 @@ describe("a task that people ask for in vain", () => {
     expect((await theGap(knack)).state.status).toBe("rejected");
     expect((await live("s5", 5, notes("write release notes for v5", "5.0"))).outcomes).toEqual([]);
     expect((await theGap(knack)).kept).toEqual([]);
+    // Neither does another undo wake it.
+    const because = "rl-write-changelog was rejected, and that is final";
+    expect(await knack.undo("rl-write-changelog")).toEqual({ kept: false, because });
+    expect((await theGap(knack)).kept).toEqual([]);
   });
 
   test("goes live when its draft was put before agents in two sessions, not twice in one", async () => {
@@ -199,6 +203,34 @@ describe("a task that people ask for in vain", () => {
     const { outcomes, waiting } = await live("s3", 3, notes("write release notes for v3", "3.0"));
     expect(outcomes).toEqual([]);
     expect(waiting[0]?.because).toBe("its draft was deleted by hand");
+    expect(await knack.whyNoDraft(await theGap(knack))).toBe("its draft was deleted by hand");
+  });
+
+  test("says why nothing is made in the words of what makes it", async () => {
+    const { home, project, knack, live } = await household();
+    const both = async () => {
+      const why = await knack.whyNoDraft(await theGap(knack));
+      const { waiting } = await knack.advanceGaps();
+      expect(waiting.map(({ because }) => because)).toEqual(why === null ? [] : [why]);
+      return why;
+    };
+    const folder = join(project, ".claude/skills/write-changelog");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, "SKILL.md"),
+      "---\nname: write-changelog\ndescription: Use when asked to write release notes or a changelog.\n---\n\nBy hand.\n",
+    );
+    for (const n of [1, 2]) await live(`s${n}`, n, notes(`write release notes for v${n}`, `${n}.0`));
+    expect(await both()).toBe("something in the library is for it now");
+    rmSync(folder, { recursive: true });
+    await knack.renewSnapshot();
+    const settings = join(home, ".knack/config.json");
+    writeFileSync(settings, JSON.stringify({ learn: false }));
+    expect(await both()).toBe(`learning is off (${settings})`);
+    rmSync(settings);
+    expect(await both()).toBeNull();
+    rmSync((await theGap(knack)).kept[0]?.path ?? "", { recursive: true });
+    expect(await both()).toBe("its draft was deleted by hand");
   });
 
   test("keeps what people corrected, and what failed and what helped", async () => {
@@ -360,5 +392,93 @@ describe("a skill that was made because people kept asking", () => {
     expect(await proposed(knack)).toEqual([`${name} shown-in-vain none`]);
     wait(100);
     expect(await proposed(knack)).toEqual([`${name} stale archive`]);
+  });
+
+  /** One that was put away because nobody asked for long. */
+  async function away() {
+    const own = await live();
+    own.wait(100);
+    expect(await own.knack.curate()).toMatchObject({ kept: true, outcomes: [{ done: true }] });
+    expect(existsSync(own.path)).toBe(false);
+    return own;
+  }
+  const reachOf = async (knack: Knack) => (await theGap(knack)).kept.map(({ reach }) => reach);
+
+  test("comes back as a draft when it is asked for again, and live when that is needed", async () => {
+    const { project, knack, live: lived, name, wait } = await away();
+    expect((await knack.advanceGaps({ isMatched: async () => false })).outcomes).toEqual([]);
+    expect(await knack.whyNoDraft(await theGap(knack))).toBe(
+      `${name} was put away, and nobody asked for it since`,
+    );
+    wait(2);
+    const { outcomes } = await lived("s5", 141, notes("write release notes for v5", "5.0"));
+    expect(outcomes.map(({ change }) => [change.why, change.reach])).toEqual([["restore", "draft"]]);
+    expect((await knack.advanceGaps({ isMatched: async () => false })).outcomes).toEqual([]);
+    wait(2);
+    await knack.hear([handed(project, name, "h1", start + 143 * day)]);
+    await knack.advanceGaps({ isMatched: async () => false });
+    expect(await reachOf(knack)).toEqual(["me"]);
+    expect((await knack.advanceGaps({ isMatched: async () => false })).outcomes).toEqual([]);
+  });
+
+  test("is brought back as it was when a person promotes it", async () => {
+    const { knack, name, path } = await away();
+    const keeping = await knack.promoteGap(await theGap(knack));
+    expect(keeping.kept && keeping.steps.map(({ change }) => [change.why, change.path])).toEqual([
+      ["restore", path],
+    ]);
+    expect(await reachOf(knack)).toEqual(["me"]);
+    expect((await knack.archived()).map((one) => one.name)).not.toContain(name);
+  });
+
+  const rated = async (knack: Knack, project: string, name: string, sessions: readonly string[]) => {
+    const about = { kind: "skill", id: itemId(project, "skill", name), name } as const;
+    for (const session of sessions)
+      await knack.rate({ ...about, verdict: "harmful", because: "it was wrong", session });
+  };
+
+  test("is a draft again once it did harm in two sessions, until a person says yes", async () => {
+    const { project, knack, live: lived, name } = await live();
+    await rated(knack, project, name, ["h1"]);
+    expect(await knack.probation()).toEqual([]);
+    await rated(knack, project, name, ["h2"]);
+    expect((await knack.probation()).map(({ to, because }) => [to, because])).toEqual([
+      ["draft", "it did harm in 2 sessions"],
+    ]);
+    expect(await reachOf(knack)).toEqual(["draft"]);
+    const { outcomes, waiting } = await lived("s5", 50, notes("write release notes for v5", "5.0"));
+    expect(outcomes).toEqual([]);
+    expect(waiting[0]?.because).toContain("waits for your yes");
+    expect((await knack.promoteGap(await theGap(knack))).kept).toBe(true);
+    await rated(knack, project, name, ["h3", "h4"]);
+    // What a person said yes to stays.
+    expect(await knack.probation()).toEqual([]);
+    expect(await reachOf(knack)).toEqual(["me"]);
+  });
+
+  test("is told to be gone where a person deleted it", async () => {
+    const { knack, name, path } = await live();
+    rmSync(path, { recursive: true });
+    const because = `${name} was deleted by hand`;
+    expect(await knack.planPromotion(await theGap(knack))).toEqual({ ok: false, because });
+    expect(await knack.whyNoDraft(await theGap(knack))).toBe(because);
+  });
+
+  test("stays away when it was put away and then rejected", async () => {
+    const { knack, name, live: lived, wait } = await away();
+    await knack.rejectGap(await theGap(knack));
+    const because = `${name} was rejected, and that is final`;
+    expect(await knack.restore(name)).toEqual({ kept: false, because });
+    expect((await knack.uncurate()).kept).toBe(false);
+    wait(2);
+    expect((await lived("s5", 141, notes("write release notes for v5", "5.0"))).outcomes).toEqual([]);
+  });
+
+  test("is not brought back by an undo after it was rejected", async () => {
+    const { knack, name } = await live();
+    expect((await knack.rejectGap(await theGap(knack))).kept).toBe(true);
+    const because = `${name} was rejected, and that is final`;
+    expect(await knack.planUndo(null)).toEqual({ ok: false, because });
+    expect(await reachOf(knack)).toEqual([]);
   });
 });

@@ -79,6 +79,8 @@ export interface Gap {
   /** In the order of time; a session may have several. */
   readonly asks: readonly Asked[];
   readonly state: GapState;
+  /** When it was last asked for, or handed over. */
+  readonly neededAt: number;
 }
 
 /** Whether an id means a gap, not an instinct. */
@@ -113,14 +115,16 @@ export function gapsOf(
     const event = eventIn(entry, harmed);
     if (event) group?.events.push({ event, at: entry.at ?? 0 });
   }
-  return groups.map(({ project, asks, events }) => ({
-    id: asks[0]?.id ?? "",
-    project,
-    asks,
-    state: [...asks.map(askedOf), ...events]
-      .sort((a, b) => a.at - b.at)
-      .reduce((state, { event }) => advance(state, event, policy), noGap),
-  }));
+  return groups.map(({ project, asks, events }) => {
+    const inTime = [...asks.map(askedOf), ...events].sort((a, b) => a.at - b.at);
+    return {
+      id: asks[0]?.id ?? "",
+      project,
+      asks,
+      state: inTime.reduce((state, { event }) => advance(state, event, policy), noGap),
+      neededAt: inTime.findLast(({ event }) => event.type === "asked" || event.type === "hit")?.at ?? 0,
+    };
+  });
 }
 
 /** The ids under which a skill of a gap may be in the library. */

@@ -81,6 +81,19 @@ async function formatsOf(store: Store, all: readonly Gap[]): Promise<Map<string,
   return new Map((await store.sessions.list()).map((session) => [runOf(session), session.format]));
 }
 
+/** Whether an id is that of a gap which a person closed, among ids that may be of lessons too. */
+export async function closedAmong(
+  deps: Pick<PublishDeps, "store">,
+  ids: readonly string[],
+): Promise<(id: string) => boolean> {
+  if (!ids.some(isGapId)) return () => false;
+  const closed = (await gaps(deps)).filter(({ state }) => state.status === "rejected");
+  return (id) => closed.some((gap) => goesBy(gap, id));
+}
+
+/** Why nothing is done about a gap that a person closed. */
+export const rejectedForGood = "was rejected, and that is final";
+
 /** The skill that the sessions of a gap amount to, or why there is none yet. */
 export async function composeGap(
   deps: GapDeps,

@@ -5,7 +5,7 @@ import { standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { rulesIn } from "../core/rule.ts";
 import { parse, skillFile } from "../core/skill.ts";
-import { gaps } from "./gap.ts";
+import { closedAmong, gaps, rejectedForGood } from "./gap.ts";
 import { decided, decidedOn } from "./keep.ts";
 import { planAccept } from "./plan.ts";
 import { planUndo, planUndoTidying } from "./publish.ts";
@@ -13,6 +13,7 @@ import {
   changeOf,
   historyOf,
   ifDamaged,
+  no,
   type Plan,
   type PublishDeps,
   removal,
@@ -161,8 +162,16 @@ async function unlessChanged(deps: PublishDeps, steps: readonly Step[]): Promise
   }
   // Whoever takes a gap's skill back has no use for its draft either.
   const closed = new Set(gapsClosedBy(steps));
-  const isBack = ({ change }: Step) => change.after !== null && closed.has(change.instinct);
-  return { ok: true, steps: steps.filter((step) => !isBack(step)), concerns: [], belongsTo: null };
+  const isClosed = await closedAmong(
+    deps,
+    steps.map(({ change }) => change.instinct),
+  );
+  const isBack = ({ change: { after, instinct } }: Step) =>
+    after !== null && (closed.has(instinct) || isClosed(instinct));
+  const left = steps.filter((step) => !isBack(step));
+  const [first] = steps;
+  if (first && left.length === 0) return no(`${first.change.name} ${rejectedForGood}`);
+  return { ok: true, steps: left, concerns: [], belongsTo: null };
 }
 
 /** What is at the place of an artifact, as a change would name it. */
