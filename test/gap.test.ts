@@ -446,6 +446,11 @@ describe("a skill that was made because people kept asking", () => {
       ["draft", "it did harm in 2 sessions"],
     ]);
     expect(await reachOf(knack)).toEqual(["draft"]);
+    // That can be undone, which is no word about the gap.
+    expect((await knack.undo(null)).kept).toBe(true);
+    expect([await reachOf(knack), (await theGap(knack)).state.status]).toEqual([["me"], "active"]);
+    await rated(knack, project, name, ["h5", "h6"]);
+    expect(await knack.probation()).toHaveLength(1);
     const { outcomes, waiting } = await lived("s5", 50, notes("write release notes for v5", "5.0"));
     expect(outcomes).toEqual([]);
     expect(waiting[0]?.because).toContain("waits for your yes");

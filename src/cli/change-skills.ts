@@ -36,14 +36,14 @@ export async function undo(call: SkillsCall, word: string | null): Promise<numbe
 /** Says so where taking something back was a no for good. */
 function afterUndo(steps: readonly Step[], env: SkillsCall["env"]): string[] {
   const refused = new Set(
-    decidedByUndo(steps, 0).flatMap(({ type, data }) =>
-      type === "instinct.decided" && data.decision === "rejected" ? data.instinct : [],
-    ),
+    decidedByUndo(steps, 0).flatMap(({ type, data }) => {
+      if (type === "gap.decided") return data.gap;
+      return type === "instinct.decided" && data.decision === "rejected" ? data.instinct : [];
+    }),
   );
-  const names = steps.flatMap(({ change }) => (refused.has(change.instinct) ? change.name : []));
-  const closed = steps.flatMap(({ change }) =>
-    isGapId(change.instinct) && change.after === null ? change.name : [],
-  );
+  const gone = steps.flatMap(({ change }) => (refused.has(change.instinct) ? change : []));
+  const names = gone.flatMap(({ instinct, name }) => (isGapId(instinct) ? [] : name));
+  const closed = gone.flatMap(({ instinct, name }) => (isGapId(instinct) ? name : []));
   return [...[...new Set(names)].map((name) => notAgain(name, env)), ...[...new Set(closed)].map(neverAgain)];
 }
 

@@ -182,10 +182,10 @@ async function contentOf({ library }: PublishDeps, { kind, path, name }: Artifac
   return rule?.line ?? null;
 }
 
-/** The gaps whose skill or draft is taken away by these steps. */
+/** The gaps whose skill or draft is taken away by these steps; undoing what tidied up closes none. */
 function gapsClosedBy(steps: readonly Step[]): string[] {
-  return steps.flatMap(({ change }) =>
-    isGapId(change.instinct) && change.before !== null && change.after === null ? change.instinct : [],
+  return steps.flatMap(({ change: { instinct, before, after, because } }) =>
+    isGapId(instinct) && before !== null && after === null && because === undefined ? instinct : [],
   );
 }
 
@@ -199,7 +199,7 @@ export function decidedByUndo(steps: readonly Step[], at: number): LedgerEntry[]
   const back = new Set(meant.flatMap(({ change }) => (change.after === null ? [] : change.instinct)));
   const gone = new Set(lasting.map(({ change }) => change.instinct).filter((id) => !back.has(id)));
   return [
-    ...[...new Set(gapsClosedBy(all))].map((id) => decidedOn(id, "rejected", at)),
+    ...[...new Set(gapsClosedBy(steps))].map((id) => decidedOn(id, "rejected", at)),
     // What a person takes back is not offered right again; what they bring back is no longer refused.
     ...[...gone].map((id) => decided(id, "rejected", at)),
     ...[...back].map((id) => decided(id, "unskipped", at)),
