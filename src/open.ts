@@ -198,7 +198,7 @@ export interface Knack {
   ): Promise<Settled[]>;
   /** What people keep asking for that nothing in the library is for, the latest asked for first. */
   gaps(): Promise<GapView[]>;
-  /** Why there is no draft of a gap; null where there could be one. */
+  /** Why nothing is made of a gap that is due; null where nothing is in the way. */
   whyNoDraft(gap: GapView): Promise<string | null>;
   /** Brings gaps forward: notes, drafts, and lets go live what is due. */
   advanceGaps(options?: Partial<Pick<AdvanceOptions, "sessions" | "isMatched" | "until">>): Promise<Advanced>;
@@ -490,7 +490,7 @@ export async function openKnack({
       return outcomes.filter(({ done, already }) => done && !already);
     },
     gaps: () => gaps(publishing),
-    whyNoDraft: (gap) => whyNoDraft(gapping, gap),
+    whyNoDraft: (gap) => whyNoDraft(gapping, gap, { isMatched, refuses, roomFor: knack.roomFor }),
     advanceGaps: async ({ sessions = [], ...options } = {}) => {
       const heard: SessionView[] = [];
       for (const session of sessions) if ((await isRefused(session)) === null) heard.push(session);

@@ -4,18 +4,21 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { itemId } from "../src/core/item.ts";
 import { parse } from "../src/core/skill.ts";
 import type { GapView } from "../src/engine/gap.ts";
+import type { Word } from "../src/engine/hear.ts";
 import { type Knack, openKnack } from "../src/open.ts";
 import { asked, day, failed, type Lived, ran, replied, type Step, writeLived } from "./helpers/lived.ts";
 import { tempFolder } from "./helpers/temp.ts";
 
 const start = Date.UTC(2026, 2, 1, 9);
 
+const first = start + 40 * day;
+
 /** A home with a project in it, and Knack opened on it. */
 async function household() {
   const home = tempFolder();
   const project = join(home, "harbor");
   mkdirSync(join(project, ".git/info"), { recursive: true });
-  let now = start + 40 * day;
+  let now = first;
   const clock = { now: () => ++now };
   const knack = await openKnack({ env: { HOME: home, KNACK_HOME: join(home, ".knack") }, clock });
   onTestFinished(() => knack.close());
@@ -41,6 +44,14 @@ function notes(words: string, version: string, more: readonly Step[] = []): Step
     replied("The notes are written."),
     ...more,
   ];
+}
+
+/** A hook puts a skill before an agent. */
+function handed(project: string, name: string, session: string, at: number): Word {
+  const skill = itemId(project, "skill", name);
+  return {
+    ...{ type: "offered", session, project, transcript: null, skill, name, how: "load", text: "…", at },
+  };
 }
 
 async function theGap(knack: Knack): Promise<GapView> {
@@ -104,6 +115,20 @@ describe("a task that people ask for in vain", () => {
     expect(gaps.map(({ state }) => state.status).sort()).toEqual(["draft", "pending"]);
   });
 
+  test("is not asked for in vain where a hook found something and held it back", async () => {
+    const { home, project, knack } = await household();
+    const steps = notes("write release notes for v1", "1.0");
+    const { sessions } = await knack.learn(
+      writeLived(home, [{ name: "one", cwd: project, at: start, steps }]),
+    );
+    const about = { kind: "skill", id: "k1", name: "rl-notes", occasion: "prompt" } as const;
+    const session = sessions[0]?.sessionId ?? "";
+    await knack.hear([{ type: "withheld", session, project, ...about, at: start + 1 }]);
+    const { noted } = await knack.advanceGaps({ sessions, isMatched: async () => false });
+    expect(noted).toBe(0);
+    expect(await knack.gaps()).toEqual([]);
+  });
+
   test("has no draft where the sessions have nothing in common, and says so", async () => {
     const { knack, live } = await household();
     await live("one", 0, [asked("write release notes for v1"), ran("node a.mjs")]);
@@ -156,23 +181,17 @@ describe("a task that people ask for in vain", () => {
     expect((await theGap(knack)).state.status).toBe("rejected");
     expect((await live("s5", 5, notes("write release notes for v5", "5.0"))).outcomes).toEqual([]);
     expect((await theGap(knack)).kept).toEqual([]);
+    // Neither does another undo wake it.
+    const because = "rl-write-changelog was rejected, and that is final";
+    expect(await knack.undo("rl-write-changelog")).toEqual({ kept: false, because });
+    expect((await theGap(knack)).kept).toEqual([]);
   });
 
   test("goes live when its draft was put before agents in two sessions, not twice in one", async () => {
     const { project, knack, live } = await household();
     for (const n of [1, 2]) await live(`s${n}`, n, notes(`write release notes for v${n}`, `${n}.0`));
     const { name } = (await theGap(knack)).kept[0] ?? { name: "" };
-    const offered = (session: string, at: number) => ({
-      type: "offered" as const,
-      session,
-      project,
-      transcript: null,
-      skill: itemId(project, "skill", name),
-      name,
-      how: "load" as const,
-      text: "…",
-      at: start + 9 * day + at,
-    });
+    const offered = (session: string, at: number) => handed(project, name, session, start + 9 * day + at);
     await knack.hear([offered("h1", 1), offered("h1", 2)]);
     await knack.advanceGaps({ isMatched: async () => false });
     expect((await theGap(knack)).state.status).toBe("draft");
@@ -203,6 +222,34 @@ describe("a task that people ask for in vain", () => {
     const { outcomes, waiting } = await live("s3", 3, notes("write release notes for v3", "3.0"));
     expect(outcomes).toEqual([]);
     expect(waiting[0]?.because).toBe("its draft was deleted by hand");
+    expect(await knack.whyNoDraft(await theGap(knack))).toBe("its draft was deleted by hand");
+  });
+
+  test("says why nothing is made in the words of what makes it", async () => {
+    const { home, project, knack, live } = await household();
+    const both = async () => {
+      const why = await knack.whyNoDraft(await theGap(knack));
+      const { waiting } = await knack.advanceGaps();
+      expect(waiting.map(({ because }) => because)).toEqual(why === null ? [] : [why]);
+      return why;
+    };
+    const folder = join(project, ".claude/skills/write-changelog");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(
+      join(folder, "SKILL.md"),
+      "---\nname: write-changelog\ndescription: Use when asked to write release notes or a changelog.\n---\n\nBy hand.\n",
+    );
+    for (const n of [1, 2]) await live(`s${n}`, n, notes(`write release notes for v${n}`, `${n}.0`));
+    expect(await both()).toBe("something in the library is for it now");
+    rmSync(folder, { recursive: true });
+    await knack.renewSnapshot();
+    const settings = join(home, ".knack/config.json");
+    writeFileSync(settings, JSON.stringify({ learn: false }));
+    expect(await both()).toBe(`learning is off (${settings})`);
+    rmSync(settings);
+    expect(await both()).toBeNull();
+    rmSync((await theGap(knack)).kept[0]?.path ?? "", { recursive: true });
+    expect(await both()).toBe("its draft was deleted by hand");
   });
 
   test("keeps what people corrected, and what failed and what helped", async () => {
@@ -339,5 +386,123 @@ describe("a task that people ask for in vain", () => {
     await knack.rebuild();
     expect(await knack.gaps()).toEqual(before);
     expect((await knack.check()).drift).toEqual([]);
+  });
+});
+
+describe("a skill that was made because people kept asking", () => {
+  /** One that went live at the fourth ask. */
+  async function live() {
+    const own = await household();
+    for (const n of [1, 2, 3, 4])
+      await own.live(`s${n}`, n, notes(`write release notes for v${n}`, `${n}.0`));
+    const [skill] = (await theGap(own.knack)).kept;
+    return { ...own, name: skill?.name ?? "", path: skill?.path ?? "" };
+  }
+  const proposed = async (knack: Knack) =>
+    (await knack.curation()).proposals.map(({ name, reason, action }) => `${name} ${reason} ${action}`);
+
+  test("is needed as long as its task is asked for, and put away when it no longer is", async () => {
+    const { project, knack, wait, name } = await live();
+    for (let week = 1; week <= 15; week++) {
+      wait(7);
+      await knack.hear([handed(project, name, `w${week}`, first + week * 7 * day)]);
+    }
+    // It is told of that nobody ever said it helped; but it stays.
+    expect(await proposed(knack)).toEqual([`${name} shown-in-vain none`]);
+    wait(100);
+    expect(await proposed(knack)).toEqual([`${name} stale archive`]);
+  });
+
+  /** One that was put away because nobody asked for long. */
+  async function away() {
+    const own = await live();
+    own.wait(100);
+    expect(await own.knack.curate()).toMatchObject({ kept: true, outcomes: [{ done: true }] });
+    expect(existsSync(own.path)).toBe(false);
+    return own;
+  }
+  const reachOf = async (knack: Knack) => (await theGap(knack)).kept.map(({ reach }) => reach);
+
+  test("comes back as a draft when it is asked for again, and live when that is needed", async () => {
+    const { project, knack, live: lived, name, wait } = await away();
+    expect((await knack.advanceGaps({ isMatched: async () => false })).outcomes).toEqual([]);
+    expect(await knack.whyNoDraft(await theGap(knack))).toBe(
+      `${name} was put away, and nobody asked for it since`,
+    );
+    wait(2);
+    const { outcomes } = await lived("s5", 141, notes("write release notes for v5", "5.0"));
+    expect(outcomes.map(({ change }) => [change.why, change.reach])).toEqual([["restore", "draft"]]);
+    expect((await knack.advanceGaps({ isMatched: async () => false })).outcomes).toEqual([]);
+    wait(2);
+    await knack.hear([handed(project, name, "h1", start + 143 * day)]);
+    await knack.advanceGaps({ isMatched: async () => false });
+    expect(await reachOf(knack)).toEqual(["me"]);
+    expect((await knack.advanceGaps({ isMatched: async () => false })).outcomes).toEqual([]);
+  });
+
+  test("is brought back as it was when a person promotes it", async () => {
+    const { knack, name, path } = await away();
+    const keeping = await knack.promoteGap(await theGap(knack));
+    expect(keeping.kept && keeping.steps.map(({ change }) => [change.why, change.path])).toEqual([
+      ["restore", path],
+    ]);
+    expect(await reachOf(knack)).toEqual(["me"]);
+    expect((await knack.archived()).map((one) => one.name)).not.toContain(name);
+  });
+
+  const rated = async (knack: Knack, project: string, name: string, sessions: readonly string[]) => {
+    const about = { kind: "skill", id: itemId(project, "skill", name), name } as const;
+    for (const session of sessions)
+      await knack.rate({ ...about, verdict: "harmful", because: "it was wrong", session });
+  };
+
+  test("is a draft again once it did harm in two sessions, until a person says yes", async () => {
+    const { project, knack, live: lived, name } = await live();
+    await rated(knack, project, name, ["h1"]);
+    expect(await knack.probation()).toEqual([]);
+    await rated(knack, project, name, ["h2"]);
+    expect((await knack.probation()).map(({ to, because }) => [to, because])).toEqual([
+      ["draft", "it did harm in 2 sessions"],
+    ]);
+    expect(await reachOf(knack)).toEqual(["draft"]);
+    // That can be undone, which is no word about the gap.
+    expect((await knack.undo(null)).kept).toBe(true);
+    expect([await reachOf(knack), (await theGap(knack)).state.status]).toEqual([["me"], "active"]);
+    await rated(knack, project, name, ["h5", "h6"]);
+    expect(await knack.probation()).toHaveLength(1);
+    const { outcomes, waiting } = await lived("s5", 50, notes("write release notes for v5", "5.0"));
+    expect(outcomes).toEqual([]);
+    expect(waiting[0]?.because).toContain("waits for your yes");
+    expect((await knack.promoteGap(await theGap(knack))).kept).toBe(true);
+    await rated(knack, project, name, ["h3", "h4"]);
+    // What a person said yes to stays.
+    expect(await knack.probation()).toEqual([]);
+    expect(await reachOf(knack)).toEqual(["me"]);
+  });
+
+  test("is told to be gone where a person deleted it", async () => {
+    const { knack, name, path } = await live();
+    rmSync(path, { recursive: true });
+    const because = `${name} was deleted by hand`;
+    expect(await knack.planPromotion(await theGap(knack))).toEqual({ ok: false, because });
+    expect(await knack.whyNoDraft(await theGap(knack))).toBe(because);
+  });
+
+  test("stays away when it was put away and then rejected", async () => {
+    const { knack, name, live: lived, wait } = await away();
+    await knack.rejectGap(await theGap(knack));
+    const because = `${name} was rejected, and that is final`;
+    expect(await knack.restore(name)).toEqual({ kept: false, because });
+    expect((await knack.uncurate()).kept).toBe(false);
+    wait(2);
+    expect((await lived("s5", 141, notes("write release notes for v5", "5.0"))).outcomes).toEqual([]);
+  });
+
+  test("is not brought back by an undo after it was rejected", async () => {
+    const { knack, name } = await live();
+    expect((await knack.rejectGap(await theGap(knack))).kept).toBe(true);
+    const because = `${name} was rejected, and that is final`;
+    expect(await knack.planUndo(null)).toEqual({ ok: false, because });
+    expect(await reachOf(knack)).toEqual([]);
   });
 });

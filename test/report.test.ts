@@ -21,6 +21,9 @@ async function reported(
   return report(store, { since, items, compares: ({ id }) => id === "k1" });
 }
 
+/** Something was held back before all else, in a session that was not measured. */
+const heldBack = matched("unmeasured", start - 1, false);
+
 /** Days of work in which something always fits; a share of it is held back, and what it is for fails less when it is shown. */
 function year(seed: number, days: number, failing: { shown: number; withheld: number }): LedgerEntry[] {
   const random = seeded(seed);
@@ -39,7 +42,9 @@ describe("the report", () => {
     const told = await reported(year(1, 300, { shown: 0.1, withheld: 0.6 }));
     const { had, hadNot, verdict, low, high } = told.withheld.failedAgain;
     expect(told.sessions).toBe(301);
-    expect(had.sessions + hadNot.sessions).toBe(300);
+    // The days before the first that chance held back do not count.
+    const before = 300 - had.sessions - hadNot.sessions;
+    expect(before).toBeLessThan(10);
     expect(verdict).toBe("less");
     expect(low).toBeLessThan(-0.5);
     expect(high).toBeLessThan(0);
@@ -50,6 +55,19 @@ describe("the report", () => {
   test("proves nothing where there is nothing to prove, however long it goes on", async () => {
     const told = await reported(year(2, 500, { shown: 0.4, withheld: 0.4 }));
     expect(told.withheld.failedAgain.verdict).toBe("no-difference");
+  });
+
+  test("leaves out what was shown before anything was held back", async () => {
+    const old = Array.from({ length: 40 }, (_, n) => {
+      const [run, at] = [`old${n}`, start - (50 - n) * day];
+      return [matched(run, at + 1_000, true), measured({ run, at, calls: [40] })];
+    }).flat();
+    const { withheld: alone } = await reported(year(1, 100, { shown: 0.1, withheld: 0.6 }));
+    const told = await reported([...old, ...year(1, 100, { shown: 0.1, withheld: 0.6 })]);
+    expect(told.withheld.calls).toEqual(alone.calls);
+    expect(told.items[0]?.compared?.withheld.calls).toEqual(alone.calls);
+    // Where nothing was ever held back, there is nothing to compare with.
+    expect((await reported(old)).withheld.calls.had.sessions).toBe(0);
   });
 
   test("says that there are too few, where there are", async () => {
@@ -93,6 +111,7 @@ describe("the report", () => {
       // It was told after the first of the two.
       matched("d", at(3) + 2.5 * 60_000, true),
       matched("b", at(1) + 1_000, true),
+      heldBack,
     ]);
     expect(told.withheld.failedAgain.had).toEqual({ sessions: 2, mean: 0.5 });
   });
@@ -103,6 +122,7 @@ describe("the report", () => {
       short,
       { ...measured({ run: "a", at: start, calls: [9, 9] }), key: "measured:a:n" },
       matched("a", start, true),
+      heldBack,
     ];
     expect((await reported(entries)).withheld.calls.had).toEqual({ sessions: 1, mean: 9 / 50 });
     expect((await reported([...entries].reverse())).withheld.calls.had).toEqual({
@@ -145,6 +165,7 @@ describe("the report", () => {
         matched("a", start, true),
         measured({ run: "b", at: start + day, failures: ["f1"] }),
         matched("b", start + day, true),
+        heldBack,
       ],
       start + day,
     );

@@ -3,6 +3,7 @@ import { KnackError } from "../core/errors.ts";
 import { isGapId } from "../core/gap.ts";
 import type { Instinct } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
+import { rejectedForGood } from "../engine/gap.ts";
 import type { Keeping } from "../engine/keep.ts";
 import { decidedByUndo } from "../engine/shelf.ts";
 import type { Plan, Step } from "../engine/step.ts";
@@ -21,7 +22,10 @@ export async function undo(call: SkillsCall, word: string | null): Promise<numbe
     const name = word === null ? null : await nameForUndo(knack, word);
     return change(call, {
       none: name === null ? "There is nothing to undo." : `There is nothing to undo of ${name}.`,
-      refusal: `Keep your words: ${calledAs(call.env)} skills accept ${name ?? "<name>"}. Or change the file back, and try again.`,
+      refusal: (because) =>
+        because.endsWith(rejectedForGood)
+          ? `To take back something else, name it: ${calledAs(call.env)} skills undo <name>`
+          : `Keep your words: ${calledAs(call.env)} skills accept ${name ?? "<name>"}. Or change the file back, and try again.`,
       planning: () => knack.planUndo(name),
       doing: () => knack.undo(name),
       after: (steps) => afterUndo(steps, call.env),
@@ -32,14 +36,14 @@ export async function undo(call: SkillsCall, word: string | null): Promise<numbe
 /** Says so where taking something back was a no for good. */
 function afterUndo(steps: readonly Step[], env: SkillsCall["env"]): string[] {
   const refused = new Set(
-    decidedByUndo(steps, 0).flatMap(({ type, data }) =>
-      type === "instinct.decided" && data.decision === "rejected" ? data.instinct : [],
-    ),
+    decidedByUndo(steps, 0).flatMap(({ type, data }) => {
+      if (type === "gap.decided") return data.gap;
+      return type === "instinct.decided" && data.decision === "rejected" ? data.instinct : [];
+    }),
   );
-  const names = steps.flatMap(({ change }) => (refused.has(change.instinct) ? change.name : []));
-  const closed = steps.flatMap(({ change }) =>
-    isGapId(change.instinct) && change.after === null ? change.name : [],
-  );
+  const gone = steps.flatMap(({ change }) => (refused.has(change.instinct) ? change : []));
+  const names = gone.flatMap(({ instinct, name }) => (isGapId(instinct) ? [] : name));
+  const closed = gone.flatMap(({ instinct, name }) => (isGapId(instinct) ? name : []));
   return [...[...new Set(names)].map((name) => notAgain(name, env)), ...[...new Set(closed)].map(neverAgain)];
 }
 
@@ -181,7 +185,7 @@ interface Doing {
   /** What to say when there is nothing to do; null where that is as good as done. */
   readonly none: string | null;
   /** What to do when it is refused. */
-  readonly refusal: string | null;
+  readonly refusal: ((because: string) => string) | null;
   readonly planning: () => Promise<Plan>;
   readonly doing: () => Promise<Keeping>;
   /** What else to say when it is done. */
@@ -195,7 +199,7 @@ export async function change(
 ): Promise<number> {
   const plan = await planning();
   if (plan.ok && plan.steps.length === 0 && none !== null) return refuse(call, none, null);
-  if (!plan.ok) return refuse(call, `Not done: ${plan.because}.`, refusal);
+  if (!plan.ok) return refuse(call, `Not done: ${plan.because}.`, refusal?.(plan.because) ?? null);
   if (call.args["dry-run"]) {
     const paint = paintFor(process.stdout, call.env);
     const lines = plan.steps.flatMap(({ diff }) => tellDiff(diff, paint));
@@ -203,7 +207,7 @@ export async function change(
     return 0;
   }
   const done = await doing();
-  if (!done.kept) return refuse(call, `Not done: ${done.because}.`, refusal);
+  if (!done.kept) return refuse(call, `Not done: ${done.because}.`, refusal?.(done.because) ?? null);
   tell(
     call,
     done.outcomes.filter((one) => one.done),

@@ -79,7 +79,10 @@ async function list({ args: { all, json, project }, env }: GapsCall): Promise<nu
     );
     const shown = every.filter(({ state }) => all || state.status === "draft" || state.status === "active");
     const reasons = new Map<string, string>();
-    for (const gap of shown.filter(isWaiting)) reasons.set(gap.id, (await knack.whyNoDraft(gap)) ?? soon);
+    for (const gap of shown) {
+      const because = await reasonFor(knack, gap);
+      if (because !== null) reasons.set(gap.id, because);
+    }
     if (json) {
       printJson({ gaps: shown.map((gap) => gapOnWire(gap, reasons.get(gap.id) ?? null)) });
       return 0;
@@ -93,7 +96,10 @@ async function list({ args: { all, json, project }, env }: GapsCall): Promise<nu
       ...(shown.length > 0
         ? [paint.dim(head), ...rows]
         : ["Nothing was asked for twice yet that no skill covers."]),
-      ...[...reasons].map(([id, because]) => `${id} has no draft: ${because}.`),
+      ...shown.flatMap((gap) => {
+        const because = reasons.get(gap.id);
+        return because === undefined ? [] : `${gap.id} ${lackOf(gap)}: ${because}.`;
+      }),
       ...hiddenLines(every, shown),
       ...(shown.length > 0
         ? [
@@ -108,9 +114,15 @@ async function list({ args: { all, json, project }, env }: GapsCall): Promise<nu
 
 const soon = "it is made when the next session ends";
 
-/** Whether a draft is due and there is none. */
-function isWaiting({ state, changes }: GapView): boolean {
-  return (state.status === "draft" || state.status === "active") && changes.length === 0;
+/** Why there is not what is due of a gap; null where there is. */
+async function reasonFor(knack: Knack, gap: GapView): Promise<string | null> {
+  const { state, kept } = gap;
+  if (state.status === "pending" || state.status === "rejected") return null;
+  return (await knack.whyNoDraft(gap)) ?? (kept.length === 0 ? soon : null);
+}
+
+function lackOf({ kept }: GapView): string {
+  return kept.length === 0 ? "has no draft" : "goes no further";
 }
 
 function hiddenLines(every: readonly GapView[], shown: readonly GapView[]): string[] {
@@ -158,7 +170,7 @@ function gapOnWire(gap: GapView, because: string | null) {
 async function show({ args: { json }, env }: GapsCall, word: string): Promise<number> {
   return withKnack(env, {}, async (knack) => {
     const gap = named(await knack.gaps(), word);
-    const because = isWaiting(gap) ? ((await knack.whyNoDraft(gap)) ?? soon) : null;
+    const because = await reasonFor(knack, gap);
     if (json) {
       printJson({ gap: gapOnWire(gap, because) });
       return 0;
@@ -187,11 +199,11 @@ function meaningOf(gap: GapView, because: string | null): string {
   const asked = `asked for in ${counted(gap.state.asked.length, "session")}`;
   const meaning: Record<GapStatus, string> = {
     pending: `${asked}; nothing is made before ${draftAsks} ask for it`,
-    draft: `${asked}, of use in ${hitsOf(gap)}; it goes live at ${activeAsks} asks or of use in ${activeHits} sessions`,
+    draft: `${asked}, handed over in ${hitsOf(gap)}; it goes live when asked for in ${activeAsks} sessions or handed over in ${activeHits}`,
     active: asked,
     rejected: `${asked}; it is not made again`,
   };
-  return because === null ? meaning[gap.state.status] : `${asked}; there is no draft: ${because}`;
+  return because === null ? meaning[gap.state.status] : `${asked}; it ${lackOf(gap)}: ${because}`;
 }
 
 function nextSteps({ state, id }: GapView, env: GapsCall["env"]): string[] {
@@ -241,7 +253,7 @@ async function promote(call: GapsCall, word: string): Promise<number> {
   return change(call, word, {
     planning: (knack, gap) => knack.planPromotion(gap),
     doing: (knack, gap) => knack.promoteGap(gap),
-    after: () => [`To take it back: ${calledAs(call.env)} skills undo`],
+    after: () => [`To take it back: ${calledAs(call.env)} skills undo (that closes the gap for good)`],
   });
 }
 

@@ -60,7 +60,8 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     load: async () => (await import("./backtest.ts")).backtest,
   },
   skills: {
-    about: "what Knack wrote for your agents: list, show, diff, undo, accept, reject, validate",
+    about:
+      "what Knack wrote for your agents: list, show, diff, undo, accept, reject, pin, unpin, archived, restore, problems, validate",
     load: async () => (await import("./skills.ts")).skills,
   },
   instincts: {

@@ -49,7 +49,8 @@ const actions: Readonly<Record<string, (call: SkillsCall, words: readonly string
     none(words, "archived");
     return archived(call);
   },
-  restore: (call, words) => restore(call, one(words, "restore")),
+  restore: (call, words) =>
+    restore(call, one(words, "restore", "knack skills archived shows what was put away.")),
   validate,
 };
 
@@ -70,10 +71,8 @@ function none(words: readonly string[], action: string): void {
   if (words.length > 0) throw new KnackError("WRONG_USAGE", `knack skills ${action} takes no "${words[0]}".`);
 }
 
-function one(words: readonly string[], action: string): string {
+function one(words: readonly string[], action: string, hint = "knack skills list shows the names."): string {
   const [name, ...more] = words;
   if (name && more.length === 0) return name;
-  throw new KnackError("WRONG_USAGE", `knack skills ${action} takes one name.`, {
-    hint: "knack skills list shows the names.",
-  });
+  throw new KnackError("WRONG_USAGE", `knack skills ${action} takes one name.`, { hint });
 }

@@ -29,7 +29,7 @@ export interface Holding {
   readonly approved: boolean;
   /** Since when it is there. */
   readonly since: number;
-  /** When it was last used, helped, or its lesson was met again; null for never. */
+  /** When it was last used, helped, its lesson was met again, or its task was asked for again; null for never. */
   readonly neededAt: number | null;
   readonly credit: Earned;
   /** Sessions in which it did harm, and helped, since it is there. */

@@ -1,4 +1,5 @@
 import { type Ask, asksFor, likenessOfAsks } from "./ask.ts";
+import { verdictsOf } from "./credit.ts";
 import { idOf } from "./ids.ts";
 import { itemId } from "./item.ts";
 import type { EntryOf, LedgerEntry } from "./ledger.ts";
@@ -30,7 +31,7 @@ export function advance(state: GapState, event: GapEvent, policy: Policy = defau
   const asked = event.type === "asked" ? withOne(state.asked, event.session) : state.asked;
   switch (state.status) {
     case "pending":
-      // There is nothing yet that could be of use.
+      // There is nothing yet that could be handed over.
       if (event.type === "rejected" || event.type === "promoted")
         return { status: event.type === "rejected" ? "rejected" : "active", asked, hit: [] };
       return asked.length >= policy.gap.draftAsks
@@ -78,6 +79,8 @@ export interface Gap {
   /** In the order of time; a session may have several. */
   readonly asks: readonly Asked[];
   readonly state: GapState;
+  /** When it was last asked for, or handed over. */
+  readonly neededAt: number;
 }
 
 /** Whether an id means a gap, not an instinct. */
@@ -106,20 +109,22 @@ export function gapsOf(
   const groups = groupsOf(sorted, policy);
   const byId = new Map(groups.flatMap((group) => group.asks.map(({ id }) => [id, group] as const)));
   const bySkill = new Map(made.flatMap(({ gap, name }) => skillsOf(byId.get(gap), name)));
-  const harmed = new Set(sorted.flatMap(harmIn));
+  const harmed = harmIn(sorted);
   for (const entry of sorted) {
     const group = entry.type === "gap.decided" ? byId.get(entry.data.gap) : bySkill.get(skillIn(entry) ?? "");
     const event = eventIn(entry, harmed);
     if (event) group?.events.push({ event, at: entry.at ?? 0 });
   }
-  return groups.map(({ project, asks, events }) => ({
-    id: asks[0]?.id ?? "",
-    project,
-    asks,
-    state: [...asks.map(askedOf), ...events]
-      .sort((a, b) => a.at - b.at)
-      .reduce((state, { event }) => advance(state, event, policy), noGap),
-  }));
+  return groups.map(({ project, asks, events }) => {
+    const inTime = [...asks.map(askedOf), ...events].sort((a, b) => a.at - b.at);
+    return {
+      id: asks[0]?.id ?? "",
+      project,
+      asks,
+      state: inTime.reduce((state, { event }) => advance(state, event, policy), noGap),
+      neededAt: inTime.findLast(({ event }) => event.type === "asked" || event.type === "hit")?.at ?? 0,
+    };
+  });
 }
 
 /** The ids under which a skill of a gap may be in the library. */
@@ -203,11 +208,15 @@ function eventIn(entry: LedgerEntry, harmed: ReadonlySet<string>): GapEvent | nu
   if (entry.type === "gap.decided") return { type: entry.data.decision };
   const skill = skillIn(entry);
   const session = entry.session ?? entry.key;
-  // What did harm was of no use.
+  // Nobody wants more of what did harm.
   return skill === null || harmed.has(`${session} ${skill}`) ? null : { type: "hit", session };
 }
 
-function harmIn(entry: LedgerEntry): string[] {
-  if (entry.type !== "use.rated" || entry.data.verdict !== "harmful") return [];
-  return [`${entry.session ?? entry.key} ${entry.data.id}`];
+/** Which skills did harm in which sessions, by the last word on it: a person's before Knack's. */
+function harmIn(entries: readonly LedgerEntry[]): Set<string> {
+  return new Set(
+    [...verdictsOf(entries)].flatMap(([id, judged]) =>
+      judged.flatMap(({ session, verdict }) => (verdict === "harmful" ? `${session} ${id}` : [])),
+    ),
+  );
 }

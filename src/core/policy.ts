@@ -466,7 +466,7 @@ export const policy = {
     /** Sessions that must have asked before there is a draft, and before it goes live. */
     draftAsks: 2,
     activeAsks: 4,
-    /** Sessions in which the draft must have been of use before it goes live. */
+    /** Sessions that the draft must have been handed to before it goes live. */
     activeHits: 2,
     /** Sentences of a prompt among which the one that asks is looked for, and characters of one that is a person's. */
     sentences: 4,

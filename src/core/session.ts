@@ -50,3 +50,8 @@ export interface Session extends SessionFacts {
   readonly project: Project;
   readonly counts: Counts;
 }
+
+/** The agent's own name of a session, by which hooks know it. */
+export function runOf({ sessionId, id }: Pick<Session, "sessionId" | "id">): string {
+  return sessionId ?? id;
+}

@@ -6,6 +6,7 @@ import { type Item, itemId } from "../core/item.ts";
 import type { EntryOf } from "../core/ledger.ts";
 import { pinnedBy } from "../core/pin.ts";
 import { parse, render, type Skill, skillFile } from "../core/skill.ts";
+import { closedAmong, rejectedForGood } from "./gap.ts";
 import { note } from "./note.ts";
 import type { Store } from "./ports.ts";
 import {
@@ -109,7 +110,11 @@ export async function archivedLike(
           .sort((a, b) => likenessOf(wanted, b.skill) - likenessOf(wanted, a.skill));
   const lessons = await deps.store.learning.instincts.get(near.map((one) => one.instinct));
   const refused = new Set(lessons.filter(isRefused).map(({ id }) => id));
-  return near.find((one) => !refused.has(one.instinct)) ?? null;
+  const isClosed = await closedAmong(
+    deps,
+    near.map((one) => one.instinct),
+  );
+  return near.find((one) => !refused.has(one.instinct) && !isClosed(one.instinct)) ?? null;
 }
 
 function isRefused({ standing: { status } }: Instinct): boolean {
@@ -129,10 +134,15 @@ export async function planRestore(deps: PublishDeps, names: ReadonlySet<string>)
   const named = (await putAway(deps.store, history)).filter(({ name }) => names.has(name));
   const all = await read(deps, named);
   const last = new Map([...all].reverse().map((one) => [one.name, one]));
+  const isClosed = await closedAmong(
+    deps,
+    all.map((one) => one.instinct),
+  );
   const steps: Step[] = [];
   for (const one of all) {
     const { at, instinct } = last.get(one.name) as PutAway;
     if (one.at !== at || one.instinct !== instinct) continue;
+    if (isClosed(instinct)) return no(`${one.name} ${rejectedForGood}`);
     const step = await restoreStep(deps, one, history);
     if (typeof step === "string") return no(step);
     steps.push(step);

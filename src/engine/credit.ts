@@ -6,6 +6,7 @@ import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { measure } from "../core/measure.ts";
 import { type Observed, observe, type Telling } from "../core/observe.ts";
 import { policy as defaults } from "../core/policy.ts";
+import { runOf } from "../core/session.ts";
 import { isUseOf } from "../core/use.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
 import type { LearnOptions } from "./learn.ts";
@@ -70,10 +71,6 @@ async function inPart(store: Store, unseen: readonly Due[]): Promise<Due[]> {
   const parts = unseen.map(({ session, key }) => ({ session, key: `${key}:part` }));
   const done = await store.ledger.has(parts.map(({ key }) => key));
   return parts.filter(({ key }) => !done.has(key));
-}
-
-function runOf({ sessionId, id }: SessionView): string {
-  return sessionId ?? id;
 }
 
 interface Due {

@@ -92,7 +92,7 @@ async function planDraft(
   const source = { instinct: { id: idIn(gap) }, choice: { reach: "draft" as const } };
   const own = gap.kept.find(({ reach }) => reach === "draft");
   if (!own) {
-    const old = await putAway(deps, gap, wanted, history);
+    const old = await putAway(deps, gap, wanted, history, "draft");
     return settled([createStep(deps, source, old?.skill ?? wanted, drafts, shelf, history, old)], null);
   }
   const found = await deps.library.read(own.path);
@@ -109,12 +109,13 @@ async function putAway(
   gap: GapView,
   wanted: Skill,
   history: History,
+  quality: "draft" | "active",
 ): Promise<Revived | null> {
   const about = { instinct: idIn(gap), realm: gap.project };
   const old = await archivedLike(deps, wanted, about, history);
   const skill = old ? parse(old.text).skill : null;
   if (!old || !skill || !mayBeWritten(scanSkill(skill))) return null;
-  const metadata = { ...skill.metadata, quality: "draft" };
+  const metadata = { ...skill.metadata, quality };
   return { name: old.name, at: old.at, skill: { ...skill, metadata } };
 }
 
@@ -129,9 +130,10 @@ async function planLive(
 ): Promise<Plan> {
   const source = { instinct: { id: idIn(gap) }, choice: { reach } };
   const live = gap.kept.filter((one) => one.reach !== "draft");
+  const old = gap.kept.length === 0 ? await putAway(deps, gap, wanted, history, "active") : null;
   const steps: Step[] = targets
     .filter(({ folder }) => !live.some(({ path }) => dirname(path) === folder))
-    .map((target) => createStep(deps, source, wanted, target, shelf, history, null));
+    .map((target) => createStep(deps, source, old?.skill ?? wanted, target, shelf, history, old));
   for (const id of new Set(gap.kept.map(({ instinct }) => instinct)))
     if (goesBy(gap, id)) steps.push(...(await draftsAway(deps, id, history)));
   return settled(steps, null);

@@ -4,7 +4,7 @@ import { type Doing, doingIn } from "../core/doing.ts";
 import { type Asked, type Gap, gapsOf, goesBy, isGapId } from "../core/gap.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults } from "../core/policy.ts";
-import type { Format, Session } from "../core/session.ts";
+import { type Format, runOf } from "../core/session.ts";
 import type { IngestDeps } from "./ingest.ts";
 import { eventsOf, viewSessions } from "./inspect.ts";
 import { purgedOf, readAgain, withoutOtherAgents } from "./learn.ts";
@@ -81,10 +81,18 @@ async function formatsOf(store: Store, all: readonly Gap[]): Promise<Map<string,
   return new Map((await store.sessions.list()).map((session) => [runOf(session), session.format]));
 }
 
-/** The agent's own name of a session, by which hooks know it. */
-export function runOf({ sessionId, id }: Pick<Session, "sessionId" | "id">): string {
-  return sessionId ?? id;
+/** Whether an id is that of a gap which a person closed, among ids that may be of lessons too. */
+export async function closedAmong(
+  deps: Pick<PublishDeps, "store">,
+  ids: readonly string[],
+): Promise<(id: string) => boolean> {
+  if (!ids.some(isGapId)) return () => false;
+  const closed = (await gaps(deps)).filter(({ state }) => state.status === "rejected");
+  return (id) => closed.some((gap) => goesBy(gap, id));
 }
+
+/** Why nothing is done about a gap that a person closed. */
+export const rejectedForGood = "was rejected, and that is final";
 
 /** The skill that the sessions of a gap amount to, or why there is none yet. */
 export async function composeGap(

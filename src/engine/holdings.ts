@@ -1,11 +1,13 @@
 import { placeOf } from "../core/change.ts";
-import { type Credit, creditsOf } from "../core/credit.ts";
+import { aboutOf, type Credit, creditsOf } from "../core/credit.ts";
 import type { Earned, Holding } from "../core/curate.ts";
+import { isGapId } from "../core/gap.ts";
 import { type Item, itemId } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { pinnedBy } from "../core/pin.ts";
 import { parse, type Skill } from "../core/skill.ts";
 import { realms } from "./archive.ts";
+import { creditEntries } from "./credit.ts";
 import type { KeptFinding, Store } from "./ports.ts";
 import { type Shelved, shelf } from "./shelf.ts";
 import { dirname, type History, type PublishDeps } from "./step.ts";
@@ -64,7 +66,7 @@ interface Known {
   readonly pins: ReadonlySet<string>;
   /** When what is at each place was put there; something that was brought back begins anew. */
   readonly since: ReadonlyMap<string, number>;
-  readonly uses: ReadonlyMap<string, readonly UseEntry[]>;
+  readonly uses: ReadonlyMap<string, readonly LedgerEntry[]>;
   readonly findings: ReadonlyMap<string, readonly KeptFinding[]>;
   /** The instincts that a person said yes to. */
   readonly approved: ReadonlySet<string>;
@@ -83,7 +85,7 @@ async function knownOf(store: Store, kept: readonly Shelved[], { changes }: Hist
         state === "made" && change.before === null ? [[placeOf(change), at] as const] : [],
       ),
     ),
-    uses: groupedBy(await entriesOfUse(store), idIn),
+    uses: groupedBy(await creditEntries(store), (entry) => aboutOf(entry) ?? ""),
     findings: groupedBy(findings, ({ instinct }) => instinct),
     // Instincts that grew together go by one id; a decision was made about the finding of that name.
     approved: new Set(findings.flatMap(({ id, instinct }) => (accepted.has(id) ? instinct : []))),
@@ -123,6 +125,8 @@ async function ours(
     const uses = [id, ...lessons].map((one) => known.uses.get(one) ?? []);
     const findings = lessons.flatMap((one) => known.findings.get(one) ?? []);
     const again = findings.map(({ at }) => at).filter((at) => at > since);
+    // What a gap is for is asked for whenever it is shown; its commands are the project's own, and tell nothing.
+    const isAskedFor = lessons.some(isGapId);
     const ofNow = together(uses.map((entries) => entries.filter(({ at }) => (at ?? 0) >= since)));
     return {
       ...{ key, realm: realmOf(first), owner: "learned", reach: first.reach, kept: group, since },
@@ -135,7 +139,7 @@ async function ours(
         ...again,
         ...uses
           .flat()
-          .filter(isNeed)
+          .filter((entry) => isNeed(entry) || (isAskedFor && entry.type === "skill.shown"))
           .map(({ at }) => at),
       ]),
       credit: together(uses),
@@ -148,7 +152,7 @@ async function ours(
 }
 
 /** Whether somebody was served: it was used, or it helped. */
-function isNeed(entry: UseEntry): boolean {
+function isNeed(entry: LedgerEntry): boolean {
   return entry.type === "skill.used" || (entry.type === "use.rated" && entry.data.verdict === "helpful");
 }
 
@@ -157,32 +161,8 @@ function latest(times: readonly (number | null)[]): number | null {
   return known.length === 0 ? null : Math.max(...known);
 }
 
-type UseEntry = Extract<
-  LedgerEntry,
-  { type: "lesson.shown" | "skill.shown" | "match.withheld" | "skill.used" | "use.rated" }
->;
-
-async function entriesOfUse({ ledger }: Store): Promise<UseEntry[]> {
-  const types = ["lesson.shown", "skill.shown", "match.withheld", "skill.used", "use.rated"] as const;
-  const all = await Promise.all(types.map((type) => ledger.since(type, 0)));
-  return all.flat();
-}
-
-function idIn(entry: UseEntry): string {
-  switch (entry.type) {
-    case "lesson.shown":
-      return entry.data.instinct;
-    case "skill.shown":
-    case "skill.used":
-      return entry.data.skill;
-    case "match.withheld":
-    case "use.rated":
-      return entry.data.id;
-  }
-}
-
 /** What became of a skill and of the lessons in it. A session that counts for several of them counts once: the most counts. */
-function together(lists: readonly (readonly UseEntry[])[]): Earned {
+function together(lists: readonly (readonly LedgerEntry[])[]): Earned {
   const credits = lists.flatMap((entries) => [...creditsOf(entries).values()]);
   const most = (of: (credit: Credit) => number) => Math.max(0, ...credits.map(of));
   return {

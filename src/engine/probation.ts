@@ -1,12 +1,15 @@
 import type { Kept } from "../core/change.ts";
 import { type Judged, verdictsOf } from "../core/credit.ts";
+import { goesBy, isGapId } from "../core/gap.ts";
 import type { Item } from "../core/item.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { demotionSteps, pinnedPlaces } from "./archive.ts";
 import { creditEntries, namingOf } from "./credit.ts";
 import { type AsksRoom, withRoom } from "./curate.ts";
+import { gaps } from "./gap.ts";
 import { perform } from "./keep.ts";
 import { planAccept } from "./plan.ts";
+import type { Store } from "./ports.ts";
 import { type History, historyOf, isTakingBack, latestOf, no, type Plan, type PublishDeps } from "./step.ts";
 
 /** A skill that moved by what it was worth in use. */
@@ -71,26 +74,40 @@ async function onProbation(
   deps: PublishDeps,
   { refuses = async () => null }: ProbationOptions,
 ): Promise<{ kept: Kept; since: number }[]> {
-  const { learning, projects } = deps.store;
+  const { projects } = deps.store;
   const history = await historyOf(deps.store);
   const roots = new Map((await projects.list()).map(({ id, root }) => [id, root]));
   const pinned = await pinnedPlaces(deps.store, history.kept);
+  const ofGap = await unsaidGaps(deps.store);
+  const ofLesson = (kept: Kept) => unsaidLesson(deps.store, kept);
   const found: { kept: Kept; since: number }[] = [];
   for (const kept of history.kept) {
     if (pinned.has(kept.path)) continue;
     if (kept.kind !== "skill" || kept.proposal || latestOf(history, kept.instinct).some(isTakingBack))
       continue;
-    // What was made of a gap, or joined with something else, has a life of its own.
-    const [instinct] = await learning.instincts.get([kept.instinct]);
-    if (!instinct) continue;
-    const decisions = await learning.decisions.ofInstinct(instinct.id);
-    if (decisions.at(-1)?.decision === "accepted") continue;
-    if ((await refuses(roots.get(instinct.project) ?? null, instinct.project)) !== null) continue;
+    const project = isGapId(kept.instinct) ? await ofGap(kept) : await ofLesson(kept);
+    if (project === null || (await refuses(roots.get(project) ?? null, project)) !== null) continue;
     const there = await deps.library.read(kept.path);
     if (there?.hash !== kept.content) continue;
     found.push({ kept, since: placedAt(history, kept) });
   }
   return found;
+}
+
+/** The project of a lesson that nobody said yes to; null for what was joined with something else, which is no lesson. */
+async function unsaidLesson({ learning }: Store, kept: Kept): Promise<string | null> {
+  const [instinct] = await learning.instincts.get([kept.instinct]);
+  if (!instinct) return null;
+  const decisions = await learning.decisions.ofInstinct(instinct.id);
+  return decisions.at(-1)?.decision === "accepted" ? null : instinct.project;
+}
+
+/** The same for what was made of gaps and is live; their drafts go live by being asked for. */
+async function unsaidGaps(store: Store): Promise<(kept: Kept) => string | null> {
+  const decided = (await store.ledger.since("gap.decided", 0)).map(({ data }) => data.gap);
+  const all = (await gaps({ store })).filter((gap) => !decided.some((id) => goesBy(gap, id)));
+  return ({ reach, instinct }) =>
+    reach === "draft" ? null : (all.find((gap) => goesBy(gap, instinct))?.project ?? null);
 }
 
 /** When something was last put where it is. */

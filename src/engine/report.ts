@@ -63,7 +63,7 @@ export async function report(
     since,
     sessions: counted.length,
     from: counted[0]?.measured.startedAt ?? null,
-    withheld: againstWithheld(counted, matches),
+    withheld: againstWithheld(counted, matches, holdoutSince(matches)),
     before: againstBefore(counted, matches),
     items: await itemsIn(store, { entries, nameOf, sessions: counted, matches, library: items, compares }),
   };
@@ -126,13 +126,22 @@ function matchesIn(entries: readonly LedgerEntry[], nameOf: Naming): Match[] {
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
 }
 
+/** When something was first held back: before, chance decided nothing. */
+function holdoutSince(matches: readonly Match[]): number {
+  return matches.find(({ shown }) => !shown)?.at ?? Number.POSITIVE_INFINITY;
+}
+
 /** Sessions by their first match, which chance decided: from there on they are compared. */
-function againstWithheld(sessions: readonly LivedSession[], matches: readonly Match[]): Comparison {
+function againstWithheld(
+  sessions: readonly LivedSession[],
+  matches: readonly Match[],
+  since: number,
+): Comparison {
   const first = new Map<string, Match>();
   for (const match of matches) if (!first.has(match.run)) first.set(match.run, match);
   const units = sessions.flatMap(({ measured, metBefore }) => {
     const match = first.get(measured.run);
-    const figures = match && figuresOf(measured, match.at, metBefore);
+    const figures = match && match.at >= since && figuresOf(measured, match.at, metBefore);
     return figures ? [{ had: match.shown, at: match.at, figures }] : [];
   });
   units.sort((a, b) => a.at - b.at);
@@ -189,6 +198,7 @@ async function itemsIn(store: Store, grounds: Grounds): Promise<ItemReport[]> {
       : [],
   );
   const atFailures = tellings.filter(({ data }) => data.occasion === "failure");
+  const since = holdoutSince(matches);
   const saved = savedBy(tellings, verdictsOf(entries, nameOf));
   const names = await namesOf(store, [...credits.keys()], grounds);
   const reports = [...credits].map(([id, credit]): ItemReport => {
@@ -200,7 +210,10 @@ async function itemsIn(store: Store, grounds: Grounds): Promise<ItemReport[]> {
       answered: new Set(atFailures.flatMap(({ session, data }) => (data.instinct === id ? session : [])))
         .size,
       saved: saved.filter(({ data }) => data.instinct === id).length,
-      compared: own && { withheld: againstWithheld(sessions, own), before: againstBefore(sessions, own) },
+      compared: own && {
+        withheld: againstWithheld(sessions, own, since),
+        before: againstBefore(sessions, own),
+      },
     };
   });
   return reports.sort((a, b) => b.shown - a.shown || b.used - a.used || (a.name < b.name ? -1 : 1));

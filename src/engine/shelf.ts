@@ -5,8 +5,12 @@ import { standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { rulesIn } from "../core/rule.ts";
 import { parse, skillFile } from "../core/skill.ts";
+<<<<<<< HEAD
 import { isThere } from "./archive.ts";
 import { gaps } from "./gap.ts";
+=======
+import { closedAmong, gaps, rejectedForGood } from "./gap.ts";
+>>>>>>> mend
 import { decided, decidedOn } from "./keep.ts";
 import { planAccept } from "./plan.ts";
 import { planUndo, planUndoTidying } from "./publish.ts";
@@ -15,7 +19,10 @@ import {
   historyOf,
   ifDamaged,
   no,
+<<<<<<< HEAD
   notHere,
+=======
+>>>>>>> mend
   type Plan,
   type PublishDeps,
   removal,
@@ -167,8 +174,16 @@ async function unlessChanged(deps: PublishDeps, all: readonly Step[]): Promise<P
   }
   // Whoever takes a gap's skill back has no use for its draft either.
   const closed = new Set(gapsClosedBy(steps));
-  const isBack = ({ change }: Step) => change.after !== null && closed.has(change.instinct);
-  return { ok: true, steps: steps.filter((step) => !isBack(step)), concerns: [], belongsTo: null };
+  const isClosed = await closedAmong(
+    deps,
+    steps.map(({ change }) => change.instinct),
+  );
+  const isBack = ({ change: { after, instinct } }: Step) =>
+    after !== null && (closed.has(instinct) || isClosed(instinct));
+  const left = steps.filter((step) => !isBack(step));
+  const [first] = steps;
+  if (first && left.length === 0) return no(`${first.change.name} ${rejectedForGood}`);
+  return { ok: true, steps: left, concerns: [], belongsTo: null };
 }
 
 /** What is at the place of an artifact, as a change would name it. */
@@ -179,10 +194,10 @@ async function contentOf({ library }: PublishDeps, { kind, path, name }: Artifac
   return rule?.line ?? null;
 }
 
-/** The gaps whose skill or draft is taken away by these steps. */
+/** The gaps whose skill or draft is taken away by these steps; undoing what tidied up closes none. */
 function gapsClosedBy(steps: readonly Step[]): string[] {
-  return steps.flatMap(({ change }) =>
-    isGapId(change.instinct) && change.before !== null && change.after === null ? change.instinct : [],
+  return steps.flatMap(({ change: { instinct, before, after, because } }) =>
+    isGapId(instinct) && before !== null && after === null && because === undefined ? instinct : [],
   );
 }
 
@@ -196,7 +211,7 @@ export function decidedByUndo(steps: readonly Step[], at: number): LedgerEntry[]
   const back = new Set(meant.flatMap(({ change }) => (change.after === null ? [] : change.instinct)));
   const gone = new Set(lasting.map(({ change }) => change.instinct).filter((id) => !back.has(id)));
   return [
-    ...[...new Set(gapsClosedBy(all))].map((id) => decidedOn(id, "rejected", at)),
+    ...[...new Set(gapsClosedBy(steps))].map((id) => decidedOn(id, "rejected", at)),
     // What a person takes back is not offered right again; what they bring back is no longer refused.
     ...[...gone].map((id) => decided(id, "rejected", at)),
     ...[...back].map((id) => decided(id, "unskipped", at)),

@@ -140,4 +140,13 @@ describe("knack curate", () => {
     await report(own, "--apply");
     expect([existsSync(skillIn(own)), existsSync(hand)]).toEqual([false, true]);
   });
+
+  test("points to what was put away, and names all that skills can do", async () => {
+    const home = tempFolder();
+    const { code, stderr } = await knack(["skills", "restore"], { home });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("knack skills archived")]);
+    const help = await knack(["--help"], { home });
+    const line = help.stdout.split("\n").find((one) => one.includes("what Knack wrote for your agents"));
+    for (const word of ["pin", "unpin", "archived", "restore", "problems"]) expect(line).toContain(word);
+  });
 });

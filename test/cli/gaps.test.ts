@@ -87,7 +87,7 @@ describe("knack gaps", () => {
     const [gap] = await listed(home);
     const { stdout } = await knack(["gaps", "show", "write release notes"], { home });
     expect(stdout).toContain(
-      "draft: asked for in 2 sessions, of use in 0; it goes live at 4 asks or of use in 2 sessions",
+      "draft: asked for in 2 sessions, handed over in 0; it goes live when asked for in 4 sessions or handed over in 2",
     );
     expect(stdout).toContain("2026-03-01  session ");
     expect(stdout).toContain(`gaps promote ${gap?.id}`);
@@ -108,6 +108,7 @@ describe("knack gaps", () => {
     const { code, stdout } = await knack(["gaps", "promote", "rl-write-changelog"], { home });
     expect(code).toBe(0);
     expect(stdout).toContain("wrote");
+    expect(stdout).toContain("closes the gap for good");
     expect(readFileSync(file, "utf8")).toContain("npm run docs:check");
     expect(existsSync(join(home, ".knack/drafts/rl-write-changelog"))).toBe(false);
     expect((await listed(home))[0]?.status).toBe("active");
@@ -137,6 +138,11 @@ describe("knack gaps", () => {
     expect((await knack(["gaps", "promote", "release notes"], { home })).stderr).toContain(
       "rejected, and that is final",
     );
+    const undone = await knack(["skills", "undo"], { home });
+    expect(undone.code).toBe(1);
+    expect(undone.stderr).toContain("rl-write-changelog was rejected, and that is final.");
+    expect(undone.stderr).toContain("skills undo <name>");
+    expect(existsSync(join(home, ".knack/drafts/rl-write-changelog"))).toBe(false);
   });
 
   test.each(["", " ", "e", "otes", "s"])("rejects nothing for %j, which may mean anything", async (word) => {

@@ -21,7 +21,7 @@ describe("a gap", () => {
     ["stays a draft at three", ["a", "b", "c"].map(askedIn), "draft"],
     ["becomes active at the fourth", ["a", "b", "c", "d"].map(askedIn), "active"],
     [
-      "becomes active when its draft is of use in two sessions",
+      "becomes active when its draft is handed to two sessions",
       [askedIn("a"), askedIn("b"), hitIn("c"), hitIn("d")],
       "active",
     ],
@@ -183,5 +183,11 @@ describe("the gaps of a ledger", () => {
     expect(
       statusWith(shown("c", "rl-notes", 3), shown("d", "rl-notes", 4), rated("d", "rl-notes", 5, "helpful")),
     ).toBe("active");
+    const twice = (first: "helpful" | "harmful", then: "helpful" | "harmful") =>
+      statusWith(
+        ...[shown("c", "rl-notes", 3), shown("d", "rl-notes", 4)],
+        ...[rated("d", "rl-notes", 5, first), rated("d", "rl-notes", 6, then)],
+      );
+    expect([twice("harmful", "helpful"), twice("helpful", "harmful")]).toEqual(["active", "draft"]);
   });
 });
