@@ -5,12 +5,8 @@ import { standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { rulesIn } from "../core/rule.ts";
 import { parse, skillFile } from "../core/skill.ts";
-<<<<<<< HEAD
 import { isThere } from "./archive.ts";
-import { gaps } from "./gap.ts";
-=======
 import { closedAmong, gaps, rejectedForGood } from "./gap.ts";
->>>>>>> mend
 import { decided, decidedOn } from "./keep.ts";
 import { planAccept } from "./plan.ts";
 import { planUndo, planUndoTidying } from "./publish.ts";
@@ -19,10 +15,7 @@ import {
   historyOf,
   ifDamaged,
   no,
-<<<<<<< HEAD
   notHere,
-=======
->>>>>>> mend
   type Plan,
   type PublishDeps,
   removal,
