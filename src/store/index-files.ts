@@ -27,7 +27,7 @@ interface Contents {
 }
 
 /** Another when segments change their form or their terms: an index of another version is made anew. */
-const version = `1.${termsVersion}`;
+const version = `2.${termsVersion}`;
 
 /** The index of the library in a folder. */
 export function indexFilesIn(folder: string): IndexFiles {

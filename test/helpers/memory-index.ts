@@ -1,4 +1,5 @@
 import { type Card, type Entry, fields, type Index, type Postings } from "../../src/core/search/entry.ts";
+import { readingOf } from "../../src/core/search/reading.ts";
 import { termCounts } from "../../src/core/search/texts.ts";
 
 /** An entry with what a person and its history say about it. */
@@ -85,5 +86,6 @@ class Pool {
 }
 
 function cardOf({ entry, load, uses }: Indexed): Card {
-  return { id: entry.id, name: entry.name, description: entry.description, load, uses };
+  const { id, name, description } = entry;
+  return { id, name, description, load, uses, reading: readingOf(name, description) };
 }

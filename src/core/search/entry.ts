@@ -62,4 +62,16 @@ export interface Card {
   readonly load: "always" | "never" | "fit" | "person";
   /** Sessions in which it was of use. */
   readonly uses: number;
+  readonly reading: Reading;
+}
+
+/** What a name and a description say, taken apart ahead of time: whoever searches has none to lose. */
+export interface Reading {
+  /** The terms of the name, and those of the first sentence of what it is for. */
+  readonly name: readonly string[];
+  readonly opening: readonly string[];
+  /** The terms of what it quotes as what people say. */
+  readonly phrases: readonly (readonly string[])[];
+  /** Clauses that may send somebody elsewhere, in lower case. */
+  readonly clauses: readonly string[];
 }

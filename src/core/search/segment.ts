@@ -2,6 +2,7 @@ import { idOf } from "../ids.ts";
 import type { ItemKind } from "../item.ts";
 import { Damaged, type Table } from "../table.ts";
 import { type Card, type Entry, fields, type Index, type Postings } from "./entry.ts";
+import { readingOf } from "./reading.ts";
 import { termCounts } from "./texts.ts";
 
 /** What an index says of something in the library, without its text. */
@@ -23,7 +24,7 @@ export interface LibraryCard extends Card {
 /** Something that is put into an index. */
 export interface Filed {
   readonly entry: Entry;
-  readonly card: LibraryCard;
+  readonly card: Omit<LibraryCard, "reading">;
   /** What it is made from: the same mark, the same entry. */
   readonly mark: string;
 }
@@ -32,6 +33,8 @@ export interface Filed {
 export interface SegmentHead {
   readonly entries: number;
   readonly realms: readonly string[];
+  /** How many entries are for each of them. */
+  readonly sizes: readonly number[];
   /** How many terms each field of all entries has together. */
   readonly totals: readonly number[];
 }
@@ -57,7 +60,10 @@ export function segmentOf(filed: readonly Filed[]): Laid {
     for (const [term, of] of counts) writer.add(term, n, of, 0);
   });
   return laid(
-    filed.map(({ card, mark }) => ({ card, mark })),
+    filed.map(({ card, mark }) => ({
+      card: { ...card, reading: readingOf(card.name, card.description) },
+      mark,
+    })),
     lengths,
     writer.rows(),
   );
@@ -106,7 +112,8 @@ function laid(
     return total;
   });
   const id = idOf("x", cards.map(({ card, mark }) => `${card.id} ${mark}`).join("\n"));
-  return { id, head: { entries: cards.length, realms, totals }, rows };
+  const sizes = realms.map((realm) => cards.filter(({ card }) => card.realm === realm).length);
+  return { id, head: { entries: cards.length, realms, sizes, totals }, rows };
 }
 
 const termKey = "term ";
@@ -236,11 +243,13 @@ export interface Segment {
   terms(): Iterable<readonly [string, Postings]>;
   lengths(): Uint16Array;
   realm(entry: number): string;
+  /** How many entries are for these people. */
+  sizeFor(realms: ReadonlySet<string>): number;
   card(entry: number): LibraryCard;
 }
 
 export function openSegment(table: Table): Segment {
-  const { entries, realms, totals } = table.head as SegmentHead;
+  const { entries, realms, sizes, totals } = table.head as SegmentHead;
   const lengths = column(table, "lengths", entries * fields.length);
   const realmOf = column(table, "realms", entries);
   return {
@@ -257,6 +266,7 @@ export function openSegment(table: Table): Segment {
     },
     lengths,
     realm: (entry) => realms[realmOf()[entry] ?? -1] ?? "",
+    sizeFor: (some) => realms.reduce((sum, realm, n) => sum + (some.has(realm) ? (sizes[n] ?? 0) : 0), 0),
     card: (entry) => table.get(`card ${entry}`) as LibraryCard,
   };
 }
@@ -269,7 +279,8 @@ function column(table: Table, key: string, size: number): () => Uint16Array {
     const bytes = table.bytes(key);
     if (bytes?.length !== size * 2) throw new Damaged("the index is damaged");
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    numbers = Uint16Array.from({ length: size }, (_, at) => view.getUint16(at * 2, true));
+    numbers = new Uint16Array(size);
+    for (let n = 0; n < size; n++) numbers[n] = view.getUint16(n * 2, true);
     return numbers;
   };
 }
@@ -318,12 +329,11 @@ export function indexOver(parts: readonly Part[]): LibraryIndex {
       const { segment, n } = at(entry);
       return segment.realm(n);
     },
-    sizeFor: (realms) => {
-      let size = 0;
-      for (const { segment, gone } of parts)
-        for (let n = 0; n < segment.entries; n++) if (realms.has(segment.realm(n)) && !gone.has(n)) size++;
-      return size;
-    },
+    sizeFor: (realms) =>
+      parts.reduce((sum, { segment, gone }) => {
+        const left = [...gone].filter((n) => realms.has(segment.realm(n))).length;
+        return sum + segment.sizeFor(realms) - left;
+      }, 0),
     card: (entry) => {
       const { segment, n } = at(entry);
       return segment.card(n);

@@ -1,7 +1,6 @@
 import type { Policy } from "../policy.ts";
-import { type Card, fields } from "./entry.ts";
+import { type Card, fields, type Reading } from "./entry.ts";
 import type { Hit, Signs, Sought } from "./rank.ts";
-import { clausesOf } from "./texts.ts";
 import { tokensOf } from "./tokens.ts";
 
 type Read = { signs: Omit<Signs, "base" | "likeness">; words: Hit[] };
@@ -25,13 +24,13 @@ export function signsOf(
   }
   // A word or two say little, even where all of them are found.
   const whole = Math.max(mass, search.leastTerms * unseen);
-  // Reading descriptions is most of the work, and of those far behind it changes nothing.
-  const described = cards.slice(0, search.described).map((card) => describe(card, search));
+  // What descriptions say of those far behind changes nothing.
+  const described = cards.slice(0, search.described);
   const pointed = pointers(described, asked);
   return candidates.map((entry, at) => {
     const hits = hitsOf(sought, entry);
-    const of = described[at];
-    const named = new Set(of?.name ?? tokensOf(cards[at]?.name ?? ""));
+    const of = described[at]?.reading;
+    const named = new Set(cards[at]?.reading.name);
     return {
       signs: {
         covered: Math.min(1, hits.covered / whole),
@@ -96,38 +95,6 @@ function placeOf(entries: Uint32Array, size: number, entry: number): number {
   return low < size && entries[low] === entry ? low : -1;
 }
 
-interface Described {
-  readonly written: string;
-  readonly name: readonly string[];
-  readonly opening: ReadonlySet<string>;
-  readonly phrases: readonly (readonly string[])[];
-  /** Clauses that may send somebody elsewhere, in lower case. */
-  readonly clauses: readonly string[];
-}
-
-function describe({ name, description }: Card, { descriptionChars }: Policy["search"]): Described {
-  const text = description.slice(0, descriptionChars);
-  const { fit } = clausesOf(text);
-  return {
-    written: name.toLowerCase(),
-    name: tokensOf(name),
-    opening: new Set(tokensOf(fit.split(sentenceEnd, 1)[0] ?? "")),
-    phrases: Array.from(fit.matchAll(quotation), ([phrase]) => [...new Set(tokensOf(phrase))]),
-    clauses: clausesSending(text.toLowerCase()),
-  };
-}
-
-function clausesSending(text: string): string[] {
-  if (!sendsElsewhere.test(text)) return [];
-  return text.split(clauseEnd).filter((clause) => sendsElsewhere.test(clause));
-}
-
-const clauseEnd = /(?<=[.!?;])\s+|(?<=[。！？；])|\n+|,\s(?=for )/;
-const sentenceEnd = /(?<=[.!?])\s|(?<=[。！？])|\n/;
-const quotation = /"[^"\n]{3,80}"|“[^”\n]{2,80}”|「[^」\n]{2,60}」|(?<!\w)'[^'\n]{3,80}'(?!\w)/g;
-const sendsElsewhere =
-  /\b(?:use|see|prefer|refer|via|belongs|handled by|go to|switch)\b|→|->|改用|请用|請用|使用/;
-
 function massOf(terms: Iterable<string>, asked: ReadonlyMap<string, number>): number {
   let mass = 0;
   for (const term of terms) mass += asked.get(term) ?? 0;
@@ -142,7 +109,7 @@ function count(terms: Iterable<string>, asked: ReadonlyMap<string, number>): num
 
 /** What a quoted phrase adds where most of it was said. */
 function bestPhrase(
-  phrases: Described["phrases"],
+  phrases: Reading["phrases"],
   asked: ReadonlyMap<string, number>,
   { phraseShare }: Policy["search"],
 ): number {
@@ -155,15 +122,17 @@ function bestPhrase(
 }
 
 /** How much of what was asked the others say each one is for: "for backlinks, see seo-audit". */
-function pointers(described: readonly Described[], asked: ReadonlyMap<string, number>): number[] {
+function pointers(described: readonly Card[], asked: ReadonlyMap<string, number>): number[] {
   const pointed = described.map(() => 0);
-  for (const from of described)
-    for (const clause of from.clauses) {
+  const written = described.map(({ name }) => name.toLowerCase());
+  for (const [from, { reading }] of described.entries())
+    for (const clause of reading.clauses) {
       let mass = -1;
       for (const [at, to] of described.entries()) {
-        if (!clause.includes(to.written) || !names(clause, to.written, from.written)) continue;
+        const name = written[at] as string;
+        if (!clause.includes(name) || !names(clause, name, written[from] as string)) continue;
         if (mass < 0) mass = massOf(new Set(tokensOf(clause)), asked);
-        pointed[at] = Math.max(pointed[at] as number, mass - massOf(new Set(to.name), asked));
+        pointed[at] = Math.max(pointed[at] as number, mass - massOf(new Set(to.reading.name), asked));
       }
     }
   return pointed;
