@@ -1,3 +1,4 @@
+import { policy } from "../core/policy.ts";
 import { decide, type Match } from "../core/search/decide.ts";
 import type { Card } from "../core/search/entry.ts";
 import { type Query, queryOf } from "../core/search/query.ts";
@@ -73,7 +74,8 @@ function rankedIn(index: LibraryIndex, query: Query, options: FindOptions): Rank
   const { project, asked = false, likeness } = options;
   const alike = likeness && ((cards: readonly Card[]) => cards.map(({ id }) => likeness(id)));
   const realms = realmsOf(options);
-  return rank(index, query, { realms, ...(alike ? { likeness: alike } : {}) }).filter(({ entry }) => {
+  const most = policy.search.described;
+  return rank(index, query, { realms, most, ...(alike ? { likeness: alike } : {}) }).filter(({ entry }) => {
     const { hiddenIn, load } = index.card(entry);
     // What only a person may call is not put before an agent.
     return !hiddenIn.includes(project) && (asked || load !== "person");

@@ -10,79 +10,36 @@ export interface Indexed {
   readonly uses: number;
 }
 
-/** An index in memory, of entries numbered in the order they are given in. */
+/** The plainest index there could be, of entries numbered in the order they are given in. */
 export function indexOf(items: readonly Indexed[]): Index {
-  const wide = fields.length;
-  const lengths = new Uint16Array(items.length * wide);
-  const totals = fields.map(() => 0);
-  const places = new Map<string, number[]>();
-  const pool = new Pool();
-  for (const [number, { entry }] of items.entries()) {
-    const of = termCounts(entry);
-    for (const [field, length] of of.lengths.entries()) {
-      lengths[number * wide + field] = length;
-      totals[field] = (totals[field] as number) + length;
-    }
-    for (const [term, counts] of of.counts) {
-      const place = pool.add(number, counts);
-      const known = places.get(term);
-      if (known) known.push(place);
-      else places.set(term, [place]);
-    }
-  }
-  const terms = pool.inOrderOf(places);
-  const at = (number: number): Indexed => items[number] as Indexed;
+  const terms = new Map<string, { entry: number; counts: Uint8Array }[]>();
+  const all = items.map(({ entry }) => termCounts(entry));
+  for (const [entry, { counts }] of all.entries())
+    for (const [term, of] of counts) terms.set(term, [...(terms.get(term) ?? []), { entry, counts: of }]);
   return {
     size: items.length,
     numbers: items.length,
-    totals,
-    postings: (term) => terms.get(term) ?? null,
-    lengths: () => lengths,
-    realm: (number) => at(number).realm,
-    card: (number) => cardOf(at(number)),
+    totals: fields.map((_, field) => all.reduce((sum, { lengths }) => sum + (lengths[field] ?? 0), 0)),
+    postings: (term) => {
+      const found = terms.get(term);
+      return found ? postingsOf(found) : null;
+    },
+    lengths: () => Uint16Array.from(all.flatMap(({ lengths }) => lengths)),
+    realm: (number) => items[number]?.realm ?? "",
+    isAllFor: (realms) => items.every(({ realm }) => realms.has(realm)),
+    card: (number) => cardOf(items[number] as Indexed),
   };
 }
 
-/** All counts in one piece: millions of small arrays would take longer to collect than to fill. */
-class Pool {
-  private readonly entries: number[] = [];
-  private counts = new Uint8Array(1 << 16);
-
-  add(entry: number, counts: Uint8Array): number {
-    const place = this.entries.push(entry) - 1;
-    const start = place * fields.length;
-    if (start + fields.length > this.counts.length) {
-      const larger = new Uint8Array(this.counts.length * 2);
-      larger.set(this.counts);
-      this.counts = larger;
-    }
-    this.counts.set(counts, start);
-    return place;
-  }
-
-  /** What was added, term after term. */
-  inOrderOf(places: ReadonlyMap<string, readonly number[]>): Map<string, Postings> {
-    const wide = fields.length;
-    const entries = new Uint32Array(this.entries.length);
-    const counts = new Uint8Array(this.entries.length * wide);
-    const terms = new Map<string, Postings>();
-    let end = 0;
-    for (const [term, of] of places) {
-      const start = end;
-      for (const place of of) {
-        entries[end] = this.entries[place] as number;
-        for (let field = 0; field < wide; field++)
-          counts[end * wide + field] = this.counts[place * wide + field] as number;
-        end++;
-      }
-      terms.set(term, {
-        size: of.length,
-        entries: entries.subarray(start, end),
-        counts: counts.subarray(start * wide, end * wide),
-      });
-    }
-    return terms;
-  }
+function postingsOf(found: readonly { entry: number; counts: Uint8Array }[]): Postings {
+  return {
+    size: found.length,
+    entries: Uint32Array.from(found, ({ entry }) => entry),
+    masks: Uint8Array.from(found, ({ counts }) =>
+      counts.reduce((mask, count, field) => mask | (count > 0 ? 1 << field : 0), 0),
+    ),
+    counts: Uint8Array.from(found.flatMap(({ counts }) => [...counts])),
+  };
 }
 
 function cardOf({ entry, load, uses }: Indexed): Card {

@@ -32,6 +32,8 @@ export interface Postings {
   readonly size: number;
   /** The numbers of those entries. */
   readonly entries: Uint32Array;
+  /** The fields in which each has it: bit by bit, the first field the lowest. */
+  readonly masks: Uint8Array;
   /** How often each has it, field by field: `fields.length` numbers for each entry, none above 255. */
   readonly counts: Uint8Array;
 }
@@ -50,6 +52,8 @@ export interface Index {
   lengths(): Uint16Array;
   /** Whom an entry is for: a project, or "user". */
   realm(entry: number): string;
+  /** Whether every entry is for one of these. */
+  isAllFor(realms: ReadonlySet<string>): boolean;
   card(entry: number): Card;
 }
 
@@ -74,4 +78,9 @@ export interface Reading {
   readonly phrases: readonly (readonly string[])[];
   /** Clauses that may send somebody elsewhere, in lower case. */
   readonly clauses: readonly string[];
+}
+
+/** The number of the lowest bit of a mask that is set. */
+export function lowest(mask: number): number {
+  return 31 - Math.clz32(mask & -mask);
 }

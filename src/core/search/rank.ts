@@ -1,5 +1,5 @@
 import { type Policy, policy } from "../policy.ts";
-import { type Card, fields, type Index, type Postings } from "./entry.ts";
+import { type Card, fields, type Index, lowest, type Postings } from "./entry.ts";
 import type { Query } from "./query.ts";
 import { signsOf } from "./signs.ts";
 
@@ -61,7 +61,7 @@ export interface Sought {
 export interface RankOptions {
   /** Whose entries may be found; none given: everybody's. */
   readonly realms?: ReadonlySet<string>;
-  /** How many at most. */
+  /** How many are looked at closely, and found at most. */
   readonly most?: number;
   /** How alike the prompt and each of these are in meaning, from 0 to 1. */
   readonly likeness?: (cards: readonly Card[]) => readonly number[];
@@ -77,7 +77,7 @@ export function rank(
 ): Ranked[] {
   const sought = soughtIn(index, query, policy);
   const bases = basesOf(index, sought, policy);
-  const candidates = best(bases, policy.search.candidates, index, realms);
+  const candidates = best(bases, most ?? policy.search.candidates, index, realms);
   const cards = candidates.map((entry) => index.card(entry));
   const alike = likeness?.(cards) ?? [];
   const read = signsOf(sought, candidates, cards, rarity(index, null) ** policy.search.rarity, policy);
@@ -96,8 +96,7 @@ export function rank(
         words,
       };
     })
-    .sort((a, b) => b.score - a.score || (a.card.id < b.card.id ? -1 : 1))
-    .slice(0, most);
+    .sort((a, b) => b.score - a.score || (a.card.id < b.card.id ? -1 : 1));
 }
 
 export type Weights = { readonly [Sign in keyof Signs]: number };
@@ -141,14 +140,14 @@ function basesOf(index: Index, sought: readonly Sought[], { search }: Policy): F
   const own = index.lengths();
   for (const { postings, value } of sought) {
     if (!postings) continue;
-    const { entries, counts, size } = postings;
+    const { entries, masks, counts, size } = postings;
     for (let at = 0; at < size; at++) {
       const entry = entries[at] as number;
       let all = 0;
       let inText = 0;
-      for (let field = 0; field < wide; field++) {
+      for (let rest = masks[at] as number; rest !== 0; rest &= rest - 1) {
+        const field = lowest(rest);
         const count = counts[at * wide + field] as number;
-        if (count === 0) continue;
         const long = lengths[field] as number;
         const often =
           count / (1 - long + (long * (own[entry * wide + field] as number)) / (means[field] as number));
@@ -179,6 +178,7 @@ function best(
   index: Index,
   realms: ReadonlySet<string> | undefined,
 ): number[] {
+  const some = realms && !index.isAllFor(realms) ? realms : undefined;
   const kept: number[] = [];
   let least = 0;
   const better = (a: number, b: number) => {
@@ -192,7 +192,7 @@ function best(
   };
   for (let entry = 0; entry < values.length; entry++) {
     const value = values[entry] as number;
-    if (value <= 0 || value < least || (realms && !realms.has(index.realm(entry)))) continue;
+    if (value <= 0 || value < least || (some && !some.has(index.realm(entry)))) continue;
     kept.push(entry);
     if (kept.length >= most * 4) cut();
   }

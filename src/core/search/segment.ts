@@ -1,7 +1,7 @@
 import { idOf } from "../ids.ts";
 import type { ItemKind } from "../item.ts";
 import { Damaged, type Table } from "../table.ts";
-import { type Card, type Entry, fields, type Index, type Postings } from "./entry.ts";
+import { type Card, type Entry, fields, type Index, lowest, type Postings } from "./entry.ts";
 import { readingOf } from "./reading.ts";
 import { termCounts } from "./texts.ts";
 
@@ -195,6 +195,9 @@ function lazily(size: number, read: () => List): Postings {
     get entries() {
       return known().entries;
     },
+    get masks() {
+      return known().masks;
+    },
     get counts() {
       return known().counts;
     },
@@ -213,23 +216,25 @@ function readNumber(bytes: Uint8Array, from: number): readonly [value: number, e
 
 function readList(bytes: Uint8Array, start: number, size: number): List {
   const entries = new Uint32Array(size);
+  const masks = new Uint8Array(size);
   const counts = new Uint8Array(size * fields.length);
   let [at, entry] = [start, 0];
   for (let n = 0; n < size; n++) {
-    // As in `readNumber`, without the pair that it would make for each.
-    let [gap, shift, byte] = [0, 0, 0x80];
-    while (byte >= 0x80) {
+    // As in `readNumber`, without the pair that it would make for each: a hook runs this before it is compiled.
+    let byte = bytes[at++] as number;
+    let gap = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80; shift += 7) {
       byte = bytes[at++] as number;
       gap |= (byte & 0x7f) << shift;
-      shift += 7;
     }
     entry += gap;
     entries[n] = entry;
     const mask = bytes[at++] as number;
-    for (let field = 0; field < fields.length; field++)
-      if ((mask & (1 << field)) !== 0) counts[n * fields.length + field] = bytes[at++] as number;
+    masks[n] = mask;
+    for (let rest = mask; rest !== 0; rest &= rest - 1)
+      counts[n * fields.length + lowest(rest)] = bytes[at++] as number;
   }
-  return { entries, counts };
+  return { entries, masks, counts };
 }
 
 /** A segment that was written. Throws where it is damaged. */
@@ -243,7 +248,8 @@ export interface Segment {
   terms(): Iterable<readonly [string, Postings]>;
   lengths(): Uint16Array;
   realm(entry: number): string;
-  /** How many entries are for these people. */
+  /** Whether all of it is for these people, and how many entries are. */
+  isAllFor(realms: ReadonlySet<string>): boolean;
   sizeFor(realms: ReadonlySet<string>): number;
   card(entry: number): LibraryCard;
 }
@@ -266,6 +272,7 @@ export function openSegment(table: Table): Segment {
     },
     lengths,
     realm: (entry) => realms[realmOf()[entry] ?? -1] ?? "",
+    isAllFor: (some) => realms.every((realm) => some.has(realm)),
     sizeFor: (some) => realms.reduce((sum, realm, n) => sum + (some.has(realm) ? (sizes[n] ?? 0) : 0), 0),
     card: (entry) => table.get(`card ${entry}`) as LibraryCard,
   };
@@ -329,6 +336,7 @@ export function indexOver(parts: readonly Part[]): LibraryIndex {
       const { segment, n } = at(entry);
       return segment.realm(n);
     },
+    isAllFor: (realms) => parts.every(({ segment }) => segment.isAllFor(realms)),
     sizeFor: (realms) =>
       parts.reduce((sum, { segment, gone }) => {
         const left = [...gone].filter((n) => realms.has(segment.realm(n))).length;
@@ -366,34 +374,43 @@ function there(list: Postings, gone: ReadonlySet<number>, from: number): Posting
       : [
           lazily(list.size, () => ({
             entries: list.entries.map((entry) => entry + from),
+            masks: list.masks,
             counts: list.counts,
           })),
         ];
-  const { size, entries, counts } = list;
+  const { size, entries, masks, counts } = list;
   let kept = 0;
   for (let n = 0; n < size; n++) {
     const entry = entries[n] as number;
     if (gone.has(entry)) continue;
     entries[kept] = entry + from;
+    masks[kept] = masks[n] as number;
     counts.copyWithin(kept * fields.length, n * fields.length, (n + 1) * fields.length);
     kept++;
   }
   if (kept === 0) return [];
   return [
-    { size: kept, entries: entries.subarray(0, kept), counts: counts.subarray(0, kept * fields.length) },
+    {
+      size: kept,
+      entries: entries.subarray(0, kept),
+      masks: masks.subarray(0, kept),
+      counts: counts.subarray(0, kept * fields.length),
+    },
   ];
 }
 
 function joined(lists: readonly Postings[]): Postings {
   const size = lists.reduce((sum, list) => sum + list.size, 0);
   return lazily(size, () => {
-    const [entries, counts] = [new Uint32Array(size), new Uint8Array(size * fields.length)];
+    const entries = new Uint32Array(size);
+    const [masks, counts] = [new Uint8Array(size), new Uint8Array(size * fields.length)];
     let from = 0;
     for (const list of lists) {
       entries.set(list.entries, from);
+      masks.set(list.masks, from);
       counts.set(list.counts, from * fields.length);
       from += list.size;
     }
-    return { entries, counts };
+    return { entries, masks, counts };
   });
 }

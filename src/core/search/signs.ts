@@ -1,5 +1,5 @@
 import type { Policy } from "../policy.ts";
-import { type Card, fields, type Reading } from "./entry.ts";
+import { type Card, type FieldName, fields, lowest, type Reading } from "./entry.ts";
 import type { Hit, Signs, Sought } from "./rank.ts";
 import { tokensOf } from "./tokens.ts";
 
@@ -57,27 +57,30 @@ interface Hits {
   words: Hit[];
 }
 
-const unfitAt = fields.indexOf("unfit");
-const bodyAt = fields.indexOf("body");
+/** Fields as bits: what says what an entry is not for, what its text says, what says what it is for, and all that speaks for it. */
+const unfitBit = bitsOf("unfit");
+const bodyBit = bitsOf("body");
+const tellingBits = bitsOf("name", "description", "when", "prompts");
+const speakingBits = bitsOf(...fields) & ~unfitBit;
 
-/** The fields that say what an entry is for, and all that speak for it; those that say most come first. */
-const telling = (["name", "description", "when", "prompts"] as const).map((field) => fields.indexOf(field));
-const speaking = fields.map((_, at) => at).filter((at) => at !== unfitAt);
+function bitsOf(...some: readonly FieldName[]): number {
+  return some.reduce((bits, field) => bits | (1 << fields.indexOf(field)), 0);
+}
 
 function hitsOf(sought: readonly Sought[], entry: number): Hits {
   const hits: Hits = { covered: 0, told: 0, body: 0, unfit: 0, rarest: 0, words: [] };
   for (const { term, value, postings, isAsked } of sought) {
     const at = postings ? placeOf(postings.entries, postings.size, entry) : -1;
     if (!postings || at < 0) continue;
-    const has = (field: number) => (postings.counts[at * fields.length + field] as number) > 0;
+    const mask = postings.masks[at] as number;
+    const isTold = (mask & tellingBits) !== 0;
     // What stands on both sides, what it is about, tells nothing: "find flaky tests; not for slow tests".
-    if (isAsked && has(unfitAt) && !telling.some(has)) hits.unfit += value;
-    const field = speaking.find(has);
-    if (field === undefined) continue;
+    if (isAsked && (mask & unfitBit) !== 0 && !isTold) hits.unfit += value;
+    if ((mask & speakingBits) === 0) continue;
     hits.covered += value;
-    if (isAsked) hits.words.push({ term, mass: value, field });
-    if (has(bodyAt)) hits.body += value;
-    if (!telling.some(has)) continue;
+    if (isAsked) hits.words.push({ term, mass: value, field: lowest(mask & speakingBits) });
+    if ((mask & bodyBit) !== 0) hits.body += value;
+    if (!isTold) continue;
     hits.told += value;
     if (isAsked) hits.rarest = Math.max(hits.rarest, value);
   }
