@@ -29,7 +29,7 @@ const slotBytes = 16;
 /** Before the bytes of a value stands its key, and before that how many bytes the key has. */
 const keySize = 4;
 /** Slots that are read at once. */
-const page = 512;
+const page = 256;
 
 /** The bytes of a table. A value is anything that JSON knows, or a run of bytes. */
 export function layOut(head: unknown, entries: ReadonlyMap<string, unknown>): Uint8Array[] {
@@ -124,13 +124,14 @@ export function openTable(read: ReadAt): Table {
     return [JSON.parse(decoder.decode(row.subarray(keySize, end))), row.subarray(end)];
   };
   const bytes = (key: string): Uint8Array | undefined => {
-    const hash = hashOf(key);
-    for (const [slot, at] of slotsOf(hash, count, pageAt)) {
+    let found: Uint8Array | undefined;
+    findSlot(hashOf(key), count, pageAt, (slots, at) => {
       // Two keys may have one hash.
-      const [name, content] = rowAt(slot, at);
-      if (name === key) return content;
-    }
-    return undefined;
+      const [name, content] = rowAt(slots, at);
+      if (name === key) found = content;
+      return found !== undefined;
+    });
+    return found;
   };
   return {
     head: JSON.parse(decoder.decode(summed(preamble, headLength, headSum))),
@@ -148,12 +149,13 @@ export function openTable(read: ReadAt): Table {
   };
 }
 
-/** The slots with a hash, each as a page of the index and a place in it; only the pages around them are read. */
-function* slotsOf(
+/** Calls for the slots with a hash, each a page of the index and a place in it, until one is the right one. */
+function findSlot(
   hash: number,
   count: number,
   pageAt: (n: number) => DataView,
-): Generator<readonly [DataView, number]> {
+  isRight: (slots: DataView, at: number) => boolean,
+): void {
   const pages = Math.ceil(count / page);
   // Hashes are spread evenly, so the first guess is mostly right or next to it.
   let n = Math.max(0, Math.min(pages - 1, Math.floor(((hash / 2 ** 32) * count) / page)));
@@ -161,10 +163,8 @@ function* slotsOf(
   for (; n < pages; n++) {
     const some = pageAt(n);
     const first = firstAtLeast(hash, some.byteLength / slotBytes, (at) => some.getUint32(at * slotBytes));
-    for (let at = first * slotBytes; at < some.byteLength; at += slotBytes) {
-      if (some.getUint32(at) !== hash) return;
-      yield [some, at];
-    }
+    for (let at = first * slotBytes; at < some.byteLength; at += slotBytes)
+      if (some.getUint32(at) !== hash || isRight(some, at)) return;
   }
 }
 

@@ -17,7 +17,7 @@ import { fields, type Index } from "../../src/core/search/entry.ts";
 import { type Filed, indexOver } from "../../src/core/search/segment.ts";
 import { tokensOf } from "../../src/core/search/tokens.ts";
 import { compact, put, reindex } from "../../src/engine/reindex.ts";
-import { indexFilesIn } from "../../src/store/index-files.ts";
+import { indexFilesIn, indexInMemory } from "../../src/store/index-files.ts";
 import { root } from "../helpers/knack.ts";
 import { indexOf } from "../helpers/memory-index.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -25,16 +25,17 @@ import { filed } from "./indexing.ts";
 
 /** Everything that an index says, in words that do not depend on how it numbers its entries. */
 function told(index: Index, terms: Iterable<string>): unknown {
-  const entry = (n: number) => ({
-    ...index.card(n),
-    realm: index.realm(n),
-    lengths: [...index.lengths().subarray(n * fields.length, (n + 1) * fields.length)],
-  });
+  const entry = (n: number) => {
+    const { id, name, reading } = index.card(n);
+    const lengths = [...index.lengths().subarray(n * fields.length, (n + 1) * fields.length)];
+    return JSON.stringify([id, name, reading, index.realm(n), lengths]);
+  };
   const postings = [...new Set(terms)].sort().map((term) => {
     const found = index.postings(term);
     if (found === null) return [term, null];
     const places = Array.from({ length: found.size }, (_, n) => [
-      entry(found.entries[n] as number).id,
+      entry(found.entries[n] as number),
+      found.masks[n],
       [...found.counts.subarray(n * fields.length, (n + 1) * fields.length)].join(),
     ]);
     return [term, places.sort()];
@@ -88,6 +89,9 @@ describe("the index of the library on disk", () => {
         expect(onDisk(folder, termsOf(all)) ?? told(inMemory([]), [])).toEqual(expected);
         reindex(files, all);
         expect(onDisk(folder, termsOf(all))).toEqual(expected);
+        const unwritten = indexInMemory();
+        reindex(unwritten, all);
+        expect(unwritten.look((parts) => told(indexOver(parts), termsOf(all)))).toEqual(expected);
       }),
       { numRuns: 60 },
     );

@@ -285,12 +285,19 @@ function column(table: Table, key: string, size: number): () => Uint16Array {
     if (numbers !== null) return numbers;
     const bytes = table.bytes(key);
     if (bytes?.length !== size * 2) throw new Damaged("the index is damaged");
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    numbers = new Uint16Array(size);
-    for (let n = 0; n < size; n++) numbers[n] = view.getUint16(n * 2, true);
+    numbers = numbersIn(bytes);
     return numbers;
   };
 }
+
+function numbersIn(bytes: Uint8Array): Uint16Array {
+  // As nearly every machine has them in memory; a copy, because they must begin at an even place.
+  if (isLittleEndian) return new Uint16Array(Uint8Array.from(bytes).buffer);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Uint16Array.from({ length: bytes.length / 2 }, (_, n) => view.getUint16(n * 2, true));
+}
+
+const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** A segment, and the entries of it that have been taken out or replaced since. */
 export interface Part {
