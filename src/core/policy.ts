@@ -291,6 +291,8 @@ export const policy = {
     alias: 0.15,
     translated: 0.5,
     context: 0.15,
+    /** Share of all entries that may have a word which is only implied. */
+    impliedShare: 0.1,
     /** Terms of a query that are looked up, those that say most. */
     terms: 60,
     /** Words that none has to which shares of a shorter prompt are taken: who says little asks little. */
@@ -314,6 +316,8 @@ export const policy = {
     },
     /** Entries of which it is looked up what speaks for them, and how many of their descriptions are read. */
     candidates: 50,
+    /** The same where only the best few are wanted. */
+    closely: 10,
     described: 20,
     /** Characters of such a description. */
     descriptionChars: 1_200,

@@ -29,7 +29,7 @@ const slotBytes = 16;
 /** Before the bytes of a value stands its key, and before that how many bytes the key has. */
 const keySize = 4;
 /** Slots that are read at once. */
-const page = 256;
+const page = 1_024;
 
 /** The bytes of a table. A value is anything that JSON knows, or a run of bytes. */
 export function layOut(head: unknown, entries: ReadonlyMap<string, unknown>): Uint8Array[] {

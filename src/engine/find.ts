@@ -35,8 +35,8 @@ export function find(parts: readonly Part[], text: string, options: FindOptions)
   const size = index.sizeFor(realmsOf(options));
   const { load, offers } = decide(rankedIn(index, query, options), query, { size, asked });
   return [
-    ...(load === null ? [] : [foundOf(index, load, "load")]),
-    ...offers.map((match) => foundOf(index, match, "offer")),
+    ...(load === null ? [] : [foundOf(load, "load")]),
+    ...offers.map((match) => foundOf(match, "offer")),
   ];
 }
 
@@ -74,9 +74,9 @@ function rankedIn(index: LibraryIndex, query: Query, options: FindOptions): Rank
   const { project, asked = false, likeness } = options;
   const alike = likeness && ((cards: readonly Card[]) => cards.map(({ id }) => likeness(id)));
   const realms = realmsOf(options);
-  const most = policy.search.described;
-  return rank(index, query, { realms, most, ...(alike ? { likeness: alike } : {}) }).filter(({ entry }) => {
-    const { hiddenIn, load } = index.card(entry);
+  const most = policy.search.closely;
+  return rank(index, query, { realms, most, ...(alike ? { likeness: alike } : {}) }).filter(({ card }) => {
+    const { hiddenIn, load } = card as LibraryCard;
     // What only a person may call is not put before an agent.
     return !hiddenIn.includes(project) && (asked || load !== "person");
   });
@@ -86,8 +86,9 @@ function realmsOf({ project }: FindOptions): ReadonlySet<string> {
   return new Set([project, "user"]);
 }
 
-function foundOf(index: LibraryIndex, match: Match, how: Found["how"]): Found {
-  const card = index.card(match.entry);
+function foundOf(match: Match, how: Found["how"]): Found {
+  // The card of a library's index.
+  const card = match.card as LibraryCard;
   // A command is the person's to call, and an agent is somebody to give work to: neither is a text to follow.
   const isText = card.kind === "skill" && card.harmless;
   return { card, how: isText ? how : "offer", chance: match.probability, why: match.because };

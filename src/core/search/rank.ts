@@ -1,5 +1,5 @@
 import { type Policy, policy } from "../policy.ts";
-import { type Card, fields, type Index, lowest, type Postings } from "./entry.ts";
+import { type Card, fields, type Index, type Postings } from "./entry.ts";
 import type { Query } from "./query.ts";
 import { signsOf } from "./signs.ts";
 
@@ -113,7 +113,7 @@ function soughtIn(index: Index, query: Query, { search }: Policy): Sought[] {
   const look = (isAsked: boolean, terms: Query["asked"]) => {
     for (const { term, weight } of terms) {
       const postings = index.postings(term);
-      if (!isAsked && !postings) continue;
+      if (!isAsked && (!postings || postings.size > index.size * search.impliedShare)) continue;
       sought.push({ term, postings, isAsked, value: weight * rarity(index, postings) ** search.rarity });
     }
   };
@@ -134,10 +134,10 @@ function rarity(index: Index, postings: Postings | null): number {
  */
 function basesOf(index: Index, sought: readonly Sought[], { search }: Policy): Float64Array {
   const bases = new Float64Array(index.numbers);
-  const { weights, lengths } = fieldNumbers(search);
-  const means = index.totals.map((total) => Math.max(1, total / Math.max(1, index.size)));
-  const wide = fields.length;
+  const { weights, steady, growing } = fieldNumbers(index, search);
+  const { saturation, text } = search;
   const own = index.lengths();
+  // A hook runs this before anything is compiled, so it does as little as can be for each entry.
   for (const { postings, value } of sought) {
     if (!postings) continue;
     const { entries, masks, counts, size } = postings;
@@ -146,28 +146,35 @@ function basesOf(index: Index, sought: readonly Sought[], { search }: Policy): F
       let all = 0;
       let inText = 0;
       for (let rest = masks[at] as number; rest !== 0; rest &= rest - 1) {
-        const field = lowest(rest);
-        const count = counts[at * wide + field] as number;
-        const long = lengths[field] as number;
+        const field = 31 - Math.clz32(rest & -rest);
+        const length = own[entry * wide + field] as number;
         const often =
-          count / (1 - long + (long * (own[entry * wide + field] as number)) / (means[field] as number));
+          (counts[at * wide + field] as number) /
+          ((steady[field] as number) + (growing[field] as number) * length);
         all += (weights[field] as number) * often;
         if (field === bodyAt || field === headingsAt) inText += often;
       }
-      const part = all / (search.saturation + all) + (search.text * inText) / (1 + inText);
-      bases[entry] = (bases[entry] as number) + value * part;
+      bases[entry] =
+        (bases[entry] as number) + value * (all / (saturation + all) + (text * inText) / (1 + inText));
     }
   }
   return bases;
 }
 
+const wide = fields.length;
 const bodyAt = fields.indexOf("body");
 const headingsAt = fields.indexOf("headings");
 
-function fieldNumbers(search: Policy["search"]): { weights: number[]; lengths: number[] } {
+/** For each field what a word in it counts, and what its frequency is divided by: something, and more for each word that the field has. */
+function fieldNumbers(
+  { totals, size }: Index,
+  search: Policy["search"],
+): { weights: number[]; steady: number[]; growing: number[] } {
+  const means = totals.map((total) => Math.max(1, total / Math.max(1, size)));
   return {
     weights: fields.map((field) => search.fields[field].weight),
-    lengths: fields.map((field) => search.fields[field].length),
+    steady: fields.map((field) => 1 - search.fields[field].length),
+    growing: fields.map((field, at) => search.fields[field].length / (means[at] as number)),
   };
 }
 

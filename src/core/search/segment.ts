@@ -292,7 +292,7 @@ function column(table: Table, key: string, size: number): () => Uint16Array {
 
 function numbersIn(bytes: Uint8Array): Uint16Array {
   // As nearly every machine has them in memory; a copy, because they must begin at an even place.
-  if (isLittleEndian) return new Uint16Array(Uint8Array.from(bytes).buffer);
+  if (isLittleEndian) return new Uint16Array(new Uint8Array(bytes).buffer);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return Uint16Array.from({ length: bytes.length / 2 }, (_, n) => view.getUint16(n * 2, true));
 }
