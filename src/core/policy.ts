@@ -291,8 +291,8 @@ export const policy = {
     alias: 0.15,
     translated: 0.5,
     context: 0.15,
-    /** Share of all entries that may have a word which is only implied. */
-    impliedShare: 0.1,
+    /** Share of all entries that may have a word which is only implied, and how many may in any case. */
+    implied: { share: 0.1, atLeast: 100 },
     /** Terms of a query that are looked up, those that say most. */
     terms: 60,
     /** Words that none has to which shares of a shorter prompt are taken: who says little asks little. */

@@ -110,10 +110,11 @@ export function scoreOf(signs: Signs, weights: Weights): number {
 /** The terms that say most, and not more of them than can be looked at in time. */
 function soughtIn(index: Index, query: Query, { search }: Policy): Sought[] {
   const sought: Sought[] = [];
+  const mostImplied = Math.max(search.implied.atLeast, index.size * search.implied.share);
   const look = (isAsked: boolean, terms: Query["asked"]) => {
     for (const { term, weight } of terms) {
       const postings = index.postings(term);
-      if (!isAsked && (!postings || postings.size > index.size * search.impliedShare)) continue;
+      if (!isAsked && (!postings || postings.size > mostImplied)) continue;
       sought.push({ term, postings, isAsked, value: weight * rarity(index, postings) ** search.rarity });
     }
   };
