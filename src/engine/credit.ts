@@ -50,20 +50,38 @@ export async function credit(
   const due = whole ? unseen : await inPart(store, unseen);
   const [tellings, told] = [await tellingsFor(store, due), toldIn(store)];
   let [seen, looked, used, rated] = [0, 0, 0, 0];
-  for (const { session, key } of due) {
-    if (until()) break;
-    seen++;
-    const events = await eventsOf(store, session);
-    // Events are only a cache: of those that are gone nothing new can be told.
-    if (events.length === 0 || (await refuses(session)) !== null) continue;
-    const found = await observed(store, session, events, items, tellings.get(runOf(session)) ?? [], told);
-    const entries = await entriesFor(store, session, key, events, found);
+  for (let from = 0; from < due.length && !until(); from += sessionsAtOnce) {
+    const some = due.slice(from, from + sessionsAtOnce);
+    const corrections = await correctionsIn(store, some);
+    const entries: LedgerEntry[] = [];
+    for (const { session, key } of some) {
+      if (until()) break;
+      seen++;
+      const events = await eventsOf(store, session);
+      // Events are only a cache: of those that are gone nothing new can be told.
+      if (events.length === 0 || (await refuses(session)) !== null) continue;
+      const found = await observed(store, session, events, items, tellings.get(runOf(session)) ?? [], told);
+      const own = corrections.get(session.id) ?? [];
+      entries.push(...(await entriesFor(store, session, { key, events, found, corrections: own })));
+      looked++;
+    }
     const added = await store.transaction((tx) => note(tx, entries));
-    looked++;
     used += added.filter(({ type }) => type === "skill.used").length;
     rated += added.filter(({ type }) => type === "use.rated").length;
   }
   return { sessions: looked, used, rated, left: due.length - seen };
+}
+
+/** Sessions noted in one transaction. */
+const sessionsAtOnce = 20;
+
+/** When people corrected the agent in these sessions, in the order of time. */
+async function correctionsIn({ learning }: Store, due: readonly Due[]): Promise<Map<string, number[]>> {
+  const times = new Map<string, number[]>();
+  for (const { session, finding, at } of await learning.findings.ofSessions(due.map((one) => one.session.id)))
+    if (finding.kind === "user-correction") times.set(session, [...(times.get(session) ?? []), at]);
+  for (const own of times.values()) own.sort((a, b) => a - b);
+  return times;
 }
 
 /** The same sessions, to be looked at again once the library can be read whole. */
@@ -229,19 +247,21 @@ function toldIn({ ledger }: Store): ToldIn {
 async function entriesFor(
   store: Store,
   session: SessionView,
-  key: string,
-  events: readonly Event[],
-  found: readonly Observed[],
+  seen: {
+    readonly key: string;
+    readonly events: readonly Event[];
+    readonly found: readonly Observed[];
+    readonly corrections: readonly number[];
+  },
 ): Promise<LedgerEntry[]> {
+  const { key, events, found, corrections } = seen;
   const run = runOf(session);
   const startedAt = session.startedAt ?? 0;
   const common = { project: session.project.id, session: run, actor: "knack" as const };
-  const findings = await store.learning.findings.ofSessions([session.id]);
-  const corrections = findings.flatMap(({ finding, at }) => (finding.kind === "user-correction" ? at : []));
-  const measured = measure(events, { run, startedAt, corrections: corrections.sort((a, b) => a - b) });
+  const measured = measure(events, { run, startedAt, corrections });
   // Several files may tell of one session: what one of them says of a use is its own to take back.
   const file = idOf("v", session.id);
-  const before = await ratedBefore(store, run, file, startedAt);
+  const before = found.length > 0 ? await ratedBefore(store, run, file, startedAt) : new Map();
   return [
     ...found.map(
       ({ used, at }): LedgerEntry => ({
