@@ -244,8 +244,8 @@ describe("knack learn", () => {
 
   test("killed at any point is ended by the next run, and everything is consistent", async () => {
     const { home, harbor } = machine();
-    for (let round = 0; round < 14; round++) {
-      await knack(["learn", "--yes"], { home, killAfter: 120 + round * 25 });
+    for (let round = 0; round < 10; round++) {
+      await knack(["learn", "--yes"], { home, killAfter: 120 + round * 36 });
       const { code, stderr } = await knack(["learn", "--yes"], { home });
       expect(code, stderr).toBe(0);
       expect((await knack(["doctor"], { home })).code).toBe(0);
