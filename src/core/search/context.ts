@@ -55,7 +55,6 @@ const byName: Readonly<Record<string, string>> = {
   "chart.yaml": "helm kubernetes",
   "kustomization.yaml": "kubernetes",
   "global.json": "dotnet csharp",
-  "project.json": "uipath",
   "dbt_project.yml": "dbt sql",
   "hardhat.config.ts": "solidity ethereum",
   "foundry.toml": "solidity ethereum",
