@@ -2,7 +2,7 @@ import { isOfTheWork } from "./cause.ts";
 import type { Event } from "./event.ts";
 import { idOf } from "./ids.ts";
 import { policy } from "./policy.ts";
-import { recoveriesIn, subjectOf } from "./recovery.ts";
+import { failuresIn, subjectOf } from "./recovery.ts";
 
 /** A session in numbers. */
 export interface Measured {
@@ -32,11 +32,11 @@ export function measure(
     if (event.kind === "prompt") turns.push([at, 0]);
     else if (event.kind === "call" && last) last[1]++;
   }
-  const failures = recoveriesIn(events)
+  const failures = failuresIn(events)
     .filter(({ complaint }) => !isOfTheWork(complaint.cause))
-    .map((recovery) => {
-      const { failed, complaint } = recovery;
-      return [idOf("f", `${subjectOf(recovery)} ${complaint.signature}`), failed.at ?? startedAt] as const;
+    .map((failure) => {
+      const { failed, complaint } = failure;
+      return [idOf("f", `${subjectOf(failure)} ${complaint.signature}`), failed.at ?? startedAt] as const;
     });
   return {
     run,

@@ -36,11 +36,22 @@ export interface Between {
 export function recoveriesIn(events: readonly Event[]): Recovery[] {
   const calls = readCalls();
   return events.flatMap((event, at) => {
-    const complaint = complaintAbout(event, calls);
-    if (complaint === null) return [];
-    const failure = { failed: event, complaint, run: culprit(calls.runs(event), complaint) };
+    const failure = failureIn(event, calls);
+    if (failure === null) return [];
     return [{ ...recover(failure, events, at, calls), judgement: judgementOn(events, at) }];
   });
+}
+
+/** The same calls, whatever came of them. */
+export function failuresIn(events: readonly Event[]): Failure[] {
+  const calls = readCalls();
+  return events.flatMap((event) => failureIn(event, calls) ?? []);
+}
+
+function failureIn(event: Event, calls: Calls): Failure | null {
+  const complaint = complaintAbout(event, calls);
+  if (complaint === null) return null;
+  return { failed: event, complaint, run: culprit(calls.runs(event), complaint) };
 }
 
 /** Commands and outputs are read once, however many failures look at them. */
@@ -303,7 +314,7 @@ function looksUp(event: Event, calls: Calls): boolean {
 }
 
 /** What a failure is a failure of: the program with its verb, or the tool. */
-export function subjectOf({ run, failed }: Recovery): string {
+export function subjectOf({ run, failed }: Pick<Failure, "run" | "failed">): string {
   return run === null ? (failed.tool ?? "") : headOf(run);
 }
 

@@ -28,8 +28,8 @@ export async function atPrompt(call: Call): Promise<Reply | null> {
   if (text === "") return null;
   return withSnapshot(call, async (known) => {
     const lessons = await lessonsFor(call, known, text);
-    // Who names a command is given that by the agent itself.
-    const items = typed.startsWith("/") ? [] : itemsFor(call, known, text);
+    // Who names a command is given that by the agent itself, and has not asked in vain.
+    const items = typed.startsWith("/") ? null : itemsFor(call, known, text);
     if (lessons.length === 0 && items?.length === 0) noteInVain(call, known, text);
     const told = tell(call, known, [...lessons, ...(items ?? [])]);
     if (told.length === 0) return null;
@@ -120,7 +120,11 @@ function fitOf(call: Call, project: string, { card, how }: Found): Fit | null {
 }
 
 function changedAt(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
+  try {
+    return statSync(path).mtimeMs;
+  } catch {
+    return null;
+  }
 }
 
 function textAt(path: string): string | null {

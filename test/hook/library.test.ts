@@ -232,7 +232,9 @@ describe("a prompt and the library", () => {
       ),
     );
     expect(await prompt(made, ask)).toBe("");
+    expect(notes(made, "unmatched")).toHaveLength(1);
     expect(await prompt(made, "/docker-image-size make the docker image smaller", "slash")).toBe("");
+    expect(notes(made, "unmatched")).toHaveLength(1);
   });
 
   test("prefers the project's own also where that says something else", async () => {
