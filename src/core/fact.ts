@@ -1,4 +1,4 @@
-import type { Finding } from "./finding.ts";
+import { type Finding, isSaid } from "./finding.ts";
 import type { Instinct } from "./instinct.ts";
 import { cutAtWord, oneLine } from "./markdown.ts";
 import { policy as defaults } from "./policy.ts";
@@ -32,7 +32,7 @@ export function factInList(lesson: Finding | Instinct): string {
 
 /** What a lesson says; of a person their own words, as they were said. */
 function told({ kind, lesson, excerpt: { said } }: Finding | Instinct): string {
-  if (kind === "error-recovery" || said === null) return oneLine(lesson);
+  if (!isSaid(kind) || said === null) return oneLine(lesson);
   return `the person said: “${cutAtWord(oneLine(said), defaults.show.lineChars)}”`;
 }
 

@@ -3,13 +3,25 @@ import type { Remedy } from "./link.ts";
 import type { Symptom } from "./symptom.ts";
 
 /** What kind of thing was noticed; each kind has a detector of the same name. */
-export type FindingKind = "error-recovery" | "user-correction" | "explicit-instruction" | "convention";
+export type FindingKind =
+  | "error-recovery"
+  | "user-correction"
+  | "explicit-instruction"
+  | "convention"
+  | "multi-step"
+  | "repeated-action"
+  | "tool-pattern";
+
+/** Whether a finding rests on what a person said, and not on what an agent did. */
+export function isSaid(kind: FindingKind): boolean {
+  return kind === "user-correction" || kind === "explicit-instruction" || kind === "convention";
+}
 
 /** Whether a lesson belongs to one project or to the person, whatever they work on. */
 export type Scope = "project" | "user";
 
-/** What a lesson is best kept as: a package of steps, or one line among an agent's instructions. */
-export type ArtifactKind = "skill" | "rule";
+/** What a lesson is best kept as: a package of steps, one line among an agent's instructions, something that a person calls by name, or somebody to hand a task to. */
+export type ArtifactKind = "skill" | "rule" | "command" | "agent";
 
 /** The words that prove it, kept because agents delete their transcripts. */
 export interface Excerpt {

@@ -255,8 +255,8 @@ function startOf(
   { kind, confidence }: { kind: FindingKind; confidence: number },
   learn: Policy["learn"],
 ): number {
-  if (confidence < learn.sure || kind === "convention") return learn.start.other;
-  return learn.start[kind];
+  const { other, ...starts } = learn.start;
+  return confidence < learn.sure || !(kind in starts) ? other : starts[kind as keyof typeof starts];
 }
 
 /** Keeps confidence in bounds and draws the conclusions from it. */

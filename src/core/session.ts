@@ -2,7 +2,21 @@ import type { Counts } from "./event.ts";
 import type { Project } from "./project.ts";
 
 /** What a transcript was written by, or how its events arrived. */
-export type Format = "claude-code" | "codex" | "hook" | "program";
+export type Format =
+  | "claude-code"
+  | "codex"
+  | "copilot-cli"
+  | "gemini"
+  | "opencode"
+  | "pi"
+  | "cursor"
+  | "swe-agent"
+  | "mini-swe-agent"
+  | "atif"
+  | "openhands"
+  | "openai-chat"
+  | "hook"
+  | "program";
 
 /** Something in a file that could not be read, beside what could. */
 export interface Diagnostic {
@@ -18,6 +32,7 @@ export type DiagnosticCode =
   | "invalid-json"
   | "not-an-object"
   | "line-too-long"
+  | "too-large"
   | "encoding"
   | "binary"
   | "empty"

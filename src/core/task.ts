@@ -1,6 +1,7 @@
 import { baseName, type Run, runsOf } from "./command.ts";
 import type { Doing } from "./doing.ts";
 import type { Event } from "./event.ts";
+import { isSaid } from "./finding.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import { failsUnseen } from "./recovery.ts";
 import { headOf, isLook, prints, retell } from "./run.ts";
@@ -49,9 +50,7 @@ export function taskOf(doings: readonly Doing[], policy: Policy = defaults): Tas
     steps: kept,
     check: kept.findLast(({ type, text }) => type === "run" && checks.test(text))?.text ?? null,
     said: [
-      ...new Set(
-        findings.flatMap(({ kind, excerpt }) => (kind === "error-recovery" ? [] : (excerpt.said ?? []))),
-      ),
+      ...new Set(findings.flatMap(({ kind, excerpt }) => (isSaid(kind) ? (excerpt.said ?? []) : []))),
     ].slice(0, gap.said),
     failures: findings
       .flatMap(({ excerpt: { failed, error, worked } }) =>

@@ -1,5 +1,6 @@
 import { verdictsOf } from "../core/credit.ts";
 import { cuesOf } from "../core/cue.ts";
+import { isSaid } from "../core/finding.ts";
 import { type Evidence, type Instinct, standingOf } from "../core/instinct.ts";
 import { itemId } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
@@ -270,7 +271,7 @@ async function fold(
       at,
       noticedAt,
       by: instinct,
-      byPerson: kind !== "error-recovery",
+      byPerson: isSaid(kind),
     })),
     ...ratings.of(sightings.map((sighting) => sighting.id)),
     ...(await usesOfCall(usesOf, lesson.call, scope === "user" ? null : kept.project)),

@@ -1,5 +1,6 @@
 import type { Kept } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
+import { isSaid } from "../core/finding.ts";
 import type { Instinct } from "../core/instinct.ts";
 import { areContrary } from "../core/likeness.ts";
 import { policy as defaults } from "../core/policy.ts";
@@ -73,7 +74,7 @@ export async function planRule(deps: PublishDeps, subject: Subject): Promise<Pla
 
 /** What a rule says of a lesson: of a failure the whole of it, of words what they ask for. */
 export function ruleTextOf({ kind, lesson, action, excerpt }: Instinct): string {
-  return kind === "error-recovery" || excerpt.said === null ? lesson : action;
+  return !isSaid(kind) || excerpt.said === null ? lesson : action;
 }
 
 function without(text: string, rule: string): string {

@@ -1,6 +1,8 @@
+import type { Json } from "../core/json.ts";
 import type { Format } from "../core/session.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import type { Thread } from "./thread.ts";
+import type { Threads } from "./threads.ts";
 
 /** A file being read, record by record. */
 export interface Reading {
@@ -18,6 +20,14 @@ export interface Reader {
   /** Whether a line, by how it begins, holds nothing for this reader: most need no parsing to be passed over. */
   passesOver(text: string): boolean;
   open(path: string, resume: Resume | null): Reading;
+}
+
+/** Knows a format whose file is one document: it is read whole, and anew whenever it has changed. */
+export interface DocumentReader {
+  readonly format: Format;
+  recognises(document: Json): boolean;
+  /** Puts the sessions that a document holds into threads: `threads.named("")` where it is one. */
+  read(document: Json, threads: Threads, path: string): void;
 }
 
 /** No agent wrote a transcript before or after these. */
