@@ -42,6 +42,8 @@ export const policy = {
     lineBytes: 16 << 20,
     /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
     pieceBytes: 1 << 20,
+    /** A larger file that is one document is reported and not read: it has to be in memory as a whole. */
+    documentBytes: 200 << 20,
   },
   /** Milliseconds after which, when nothing was asked for in particular, reading, learning and replaying give way to what comes next. */
   box: { read: 15_000, learn: 30_000, look: 36_000, replay: 46_000 },

@@ -132,6 +132,8 @@ class Ingest {
     let fresh = resume === null;
     this.overtaken = null;
     for await (const piece of this.deps.transcripts.read(file.path, resume)) {
+      // Of a document that is being written, what was read before stands until it is whole again.
+      if (piece.anew) fresh = piece.format !== null || after === null || after.format === null;
       const reading = readingAfter(file, piece, fresh ? null : after, this.deps.clock.now());
       const load: Load = { file, piece, after, fresh, reading };
       this.loads.push(load);
@@ -275,7 +277,7 @@ async function write(store: Store, prepared: readonly Prepared[]): Promise<Set<L
     const paths = prepared.map(({ load }) => load.file.path);
     const now = new Map((await tx.readings.of(paths)).map((reading) => [reading.path, reading]));
     const mine = prepared.filter(({ load }) => sameReading(now.get(load.file.path) ?? null, load.after));
-    for (const { load } of mine) if (load.fresh && load.after) await startAgain(tx, load.after, load.file);
+    for (const { load } of mine) if (load.fresh && load.after) await startAgain(tx, load.after, load);
     await tx.readings.save(mine.map(({ reading }) => reading));
     await tx.sessions.save(mine.flatMap(({ sessions }) => sessions));
     await tx.events.save(mine.flatMap(({ batches }) => batches));
@@ -315,20 +317,26 @@ function cleanState(state: ThreadState, short: Short): ThreadState {
 
 /** How far a file is read with this stretch. */
 function readingAfter(file: FoundFile, piece: Piece, before: Reading | null, now: number): Reading {
-  const kept = (before?.diagnostics ?? []).filter(({ code }) => code !== "cut-line" && code !== "unreadable");
-  const diagnostics = [...kept, ...piece.diagnostics];
-  // A file that was read and cannot be opened now is still what it was.
-  if (piece.format === null && before?.format) return { ...before, size: unread, diagnostics };
+  const diagnostics = [...(before?.diagnostics ?? []).filter(isLasting), ...piece.diagnostics];
+  const size = isDone(piece) ? file.size : unread;
+  // A file that was read and cannot be opened now, or is cut, is still what it was.
+  if (piece.format === null && before?.format)
+    return { ...before, size, modifiedAt: file.modifiedAt, diagnostics };
   return {
     path: file.path,
     format: piece.format,
-    size: isDone(piece) ? file.size : unread,
+    size,
     modifiedAt: file.modifiedAt,
     position: piece.position,
     state: piece.state,
     diagnostics,
     cachedAt: now,
   };
+}
+
+/** Whether what was wrong with a file is still wrong when more of it was read. */
+function isLasting({ code, line }: Diagnostic): boolean {
+  return code !== "cut-line" && code !== "unreadable" && !(code === "invalid-json" && line === null);
 }
 
 /** The size on record of a file whose end was not reached. */
@@ -339,9 +347,9 @@ function isDone({ last, diagnostics }: Piece): boolean {
   return last && !diagnostics.some(({ code }) => code === "unreadable");
 }
 
-async function startAgain(tx: Store, last: Reading, file: FoundFile): Promise<void> {
+async function startAgain(tx: Store, last: Reading, { file, piece }: Load): Promise<void> {
   await tx.sessions.forget(file.path);
-  if (last.format === null || last.cachedAt === null) return;
+  if (piece.anew || last.format === null || last.cachedAt === null) return;
   await note(tx, [
     {
       at: file.modifiedAt,

@@ -48,7 +48,7 @@ export interface FoundFile {
   readonly modifiedAt: number;
 }
 
-/** How far a transcript was read: bytes and lines taken, and a digest of those bytes. */
+/** How far a transcript was read: bytes and lines taken, and a digest of those bytes. What is read whole has no lines. */
 export interface Position {
   readonly offset: number;
   readonly line: number;
@@ -98,6 +98,8 @@ export interface Piece {
   readonly diagnostics: readonly Diagnostic[];
   /** It reaches the end of the file. */
   readonly last: boolean;
+  /** It takes the place of all that was read of the file: a document is read anew whenever it has changed. */
+  readonly anew: boolean;
 }
 
 /** Transcripts on disk. What cannot be read becomes a diagnostic; nothing here throws for what a file holds. */

@@ -2,7 +2,16 @@ import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { hook } from "./hook.ts";
 import { program } from "./program.ts";
-import type { Reader } from "./reader.ts";
+import type { DatabaseReader, DocumentReader, Reader, TextReader } from "./reader.ts";
 
 /** Every format Knack reads. The first that knows a record from a file's head reads the file. */
 export const readers: readonly Reader[] = [claudeCode, codex, hook, program];
+
+/** The formats whose files are one JSON document. */
+export const documents: readonly DocumentReader[] = [];
+
+/** The formats whose files are text. */
+export const texts: readonly TextReader[] = [];
+
+/** The formats that are databases. */
+export const databases: readonly DatabaseReader[] = [];

@@ -1,4 +1,4 @@
-import type { Json } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { Format } from "../core/session.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import type { Thread } from "./thread.ts";
@@ -28,6 +28,33 @@ export interface DocumentReader {
   recognises(document: Json): boolean;
   /** Puts the sessions that a document holds into threads: `threads.named("")` where it is one. */
   read(document: Json, threads: Threads, path: string): void;
+  /** The files that a document of this path would be told in besides: when one changes, so has the document. */
+  beside?(path: string): readonly string[];
+}
+
+/** Knows a format that is plain text: it is read whole, and anew whenever it has changed. */
+export interface TextReader {
+  readonly format: Format;
+  /** Whether a text that begins like this is of this format. */
+  recognises(head: string): boolean;
+  read(text: string, threads: Threads, path: string): void;
+}
+
+/** The rows that a query gives, one at a time. */
+export type Query = (sql: string) => Iterable<JsonObject>;
+
+/** A database of another program, opened to be looked at; closed when done. */
+export interface Database {
+  readonly query: Query;
+  close(): void;
+}
+
+/** Knows a format that is a database of many sessions: it is read whole, and anew whenever it has changed. */
+export interface DatabaseReader {
+  readonly format: Format;
+  /** Whether a database with tables of these names is of this format. */
+  recognises(tables: ReadonlySet<string>): boolean;
+  read(query: Query, threads: Threads, path: string): void;
 }
 
 /** No agent wrote a transcript before or after these. */
