@@ -1,17 +1,31 @@
+import { atif } from "./atif.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
+import { cursor, cursorText } from "./cursor.ts";
 import { hook } from "./hook.ts";
+import { miniSweAgent } from "./mini-swe-agent.ts";
+import { openaiChat, openaiChatLines } from "./openai-chat.ts";
+import { openhands, openhandsLines } from "./openhands.ts";
 import { program } from "./program.ts";
 import type { DatabaseReader, DocumentReader, Reader, TextReader } from "./reader.ts";
+import { sweAgent } from "./swe-agent.ts";
 
 /** Every format Knack reads. The first that knows a record from a file's head reads the file. */
-export const readers: readonly Reader[] = [claudeCode, codex, hook, program];
+export const readers: readonly Reader[] = [
+  claudeCode,
+  codex,
+  hook,
+  program,
+  cursor,
+  openhandsLines,
+  openaiChatLines,
+];
 
-/** The formats whose files are one JSON document. */
-export const documents: readonly DocumentReader[] = [];
+/** The formats whose files are one JSON document: those that say most about themselves first, bare messages last. */
+export const documents: readonly DocumentReader[] = [atif, sweAgent, openhands, miniSweAgent, openaiChat];
 
 /** The formats whose files are text. */
-export const texts: readonly TextReader[] = [];
+export const texts: readonly TextReader[] = [cursorText];
 
 /** The formats that are databases. */
 export const databases: readonly DatabaseReader[] = [];

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from "../core/json.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import { plainText } from "./claude-code.ts";
+import { miniSweAgent } from "./mini-swe-agent.ts";
 import { type DocumentReader, type Reader, type Reading, timeOf } from "./reader.ts";
 import type { Place, Thread } from "./thread.ts";
 import { Threads } from "./threads.ts";
@@ -18,11 +19,16 @@ export const openaiChat: DocumentReader = {
   },
 };
 
-/** The same as lines: a conversation each, as for fine-tuning, or a message each. */
+/** The same as lines: a conversation each, as for fine-tuning, and a session each; or a message each, of one session. */
 export const openaiChatLines: Reader = {
   format: "openai-chat",
-  recognises: (record) =>
-    isObject(record) && ("messages" in record ? isConversation(record.messages) : isMessage(record)),
+  recognises: (record) => {
+    if (!isObject(record)) return false;
+    // A document of another agent may be written as one line.
+    return "messages" in record
+      ? isConversation(record.messages) && !miniSweAgent.recognises(record)
+      : isMessage(record);
+  },
   passesOver: () => false,
   open: (_, resume) => new ChatReading(resume),
 };
@@ -46,7 +52,7 @@ class ChatReading implements Reading {
     }
     const conversation = new Conversation(this.threads.named(String(line), factsOf(record)));
     for (const [index, message] of listOf(record.messages).entries())
-      conversation.take(message, `${line}.${index}`);
+      conversation.take(message, String(index));
   }
 
   state(): ReadingState {

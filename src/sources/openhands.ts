@@ -1,4 +1,5 @@
-import { basename, dirname } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { isObject, type Json, type JsonObject, listOf, objectOf, parseObject, textOf } from "../core/json.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import { plainText } from "./claude-code.ts";
@@ -9,25 +10,65 @@ import { Threads } from "./threads.ts";
 import { callOf, resultOf, Waiting } from "./tool-call.ts";
 
 /**
- * OpenHands: its events as a list, bare or under `trajectory` or `history`. Before version 1 an event is an `action` or
- * an `observation`, from then on its `kind` says what it is. The key is the index of the event.
+ * OpenHands: its events as a list, bare or under `trajectory` or `history`, or as a file each in a folder `events`.
+ * Before version 1 an event is an `action` or an `observation`, from then on its `kind` says what it is. The key is the
+ * index of the event.
  */
 export const openhands: DocumentReader = {
   format: "openhands",
   recognises: (document) => {
+    if (isEvent(document)) return true;
     const events = eventsOf(document);
     return events.some(isEvent) && events.every((event) => isEvent(event) || isStray(event));
   },
   read: (document, threads, path) => {
+    // The folder beside the events holds copies of them.
+    if (basename(dirname(path)) === "event_cache") return;
+    if (isEvent(document) && ofFolder.test(path)) return readFolder(threads, path);
     const log = new EventLog(threads.named("", factsOf(path)));
-    for (const [index, event] of eventsOf(document).entries()) log.take(event, String(index));
+    const events = isEvent(document) ? [document] : eventsOf(document);
+    for (const [index, event] of events.entries()) log.take(event, String(index));
   },
+  beside: (path) => (firstOfFolder.test(path) ? filesBeside(path).filter((file) => file !== path) : []),
 };
+
+const ofFolder = /[\\/]events[\\/](?:event-)?\d+(?:-[^\\/]*)?\.json$/;
+const firstOfFolder = /[\\/]events[\\/](?:event-)?0+(?:-[^\\/]*)?\.json$/;
+
+/** The first event stands for the conversation; the files of the others give no session of their own. */
+function readFolder(threads: Threads, path: string): void {
+  if (!firstOfFolder.test(path)) return;
+  const state = parseObject(textAt(join(dirname(dirname(path)), "base_state.json")));
+  const cwd = textOf(objectOf(state?.workspace)?.working_dir);
+  const log = new EventLog(threads.named("", { ...factsOf(path), cwd }));
+  for (const file of filesBeside(path)) log.take(parseObject(textAt(file)), String(numberOf(file)));
+}
+
+/** The events of a folder, in order. */
+function filesBeside(path: string): string[] {
+  const folder = dirname(path);
+  const files = readdirSync(folder).map((name) => join(folder, name));
+  return files.filter((file) => ofFolder.test(file)).sort((a, b) => numberOf(a) - numberOf(b));
+}
+
+function numberOf(file: string): number {
+  return Number(/\d+/.exec(basename(file))?.[0] ?? 0);
+}
+
+/** Empty for a file that is gone again. */
+function textAt(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
 
 /** The same as lines, an event each. */
 export const openhandsLines: Reader = {
   format: "openhands",
-  recognises: isEvent,
+  // A file of the folder may be one line; it is read with the others.
+  recognises: (record, path) => isEvent(record) && !ofFolder.test(path),
   passesOver: () => false,
   open: (path, resume) => new OpenHandsReading(path, resume),
 };
