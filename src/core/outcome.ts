@@ -34,7 +34,7 @@ export function outcomeOfOutput(command: string | null, output: string): Outcome
 
 /** What every output of a failure has one of: most outputs need no more than this look. */
 const mayFail =
-  /error|exception|traceback|fatal|fail|not found|no such|cannot|can't|could not|unable|denied|refused|invalid|unknown|unrecogni[sz]ed|usage:|panic|fault|killed|abort|timed out/i;
+  /error|err!|exit status|exception|traceback|fatal|fail|not found|no such|cannot|can't|could not|unable|denied|refused|invalid|unknown|unrecogni[sz]ed|usage:|panic|fault|killed|abort|timed out/i;
 
 /** How tools that are no shell begin to say that they did not do it. */
 const toolFault =

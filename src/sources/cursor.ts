@@ -126,19 +126,29 @@ const heading = /^(?:(user|assistant|A):[ \t]*$|(\[(?:Thinking|Tool call|Tool re
 
 function sectionsOf(text: string): Section[] {
   const sections: Section[] = [];
-  let quoting = false;
-  for (const [at, line] of text
-    .replace(/^\uFEFF/, "")
-    .split(/\r?\n/)
-    .entries()) {
-    // A person may quote a transcript.
-    const found = quoting ? null : heading.exec(line);
-    if (sections.at(-1)?.heading === "user" && line.trimStart().startsWith("<user_query>")) quoting = true;
-    if (line.includes("</user_query>")) quoting = false;
+  const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
+  // Where a block ends that the editor sent along: it may quote a transcript, and so may a person.
+  let ends = -1;
+  const closings = new Map<string, number>();
+  for (const [at, line] of lines.entries()) {
+    const found = at <= ends ? null : heading.exec(line);
+    const tag = at > ends && sections.at(-1)?.heading === "user" ? /^<([a-z_]+)>/.exec(line)?.[1] : undefined;
+    if (tag !== undefined) ends = closingOf(tag, lines, at, closings);
     if (found) sections.push({ ...namedBy(found), lines: [], line: at + 1 });
     else sections.at(-1)?.lines.push(line);
   }
   return sections;
+}
+
+/** The line that closes a tag; -1 when none does. `last` remembers where each tag is closed last: most are never. */
+function closingOf(tag: string, lines: readonly string[], from: number, last: Map<string, number>): number {
+  const end = `</${tag}>`;
+  const latest = last.get(tag) ?? lines.findLastIndex((line) => line.includes(end));
+  last.set(tag, latest);
+  if (latest < from) return -1;
+  let at = from;
+  while (!lines[at]?.includes(end)) at++;
+  return at;
 }
 
 function namedBy([, role, mark, beside]: RegExpExecArray): Pick<Section, "heading" | "beside"> {

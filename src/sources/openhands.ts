@@ -68,7 +68,7 @@ function textAt(path: string): string {
 export const openhandsLines: Reader = {
   format: "openhands",
   // A file of the folder may be one line; it is read with the others.
-  recognises: (record, path) => isEvent(record) && !ofFolder.test(path),
+  recognises: (record, path = "") => isEvent(record) && !ofFolder.test(path),
   passesOver: () => false,
   open: (path, resume) => new OpenHandsReading(path, resume),
 };
@@ -106,16 +106,17 @@ function eventsOf(document: Json): readonly unknown[] {
 
 function isEvent(value: unknown): boolean {
   if (!isObject(value)) return false;
+  const isOurs = parties.has(textOf(value.source) ?? "");
   if (typeof value.kind === "string")
-    return kinds.has(value.kind) && isObject(value[bodies[value.kind] ?? ""] ?? value);
-  if (!parties.has(textOf(value.source) ?? "")) return false;
+    return kinds.has(value.kind) && (isOurs || isObject(value[bodies[value.kind] ?? ""]));
+  if (!isOurs) return false;
   if (typeof value.action === "string") return isObject(value.args);
   return typeof value.observation === "string" && typeof value.content === "string" && isObject(value.extras);
 }
 
 /** An event that this reader does not know, among those it knows. */
 function isStray(value: unknown): boolean {
-  return isObject(value) && ("kind" in value || "source" in value);
+  return isObject(value) && parties.has(textOf(value.source) ?? "");
 }
 
 const parties = new Set(["user", "agent", "environment"]);
