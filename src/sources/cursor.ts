@@ -2,7 +2,7 @@ import { basename, extname } from "node:path";
 import { isObject, type JsonObject, listOf, objectOf, textOf } from "../core/json.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import { plainText } from "./claude-code.ts";
-import type { Reader, Reading, TextReader } from "./reader.ts";
+import { type Reader, type Reading, type TextReader, timeOf } from "./reader.ts";
 import type { Draft, Place, Thread } from "./thread.ts";
 import { Threads } from "./threads.ts";
 import { callOf, folderOf, resultOf, Waiting } from "./tool-call.ts";
@@ -90,7 +90,8 @@ class LineReading implements Reading {
   take(record: unknown, line: number): void {
     if (!isObject(record)) return;
     const content = objectOf(record.message)?.content;
-    const place = { key: String(line), at: null, cwd: this.thread.facts.cwd, origin: null, sidechain: false };
+    const at = timeOf(record.timestamp);
+    const place = { key: String(line), at, cwd: this.thread.facts.cwd, origin: null, sidechain: false };
     if (record.role === "user") hear(this.thread, plainText(content), place);
     else if (typeof content === "string" && record.role === "assistant") reply(this.thread, content, place);
     for (const block of listOf(content)) if (isObject(block)) this.takeBlock(block, record.role, place);

@@ -109,7 +109,7 @@ function isEvent(value: unknown): boolean {
   const isOurs = parties.has(textOf(value.source) ?? "");
   if (typeof value.kind === "string")
     return kinds.has(value.kind) && (isOurs || isObject(value[bodies[value.kind] ?? ""]));
-  if (!isOurs) return false;
+  if (!isOurs || !(typeof value.id === "number" || typeof value.timestamp === "string")) return false;
   if (typeof value.action === "string") return isObject(value.args);
   return typeof value.observation === "string" && typeof value.content === "string" && isObject(value.extras);
 }

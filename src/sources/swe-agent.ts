@@ -150,7 +150,7 @@ function judge({ command }: Call, observation: string): Result {
 
 /** How the agent's own commands, and the harness, say that nothing was done. */
 const refused =
-  /^\s*(?:Your (?:proposed )?edit (?:has introduced|was not applied|contained)|Your edit was not applied|No replacement was performed|Text not found|Usage: |Error: |ERROR: |File .{1,200} (?:not found|already exists)|No file open|Operation .{1,80} is not supported|The command .{1,200} was cancelled|Your (?:last )?(?:output|command) (?:was not formatted|timed out|failed)|EXECUTION TIMED OUT|invalid line_number|Invalid `path` parameter|Invalid function name|Wrong flag)/i;
+  /^\s*(?:Your (?:proposed )?edit (?:has introduced|was not applied|contained)|Your edit was not applied|No replacement was performed|Text not found|Usage: |Error: |ERROR: |File .{1,200} (?:not found|already exists)|No file open|Operation .{1,80} is not supported|The command .{1,200} was cancelled|Your (?:last )?(?:output|command) (?:was not formatted|timed out|failed)|EXECUTION TIMED OUT|invalid line_number|Invalid `path` parameter|Invalid function name)/i;
 
 /** The repository, where the file says how its run can be repeated. */
 function remoteIn(document: JsonObject): string | null {

@@ -51,7 +51,7 @@ const others: readonly (readonly [string, unknown])[] = [
   ["a flight path", { trajectory: [{ action: "climb" }, { observation: "cloud" }] }],
   ["the history of an order", { history: [{ role: "clerk", action: "packed" }] }],
   ["a Kubernetes list", [{ kind: "Pod", apiVersion: "v1", metadata: {} }, { kind: "PauseEvent" }]],
-  ["a web hook", { source: "user", action: "opened", number: 3 }],
+  ["a web hook", { source: "user", action: "opened", number: 3, args: {} }],
   [
     "an audit log",
     [
