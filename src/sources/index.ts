@@ -1,17 +1,21 @@
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
+import { copilotCli } from "./copilot-cli.ts";
+import { gemini, geminiDocument } from "./gemini.ts";
 import { hook } from "./hook.ts";
+import { opencodeDatabase, opencodeExport, opencodeStorage } from "./opencode.ts";
+import { pi } from "./pi.ts";
 import { program } from "./program.ts";
 import type { DatabaseReader, DocumentReader, Reader, TextReader } from "./reader.ts";
 
 /** Every format Knack reads. The first that knows a record from a file's head reads the file. */
-export const readers: readonly Reader[] = [claudeCode, codex, hook, program];
+export const readers: readonly Reader[] = [claudeCode, codex, hook, program, copilotCli, gemini, pi];
 
 /** The formats whose files are one JSON document. */
-export const documents: readonly DocumentReader[] = [];
+export const documents: readonly DocumentReader[] = [geminiDocument, opencodeExport, opencodeStorage];
 
 /** The formats whose files are text. */
 export const texts: readonly TextReader[] = [];
 
 /** The formats that are databases. */
-export const databases: readonly DatabaseReader[] = [];
+export const databases: readonly DatabaseReader[] = [opencodeDatabase];
