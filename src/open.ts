@@ -105,6 +105,7 @@ import { createRedactor } from "./redaction/secretlint.ts";
 import { settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
+import { lookInto } from "./store/foreign.ts";
 import { indexFilesIn, indexInMemory } from "./store/index-files.ts";
 import { itemCacheAt } from "./store/item-cache.ts";
 import { snapshotAt } from "./store/snapshot-file.ts";
@@ -299,7 +300,7 @@ export async function openKnack({
   const home = homeOf(env);
   const open = copy ? openCopy : openSqlite;
   const store = dryRun ? await openScratch(clock) : await open({ path: home.database, clock });
-  const transcripts = createTranscripts({ passOver: [home.folder] });
+  const transcripts = createTranscripts({ passOver: [home.folder], openDatabase: lookInto });
   const checkouts = createCheckouts();
   const deps = { store, transcripts, redactor, checkouts, clock };
   if (dryRun && !blank) {

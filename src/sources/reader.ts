@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../core/json.ts";
+import type { Json } from "../core/json.ts";
 import type { Format } from "../core/session.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import type { Thread } from "./thread.ts";
@@ -40,21 +40,20 @@ export interface TextReader {
   read(text: string, threads: Threads, path: string): void;
 }
 
-/** The rows that a query gives, one at a time. */
-export type Query = (sql: string) => Iterable<JsonObject>;
-
-/** A database of another program, opened to be looked at; closed when done. */
+/** A database of another program, opened to be looked at. */
 export interface Database {
-  readonly query: Query;
+  query(sql: string, ...values: readonly string[]): Iterable<Readonly<Record<string, unknown>>>;
   close(): void;
 }
 
-/** Knows a format that is a database of many sessions: it is read whole, and anew whenever it has changed. */
+/** Knows a format that is a database of many sessions. One of them is read whole, and anew when it has changed. */
 export interface DatabaseReader {
   readonly format: Format;
   /** Whether a database with tables of these names is of this format. */
   recognises(tables: ReadonlySet<string>): boolean;
-  read(query: Query, threads: Threads, path: string): void;
+  /** The sessions that it holds, each with something that is another when the session has changed. */
+  sessions(database: Database): readonly { readonly name: string; readonly stamp: string }[];
+  read(database: Database, session: string, thread: Thread): void;
 }
 
 /** No agent wrote a transcript before or after these. */

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import type { Diagnostic, DiagnosticCode } from "../core/session.ts";
 import type { FoundFile, Piece, Position, Resume, Transcripts } from "../engine/ports.ts";
+import { databaseDigest, piecesIn } from "./database.ts";
 import { databases, documents, readers, texts } from "./index.ts";
 import { digestOf, type LineLimits, LineReader, type LineTaker, newDigest } from "./lines.ts";
 import type { Database, DatabaseReader, DocumentReader, Reader, Reading, TextReader } from "./reader.ts";
@@ -43,7 +44,10 @@ export function createTranscripts(options: Partial<Options> = {}): Transcripts {
   };
 }
 
-function unchanged(path: string, { offset, digest }: Position): boolean {
+function unchanged(path: string, position: Position): boolean {
+  const { offset, digest } = position;
+  // What is new in a database is told by the sessions in it.
+  if (isOfDatabase(position)) return true;
   let file: number;
   try {
     file = openSync(path, "r");
@@ -99,7 +103,8 @@ async function* pieces(
 ): AsyncGenerator<Piece> {
   const { policy, digests } = options;
   const isWhole = known?.position.line === 0;
-  if (known && isWhole && known.position.offset === fstatSync(file).size) return yield asItWas(known);
+  const isSame = isWhole && known.position.offset === fstatSync(file).size;
+  if (isSame && !isOfDatabase(known.position)) return yield asItWas(known);
   const resume = isWhole ? null : known;
   const from = resume?.position ?? { offset: 0, line: 0 };
   const hash = digests ? (digestOf(file, from.offset) ?? newDigest()) : null;
@@ -109,7 +114,7 @@ async function* pieces(
   const whole = new WholeFile(file, path, lines.waiting, options);
   if (resume === null) {
     const wrong = whole.isDatabase ? null : notText(path, lines.waiting);
-    const pieces = wrong ? [nothing(wrong)] : whole.atFirstSight();
+    const pieces = wrong ? [nothing(wrong)] : whole.atFirstSight(known);
     if (pieces) return yield* pieces;
   }
   let sent = from.offset;
@@ -146,8 +151,8 @@ class WholeFile {
   }
 
   /** What the head alone gives away: a database, or a document over many lines. */
-  atFirstSight(): Iterable<Piece> | null {
-    if (this.isDatabase) return this.database();
+  atFirstSight(known: Resume | null): Iterable<Piece> | null {
+    if (this.isDatabase) return this.database(known && isOfDatabase(known.position) ? known : null);
     return spreads(this.head) && this.fits ? this.document() : null;
   }
 
@@ -195,25 +200,23 @@ class WholeFile {
     );
   }
 
-  private *database(): Generator<Piece> {
+  private *database(known: Resume | null): Generator<Piece> {
     const { databases, openDatabase, policy } = this.options;
-    const database = openDatabase?.(this.path);
-    if (!database) return;
+    let database: Database | undefined;
     try {
+      database = openDatabase?.(this.path);
+      if (!database) return;
       const names = [...database.query("select name from sqlite_master where type = 'table'")];
       const tables = new Set(names.map(({ name }) => String(name)));
       const reader = databases.find((one) => one.recognises(tables));
-      if (!reader) return yield nothing(unknownFormat(this.path, this.options));
-      const position = { offset: fstatSync(this.file).size, line: 0, digest: "database" };
-      yield* piecesOf(
-        reader.format,
-        (threads) => reader.read(database.query, threads, this.path),
-        position,
-        policy.read,
-        [],
-      );
+      if (reader) yield* piecesIn(reader, database, this.file, known, policy);
+      else yield nothing(unknownFormat(this.path, this.options));
+    } catch (error) {
+      // A file that another program is at may be locked, and one that was cut is none that can be read.
+      if (!isDatabaseError(error)) throw error;
+      yield nothing(this.problem("unreadable", `cannot be read as a database: ${error.message}`));
     } finally {
-      database.close();
+      database?.close();
     }
   }
 
@@ -395,6 +398,13 @@ function unknownFormat(path: string, { readers, documents, texts, databases }: O
   };
 }
 
+/** Whether a file or folder is told of by another one beside it: a part of a database, the messages of sessions. */
+function isTold(name: string, names: ReadonlySet<string>): boolean {
+  const database = /^(.+)-(?:wal|shm|journal)$/.exec(name)?.[1];
+  if (database !== undefined && names.has(database)) return true;
+  return names.has("session") && names.has("message") && name !== "session";
+}
+
 const passedOver = new Set(["node_modules", ".git", ".DS_Store"]);
 
 async function find(
@@ -420,9 +430,11 @@ async function find(
     }
   };
   const visitFolder = (folder: string): void => {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    const names = new Set(entries.map(({ name }) => name));
+    for (const entry of entries) {
       // A link to a folder may lead back up.
-      if (passedOver.has(entry.name) || entry.isSymbolicLink()) continue;
+      if (passedOver.has(entry.name) || entry.isSymbolicLink() || isTold(entry.name, names)) continue;
       if (passOver.includes(join(folder, entry.name))) continue;
       if (entry.isDirectory() || entry.isFile()) visit(join(folder, entry.name));
     }
@@ -432,6 +444,17 @@ async function find(
     (a, b) => b.modifiedAt - a.modifiedAt || (a.path < b.path ? -1 : 1),
   );
   return { files: newestFirst, diagnostics };
+}
+
+function isOfDatabase({ digest }: Position): boolean {
+  return digest.startsWith(databaseDigest);
+}
+
+function isDatabaseError(error: unknown): error is Error {
+  const code = error instanceof Error ? String((error as NodeJS.ErrnoException).code ?? "") : "";
+  return (
+    code.startsWith("SQLITE_") || (error instanceof Error && error.message.startsWith("ConnectionFailed"))
+  );
 }
 
 /** What tells that a file has changed, and whatever else it is told in. */

@@ -6,6 +6,7 @@ import type { Policy } from "../core/policy.ts";
 import type { Diagnostic, Format } from "../core/session.ts";
 import type { Piece, Position, Resume } from "../engine/ports.ts";
 import { newDigest } from "./lines.ts";
+import type { Thread } from "./thread.ts";
 import { Threads } from "./threads.ts";
 
 /** The content of a file that is read whole. */
@@ -51,6 +52,30 @@ export function spreads(head: string): boolean {
   return beginsJson(head) && line !== "" && (line.length === 1 || !/[}\]]$/.test(line));
 }
 
+export type Batch = Piece["threads"][number];
+
+/** The events of a session in batches of about so many bytes; the last one may be empty. */
+export function* batches(
+  name: string,
+  thread: Thread,
+  bytes: number,
+): Generator<{ readonly batch: Batch; readonly size: number; readonly isLast: boolean }> {
+  let [counts, size] = [noCounts, 0];
+  let events: Event[] = [];
+  const take = (isLast: boolean) => {
+    counts = sum(counts, countEvents(events));
+    const taken = { batch: { name, facts: { ...thread.facts }, counts, events }, size, isLast };
+    [events, size] = [[], 0];
+    return taken;
+  };
+  for (const event of thread.drain()) {
+    events.push(event);
+    size += sizeOf(event);
+    if (size >= bytes) yield take(false);
+  }
+  yield take(true);
+}
+
 /** What a reader made of a whole file, in pieces of which each is soon redacted and written. */
 export function* piecesOf(
   format: Format,
@@ -61,10 +86,9 @@ export function* piecesOf(
 ): Generator<Piece> {
   const threads = new Threads("transcript", null);
   read(threads);
-  const sessions = [...threads].map(([name, thread]) => ({ name, thread, events: thread.drain() }));
-  const total = sessions.reduce((sum, { events }) => sum + events.length, 0);
+  const total = [...threads.values()].reduce((events, { counts }) => events + counts.events, 0);
   let [anew, sent, room] = [true, 0, pieceBytes];
-  let waiting: Piece["threads"][number][] = [];
+  let waiting: Batch[] = [];
   const take = (last: boolean): Piece => {
     const piece: Piece = {
       format,
@@ -78,24 +102,13 @@ export function* piecesOf(
     [anew, room, waiting] = [false, pieceBytes, []];
     return piece;
   };
-  for (const { name, thread, events } of sessions) {
-    let counts = noCounts;
-    let batch: Event[] = [];
-    const put = () => {
-      counts = sum(counts, countEvents(batch));
-      waiting.push({ name, facts: { ...thread.facts }, counts, events: batch });
-      batch = [];
-    };
-    for (const event of events) {
-      batch.push(event);
-      sent++;
-      room -= sizeOf(event);
-      if (room > 0) continue;
-      put();
-      yield take(false);
+  for (const [name, thread] of threads)
+    for (const { batch, size } of batches(name, thread, pieceBytes)) {
+      waiting.push(batch);
+      sent += batch.events.length;
+      room -= size;
+      if (room <= 0) yield take(false);
     }
-    put();
-  }
   yield take(true);
 }
 

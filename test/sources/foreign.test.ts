@@ -2,8 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import type { Json } from "../../src/core/json.ts";
+import type { Json, JsonObject } from "../../src/core/json.ts";
 import { documents, readers, texts } from "../../src/sources/index.ts";
+import type { Thread } from "../../src/sources/thread.ts";
 import { Threads } from "../../src/sources/threads.ts";
 import { createTranscripts } from "../../src/sources/transcripts.ts";
 import { placed } from "../helpers/documents.ts";
@@ -93,21 +94,27 @@ describe("the readers of other agents' sessions", () => {
     );
   });
 
-  test("read whatever has the names of their fields", () => {
+  test("read whatever has the names of their fields, and number what they find", () => {
     fc.assert(
-      fc.property(shaped, fc.string(), (document, text) => {
-        for (const one of mine(documents)) {
-          one.recognises(document);
-          one.read(document, new Threads("transcript", null), "/a.json");
-        }
+      fc.property(shaped, fc.string(), (content, text) => {
+        const found: ReadonlyMap<string, Thread>[] = [];
+        const whole = () => {
+          const threads = new Threads("transcript", null);
+          found.push(threads);
+          return threads;
+        };
+        for (const one of mine(documents)) one.read(content, whole(), "/a.json");
+        for (const one of texts) one.read(text, whole(), "/a.txt");
         for (const one of mine(readers)) {
-          one.recognises(document);
           const reading = one.open("/a.jsonl", null);
-          for (const record of [document, ...(Array.isArray(document) ? document : [])])
-            reading.take(record, 1);
-          JSON.stringify(reading.state());
+          for (const each of [content, ...(Array.isArray(content) ? content : [])]) reading.take(each, 1);
+          found.push(reading.threads);
+          expect(JSON.parse(JSON.stringify(reading.state()))).toEqual(reading.state());
         }
-        for (const one of texts) one.read(text, new Threads("transcript", null), "/a.txt");
+        for (const thread of found.flatMap((threads) => [...threads.values()])) {
+          const refs = thread.drain().map(({ ref }) => ref);
+          expect(refs).toEqual(refs.map((_, at) => `e${at + 1}`));
+        }
       }),
     );
   });
@@ -115,24 +122,60 @@ describe("the readers of other agents' sessions", () => {
 
 /** Values under the names and with the words that the formats use, of any type. */
 const names =
-  "messages trajectory history steps role content tool_calls tool_call_id function function_call arguments name id action observation thought state response args extras metadata exit_code cause source kind llm_message tool_name message observation results source_call_id step_id schema_version agent extra actions command replay_config env repo subagent_trajectories text type timestamp info config environment rejection_reason".split(
+  "messages trajectory history steps role content tool_calls tool_call_id function function_call arguments name id action observation thought state response args extras metadata exit_code cause source kind llm_message tool_name message results source_call_id step_id schema_version agent extra actions command replay_config env repo subagent_trajectories text type timestamp info config environment rejection_reason".split(
     " ",
   );
 const words = fc.constantFrom(
-  ..."user assistant tool function agent environment run message finish error MessageEvent ActionEvent ObservationEvent UserRejectObservation AgentErrorEvent ATIF-v1.6 mini-swe-agent-1 text tool_use tool_result {} [] <returncode>1</returncode> ```bash".split(
+  ..."user assistant tool function agent environment run message finish error text tool_use tool_result {} [] ATIF-v1.6 <returncode>1</returncode> ```bash".split(
     " ",
   ),
 );
-const { shaped } = fc.letrec<{ shaped: Json }>((tie) => ({
-  shaped: fc.oneof(
-    { depthSize: "medium", withCrossShrink: true },
+const { any } = fc.letrec<{ any: Json }>((tie) => ({
+  any: fc.oneof(
+    { depthSize: "small" },
     words,
     fc.constantFrom<Json>(null, 0, -1, 1e13, true, ""),
     fc.string(),
-    fc.array(tie("shaped"), { maxLength: 4 }),
-    fc.dictionary(fc.constantFrom(...names), tie("shaped"), { maxKeys: 8 }),
+    fc.array(tie("any"), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...names), tie("any"), { maxKeys: 6 }),
   ) as fc.Arbitrary<Json>,
 }));
+
+/** Records that say of which kind they are, and may say anything else. */
+const record = fc
+  .tuple(
+    fc.dictionary(fc.constantFrom(...names), any, { maxKeys: 6 }),
+    fc.record(
+      {
+        role: fc.constantFrom("user", "assistant", "tool", "function"),
+        source: fc.constantFrom("user", "agent", "environment"),
+        kind: fc.constantFrom(
+          "MessageEvent",
+          "ActionEvent",
+          "ObservationEvent",
+          "UserRejectObservation",
+          "AgentErrorEvent",
+        ),
+        action: fc.constantFrom("run", "message", "finish", "edit"),
+        observation: fc.constantFrom("run", "error", "user_rejected"),
+      },
+      { requiredKeys: [] },
+    ),
+  )
+  .map(([some, named]): JsonObject => ({ ...some, ...named }));
+const shaped = fc.tuple(fc.array(record, { maxLength: 6 }), fc.boolean(), any).map(
+  ([records, bare, extra]): Json =>
+    bare
+      ? records
+      : {
+          messages: records,
+          trajectory: records,
+          history: records,
+          steps: records,
+          info: extra,
+          replay_config: extra,
+        },
+);
 
 describe("a file of another agent", () => {
   const write = (path: string, content: string) => {
