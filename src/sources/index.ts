@@ -1,3 +1,4 @@
+import type { Format } from "../core/session.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
 import { copilotCli } from "./copilot-cli.ts";
@@ -19,3 +20,8 @@ export const texts: readonly TextReader[] = [];
 
 /** The formats that are databases. */
 export const databases: readonly DatabaseReader[] = [opencodeDatabase];
+
+/** The names of all formats, each once. */
+export const formats: readonly Format[] = [
+  ...new Set([...readers, ...documents, ...texts, ...databases].map(({ format }) => format)),
+];
