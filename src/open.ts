@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { agents } from "./agents/index.ts";
+import { agents, sessionsOn } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
 import { homeOf, userHome } from "./config.ts";
@@ -137,7 +137,11 @@ export interface Knack {
   /** Reads the same and keeps what is worth keeping as instincts; no skill or rule is written. */
   learn(
     paths?: readonly string[],
-    options?: IngestOptions & { onLook?: LearnOptions["onProgress"]; lookUntil?: LearnOptions["until"] },
+    options?: IngestOptions &
+      Pick<LearnOptions, "fewestEvents"> & {
+        onLook?: LearnOptions["onProgress"];
+        lookUntil?: LearnOptions["until"];
+      },
   ): Promise<Learned>;
   /** What is known about a failure, a call or a text, asked in this folder. */
   recall(question: Question, cwd?: string): Promise<Match[]>;
@@ -300,7 +304,11 @@ export async function openKnack({
   const home = homeOf(env);
   const open = copy ? openCopy : openSqlite;
   const store = dryRun ? await openScratch(clock) : await open({ path: home.database, clock });
-  const transcripts = createTranscripts({ passOver: [home.folder], openDatabase: lookInto });
+  const transcripts = createTranscripts({
+    passOver: [home.folder],
+    openDatabase: lookInto,
+    roots: async () => (await store.projects.list()).flatMap(({ root }) => root ?? []),
+  });
   const checkouts = createCheckouts();
   const deps = { store, transcripts, redactor, checkouts, clock };
   if (dryRun && !blank) {
@@ -375,7 +383,8 @@ export async function openKnack({
         paths ?? present([...sessionFolders(env), home.spool]),
       );
       // Beside their sessions agents keep other files; only a person who names a folder wants to hear of them.
-      const found = paths ? files : files.filter(({ path }) => path.endsWith(".jsonl"));
+      const isSession = sessionsOn({ home: userHome(env), env });
+      const found = paths ? files : files.filter(({ path }) => isWithin(home.spool, path) || isSession(path));
       const unread = await ingest(deps, found, options);
       const sessions = await viewSessions(
         store,
@@ -387,12 +396,13 @@ export async function openKnack({
       const rest = (await diagnosticsOf(store, found)).filter(({ path }) => !told.has(path));
       return { sessions, diagnostics: [...diagnostics, ...rest], unread };
     },
-    learn: async (paths, { onLook, lookUntil, ...options } = {}) => {
+    learn: async (paths, { onLook, lookUntil, fewestEvents, ...options } = {}) => {
       // A file that may say "off" is read before anything else.
       settingsFor(home, null);
       const { sessions, unread } = await knack.sessions(paths, options);
       const learned = await learn(deps, sessions, {
         refuses: isRefused,
+        fewestEvents,
         ...(onLook ? { onProgress: onLook } : {}),
         ...(lookUntil ? { until: lookUntil } : {}),
       });
@@ -515,7 +525,8 @@ export async function openKnack({
     snapshot: async () => inspect({ store, file: snapshotAt(home.snapshot) }, tellingOf(home)),
     captured: async () => {
       const { files } = await transcripts.find(present(sessionFolders(env)));
-      const sessions = files.filter(({ path }) => path.endsWith(".jsonl"));
+      const isSession = sessionsOn({ home: userHome(env), env });
+      const sessions = files.filter(({ path }) => isSession(path));
       return captured(store, sessions, { refuses: isRefused });
     },
     shown: (since) => store.ledger.since("lesson.shown", since),

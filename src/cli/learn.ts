@@ -50,13 +50,18 @@ export const learn = defineVerb({
       type: "boolean",
       description: "read everything, however long it takes (default: a minute, newest first)",
     },
+    "min-session-length": {
+      type: "string",
+      description: `learn from sessions with at least so many events (default: ${policy.learn.fewestEvents})`,
+    },
   },
   run: async ({ args, ...surroundings }) => {
     if (args._.includes("")) throw new KnackError("WRONG_USAGE", "A path is empty.");
     const paths = args._.length > 0 ? args._ : null;
     // Whoever names sessions wants all of them.
     const boxed = paths === null && args.all !== true;
-    return learnFrom(paths, flagsOf(args), boxed ? timeBox(Date.now()) : noBox, surroundings);
+    const flags = { ...flagsOf(args), fewestEvents: fewestOf(args["min-session-length"]) };
+    return learnFrom(paths, flags, boxed ? timeBox(Date.now()) : noBox, surroundings);
   },
 });
 
@@ -97,10 +102,19 @@ export function whereOf(word: string | undefined): Live | null {
   });
 }
 
+/** How many events a session needs to be learned from. */
+function fewestOf(word: string | undefined): number | undefined {
+  if (word === undefined) return undefined;
+  if (/^\d{1,9}$/.test(word)) return Number(word);
+  throw new KnackError("WRONG_USAGE", `"${word}" is no number of events.`, {
+    hint: `--min-session-length ${policy.learn.fewestEvents}, or another whole number`,
+  });
+}
+
 /** Learns from these paths, or from all sessions of this machine, and asks what to keep. */
 async function learnFrom(
   paths: readonly string[] | null,
-  flags: LearnFlags,
+  flags: LearnFlags & { readonly fewestEvents: number | undefined },
   box: Box,
   surroundings: Surroundings,
 ): Promise<number> {
@@ -112,7 +126,7 @@ async function learnFrom(
   const knack = await openKnack({ env, redactor, dryRun: flags.dryRun });
   try {
     if (!flags.dryRun) await repairAloud(knack, env);
-    const learned = await learnAloud(knack, paths, box);
+    const learned = await learnAloud(knack, paths, box, flags.fewestEvents);
     if (learned.sessions.length > 0) {
       const gained =
         paths === null
@@ -123,7 +137,7 @@ async function learnFrom(
     if (paths === null) return await showExamples(flags, surroundings);
     if (flags.json) printJson(learnedOnWire(learned, [], [], [], Date.now()));
     throw new KnackError("NOTHING_READABLE", `No session could be read in ${paths.join(", ")}.`, {
-      hint: "Give transcripts of Claude Code or Codex, or folders that hold them.",
+      hint: "Give transcripts of an agent, or folders that hold them; docs/agents.md has the formats.",
     });
   } finally {
     if (!flags.dryRun) await knack.renewSnapshot();
@@ -165,7 +179,12 @@ export function timeBox(started: number): Box {
 }
 
 /** Reads and learns, with its progress on standard error. */
-export async function learnAloud(knack: Knack, paths: readonly string[] | null, box: Box): Promise<Learned> {
+export async function learnAloud(
+  knack: Knack,
+  paths: readonly string[] | null,
+  box: Box,
+  fewestEvents?: number,
+): Promise<Learned> {
   const reading = progressOn(process.stderr);
   const looking = countingOn(process.stderr, "Looking for lessons in sessions");
   try {
@@ -174,6 +193,7 @@ export async function learnAloud(knack: Knack, paths: readonly string[] | null, 
       until: box.read,
       onLook: (done, all) => looking.report({ done, all }),
       lookUntil: box.learn,
+      fewestEvents,
     });
   } finally {
     reading.end();

@@ -8,6 +8,7 @@ import { type Observed, observe, type Telling } from "../core/observe.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { runOf } from "../core/session.ts";
 import { isUseOf } from "../core/use.ts";
+import { markOf } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
 import type { LearnOptions } from "./learn.ts";
 import { note } from "./note.ts";
@@ -108,7 +109,10 @@ async function dueOf(store: Store, sessions: readonly SessionView[]): Promise<Du
     ...(await since(store, "skill.shown", sessions)),
   ]);
   const all = sessions.map((session) => {
-    const digests = pathsOf(session).map((path) => readings.get(path)?.position.digest ?? "");
+    const digests = [session, ...session.alsoFrom].map(({ id, path }) => {
+      const reading = readings.get(path);
+      return reading ? markOf(reading, id) : "";
+    });
     const mark = idOf("m", JSON.stringify([digests, shown.get(runOf(session)) ?? 0]));
     return { session, key: `measured:${session.id}:${mark}` };
   });

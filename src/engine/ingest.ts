@@ -263,7 +263,12 @@ async function prepare(deps: IngestDeps, loads: readonly Load[], policy: Policy)
     const threads = load.piece.state.threads.map(
       ([name, state]) => [name, cleanState(state, short)] as const,
     );
-    prepared.push({ load, sessions, batches, reading: { ...load.reading, state: { threads, rest } } });
+    prepared.push({
+      load,
+      sessions,
+      batches,
+      reading: { ...load.reading, state: { ...load.piece.state, threads, rest } },
+    });
   }
   return prepared;
 }
@@ -396,6 +401,12 @@ async function sessionOf(
 
 function sessionIdOf(path: string, name: string): string {
   return name === "" ? path : `${path}#${name}`;
+}
+
+/** What tells that a session has changed since it was read. */
+export function markOf({ path, position, state }: Reading, session: string): string {
+  const found = state.marks?.find(([name]) => sessionIdOf(path, name) === session);
+  return found?.[1] ?? position.digest;
 }
 
 /** Whether a file was read as far as then, and no farther; a purge in between counts as a change too. */

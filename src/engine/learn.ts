@@ -5,7 +5,7 @@ import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { type Use, usesOf } from "../core/use.ts";
-import { type IngestDeps, ingest } from "./ingest.ts";
+import { type IngestDeps, ingest, markOf } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
 import { note } from "./note.ts";
 import type { KeptFinding, Reading, Store } from "./ports.ts";
@@ -16,6 +16,8 @@ export interface LearnOptions {
   readonly onProgress?: (done: number, all: number) => void;
   /** When to stop: what was looked at until then is kept, and the rest is left for another time. */
   readonly until?: () => boolean;
+  /** Sessions with fewer events are not learned from. */
+  readonly fewestEvents?: number | undefined;
 }
 
 /** What was looked at, and what came of it. */
@@ -50,14 +52,15 @@ interface Look {
 export async function learn(
   deps: IngestDeps,
   sessions: readonly SessionView[],
-  { refuses = async () => null, onProgress = () => {}, until = () => false }: LearnOptions = {},
+  { refuses = async () => null, onProgress = () => {}, until = () => false, fewestEvents }: LearnOptions = {},
 ): Promise<Learned> {
   const { store, policy = defaults } = deps;
+  const fewest = fewestEvents ?? policy.learn.fewestEvents;
   const skipped: { what: string; because: string }[] = [];
   const heard: SessionView[] = [];
   for (const session of sessions) {
-    const few = session.counts.events < policy.learn.fewestEvents;
-    const because = few ? `fewer than ${policy.learn.fewestEvents} events` : await refuses(session);
+    const few = session.counts.events < fewest;
+    const because = few ? `fewer than ${fewest} events` : await refuses(session);
     if (because === null) heard.push(session);
     else skipped.push({ what: session.path, because });
   }
@@ -118,7 +121,11 @@ export async function dueOf(store: Store, sessions: readonly SessionView[]): Pro
   const readings = new Map((await store.readings.of([...new Set(paths)])).map((row) => [row.path, row]));
   return sessions.flatMap((session) => {
     const own = pathsOf(session).flatMap((path) => readings.get(path) ?? []);
-    const mark = `${detectorsVersion}:${own.map(({ position }) => position.digest).join()}`;
+    const marks = [session, ...session.alsoFrom].flatMap(({ id, path }) => {
+      const reading = readings.get(path);
+      return reading ? markOf(reading, id) : [];
+    });
+    const mark = `${detectorsVersion}:${marks.join()}`;
     const row = known.get(session.id);
     if (row?.mark === mark) return [];
     const purged = own.filter(isPurged);

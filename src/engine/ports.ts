@@ -71,6 +71,8 @@ export interface ReadingState {
   readonly threads: readonly (readonly [string, ThreadState])[];
   /** The reader's own; it may hold words that are not in an event yet. */
   readonly rest: Json;
+  /** What tells that a session has changed, by name, where one does without the others. */
+  readonly marks?: readonly (readonly [string, string])[];
 }
 
 /** What a reading needs to go on: where, its own state, and the events it may still change. */

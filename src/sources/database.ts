@@ -30,13 +30,13 @@ export function* piecesIn(
   const changed = sessions.filter(({ name, stamp }) => known.get(name)?.stamp !== stamp);
   let anew = resume === null || known !== before;
   const pieceOf = (threads: readonly Batch[], last: boolean): Piece => {
-    const rest = [...known].map(([name, one]) => [name, one.stamp, one.events].join(" ")).join("\n");
-    const digest = databaseDigest + newDigest().update(rest).digest("hex");
+    const marks = [...known].map(([name, one]) => [name, `${one.stamp} ${one.events}`] as const);
+    const digest = databaseDigest + newDigest().update(marks.join()).digest("hex");
     const piece: Piece = {
       format: reader.format,
       threads,
       position: { offset: fstatSync(file).size, line: 0, digest },
-      state: { threads: [], rest },
+      state: { threads: [], rest: null, marks },
       diagnostics: [],
       last,
       anew,
@@ -68,12 +68,10 @@ export function* piecesIn(
 }
 
 function knownIn({ state }: Resume): Map<string, Known> {
-  const lines = typeof state.rest === "string" ? state.rest.split("\n") : [];
   return new Map(
-    lines.flatMap((line) => {
-      const [name, ...words] = line.split(" ");
-      const events = Number(words.pop());
-      return name && Number.isInteger(events) ? [[name, { stamp: words.join(" "), events }]] : [];
+    state.marks?.map(([name, mark]) => {
+      const at = mark.lastIndexOf(" ");
+      return [name, { stamp: mark.slice(0, at), events: Number(mark.slice(at)) }];
     }),
   );
 }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { isObject, type Json, type JsonObject, listOf, objectOf, parseObject, textOf } from "../core/json.ts";
 import { outcomeOfExit } from "../core/outcome.ts";
+import type { SessionFacts } from "../core/session.ts";
 import type { ReadingState, Resume } from "../engine/ports.ts";
 import { takeCommand } from "./claude-code.ts";
 import { type DocumentReader, type Reader, type Reading, timeOf } from "./reader.ts";
@@ -143,7 +144,7 @@ class GeminiSession {
     const folder = textOf(listOf(header.directories)[0]) ?? folderBeside(this.path, this.hash);
     if (folder !== null) facts.cwd = folder;
     // Until something tells which folder it was, the project goes by the name that its hash gives it.
-    else if (this.hash !== "") facts.remote = `gemini:project-${this.hash.slice(0, 12)}`;
+    else if (this.hash !== "") facts.remote = nameOf(this.hash);
   }
 
   private takeUser(message: JsonObject, place: (what: string) => Place): void {
@@ -244,6 +245,20 @@ const shell = "run_shell_command";
 
 function hashOf(folder: string): string {
   return createHash("sha256").update(folder).digest("hex");
+}
+
+/** What a project goes by of which only the hash is known. */
+function nameOf(hash: string): string {
+  return `gemini:project-${hash.slice(0, 12)}`;
+}
+
+/** The folder, among those that are known, of a session that has only its hash. */
+export function folderAmong(
+  { cwd, remote }: Pick<SessionFacts, "cwd" | "remote">,
+  roots: readonly string[],
+): string | null {
+  if (cwd !== null || !remote?.startsWith(nameOf(""))) return null;
+  return roots.find((root) => nameOf(hashOf(root)) === remote) ?? null;
 }
 
 /** The project's folder, from the files that Gemini CLI keeps beside its chats. */

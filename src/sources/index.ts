@@ -1,3 +1,4 @@
+import type { Format } from "../core/session.ts";
 import { atif } from "./atif.ts";
 import { claudeCode } from "./claude-code.ts";
 import { codex } from "./codex.ts";
@@ -34,3 +35,8 @@ export const texts: readonly TextReader[] = [cursorText];
 
 /** The formats that are databases. */
 export const databases: readonly DatabaseReader[] = [opencodeDatabase];
+
+/** The names of all formats, each once. */
+export const formats: readonly Format[] = [
+  ...new Set([...readers, ...documents, ...texts, ...databases].map(({ format }) => format)),
+];

@@ -149,7 +149,10 @@ function takeSession(thread: Thread, info: JsonObject, messages: readonly Messag
   let own = false;
   for (const [at, message] of messages.entries()) {
     if (message.info.role === "user") own = takeUser(thread, message, at);
-    else if (message.info.role === "assistant") takeAssistant(thread, message, at, own);
+    else if (message.info.role === "assistant") {
+      takeAssistant(thread, message, at, own);
+      own = false;
+    }
   }
 }
 

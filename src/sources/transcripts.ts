@@ -4,6 +4,7 @@ import { policy as defaults, type Policy } from "../core/policy.ts";
 import type { Diagnostic, DiagnosticCode } from "../core/session.ts";
 import type { FoundFile, Piece, Position, Resume, Transcripts } from "../engine/ports.ts";
 import { databaseDigest, piecesIn } from "./database.ts";
+import { folderAmong } from "./gemini.ts";
 import { databases, documents, readers, texts } from "./index.ts";
 import { digestOf, type LineLimits, LineReader, type LineTaker, newDigest } from "./lines.ts";
 import type { Database, DatabaseReader, DocumentReader, Reader, Reading, TextReader } from "./reader.ts";
@@ -19,6 +20,8 @@ interface Options {
   readonly policy: Policy;
   /** Whether positions carry a digest, so that a rewritten file is noticed later. */
   readonly digests: boolean;
+  /** The folders of projects that are known: some transcripts name theirs by its hash alone. */
+  readonly roots: () => Promise<readonly string[]>;
   /** Folders that are not entered on the way: Knack must not read itself. */
   readonly passOver: readonly string[];
 }
@@ -31,6 +34,7 @@ const usual: Options = {
   openDatabase: null,
   policy: defaults,
   digests: true,
+  roots: async () => [],
   passOver: [],
 };
 
@@ -72,13 +76,24 @@ async function* read(path: string, resume: Resume | null, options: Options): Asy
     return;
   }
   try {
-    yield* pieces(file, path, resume, options);
+    for await (const piece of pieces(file, path, resume, options)) yield await placed(piece, options);
   } catch (error) {
     if (!isSystemError(error)) throw error;
     yield nothing({ path, line: null, code: "unreadable", message: `cannot be read: ${reasonOf(error)}` });
   } finally {
     closeSync(file);
   }
+}
+
+/** A piece whose sessions have the folder that the known ones tell. */
+async function placed(piece: Piece, { roots }: Options): Promise<Piece> {
+  if (!piece.threads.some(({ facts }) => facts.cwd === null && facts.remote !== null)) return piece;
+  const known = await roots();
+  const threads = piece.threads.map((thread) => {
+    const cwd = folderAmong(thread.facts, known);
+    return cwd === null ? thread : { ...thread, facts: { ...thread.facts, cwd, remote: null } };
+  });
+  return { ...piece, threads };
 }
 
 /** A file that gave no session. */
@@ -178,12 +193,10 @@ class WholeFile {
     this.isOther = !reader;
     if (!reader) return null;
     const { digest, ...position } = whole.position;
-    // Of a document that is told in other files too, its own bytes do not tell whether it has changed.
-    const isJoined = (reader.beside?.(this.path) ?? []).length > 0;
     return piecesOf(
       reader.format,
       (threads) => reader.read(found.value, threads, this.path),
-      { ...position, digest: isJoined ? "joined" : digest },
+      { ...position, digest: joined(digest, reader.beside?.(this.path) ?? []) },
       this.options.policy.read,
       this.problems(whole.isUtf8),
     );
@@ -472,6 +485,17 @@ function stampOf(
     (sum, one) => ({ size: sum.size + one.size, modifiedAt: Math.max(sum.modifiedAt, one.mtimeMs) }),
     { size, modifiedAt: mtimeMs },
   );
+}
+
+/** The digest of a document that is told in other files too: its own bytes do not tell whether it has changed. */
+function joined(digest: string, beside: readonly string[]): string {
+  if (beside.length === 0) return digest;
+  const hash = newDigest().update(digest);
+  for (const path of beside) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    hash.update(`${path} ${found?.size} ${found?.mtimeMs}`);
+  }
+  return `joined ${hash.digest("hex")}`;
 }
 
 function isDatabaseName(path: string): boolean {
