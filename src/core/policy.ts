@@ -550,6 +550,47 @@ export const policy = {
     leaseMs: 60_000,
     waitMs: 3_000,
   },
+  model: {
+    /** US dollars that calls of models may cost in a day, and that one may. A day is the last 24 hours. */
+    usdPerDay: 1,
+    usdPerCall: 0.5,
+    /** Calls in a day, whatever they cost: what has no price is bounded too. */
+    callsPerDay: 200,
+    dayMs: 86_400_000,
+    /** Failures in a row after which no model is asked for a while, and for how long. */
+    failuresToOpen: 5,
+    openMinutes: 60,
+    /** Milliseconds that a call may take. */
+    timeoutMs: 10_000,
+    /** Tokens of an answer. */
+    outputTokens: 3_000,
+    /** Characters that a model takes for one token at the least: what is not sent yet is rather thought dearer. */
+    charsPerToken: 3,
+    /** US dollars for a million tokens of a model whose price nobody knows: a dear one's. */
+    unknownPrice: { input: 15, output: 75 },
+    /** Characters of a session's record that one call is given, and candidates that it judges; calls for one session. */
+    recordChars: 24_000,
+    candidates: 10,
+    calls: 2,
+    /** Characters of one event in the record, and of a call's input. */
+    eventChars: 700,
+    inputChars: 300,
+    /** Events of the outline beside the candidates' own, characters of each, and of all. */
+    outlineEvents: 60,
+    outlineEventChars: 240,
+    outlineChars: 6_000,
+    /** Findings of a model's own that are taken. */
+    own: 3,
+    /** Successful calls that a finding about a way of working must name. */
+    leastCalls: { "multi-step": 4, "repeated-action": 2, "tool-pattern": 2 },
+    /** Characters of what a model says. */
+    lessonChars: 500,
+    triggerChars: 120,
+    actionChars: 300,
+    becauseChars: 200,
+    /** How sure a model's word makes a finding, at least and at most, and one that only the model saw. */
+    confidence: { least: 0.3, most: 0.9, own: 0.7 },
+  },
   rule: {
     /** Characters of one rule line. */
     chars: 300,

@@ -103,6 +103,9 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
     case "prompt.unmatched":
     case "gap.decided":
     case "skill.pinned":
+    case "model.asked":
+    case "model.called":
+    case "session.judged":
       return [];
   }
 }

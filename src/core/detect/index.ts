@@ -20,6 +20,11 @@ export function detect(events: readonly Event[]): Finding[] {
   return findingsIn(sceneOf(events));
 }
 
+/** Everything that may be worth keeping, for somebody else to judge. */
+export function candidatesIn(events: readonly Event[]): Finding[] {
+  return detect(events);
+}
+
 /** The same for a session that was looked at already. */
 export function findingsIn(scene: Scene): Finding[] {
   const found = detectors.flatMap((detector) => detector(scene)).sort(bestFirst);
