@@ -4,8 +4,11 @@ import type { Model, ModelReply, ModelRequest, ModelUsage } from "../engine/port
 import { noReply, replyIn } from "./reply.ts";
 import { type Ran, runProgram } from "./run.ts";
 
+/** What is taken where no model is named: to judge a few texts quickly needs none of the large ones. */
+const small = "haiku";
+
 export interface AgentOptions {
-  /** The model that the agent is to take; null for its own choice. */
+  /** The model that the agent is to take; null where none was named. */
   readonly id: string | null;
   /** Where it works: below Knack's home, from which nothing is learned. */
   readonly folder: string;
@@ -17,10 +20,10 @@ export function claudeModel({ id, folder, env }: AgentOptions): Model {
   const words = [
     ...["-p", "--output-format", "json", "--tools", "", "--safe-mode", "--strict-mcp-config"],
     ...["--disable-slash-commands", "--no-session-persistence"],
-    ...(id === null ? [] : ["--model", id]),
+    ...["--model", id ?? small],
   ];
   return {
-    name: id === null ? "claude" : `claude/${id}`,
+    name: `claude/${id ?? small}`,
     to: `claude ${words.join(" ").replace("--tools ", '--tools ""')}`,
     isLive: true,
     unset: null,

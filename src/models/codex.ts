@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isObject, parseObject } from "../core/json.ts";
 import type { Model, ModelReply, ModelRequest, ModelUsage } from "../engine/ports.ts";
@@ -6,13 +6,24 @@ import { type AgentOptions, failureOf, quietly } from "./claude.ts";
 import { noReply, replyIn } from "./reply.ts";
 import { type Ran, runProgram } from "./run.ts";
 
+/** Nothing of the person's machine goes along, and nothing can be done on it. */
+const settings = [
+  "mcp_servers={}",
+  "project_doc_max_bytes=0",
+  "web_search=disabled",
+  "skills.include_instructions=false",
+  "include_environment_context=false",
+  "include_permissions_instructions=false",
+];
+
 /** Codex, asked once, with what the person has signed in with: no hooks, plugins, tools or transcript, and nothing may be written. */
 export function codexModel({ id, folder, env }: AgentOptions): Model {
-  const without = ["hooks", "plugins", "apps", "shell_tool", "unified_exec", "view_image", "multi_agent"];
+  const without = "hooks plugins apps shell_tool unified_exec view_image multi_agent goals".split(" ");
   const words = [
     ...["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules", "--sandbox", "read-only"],
-    ...without.flatMap((feature) => ["--disable", feature]),
-    ...["-c", "mcp_servers={}", "-c", "project_doc_max_bytes=0"],
+    // As settings, because an older one does not refuse those it does not know.
+    ...without.flatMap((feature) => ["-c", `features.${feature}=false`]),
+    ...settings.flatMap((one) => ["-c", one]),
     ...(id === null ? [] : ["--model", id]),
   ];
   return {
@@ -23,19 +34,29 @@ export function codexModel({ id, folder, env }: AgentOptions): Model {
     ask: async (request) => {
       const begun = performance.now();
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const schema = join(realpathSync(folder), `schema-${process.pid}-${Math.round(begun)}.json`);
-      writeFileSync(schema, JSON.stringify(request.schema));
+      const cwd = realpathSync(folder);
+      const papers = mkdtempSync(join(cwd, "asked-"));
       try {
-        const ran = await runProgram("codex", [...words, "--output-schema", schema, "-"], {
-          cwd: realpathSync(folder),
+        const [schema, system] = [join(papers, "schema.json"), join(papers, "system.md")];
+        writeFileSync(schema, JSON.stringify(request.schema));
+        writeFileSync(system, request.system);
+        const asked = [
+          "-c",
+          `model_instructions_file=${JSON.stringify(system)}`,
+          "--output-schema",
+          schema,
+          "-",
+        ];
+        const { prompt, timeoutMs } = request;
+        const ran = await runProgram("codex", [...words, ...asked], {
+          cwd,
           env: quietly(env),
-          // Its own instructions stay before these; it has no place for others.
-          input: `${request.system}\n\n${request.prompt}`,
-          timeoutMs: request.timeoutMs,
+          input: prompt,
+          timeoutMs,
         });
         return replyOf(ran, request, Math.round(performance.now() - begun));
       } finally {
-        rmSync(schema, { force: true });
+        rmSync(papers, { recursive: true, force: true });
       }
     },
   };
