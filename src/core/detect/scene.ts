@@ -1,21 +1,26 @@
 import type { Event } from "../event.ts";
+import type { Calls } from "../failure.ts";
 import { policy } from "../policy.ts";
-import { type Recovery, recoveriesIn } from "../recovery.ts";
+import { type Recovery, readCalls, recoveriesIn } from "../recovery.ts";
+import { type Deed, deedsOf } from "./deeds.ts";
 import { type Turn, turnsOf } from "./turns.ts";
 import { judge, type Verdict } from "./verdict.ts";
 
-/** A session as detectors see it: its events, what failed and was overcome, and what its people's words amount to. */
+/** A session as detectors see it: its events, what failed and was overcome, what was done, and what its people's words amount to. */
 export interface Scene {
   readonly events: readonly Event[];
   readonly recoveries: readonly Recovery[];
+  readonly deeds: readonly Deed[];
   readonly verdicts: readonly { readonly turn: Turn; readonly verdict: Verdict }[];
 }
 
 /** Worked out once, because several detectors look at the same. */
-export function sceneOf(events: readonly Event[]): Scene {
+export function sceneOf(events: readonly Event[], calls: Calls = readCalls()): Scene {
+  const recoveries = recoveriesIn(events, calls);
   return {
     events,
-    recoveries: recoveriesIn(events),
+    recoveries,
+    deeds: deedsOf(events, recoveries, calls),
     verdicts: surest(turnsOf(events)),
   };
 }
