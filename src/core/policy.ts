@@ -87,13 +87,23 @@ export const policy = {
       often: 4,
     },
     pattern: {
-      /** Tools of a sequence, and times that it is found in a session. */
+      /** Tools of a sequence, and times that it is found in a session: one less for each tool that other projects do not have. */
       shortest: 3,
       longest: 5,
       times: 3,
       /** Sequences told of one session, and how sure that is. */
       most: 1,
       weak: 0.08,
+    },
+    /** What is let through where somebody else judges it: more recoveries, more turns, and the surest of them all. */
+    wide: {
+      recoveryConfidence: 0.02,
+      recoveriesAtLeast: 6,
+      recoveriesPerRootOfCalls: 0.5,
+      lessonsAtLeast: 3,
+      lessonsPerRootOfTurns: 1.5,
+      bar: { instruction: 0.3, lesson: 0.06, convention: 0.2, question: 0.55 },
+      most: 12,
     },
     speech: {
       /** Characters of a prompt that are listened to. */

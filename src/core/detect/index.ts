@@ -2,6 +2,7 @@ import type { Event } from "../event.ts";
 import type { Calls } from "../failure.ts";
 import { type Finding, mostEvents } from "../finding.ts";
 import { gistOf, same } from "../likeness.ts";
+import { policy } from "../policy.ts";
 import { readCalls } from "../recovery.ts";
 import { convention } from "./convention.ts";
 import { errorRecovery } from "./error-recovery.ts";
@@ -31,6 +32,15 @@ export const detectorsVersion = 4;
 /** Everything worth keeping in a session, best first; what says the same is one finding. */
 export function detect(events: readonly Event[], calls: Calls = readCalls()): Finding[] {
   return findingsIn(sceneOf(events, calls));
+}
+
+/**
+ * Everything in a session that may be worth keeping, best first, for somebody to judge: recall comes before precision,
+ * and the number is bounded.
+ */
+export function candidatesIn(events: readonly Event[], calls: Calls = readCalls()): Finding[] {
+  const { wide } = policy.detect;
+  return findingsIn(sceneOf(events, calls, wide)).slice(0, wide.most);
 }
 
 /** The same for a session that was looked at already. */

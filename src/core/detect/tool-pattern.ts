@@ -8,11 +8,15 @@ import type { Scene } from "./scene.ts";
 
 /** The same few tools in the same order, again and again: how this kind of task is done here. */
 export function toolPattern({ events, deeds }: Scene): Finding[] {
-  const { times } = policy.detect.pattern;
   const patterns = [...patternsIn(movesOf(events, deeds)).values()]
-    .filter(({ found }) => found.length >= times)
+    .filter(({ ideas: names, found }) => found.length >= timesFor(names))
     .sort((a, b) => worth(b) - worth(a) || (keyOf(a.ideas) < keyOf(b.ideas) ? -1 : 1));
   return patterns.slice(0, policy.detect.pattern.most).map(tell);
+}
+
+function timesFor(names: readonly string[]): number {
+  const rare = names.filter((idea) => !common.has(idea) && !idea.startsWith("`")).length;
+  return Math.max(1, policy.detect.pattern.times - rare);
 }
 
 /** One or more calls in a row to one end; a call and its result are one. */
@@ -80,6 +84,7 @@ function ideaOfCommand(command: string, deed: Deed | undefined): string | null {
 
 /** What every task is made of. */
 const everyday = new Set(["search", "read", "edit", "run"]);
+const common = new Set([...everyday, ...ideas.map(([idea]) => idea)]);
 
 interface Pattern {
   readonly ideas: readonly string[];
