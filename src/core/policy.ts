@@ -19,6 +19,8 @@ export const policy = {
     again: 0.3,
     /** A finding this sure is shown on its own; a weaker one waits until another session agrees. */
     sure: 0.6,
+    /** A finding less sure than this only waits for others like it: nobody is told before a second session has it too. */
+    waits: 0.15,
     /** What an instinct starts with, by what its first finding rests on. */
     start: { "explicit-instruction": 0.85, "user-correction": 0.7, "error-recovery": 0.6, other: 0.5 },
     /** What a session changes: the second with the same lesson, any other that confirms, one where it failed, one that opposes it. */
@@ -53,6 +55,56 @@ export const policy = {
     /** Recovered failures reported of any session, and how many more of a long one: per square root of its calls. */
     recoveriesAtLeast: 4,
     recoveriesPerRootOfCalls: 0.15,
+    procedure: {
+      /** Terminal calls that must have worked in a row, different things that must have been done, and how many of those other work does not have too. */
+      calls: 4,
+      steps: 4,
+      own: 2,
+      /** Words up to which a prompt goes on with a procedure that was begun. */
+      briefWords: 6,
+      /** Steps that are told, and procedures of one session. */
+      mostSteps: 10,
+      most: 3,
+      /** How sure one session is: too little to be told before another one did the same. */
+      weak: 0.1,
+      /** How sure it is where hardly anything else was done on the way: so many of the calls are steps, and of the steps its own. */
+      telling: 0.5,
+      compact: 0.8,
+      ownShare: 0.5,
+    },
+    repetition: {
+      /** Times that make a repetition, in a session of so many terminal calls. */
+      times: 2,
+      calls: 6,
+      /** What of a command's form must be a project's own, by signs of it, when it was repeated; and when other sessions are to repeat it. */
+      peculiar: 2,
+      peculiarOnce: 3,
+      /** Commands told of one session. */
+      most: 3,
+      /** How sure one session is, and one that repeats a very peculiar form so often. */
+      weak: 0.1,
+      telling: 0.45,
+      often: 4,
+    },
+    pattern: {
+      /** Tools of a sequence, and times that it is found in a session: one less for each tool that other projects do not have. */
+      shortest: 3,
+      longest: 5,
+      times: 3,
+      /** Sequences told of one session, and how sure that is. */
+      most: 1,
+      weak: 0.08,
+    },
+    /** What is let through where somebody else judges it: more recoveries, more turns, and the surest of them all. */
+    wide: {
+      recoveryConfidence: 0.02,
+      recoveriesAtLeast: 6,
+      recoveriesPerRootOfCalls: 0.5,
+      lessonsAtLeast: 3,
+      lessonsPerRootOfTurns: 1.5,
+      bar: { instruction: 0.3, lesson: 0.06, convention: 0.2, question: 0.55 },
+      most: 12,
+    },
     speech: {
       /** Characters of a prompt that are listened to. */
       mostChars: 2_000,

@@ -4,7 +4,10 @@ import type { Finding } from "../core/finding.ts";
 import { idOf } from "../core/ids.ts";
 import type { Judged } from "../core/judgement.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
+import { gistOf } from "../core/likeness.ts";
 import { policy as defaults } from "../core/policy.ts";
+import { readCalls } from "../core/recovery.ts";
+import { isWaiting } from "../core/suggest.ts";
 import { type Use, usesOf } from "../core/use.ts";
 import { type IngestDeps, ingest } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
@@ -29,7 +32,7 @@ export type Again = "none" | "unjudged" | "all";
 /** What was looked at, and what came of it. */
 export interface Learned {
   readonly sessions: readonly SessionView[];
-  /** Everything that holds in these sessions, whenever it was found; best first. */
+  /** Everything that holds in these sessions and may be told, whenever it was found; best first. */
   readonly findings: readonly KeptFinding[];
   readonly skipped: readonly { readonly what: string; readonly because: string }[];
   /** How many sessions had something new. */
@@ -91,14 +94,22 @@ export async function learn(
   for (const { session, mark, pass } of due) {
     if (until()) break;
     const events = await eventsOf(store, session);
+    const calls = readCalls();
     const before = observer.name === "model" ? await judgedAt(store, session, pass - 1) : null;
     const who = { project: session.project.id, session: session.id };
-    const { findings, judged: made } = await observer.observe(
-      withoutOtherAgents(session, events),
-      who,
+    const { findings, judged: made } = await observer.observe(withoutOtherAgents(session, events), {
+      ...who,
+      calls,
       before,
-    );
-    looks.push({ session, mark: markedBy(mark, made), pass, findings, judged: made, uses: usesOf(events) });
+    });
+    looks.push({
+      session,
+      mark: markedBy(mark, made),
+      pass,
+      findings,
+      judged: made,
+      uses: usesOf(events, calls),
+    });
     if (made) judged.push({ ...made, pass, session: session.id });
     looked++;
     // What was paid for is kept at once.
@@ -109,7 +120,10 @@ export async function learn(
     onProgress(looked, due.length);
   }
   if (looks.length > 0) await keep(store, looks, deps.clock.now());
-  const findings = await store.learning.findings.ofSessions(heard.map(({ id }) => id));
+  const findings = await withoutWaiting(
+    store,
+    await store.learning.findings.ofSessions(heard.map(({ id }) => id)),
+  );
   return {
     sessions,
     findings: findings.sort(bestFirst),
@@ -126,6 +140,28 @@ export async function learn(
 async function judgedAt({ ledger }: Store, { id }: SessionView, pass: number): Promise<Judged | null> {
   const [entry] = pass > 0 ? await ledger.get([`judged:${id}@${pass}`]) : [];
   return entry?.type === "session.judged" ? entry.data : null;
+}
+
+/** The findings that stand on their own, or that another session agrees with. */
+async function withoutWaiting({ learning }: Store, findings: readonly KeptFinding[]): Promise<KeptFinding[]> {
+  const ids = [...new Set(findings.map(({ instinct }) => instinct))];
+  const waiting = new Set(
+    (await learning.instincts.get(ids)).filter((one) => isWaiting(one)).map(({ id }) => id),
+  );
+  const told = findings.filter(({ instinct }) => !waiting.has(instinct));
+  return told.filter((kept) => !isPartOf(kept, told));
+}
+
+/** A command of which a procedure of the same session tells already. */
+function isPartOf({ session, finding }: KeptFinding, others: readonly KeptFinding[]): boolean {
+  if (finding.kind !== "repeated-action") return false;
+  const { trigger } = gistOf(finding);
+  return others.some(
+    (other) =>
+      other.session === session &&
+      other.finding.kind === "multi-step" &&
+      [...trigger].every((word) => gistOf(other.finding).all.has(word)),
+  );
 }
 
 /** Sessions noted in one transaction. */

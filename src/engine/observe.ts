@@ -1,5 +1,6 @@
 import { candidatesIn, detect } from "../core/detect/index.ts";
 import type { Event } from "../core/event.ts";
+import type { Calls } from "../core/failure.ts";
 import type { Finding } from "../core/finding.ts";
 import {
   batchesOf,
@@ -34,14 +35,21 @@ export interface Observed {
  */
 export interface Observer {
   readonly name: ObserverName;
-  /** `before` is what was judged of the session when there was less of it. */
-  observe(events: readonly Event[], session: AskedFor, before: Judgements | null): Promise<Observed>;
+  observe(events: readonly Event[], session: ObservedSession): Promise<Observed>;
+}
+
+/** What is known of a session beside its events. */
+export interface ObservedSession extends AskedFor {
+  /** Its calls, each read once for all who look at them. */
+  readonly calls: Calls;
+  /** What was judged of it when there was less of it. */
+  readonly before: Judgements | null;
 }
 
 /** Rules alone. */
 export const heuristicObserver: Observer = {
   name: "heuristic",
-  observe: async (events) => ({ findings: detect(events), judged: null }),
+  observe: async (events, { calls }) => ({ findings: detect(events, calls), judged: null }),
 };
 
 export interface ModelObserverDeps extends AskDeps {
@@ -53,9 +61,9 @@ export interface ModelObserverDeps extends AskDeps {
 export function modelObserver(deps: ModelObserverDeps): Observer {
   return {
     name: "model",
-    observe: async (events, session, before) => {
-      const detected = detect(events);
-      const candidates = candidatesOf(candidatesIn(events));
+    observe: async (events, { calls, before, ...session }) => {
+      const detected = detect(events, calls);
+      const candidates = candidatesOf(candidatesIn(events, calls));
       const known = before ?? noJudgements;
       const isJudged = new Set([...known.kept, ...known.dropped].map(({ candidate }) => candidate));
       const fresh = candidates.filter(({ id }) => !isJudged.has(id));
