@@ -43,11 +43,6 @@ export function candidatesIn(events: readonly Event[], calls: Calls = readCalls(
   return findingsIn(sceneOf(events, calls, wide)).slice(0, wide.most);
 }
 
-/** Everything that may be worth keeping, for somebody else to judge. */
-export function candidatesIn(events: readonly Event[]): Finding[] {
-  return detect(events);
-}
-
 /** The same for a session that was looked at already. */
 export function findingsIn(scene: Scene): Finding[] {
   const found = detectors.flatMap((detector) => detector(scene)).sort(bestFirst);
