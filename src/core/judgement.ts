@@ -544,19 +544,26 @@ export function settle(
 ): Finding[] {
   const keptById = new Map(kept.map((one) => [one.candidate, one]));
   const droppedIds = new Set(dropped.map(({ candidate }) => candidate));
-  const sure = new Map(detected.map((one) => [placeOf(one), one]));
+  const sure = new Set(detected);
   const judged = candidates.flatMap(({ id, finding: proposed }) => {
-    const known = sure.get(placeOf(proposed));
     const words = keptById.get(id);
     if (words === undefined && !droppedIds.has(id)) return [];
-    sure.delete(placeOf(proposed));
+    const known = meantBy(proposed, sure);
+    if (known) sure.delete(known);
     if (words === undefined) return [];
     const { candidate: _, confidence, ...better } = words;
     const base = known ?? proposed;
     return [{ ...base, ...better, confidence: Math.max(confidence, known?.confidence ?? 0) }];
   });
-  const all = [...judged, ...sure.values()].sort(bestFirst);
+  const all = [...judged, ...sure].sort(bestFirst);
   return oneForEach([...all, ...own]);
+}
+
+/** The one of some findings that another is about: it claims the same of the same event, or says the same. */
+export function meantBy(proposed: Finding, findings: Iterable<Finding>): Finding | undefined {
+  const all = [...findings];
+  const gist = gistOf(proposed);
+  return all.find((one) => placeOf(one) === placeOf(proposed)) ?? all.find((one) => same(gistOf(one), gist));
 }
 
 function placeOf({ kind, refs }: Finding): string {

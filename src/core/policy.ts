@@ -622,7 +622,7 @@ export const policy = {
     unknownPrice: { input: 15, output: 75 },
     /** Characters of a session's record that one call is given, and candidates that it judges; calls for one session. */
     recordChars: 24_000,
-    candidates: 10,
+    candidates: 12,
     calls: 2,
     /** Characters of one event in the record, and of a call's input. */
     eventChars: 700,

@@ -24,12 +24,18 @@ export interface AskedFor {
 
 /**
  * Asks a model within the budget. What the call may cost is set aside before it is made, so that neither a killed
- * process nor two at once spend more than is allowed; what it did cost is noted as soon as it is known.
+ * process nor two at once spend more than is allowed; what it did cost is noted as soon as it is known. An answer
+ * that cannot be used counts as a failure.
  */
-export async function ask(deps: AskDeps, request: ModelRequest, who: AskedFor): Promise<ModelReply> {
+export async function ask(
+  deps: AskDeps,
+  request: ModelRequest,
+  who: AskedFor,
+  isUsable: (value: unknown) => boolean,
+): Promise<ModelReply> {
   const { store, clock, model, limits, price, policy = defaults } = deps;
   // What sends nothing needs no budget.
-  if (!model.isLive) return model.ask(request);
+  if (!model.isLive) return checked(await model.ask(request), isUsable);
   const askedAt = clock.now();
   const call = idOf("m", `${requestId(request)} ${askedAt}`);
   const common = { ...who, actor: "knack" as const };
@@ -50,7 +56,7 @@ export async function ask(deps: AskDeps, request: ModelRequest, who: AskedFor): 
     return added.length === 0 ? "another process asks the same" : null;
   });
   if (hold !== null) return { ok: false, because: "not-asked", message: hold, usage: null, ms: 0 };
-  const reply = await model.ask(request);
+  const reply = checked(await model.ask(request), isUsable);
   const usage = reply.usage ?? { inputTokens: 0, outputTokens: 0, costUsd: null };
   // Of a call that failed without a word nobody knows what it cost: one that was refused cost nothing.
   const unknown = reply.usage === null && !reply.ok && reply.because === "time-out";
@@ -77,6 +83,13 @@ export async function ask(deps: AskDeps, request: ModelRequest, who: AskedFor): 
     ]),
   );
   return reply;
+}
+
+/** An answer that has not the form is none, and a model that gives only such ones is not asked for long. */
+function checked(reply: ModelReply, isUsable: (value: unknown) => boolean): ModelReply {
+  if (!reply.ok || isUsable(reply.value)) return reply;
+  const { usage, ms } = reply;
+  return { ok: false, because: "unusable", message: "the answer does not have the form", usage, ms };
 }
 
 function mostUsd(

@@ -9,6 +9,7 @@ import {
   type Judged,
   type Judgements,
   judgementsFrom,
+  meantBy,
   noJudgements,
   outlineOf,
   questionAbout,
@@ -63,7 +64,9 @@ export function modelObserver(deps: ModelObserverDeps): Observer {
     name: "model",
     observe: async (events, { calls, before, ...session }) => {
       const detected = detect(events, calls);
-      const candidates = candidatesOf(candidatesIn(events, calls));
+      const wide = candidatesIn(events, calls);
+      const missed = detected.filter((one) => meantBy(one, wide) === undefined);
+      const candidates = candidatesOf([...wide, ...missed]);
       const known = before ?? noJudgements;
       const isJudged = new Set([...known.kept, ...known.dropped].map(({ candidate }) => candidate));
       const fresh = candidates.filter(({ id }) => !isJudged.has(id));
@@ -124,10 +127,11 @@ async function judge(
         timeoutMs: deps.timeoutMs,
       },
       session,
+      (value) => readAnswer(value, batch) !== null,
     );
     if (!reply.ok) return { judgements, fellBack: `${reply.because}: ${reply.message}` };
     const answer = readAnswer(reply.value, batch);
-    if (answer === null) return { judgements, fellBack: "unusable: the answer does not have the form" };
+    if (answer === null) continue;
     const texts = await deps.redactor.scrub(textsOf(answer).map((text) => ({ label: "", text })));
     const { problem, ...made } = judgementsFrom(withTexts(answer, texts), batch, byRef, shown, policy);
     judgements = together(judgements, { ...made, own: judgements.own.length === 0 ? made.own : [] });
