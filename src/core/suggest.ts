@@ -22,6 +22,11 @@ export function isShown({ standing }: Instinct, { learn }: Policy = defaults): b
   return standing.sure >= learn.sure || standing.sessions > 1;
 }
 
+/** Whether nobody is told of it yet: it rests on one session that did not say much, and waits for another. */
+export function isWaiting({ standing }: Pick<Instinct, "standing">, { learn }: Policy = defaults): boolean {
+  return standing.sure < learn.waits && standing.sessions < 2 && standing.status === "pending";
+}
+
 /** What to show first: what happens again and again, then what is surest. */
 function worth({ standing }: Instinct, now: number, policy: Policy): number {
   const again = standing.sessions > 1 ? policy.learn.again : 0;
