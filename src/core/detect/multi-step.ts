@@ -34,7 +34,7 @@ function stretchesOf(events: readonly Event[], deeds: readonly Deed[]): Stretch[
   };
   for (const event of events) {
     if (event.sidechain) continue;
-    if (event.kind === "prompt" && asksForMore(event)) {
+    if (event.kind === "prompt" && (prompt === null || asksForMore(event))) {
       end();
       prompt = event;
     }

@@ -36,7 +36,9 @@ interface Use {
 
 function repetitionsIn(deeds: readonly Deed[]): Repetition[] {
   const byForm = new Map<string, Use[]>();
-  for (const { event, acts } of deeds)
+  for (const { event, acts } of deeds) {
+    // What comes after a pause is waited for.
+    if (acts.some(({ run }) => run.name === "sleep")) continue;
     for (const { form, role, run } of acts) {
       if (form === null || (role !== "deed" && role !== "check")) continue;
       const uses = byForm.get(form);
@@ -44,6 +46,7 @@ function repetitionsIn(deeds: readonly Deed[]): Repetition[] {
       if (uses === undefined) byForm.set(form, [{ event, run }]);
       else if (uses.at(-1)?.event !== event) uses.push({ event, run });
     }
+  }
   return [...byForm].map(([form, uses]) => ({ form, uses, oddity: oddityOf(uses.map(({ run }) => run)) }));
 }
 

@@ -53,7 +53,7 @@ export function ideaOf(event: Event, deed?: Deed): string | null {
 const ideas: readonly (readonly [string, RegExp])[] = [
   [
     "plan",
-    /^(?:todo_?write|todo_?read|update_plan|write_todos|task_?(?:create|update|list|get|output|stop)|exit_?plan_?mode|enter_?plan_?mode|report_intent|save_memory|tool_?search|ask_?user\w*|think|submit|finish|attempt_completion|kill_?shell|bash_?output|write_stdin)$/i,
+    /^(?:todo_?write|todo_?read|update_plan|write_todos|task_?(?:create|update|list|get|output|stop)|exit_?plan_?mode|enter_?plan_?mode|report_intent|save_memory|tool_?search|ask_?user\w*|think|submit|finish|attempt_completion|kill_?shell|bash_?output|write_stdin|monitor|schedule_?wakeup|wait\w*|sleep)$/i,
   ],
   [
     "search",
