@@ -81,7 +81,11 @@ describe("a command that a project needs in a form of its own", () => {
   test("is noted once where it is very peculiar, so that other sessions can agree", () => {
     const command = "DATABASE_URL=$URL uv run alembic -c db/alembic.ini upgrade head";
     const [finding] = found(...ok(command));
-    expect(finding).toMatchObject({ kind: "repeated-action", name: "run-uv-run-alembic-upgrade", artifact: "rule" });
+    expect(finding).toMatchObject({
+      kind: "repeated-action",
+      name: "run-uv-run-alembic-upgrade",
+      artifact: "rule",
+    });
     const [again] = found(...ok("ls", `cd api && ${command.replace("head", "9f3c1ab")}`));
     expect(same(gistOf(finding as never), gistOf(again as never))).toBe(true);
   });
