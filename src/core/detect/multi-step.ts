@@ -2,7 +2,7 @@ import type { Event } from "../event.ts";
 import { type Finding, finding, noExcerpt } from "../finding.ts";
 import { openForm, wordFor } from "../form.ts";
 import { policy } from "../policy.ts";
-import { nameFrom, wordsOf } from "../words.ts";
+import { nameFrom, termsOf, wordsOf } from "../words.ts";
 import type { Act, Deed } from "./deeds.ts";
 import type { Scene } from "./scene.ts";
 import { ownWords } from "./speech.ts";
@@ -113,6 +113,11 @@ function namesIn({ run }: Act): string[] {
     .slice(0, 20);
 }
 
+/** The words by which the next one may ask for it. */
+function topicsOf(asked: string): string[] {
+  return [...termsOf(asked)].filter((word) => word.length > 3).slice(0, 3);
+}
+
 function tell({ prompt, steps, own, telling }: Procedure): Finding {
   const told = steps.map(({ act }) => openForm(act.run));
   const words = own.map(({ form }) => wordFor(form));
@@ -123,10 +128,10 @@ function tell({ prompt, steps, own, telling }: Procedure): Finding {
       kind: "multi-step",
       lesson: `A procedure of this project, in this order: ${told.map((step) => `\`${step}\``).join("; ")}.${asked === "" ? "" : ` It was asked for as: ${asked}`}`,
       // Small words and one word for each step: the same steps in another session are the same procedure.
-      trigger: `to do ${words[0]} and ${words.at(-1)}`,
+      trigger: `you do ${words[0]} and ${words.at(-1)}`,
       action: `do ${words.join(", then ")}`,
       steps: told.map((step) => `Run \`${step}\``),
-      keywords: [...new Set(own.map(({ form }) => form))].slice(0, 8),
+      keywords: [...own.map(({ form }) => form).slice(0, 5), ...topicsOf(asked)],
       confidence: telling ? policy.detect.procedure.telling : policy.detect.procedure.weak,
       name: nameFrom(`${own[0]?.form} to ${own.at(-1)?.form}`),
       scope: "project",

@@ -96,7 +96,7 @@ function tell({ form, uses, oddity }: Repetition, busy: boolean): Finding {
       kind: "repeated-action",
       lesson: `In this project \`${form}\` is run as \`${told}\`${again}. Use that form at once.`,
       // One word for the form and one for the kind: other forms of the same program are other lessons.
-      trigger: `to do ${word}`,
+      trigger: `you do ${word}`,
       action: `do ${word} as before`,
       steps: [],
       keywords: [...new Set([form, ...useOf(runs[0])])].slice(0, 8),

@@ -128,6 +128,7 @@ function tell({ ideas: names, found }: Pattern): Finding {
     kinds.length === 0
       ? "Work of one kind"
       : `Work on ${kinds.map((kind) => `\`${kind}\``).join(", ")} files`;
+  const often = found.length === 1 ? "" : ` ${found.length} times in one session`;
   const own = names.filter((idea) => !everyday.has(idea));
   const usual = names.filter((idea) => everyday.has(idea)).join("-");
   const words = [...own.map((idea) => wordFor(idea)), ...(usual === "" ? [] : [usual])];
@@ -135,8 +136,8 @@ function tell({ ideas: names, found }: Pattern): Finding {
   return finding(
     {
       kind: "tool-pattern",
-      lesson: `${about} went the same way ${found.length} times in one session: ${names.join(", then ")}. Plan for all of these from the start.`,
-      trigger: `to do ${words[0]}`,
+      lesson: `${about} took the same tools in the same order${often}: ${names.join(", then ")}. Plan for all of these from the start.`,
+      trigger: `you do ${words[0]}`,
       action: `do ${words.join(" and ")}`,
       steps: names.map((idea) =>
         everyday.has(idea) ? `${idea.charAt(0).toUpperCase()}${idea.slice(1)} what it takes` : `Use ${idea}`,
