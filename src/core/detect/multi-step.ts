@@ -14,7 +14,14 @@ export function multiStep({ events, deeds }: Scene): Finding[] {
     .flatMap((stretch) => procedureIn(stretch) ?? [])
     .sort((a, b) => b.own.length - a.own.length)
     .slice(0, most)
-    .map(tell);
+    .map((procedure) => tell({ ...procedure, prompt: askedBy(procedure, events) }));
+}
+
+/** The prompt by which its first step was asked for; where that said next to nothing, the one that began it all. */
+function askedBy({ own, prompt }: Procedure, events: readonly Event[]): Event | null {
+  const turn = own[0]?.event.turn;
+  const latest = events.find((event) => event.kind === "prompt" && event.turn === turn);
+  return latest && wordsOf(latest.text).length > policy.detect.speech.tinyWords ? latest : prompt;
 }
 
 /** Terminal calls that worked, between a failure or a task and the next. */
@@ -113,6 +120,10 @@ function namesIn({ run }: Act): string[] {
     .slice(0, 20);
 }
 
+function askedIn(prompt: Event | null): string {
+  return prompt === null ? "" : (ownWords(prompt.text).split("\n")[0] ?? "").slice(0, 120);
+}
+
 /** The words by which the next one may ask for it. */
 function topicsOf(asked: string): string[] {
   return [...termsOf(asked)].filter((word) => word.length > 3).slice(0, 3);
@@ -121,7 +132,7 @@ function topicsOf(asked: string): string[] {
 function tell({ prompt, steps, own, telling }: Procedure): Finding {
   const told = steps.map(({ act }) => openForm(act.run));
   const words = own.map(({ form }) => wordFor(form));
-  const asked = prompt === null ? "" : (ownWords(prompt.text).split(/\n/)[0] ?? "").slice(0, 120);
+  const asked = askedIn(prompt);
   const events = [...new Set([...own, ...steps].map(({ event }) => event))] as [Event, ...Event[]];
   return finding(
     {
@@ -136,13 +147,7 @@ function tell({ prompt, steps, own, telling }: Procedure): Finding {
       name: nameFrom(`${own[0]?.form} to ${own.at(-1)?.form}`),
       scope: "project",
       artifact: "skill",
-      excerpt: {
-        ...noExcerpt,
-        worked: steps
-          .map(({ event }) => event.command)
-          .join("\n")
-          .slice(0, 400),
-      },
+      excerpt: noExcerpt,
       call: null,
       symptom: null,
       remedy: null,
