@@ -69,16 +69,20 @@ describe("the normal form of a command", () => {
     ["npm install zod@4.1.0", "npm install zod@<version>"],
     ["git tag release/0.3.0", "git tag release/<version>"],
     ["python3 /home/dev/shop/scripts/gen.py 17", "python3 …/scripts/gen.py <number>"],
+    ["deploy --api-key abc --stage prod", "deploy --api-key <secret> --stage prod"],
+    ["NODE_ENV=test npm start", "NODE_ENV=test npm start"],
     ["docker compose -f infra/dev.yml up", "docker compose -f infra/dev.yml up"],
     [
       "GITHUB_TOKEN=$(gh auth token) python3 scripts/stars.py",
-      "GITHUB_TOKEN=<text> python3 scripts/stars.py",
+      "GITHUB_TOKEN=<secret> python3 scripts/stars.py",
     ],
   ])("%s is written down as %s", (command, told) => expect(openForm(first(command))).toBe(told));
 
   it("keeps the values that every time had", () => {
     const runs = ["pytest tests/ -k a --cov=shop", "pytest tests/ -k b --cov=shop"].map(first);
     expect(openForm(runs[1] as Run, [runs[0] as Run])).toBe("pytest tests/ -k b --cov=shop");
+    const keys = ["deploy --token abc --token=x", "deploy --token abc --token=x"].map(first);
+    expect(openForm(keys[1] as Run, [keys[0] as Run])).toBe("deploy --token <secret> --token=<secret>");
     const paths = ["eslint src/a.ts --max-warnings 0", "eslint src/b.ts --max-warnings 0"].map(first);
     expect(openForm(paths[1] as Run, [paths[0] as Run])).toBe("eslint <path> --max-warnings 0");
   });
