@@ -12,8 +12,8 @@ import type { Scene } from "./scene.ts";
  * Commands that a project needs in a form of its own: with a script, variables, a wrapper or flags that one would have to
  * find out again. What everybody runs, looks and waiting are none, however often they are repeated.
  */
-export function repeatedAction({ deeds }: Scene): Finding[] {
-  const { calls, times, peculiar, peculiarOnce, most } = policy.detect.repetition;
+export function repeatedAction({ deeds, breadth: { peculiar } }: Scene): Finding[] {
+  const { calls, times, peculiarOnce, most } = policy.detect.repetition;
   const busy = deeds.length >= calls;
   return repetitionsIn(deeds)
     .filter(({ uses, oddity }) => oddity >= (busy && uses.length >= times ? peculiar : peculiarOnce))
@@ -74,7 +74,7 @@ function flagsOf({ args }: Run): string[] {
 
 /** Flags that anybody adds, and those that say something of the moment. */
 const usual =
-  /^(?:-[a-zA-Z]|-(?:rf|la|al|lc)|--(?:verbose|quiet|silent|json|yes|help|version|watch|fix|no-color|color|force|title|body|message|limit|head|base|dry-run|comment))(?:=|$)/;
+  /^(?:-[vqsyxfnmiaehtcdrluko]|-(?:rf|la|al|lc)|--(?:verbose|quiet|silent|json|yes|help|version|watch|fix|no-color|color|force|title|body|message|limit|head|base|dry-run|comment))(?:=|$)/;
 
 /** A script of the project, by its place in it. */
 function isOwnScript({ written, args, name }: Run): boolean {
