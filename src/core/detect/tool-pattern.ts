@@ -22,7 +22,7 @@ function timesFor(names: readonly string[]): number {
 /** One or more calls in a row to one end; a call and its result are one. */
 interface Move {
   readonly idea: string;
-  readonly events: readonly Event[];
+  readonly events: Event[];
   readonly turn: number;
 }
 
@@ -34,8 +34,7 @@ function movesOf(events: readonly Event[], deeds: readonly Deed[]): Move[] {
     const idea = ideaOf(event, known.get(event));
     if (idea === null) continue;
     const last = moves.at(-1);
-    if (last?.idea === idea && last.turn === event.turn)
-      moves[moves.length - 1] = { ...last, events: [...last.events, event] };
+    if (last?.idea === idea && last.turn === event.turn) last.events.push(event);
     else moves.push({ idea, events: [event], turn: event.turn });
   }
   return moves;
