@@ -28,7 +28,7 @@ import { archived, type PutAway, planRestore } from "./engine/archive.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
-import { type Credited, credit, type Rated, rate } from "./engine/credit.ts";
+import { type Credited, credit, creditUntold, type Rated, rate } from "./engine/credit.ts";
 import { type Curation, curate, pinNamed, planCuration, type RoomFor, roomFor } from "./engine/curate.ts";
 import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
 import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
@@ -488,16 +488,19 @@ export async function openKnack({
       settingsFor(home, null);
       const looks = observing().observer;
       const { sessions, unread } = await knack.sessions(paths, options);
+      const stop = lookUntil ? { until: lookUntil } : {};
+      const library = once(wholeOrNot);
       const learned = await learn(deps, sessions, {
         refuses: isRefused,
+        onNoted: (seen) => creditUntold(store, seen, { library, refuses: isRefused, ...stop }),
         fewestEvents,
         observer: looks,
         // Who asks for files of what would be sent wants those of sessions that rules have looked at, too.
         again: again ? "all" : isReplayed ? "unjudged" : "none",
         ...(onLook ? { onProgress: onLook } : {}),
-        ...(lookUntil ? { until: lookUntil } : {}),
+        ...stop,
       });
-      const { left } = await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
+      const { left } = await knack.credit(sessions, stop);
       return { ...learned, uncredited: left, unread };
     },
     model: async () => {
@@ -716,6 +719,15 @@ export async function openKnack({
     },
   };
   return knack;
+}
+
+/** Asks once, however often the answer is wanted. */
+function once<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let answer: Promise<Answer> | null = null;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
 }
 
 /** For who keeps nothing. */
