@@ -5,19 +5,16 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { join } from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { note } from "../../src/engine/note.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { knackHere } from "../helpers/here.ts";
@@ -26,7 +23,7 @@ import { edit, type Installed, type InstallOptions, installed } from "../helpers
 import { knack, type Ran, root } from "../helpers/knack.ts";
 import { failed, hour, minute, ran, replied } from "../helpers/lived.ts";
 import { filesIn } from "../helpers/machine.ts";
-import { tempFolder } from "../helpers/temp.ts";
+import { sharedFolder, tempFolder } from "../helpers/temp.ts";
 
 interface Told {
   readonly code: number | null;
@@ -319,15 +316,13 @@ interface Lived {
   readonly paths: Installed;
 }
 
+const shared = sharedFolder();
+const kept = join(shared, "kept");
 let once: Lived;
-let kept: string;
 beforeAll(async () => {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "knack-test-")));
-  once = await live(join(folder, "home"));
-  kept = join(folder, "kept");
+  once = await live(join(shared, "home"));
   renameSync(once.home, kept);
 });
-afterAll(() => rmSync(dirname(kept), { recursive: true, force: true }));
 
 /** A home that was lived in once, laid out anew at the same place, which what is in it names. */
 function livedIn(): Lived {
@@ -726,7 +721,7 @@ describe("Knack's own place, to the doctor,", () => {
     const { home } = livedIn();
     const knackHome = join(home, ".knack");
     const all = readdirSync(home, { recursive: true, encoding: "utf8" }).map((name) => join(home, name));
-    for (const path of [dirname(home), home, ...all])
+    for (const path of [shared, home, ...all])
       chmodSync(path, path.endsWith(".jsonl") || !path.startsWith(knackHome) ? 0o755 : 0o555);
     const { code, stdout } = await knack(["doctor", "--fix", "--json"], { home, cwd: "/", uid: 65534 });
     const { checks, fixed } = JSON.parse(stdout);
