@@ -74,7 +74,7 @@ function flagsOf({ args }: Run): string[] {
 
 /** Flags that anybody adds, and those that say something of the moment. */
 const usual =
-  /^(?:-[vqsyxfnmiaehtcdrluko]|-(?:rf|la|al|lc)|--(?:verbose|quiet|silent|json|yes|help|version|watch|fix|no-color|color|force|title|body|message|limit|head|base|dry-run|comment))(?:=|$)/;
+  /^(?:-[a-zA-Z]|-(?:rf|la|al|lc)|--(?:verbose|quiet|silent|json|yes|help|version|watch|fix|no-color|color|force|title|body|message|limit|head|base|dry-run|comment))(?:=|$)/;
 
 /** A script of the project, by its place in it. */
 function isOwnScript({ written, args, name }: Run): boolean {
