@@ -124,6 +124,7 @@ async function judge(
         purpose: "judge a session",
         ...question,
         maxOutputTokens: policy.model.outputTokens,
+        maxUsd: deps.limits.usdPerCall,
         timeoutMs: deps.timeoutMs,
       },
       session,
