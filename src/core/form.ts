@@ -126,7 +126,9 @@ export function wordFor(form: string): string {
 export function openForm(run: Run, others: readonly Run[] = [], most = 120): string {
   const words = [
     ...run.env.map((set) =>
-      /^\w+=/.test(set) ? set.replace(/=(.*)$/s, (_, value) => `=${openValue(value, "")}`) : `${set} &&`,
+      /^\w+=/.test(set)
+        ? set.replace(/=(.*)$/s, (_, value) => `=${openValue(value, set.slice(0, set.indexOf("=")))}`)
+        : `${set} &&`,
     ),
     ...run.through,
     shortPath(run.written),
@@ -150,7 +152,13 @@ function openArgs(run: Run, others: readonly Run[]): string[] {
   return args.map((arg, at) => {
     const before = args[at - 1] ?? "";
     if (at === script) return shortPath(arg);
-    if (others.length > 0 && isKept(arg) && others.every((other) => other.args.includes(arg))) return arg;
+    if (
+      others.length > 0 &&
+      isKept(arg) &&
+      !secret.test(arg + before) &&
+      others.every((other) => other.args.includes(arg))
+    )
+      return arg;
     if (/^-{1,2}\w[\w-]*=/.test(arg)) {
       const [flag = "", value = ""] = splitAt(arg, arg.indexOf("="));
       return `${flag}=${openValue(value.slice(1), flag)}`;
@@ -184,6 +192,7 @@ function placeOfGit(name: string, args: readonly string[], at: number): string |
 function openValue(value: string, flag: string, program = ""): string {
   const named = /^--?([a-z][a-z-]+)$/.exec(flag)?.[1];
   if (value === "") return "''";
+  if (secret.test(flag)) return "<secret>";
   if (/^(?:-m|--message|--title|--body|--notes|--head|--branch)$/.test(flag))
     return `<${named ?? "message"}>`;
   if (/\s|\$\(|\n/.test(value)) return `<${named ?? "text"}>`;
@@ -204,6 +213,8 @@ function openValue(value: string, flag: string, program = ""): string {
   if (isPath(value)) return flag === "" || /^(?:\/|~)/.test(value) ? "<path>" : value;
   return value;
 }
+
+const secret = /token|secret|passw|api.?key|credential/i;
 
 function isPath(value: string): boolean {
   return (

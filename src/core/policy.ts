@@ -102,6 +102,7 @@ export const policy = {
       recoveriesPerRootOfCalls: 0.5,
       lessonsAtLeast: 3,
       lessonsPerRootOfTurns: 1.5,
+      peculiar: 1,
       bar: { instruction: 0.3, lesson: 0.06, convention: 0.2, question: 0.55 },
       most: 12,
     },

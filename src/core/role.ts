@@ -17,8 +17,8 @@ export function roleOf(run: Run): Role {
   if (chores.has(inner.name)) return "chore";
   const verb = verbOf(inner);
   if (inner.name === "git") return gitRole(verb);
-  if (checksOf(inner, verb)) return "check";
-  return installs(inner, verb) ? "install" : "deed";
+  if (installs(inner, verb)) return "install";
+  return checksOf(inner, verb) ? "check" : "deed";
 }
 
 function verbOf({ args }: Run): string {

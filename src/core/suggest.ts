@@ -29,6 +29,9 @@ export function isWaiting({ standing }: Pick<Instinct, "standing">, { learn }: P
 
 /** What to show first: what happens again and again, then what is surest. */
 function worth({ standing }: Instinct, now: number, policy: Policy): number {
-  const again = standing.sessions > 1 ? policy.learn.again : 0;
-  return standingAt(standing, now, policy).confidence + standing.sure + again;
+  const { learn } = policy;
+  const again = standing.sessions > 1 ? learn.again : 0;
+  // What sessions agree on is as sure as what one of them may say alone.
+  const sure = standing.sessions > 1 ? Math.max(standing.sure, learn.sure) : standing.sure;
+  return standingAt(standing, now, policy).confidence + sure + again;
 }

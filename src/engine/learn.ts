@@ -149,19 +149,16 @@ async function withoutWaiting({ learning }: Store, findings: readonly KeptFindin
     (await learning.instincts.get(ids)).filter((one) => isWaiting(one)).map(({ id }) => id),
   );
   const told = findings.filter(({ instinct }) => !waiting.has(instinct));
-  return told.filter((kept) => !isPartOf(kept, told));
+  const steps = new Set(told.flatMap((kept) => (kept.finding.kind === "multi-step" ? wordsOf(kept) : [])));
+  // A command of which a procedure of the same session tells is told with it.
+  return told.filter(
+    (kept) => kept.finding.kind !== "repeated-action" || !wordsOf(kept).some((word) => steps.has(word)),
+  );
 }
 
-/** A command of which a procedure of the same session tells already. */
-function isPartOf({ session, finding }: KeptFinding, others: readonly KeptFinding[]): boolean {
-  if (finding.kind !== "repeated-action") return false;
-  const { trigger } = gistOf(finding);
-  return others.some(
-    (other) =>
-      other.session === session &&
-      other.finding.kind === "multi-step" &&
-      [...trigger].every((word) => gistOf(other.finding).all.has(word)),
-  );
+/** The things to do that a finding names, in its session. */
+function wordsOf({ session, finding }: KeptFinding): string[] {
+  return [...gistOf(finding).all].map((word) => `${session} ${word}`);
 }
 
 /** Sessions noted in one transaction. */

@@ -2,7 +2,7 @@ import type { Event } from "../event.ts";
 import { type Finding, finding, noExcerpt } from "../finding.ts";
 import { openForm, wordFor } from "../form.ts";
 import { policy } from "../policy.ts";
-import { nameFrom, wordsOf } from "../words.ts";
+import { nameFrom, termsOf, wordsOf } from "../words.ts";
 import type { Act, Deed } from "./deeds.ts";
 import type { Scene } from "./scene.ts";
 import { ownWords } from "./speech.ts";
@@ -14,7 +14,14 @@ export function multiStep({ events, deeds }: Scene): Finding[] {
     .flatMap((stretch) => procedureIn(stretch) ?? [])
     .sort((a, b) => b.own.length - a.own.length)
     .slice(0, most)
-    .map(tell);
+    .map((procedure) => tell({ ...procedure, prompt: askedBy(procedure, events) }));
+}
+
+/** The prompt by which its first step was asked for; where that said next to nothing, the one that began it all. */
+function askedBy({ own, prompt }: Procedure, events: readonly Event[]): Event | null {
+  const turn = own[0]?.event.turn;
+  const latest = events.find((event) => event.kind === "prompt" && event.turn === turn);
+  return latest && wordsOf(latest.text).length > policy.detect.speech.tinyWords ? latest : prompt;
 }
 
 /** Terminal calls that worked, between a failure or a task and the next. */
@@ -34,7 +41,7 @@ function stretchesOf(events: readonly Event[], deeds: readonly Deed[]): Stretch[
   };
   for (const event of events) {
     if (event.sidechain) continue;
-    if (event.kind === "prompt" && asksForMore(event)) {
+    if (event.kind === "prompt" && (prompt === null || asksForMore(event))) {
       end();
       prompt = event;
     }
@@ -113,31 +120,34 @@ function namesIn({ run }: Act): string[] {
     .slice(0, 20);
 }
 
+function askedIn(prompt: Event | null): string {
+  return prompt === null ? "" : (ownWords(prompt.text).split("\n")[0] ?? "").slice(0, 120);
+}
+
+/** The words by which the next one may ask for it. */
+function topicsOf(asked: string): string[] {
+  return [...termsOf(asked)].filter((word) => word.length > 3).slice(0, 3);
+}
+
 function tell({ prompt, steps, own, telling }: Procedure): Finding {
   const told = steps.map(({ act }) => openForm(act.run));
   const words = own.map(({ form }) => wordFor(form));
-  const asked = prompt === null ? "" : (ownWords(prompt.text).split(/\n/)[0] ?? "").slice(0, 120);
+  const asked = askedIn(prompt);
   const events = [...new Set([...own, ...steps].map(({ event }) => event))] as [Event, ...Event[]];
   return finding(
     {
       kind: "multi-step",
       lesson: `A procedure of this project, in this order: ${told.map((step) => `\`${step}\``).join("; ")}.${asked === "" ? "" : ` It was asked for as: ${asked}`}`,
       // Small words and one word for each step: the same steps in another session are the same procedure.
-      trigger: `to do ${words[0]} and ${words.at(-1)}`,
+      trigger: `you do ${words[0]} and ${words.at(-1)}`,
       action: `do ${words.join(", then ")}`,
       steps: told.map((step) => `Run \`${step}\``),
-      keywords: [...new Set(own.map(({ form }) => form))].slice(0, 8),
+      keywords: [...own.map(({ form }) => form).slice(0, 5), ...topicsOf(asked)],
       confidence: telling ? policy.detect.procedure.telling : policy.detect.procedure.weak,
       name: nameFrom(`${own[0]?.form} to ${own.at(-1)?.form}`),
       scope: "project",
       artifact: "skill",
-      excerpt: {
-        ...noExcerpt,
-        worked: steps
-          .map(({ event }) => event.command)
-          .join("\n")
-          .slice(0, 400),
-      },
+      excerpt: noExcerpt,
       call: null,
       symptom: null,
       remedy: null,

@@ -12,8 +12,8 @@ import type { Scene } from "./scene.ts";
  * Commands that a project needs in a form of its own: with a script, variables, a wrapper or flags that one would have to
  * find out again. What everybody runs, looks and waiting are none, however often they are repeated.
  */
-export function repeatedAction({ deeds }: Scene): Finding[] {
-  const { calls, times, peculiar, peculiarOnce, most } = policy.detect.repetition;
+export function repeatedAction({ deeds, breadth: { peculiar } }: Scene): Finding[] {
+  const { calls, times, peculiarOnce, most } = policy.detect.repetition;
   const busy = deeds.length >= calls;
   return repetitionsIn(deeds)
     .filter(({ uses, oddity }) => oddity >= (busy && uses.length >= times ? peculiar : peculiarOnce))
@@ -36,7 +36,9 @@ interface Use {
 
 function repetitionsIn(deeds: readonly Deed[]): Repetition[] {
   const byForm = new Map<string, Use[]>();
-  for (const { event, acts } of deeds)
+  for (const { event, acts } of deeds) {
+    // What comes after a pause is waited for.
+    if (acts.some(({ run }) => run.name === "sleep")) continue;
     for (const { form, role, run } of acts) {
       if (form === null || (role !== "deed" && role !== "check")) continue;
       const uses = byForm.get(form);
@@ -44,6 +46,7 @@ function repetitionsIn(deeds: readonly Deed[]): Repetition[] {
       if (uses === undefined) byForm.set(form, [{ event, run }]);
       else if (uses.at(-1)?.event !== event) uses.push({ event, run });
     }
+  }
   return [...byForm].map(([form, uses]) => ({ form, uses, oddity: oddityOf(uses.map(({ run }) => run)) }));
 }
 
@@ -93,7 +96,7 @@ function tell({ form, uses, oddity }: Repetition, busy: boolean): Finding {
       kind: "repeated-action",
       lesson: `In this project \`${form}\` is run as \`${told}\`${again}. Use that form at once.`,
       // One word for the form and one for the kind: other forms of the same program are other lessons.
-      trigger: `to do ${word}`,
+      trigger: `you do ${word}`,
       action: `do ${word} as before`,
       steps: [],
       keywords: [...new Set([form, ...useOf(runs[0])])].slice(0, 8),

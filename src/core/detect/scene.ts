@@ -22,10 +22,11 @@ export interface Breadth {
   readonly recoveriesPerRootOfCalls: number;
   readonly lessonsAtLeast: number;
   readonly lessonsPerRootOfTurns: number;
+  readonly peculiar: number;
   readonly bar: Readonly<Record<"instruction" | "lesson" | "convention" | "question", number>>;
 }
 
-const usual: Breadth = { ...policy.detect, ...policy.detect.speech };
+const usual: Breadth = { ...policy.detect, ...policy.detect.speech, ...policy.detect.repetition };
 
 /** Worked out once, because several detectors look at the same. */
 export function sceneOf(

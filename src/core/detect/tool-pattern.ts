@@ -22,7 +22,7 @@ function timesFor(names: readonly string[]): number {
 /** One or more calls in a row to one end; a call and its result are one. */
 interface Move {
   readonly idea: string;
-  readonly events: readonly Event[];
+  readonly events: Event[];
   readonly turn: number;
 }
 
@@ -34,8 +34,7 @@ function movesOf(events: readonly Event[], deeds: readonly Deed[]): Move[] {
     const idea = ideaOf(event, known.get(event));
     if (idea === null) continue;
     const last = moves.at(-1);
-    if (last?.idea === idea && last.turn === event.turn)
-      moves[moves.length - 1] = { ...last, events: [...last.events, event] };
+    if (last?.idea === idea && last.turn === event.turn) last.events.push(event);
     else moves.push({ idea, events: [event], turn: event.turn });
   }
   return moves;
@@ -53,7 +52,7 @@ export function ideaOf(event: Event, deed?: Deed): string | null {
 const ideas: readonly (readonly [string, RegExp])[] = [
   [
     "plan",
-    /^(?:todo_?write|todo_?read|update_plan|write_todos|task_?(?:create|update|list|get|output|stop)|exit_?plan_?mode|enter_?plan_?mode|report_intent|save_memory|tool_?search|ask_?user\w*|think|submit|finish|attempt_completion|kill_?shell|bash_?output|write_stdin)$/i,
+    /^(?:todo_?write|todo_?read|update_plan|write_todos|task_?(?:create|update|list|get|output|stop)|exit_?plan_?mode|enter_?plan_?mode|report_intent|save_memory|tool_?search|ask_?user\w*|think|submit|finish|attempt_completion|kill_?shell|bash_?output|write_stdin|monitor|schedule_?wakeup|wait\w*|sleep)$/i,
   ],
   [
     "search",
@@ -128,6 +127,7 @@ function tell({ ideas: names, found }: Pattern): Finding {
     kinds.length === 0
       ? "Work of one kind"
       : `Work on ${kinds.map((kind) => `\`${kind}\``).join(", ")} files`;
+  const often = found.length === 1 ? "" : ` ${found.length} times in one session`;
   const own = names.filter((idea) => !everyday.has(idea));
   const usual = names.filter((idea) => everyday.has(idea)).join("-");
   const words = [...own.map((idea) => wordFor(idea)), ...(usual === "" ? [] : [usual])];
@@ -135,8 +135,8 @@ function tell({ ideas: names, found }: Pattern): Finding {
   return finding(
     {
       kind: "tool-pattern",
-      lesson: `${about} went the same way ${found.length} times in one session: ${names.join(", then ")}. Plan for all of these from the start.`,
-      trigger: `to do ${words[0]}`,
+      lesson: `${about} took the same tools in the same order${often}: ${names.join(", then ")}. Plan for all of these from the start.`,
+      trigger: `you do ${words[0]}`,
       action: `do ${words.join(" and ")}`,
       steps: names.map((idea) =>
         everyday.has(idea) ? `${idea.charAt(0).toUpperCase()}${idea.slice(1)} what it takes` : `Use ${idea}`,
