@@ -6,7 +6,6 @@ import { KnackError } from "./core/errors.ts";
 import { modelChoice, modelForms } from "./core/model.ts";
 import type { ObserverName } from "./core/observer.ts";
 import { policy } from "./core/policy.ts";
-import { redact } from "./core/redact.ts";
 
 /** What a person may set, for themselves or for a project. */
 export interface Settings {
@@ -222,9 +221,14 @@ export function set(
   const next = { ...(read({ path, schema: schema as z.ZodMiniType<User> }) ?? {}), [key]: typed };
   const checked = z.safeParse(schema as z.ZodMiniType<User>, next);
   if (!checked.success)
-    throw new KnackError("WRONG_USAGE", `"${redact(value)}" cannot be the value of ${key}.`, {
-      hint: hints[key as Key],
-    });
+    // A key that somebody took for its name is not said aloud.
+    throw new KnackError(
+      "WRONG_USAGE",
+      `${key.startsWith("model.") ? "That" : `"${value}"`} cannot be the value of ${key}.`,
+      {
+        hint: hints[key as Key],
+      },
+    );
   if (dryRun) return { path, value: typed };
   mkdirSync(dirname(path), { recursive: true, ...(root === null ? { mode: 0o700 } : {}) });
   // In one move, so that nobody reads half of it.

@@ -8,6 +8,7 @@ import { openSqlite } from "../src/store/sqlite.ts";
 import { claudeLines } from "./helpers/claude.ts";
 import { type Act, anEndpoint, type Endpoint, type Question } from "./helpers/endpoint.ts";
 import { answering, keepingAll, recordIn } from "./helpers/judging.ts";
+import { root } from "./helpers/knack.ts";
 import { tempFolder } from "./helpers/temp.ts";
 import { secrets } from "./redaction/secrets.ts";
 
@@ -212,6 +213,22 @@ describe.each(["anthropic", "openai"] as const)("a model behind the API of %s", 
       [false, because.test("unusable: ") || because.test("time-out: no answer in 1000 ms")],
     ]);
   });
+});
+
+test("a model that keeps everything loses nothing that the rules are sure of", async () => {
+  const { at } = await deskWith(kept);
+  const examples = join(root, "examples/sessions");
+  const known = await heuristic(examples);
+  const { findings, judged } = await (await at.open()).learn([examples]);
+  expect(new Set(judged.map(({ fellBack }) => fellBack))).toEqual(new Set([null]));
+  const after = findings.map(({ finding }) => finding);
+  for (const one of known) {
+    const { refs, keys, symptom, remedy, call, excerpt, kind, at: when } = one;
+    expect(after).toContainEqual(
+      expect.objectContaining({ refs, keys, symptom, remedy, call, excerpt, kind, at: when }),
+    );
+  }
+  expect(after.length).toBeGreaterThanOrEqual(known.length);
 });
 
 describe("a model that may not be asked", () => {

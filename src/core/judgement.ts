@@ -78,26 +78,65 @@ export function candidatesOf(findings: readonly Finding[]): Candidate[] {
   return [...new Map(named.map((one) => [one.id, one])).values()];
 }
 
+/** What the agent did or said right before a person spoke: without it their words say half. */
+export function contextOf(findings: readonly Finding[], events: readonly Event[]): Map<string, string> {
+  const spoken = new Set(findings.flatMap(({ kind, refs }) => (isSaid(kind) ? (refs[0] ?? []) : [])));
+  const before = new Map<string, string>();
+  let last: Event | undefined;
+  for (const event of events) {
+    if (last && spoken.has(event.ref)) before.set(event.ref, last.ref);
+    if (event.kind === "reply" || event.kind === "call") last = event;
+  }
+  return before;
+}
+
+/** The events that a candidate is judged by: its own, and what came right before. */
+function refsFor({ finding: { refs } }: Candidate, context: ReadonlyMap<string, string>): string[] {
+  return [...new Set([context.get(refs[0] ?? "") ?? [], refs].flat())];
+}
+
 /** The candidates that each call is to judge, in their order; those that no call has room for are in none. */
 export function batchesOf(
   candidates: readonly Candidate[],
-  events: ReadonlyMap<string, Event>,
+  material: Material,
   policy: Policy = defaults,
 ): Candidate[][] {
   const { model } = policy;
   const batches: Candidate[][] = [];
   let room = 0;
+  let shown = new Set<string>();
+  const sizeOf = (candidate: Candidate) =>
+    sizeOn(toldCandidate(candidate, policy)) +
+    refsFor(candidate, material.context)
+      .filter((ref) => !shown.has(ref))
+      .flatMap((ref) => material.events.get(ref) ?? [])
+      .reduce((sum, event) => sum + sizeOn(toldEvent(event, model.eventChars, model.inputChars)), 0);
   for (const candidate of candidates) {
-    const size = JSON.stringify(toldCandidate(candidate, events, policy), null, 1).length;
-    if (batches.length === 0 || size > room || (batches.at(-1)?.length ?? 0) >= model.candidates) {
+    if (
+      batches.length === 0 ||
+      sizeOf(candidate) > room ||
+      (batches.at(-1)?.length ?? 0) >= model.candidates
+    ) {
       if (batches.length === model.calls) break;
       batches.push([]);
+      shown = new Set();
       room = model.recordChars - model.outlineChars;
     }
+    room -= sizeOf(candidate);
     batches.at(-1)?.push(candidate);
-    room -= size;
+    for (const ref of refsFor(candidate, material.context)) shown.add(ref);
   }
   return batches;
+}
+
+/** What candidates are judged by. */
+export interface Material {
+  /** By their refs; they have been scrubbed. */
+  readonly events: ReadonlyMap<string, Event>;
+  /** What came right before what a person said. */
+  readonly context: ReadonlyMap<string, string>;
+  /** Other events that are told of in brief. */
+  readonly outline: readonly string[];
 }
 
 /** The events, beside those of the candidates, that say most of a session: what people said, and what failed. */
@@ -105,14 +144,14 @@ export function outlineOf(
   events: readonly Event[],
   without: ReadonlySet<string>,
   { model }: Policy = defaults,
-): Event[] {
+): string[] {
   const rest = events.filter(({ ref, sidechain }) => !without.has(ref) && !sidechain);
   const said = rest.filter(({ kind, text }) => kind === "prompt" && text.trim() !== "");
   const failed = rest.filter(({ outcome }) => outcome === "failed" || outcome === "rejected");
-  return [...said, ...failed].slice(0, model.outlineEvents);
+  return [...said, ...failed].slice(0, model.outlineEvents).map(({ ref }) => ref);
 }
 
-/** What a model is asked about some candidates. The events have been scrubbed. */
+/** What a model is asked about some candidates. */
 export interface Question {
   readonly system: string;
   readonly prompt: string;
@@ -121,38 +160,41 @@ export interface Question {
   readonly shown: ReadonlySet<string>;
 }
 
-/** Puts candidates, the events they rest on and an outline of the session before a model, as data. */
+/** Puts candidates and what happened, in its order, before a model, as data. */
 export function questionAbout(
   candidates: readonly Candidate[],
-  events: ReadonlyMap<string, Event>,
-  outline: readonly Event[],
+  { events, context, outline }: Material,
   policy: Policy = defaults,
 ): Question {
   const { model } = policy;
-  const shown = new Set<string>();
-  const proposed = candidates.map((candidate) => toldCandidate(candidate, events, policy));
-  for (const { finding: one } of candidates) for (const ref of one.refs) if (events.has(ref)) shown.add(ref);
-  const around: JsonObject[] = [];
-  let room = model.outlineChars;
-  for (const { ref } of outline) {
+  const told = new Map<string, JsonObject>();
+  for (const ref of candidates.flatMap((candidate) => refsFor(candidate, context))) {
     const event = events.get(ref);
-    if (!event || shown.has(ref)) continue;
-    const told = toldEvent(event, model.outlineEventChars, model.outlineEventChars);
-    room -= JSON.stringify(told, null, 1).length;
-    if (room < 0) break;
-    around.push(told);
-    shown.add(ref);
+    if (event) told.set(ref, toldEvent(event, model.eventChars, model.inputChars));
   }
-  around.sort((a, b) => numberOf(String(a.ref)) - numberOf(String(b.ref)));
-  const record = fenced({ candidates: proposed, outline: around });
-  return { system: systemText(policy), prompt: record, schema: answerSchema, shown };
+  let room = model.outlineChars;
+  for (const ref of outline) {
+    const event = told.has(ref) ? undefined : events.get(ref);
+    if (!event) continue;
+    const brief = toldEvent(event, model.outlineEventChars, model.outlineEventChars);
+    room -= sizeOn(brief);
+    if (room < 0) break;
+    told.set(ref, brief);
+  }
+  const inOrder = [...told].sort(([a], [b]) => numberOf(a) - numberOf(b)).map(([, event]) => event);
+  const record = fenced({
+    candidates: candidates.map((candidate) => toldCandidate(candidate, policy)),
+    events: inOrder,
+  });
+  return { system: systemText(policy), prompt: record, schema: answerSchema, shown: new Set(told.keys()) };
 }
 
-function toldCandidate(
-  { id, finding: one }: Candidate,
-  events: ReadonlyMap<string, Event>,
-  { model }: Policy,
-): JsonObject {
+/** The characters that something takes in a record. */
+function sizeOn(told: JsonObject): number {
+  return JSON.stringify(told, null, 1).length;
+}
+
+function toldCandidate({ id, finding: one }: Candidate, { model }: Policy): JsonObject {
   const { kind, lesson, trigger, action, refs } = one;
   return {
     id,
@@ -160,10 +202,7 @@ function toldCandidate(
     lesson: told(lesson, model.lessonChars),
     trigger: told(trigger, model.triggerChars),
     action: told(action, model.actionChars),
-    events: refs.flatMap((ref) => {
-      const event = events.get(ref);
-      return event ? [toldEvent(event, model.eventChars, model.inputChars)] : [];
-    }),
+    refs: refs.join(" "),
   };
 }
 
@@ -218,7 +257,7 @@ function fenced(data: JsonObject): string {
 function systemText({ model }: Policy): string {
   return `You judge what is worth remembering from a session in which a coding agent worked for a person.
 
-You are given candidates: claims that simple rules made about the session, each with the events it rests on. The rules propose too much. For each candidate decide whether an agent in a later session, on the same project or for the same person, would work better for knowing it.
+You are given candidates: claims that simple rules made about the session, each with the refs of the events it rests on; and those events, with others for context, in their order. The rules propose too much. For each candidate decide whether an agent in a later session, on the same project or for the same person, would work better for knowing it.
 
 Keep what is a lesson: a failure with the cause or the way around it that then worked; a person's correction or standing order that holds beyond this task; how this project does things; a procedure that will be needed again.
 Drop what is none: what was wanted of this task only, a bug of the product that was simply fixed, a typing error, a failure that nothing explains or that the next call did not really solve, a question, chatter, a plain description of the work, what any capable agent knows.

@@ -6,6 +6,7 @@ import {
   batchesOf,
   type Candidate,
   candidatesOf,
+  contextOf,
   type Judged,
   type Judgements,
   judgementsFrom,
@@ -104,26 +105,29 @@ async function judge(
   const { policy = defaults } = deps;
   let judgements = noJudgements;
   if (candidates.length === 0) return { judgements, fellBack: null };
-  const named = new Set(candidates.flatMap(({ finding }) => finding.refs));
+  const findings = candidates.map(({ finding }) => finding);
+  const context = contextOf(findings, events);
+  const named = new Set([...findings.flatMap(({ refs }) => refs), ...context.values()]);
   const outline = outlineOf(events, named, policy);
-  const wanted = new Set([...named, ...outline.map(({ ref }) => ref)]);
+  const wanted = new Set([...named, ...outline]);
   // They were scrubbed when they were read; what leaves the machine is once more.
   const clean = await scrubEvents(
     deps.redactor,
     events.filter(({ ref }) => wanted.has(ref)),
     policy.keep.eventChars,
   );
-  const byRef = new Map(clean.map((event) => [event.ref, event]));
+  const material = { events: new Map(clean.map((event) => [event.ref, event])), context, outline };
   const worded = await scrubbedWords(deps.redactor, candidates);
   let fellBack: string | null = null;
-  for (const batch of batchesOf(worded, byRef, policy)) {
-    const { shown, ...question } = questionAbout(batch, byRef, outline, policy);
+  for (const batch of batchesOf(worded, material, policy)) {
+    const { shown, ...question } = questionAbout(batch, material, policy);
     const reply = await ask(
       deps,
       {
         purpose: "judge a session",
         ...question,
         maxOutputTokens: policy.model.outputTokens,
+        maxUsd: deps.limits.usdPerCall,
         timeoutMs: deps.timeoutMs,
       },
       session,
@@ -133,7 +137,13 @@ async function judge(
     const answer = readAnswer(reply.value, batch);
     if (answer === null) continue;
     const texts = await deps.redactor.scrub(textsOf(answer).map((text) => ({ label: "", text })));
-    const { problem, ...made } = judgementsFrom(withTexts(answer, texts), batch, byRef, shown, policy);
+    const { problem, ...made } = judgementsFrom(
+      withTexts(answer, texts),
+      batch,
+      material.events,
+      shown,
+      policy,
+    );
     judgements = together(judgements, { ...made, own: judgements.own.length === 0 ? made.own : [] });
     fellBack ??=
       problem ??

@@ -45,6 +45,8 @@ export interface ModelRequest {
   /** What the answer has to look like, as JSON Schema. */
   readonly schema: JsonObject;
   readonly maxOutputTokens: number;
+  /** What it may cost, for a model that can be told. */
+  readonly maxUsd: number;
   readonly timeoutMs: number;
 }
 

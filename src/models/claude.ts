@@ -29,11 +29,15 @@ export function claudeModel({ id, folder, env }: AgentOptions): Model {
     unset: null,
     ask: async (request) => {
       const begun = performance.now();
-      const { system, schema, prompt, timeoutMs } = request;
+      const { system, schema, prompt, maxUsd, timeoutMs } = request;
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const ran = await runProgram(
         "claude",
-        [...words, "--system-prompt", system, "--json-schema", JSON.stringify(schema)],
+        [
+          ...words,
+          ...["--system-prompt", system, "--json-schema", JSON.stringify(schema)],
+          ...["--max-budget-usd", String(maxUsd)],
+        ],
         { cwd: realpathSync(folder), env: quietly(env), input: prompt, timeoutMs },
       );
       return replyOf(ran, request, Math.round(performance.now() - begun));

@@ -76,6 +76,7 @@ describe("knack learn", () => {
       "skipped",
       "unread",
       "unlooked",
+      "judged",
     ]);
     expect(found.sessions).toBe(8);
     expect(found.findings.length).toBeGreaterThan(4);

@@ -4,9 +4,9 @@ export interface Shown {
     readonly id: string;
     readonly kind: string;
     readonly lesson: string;
-    readonly events: readonly ShownEvent[];
+    readonly refs: string;
   }[];
-  readonly outline: readonly ShownEvent[];
+  readonly events: readonly ShownEvent[];
 }
 
 interface ShownEvent {
