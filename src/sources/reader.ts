@@ -16,7 +16,7 @@ export interface Reading {
 export interface Reader {
   readonly format: Format;
   /** Whether a record from the head of a file is of this format. */
-  recognises(record: unknown): boolean;
+  recognises(record: unknown, path?: string): boolean;
   /** Whether a line, by how it begins, holds nothing for this reader: most need no parsing to be passed over. */
   passesOver(text: string): boolean;
   open(path: string, resume: Resume | null): Reading;

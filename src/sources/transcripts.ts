@@ -325,7 +325,7 @@ class Content implements LineTaker {
   private recognise(record: object, line: number): void {
     this.early.push({ record, line });
     this.tried++;
-    const reader = this.readers.find((one) => one.recognises(record));
+    const reader = this.readers.find((one) => one.recognises(record, this.path));
     if (!reader) return;
     const reading = reader.open(this.path, null);
     for (const one of this.early.splice(0)) reading.take(one.record, one.line);
