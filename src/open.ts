@@ -5,11 +5,16 @@ import { agents, sessionsOn } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
 import { homeOf, userHome } from "./config.ts";
+import { openUntil, type Spend, spendOf } from "./core/budget.ts";
 import type { Kept } from "./core/change.ts";
+import { KnackError } from "./core/errors.ts";
 import type { Event } from "./core/event.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
 import type { Item } from "./core/item.ts";
-import type { EntryOf, ProjectFold } from "./core/ledger.ts";
+import type { Judged } from "./core/judgement.ts";
+import type { EntryOf, LedgerEntry, ProjectFold } from "./core/ledger.ts";
+import { modelChoice, priceOf } from "./core/model.ts";
+import { isObserver, type ObserverName, observerNames } from "./core/observer.ts";
 import { policy } from "./core/policy.ts";
 import { identify } from "./core/project.ts";
 import type { Question } from "./core/question.ts";
@@ -23,7 +28,7 @@ import { archived, type PutAway, planRestore } from "./engine/archive.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
-import { type Credited, credit, type Rated, rate } from "./engine/credit.ts";
+import { type Credited, credit, creditUntold, type Rated, rate } from "./engine/credit.ts";
 import { type Curation, curate, pinNamed, planCuration, type RoomFor, roomFor } from "./engine/curate.ts";
 import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
 import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
@@ -65,6 +70,7 @@ import {
 } from "./engine/keep.ts";
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
 import { note } from "./engine/note.ts";
+import { type Observer, observers } from "./engine/observe.ts";
 import { plan } from "./engine/plan.ts";
 import type {
   Catalog,
@@ -75,6 +81,7 @@ import type {
   KeptChange,
   KeptFinding,
   Listing,
+  Model,
   Redactor,
   Store,
 } from "./engine/ports.ts";
@@ -100,9 +107,11 @@ import { type Tally, tally } from "./engine/tally.ts";
 import { readRoots } from "./library/catalog.ts";
 import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
+import { modelFor, unsetModel } from "./models/index.ts";
+import { replayModel } from "./models/replay.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
-import { settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
+import { modelSettings, settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
 import { lookInto } from "./store/foreign.ts";
@@ -125,6 +134,28 @@ export interface KnackOptions {
   readonly blank?: boolean;
   /** Look at a copy of what is kept, where nothing can be written. */
   readonly copy?: boolean;
+  /** Who looks at sessions, whatever the settings say. */
+  readonly observer?: string;
+  /** Where requests to a model are written, and where its answers are: with either, nothing is sent anywhere. */
+  readonly modelDump?: string;
+  readonly modelAnswers?: string;
+}
+
+/** Who looks at sessions, and what asking a model came to. */
+export interface ModelState {
+  readonly observer: ObserverName;
+  readonly model: string;
+  /** Where requests go. */
+  readonly to: string;
+  /** Why none can be asked; null when one can. */
+  readonly unset: string | null;
+  /** In the last day. */
+  readonly spent: Spend;
+  readonly budget: { readonly usdPerDay: number; readonly usdPerCall: number };
+  /** Until when none is asked, after failures. */
+  readonly openUntil: number | null;
+  /** The latest call that failed, in the last day. */
+  readonly failure: { readonly at: number; readonly because: string } | null;
 }
 
 /** Knack, opened on one home. Close it when done. */
@@ -141,8 +172,16 @@ export interface Knack {
       Pick<LearnOptions, "fewestEvents"> & {
         onLook?: LearnOptions["onProgress"];
         lookUntil?: LearnOptions["until"];
+        /** Also sessions in which nothing is new. */
+        again?: boolean;
       },
   ): Promise<Learned>;
+  /** Who looks at sessions, and what models cost. */
+  model(): Promise<ModelState>;
+  /** US dollars that models cost since a time. */
+  modelUsd(since: number): Promise<number>;
+  /** What models thought of sessions, each session's latest word, the latest first. */
+  judged(): Promise<(Judged & { readonly session: string })[]>;
   /** What is known about a failure, a call or a text, asked in this folder. */
   recall(question: Question, cwd?: string): Promise<Match[]>;
   /** What the library has for a text, asked in this folder: the best few, the best first. */
@@ -300,6 +339,9 @@ export async function openKnack({
   copy = false,
   redactor = createRedactor(),
   embedder,
+  observer,
+  modelDump,
+  modelAnswers,
 }: KnackOptions = {}): Promise<Knack> {
   const home = homeOf(env);
   const open = copy ? openCopy : openSqlite;
@@ -338,7 +380,52 @@ export async function openKnack({
   const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
-    cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : refuses(project.root, project.id);
+    cwd !== null && (isWithin(home.folder, cwd) || isWithin(realOf(home.folder), cwd))
+      ? "Knack's own work"
+      : refuses(project.root, project.id);
+  const isReplayed = modelDump !== undefined || modelAnswers !== undefined;
+  /** Who looks at sessions, by what was asked for, the environment and the settings. */
+  const observing = (): { observer: Observer; model: Model; settings: ReturnType<typeof modelSettings> } => {
+    const settings = modelSettings(home);
+    const name = observer ?? (isReplayed ? "model" : env.KNACK_OBSERVER || settings.observer);
+    if (!isObserver(name))
+      throw new KnackError("WRONG_USAGE", `There is no observer "${name}".`, {
+        hint: `Known: ${observerNames.join(", ")}`,
+      });
+    const chosen = modelFor({
+      choice: modelChoice(settings.model) ?? { via: "off" },
+      url: settings["model.url"],
+      keyEnv: settings["model.keyEnv"],
+      env,
+      folder: home.models,
+    });
+    const model = isReplayed
+      ? replayModel({ dump: modelDump ?? null, answers: modelAnswers ?? null, instead: chosen })
+      : dryRun && chosen.unset === null
+        ? unsetModel(chosen.name, chosen.to, "nothing is sent in a dry run")
+        : chosen;
+    const { "model.inputUsd": input, "model.outputUsd": output } = settings;
+    const known = priceOf(model.name);
+    return {
+      settings,
+      model,
+      observer: observers[name]({
+        store,
+        clock,
+        redactor,
+        model,
+        timeoutMs: settings["model.timeoutMs"],
+        limits: { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] },
+        price:
+          input === null && output === null
+            ? known
+            : {
+                input: input ?? known?.input ?? policy.model.unknownPrice.input,
+                output: output ?? known?.output ?? policy.model.unknownPrice.output,
+              },
+      }),
+    };
+  };
   const findFor = async (
     text: string,
     project: string,
@@ -396,18 +483,50 @@ export async function openKnack({
       const rest = (await diagnosticsOf(store, found)).filter(({ path }) => !told.has(path));
       return { sessions, diagnostics: [...diagnostics, ...rest], unread };
     },
-    learn: async (paths, { onLook, lookUntil, fewestEvents, ...options } = {}) => {
+    learn: async (paths, { onLook, lookUntil, fewestEvents, again = false, ...options } = {}) => {
       // A file that may say "off" is read before anything else.
       settingsFor(home, null);
+      const looks = observing().observer;
       const { sessions, unread } = await knack.sessions(paths, options);
+      const stop = lookUntil ? { until: lookUntil } : {};
+      const library = once(wholeOrNot);
       const learned = await learn(deps, sessions, {
         refuses: isRefused,
+        onNoted: (seen) => creditUntold(store, seen, { library, refuses: isRefused, ...stop }),
         fewestEvents,
+        observer: looks,
+        // Who asks for files of what would be sent wants those of sessions that rules have looked at, too.
+        again: again ? "all" : isReplayed ? "unjudged" : "none",
         ...(onLook ? { onProgress: onLook } : {}),
-        ...(lookUntil ? { until: lookUntil } : {}),
+        ...stop,
       });
-      const { left } = await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
+      const { left } = await knack.credit(sessions, stop);
       return { ...learned, uncredited: left, unread };
+    },
+    model: async () => {
+      const { observer: looks, model, settings } = observing();
+      const now = clock.now();
+      const since = now - policy.model.dayMs;
+      const called = await store.ledger.since("model.called", since);
+      const entries: LedgerEntry[] = [...(await store.ledger.since("model.asked", since)), ...called];
+      const failure = called.findLast(({ data }) => !data.ok);
+      return {
+        observer: looks.name,
+        model: model.name,
+        to: model.to,
+        unset: model.unset,
+        spent: spendOf(entries, now),
+        budget: { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] },
+        openUntil: openUntil(entries, now),
+        failure: failure ? { at: failure.at ?? 0, because: failure.data.because ?? "" } : null,
+      };
+    },
+    modelUsd: async (since) =>
+      (await store.ledger.since("model.called", since)).reduce((sum, { data }) => sum + data.usd, 0),
+    judged: async () => {
+      const entries = await store.ledger.since("session.judged", 0);
+      const latest = new Map(entries.map(({ session, data }) => [session ?? "", data]));
+      return [...latest].map(([session, data]) => ({ ...data, session })).reverse();
     },
     recall: async (question, cwd = process.cwd()) => {
       const project = await knack.projectOf(cwd);
@@ -602,6 +721,15 @@ export async function openKnack({
   return knack;
 }
 
+/** Asks once, however often the answer is wanted. */
+function once<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let answer: Promise<Answer> | null = null;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
+}
+
 /** For who keeps nothing. */
 const noCache: ItemCache = { load: () => [], save: () => {} };
 
@@ -669,6 +797,11 @@ export function sessionFolders(env: Readonly<Record<string, string | undefined>>
 
 function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** Where a path leads; agents note the real one. */
+function realOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** The folders that are there, each once, though one may be a link to another. */

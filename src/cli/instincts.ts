@@ -2,6 +2,7 @@ import { KnackError } from "../core/errors.ts";
 import { type Instinct, type InstinctStatus, standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
 import type { InstinctEvidence, Knack } from "../open.ts";
+import { judgedOnWire } from "./judged.ts";
 import { instinctOnWire } from "./learned-on-wire.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { named } from "./named.ts";
@@ -35,9 +36,11 @@ export const instincts = defineVerb({
     project: { type: "string", description: "only projects whose name or id contains this" },
     status: { type: "string", description: `only these: ${statuses.join(", ")}` },
     all: { type: "boolean", description: "also what is retired, superseded or refused" },
+    dropped: { type: "boolean", description: "what a model judged not to be worth keeping, and why" },
     json: { type: "boolean", description: "print one JSON object" },
   },
   run: async ({ args, env }) => {
+    if (args.dropped) return withKnack(env, {}, (knack) => listDropped(knack, args.json === true));
     const [action, id, ...more] = args._;
     if (action === "show" && id && more.length === 0)
       return withKnack(env, {}, (knack) => show(knack, id, args.json === true, env));
@@ -55,6 +58,23 @@ export const instincts = defineVerb({
     );
   },
 });
+
+/** What models thought was not worth keeping, and where none could be asked. */
+async function listDropped(knack: Knack, json: boolean): Promise<number> {
+  const told = judgedOnWire(await knack.judged(), (session) => session);
+  if (json) {
+    printJson(told);
+    return 0;
+  }
+  printLines([
+    ...(told.dropped.length > 0 ? [] : ["No model has dropped anything."]),
+    ...told.dropped.flatMap(({ session, kind, lesson, because }) => [
+      `${kind}: ${onOneLine(lesson, 200)}`,
+      `  ${onOneLine(because, 200)}  (${onOneLine(session, 200)})`,
+    ]),
+  ]);
+  return 0;
+}
 
 interface Filter {
   readonly status: InstinctStatus | undefined;

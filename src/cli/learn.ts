@@ -7,11 +7,12 @@ import type { Keeping, LeftOut, Suggestion } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
 import type { Settled } from "../engine/publish.ts";
 import type { Step } from "../engine/step.ts";
-import { type Knack, openKnack } from "../open.ts";
+import { type Knack, type KnackOptions, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { replayAloud } from "./backtest.ts";
 import { figuresOf } from "./backtest-on-wire.ts";
 import { showExamples } from "./examples.ts";
+import { judgedLines } from "./judged.ts";
 import { askAll, canAsk, tellKeeping } from "./keep.ts";
 import { learnedOnWire, type Writing, writingOf } from "./learned-on-wire.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
@@ -54,13 +55,27 @@ export const learn = defineVerb({
       type: "string",
       description: `learn from sessions with at least so many events (default: ${policy.learn.fewestEvents})`,
     },
+    observer: { type: "string", description: "who looks: heuristic (rules alone) or model (a model judges)" },
+    "model-dump": {
+      type: "string",
+      description: "write what a model would be asked into this folder, and send nothing",
+    },
+    "model-answers": {
+      type: "string",
+      description: "take a model's answers from this folder, and send nothing",
+    },
+    again: { type: "boolean", description: "look again at sessions in which nothing is new" },
   },
   run: async ({ args, ...surroundings }) => {
     if (args._.includes("")) throw new KnackError("WRONG_USAGE", "A path is empty.");
     const paths = args._.length > 0 ? args._ : null;
     // Whoever names sessions wants all of them.
     const boxed = paths === null && args.all !== true;
-    const flags = { ...flagsOf(args), fewestEvents: fewestOf(args["min-session-length"]) };
+    const flags = {
+      ...flagsOf(args),
+      fewestEvents: fewestOf(args["min-session-length"]),
+      looking: lookingOf(args),
+    };
     return learnFrom(paths, flags, boxed ? timeBox(Date.now()) : noBox, surroundings);
   },
 });
@@ -72,6 +87,38 @@ export interface LearnFlags {
   readonly where: Live | null;
   /** How a person is told. */
   readonly print: (lines: readonly string[]) => void;
+  readonly looking?: Looking;
+}
+
+/** Who looks at sessions, and at which. */
+interface Looking {
+  readonly again: boolean;
+  readonly who: Pick<KnackOptions, "observer" | "modelDump" | "modelAnswers">;
+}
+
+function lookingOf(args: {
+  readonly observer?: string | undefined;
+  readonly "model-dump"?: string | undefined;
+  readonly "model-answers"?: string | undefined;
+  readonly again?: boolean | undefined;
+}): Looking {
+  const { observer, "model-dump": modelDump, "model-answers": modelAnswers } = args;
+  for (const [flag, folder] of Object.entries({ "model-dump": modelDump, "model-answers": modelAnswers }))
+    if (folder === "") throw new KnackError("WRONG_USAGE", `--${flag} needs a folder.`);
+  if (observer === "heuristic" && (modelDump ?? modelAnswers) !== undefined)
+    throw new KnackError(
+      "WRONG_USAGE",
+      "Rules alone ask no model, so there is nothing to write or to answer.",
+      {
+        hint: "Leave out --observer, or the folders.",
+      },
+    );
+  const who = {
+    ...(observer === undefined ? {} : { observer }),
+    ...(modelDump === undefined ? {} : { modelDump }),
+    ...(modelAnswers === undefined ? {} : { modelAnswers }),
+  };
+  return { again: args.again === true, who };
 }
 
 type Live = Exclude<Reach, "draft">;
@@ -123,10 +170,14 @@ async function learnFrom(
   // Before anything is opened: a newcomer's home stays as it is.
   if (paths === null && transcripts(env).size === 0) return showExamples(flags, surroundings);
   const redactor = createThreadRedactor(redactionThread);
-  const knack = await openKnack({ env, redactor, dryRun: flags.dryRun });
+  const { looking = { again: false, who: {} } } = flags;
+  const knack = await openKnack({ env, redactor, dryRun: flags.dryRun, ...looking.who });
   try {
     if (!flags.dryRun) await repairAloud(knack, env);
-    const learned = await learnAloud(knack, paths, box, flags.fewestEvents);
+    const learned = await learnAloud(knack, paths, box, {
+      fewestEvents: flags.fewestEvents,
+      again: looking.again,
+    });
     if (learned.sessions.length > 0) {
       const gained =
         paths === null
@@ -183,7 +234,10 @@ export async function learnAloud(
   knack: Knack,
   paths: readonly string[] | null,
   box: Box,
-  fewestEvents?: number,
+  {
+    fewestEvents,
+    again = false,
+  }: { readonly fewestEvents?: number | undefined; readonly again?: boolean } = {},
 ): Promise<Learned> {
   const reading = progressOn(process.stderr);
   const looking = countingOn(process.stderr, "Looking for lessons in sessions");
@@ -194,6 +248,7 @@ export async function learnAloud(
       onLook: (done, all) => looking.report({ done, all }),
       lookUntil: box.learn,
       fewestEvents,
+      again,
     });
   } finally {
     reading.end();
@@ -290,6 +345,7 @@ function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut
   return [
     `Read ${counted(sessions.length, "session")} in ${counted(projects, "project")}${news}.`,
     ...(unread + unlooked > 0 ? [leftLine(unread, unlooked, env)] : []),
+    ...judgedLines(learned.judged, env),
     ...byReason(skipped).map(([because, times]) => `Passed over ${counted(times, "session")}: ${because}`),
     ...byReason(leftOut.filter((one) => !isMore(one))).map(
       ([because, times]) => `Not suggested: ${counted(times, "lesson")}, ${because}`,

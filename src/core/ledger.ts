@@ -1,7 +1,9 @@
+import type { ModelAsked, ModelCalled } from "./budget.ts";
 import type { Change } from "./change.ts";
 import type { Verdict } from "./credit.ts";
 import type { Finding } from "./finding.ts";
 import type { Decision } from "./instinct.ts";
+import type { Judged } from "./judgement.ts";
 import type { Measured } from "./measure.ts";
 import type { Project } from "./project.ts";
 import type { Use } from "./use.ts";
@@ -129,6 +131,12 @@ export type LedgerEntry =
   | Entry<"skill.pinned", { readonly skill: string; readonly name: string; readonly pinned: boolean }>
   /** An agent was asked to write a lesson down, and what it did about that. */
   | Entry<"agent.asked", { readonly instinct: string; readonly answer: "declined" | "written" | null }>
+  /** A model is about to be asked: what that may cost is set aside, whatever becomes of who asks. */
+  | Entry<"model.asked", ModelAsked>
+  /** It answered or failed, and what that did cost. */
+  | Entry<"model.called", ModelCalled>
+  /** What a model thought of a session's candidates, or why none was asked. */
+  | Entry<"session.judged", Judged>
   | Entry<"change.intended", Change>
   | Entry<"change.made", { readonly id: string }>
   | Entry<"change.dropped", { readonly id: string; readonly because: string }>;

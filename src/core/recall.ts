@@ -8,6 +8,7 @@ import type { Remedy } from "./link.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Call, Question } from "./question.ts";
 import { filesIn } from "./run.ts";
+import { isWaiting } from "./suggest.ts";
 import { likenessOf, type Symptom, shapeOf } from "./symptom.ts";
 import { isUseOf, type Use } from "./use.ts";
 import { overlap, termsOf } from "./words.ts";
@@ -235,6 +236,7 @@ export function homeIn(path: string): string | null {
 function trust({ standing }: Instinct, now: number, policy: Policy): number {
   const { status, confidence } = standingAt(standing, now, policy);
   if (status === "rejected" || status === "superseded" || status === "conflict-hold") return 0;
+  if (isWaiting({ standing }, policy)) return 0;
   const { doubt } = policy.recall;
   const faded = standing.confidence - confidence;
   const again = Math.min(standing.sessions - 1, policy.recall.agains) * policy.recall.again;

@@ -103,6 +103,9 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
     case "prompt.unmatched":
     case "gap.decided":
     case "skill.pinned":
+    case "model.asked":
+    case "model.called":
+    case "session.judged":
       return [];
   }
 }
@@ -156,6 +159,8 @@ async function dropFinding(learning: Learning, entry: EntryOf<"finding.withdrawn
 
 /** Takes a finding out. What it alone held together falls apart. */
 async function dropKnown(learning: Learning, known: KeptFinding): Promise<string[]> {
+  // Those that it spoke against stand differently without it.
+  const opposite = (await learning.findings.opposing(known.instinct)).map(({ instinct }) => instinct);
   await learning.findings.forget(known.id);
   const left = (await learning.findings.ofInstincts([known.instinct])).map((finding) => ({
     finding,
@@ -172,7 +177,7 @@ async function dropKnown(learning: Learning, known: KeptFinding): Promise<string
     );
     instincts.push(instinct);
   }
-  return [known.instinct, ...instincts];
+  return [known.instinct, ...instincts, ...opposite];
 }
 
 /** The groups that are connected, directly or through others. */

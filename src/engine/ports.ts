@@ -2,7 +2,7 @@ import type { Change, Reach } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { ItemFile, ItemKind, ItemProblem } from "../core/item.ts";
-import type { Json } from "../core/json.ts";
+import type { Json, JsonObject } from "../core/json.ts";
 import type { EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Gist, Search } from "../core/likeness.ts";
 import type { Checkout } from "../core/project.ts";
@@ -35,6 +35,61 @@ export interface Clock {
 /** Turns texts into vectors of what they mean, all of one length. None is built in. */
 export interface Embedder {
   embed(texts: readonly string[]): Promise<readonly ArrayLike<number>[]>;
+}
+
+/** What a model is asked. */
+export interface ModelRequest {
+  readonly purpose: string;
+  readonly system: string;
+  readonly prompt: string;
+  /** What the answer has to look like, as JSON Schema. */
+  readonly schema: JsonObject;
+  readonly maxOutputTokens: number;
+  readonly timeoutMs: number;
+}
+
+export interface ModelUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Null where the model does not say. */
+  readonly costUsd: number | null;
+}
+
+export type ModelReply =
+  | { readonly ok: true; readonly value: unknown; readonly usage: ModelUsage; readonly ms: number }
+  | {
+      readonly ok: false;
+      readonly because: NoReply;
+      readonly message: string;
+      /** Null where nothing is known to have been used. */
+      readonly usage: ModelUsage | null;
+      readonly ms: number;
+    };
+
+/** Why there is no answer. Of these, `unset` and `not-asked` mean that nothing was sent anywhere. */
+export type NoReply =
+  | "unset"
+  | "not-asked"
+  | "time-out"
+  | "refused"
+  | "overloaded"
+  | "unreachable"
+  | "unusable";
+
+/**
+ * A model. What a model, a network or a program does is an answer, never an exception; nothing it started goes on
+ * after that. What it says is not to be trusted.
+ */
+export interface Model {
+  /** As in the settings: `anthropic/<id>`, `claude`. */
+  readonly name: string;
+  /** Where a request goes: an address or a command. */
+  readonly to: string;
+  /** Whether asking may cost something, so that it needs a budget. */
+  readonly isLive: boolean;
+  /** Why it cannot be asked at all, so that every request is answered by `unset`; null when it can. */
+  readonly unset: string | null;
+  ask(request: ModelRequest): Promise<ModelReply>;
 }
 
 /** What the disk says of working folders. Answers null for a folder that is gone or in no repository. Never throws. */
@@ -234,6 +289,8 @@ export interface Store {
     all(): Promise<LedgerEntry[]>;
     /** Which of these keys have an entry. */
     has(keys: readonly string[]): Promise<ReadonlySet<string>>;
+    /** The entries with these keys, in no promised order. */
+    get(keys: readonly string[]): Promise<LedgerEntry[]>;
     /** How many entries there are: the same number, the same ledger. */
     count(): Promise<number>;
     /** The entries of a type that were noted since a time, in the order of time. */

@@ -1,6 +1,7 @@
 import type { FindingKind } from "../finding.ts";
 import { policy } from "../policy.ts";
 import * as says from "./phrases.ts";
+import type { Breadth } from "./scene.ts";
 import {
   contentOf,
   conventionSigns,
@@ -23,8 +24,8 @@ export interface Verdict {
 }
 
 /** What a turn teaches, or null: a prompt is one lesson, so the kind that fits best takes it. */
-export function judge(turn: Turn): Verdict | null {
-  const { bar, resent } = policy.detect.speech;
+export function judge(turn: Turn, bar: Breadth["bar"] = policy.detect.speech.bar): Verdict | null {
+  const { resent } = policy.detect.speech;
   if (turn.resent || turn.again > resent) return null;
   if ([turn.next, turn.words].some((words) => says.withdraws.test(withoutOpening(words.toLowerCase()))))
     return null;
