@@ -411,11 +411,15 @@ function unknownFormat(path: string, { readers, documents, texts, databases }: O
   };
 }
 
-/** Whether a file or folder is told of by another one beside it: a part of a database, the messages of sessions. */
+/**
+ * Whether a file or folder is told of by another one beside it: a part of a database, the messages of OpenCode's
+ * sessions, a session of Gemini CLI that goes on in a file of the newer form.
+ */
 function isTold(name: string, names: ReadonlySet<string>): boolean {
   const database = /^(.+)-(?:wal|shm|journal)$/.exec(name)?.[1];
   if (database !== undefined && names.has(database)) return true;
-  return names.has("session") && names.has("message") && name !== "session";
+  if (name.startsWith("session-") && name.endsWith(".json") && names.has(`${name}l`)) return true;
+  return name !== "session" && ["session", "message", "part"].every((one) => names.has(one));
 }
 
 const passedOver = new Set(["node_modules", ".git", ".DS_Store"]);

@@ -371,7 +371,7 @@ describe("the chain, to the doctor,", () => {
       "home settings database ledger plugin program installs hooks fired captured learned changes published snapshot library injected listing spool aside worker hook.log model";
     expect(
       Object.keys(checks)
-        .filter((name) => !["Claude Code", "Codex"].includes(name))
+        .filter((name) => !["Claude Code", "Codex", "agents"].includes(name))
         .join(" "),
     ).toBe(order);
   });

@@ -188,6 +188,17 @@ describe("knack learn", () => {
     expect((await knackHere(["learn", "--yes", "--where", "mars"], { home })).code).toBe(2);
   });
 
+  test("passes over sessions that are shorter than --min-session-length", async () => {
+    const { home } = machine({ sessions: databaseSessions });
+    const found = await learned(["learn", "--dry-run", "--json", "--min-session-length", "100000"], home);
+    expect(found.findings).toEqual([]);
+    expect(new Set(found.skipped.map(({ because }) => because))).toEqual(
+      new Set(["fewer than 100000 events"]),
+    );
+    const wrong = await knack(["learn", "--min-session-length", "few"], { home });
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("is no number of events") });
+  });
+
   test("with --dry-run says what would be written and leaves every byte as it is", async () => {
     const { home } = machine();
     // In processes of their own, which hold no database open when every byte is looked at.
