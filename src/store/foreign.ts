@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import Database from "libsql";
 
@@ -9,8 +10,10 @@ export function lookInto(path: string): {
   query(sql: string, ...values: readonly string[]): Iterable<Record<string, unknown>>;
   close(): void;
 } {
-  // Only the form of an address lets a database be opened for reading alone.
-  const database = new Database(`${pathToFileURL(path).href}?mode=ro`, { timeout: patience });
+  // Only the form of an address lets a database be opened for reading alone. One that nobody has open would get two
+  // files beside it for that; it does not change, so it can do without.
+  const how = existsSync(`${path}-wal`) ? "mode=ro" : "mode=ro&immutable=1";
+  const database = new Database(`${pathToFileURL(path).href}?${how}`, { timeout: patience });
   return {
     query: (sql, ...values) => database.prepare(sql).all(...values) as Record<string, unknown>[],
     close: () => database.close(),
