@@ -73,12 +73,14 @@ import type {
   IndexFound,
   IndexPart,
   KeptChange,
+  KeptDecision,
   KeptFinding,
   Listing,
   Redactor,
   Store,
 } from "./engine/ports.ts";
 import { type Moved, probation } from "./engine/probation.ts";
+import { promoteDue } from "./engine/promote.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
 import type { Reindexed } from "./engine/reindex.ts";
@@ -284,7 +286,7 @@ export interface InstinctEvidence {
     readonly ok: number;
     readonly failed: number;
   }[];
-  readonly decisions: readonly { readonly at: number; readonly decision: Decision }[];
+  readonly decisions: readonly Pick<KeptDecision, "at" | "decision" | "actor">[];
 }
 
 export async function openKnack({
@@ -395,6 +397,7 @@ export async function openKnack({
         ...(onLook ? { onProgress: onLook } : {}),
         ...(lookUntil ? { until: lookUntil } : {}),
       });
+      if (learned.looked > 0) await promoteDue(publishing);
       const { left } = await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
       return { ...learned, uncredited: left, unread };
     },
@@ -640,7 +643,11 @@ async function evidenceOf(store: Store, instinct: Instinct): Promise<InstinctEvi
     uses: uses
       .filter((use) => call && isUseOf(use, call) && use.at > instinct.standing.firstAt)
       .map(({ run, at, ok, failed }) => ({ run, at, ok, failed })),
-    decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision }) => ({ at, decision })),
+    decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision, actor }) => ({
+      at,
+      decision,
+      actor,
+    })),
   };
 }
 

@@ -34,6 +34,17 @@ export interface MadeFinding {
   readonly finding: Finding;
 }
 
+/** A lesson that holds in several projects. */
+export interface Promotion {
+  /** The one whose words are told. */
+  readonly lesson: string;
+  /** All that say the same, that one among them. */
+  readonly members: readonly string[];
+  readonly projects: readonly string[];
+  /** How sure those projects are of it, on average. */
+  readonly mean: number;
+}
+
 /** When something was told. */
 export type Occasion = "start" | "prompt" | "failure";
 
@@ -91,6 +102,15 @@ export type LedgerEntry =
       "instinct.decided",
       { readonly instinct: string; readonly decision: Decision; readonly everywhere: boolean }
     >
+  /** The same lesson holds in several projects, so it is told in all of them. */
+  | Entry<"instinct.promoted", Promotion>
+  /** That holds no longer. */
+  | Entry<
+      "instinct.demoted",
+      { readonly lesson: string; readonly members: readonly string[]; readonly because: string }
+    >
+  /** Nothing came of them within so many days. */
+  | Entry<"instinct.retired", { readonly instincts: readonly string[]; readonly days: number }>
   /** An agent was told something without having asked. */
   | Entry<"lesson.shown", Shown>
   /** Something of the library was put before an agent. */

@@ -35,6 +35,13 @@ export const policy = {
     /** Days that a pending instinct waits for another session. */
     pendingDays: 30,
   },
+  promote: {
+    /** Distinct projects that must have the same lesson before it is told in all, and how sure they must be on average. */
+    projects: 2,
+    mean: 0.8,
+    /** Characters of a project's name from which a lesson that has it is the project's own. */
+    nameChars: 3,
+  },
   read: {
     /** Bytes fetched from a transcript at a time. */
     chunkBytes: 1 << 20,

@@ -6,7 +6,7 @@ import { itemId } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { type Gist, gistOf, opposed, same, searchesFor } from "../core/likeness.ts";
 import { isUseOf } from "../core/use.ts";
-import type { KeptFinding, Learning, Store } from "./ports.ts";
+import type { KeptDecision, KeptFinding, Learning, Store } from "./ports.ts";
 
 /**
  * Brings what is learned up to date with new entries of the ledger. Findings that are alike, directly or through
@@ -85,6 +85,16 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
       await learning.decisions.save({ key, finding, at: at ?? 0, decision, everywhere });
       return (await learning.findings.get([finding])).map(({ instinct }) => instinct);
     }
+    case "instinct.promoted":
+    case "instinct.demoted": {
+      const { at, key, actor, data } = entry;
+      const decision = entry.type === "instinct.promoted" ? "promoted" : "demoted";
+      return decideOn(learning, data.members, { key, at, decision, lesson: data.lesson, actor });
+    }
+    case "instinct.retired": {
+      const { at, key, actor, data } = entry;
+      return decideOn(learning, data.instincts, { key, at, decision: "retired", lesson: null, actor });
+    }
     case "change.intended":
     case "change.made":
     case "change.dropped":
@@ -105,6 +115,27 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
     case "skill.pinned":
       return [];
   }
+}
+
+/** Writes the same decision about several, and answers with the instincts that it is about. */
+async function decideOn(
+  learning: Learning,
+  findings: readonly string[],
+  {
+    key,
+    at,
+    ...rest
+  }: Pick<KeptDecision, "decision" | "lesson" | "actor"> & { key: string; at: number | null },
+): Promise<readonly string[]> {
+  for (const finding of findings)
+    await learning.decisions.save({
+      ...rest,
+      key: `${key}:${finding}`,
+      finding,
+      at: at ?? 0,
+      everywhere: false,
+    });
+  return [...new Set((await learning.findings.instinctsOf(findings)).values())];
 }
 
 async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): Promise<string[]> {
@@ -262,7 +293,10 @@ async function fold(
   )[0];
   const [kept] = best ? await learning.findings.get([best.id]) : [];
   if (!kept) return null;
-  const { confidence: _, scope, ...lesson } = withoutPlaces(kept.finding);
+  const { confidence: _, scope: ownScope, ...lesson } = withoutPlaces(kept.finding);
+  const decisions = await learning.decisions.ofInstinct(id);
+  // What is told for all projects is the person's; its advice counts wherever it is followed.
+  const scope = isTold(decisions, sightings) ? "user" : ownScope;
   const evidence: Evidence[] = [
     ...sightings.map((sighting) => ({ type: "seen" as const, ...sighting })),
     ...(await learning.findings.opposing(id)).map(({ run, at, noticedAt, instinct, kind }) => ({
@@ -275,13 +309,20 @@ async function fold(
     })),
     ...ratings.of(sightings.map((sighting) => sighting.id)),
     ...(await usesOfCall(usesOf, lesson.call, scope === "user" ? null : kept.project)),
-    ...(await learning.decisions.ofInstinct(id)).map(({ at, decision, everywhere }) => ({
-      type: decision,
-      at,
-      everywhere,
-    })),
+    ...decisions.map(
+      ({ at, decision, everywhere, lesson: told, actor }): Evidence =>
+        decision === "promoted" || decision === "demoted"
+          ? { type: decision, at, lesson: told ?? id, byPerson: actor === "person" }
+          : { type: decision, at, everywhere },
+    ),
   ];
   return { ...lesson, id, project: kept.project, scope, standing: standingOf(evidence) };
+}
+
+/** Whether the latest word on promoting is that it is the one to be told for all. */
+function isTold(decisions: readonly KeptDecision[], own: readonly { readonly id: string }[]): boolean {
+  const latest = decisions.findLast(({ decision }) => decision === "promoted" || decision === "demoted");
+  return latest?.decision === "promoted" && own.some(({ id }) => id === latest.lesson);
 }
 
 function withoutPlaces({ refs: _, keys: __, at: ___, origin: ____, ...lesson }: KeptFinding["finding"]) {

@@ -1,8 +1,15 @@
 import { type Kysely, sql } from "kysely";
 import type { Change } from "../core/change.ts";
 import type { FindingKind } from "../core/finding.ts";
-import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
-import type { KeptChange, KeptFinding, Learning } from "../engine/ports.ts";
+import type { Instinct, Sighting } from "../core/instinct.ts";
+import type { Actor } from "../core/ledger.ts";
+import {
+  type KeptChange,
+  type KeptDecision,
+  type KeptFinding,
+  type Learning,
+  promotedRealm,
+} from "../engine/ports.ts";
 import { bytesOf, columnsOf, inSlices, parsed, rowOf } from "./rows.ts";
 import type {
   DecisionTable,
@@ -98,6 +105,7 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
       return rows.map((row) => sightingFromRow(rowOf(row)));
     },
     countsOf: async (realm, words) => {
+      if (realm === promotedRealm) return countsOfPromoted(db, words);
       const rows = await inSlices(words, (some) =>
         db
           .selectFrom("term_count")
@@ -148,11 +156,13 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
     },
     sharing: async (realm, words, most) => {
       if (words.length === 0) return [];
-      const terms = db
-        .selectFrom("term")
+      const found = db.selectFrom("term").where("word", "in", words);
+      const ofRealm =
+        realm === promotedRealm
+          ? found.where("finding", "in", promotedFindings(db))
+          : found.where("realm", "=", realm);
+      const terms = ofRealm
         .select(["finding as n", sql<number>`count(*)`.as("shared")])
-        .where("realm", "=", realm)
-        .where("word", "in", words)
         .groupBy(sql`+finding`)
         .having(sql<number>`count(*)`, ">=", 2);
       const best = db
@@ -250,6 +260,37 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
   };
 }
 
+/** The findings of what is told for all that say the same, wherever. */
+function promotedFindings(db: Kysely<Tables>) {
+  const leading = db
+    .selectFrom("instinct")
+    .select("id")
+    .where("status", "=", "promoted")
+    .where("realm", "=", "user");
+  return db.selectFrom("finding").select("n").where("instinct", "in", leading);
+}
+
+async function countsOfPromoted(
+  db: Kysely<Tables>,
+  words: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await inSlices(words, (some) =>
+    db
+      .selectFrom("term")
+      .select([bytesOf("word"), sql<number>`count(*)`.as("findings")])
+      .where("word", "in", some)
+      .where("finding", "in", promotedFindings(db))
+      .groupBy("word")
+      .execute(),
+  );
+  return new Map(
+    rows.map((row) => {
+      const { word, findings } = rowOf<TermCountTable>(row);
+      return [word, findings] as const;
+    }),
+  );
+}
+
 /** Takes a finding out of the indexes. */
 async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {
   await db
@@ -312,10 +353,10 @@ function uses(db: Kysely<Tables>): Learning["uses"] {
 
 function decisions(db: Kysely<Tables>): Learning["decisions"] {
   return {
-    save: async ({ everywhere, ...row }) => {
+    save: async ({ everywhere, lesson = null, actor = "person", ...row }) => {
       await db
         .replaceInto("decision")
-        .values({ ...row, everywhere: everywhere ? 1 : 0 })
+        .values({ ...row, everywhere: everywhere ? 1 : 0, lesson, actor })
         .execute();
     },
     ofInstinct: async (instinct) => {
@@ -326,10 +367,16 @@ function decisions(db: Kysely<Tables>): Learning["decisions"] {
           query.selectFrom("finding").select("id").where("instinct", "=", instinct),
         )
         .orderBy("at")
+        .orderBy("key")
         .execute();
       return rows.map((row) => {
-        const { at, decision, everywhere } = rowOf<DecisionTable>(row);
-        return { at, decision: decision as Decision, everywhere: everywhere === 1 };
+        const { key: _, decision, everywhere, actor, ...rest } = rowOf<DecisionTable>(row);
+        return {
+          ...rest,
+          decision: decision as KeptDecision["decision"],
+          everywhere: everywhere === 1,
+          actor: actor as Actor,
+        };
       });
     },
   };

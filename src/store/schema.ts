@@ -165,6 +165,8 @@ export interface DecisionTable {
   at: number;
   decision: string;
   everywhere: number;
+  lesson: string | null;
+  actor: string;
 }
 
 export interface InstinctTable {
@@ -256,5 +258,9 @@ export const migrations: readonly (readonly string[])[] = [
   [
     `create table lease (name text primary key, holder text not null, until integer not null)`,
     `create index ledger_of_type on ledger (type, at)`,
+  ],
+  [
+    `alter table decision add column lesson text`,
+    `alter table decision add column actor text not null default 'person'`,
   ],
 ];
