@@ -11,7 +11,7 @@ import { createCheckouts } from "../sources/checkouts.ts";
 import { type Check, right, wrong } from "./check.ts";
 import { checkChain } from "./check-chain.ts";
 import { checkClaude } from "./check-claude.ts";
-import { checkWorker } from "./check-worker.ts";
+import { checkUpkeep, checkWorker } from "./check-worker.ts";
 import { type Installation, installationOf } from "./installation.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import { type Mended, mend } from "./mend.ts";
@@ -76,6 +76,7 @@ async function look({ env, redactionThread }: Surroundings, rebuilding: boolean)
       ...checkClaude(installation, running, env),
       ...(await checkChain({ knack, home, installation, env, now })),
       ...checkWorker(home, env, now),
+      ...(knack ? [checkUpkeep(await knack.maintained(), env, now)] : []),
     ];
     return { checks, installation, error: opened.error };
   } finally {

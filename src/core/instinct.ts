@@ -384,5 +384,15 @@ export function standingAt(
   return { status: waited || forgotten ? "retired" : status, confidence: faded };
 }
 
+/**
+ * Those that have waited in vain for so many days, counted from their evidence or from when Knack first saw it. What
+ * fades meanwhile does not look younger for it.
+ */
+export function waitedInVain(instincts: readonly Instinct[], now: number, days: number): Instinct[] {
+  return instincts.filter(({ standing: { status, lastAt, noticedAt } }) => {
+    return status === "pending" && now - Math.max(lastAt, noticedAt) > days * day;
+  });
+}
+
 const day = 86_400_000;
 const week = 7 * day;

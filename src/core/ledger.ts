@@ -1,6 +1,7 @@
 import type { Change } from "./change.ts";
 import type { Verdict } from "./credit.ts";
 import type { Finding } from "./finding.ts";
+import type { ImportedLesson, ImportedSkill, ImportWord } from "./imported.ts";
 import type { Decision } from "./instinct.ts";
 import type { Measured } from "./measure.ts";
 import type { Project } from "./project.ts";
@@ -43,6 +44,17 @@ export interface Promotion {
   readonly projects: readonly string[];
   /** How sure those projects are of it, on average. */
   readonly mean: number;
+}
+
+/** What came of a day's upkeep. */
+export interface Maintained {
+  /** Instincts that are less sure than their evidence made them, because it is old. */
+  readonly faded: number;
+  /** Cached events that were dropped, and pending instincts that were retired. */
+  readonly purged: number;
+  readonly pruned: number;
+  /** What could not be done, in words. */
+  readonly errors: readonly string[];
 }
 
 /** When something was told. */
@@ -111,6 +123,13 @@ export type LedgerEntry =
     >
   /** Nothing came of them within so many days. */
   | Entry<"instinct.retired", { readonly instincts: readonly string[]; readonly days: number }>
+  /** A lesson, or a skill, came from elsewhere; nobody believes it yet. */
+  | Entry<"instinct.imported", ImportedLesson>
+  | Entry<"skill.imported", ImportedSkill>
+  /** What was decided about such things. */
+  | Entry<"import.decided", { readonly imports: readonly string[]; readonly decision: ImportWord }>
+  /** What is to be done once a day was done, or tried. */
+  | Entry<"maintained", Maintained>
   /** An agent was told something without having asked. */
   | Entry<"lesson.shown", Shown>
   /** Something of the library was put before an agent. */

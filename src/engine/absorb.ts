@@ -1,7 +1,8 @@
 import { verdictsOf } from "../core/credit.ts";
 import { cuesOf } from "../core/cue.ts";
 import { isSaid } from "../core/finding.ts";
-import { type Evidence, type Instinct, standingOf } from "../core/instinct.ts";
+import { importsOf } from "../core/imported.ts";
+import { type Evidence, type Instinct, importRun, standingOf } from "../core/instinct.ts";
 import { itemId } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { type Gist, gistOf, opposed, same, searchesFor } from "../core/likeness.ts";
@@ -95,6 +96,18 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
       const { at, key, actor, data } = entry;
       return decideOn(learning, data.instincts, { key, at, decision: "retired", lesson: null, actor });
     }
+    case "instinct.imported":
+    case "skill.imported": {
+      const { key, at, data } = entry;
+      await learning.imports.save({ key, id: data.id, at: at ?? 0, said: data });
+      return settleImports(learning, [data.id]);
+    }
+    case "import.decided": {
+      const { imports, decision } = entry.data;
+      for (const id of imports)
+        await learning.imports.save({ key: `${entry.key}:${id}`, id, at: entry.at ?? 0, said: decision });
+      return settleImports(learning, imports);
+    }
     case "change.intended":
     case "change.made":
     case "change.dropped":
@@ -113,6 +126,7 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
     case "prompt.unmatched":
     case "gap.decided":
     case "skill.pinned":
+    case "maintained":
       return [];
   }
 }
@@ -138,7 +152,31 @@ async function decideOn(
   return [...new Set((await learning.findings.instinctsOf(findings)).values())];
 }
 
-async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): Promise<string[]> {
+/** Lets lessons count that came from elsewhere and were accepted, and no others of those. */
+async function settleImports(learning: Learning, ids: readonly string[]): Promise<string[]> {
+  const touched: string[] = [];
+  for (const one of importsOf(await learning.imports.of(ids))) {
+    if (one.type !== "lesson") continue;
+    const [known] = await learning.findings.get([one.id]);
+    const counts = one.status === "accepted";
+    if (known && !counts) touched.push(...(await dropKnown(learning, known)));
+    if (known || !counts) continue;
+    const { id, realm, noticedAt, finding, project, at, from } = one;
+    const run = `${importRun}${from}`;
+    touched.push(
+      ...(await addFinding(learning, {
+        ...{ at, project, session: run },
+        data: { id, pass: 1, run, realm, noticedAt, finding },
+      })),
+    );
+  }
+  return touched;
+}
+
+async function addFinding(
+  learning: Learning,
+  entry: Pick<EntryOf<"finding.made">, "at" | "project" | "session" | "data">,
+): Promise<string[]> {
   const { id, pass, realm, finding } = entry.data;
   const [known] = await learning.findings.get([id]);
   if ((known && known.pass >= pass) || (await learning.findings.withdrawnAt(id)) > pass) return [];
@@ -165,7 +203,7 @@ async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): P
 }
 
 /** The findings that may be the same as one, or opposed to it. */
-async function likely(learning: Learning, realm: string, gist: Gist) {
+export async function likely(learning: Learning, realm: string, gist: Gist) {
   const counts = await learning.findings.countsOf(realm, [...gist.all]);
   const { anywhere, inTrigger } = searchesFor(gist, (word) => counts.get(word) ?? 0);
   const found = [

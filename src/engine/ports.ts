@@ -1,5 +1,6 @@
 import type { Change, Reach } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
+import type { ImportRow } from "../core/imported.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { ItemFile, ItemKind, ItemProblem } from "../core/item.ts";
 import type { Json } from "../core/json.ts";
@@ -214,6 +215,12 @@ export interface Learning {
     }): Promise<void>;
     /** In the order of time. */
     ofInstinct(instinct: string): Promise<KeptDecision[]>;
+  };
+  /** What came from elsewhere, and what was said of it. */
+  readonly imports: {
+    of(ids: readonly string[]): Promise<ImportRow[]>;
+    list(): Promise<ImportRow[]>;
+    save(row: ImportRow): Promise<void>;
   };
   readonly instincts: {
     get(ids: readonly string[]): Promise<Instinct[]>;

@@ -136,6 +136,7 @@ const telling = [
   "instinct.promoted",
   "instinct.demoted",
   "instinct.retired",
+  "import.decided",
   "change.made",
 ] as const;
 

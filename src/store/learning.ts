@@ -1,6 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { Change } from "../core/change.ts";
 import type { FindingKind } from "../core/finding.ts";
+import type { ImportRow } from "../core/imported.ts";
 import type { Instinct, Sighting } from "../core/instinct.ts";
 import type { Actor } from "../core/ledger.ts";
 import {
@@ -14,6 +15,7 @@ import { bytesOf, columnsOf, inSlices, parsed, rowOf } from "./rows.ts";
 import type {
   DecisionTable,
   FindingTable,
+  ImportedTable,
   InstinctTable,
   LearnedTable,
   Tables,
@@ -29,6 +31,7 @@ export function createLearning(db: Kysely<Tables>): Learning {
     findings: findings(db),
     uses: uses(db),
     decisions: decisions(db),
+    imports: imports(db),
     instincts: instincts(db),
     changes: changes(db),
     clear: async () => {
@@ -42,6 +45,7 @@ export function createLearning(db: Kysely<Tables>): Learning {
         "opposition",
         "use",
         "decision",
+        "imported",
         "instinct",
         "change",
       ] as const)
@@ -378,6 +382,29 @@ function decisions(db: Kysely<Tables>): Learning["decisions"] {
           actor: actor as Actor,
         };
       });
+    },
+  };
+}
+
+function imports(db: Kysely<Tables>): Learning["imports"] {
+  const read = (rows: readonly Record<string, unknown>[]): ImportRow[] =>
+    rows.map((row) => {
+      const { key, id, at, data } = rowOf<ImportedTable>(row);
+      return { key, id, at, said: parsed(data) };
+    });
+  return {
+    of: async (ids) =>
+      read(
+        await inSlices(ids, (some) =>
+          db.selectFrom("imported").select(columnsOf("imported")).where("id", "in", some).execute(),
+        ),
+      ),
+    list: async () => read(await db.selectFrom("imported").select(columnsOf("imported")).execute()),
+    save: async ({ said, ...row }) => {
+      await db
+        .replaceInto("imported")
+        .values({ ...row, data: JSON.stringify(said) })
+        .execute();
     },
   };
 }

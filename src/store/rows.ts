@@ -66,6 +66,7 @@ const columns: {
     numbers: ["confidence", "last_at"],
   },
   change: { texts: ["id", "path", "state", "data"], numbers: ["at"] },
+  imported: { texts: ["key", "id", "data"], numbers: ["at"] },
   lease: { texts: ["name", "holder"], numbers: ["until"] },
 };
 
