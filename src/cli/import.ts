@@ -50,7 +50,7 @@ export const importing = defineVerb({
       domain: call.args.domain ?? null,
     };
     const path = word === "ecc" && !existsSync(word) ? eccFolder(call.env) : word;
-    return changing(call.env, { dryRun }, async (knack) => {
+    return changing(call.env, { dryRun, make: true }, async (knack) => {
       const plan = await knack.planImport(path, options);
       show(call, plan.things, plan.problems);
       if (!dryRun) await knack.carryIn(plan);
@@ -105,7 +105,7 @@ function show(
     ...things.flatMap(({ kind, name, says, verdict, because, diff }) => [
       `${marks[verdict]} ${kind} ${onOneLine(name, 60)}: ${onOneLine(says, 100)}`,
       ...(because === null ? [] : [paint.dim(`             ${onOneLine(because, 200)}`)]),
-      ...(verdict === "changed" || verdict === "new" ? tellDiff(diff, paint) : []),
+      ...(diff === "" ? [] : tellDiff(diff, paint)),
     ]),
     ...problems.map((problem) => `! unreadable ${onOneLine(problem, 200)}`),
   ]);

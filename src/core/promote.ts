@@ -45,9 +45,12 @@ export function sharedIn(
   policy: Policy = defaults,
 ): Shared[] {
   const pool = poolOf(instincts, options.now, policy);
-  const isLeading = ({ instinct, status, confidence }: Entry) =>
-    isPromoted(instinct, status) ||
-    (instinct.scope === "project" && counts(status) && (options.all || confidence >= policy.promote.mean));
+  const isLeading = (one: Entry) =>
+    isPromoted(one.instinct, one.status) ||
+    (counts(one.status) &&
+      one.instinct.scope === "project" &&
+      !isGlobal(one) &&
+      (options.all || one.confidence >= policy.promote.mean));
   const leaders = pool.filter(isLeading);
   if (leaders.length === 0) return [];
   const near = searcher(pool, policy);
@@ -120,6 +123,11 @@ function isPromoted({ standing: { promotion } }: Instinct, status: InstinctStatu
   return status === "promoted" && promotion?.lesson != null;
 }
 
+/** Whether a person's own word has it told everywhere. */
+function isGlobal({ instinct: { scope, standing }, status }: Entry): boolean {
+  return (scope === "user" || status === "promoted") && standing.promotion === undefined;
+}
+
 function counts(status: InstinctStatus): boolean {
   return status === "pending" || status === "active" || status === "promoted";
 }
@@ -138,8 +146,6 @@ interface Group {
 
 function groupOf(leader: Entry, near: readonly Entry[], policy: Policy): Group {
   const alike = near.filter(({ gist }) => same(leader.gist, gist, policy));
-  const isGlobal = ({ instinct: { scope, standing } }: Entry) =>
-    scope === "user" && standing.promotion === undefined;
   return {
     leader,
     members: [leader, ...alike.filter((one) => counts(one.status) && !isGlobal(one))],

@@ -170,7 +170,8 @@ function readBundle(text: string, path: string): Pick<Incoming, "lessons" | "ski
       },
     );
   }
-  const fault = faultInBundle(parsed.data satisfies Bundle, sha256);
+  // As it was written: the order of its fields is part of what was hashed.
+  const fault = faultInBundle(value as Bundle, sha256);
   if (fault !== null)
     throw new KnackError("BAD_PACKAGE", `"${path}" was changed after it was made: ${fault}.`, {
       hint: "Ask for it once more.",
