@@ -29,8 +29,8 @@ export interface PromoteOptions {
   readonly now: number;
   /** What is known of projects, by id. */
   readonly projects: ReadonlyMap<string, Place>;
-  /** Whether two instincts rest on sessions of their own: a session that was copied is one. */
-  readonly apart?: (a: Instinct, b: Instinct) => boolean;
+  /** The sessions that an instinct rests on: of two projects that share one, which was copied, one counts. */
+  readonly runsOf?: (instinct: Instinct) => Iterable<string>;
   /** Also what nothing would become of. */
   readonly all?: boolean;
 }
@@ -233,13 +233,15 @@ interface Sure {
  * The projects that count: all, unless the doubtful ones among them spoil the average; that one more project has begun
  * to learn a lesson is no reason against it.
  */
-function projectsOf({ members }: Group, { apart = () => true }: PromoteOptions, { promote }: Policy): Sure[] {
+function projectsOf({ members }: Group, { runsOf = () => [] }: PromoteOptions, { promote }: Policy): Sure[] {
   const best: Entry[] = [];
+  const [places, seen] = [new Set<string>(), new Set<string>()];
   for (const member of [...members].sort((a, b) => b.confidence - a.confidence)) {
-    const isNew = best.every(
-      ({ instinct }) => instinct.project !== member.instinct.project && apart(instinct, member.instinct),
-    );
-    if (isNew) best.push(member);
+    const runs = [...runsOf(member.instinct)];
+    if (places.has(member.instinct.project) || runs.some((run) => seen.has(run))) continue;
+    best.push(member);
+    places.add(member.instinct.project);
+    for (const run of runs) seen.add(run);
   }
   const all = best.map(({ instinct, confidence }) => ({ project: instinct.project, confidence }));
   for (let count = all.length; count >= promote.projects; count--)

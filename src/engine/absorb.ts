@@ -2,7 +2,7 @@ import { verdictsOf } from "../core/credit.ts";
 import { cuesOf } from "../core/cue.ts";
 import { isSaid } from "../core/finding.ts";
 import { importsOf } from "../core/imported.ts";
-import { type Evidence, type Instinct, importRun, standingOf } from "../core/instinct.ts";
+import { advance, type Evidence, type Instinct, importRun, standingOf } from "../core/instinct.ts";
 import { itemId } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { type Gist, gistOf, opposed, same, searchesFor } from "../core/likeness.ts";
@@ -141,15 +141,29 @@ async function decideOn(
     ...rest
   }: Pick<KeptDecision, "decision" | "lesson" | "actor"> & { key: string; at: number | null },
 ): Promise<readonly string[]> {
-  for (const finding of findings)
-    await learning.decisions.save({
-      ...rest,
-      key: `${key}:${finding}`,
-      finding,
-      at: at ?? 0,
-      everywhere: false,
-    });
-  return [...new Set((await learning.findings.instinctsOf(findings)).values())];
+  const when = at ?? 0;
+  await learning.decisions.saveAll(
+    findings.map((finding) => ({ ...rest, key: `${key}:${finding}`, finding, at: when, everywhere: false })),
+  );
+  const ids = [...new Set((await learning.findings.instinctsOf(findings)).values())];
+  if (rest.decision !== "promoted" || rest.lesson === null) return ids;
+  const { lesson, actor } = rest;
+  const change = { type: "promoted", at: when, lesson, byPerson: actor === "person" } as const;
+  const all = await learning.instincts.get(ids);
+  const told = (await learning.findings.instinctsOf([lesson])).get(lesson);
+  // Of hundreds of projects only the one that is told changes more than its status; for the others, the last word is
+  // one step further from where they stand.
+  const simple = all.filter((one) => one.id !== told && isLast(one, when));
+  await learning.instincts.save(simple.map((one) => ({ ...one, standing: advance(one.standing, change) })));
+  const done = new Set(simple.map(({ id }) => id));
+  return ids.filter((id) => !done.has(id));
+}
+
+/** Whether a decision at a time comes after all that an instinct follows from, so that it is one step further. */
+function isLast({ standing, scope }: Instinct, at: number): boolean {
+  const { lastAt, status, contradicted, promotion } = standing;
+  const isPlain = scope === "project" && !contradicted && promotion === undefined;
+  return isPlain && at > lastAt && (status === "pending" || status === "active");
 }
 
 /** Lets lessons count that came from elsewhere and were accepted, and no others of those. */

@@ -174,6 +174,10 @@ export interface Learning {
     ofInstincts(instincts: readonly string[]): Promise<KeptFinding[]>;
     /** What an instinct's standing needs of its findings. */
     sightings(instinct: string): Promise<Sighting[]>;
+    /** The sessions and records that instincts rest on. */
+    runs(
+      instincts: readonly string[],
+    ): Promise<(Pick<Sighting, "run" | "kind" | "origin"> & { readonly instinct: string })[]>;
     /** In how many findings of a realm each word is; `promotedRealm` has what was promoted, of whatever realm. */
     countsOf(realm: string, words: readonly string[]): Promise<ReadonlyMap<string, number>>;
     /** The findings of a realm that have enough of these words, anywhere or in the trigger. */
@@ -213,6 +217,8 @@ export interface Learning {
       lesson?: string | null;
       actor?: Actor;
     }): Promise<void>;
+    /** The same for many. */
+    saveAll(rows: readonly Parameters<Learning["decisions"]["save"]>[0][]): Promise<void>;
     /** In the order of time. */
     ofInstinct(instinct: string): Promise<KeptDecision[]>;
   };

@@ -33,8 +33,10 @@ export async function sharedLessons(
   const undecided = found.filter(({ verdict }) => verdict.do === "promote");
   if (undecided.length === 0) return found;
   // Few come so far; only of those it is looked up whether a copied session makes two projects of one.
-  const runs = await runsOf(store, undecided);
-  return sharedIn(instincts, { ...options, apart: apartBy(runs) }, policy);
+  const members = undecided.flatMap((one) => one.members);
+  const runs = await runsOf(store, members);
+  const decided = sharedIn(members, { ...options, runsOf: ({ id }) => runs.get(id) ?? [] }, policy);
+  return [...found.filter(({ verdict }) => verdict.do !== "promote"), ...decided];
 }
 
 /** What one instinct shares with others. */
@@ -103,21 +105,13 @@ async function placesOf({ projects }: Store) {
   return new Map((await projects.list()).map((row) => [row.id, row]));
 }
 
-async function runsOf({ learning }: Store, shared: readonly Shared[]): Promise<Map<string, Set<string>>> {
-  const runs = new Map<string, Set<string>>();
-  for (const { id } of shared.flatMap(({ members }) => members)) {
-    const sightings = await learning.findings.sightings(id);
-    // An agent's record that was copied is the same one, whatever the copy's session is called.
-    const names = sightings.map(({ run, origin, kind }) => (origin === null ? run : `${kind} ${origin}`));
-    runs.set(id, new Set([...names, ...sightings.map(({ run }) => run)]));
+/** The sessions of instincts; an agent's record that was copied is the same one, whatever the copy's session is called. */
+async function runsOf({ learning }: Store, instincts: readonly Instinct[]): Promise<Map<string, string[]>> {
+  const runs = new Map<string, string[]>();
+  for (const { instinct, run, kind, origin } of await learning.findings.runs(instincts.map(({ id }) => id))) {
+    if (isImported(run)) continue;
+    const names = [run, ...(origin === null ? [] : [`${kind} ${origin}`])];
+    runs.set(instinct, [...(runs.get(instinct) ?? []), ...names]);
   }
   return runs;
-}
-
-function apartBy(runs: ReadonlyMap<string, ReadonlySet<string>>): (a: Instinct, b: Instinct) => boolean {
-  return (a, b) => {
-    const [own, others] = [runs.get(a.id), runs.get(b.id)];
-    if (!own || !others) return true;
-    return ![...own].some((run) => !isImported(run) && others.has(run));
-  };
 }

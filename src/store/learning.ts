@@ -108,6 +108,19 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .execute();
       return rows.map((row) => sightingFromRow(rowOf(row)));
     },
+    runs: async (instincts) => {
+      const rows = await inSlices(instincts, (some) =>
+        db
+          .selectFrom("finding")
+          .select(["instinct", "run", "kind", "origin"].map(bytesOf))
+          .where("instinct", "in", some)
+          .execute(),
+      );
+      return rows.map((row) => {
+        const { instinct, run, kind, origin } = rowOf<FindingTable>(row);
+        return { instinct, run, kind: kind as FindingKind, origin };
+      });
+    },
     countsOf: async (realm, words) => {
       if (realm === promotedRealm) return countsOfPromoted(db, words);
       const rows = await inSlices(words, (some) =>
@@ -356,12 +369,21 @@ function uses(db: Kysely<Tables>): Learning["uses"] {
 }
 
 function decisions(db: Kysely<Tables>): Learning["decisions"] {
+  type Row = Parameters<Learning["decisions"]["save"]>[0];
+  const toRow = ({ everywhere, lesson = null, actor = "person", ...row }: Row): DecisionTable => ({
+    ...row,
+    everywhere: everywhere ? 1 : 0,
+    lesson,
+    actor,
+  });
   return {
-    save: async ({ everywhere, lesson = null, actor = "person", ...row }) => {
-      await db
-        .replaceInto("decision")
-        .values({ ...row, everywhere: everywhere ? 1 : 0, lesson, actor })
-        .execute();
+    save: async (row) => {
+      await db.replaceInto("decision").values(toRow(row)).execute();
+    },
+    saveAll: async (rows) => {
+      await inSlices(rows, (some) =>
+        db.replaceInto("decision").values(some.map(toRow)).returning("key").execute(),
+      );
     },
     ofInstinct: async (instinct) => {
       const rows = await db
