@@ -15,7 +15,7 @@ const shared = 20;
 /** Finding what 200 projects have learned alike, with 20,000 instincts in the store. */
 export async function promoting(): Promise<Figure[]> {
   return inTempFolder(async (folder) => {
-    const clock = { now: () => Date.UTC(2026, 1, 1) };
+    const clock = { now: () => Date.UTC(2026, 0, 3) };
     const store = await openSqlite({ path: join(folder, "knack.db"), clock });
     const random = seeded(1);
     const common = Array.from({ length: shared }, (_, n) => lesson(n, random));

@@ -231,6 +231,7 @@ describe("a word of a project's own", () => {
     ["look into node_modules/.bin and .github/workflows/ci.yml", null],
     ["install @types/node, not Node.js itself", null],
     ["make sure that just the tests run", null],
+    ["npm run fails without node", null],
     ["every *.test.ts has a describe", null],
     ["change src/billing/invoice.ts first", "src/billing/invoice.ts"],
     ["run ./scripts/seed.sh", "./scripts/seed.sh"],

@@ -75,13 +75,19 @@ const commonFiles = new Set(
 function scriptAt(words: readonly string[], at: number): string | null {
   const [program = "", first = "", second = ""] = words.slice(at, at + 3).map((word) => word.toLowerCase());
   const script = runners.has(program) && first === "run" ? second : makers.has(program) ? first : "";
-  if (!/^[a-z][\w:.-]*$/.test(script)) return null;
+  if (!/^[a-z][\w:.-]*$/.test(script) || noScripts.has(script)) return null;
   const [stem = ""] = script.split(/[:.-]/);
   // "make sure" and "just use" are no calls.
   if (makers.has(program) && !/[:_.-]/.test(script)) return null;
   return commonScripts.has(stem) ? null : `${program} ${runners.has(program) ? "run " : ""}${script}`;
 }
 
+/** Words that follow a command in a sentence. */
+const noScripts = new Set(
+  "fails failed fail with when after before and or then the a an to for from is in on script scripts".split(
+    " ",
+  ),
+);
 const runners = new Set("npm pnpm yarn bun deno".split(" "));
 const makers = new Set("make just task rake mage".split(" "));
 const commonScripts = new Set(
