@@ -6,17 +6,22 @@ import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
 import { homeOf, userHome } from "./config.ts";
 import { openUntil, type Spend, spendOf } from "./core/budget.ts";
+import { type Bundle, bundleOf, type CarriedSkill } from "./core/bundle.ts";
+import type { Carried } from "./core/carried.ts";
 import type { Kept } from "./core/change.ts";
+import { eccFilesOf } from "./core/ecc.ts";
 import { KnackError } from "./core/errors.ts";
 import type { Event } from "./core/event.ts";
+import type { Import, ImportedSkill } from "./core/imported.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
 import type { Item } from "./core/item.ts";
 import type { Judged } from "./core/judgement.ts";
-import type { EntryOf, LedgerEntry, ProjectFold } from "./core/ledger.ts";
+import type { EntryOf, LedgerEntry, Maintained, ProjectFold } from "./core/ledger.ts";
 import { modelChoice, priceOf } from "./core/model.ts";
 import { isObserver, type ObserverName, observerNames } from "./core/observer.ts";
 import { policy } from "./core/policy.ts";
 import { identify } from "./core/project.ts";
+import type { Shared } from "./core/promote.ts";
 import type { Question } from "./core/question.ts";
 import { homeIn, type Match } from "./core/recall.ts";
 import { redact } from "./core/redact.ts";
@@ -30,6 +35,20 @@ import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { type Credited, credit, creditUntold, type Rated, rate } from "./engine/credit.ts";
 import { type Curation, curate, pinNamed, planCuration, type RoomFor, roomFor } from "./engine/curate.ts";
+import {
+  carryIn,
+  decideImports,
+  exportLessons,
+  exportSkills,
+  type ImportOptions,
+  type ImportPlan,
+  imports,
+  planAcceptImport,
+  planImport,
+  type Selection,
+  skillAccepted,
+  withdrawLatest,
+} from "./engine/exchange.ts";
 import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
 import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
@@ -69,6 +88,7 @@ import {
   suggest,
 } from "./engine/keep.ts";
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
+import { maintain } from "./engine/maintain.ts";
 import { note } from "./engine/note.ts";
 import { type Observer, observers } from "./engine/observe.ts";
 import { plan } from "./engine/plan.ts";
@@ -79,6 +99,7 @@ import type {
   IndexFound,
   IndexPart,
   KeptChange,
+  KeptDecision,
   KeptFinding,
   Listing,
   Model,
@@ -86,6 +107,8 @@ import type {
   Store,
 } from "./engine/ports.ts";
 import { type Moved, probation } from "./engine/probation.ts";
+import { demoteByHand, promoteByHand, promoteDue, sharedBy, sharedLessons } from "./engine/promote.ts";
+import { prunable, prune, unprune } from "./engine/prune.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
 import type { Reindexed } from "./engine/reindex.ts";
@@ -252,6 +275,46 @@ export interface Knack {
   planGapRejection(gap: GapView): Promise<Plan>;
   /** Takes away what was made of a gap, for good. */
   rejectGap(gap: GapView): Promise<Keeping>;
+  /** The lessons that several projects have, and what becomes of each. */
+  sharedLessons(): Promise<Shared[]>;
+  /** What one instinct shares with others. */
+  sharedBy(instinct: Instinct): Promise<Shared>;
+  /** Has a lesson told in all projects because a person says so, or no longer. */
+  promote(shared: Shared, lesson: Instinct): Promise<void>;
+  demote(lesson: Instinct): Promise<void>;
+  /** What was learned, in a form for others: lessons and, for a bundle, skills. */
+  carried(
+    selection: Omit<Selection, "here" | "aliasOf">,
+    cwd?: string,
+  ): Promise<{ lessons: Carried[]; skills: CarriedSkill[]; leftOut: string[] }>;
+  /** The same as a bundle's bytes, and as files of ECC's by their paths. */
+  bundle(carried: Pick<Bundle, "instincts" | "skills">, path: string): Promise<Uint8Array>;
+  eccFiles(lessons: readonly Carried[]): Promise<ReadonlyMap<string, string>>;
+  /** What taking a file or a folder in would do; nothing is taken in. */
+  planImport(
+    path: string,
+    options: Pick<ImportOptions, "scope" | "minConf" | "domain">,
+    cwd?: string,
+  ): Promise<ImportPlan & { readonly from: string; readonly problems: readonly string[] }>;
+  carryIn(plan: ImportPlan): Promise<void>;
+  /** Everything that came from elsewhere, and what became of it. */
+  imports(): Promise<Import[]>;
+  decideImports(ids: readonly string[], word: "accepted" | "rejected"): Promise<void>;
+  /** Takes back what came in the latest go. */
+  withdrawImport(): Promise<Import[]>;
+  planAcceptImport(skill: ImportedSkill, reach: Exclude<Kept["reach"], "draft">): Promise<Plan>;
+  /** Writes a skill that came from elsewhere: exactly the files that waited. */
+  acceptImport(skill: Import & ImportedSkill, reach: Exclude<Kept["reach"], "draft">): Promise<Keeping>;
+  /** Pending instincts that nothing came of within so many days. */
+  prunable(days: number): Promise<Instinct[]>;
+  /** Retires them, and answers with them. */
+  prune(days: number): Promise<Instinct[]>;
+  /** Brings back what was retired in the latest go. */
+  unprune(): Promise<Instinct[]>;
+  /** Does what is to be done once a day; null where it was done already. */
+  maintain(options?: { readonly again?: boolean }): Promise<Maintained | null>;
+  /** When that was last done, and what came of it. */
+  maintained(): Promise<EntryOf<"maintained"> | null>;
   /** Takes on what the hooks say was shown and asked. */
   hear(notes: readonly Word[]): Promise<void>;
   /** Renews what the hooks look things up in; false when nothing has changed. */
@@ -328,7 +391,7 @@ export interface InstinctEvidence {
     readonly ok: number;
     readonly failed: number;
   }[];
-  readonly decisions: readonly { readonly at: number; readonly decision: Decision }[];
+  readonly decisions: readonly Pick<KeptDecision, "at" | "decision" | "actor">[];
 }
 
 export async function openKnack({
@@ -500,6 +563,7 @@ export async function openKnack({
         ...(onLook ? { onProgress: onLook } : {}),
         ...stop,
       });
+      if (learned.looked > 0) await promoteDue(publishing);
       const { left } = await knack.credit(sessions, stop);
       return { ...learned, uncredited: left, unread };
     },
@@ -575,7 +639,11 @@ export async function openKnack({
     plan: (instinct, choice) => plan(publishing, instinct, choice),
     keep: (instinct, choice) => keep(publishing, instinct, choice),
     planOwn: (options) => planOwn(publishing, { now: clock.now(), asked: new Set(), refuses, ...options }),
-    decide: (instinct, decision) => decide(publishing, instinct, decision),
+    decide: async (instinct, decision) => {
+      await decide(publishing, instinct, decision);
+      // What is refused in one project is not told in the others.
+      await promoteDue(publishing);
+    },
     shelf: () => shelf(publishing),
     planAccept: (drafts, reach) => planAccepts(publishing, drafts, reach),
     accept: (drafts, reach) =>
@@ -594,21 +662,27 @@ export async function openKnack({
         () => [],
       ),
     planReject: (kept) => planRemoval(publishing, kept),
-    reject: (kept) =>
-      perform(
+    reject: async (kept) => {
+      const keeping = await perform(
         publishing,
         () => planRemoval(publishing, kept),
         "person",
         () => idsOf(kept).map((id) => decidedOn(id, "rejected", clock.now())),
-      ),
+      );
+      await promoteDue(publishing);
+      return keeping;
+    },
     planUndo: (name) => planTakeBack(publishing, name),
-    undo: (name) =>
-      perform(
+    undo: async (name) => {
+      const keeping = await perform(
         publishing,
         () => planTakeBack(publishing, name),
         "person",
         (steps) => decidedByUndo(steps, clock.now()),
-      ),
+      );
+      await promoteDue(publishing);
+      return keeping;
+    },
     publishOwn: async ({ sessions = [], until = () => false, ...options } = {}) => {
       const outcomes: Settled[] = [];
       for (const { instinct, choice } of await knack.planOwn(options)) {
@@ -636,6 +710,62 @@ export async function openKnack({
     promoteGap: (gap) => promoteGap(gapping, gap),
     planGapRejection: (gap) => planGapRejection(gapping, gap),
     rejectGap: (gap) => rejectGap(gapping, gap),
+    sharedLessons: () => sharedLessons(publishing, { all: true }),
+    sharedBy: (instinct) => sharedBy(publishing, instinct),
+    promote: (shared, lesson) => promoteByHand(publishing, shared, lesson),
+    demote: (lesson) => demoteByHand(publishing, lesson),
+    carried: async (selection, cwd = process.cwd()) => {
+      const { eccProjectId } = await import("./library/exchange.ts");
+      const here = identify(cwd, null, await checkouts.of(cwd));
+      const meant = { ...selection, here, aliasOf: eccProjectId };
+      return { lessons: await exportLessons(publishing, meant), ...(await exportSkills(publishing, meant)) };
+    },
+    bundle: async (carried, path) => {
+      const { bundleBytes, sha256 } = await import("./library/exchange.ts");
+      return bundleBytes(bundleOf(carried, clock.now(), sha256), path);
+    },
+    eccFiles: async (lessons) => {
+      const { eccProjectId } = await import("./library/exchange.ts");
+      return eccFilesOf(lessons, eccProjectId);
+    },
+    planImport: async (path, options, cwd = process.cwd()) => {
+      const { eccProjectId, readExchange } = await import("./library/exchange.ts");
+      const incoming = await readExchange(path);
+      const here = identify(cwd, null, await checkouts.of(cwd));
+      const { items } = await knack.catalog({ cwd });
+      const skillNamed = async (name: string) => {
+        const known = items.find((item) => item.kind === "skill" && item.name === name);
+        const read = known ? await library.readText(known.path) : null;
+        return known && read?.found === "text" ? { path: known.path, text: read.text } : null;
+      };
+      const plan = await planImport(publishing, incoming, {
+        ...options,
+        here,
+        aliasOf: eccProjectId,
+        skillNamed,
+      });
+      return { ...plan, from: incoming.from, problems: incoming.problems };
+    },
+    carryIn: (plan) => carryIn(publishing, plan),
+    imports: () => imports(store),
+    decideImports: (ids, word) => decideImports(publishing, ids, word),
+    withdrawImport: () => withdrawLatest(publishing),
+    planAcceptImport: async (skill, reach) => {
+      const root = (await placeOf(whereWeAre()))?.root ?? null;
+      return planAcceptImport(publishing, skill, reach, root);
+    },
+    acceptImport: (skill, reach) =>
+      perform(
+        publishing,
+        () => knack.planAcceptImport(skill, reach),
+        "person",
+        () => [skillAccepted(skill, clock.now())],
+      ),
+    prunable: (days) => prunable(publishing, days),
+    prune: (days) => prune(publishing, { days, actor: "person" }),
+    unprune: () => unprune(publishing),
+    maintain: (options) => maintain(deps, options),
+    maintained: async () => (await store.ledger.since("maintained", 0)).at(-1) ?? null,
     hear: (notes) => hear(store, notes),
     renewSnapshot: async () => {
       await knack.stock();
@@ -780,7 +910,11 @@ async function evidenceOf(store: Store, instinct: Instinct): Promise<InstinctEvi
     uses: uses
       .filter((use) => call && isUseOf(use, call) && use.at > instinct.standing.firstAt)
       .map(({ run, at, ok, failed }) => ({ run, at, ok, failed })),
-    decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision }) => ({ at, decision })),
+    decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision, actor }) => ({
+      at,
+      decision,
+      actor,
+    })),
   };
 }
 

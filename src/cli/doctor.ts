@@ -12,7 +12,7 @@ import { type Check, right, wrong } from "./check.ts";
 import { checkChain } from "./check-chain.ts";
 import { checkClaude } from "./check-claude.ts";
 import { checkModel } from "./check-model.ts";
-import { checkWorker } from "./check-worker.ts";
+import { checkUpkeep, checkWorker } from "./check-worker.ts";
 import { type Installation, installationOf } from "./installation.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import { type Mended, mend } from "./mend.ts";
@@ -78,6 +78,7 @@ async function look({ env, redactionThread }: Surroundings, rebuilding: boolean)
       ...(await checkChain({ knack, home, installation, env, now })),
       ...checkWorker(home, env, now),
       ...(await checkModel(knack, env, now)),
+      ...(knack ? [checkUpkeep(await knack.maintained(), env, now)] : []),
     ];
     return { checks, installation, error: opened.error };
   } finally {

@@ -37,6 +37,28 @@ export const policy = {
     /** Days that a pending instinct waits for another session. */
     pendingDays: 30,
   },
+  promote: {
+    /** Distinct projects that must have the same lesson before it is told in all, and how sure they must be on average. */
+    projects: 2,
+    mean: 0.8,
+    /** Characters of a project's name from which a lesson that has it is the project's own. */
+    nameChars: 3,
+  },
+  carry: {
+    /** Characters of a lesson, of any other line of it, and of a proof, that are taken in; and items of a list. */
+    lessonChars: 600,
+    lineChars: 240,
+    excerptChars: 600,
+    items: 12,
+    /** Bytes of a file or a bundle that is taken in, once unpacked; files of a folder; files of a skill, and bytes of one. */
+    bytes: 20_000_000,
+    files: 5_000,
+    skillFiles: 50,
+    skillBytes: 1_000_000,
+    /** Lessons, and skills, of one go. */
+    lessons: 10_000,
+    skills: 200,
+  },
   read: {
     /** Bytes fetched from a transcript at a time. */
     chunkBytes: 1 << 20,

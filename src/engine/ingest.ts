@@ -418,12 +418,12 @@ function sameReading(now: Reading | null, then: Reading | null): boolean {
 }
 
 /** Forgets the events of transcripts that nobody has read for a while; the sessions and their counts stay. */
-async function purge({ store, clock, policy = defaults }: IngestDeps): Promise<void> {
+export async function purge({ store, clock, policy = defaults }: PurgeDeps): Promise<number> {
   const now = clock.now();
   const before = now - policy.keep.eventDays * 86_400_000;
-  await store.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     const events = await tx.events.purge(before);
-    if (events === 0) return;
+    if (events === 0) return 0;
     const key = `purged:${before}`;
     await note(tx, [
       {
@@ -436,8 +436,12 @@ async function purge({ store, clock, policy = defaults }: IngestDeps): Promise<v
         data: { before, events },
       },
     ]);
+    return events;
   });
 }
+
+/** What dropping old events needs. */
+export type PurgeDeps = Pick<IngestDeps, "store" | "clock" | "policy">;
 
 /** What went wrong while reading these files. */
 export async function diagnosticsOf(store: Store, files: readonly FoundFile[]): Promise<Diagnostic[]> {

@@ -1,9 +1,10 @@
 import type { Change, Reach } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
+import type { ImportRow } from "../core/imported.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { ItemFile, ItemKind, ItemProblem } from "../core/item.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import type { EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
+import type { Actor, EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Gist, Search } from "../core/likeness.ts";
 import type { Checkout } from "../core/project.ts";
 import type { Laid, Part } from "../core/search/segment.ts";
@@ -200,11 +201,25 @@ export interface NearFinding {
   readonly action: string;
 }
 
+/** What was decided about a finding, and with it about its instinct. */
+export interface KeptDecision {
+  readonly finding: string;
+  readonly at: number;
+  readonly decision: Decision | "promoted" | "demoted";
+  readonly everywhere: boolean;
+  /** With `promoted` and `demoted`: the finding that is told for it. */
+  readonly lesson: string | null;
+  readonly actor: Actor;
+}
+
 export interface KeptChange {
   readonly change: Change;
   readonly state: "intended" | "made" | "dropped";
   readonly at: number;
 }
+
+/** The realm of what was promoted: no project and no person goes by it. */
+export const promotedRealm = "promoted";
 
 /** What is learned, all of it a fold of the ledger. */
 export interface Learning {
@@ -220,7 +235,11 @@ export interface Learning {
     ofInstincts(instincts: readonly string[]): Promise<KeptFinding[]>;
     /** What an instinct's standing needs of its findings. */
     sightings(instinct: string): Promise<Sighting[]>;
-    /** In how many findings of a realm each word is. */
+    /** The sessions and records that instincts rest on. */
+    runs(
+      instincts: readonly string[],
+    ): Promise<(Pick<Sighting, "run" | "kind" | "origin"> & { readonly instinct: string })[]>;
+    /** In how many findings of a realm each word is; `promotedRealm` has what was promoted, of whatever realm. */
     countsOf(realm: string, words: readonly string[]): Promise<ReadonlyMap<string, number>>;
     /** The findings of a realm that have enough of these words, anywhere or in the trigger. */
     near(realm: string, search: Search, where: "anywhere" | "trigger"): Promise<NearFinding[]>;
@@ -254,10 +273,21 @@ export interface Learning {
       key: string;
       finding: string;
       at: number;
-      decision: Decision;
+      decision: KeptDecision["decision"];
       everywhere: boolean;
+      lesson?: string | null;
+      actor?: Actor;
     }): Promise<void>;
-    ofInstinct(instinct: string): Promise<{ at: number; decision: Decision; everywhere: boolean }[]>;
+    /** The same for many. */
+    saveAll(rows: readonly Parameters<Learning["decisions"]["save"]>[0][]): Promise<void>;
+    /** In the order of time. */
+    ofInstinct(instinct: string): Promise<KeptDecision[]>;
+  };
+  /** What came from elsewhere, and what was said of it. */
+  readonly imports: {
+    of(ids: readonly string[]): Promise<ImportRow[]>;
+    list(): Promise<ImportRow[]>;
+    save(row: ImportRow): Promise<void>;
   };
   readonly instincts: {
     get(ids: readonly string[]): Promise<Instinct[]>;
