@@ -25,6 +25,14 @@ import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { type Credited, credit, type Rated, rate } from "./engine/credit.ts";
 import { type Curation, curate, pinNamed, planCuration, type RoomFor, roomFor } from "./engine/curate.ts";
+import {
+  type Evolution,
+  type EvolveOptions,
+  type Evolving,
+  evolutions,
+  evolve,
+  evolveOwn,
+} from "./engine/evolve.ts";
 import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
 import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
@@ -196,6 +204,12 @@ export interface Knack {
   publishOwn(
     options?: Parameters<Knack["planOwn"]>[0] & Pick<Partial<AdvanceOptions>, "sessions" | "until">,
   ): Promise<Settled[]>;
+  /** What instincts have grown into together, and what would be done about it. */
+  evolutions(options: Pick<EvolveOptions, "choice" | "kind">): Promise<Evolution[]>;
+  /** Does that, all of it or for these names. */
+  evolve(
+    options: Pick<EvolveOptions, "choice" | "kind"> & { readonly only?: ReadonlySet<string> | null },
+  ): Promise<Evolving[]>;
   /** What people keep asking for that nothing in the library is for, the latest asked for first. */
   gaps(): Promise<GapView[]>;
   /** Why nothing is made of a gap that is due; null where nothing is in the way. */
@@ -486,9 +500,13 @@ export async function openKnack({
         if (keeping.kept) outcomes.push(...keeping.outcomes);
       }
       outcomes.push(...(await knack.advanceGaps({ sessions, until })).outcomes);
+      if (!until()) outcomes.push(...(await evolveOwn(publishing, { library: knack.catalog, refuses })));
       await knack.probation();
       return outcomes.filter(({ done, already }) => done && !already);
     },
+    evolutions: (options) =>
+      evolutions({ ...publishing, redactor: lightly }, { library: knack.catalog, refuses, ...options }),
+    evolve: (options) => evolve(publishing, { library: knack.catalog, refuses, ...options }),
     gaps: () => gaps(publishing),
     whyNoDraft: (gap) => whyNoDraft(gapping, gap, { isMatched, refuses, roomFor: knack.roomFor }),
     advanceGaps: async ({ sessions = [], ...options } = {}) => {

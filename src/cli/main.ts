@@ -72,6 +72,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "what you keep asking for that no skill covers: list, show, promote, reject",
     load: async () => (await import("./gaps.ts")).gaps,
   },
+  evolve: {
+    about: "what lessons have grown into together: skills, commands, agents",
+    load: async () => (await import("./evolve.ts")).evolve,
+  },
   rate: {
     about: "say what a skill or a lesson was worth: helpful, or harmful",
     load: async () => (await import("./rate.ts")).rate,
