@@ -21,7 +21,7 @@ import type { Instinct } from "./instinct.ts";
 import { codeBlock, cutAtWord, oneLine, sectionOf } from "./markdown.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import { parse, quoted, render, type Skill } from "./skill.ts";
-import { nameFrom } from "./words.ts";
+import { nameFrom, wordsOf } from "./words.ts";
 
 /** What a cluster becomes: the text of its one file, and what that says. */
 export interface Evolved {
@@ -84,7 +84,7 @@ export function grown(
   const from = evolvedFrom(text);
   let lines = text.split("\n");
   for (const member of members) {
-    if (from.includes(member.id) || plain(lines.join(" ")).includes(plain(sentence(member.action)))) continue;
+    if (from.includes(member.id) || told(lines).includes(plain(sentence(member.action)))) continue;
     const longer = withLesson(lines, lessonOf(member, kind));
     if (fits(longer, policy)) lines = longer;
   }
@@ -93,6 +93,16 @@ export function grown(
   const amended = amend(lines.join("\n"), { evidence, seen: countOf(evidence) });
   const next = amended.amended ? forKind(amended.text, kind).split("\n") : lines;
   return (fits(next, policy) ? next : lines).join("\n");
+}
+
+/** What a text tells to do; what its description promises and its evidence quotes is not told yet. */
+function told(lines: readonly string[]): string {
+  const from = lines.indexOf("---", 1) + 1;
+  const evidence = sectionOf(lines, "Evidence");
+  const own = evidence
+    ? [...lines.slice(from, evidence.from), ...lines.slice(evidence.to)]
+    : lines.slice(from);
+  return plain(own.join(" "));
 }
 
 /** Puts a lesson behind the others; before the evidence where it is the first. */
@@ -175,20 +185,27 @@ function phraseOf({ asked }: Cluster): string {
   return withoutEnd(own.join(" ")).replace(/(?:\s+(?:for|to|of|in|on|as|from|with|the|a|an))+$/, "");
 }
 
-/** When it applies: the words of the surest trigger that the others have too, where they still say something. */
+/** When it applies: the words of the surest trigger that most of the others have too, where they say something. */
 function whenOf({ members, topic }: Cluster): string {
-  const shared = new Set(topic);
-  const [first] = members as readonly [Instinct];
-  const trigger = withoutEnd(withoutWhen(lasting(first.trigger)));
-  const words = trigger.split(" ");
-  const isShared = (word: string) => shared.has(word.toLowerCase().replace(/[^\p{L}\p{N}./@_-]/gu, ""));
-  const last = words.findLastIndex(isShared);
-  const common = words.slice(0, last + 1);
-  const own = common.filter((word) => !isShared(word) && !joining.test(word)).length;
-  const telling = common.filter(isShared).length;
-  // Words of one trigger alone would promise less, or more, than there is.
-  if (telling > 1 && own <= 1) return withoutEnd(common.join(" "));
-  return `the work is on ${topic.slice(0, 4).join(", ")}`;
+  const triggers = members.map(({ trigger }) => withoutEnd(withoutWhen(lasting(trigger))));
+  const sets = triggers.map((trigger) => new Set(wordsOf(trigger)));
+  const [first = ""] = triggers;
+  const isCommon = (word: string) => {
+    const parts = wordsOf(word);
+    return (
+      parts.length > 0 && sets.filter((set) => parts.every((part) => set.has(part))).length * 2 > sets.length
+    );
+  };
+  const words = first.split(" ");
+  const common = words.slice(0, words.findLastIndex(isCommon) + 1);
+  // Words that one trigger alone has would promise less, or more, than there is.
+  const own = common.filter((word) => !isCommon(word)).length;
+  const telling = common.filter((word) => isCommon(word) && !joining.test(word)).length;
+  const phrase = withoutEnd(common.join(" ")).replace(
+    /(?:\s+(?:a|an|the|in|on|of|to|for|with|and|or))+$/i,
+    "",
+  );
+  return telling > 1 && own === 0 ? phrase : `the work is on ${topic.slice(0, 4).join(", ")}`;
 }
 
 const joining = /^(?:a|an|the|in|on|of|to|for|with|and|or|fails?:?|failing|is|are|when|before|after)$/i;

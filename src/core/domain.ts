@@ -42,7 +42,12 @@ const domains: ReadonlyMap<string, string> = new Map(
 const weights = { program: 3, trigger: 2, rest: 1 } as const;
 
 /** What an instinct is about; "general" where nothing tells. */
-export function domainOf({ trigger, action, keywords, call, symptom }: DomainWords): string {
+export function domainOf(instinct: DomainWords): string {
+  return domainsOf(instinct)[0] ?? "general";
+}
+
+/** The same with those that fit as well; none where nothing tells. */
+export function domainsOf({ trigger, action, keywords, call, symptom }: DomainWords): string[] {
   const scores = new Map<string, number>();
   const count = (text: string, weight: number) => {
     for (const word of new Set(wordsOf(text).map(stemOf))) {
@@ -53,12 +58,8 @@ export function domainOf({ trigger, action, keywords, call, symptom }: DomainWor
   count([call?.[0] ?? "", symptom?.head ?? ""].join(" "), weights.program);
   count(trigger, weights.trigger);
   count([action, ...keywords].join(" "), weights.rest);
-  let best = { domain: "general", score: 0 };
-  for (const [domain] of table) {
-    const score = scores.get(domain) ?? 0;
-    if (score > best.score) best = { domain, score };
-  }
-  return best.domain;
+  const best = Math.max(0, ...scores.values());
+  return table.flatMap(([domain]) => (scores.get(domain) === best ? domain : []));
 }
 
 type DomainWords = Pick<Instinct, "trigger" | "action" | "keywords" | "call" | "symptom">;

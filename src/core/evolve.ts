@@ -1,7 +1,7 @@
 import type { Ask } from "./ask.ts";
 import { asksFor, orderIn } from "./ask.ts";
-import { idle, particular, releases, stemOf } from "./ask-words.ts";
-import { domainOf } from "./domain.ts";
+import { idle, particular, stemOf } from "./ask-words.ts";
+import { domainsOf } from "./domain.ts";
 import type { ArtifactKind } from "./finding.ts";
 import { isSaid } from "./finding.ts";
 import { idOf } from "./ids.ts";
@@ -67,7 +67,7 @@ export function clustersOf(
     const nodes = realms.get(realm) ?? [];
     realms.set(realm, nodes);
     const gist = gistOf(instinct);
-    nodes.push({ instinct, confidence, gist, domain: domainOf(instinct), terms: termsOf(gist), near: [] });
+    nodes.push({ instinct, confidence, gist, domains: domainsOf(instinct), terms: termsOf(gist), near: [] });
   }
   const clusters = [...realms].flatMap(([realm, nodes]) =>
     groupsAmong(nodes, policy).map((group) => clusterOf(realm, group, policy)),
@@ -88,7 +88,7 @@ function mayEvolve(status: InstinctStatus, sessions: number): boolean {
 interface Node {
   readonly instinct: Instinct;
   readonly confidence: number;
-  readonly domain: string;
+  readonly domains: readonly string[];
   readonly gist: Gist;
   readonly terms: ReadonlySet<string>;
   readonly near: { readonly node: Node; readonly likeness: number }[];
@@ -167,7 +167,8 @@ function likenessOf(a: Node, b: Node, domain: number): number {
   let shared = 0;
   for (const term of a.terms) if (b.terms.has(term)) shared++;
   const words = shared / (a.terms.size + b.terms.size - shared);
-  return (1 - domain) * words + (a.domain === b.domain && a.domain !== "general" ? domain : 0);
+  const alike = a.domains.some((one) => b.domains.includes(one));
+  return (1 - domain) * words + (alike ? domain : 0);
 }
 
 /** Of those that ask for opposite things the first stays. */
@@ -218,11 +219,11 @@ function clusterOf(realm: string, group: readonly Node[], policy: Policy): Clust
   return {
     id: idOf("v", first.id),
     realm,
-    domain: commonest(group.map(({ domain }) => domain)),
+    domain: commonest(group.flatMap(({ domains }) => (domains.length > 0 ? domains : "general"))),
     ...kindOf(members, asked, policy),
     members,
     confidence: meanOf(group),
-    topic: core.map((stem) => surfaceOf(stem, members)),
+    topic: topicOf(group, core).map((stem) => surfaceOf(stem, members)),
     asked,
   };
 }
@@ -254,6 +255,16 @@ export function withRequests(
 function commonest(names: readonly string[]): string {
   const count = (name: string) => names.filter((other) => other === name).length;
   return [...new Set(names)].sort((a, b) => count(b) - count(a) || (a < b ? -1 : 1))[0] as string;
+}
+
+/** The terms that most of a group has, or half of it where there are none, in the order of the surest one's trigger. */
+function topicOf(group: readonly Node[], core: readonly string[]): string[] {
+  const count = (term: string) => group.filter(({ terms }) => terms.has(term)).length;
+  const most = core.filter((term) => count(term) * 2 > group.length);
+  const order = group.flatMap(({ terms }) => [...terms]);
+  return (most.length > 0 ? most : [...core]).sort(
+    (a, b) => count(b) - count(a) || order.indexOf(a) - order.indexOf(b),
+  );
 }
 
 /** A stem as people write it. */
@@ -331,7 +342,7 @@ function namedIn({ sentence, verb, tells, particulars }: Ask): Set<string> {
     .filter((word) => !idle.has(word) && !particular.has(word) && !particulars.includes(word))
     .filter((word) => !/^v?\d/.test(word));
   const others = words.filter((word) => word !== verb);
-  return new Set((tells || releases.has(verb) || others.length === 0 ? words : others).map(stemOf));
+  return new Set((tells || others.length === 0 ? words : others).map(stemOf));
 }
 
 /** An order that a person gave in several sessions, in so many words. */

@@ -535,8 +535,8 @@ export const policy = {
     sure: 0.75,
     most: 24,
     /** How alike two occasions must be to belong together, and how much of that is being about the same domain. */
-    near: 0.4,
-    domain: 0.25,
+    near: 0.35,
+    domain: 0.2,
     /** Instincts with the same word among which others like one are looked for, the surest. */
     crowd: 60,
     /** Sessions in which people must have asked for an action before it is a command, and the share of what they named that it must be about. */
