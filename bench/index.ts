@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { evolving } from "./evolve.ts";
 import { hooks } from "./hooks.ts";
 import { learning } from "./learning.ts";
 import { library } from "./library.ts";
@@ -13,6 +14,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   learning,
   recall: recalling,
   library,
+  evolve: evolving,
   scale,
   "start-up": startUp,
   hooks,

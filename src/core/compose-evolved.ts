@@ -81,18 +81,26 @@ export function grown(
   { members, evidence }: Growth,
   policy: Policy = defaults,
 ): string {
-  const from = evolvedFrom(text);
+  const from = new Set(evolvedFrom(text));
   let lines = text.split("\n");
+  let known = told(lines);
+  let left = policy.skill.bodyChars - bodyLength(text);
   for (const member of members) {
-    if (from.includes(member.id) || told(lines).includes(plain(sentence(member.action)))) continue;
-    const longer = withLesson(lines, lessonOf(member, kind));
-    if (fits(longer, policy)) lines = longer;
+    if (from.has(member.id) || known.includes(plain(sentence(member.action)))) continue;
+    const lesson = lessonOf(member, kind);
+    const longer = withLesson(lines, lesson);
+    const more = lengthOf(longer) - lengthOf(lines);
+    if (more > left) continue;
+    left -= more;
+    lines = longer;
+    known += ` ${plain(lesson.join(" "))}`;
   }
   const all = [...new Set([...from, ...members.map(({ id }) => id)])];
   lines = withFact(lines, "evolved-from", all.join(" "));
   const amended = amend(lines.join("\n"), { evidence, seen: countOf(evidence) });
   const next = amended.amended ? forKind(amended.text, kind).split("\n") : lines;
-  return (fits(next, policy) ? next : lines).join("\n");
+  const isShort = bodyLength(next.join("\n")) <= policy.skill.bodyChars;
+  return (isShort ? next : lines).join("\n");
 }
 
 /** What a text tells to do; what its description promises and its evidence quotes is not told yet. */
@@ -133,9 +141,12 @@ export function renamed(text: string, kind: EvolvedKind, name: string, quality: 
 
 const lessonsTitle = "Lessons";
 
-function fits(lines: readonly string[], { skill }: Policy): boolean {
-  const text = lines.join("\n");
-  return text.length - text.indexOf("\n---", 3) <= skill.bodyChars;
+function lengthOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length + 1, 0);
+}
+
+function bodyLength(text: string): number {
+  return text.length - text.indexOf("\n---", 3);
 }
 
 /** Puts a value behind a key of the metadata. */

@@ -50,8 +50,8 @@ export function domainOf(instinct: DomainWords): string {
 export function domainsOf({ trigger, action, keywords, call, symptom }: DomainWords): string[] {
   const scores = new Map<string, number>();
   const count = (text: string, weight: number) => {
-    for (const word of new Set(wordsOf(text).map(stemOf))) {
-      const domain = domains.get(word);
+    for (const word of new Set(wordsOf(text))) {
+      const domain = domains.get(word) ?? domains.get(stemOf(word));
       if (domain !== undefined) scores.set(domain, (scores.get(domain) ?? 0) + weight);
     }
   };

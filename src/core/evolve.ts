@@ -118,6 +118,7 @@ function groupsAmong(all: readonly Node[], policy: Policy): Node[][] {
   const groups: Node[][] = [];
   for (const middle of [...nodes].sort((a, b) => b.near.length - a.near.length || byId(a, b))) {
     const around = taken.has(middle) ? [] : middle.near.filter(({ node }) => !taken.has(node));
+    if (around.length + 1 < policy.evolve.fewest) continue;
     const group = sureEnough(
       aboutOneThing(withoutContrary([middle, ...nearestFirst(around)], policy)),
       policy,
@@ -144,17 +145,23 @@ function nearestFirst(near: Node["near"]): Node[] {
  * hundreds have does not tell what belongs together.
  */
 function findNear(nodes: readonly Node[], { evolve }: Policy): void {
-  const byTerm = new Map<string, Node[]>();
-  for (const node of nodes) {
-    const met = new Map<Node, number>();
+  const byTerm = new Map<string, number[]>();
+  const shared = new Uint16Array(nodes.length);
+  for (const [at, node] of nodes.entries()) {
+    const met: number[] = [];
     for (const term of node.terms) {
       const holders = byTerm.get(term) ?? [];
       byTerm.set(term, holders);
-      for (const other of holders) met.set(other, (met.get(other) ?? 0) + 1);
-      if (holders.length < evolve.crowd) holders.push(node);
+      for (const other of holders) if ((shared[other] as number)++ === 0) met.push(other);
+      if (holders.length < evolve.crowd) holders.push(at);
     }
-    for (const other of met.keys()) {
-      const likeness = likenessOf(node, other, evolve.domain);
+    for (const number of met) {
+      const other = nodes[number] as Node;
+      const words = overlapOf(node, other, shared[number] as number) * (1 - evolve.domain);
+      shared[number] = 0;
+      // Few get so far that the domain decides.
+      if (words + evolve.domain < evolve.near) continue;
+      const likeness = words + (isOneDomain(node, other) ? evolve.domain : 0);
       if (likeness < evolve.near) continue;
       node.near.push({ node: other, likeness });
       other.near.push({ node, likeness });
@@ -162,13 +169,13 @@ function findNear(nodes: readonly Node[], { evolve }: Policy): void {
   }
 }
 
-/** How much of the occasion two have in common; the same domain speaks for them too. */
-function likenessOf(a: Node, b: Node, domain: number): number {
-  let shared = 0;
-  for (const term of a.terms) if (b.terms.has(term)) shared++;
-  const words = shared / (a.terms.size + b.terms.size - shared);
-  const alike = a.domains.some((one) => b.domains.includes(one));
-  return (1 - domain) * words + (alike ? domain : 0);
+/** How much of the occasion two have in common that share so many terms. */
+function overlapOf(a: Node, b: Node, shared: number): number {
+  return shared / (a.terms.size + b.terms.size - shared);
+}
+
+function isOneDomain(a: Node, b: Node): boolean {
+  return a.domains.some((one) => b.domains.includes(one));
 }
 
 /** Of those that ask for opposite things the first stays. */
@@ -176,9 +183,14 @@ function withoutContrary(group: readonly Node[], { evolve }: Policy): Node[] {
   const kept: Node[] = [];
   for (const node of group) {
     if (kept.length === evolve.most) break;
-    if (kept.every((other) => !contrary(other.gist, node.gist))) kept.push(node);
+    if (kept.every((other) => !isContrary(other.gist, node.gist))) kept.push(node);
   }
   return kept;
+}
+
+function isContrary(a: Gist, b: Gist): boolean {
+  // Most warn of nothing.
+  return (a.shuns.size > 0 || b.shuns.size > 0) && contrary(a, b);
 }
 
 /** Those that have a word which half of them have: being near the middle, each for a reason of its own, is not enough. */
