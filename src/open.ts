@@ -494,13 +494,13 @@ export async function openKnack({
         (steps) => decidedByUndo(steps, clock.now()),
       ),
     publishOwn: async ({ sessions = [], until = () => false, ...options } = {}) => {
-      const outcomes: Settled[] = [];
+      // First what lessons have grown into together: those need no drafts of their own.
+      const outcomes = await evolveOwn(publishing, { library: knack.catalog, refuses });
       for (const { instinct, choice } of await knack.planOwn(options)) {
         const keeping = await knack.keep(instinct, choice);
         if (keeping.kept) outcomes.push(...keeping.outcomes);
       }
       outcomes.push(...(await knack.advanceGaps({ sessions, until })).outcomes);
-      if (!until()) outcomes.push(...(await evolveOwn(publishing, { library: knack.catalog, refuses })));
       await knack.probation();
       return outcomes.filter(({ done, already }) => done && !already);
     },

@@ -3,9 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { rootsOn } from "../src/agents/roots.ts";
 import type { Reach } from "../src/core/change.ts";
-import { noExcerpt } from "../src/core/finding.ts";
+import type { Instinct } from "../src/core/instinct.ts";
 import { itemId } from "../src/core/item.ts";
-import type { LedgerEntry } from "../src/core/ledger.ts";
 import { archived, pin, planRestore } from "../src/engine/archive.ts";
 import { catalog } from "../src/engine/catalog.ts";
 import { planCuration } from "../src/engine/curate.ts";
@@ -16,58 +15,32 @@ import { note } from "../src/engine/note.ts";
 import { repair } from "../src/engine/publish.ts";
 import { decidedByUndo, planAccepts, planRemoval, planTakeBack, shelf } from "../src/engine/shelf.ts";
 import { readRoots } from "../src/library/catalog.ts";
+import {
+  askedInVain,
+  installs,
+  type Lessons,
+  pods,
+  releaseAsks,
+  releases,
+  taughtBy,
+} from "./helpers/grown.ts";
 import { filesIn } from "./helpers/machine.ts";
 import { type Desk, desk } from "./helpers/publishing.ts";
 
 const at = Date.UTC(2026, 0, 8);
 
-/** Lessons about one thing: when each applies, and what is then done. */
-const installs = [
-  ["npm install fails with ERESOLVE", "add --legacy-peer-deps"],
-  ["npm install fails with EACCES", "set a prefix in the home folder"],
-  ["npm install fails behind the proxy", "set the registry in .npmrc"],
-] as const;
-const releases = [
-  ["cutting a release", "bump the version with npm version"],
-  ["publishing a release", "pass the access flag to npm publish"],
-  ["tagging a release", "push the tags before the notes are written"],
-] as const;
-const pods = [
-  ["the api pod restarts", "first look at the logs of the pod, then describe it"],
-  ["a pod of the worker restarts", "compare the metrics with the health checks"],
-  ["the pod restarts after a deploy", "check the history of the rollout"],
-  ["a pod restarts at night", "trace it in the events of the node, with its logs"],
-] as const;
-
-/** Lets three sessions agree on each of these lessons. */
-async function learn(own: Desk, lessons: readonly (readonly [string, string])[], sessions = 3) {
-  const instincts = [];
-  for (const [n, [trigger, action]] of lessons.entries())
-    for (let session = 1; session <= sessions; session++)
-      instincts[n] = await own.learns(
-        {
-          ...{
-            trigger,
-            action,
-            lesson: `${trigger}: ${action}.`,
-            name: trigger.replaceAll(" ", "-").toLowerCase(),
-          },
-          ...{ refs: [`e${trigger.length}${n}`], at: at + session, keywords: trigger.split(" ") },
-          excerpt: { ...noExcerpt, failed: trigger.slice(0, 11), worked: `true ${n}` },
-        },
-        `/s/${session}.jsonl`,
-      );
-  return instincts.flatMap((one) => one ?? []);
+/** Lets so many sessions agree on each of these lessons. */
+async function learn(own: Desk, lessons: Lessons, sessions = 3): Promise<Instinct[]> {
+  for (let session = 1; session <= sessions; session++)
+    await own.store.transaction((tx) =>
+      note(tx, taughtBy(`/s/${session}.jsonl`, lessons, at + session, "/p")),
+    );
+  const all = await own.store.learning.instincts.list();
+  return lessons.flatMap(([trigger]) => all.find((one) => one.trigger === trigger) ?? []);
 }
 
-async function asks(own: Desk, ...texts: string[]) {
-  const entries = texts.map(
-    (text, n): LedgerEntry => ({
-      ...{ at: at + n, project: "/p", session: `/s/ask-${n}.jsonl`, actor: "knack" },
-      ...{ type: "prompt.unmatched", key: `unmatched ${n} ${text}`, data: { text } },
-    }),
-  );
-  await own.store.transaction((tx) => note(tx, entries));
+async function asks(own: Desk, ...texts: string[]): Promise<void> {
+  await own.store.transaction((tx) => note(tx, askedInVain(texts, at, "/p")));
 }
 
 const library = (own: Desk) => () =>
@@ -104,13 +77,7 @@ const skillIn = (folder: string, name = skill) => join(folder, ".claude/skills",
 describe("what grows together", () => {
   it.each([
     ["skill", installs, [], ".knack/drafts", ".claude/skills"],
-    [
-      "command",
-      releases,
-      ["Cut a release 2.4", "Please cut a release"],
-      ".knack/drafts/.commands",
-      ".claude/commands",
-    ],
+    ["command", releases, releaseAsks, ".knack/drafts/.commands", ".claude/commands"],
     ["agent", pods, [], ".knack/drafts/.agents", ".claude/agents"],
   ] as const)(
     "is a draft, goes live by a yes, and comes back as a draft: a %s",
@@ -207,13 +174,7 @@ describe("what grows together", () => {
 
   it.each([
     ["skill", installs, [], "rl-npm-install-fails-with-eresolve", skill],
-    [
-      "command",
-      releases,
-      ["Cut a release 2.4", "Please cut a release"],
-      "rl-cutting-a-release",
-      "rl-cut-release",
-    ],
+    ["command", releases, releaseAsks, "rl-cutting-a-release", "rl-cut-release"],
   ] as const)(
     "is ended by repair wherever the process died, the old ones away before the new %s is there",
     async (kind, lessons, prompts, single, name) => {
@@ -265,7 +226,7 @@ describe("what grows together", () => {
     await grow(own);
     const [before] = await shelf(own);
     expect(before?.kind).toBe("skill");
-    await asks(own, "Cut a release 2.4", "Please cut a release");
+    await asks(own, ...releaseAsks);
     expect((await look(own)).map(({ action, kind }) => `${action} ${kind}`)).toEqual(["replace command"]);
     await evolveOwn(own, { library: library(own) });
     const [after, ...rest] = await shelf(own);
@@ -373,7 +334,7 @@ describe("beside what is there", () => {
   test("it is put away, and brought back, like any other; when all its lessons are gone that is proposed", async () => {
     const own = await desk();
     const instincts = await learn(own, releases);
-    await asks(own, "Cut a release 2.4", "Please cut a release");
+    await asks(own, ...releaseAsks);
     await grow(own, "repository");
     const [{ name = "" } = {}] = await shelf(own);
     const path = join(own.repository, ".claude/commands", `${name}.md`);
