@@ -1,4 +1,5 @@
 import { cpus } from "node:os";
+import { evolving } from "./evolve.ts";
 import { hooks } from "./hooks.ts";
 import { learning } from "./learning.ts";
 import { library } from "./library.ts";
@@ -15,6 +16,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   recall: recalling,
   library,
   promote: promoting,
+  evolve: evolving,
   scale,
   "start-up": startUp,
   hooks,

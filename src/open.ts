@@ -36,6 +36,14 @@ import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { type Credited, credit, creditUntold, type Rated, rate } from "./engine/credit.ts";
 import { type Curation, curate, pinNamed, planCuration, type RoomFor, roomFor } from "./engine/curate.ts";
 import {
+  type Evolution,
+  type EvolveOptions,
+  type Evolving,
+  evolutions,
+  evolve,
+  evolveOwn,
+} from "./engine/evolve.ts";
+import {
   carryIn,
   decideImports,
   exportLessons,
@@ -263,6 +271,12 @@ export interface Knack {
   publishOwn(
     options?: Parameters<Knack["planOwn"]>[0] & Pick<Partial<AdvanceOptions>, "sessions" | "until">,
   ): Promise<Settled[]>;
+  /** What instincts have grown into together, and what would be done about it. */
+  evolutions(options: Pick<EvolveOptions, "choice" | "kind">): Promise<Evolution[]>;
+  /** Does that, all of it or for these names. */
+  evolve(
+    options: Pick<EvolveOptions, "choice" | "kind"> & { readonly only?: ReadonlySet<string> | null },
+  ): Promise<Evolving[]>;
   /** What people keep asking for that nothing in the library is for, the latest asked for first. */
   gaps(): Promise<GapView[]>;
   /** Why nothing is made of a gap that is due; null where nothing is in the way. */
@@ -684,7 +698,8 @@ export async function openKnack({
       return keeping;
     },
     publishOwn: async ({ sessions = [], until = () => false, ...options } = {}) => {
-      const outcomes: Settled[] = [];
+      // First what lessons have grown into together: those need no drafts of their own.
+      const outcomes = await evolveOwn(publishing, { library: knack.catalog, refuses });
       for (const { instinct, choice } of await knack.planOwn(options)) {
         const keeping = await knack.keep(instinct, choice);
         if (keeping.kept) outcomes.push(...keeping.outcomes);
@@ -693,6 +708,9 @@ export async function openKnack({
       await knack.probation();
       return outcomes.filter(({ done, already }) => done && !already);
     },
+    evolutions: (options) =>
+      evolutions({ ...publishing, redactor: lightly }, { library: knack.catalog, refuses, ...options }),
+    evolve: (options) => evolve(publishing, { library: knack.catalog, refuses, ...options }),
     gaps: () => gaps(publishing),
     whyNoDraft: (gap) => whyNoDraft(gapping, gap, { isMatched, refuses, roomFor: knack.roomFor }),
     advanceGaps: async ({ sessions = [], ...options } = {}) => {

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Reach } from "../core/change.ts";
 import type { Format } from "../core/session.ts";
 import type { Place, Places, RulesPlace } from "../engine/ports.ts";
-import { type Agent, agents, type Surroundings } from "./index.ts";
+import { type Agent, agents, claudeHome, type Surroundings } from "./index.ts";
 
 interface Options extends Surroundings {
   /** The folder of drafts, and what it belongs to. */
@@ -19,6 +20,14 @@ export function createPlaces({ drafts, ...surroundings }: Options): Places {
       if (!isThere(root)) return null;
       return distinct(placed(formats).map((agent) => agent.projectSkills(root)));
     },
+    files: (kind, reach, root) => {
+      const name = `${kind}s`;
+      // Folders with a dot are none of the packages among which they lie.
+      if (reach === "draft") return [{ folder: join(drafts.folder, `.${name}`), root: drafts.root }];
+      if (reach === "everywhere")
+        return [{ folder: join(claudeHome(surroundings), name), root: claudeRoot(surroundings) }];
+      return isThere(root) ? [{ folder: join(root, ".claude", name), root }] : null;
+    },
     rules: (reach, root, formats) => rulesPlaces(reach, root, used(formats), surroundings),
     all: (root) =>
       distinct([
@@ -29,6 +38,11 @@ export function createPlaces({ drafts, ...surroundings }: Options): Places {
         drafts,
       ]),
   };
+}
+
+/** What the home of Claude Code belongs to, the only agent for which commands and agents are written. */
+function claudeRoot(surroundings: Surroundings): string {
+  return (agents[0] as Agent).userSkills(surroundings).root;
 }
 
 function rulesPlaces(

@@ -92,6 +92,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "take such a file in; nothing of it is believed before you say so",
     load: async () => (await import("./import.ts")).importing,
   },
+  evolve: {
+    about: "what lessons have grown into together: skills, commands, agents",
+    load: async () => (await import("./evolve.ts")).evolve,
+  },
   rate: {
     about: "say what a skill or a lesson was worth: helpful, or harmful",
     load: async () => (await import("./rate.ts")).rate,

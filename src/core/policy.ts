@@ -606,6 +606,26 @@ export const policy = {
     /** What makes a skill worth its place: each doubling of the sessions it helped in, was used in, did harm in; how sure it is; and how lately it was needed, half as much after so many days. */
     worth: { helpful: 1, used: 0.5, harmful: -1, sure: 0.5, recent: 1, halfDays: 30 },
   },
+  evolve: {
+    /** Instincts that make a cluster, how sure they must be on the average, and how many one holds. */
+    fewest: 3,
+    sure: 0.75,
+    most: 24,
+    /** How alike two occasions must be to belong together, and how much of that is being about the same domain. */
+    near: 0.35,
+    domain: 0.2,
+    /** Instincts with the same word among which others like one are looked for, the surest. */
+    crowd: 60,
+    /** Sessions in which people must have asked for an action before it is a command, and the share of what they named that it must be about. */
+    asked: 2,
+    named: 0.6,
+    /** Instincts about looking into something that make an agent. */
+    looking: 4,
+    /** Share of a cluster's members that were in something before, from which it is that again. */
+    again: 0.5,
+    /** Drafts that are made in one go without anybody having asked, the surest. */
+    atOnce: 3,
+  },
   library: {
     /** Projects whose skills are looked for: those that were worked in last. */
     projects: 40,

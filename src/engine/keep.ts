@@ -121,7 +121,11 @@ function madeOf({ kept }: History): Set<string> {
   return new Set(
     kept
       .filter(({ reach, proposal }) => reach !== "draft" || proposal)
-      .flatMap(({ instinct, changes }) => [instinct, ...changes.map((change) => change.instinct)]),
+      .flatMap(({ instinct, members = [], changes }) => [
+        instinct,
+        ...members,
+        ...changes.map((change) => change.instinct),
+      ]),
   );
 }
 
@@ -274,6 +278,7 @@ export async function planOwn(
     versions: restoringOnce(deps.versions),
   };
   const isAway = isPutAway(history);
+  const grown = new Set(history.kept.flatMap(({ members = [] }) => members));
   const plans: OwnPlan[] = [];
   for (const instinct of instincts) {
     if ((only && !only.has(instinct.id)) || asked.has(instinct.id) || instinct.artifact !== "skill") continue;
@@ -281,6 +286,8 @@ export async function planOwn(
     const own = history.kept.filter(
       ({ kind, changes }) => kind === "skill" && changes.some((one) => one.instinct === instinct.id),
     );
+    // What it grew into, together with others, says it already.
+    if (own.length === 0 && grown.has(instinct.id)) continue;
     const live = own.find(({ reach }) => reach !== "draft");
     const reach = live?.reach ?? "draft";
     const isOpen = status === "active" || (status === "promoted" && (live !== undefined || isTold(instinct)));

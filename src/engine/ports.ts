@@ -487,6 +487,8 @@ export interface Library {
 /** Where agents look for skills and rules. Answers null for a project whose folder is not on this machine. */
 export interface Places {
   skills(reach: Reach, root: string | null, formats: readonly Format[]): Place[] | null;
+  /** Folders for commands, or for agents: files of Markdown, one for each. */
+  files(kind: "command" | "agent", reach: Reach, root: string | null): Place[] | null;
   /** Files for rules; `named` where the file is read in other projects too, so that a rule must name its own. */
   rules(reach: Reach, root: string | null, formats: readonly Format[]): RulesPlace[] | null;
   /** Every place whose skills an agent may have or get: the project's, the person's, the drafts. */
@@ -501,11 +503,11 @@ export interface RulesPlace {
 
 /** Where an agent looks for things of one kind. */
 export interface ItemRoot {
-  /** A folder; with the form `package` the package itself. */
+  /** A folder; with the forms `package` and `file` the thing itself. */
   readonly path: string;
   readonly kind: ItemKind;
-  /** `packages`: folders with a `SKILL.md`. `markdown` and `toml`: files, also in folders below. */
-  readonly form: "packages" | "package" | "markdown" | "toml";
+  /** `packages`: folders with a `SKILL.md`. `markdown` and `toml`: files, also in folders below. `file`: one such file. */
+  readonly form: "packages" | "package" | "markdown" | "toml" | "file";
   /** Whom its things are for: a project, or "user". */
   readonly realm: string;
   /** Of two things of one name in a realm, the one of the lower rank goes before. */

@@ -1,4 +1,5 @@
 import { cuesOf } from "../core/cue.ts";
+import { isEvolvedId } from "../core/evolve.ts";
 import { factInList } from "../core/fact.ts";
 import type { Excerpt, Finding } from "../core/finding.ts";
 import { idOf } from "../core/ids.ts";
@@ -249,7 +250,9 @@ function madeRows(kept: readonly Shelved[]): Row[] {
   );
   // What is live goes before a draft of the same lesson.
   const sorted = [...here].sort((a, b) => Number(isLive(a)) - Number(isLive(b)));
-  return sorted.map((one) => {
+  // What several lessons grew into is no text for one of them: it is found in the library.
+  const alone = sorted.filter(({ kind, instinct }) => kind === "rule" || !isEvolvedId(instinct));
+  return alone.map((one) => {
     const body = one.kind === "skill" ? (parse(one.text ?? "").skill?.body ?? null) : null;
     const made: Made = { name: one.name, live: isLive(one), body };
     return [`made ${one.instinct}`, made];
@@ -304,7 +307,11 @@ function startRows(
   const roots = new Map(projects.map(({ id, root }) => [id, root]));
   const first = firstOf(findings);
   const harmless = new Set(first.keys());
-  const live = new Set(kept.filter(isLive).map(({ instinct }) => instinct));
+  const live = new Set(
+    kept
+      .filter(isLive)
+      .flatMap(({ kind, instinct, members = [] }) => [instinct, ...(kind === "skill" ? members : [])]),
+  );
   const drafts = new Set(kept.filter((one) => !isLive(one)).map(({ instinct }) => instinct));
   const starts = new Map<
     string,
@@ -337,7 +344,8 @@ function startRows(
   const realms = new Map(instincts.map((instinct) => [instinct.id, realmOf(instinct)]));
   for (const one of kept) {
     if (one.kind !== "skill" || !isLive(one) || one.text === null) continue;
-    const realm = one.reach === "everywhere" ? "user" : (realms.get(one.instinct) ?? one.askedIn ?? "user");
+    const taught = (one.members ?? [one.instinct]).map((id) => realms.get(id)).find((id) => id !== undefined);
+    const realm = one.reach === "everywhere" ? "user" : (taught ?? one.askedIn ?? "user");
     const description = parse(one.text).skill?.description ?? "";
     startOf(realm).skills.push({ name: one.name, description });
   }
