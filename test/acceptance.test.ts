@@ -1,11 +1,27 @@
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, it, onTestFinished, test } from "vitest";
+import { rootsOn } from "../src/agents/roots.ts";
+import { type Band, bandOf, promotableIn } from "../src/core/band.ts";
+import type { Decision, Instinct } from "../src/core/instinct.ts";
+import { catalog } from "../src/engine/catalog.ts";
+import { evolve } from "../src/engine/evolve.ts";
+import { decided, keep } from "../src/engine/keep.ts";
+import { note } from "../src/engine/note.ts";
+import { promoteDue, sharedLessons } from "../src/engine/promote.ts";
+import { shelf } from "../src/engine/shelf.ts";
+import { readRoots } from "../src/library/catalog.ts";
 import { openKnack } from "../src/open.ts";
 import { claudeCode } from "../src/sources/claude-code.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
 import { claudeLines } from "./helpers/claude.ts";
+import { anEndpoint } from "./helpers/endpoint.ts";
+import { aFinding, made } from "./helpers/findings.ts";
+import { askedInVain, installs, pods, releaseAsks, releases, taughtBy } from "./helpers/grown.ts";
+import { keepingAll } from "./helpers/judging.ts";
 import { readAll, story } from "./helpers/lines.ts";
 import { asked, day, failed, type Lived, ran, replied, type Step, writeLived } from "./helpers/lived.ts";
+import { type Desk, desk } from "./helpers/publishing.ts";
 import { tempFolder } from "./helpers/temp.ts";
 
 const start = Date.UTC(2026, 2, 1, 9);
@@ -120,4 +136,146 @@ describe("acceptance", () => {
     await knack.decide(instinct?.id ?? "", "rejected");
     expect(await states()).toEqual({ gaps: ["draft"], instincts: ["rejected"], shelf: ["draft"] });
   });
+
+  test.each([
+    ["a model judges what the rules propose", "answers", null],
+    ["the rules' findings stand where the model answers nonsense", "nonsense", "unusable"],
+    ["and where there is no model", "nothing", "model"],
+  ])("AC2: %s", async (_, how, fellBack) => {
+    const endpoint = await anEndpoint(({ prompt }) =>
+      how === "answers" ? { value: keepingAll(prompt) } : { text: "I would rather not." },
+    );
+    const home = tempFolder();
+    const settings =
+      how === "nothing"
+        ? { observer: "model" }
+        : {
+            observer: "model",
+            model: "openai/some-mini",
+            "model.url": endpoint.url,
+            "model.keyEnv": "TEST_KEY",
+          };
+    mkdirSync(join(home, ".knack"));
+    writeFileSync(join(home, ".knack/config.json"), JSON.stringify(settings));
+    const env = { HOME: home, KNACK_HOME: join(home, ".knack"), TEST_KEY: "dummy" };
+    const knack = await openKnack({ env });
+    onTestFinished(() => knack.close());
+    const paths = writeLived(home, [{ name: "one", cwd: "/home/dev/harbor", at: start, steps: recovery }]);
+    const { findings, judged } = await knack.learn(paths);
+    expect(findings.map(({ finding }) => finding.kind)).toEqual(["error-recovery"]);
+    if (fellBack === null) expect(judged[0]).toMatchObject({ fellBack: null, kept: [{}] });
+    else if (how === "nonsense") expect(judged[0]?.fellBack).not.toBeNull();
+    else expect((await knack.model()).unset).not.toBeNull();
+    expect(endpoint.asked.length > 0).toBe(how !== "nothing");
+  });
+
+  it.each<
+    [Band, { projects?: number; sessions?: number; decision?: Decision; opposed?: boolean; ours?: boolean }]
+  >([
+    ["pending", {}],
+    ["usable", { sessions: 3 }],
+    ["promotable", { sessions: 3, projects: 2, ours: true }],
+    ["promoted", { sessions: 3, projects: 2 }],
+    ["rejected", { sessions: 3, decision: "rejected" }],
+    ["conflict-hold", { opposed: true }],
+  ])("AC5: an instinct can be %s", async (band, { projects = 1, sessions = 1, decision, opposed, ours }) => {
+    const now = start + 5 * day;
+    const store = await openSqlite({ path: ":memory:", clock: { now: () => now } });
+    onTestFinished(() => store.close());
+    // What names a file of the project is believed in two of them, and still is the projects' own.
+    const words = ours ? { action: "run scripts/install-for-harbor.sh --legacy-peer-deps" } : {};
+    const all = Array.from({ length: projects }, (_, project) =>
+      Array.from({ length: sessions }, (_, n) =>
+        made(`p${project}s${n}`, aFinding({ ...words, at: start + n * day }), 1, `/w/p${project}`),
+      ),
+    ).flat();
+    await store.transaction((tx) => note(tx, all));
+    const against = (n: number) =>
+      made(
+        `against${n}`,
+        aFinding({ action: "never add --legacy-peer-deps", at: start + n * day }),
+        1,
+        "/w/p0",
+      );
+    if (opposed) await store.transaction((tx) => note(tx, [1, 2, 3, 4].map(against)));
+    const [first] = (await store.learning.instincts.list()).filter(({ action }) => !action.includes("never"));
+    if (decision) await store.transaction((tx) => note(tx, [decided(first?.id ?? "", decision, now)]));
+    await promoteDue({ store, clock: { now: () => now } });
+    const [instinct] = await store.learning.instincts.get([first?.id ?? ""]);
+    const promotable = promotableIn(await sharedLessons({ store, clock: { now: () => now } }));
+    expect(bandOf(instinct as Instinct, { now, promotable })).toBe(band);
+  });
+
+  test("AC6: what is learned grows into a skill, a command and an agent", async () => {
+    const own = await grown();
+    const done = await evolve(own, { library: library(own), choice: { reach: "me", actor: "person" } });
+    expect(done.map(({ evolution }) => evolution.kind).sort()).toEqual(["agent", "command", "skill"]);
+    expect(readdirSync(join(own.repository, ".claude")).sort()).toEqual(["agents", "commands", "skills"]);
+  });
+
+  test("AC7: what two projects have learned holds in all, without being asked", async () => {
+    const { home, knack, live } = await household();
+    const steps = [
+      asked("Install the packages"),
+      failed("npm install", "npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree"),
+      ran("npm install --legacy-peer-deps", "added 12 packages"),
+      replied("Installed with --legacy-peer-deps."),
+    ];
+    for (const [at, name] of ["alder", "birch"].entries())
+      for (const n of [0, 1, 2]) {
+        const root = join(home, name);
+        mkdirSync(join(root, ".git"), { recursive: true });
+        await live(`${name}-${n}`, 14 + at + n, steps, root);
+      }
+    const standing = (await knack.instincts()).filter(({ kind }) => kind === "error-recovery");
+    expect(standing.map((one) => one.standing.status)).toEqual(["promoted", "promoted"]);
+    expect(standing.filter(({ scope }) => scope === "user")).toHaveLength(1);
+  });
+
+  test("AC8: a skill counts as live when the library finds it, and not before", async () => {
+    const { knack, live } = await household();
+    for (const n of [0, 1, 2]) await live(`s${n}`, n, recovery);
+    const instinct = (await knack.instincts()).find(({ kind }) => kind === "error-recovery") as Instinct;
+    const kept = await knack.keep(instinct, { reach: "me", actor: "person" });
+    expect(kept.kept && kept.outcomes.every(({ done }) => done)).toBe(true);
+    // Nobody looked the library through since.
+    const found = knack.index();
+    expect(found).toMatchObject({ found: "index", entries: 1 });
+    // What cannot be found is taken back and is not live.
+    const own = await desk();
+    const unseen = { ...own, isFound: async () => false };
+    const lost = await keep(unseen, await own.learns(), { reach: "me", actor: "person" });
+    expect(lost).toMatchObject({ kept: false, because: expect.stringContaining("would not find it") });
+    expect(await shelf(own)).toEqual([]);
+    expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([]);
+  });
+
+  test("AC9: what is replaced is put away before its successor goes live", async () => {
+    const own = await grown();
+    const [single] = (await own.store.learning.instincts.list()).filter(
+      ({ trigger }) => trigger === installs[0][0],
+    );
+    await keep(own, single as Instinct, { reach: "me", actor: "person" });
+    await evolve(own, { library: library(own), choice: { reach: "me", actor: "person" }, kind: "skill" });
+    const changes = (await own.store.learning.changes.list()).map(({ change }) => change);
+    const entries = (await own.store.ledger.all()).filter(({ type }) => type === "change.made");
+    const order = entries.flatMap((entry) =>
+      changes.flatMap(({ id, why }) => (entry.type === "change.made" && entry.data.id === id ? why : [])),
+    );
+    expect(order).toEqual(["create", "archive", "create"]);
+    expect((await shelf(own)).map(({ kind, state }) => `${kind} ${state}`)).toEqual(["skill active"]);
+  });
 });
+
+/** A desk on which three sessions agreed on enough for all kinds. */
+async function grown(): Promise<Desk> {
+  const own = await desk();
+  const at = Date.UTC(2026, 0, 8);
+  const lessons = [...installs, ...releases, ...pods];
+  const taught = [1, 2, 3].flatMap((n) => taughtBy(`/s/${n}.jsonl`, lessons, at + n, "/p"));
+  await own.store.transaction((tx) => note(tx, [...taught, ...askedInVain(releaseAsks, at, "/p")]));
+  return own;
+}
+
+const library = (own: Desk) => () =>
+  catalog({ store: own.store, catalog: { roots: rootsOn({ home: own.home, env: {} }), read: readRoots } });

@@ -3,13 +3,16 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { detect } from "../src/core/detect/index.ts";
 import type { Event } from "../src/core/event.ts";
+import { clustersOf, withRequests } from "../src/core/evolve.ts";
 import { noExcerpt } from "../src/core/finding.ts";
 import { gistOf, opposed } from "../src/core/likeness.ts";
 import { identify } from "../src/core/project.ts";
 import { questionIn } from "../src/core/question.ts";
 import { keep, planOwn } from "../src/engine/keep.ts";
+import { maintain } from "../src/engine/maintain.ts";
 import { note } from "../src/engine/note.ts";
 import type { Store } from "../src/engine/ports.ts";
+import { promoteDue } from "../src/engine/promote.ts";
 import { openKnack } from "../src/open.ts";
 import { createRedactor } from "../src/redaction/secretlint.ts";
 import { claudeCode } from "../src/sources/claude-code.ts";
@@ -17,6 +20,7 @@ import { openSqlite } from "../src/store/sqlite.ts";
 import { claudeLines } from "./helpers/claude.ts";
 import { replied as answered, edited, said, session } from "./helpers/events.ts";
 import { aFinding, made } from "./helpers/findings.ts";
+import { taughtBy } from "./helpers/grown.ts";
 import { aHome, contextOf, hook, payloads, withKnack } from "./helpers/hook.ts";
 import { knack } from "./helpers/knack.ts";
 import { put, skillText } from "./helpers/library.ts";
@@ -43,6 +47,25 @@ function turn(words: string, reply: string): Event[] {
 }
 
 describe("what went wrong in the systems before Knack", () => {
+  test("1: a sequence of tools is counted on calls, though a transcript tells of each twice", () => {
+    const { user, says, calls, runs, result } = claudeLines();
+    const round = (n: number) => [
+      calls(`g${n}`, "Grep", { pattern: `berth${n}` }),
+      result(`g${n}`, `src/berth${n}.ts`),
+      calls(`r${n}`, "Read", { file_path: `/w/src/berth${n}.ts` }),
+      result(`r${n}`, "export const berth = 1;"),
+      calls(`m${n}`, "mcp__db__migrate", { table: `berth${n}` }),
+      result(`m${n}`, "migrated"),
+      calls(`e${n}`, "Edit", { file_path: `/w/src/berth${n}.ts`, old_string: "1", new_string: "2" }),
+      result(`e${n}`, "The file was updated."),
+      runs(`t${n}`, `npx vitest run test/berth${n}.test.ts`),
+      result(`t${n}`, "1 passed"),
+    ];
+    const lines = [user("Rename the berths"), ...[1, 2, 3, 4, 5].flatMap(round), says("Done.")];
+    const found = detect(readAll(claudeCode, lines)).filter(({ kind }) => kind === "tool-pattern");
+    expect(found).toHaveLength(1);
+  });
+
   test("2: a result says no tool's name, and is still paired with its own call", () => {
     const { user, calls, runs, result } = claudeLines();
     const events = readAll(claudeCode, [
@@ -104,6 +127,23 @@ describe("what went wrong in the systems before Knack", () => {
     const gist = (action: string) => gistOf({ trigger: "installing packages", action });
     expect(opposed(gist("avoid sudo"), gist("prefer lockfile installs"))).toBe(false);
     expect(opposed(gist("avoid npm"), gist("use npm"))).toBe(true);
+  });
+
+  test("5: what fades with time does not look younger for it, and is retired", async () => {
+    let now = start;
+    const clock = { now: () => now };
+    const store = await openSqlite({ path: ":memory:", clock });
+    onTestFinished(() => store.close());
+    await store.transaction((tx) => note(tx, [made("s1", aFinding({ at: start }))]));
+    const week = 7 * 86_400_000;
+    for (const weeks of [1, 2, 3]) {
+      now = start + weeks * week;
+      await maintain({ store, clock });
+    }
+    now = start + 20 * week;
+    expect(await maintain({ store, clock })).toMatchObject({ pruned: 1, errors: [] });
+    const [instinct] = await store.learning.instincts.list();
+    expect(instinct?.standing).toMatchObject({ status: "retired", lastAt: start });
   });
 
   test("6: much in common with many skills swallows nothing: what is new is made", async () => {
@@ -226,6 +266,24 @@ describe("what went wrong in the systems before Knack", () => {
     expect(found.map(({ instinct }) => instinct.name)).toEqual(["answer-in-metric-units"]);
   });
 
+  test("13: a lesson of two projects is one by what it says, not by its letters", async () => {
+    const clock = { now: () => start + 86_400_000 };
+    const store = await openSqlite({ path: ":memory:", clock });
+    onTestFinished(() => store.close());
+    const said = { kind: "explicit-instruction", at: start } as const;
+    const one = { trigger: "installing packages", action: "use pnpm, not npm" };
+    const other = { trigger: "installing the packages", action: "use pnpm and never npm" };
+    await store.transaction((tx) =>
+      note(tx, [
+        made("a1", aFinding({ ...said, ...one }), 1, "/a"),
+        made("b1", aFinding({ ...said, ...other }), 1, "/b"),
+      ]),
+    );
+    await promoteDue({ store, clock });
+    const statuses = (await store.learning.instincts.list()).map(({ standing }) => standing.status);
+    expect(statuses).toEqual(["promoted", "promoted"]);
+  });
+
   test("14: one more finding does not read everything that is known", async () => {
     const store = await openSqlite({ path: ":memory:", clock: { now: () => start } });
     onTestFinished(() => store.close());
@@ -265,6 +323,22 @@ describe("what went wrong in the systems before Knack", () => {
     expect(instincts.map(({ standing }) => standing.sessions)).toEqual([3]);
     expect(new Set(await opened.runs()).size).toBe(3);
     expect((await opened.check()).drift).toEqual([]);
+  });
+
+  test("16: an action with the word run or command in it is no command", async () => {
+    const store = await openSqlite({ path: ":memory:", clock: { now: () => start } });
+    onTestFinished(() => store.close());
+    const lessons = [
+      ["npm install fails with ERESOLVE", "run it with --legacy-peer-deps"],
+      ["npm install fails with EACCES", "set a prefix in the home folder, then run the command again"],
+      ["npm install fails behind the proxy", "set the registry in .npmrc, which every command reads"],
+    ] as const;
+    for (const n of [1, 2, 3])
+      await store.transaction((tx) => note(tx, taughtBy(`/s/${n}`, lessons, start + n, "/p")));
+    const clusters = clustersOf(await store.learning.instincts.list(), { now: start + 9 });
+    expect(withRequests(clusters, []).map(({ kind, members }) => [kind, members.length])).toEqual([
+      ["skill", 3],
+    ]);
   });
 });
 
