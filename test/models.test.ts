@@ -315,6 +315,7 @@ describe("a session that goes on", () => {
     expect(lessons(second)).toEqual(expect.arrayContaining(lessons(first)));
     expect(lessons(second).length).toBeGreaterThan(lessons(first).length);
     expect(lessons(second).every((lesson) => lesson.startsWith("Judged "))).toBe(true);
+    expect((await knack.check()).drift).toEqual([]);
   });
 
   test("is judged when a model answers again, if a person asks for that", async () => {
