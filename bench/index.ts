@@ -1,8 +1,10 @@
 import { cpus } from "node:os";
+import { evolving } from "./evolve.ts";
 import { hooks } from "./hooks.ts";
 import { learning } from "./learning.ts";
 import { library } from "./library.ts";
 import type { Figure } from "./measure.ts";
+import { promoting } from "./promote.ts";
 import { reading } from "./reading.ts";
 import { recalling } from "./recall.ts";
 import { scale } from "./scale.ts";
@@ -13,6 +15,8 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   learning,
   recall: recalling,
   library,
+  promote: promoting,
+  evolve: evolving,
   scale,
   "start-up": startUp,
   hooks,

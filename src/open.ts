@@ -1,22 +1,27 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { agents } from "./agents/index.ts";
+import { agents, sessionsOn } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
 import { homeOf, userHome } from "./config.ts";
 import { openUntil, type Spend, spendOf } from "./core/budget.ts";
+import { type Bundle, bundleOf, type CarriedSkill } from "./core/bundle.ts";
+import type { Carried } from "./core/carried.ts";
 import type { Kept } from "./core/change.ts";
+import { eccFilesOf } from "./core/ecc.ts";
 import { KnackError } from "./core/errors.ts";
 import type { Event } from "./core/event.ts";
+import type { Import, ImportedSkill } from "./core/imported.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
 import type { Item } from "./core/item.ts";
 import type { Judged } from "./core/judgement.ts";
-import type { EntryOf, LedgerEntry, ProjectFold } from "./core/ledger.ts";
+import type { EntryOf, LedgerEntry, Maintained, ProjectFold } from "./core/ledger.ts";
 import { modelChoice, priceOf } from "./core/model.ts";
 import { isObserver, type ObserverName, observerNames } from "./core/observer.ts";
 import { policy } from "./core/policy.ts";
 import { identify } from "./core/project.ts";
+import type { Shared } from "./core/promote.ts";
 import type { Question } from "./core/question.ts";
 import { homeIn, type Match } from "./core/recall.ts";
 import { redact } from "./core/redact.ts";
@@ -28,8 +33,30 @@ import { archived, type PutAway, planRestore } from "./engine/archive.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
-import { type Credited, credit, type Rated, rate } from "./engine/credit.ts";
+import { type Credited, credit, creditUntold, type Rated, rate } from "./engine/credit.ts";
 import { type Curation, curate, pinNamed, planCuration, type RoomFor, roomFor } from "./engine/curate.ts";
+import {
+  type Evolution,
+  type EvolveOptions,
+  type Evolving,
+  evolutions,
+  evolve,
+  evolveOwn,
+} from "./engine/evolve.ts";
+import {
+  carryIn,
+  decideImports,
+  exportLessons,
+  exportSkills,
+  type ImportOptions,
+  type ImportPlan,
+  imports,
+  planAcceptImport,
+  planImport,
+  type Selection,
+  skillAccepted,
+  withdrawLatest,
+} from "./engine/exchange.ts";
 import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
 import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
@@ -69,6 +96,7 @@ import {
   suggest,
 } from "./engine/keep.ts";
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
+import { maintain } from "./engine/maintain.ts";
 import { note } from "./engine/note.ts";
 import { type Observer, observers } from "./engine/observe.ts";
 import { plan } from "./engine/plan.ts";
@@ -79,6 +107,7 @@ import type {
   IndexFound,
   IndexPart,
   KeptChange,
+  KeptDecision,
   KeptFinding,
   Listing,
   Model,
@@ -86,6 +115,8 @@ import type {
   Store,
 } from "./engine/ports.ts";
 import { type Moved, probation } from "./engine/probation.ts";
+import { demoteByHand, promoteByHand, promoteDue, sharedBy, sharedLessons } from "./engine/promote.ts";
+import { prunable, prune, unprune } from "./engine/prune.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
 import type { Reindexed } from "./engine/reindex.ts";
@@ -114,6 +145,7 @@ import { createRedactor } from "./redaction/secretlint.ts";
 import { modelSettings, settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
+import { lookInto } from "./store/foreign.ts";
 import { indexFilesIn, indexInMemory } from "./store/index-files.ts";
 import { itemCacheAt } from "./store/item-cache.ts";
 import { snapshotAt } from "./store/snapshot-file.ts";
@@ -167,12 +199,13 @@ export interface Knack {
   /** Reads the same and keeps what is worth keeping as instincts; no skill or rule is written. */
   learn(
     paths?: readonly string[],
-    options?: IngestOptions & {
-      onLook?: LearnOptions["onProgress"];
-      lookUntil?: LearnOptions["until"];
-      /** Also sessions in which nothing is new. */
-      again?: boolean;
-    },
+    options?: IngestOptions &
+      Pick<LearnOptions, "fewestEvents"> & {
+        onLook?: LearnOptions["onProgress"];
+        lookUntil?: LearnOptions["until"];
+        /** Also sessions in which nothing is new. */
+        again?: boolean;
+      },
   ): Promise<Learned>;
   /** Who looks at sessions, and what models cost. */
   model(): Promise<ModelState>;
@@ -238,6 +271,12 @@ export interface Knack {
   publishOwn(
     options?: Parameters<Knack["planOwn"]>[0] & Pick<Partial<AdvanceOptions>, "sessions" | "until">,
   ): Promise<Settled[]>;
+  /** What instincts have grown into together, and what would be done about it. */
+  evolutions(options: Pick<EvolveOptions, "choice" | "kind">): Promise<Evolution[]>;
+  /** Does that, all of it or for these names. */
+  evolve(
+    options: Pick<EvolveOptions, "choice" | "kind"> & { readonly only?: ReadonlySet<string> | null },
+  ): Promise<Evolving[]>;
   /** What people keep asking for that nothing in the library is for, the latest asked for first. */
   gaps(): Promise<GapView[]>;
   /** Why nothing is made of a gap that is due; null where nothing is in the way. */
@@ -250,6 +289,46 @@ export interface Knack {
   planGapRejection(gap: GapView): Promise<Plan>;
   /** Takes away what was made of a gap, for good. */
   rejectGap(gap: GapView): Promise<Keeping>;
+  /** The lessons that several projects have, and what becomes of each. */
+  sharedLessons(): Promise<Shared[]>;
+  /** What one instinct shares with others. */
+  sharedBy(instinct: Instinct): Promise<Shared>;
+  /** Has a lesson told in all projects because a person says so, or no longer. */
+  promote(shared: Shared, lesson: Instinct): Promise<void>;
+  demote(lesson: Instinct): Promise<void>;
+  /** What was learned, in a form for others: lessons and, for a bundle, skills. */
+  carried(
+    selection: Omit<Selection, "here" | "aliasOf">,
+    cwd?: string,
+  ): Promise<{ lessons: Carried[]; skills: CarriedSkill[]; leftOut: string[] }>;
+  /** The same as a bundle's bytes, and as files of ECC's by their paths. */
+  bundle(carried: Pick<Bundle, "instincts" | "skills">, path: string): Promise<Uint8Array>;
+  eccFiles(lessons: readonly Carried[]): Promise<ReadonlyMap<string, string>>;
+  /** What taking a file or a folder in would do; nothing is taken in. */
+  planImport(
+    path: string,
+    options: Pick<ImportOptions, "scope" | "minConf" | "domain">,
+    cwd?: string,
+  ): Promise<ImportPlan & { readonly from: string; readonly problems: readonly string[] }>;
+  carryIn(plan: ImportPlan): Promise<void>;
+  /** Everything that came from elsewhere, and what became of it. */
+  imports(): Promise<Import[]>;
+  decideImports(ids: readonly string[], word: "accepted" | "rejected"): Promise<void>;
+  /** Takes back what came in the latest go. */
+  withdrawImport(): Promise<Import[]>;
+  planAcceptImport(skill: ImportedSkill, reach: Exclude<Kept["reach"], "draft">): Promise<Plan>;
+  /** Writes a skill that came from elsewhere: exactly the files that waited. */
+  acceptImport(skill: Import & ImportedSkill, reach: Exclude<Kept["reach"], "draft">): Promise<Keeping>;
+  /** Pending instincts that nothing came of within so many days. */
+  prunable(days: number): Promise<Instinct[]>;
+  /** Retires them, and answers with them. */
+  prune(days: number): Promise<Instinct[]>;
+  /** Brings back what was retired in the latest go. */
+  unprune(): Promise<Instinct[]>;
+  /** Does what is to be done once a day; null where it was done already. */
+  maintain(options?: { readonly again?: boolean }): Promise<Maintained | null>;
+  /** When that was last done, and what came of it. */
+  maintained(): Promise<EntryOf<"maintained"> | null>;
   /** Takes on what the hooks say was shown and asked. */
   hear(notes: readonly Word[]): Promise<void>;
   /** Renews what the hooks look things up in; false when nothing has changed. */
@@ -326,7 +405,7 @@ export interface InstinctEvidence {
     readonly ok: number;
     readonly failed: number;
   }[];
-  readonly decisions: readonly { readonly at: number; readonly decision: Decision }[];
+  readonly decisions: readonly Pick<KeptDecision, "at" | "decision" | "actor">[];
 }
 
 export async function openKnack({
@@ -344,7 +423,11 @@ export async function openKnack({
   const home = homeOf(env);
   const open = copy ? openCopy : openSqlite;
   const store = dryRun ? await openScratch(clock) : await open({ path: home.database, clock });
-  const transcripts = createTranscripts({ passOver: [home.folder] });
+  const transcripts = createTranscripts({
+    passOver: [home.folder],
+    openDatabase: lookInto,
+    roots: async () => (await store.projects.list()).flatMap(({ root }) => root ?? []),
+  });
   const checkouts = createCheckouts();
   const deps = { store, transcripts, redactor, checkouts, clock };
   if (dryRun && !blank) {
@@ -464,7 +547,8 @@ export async function openKnack({
         paths ?? present([...sessionFolders(env), home.spool]),
       );
       // Beside their sessions agents keep other files; only a person who names a folder wants to hear of them.
-      const found = paths ? files : files.filter(({ path }) => path.endsWith(".jsonl"));
+      const isSession = sessionsOn({ home: userHome(env), env });
+      const found = paths ? files : files.filter(({ path }) => isWithin(home.spool, path) || isSession(path));
       const unread = await ingest(deps, found, options);
       const sessions = await viewSessions(
         store,
@@ -476,20 +560,25 @@ export async function openKnack({
       const rest = (await diagnosticsOf(store, found)).filter(({ path }) => !told.has(path));
       return { sessions, diagnostics: [...diagnostics, ...rest], unread };
     },
-    learn: async (paths, { onLook, lookUntil, again = false, ...options } = {}) => {
+    learn: async (paths, { onLook, lookUntil, fewestEvents, again = false, ...options } = {}) => {
       // A file that may say "off" is read before anything else.
       settingsFor(home, null);
       const looks = observing().observer;
       const { sessions, unread } = await knack.sessions(paths, options);
+      const stop = lookUntil ? { until: lookUntil } : {};
+      const library = once(wholeOrNot);
       const learned = await learn(deps, sessions, {
         refuses: isRefused,
+        onNoted: (seen) => creditUntold(store, seen, { library, refuses: isRefused, ...stop }),
+        fewestEvents,
         observer: looks,
         // Who asks for files of what would be sent wants those of sessions that rules have looked at, too.
         again: again ? "all" : isReplayed ? "unjudged" : "none",
         ...(onLook ? { onProgress: onLook } : {}),
-        ...(lookUntil ? { until: lookUntil } : {}),
+        ...stop,
       });
-      const { left } = await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
+      if (learned.looked > 0) await promoteDue(publishing);
+      const { left } = await knack.credit(sessions, stop);
       return { ...learned, uncredited: left, unread };
     },
     model: async () => {
@@ -564,7 +653,11 @@ export async function openKnack({
     plan: (instinct, choice) => plan(publishing, instinct, choice),
     keep: (instinct, choice) => keep(publishing, instinct, choice),
     planOwn: (options) => planOwn(publishing, { now: clock.now(), asked: new Set(), refuses, ...options }),
-    decide: (instinct, decision) => decide(publishing, instinct, decision),
+    decide: async (instinct, decision) => {
+      await decide(publishing, instinct, decision);
+      // What is refused in one project is not told in the others.
+      await promoteDue(publishing);
+    },
     shelf: () => shelf(publishing),
     planAccept: (drafts, reach) => planAccepts(publishing, drafts, reach),
     accept: (drafts, reach) =>
@@ -583,23 +676,30 @@ export async function openKnack({
         () => [],
       ),
     planReject: (kept) => planRemoval(publishing, kept),
-    reject: (kept) =>
-      perform(
+    reject: async (kept) => {
+      const keeping = await perform(
         publishing,
         () => planRemoval(publishing, kept),
         "person",
         () => idsOf(kept).map((id) => decidedOn(id, "rejected", clock.now())),
-      ),
+      );
+      await promoteDue(publishing);
+      return keeping;
+    },
     planUndo: (name) => planTakeBack(publishing, name),
-    undo: (name) =>
-      perform(
+    undo: async (name) => {
+      const keeping = await perform(
         publishing,
         () => planTakeBack(publishing, name),
         "person",
         (steps) => decidedByUndo(steps, clock.now()),
-      ),
+      );
+      await promoteDue(publishing);
+      return keeping;
+    },
     publishOwn: async ({ sessions = [], until = () => false, ...options } = {}) => {
-      const outcomes: Settled[] = [];
+      // First what lessons have grown into together: those need no drafts of their own.
+      const outcomes = await evolveOwn(publishing, { library: knack.catalog, refuses });
       for (const { instinct, choice } of await knack.planOwn(options)) {
         const keeping = await knack.keep(instinct, choice);
         if (keeping.kept) outcomes.push(...keeping.outcomes);
@@ -608,6 +708,9 @@ export async function openKnack({
       await knack.probation();
       return outcomes.filter(({ done, already }) => done && !already);
     },
+    evolutions: (options) =>
+      evolutions({ ...publishing, redactor: lightly }, { library: knack.catalog, refuses, ...options }),
+    evolve: (options) => evolve(publishing, { library: knack.catalog, refuses, ...options }),
     gaps: () => gaps(publishing),
     whyNoDraft: (gap) => whyNoDraft(gapping, gap, { isMatched, refuses, roomFor: knack.roomFor }),
     advanceGaps: async ({ sessions = [], ...options } = {}) => {
@@ -625,6 +728,62 @@ export async function openKnack({
     promoteGap: (gap) => promoteGap(gapping, gap),
     planGapRejection: (gap) => planGapRejection(gapping, gap),
     rejectGap: (gap) => rejectGap(gapping, gap),
+    sharedLessons: () => sharedLessons(publishing, { all: true }),
+    sharedBy: (instinct) => sharedBy(publishing, instinct),
+    promote: (shared, lesson) => promoteByHand(publishing, shared, lesson),
+    demote: (lesson) => demoteByHand(publishing, lesson),
+    carried: async (selection, cwd = process.cwd()) => {
+      const { eccProjectId } = await import("./library/exchange.ts");
+      const here = identify(cwd, null, await checkouts.of(cwd));
+      const meant = { ...selection, here, aliasOf: eccProjectId };
+      return { lessons: await exportLessons(publishing, meant), ...(await exportSkills(publishing, meant)) };
+    },
+    bundle: async (carried, path) => {
+      const { bundleBytes, sha256 } = await import("./library/exchange.ts");
+      return bundleBytes(bundleOf(carried, clock.now(), sha256), path);
+    },
+    eccFiles: async (lessons) => {
+      const { eccProjectId } = await import("./library/exchange.ts");
+      return eccFilesOf(lessons, eccProjectId);
+    },
+    planImport: async (path, options, cwd = process.cwd()) => {
+      const { eccProjectId, readExchange } = await import("./library/exchange.ts");
+      const incoming = await readExchange(path);
+      const here = identify(cwd, null, await checkouts.of(cwd));
+      const { items } = await knack.catalog({ cwd });
+      const skillNamed = async (name: string) => {
+        const known = items.find((item) => item.kind === "skill" && item.name === name);
+        const read = known ? await library.readText(known.path) : null;
+        return known && read?.found === "text" ? { path: known.path, text: read.text } : null;
+      };
+      const plan = await planImport(publishing, incoming, {
+        ...options,
+        here,
+        aliasOf: eccProjectId,
+        skillNamed,
+      });
+      return { ...plan, from: incoming.from, problems: incoming.problems };
+    },
+    carryIn: (plan) => carryIn(publishing, plan),
+    imports: () => imports(store),
+    decideImports: (ids, word) => decideImports(publishing, ids, word),
+    withdrawImport: () => withdrawLatest(publishing),
+    planAcceptImport: async (skill, reach) => {
+      const root = (await placeOf(whereWeAre()))?.root ?? null;
+      return planAcceptImport(publishing, skill, reach, root);
+    },
+    acceptImport: (skill, reach) =>
+      perform(
+        publishing,
+        () => knack.planAcceptImport(skill, reach),
+        "person",
+        () => [skillAccepted(skill, clock.now())],
+      ),
+    prunable: (days) => prunable(publishing, days),
+    prune: (days) => prune(publishing, { days, actor: "person" }),
+    unprune: () => unprune(publishing),
+    maintain: (options) => maintain(deps, options),
+    maintained: async () => (await store.ledger.since("maintained", 0)).at(-1) ?? null,
     hear: (notes) => hear(store, notes),
     renewSnapshot: async () => {
       await knack.stock();
@@ -633,7 +792,8 @@ export async function openKnack({
     snapshot: async () => inspect({ store, file: snapshotAt(home.snapshot) }, tellingOf(home)),
     captured: async () => {
       const { files } = await transcripts.find(present(sessionFolders(env)));
-      const sessions = files.filter(({ path }) => path.endsWith(".jsonl"));
+      const isSession = sessionsOn({ home: userHome(env), env });
+      const sessions = files.filter(({ path }) => isSession(path));
       return captured(store, sessions, { refuses: isRefused });
     },
     shown: (since) => store.ledger.since("lesson.shown", since),
@@ -709,6 +869,15 @@ export async function openKnack({
   return knack;
 }
 
+/** Asks once, however often the answer is wanted. */
+function once<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let answer: Promise<Answer> | null = null;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
+}
+
 /** For who keeps nothing. */
 const noCache: ItemCache = { load: () => [], save: () => {} };
 
@@ -759,7 +928,11 @@ async function evidenceOf(store: Store, instinct: Instinct): Promise<InstinctEvi
     uses: uses
       .filter((use) => call && isUseOf(use, call) && use.at > instinct.standing.firstAt)
       .map(({ run, at, ok, failed }) => ({ run, at, ok, failed })),
-    decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision }) => ({ at, decision })),
+    decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision, actor }) => ({
+      at,
+      decision,
+      actor,
+    })),
   };
 }
 

@@ -9,7 +9,7 @@ const allowed: Record<string, readonly string[]> = {
   core: ["core", "unbash", "yaml", "diff"],
   engine: ["core", "engine"],
   store: ["core", "engine", "store", "kysely", "libsql", "node:"],
-  library: ["core", "engine", "library", "node:"],
+  library: ["core", "engine", "library", "zod/mini", "node:"],
   sources: ["core", "engine", "sources", "node:"],
   redaction: ["core", "engine", "redaction", "@secretlint/secretlint-rule-preset-recommend", "node:"],
   models: ["core", "engine", "models", "ai", "@ai-sdk/anthropic", "@ai-sdk/openai-compatible", "node:"],

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Reach } from "../core/change.ts";
 import type { Format } from "../core/session.ts";
 import type { Place, Places, RulesPlace } from "../engine/ports.ts";
-import { type Agent, agents, type Surroundings } from "./index.ts";
+import { type Agent, agents, claudeHome, type Surroundings } from "./index.ts";
 
 interface Options extends Surroundings {
   /** The folder of drafts, and what it belongs to. */
@@ -15,9 +16,17 @@ export function createPlaces({ drafts, ...surroundings }: Options): Places {
     skills: (reach, root, formats) => {
       if (reach === "draft") return [drafts];
       if (reach === "everywhere")
-        return distinct(used(formats).map((agent) => agent.userSkills(surroundings)));
+        return distinct(placed(formats).map((agent) => agent.userSkills(surroundings)));
       if (!isThere(root)) return null;
-      return distinct(used(formats).map((agent) => agent.projectSkills(root)));
+      return distinct(placed(formats).map((agent) => agent.projectSkills(root)));
+    },
+    files: (kind, reach, root) => {
+      const name = `${kind}s`;
+      // Folders with a dot are none of the packages among which they lie.
+      if (reach === "draft") return [{ folder: join(drafts.folder, `.${name}`), root: drafts.root }];
+      if (reach === "everywhere")
+        return [{ folder: join(claudeHome(surroundings), name), root: claudeRoot(surroundings) }];
+      return isThere(root) ? [{ folder: join(root, ".claude", name), root }] : null;
     },
     rules: (reach, root, formats) => rulesPlaces(reach, root, used(formats), surroundings),
     all: (root) =>
@@ -31,20 +40,41 @@ export function createPlaces({ drafts, ...surroundings }: Options): Places {
   };
 }
 
+/** What the home of Claude Code belongs to, the only agent for which commands and agents are written. */
+function claudeRoot(surroundings: Surroundings): string {
+  return (agents[0] as Agent).userSkills(surroundings).root;
+}
+
 function rulesPlaces(
   reach: Reach,
   root: string | null,
   using: readonly Agent[],
   surroundings: Surroundings,
 ): RulesPlace[] | null {
-  if (reach === "everywhere" || reach === "draft")
-    return using.map((agent) => ({ ...agent.userRules(surroundings), named: false }));
+  const forAll = (named: boolean): RulesPlace[] => {
+    const files = using.flatMap((agent) => agent.userRules(surroundings) ?? []);
+    const found = files.length > 0 ? files : used([]).flatMap((agent) => agent.userRules(surroundings) ?? []);
+    return found.map((file) => ({ ...file, named }));
+  };
+  if (reach === "everywhere" || reach === "draft") return distinctFiles(forAll(false));
   if (!isThere(root)) return null;
-  return using.map((agent) => {
-    if (reach === "repository") return { ...agent.projectRules(root), named: false };
-    const own = agent.personalRules(root);
-    return own ? { ...own, named: false } : { ...agent.userRules(surroundings), named: true };
-  });
+  if (reach === "repository")
+    return distinctFiles(using.map((agent) => ({ ...agent.projectRules(root), named: false })));
+  return distinctFiles(
+    using.flatMap((agent) => {
+      const own = agent.personalRules(root);
+      if (own) return { ...own, named: false };
+      const file = agent.userRules(surroundings);
+      return file ? { ...file, named: true } : forAll(true);
+    }),
+  );
+}
+
+/** The agents that need a place for skills of their own. */
+function placed(formats: readonly Format[]): readonly Agent[] {
+  const using = used(formats);
+  const hasClaude = using.some(({ format }) => format === "claude-code");
+  return using.filter(({ readsClaude }) => !(readsClaude && hasClaude));
 }
 
 /** The agents that somebody here works with; the first where nothing is known. */
@@ -55,6 +85,10 @@ function used(formats: readonly Format[]): readonly Agent[] {
 
 function isThere(root: string | null): root is string {
   return root !== null && existsSync(root);
+}
+
+function distinctFiles(files: readonly RulesPlace[]): RulesPlace[] {
+  return [...new Map(files.map((file) => [file.path, file])).values()];
 }
 
 function distinct(places: readonly Place[]): Place[] {

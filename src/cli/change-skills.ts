@@ -1,5 +1,6 @@
-import type { Reach } from "../core/change.ts";
+import type { Kept, Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
+import { isEvolvedId } from "../core/evolve.ts";
 import { isGapId } from "../core/gap.ts";
 import type { Instinct } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
@@ -10,7 +11,7 @@ import type { Plan, Step } from "../engine/step.ts";
 import type { Knack } from "../open.ts";
 import { whereOf } from "./learn.ts";
 import { writingOnWire } from "./learned-on-wire.ts";
-import { named } from "./named.ts";
+import { isCalled, named } from "./named.ts";
 import { changing } from "./opening.ts";
 import type { SkillsCall } from "./skills.ts";
 import { tellDiff, tellOutcomes } from "./telling.ts";
@@ -67,10 +68,19 @@ async function nameForUndo(knack: Knack, word: string): Promise<string> {
 export async function accept(call: SkillsCall, word: string): Promise<number> {
   const where = whereOf(call.args.where);
   return changing(call.env, { dryRun: call.args["dry-run"] === true }, async (knack) => {
+    const waiting = await importedSkill(knack, word);
+    if (waiting)
+      return change(call, {
+        none: `${waiting.name} is there already, as it came.`,
+        refusal: null,
+        planning: () => knack.planAcceptImport(waiting, where ?? "everywhere"),
+        doing: () => knack.acceptImport(waiting, where ?? "everywhere"),
+      });
     const { name, kept, instinct } = await named(knack, word);
     const drafts = kept.filter(({ reach }) => reach === "draft");
     const isAsked = drafts.some((draft) => isGapId(draft.instinct));
-    const reach = where ?? (isAsked ? "me" : await defaultReach(knack, instinct));
+    const lead = instinct ?? (await leadOf(knack, drafts));
+    const reach = where ?? (isAsked ? "me" : await defaultReach(knack, lead));
     const isLive = kept.some((one) => one.reach !== "draft");
     const edited = kept.filter(({ state, reach: to }) => state === "edited" && to !== "draft");
     if (drafts.length === 0 && edited.length > 0)
@@ -97,10 +107,24 @@ export async function accept(call: SkillsCall, word: string): Promise<number> {
   });
 }
 
+/** A skill that came from elsewhere and waits, by its name or id; of several that waits longest comes last. */
+async function importedSkill(knack: Knack, word: string) {
+  const waiting = (await knack.imports()).flatMap((one) =>
+    one.type === "skill" && one.status === "waiting" ? one : [],
+  );
+  return waiting.findLast(({ name, id }) => name === word || id === word) ?? null;
+}
+
 /** Takes something away, and never suggests it again. */
 export async function reject(call: SkillsCall, word: string): Promise<number> {
   const dryRun = call.args["dry-run"] === true;
   return changing(call.env, { dryRun }, async (knack) => {
+    const waiting = await importedSkill(knack, word);
+    if (waiting) {
+      if (!dryRun) await knack.decideImports([waiting.id], "rejected");
+      tell(call, [], [`${waiting.name} ${dryRun ? "would not be" : "is not"} taken in again as it came.`]);
+      return 0;
+    }
     const { name, kept, instinct } = await named(knack, word);
     if (kept.length === 0 && instinct) {
       if (!dryRun) await knack.decide(instinct.id, "rejected");
@@ -163,7 +187,12 @@ const longestLesson = 600;
 export async function unskip(call: SkillsCall, word: string): Promise<number> {
   const dryRun = call.args["dry-run"] === true;
   return changing(call.env, { dryRun }, async (knack) => {
-    const { name, instinct } = await named(knack, word);
+    const { name, instinct, grown } = await refusedAs(knack, word);
+    if (grown !== null) {
+      if (!dryRun) await knack.decide(grown, "unskipped");
+      tell(call, [], [`${name} may be made again.`]);
+      return 0;
+    }
     if (instinct?.standing.status !== "rejected")
       throw new KnackError("UNKNOWN_NAME", `"${name}" was not refused.`, {
         hint: "knack skills list shows what is never suggested again.",
@@ -172,6 +201,21 @@ export async function unskip(call: SkillsCall, word: string): Promise<number> {
     tell(call, [], [`${instinct.name} may be suggested again.`]);
     return 0;
   });
+}
+
+/** What a word of the person means that was refused: a lesson, or what several lessons grew into. */
+async function refusedAs(knack: Knack, word: string) {
+  const change = (await knack.changes()).findLast(
+    (one) => isEvolvedId(one.change.instinct) && isCalled(one.change.name, word),
+  )?.change;
+  if (change) return { name: change.name, instinct: null, grown: change.instinct };
+  return { ...(await named(knack, word)), grown: null };
+}
+
+/** The first of the lessons that a draft was made of, which says whose it is. */
+export async function leadOf(knack: Knack, drafts: readonly Kept[]): Promise<Instinct | null> {
+  const members = new Set(drafts.flatMap((draft) => draft.members ?? []));
+  return (await knack.instincts()).find(({ id }) => members.has(id)) ?? null;
 }
 
 /** Where a lesson goes when nobody says: its project if that is here, the person's own folders otherwise. */

@@ -51,6 +51,10 @@ export const learn = defineVerb({
       type: "boolean",
       description: "read everything, however long it takes (default: a minute, newest first)",
     },
+    "min-session-length": {
+      type: "string",
+      description: `learn from sessions with at least so many events (default: ${policy.learn.fewestEvents})`,
+    },
     observer: { type: "string", description: "who looks: heuristic (rules alone) or model (a model judges)" },
     "model-dump": {
       type: "string",
@@ -67,7 +71,11 @@ export const learn = defineVerb({
     const paths = args._.length > 0 ? args._ : null;
     // Whoever names sessions wants all of them.
     const boxed = paths === null && args.all !== true;
-    const flags = { ...flagsOf(args), looking: lookingOf(args) };
+    const flags = {
+      ...flagsOf(args),
+      fewestEvents: fewestOf(args["min-session-length"]),
+      looking: lookingOf(args),
+    };
     return learnFrom(paths, flags, boxed ? timeBox(Date.now()) : noBox, surroundings);
   },
 });
@@ -141,10 +149,19 @@ export function whereOf(word: string | undefined): Live | null {
   });
 }
 
+/** How many events a session needs to be learned from. */
+function fewestOf(word: string | undefined): number | undefined {
+  if (word === undefined) return undefined;
+  if (/^\d{1,9}$/.test(word)) return Number(word);
+  throw new KnackError("WRONG_USAGE", `"${word}" is no number of events.`, {
+    hint: `--min-session-length ${policy.learn.fewestEvents}, or another whole number`,
+  });
+}
+
 /** Learns from these paths, or from all sessions of this machine, and asks what to keep. */
 async function learnFrom(
   paths: readonly string[] | null,
-  flags: LearnFlags,
+  flags: LearnFlags & { readonly fewestEvents: number | undefined },
   box: Box,
   surroundings: Surroundings,
 ): Promise<number> {
@@ -157,7 +174,10 @@ async function learnFrom(
   const knack = await openKnack({ env, redactor, dryRun: flags.dryRun, ...looking.who });
   try {
     if (!flags.dryRun) await repairAloud(knack, env);
-    const learned = await learnAloud(knack, paths, box, looking.again);
+    const learned = await learnAloud(knack, paths, box, {
+      fewestEvents: flags.fewestEvents,
+      again: looking.again,
+    });
     if (learned.sessions.length > 0) {
       const gained =
         paths === null
@@ -168,7 +188,7 @@ async function learnFrom(
     if (paths === null) return await showExamples(flags, surroundings);
     if (flags.json) printJson(learnedOnWire(learned, [], [], [], Date.now()));
     throw new KnackError("NOTHING_READABLE", `No session could be read in ${paths.join(", ")}.`, {
-      hint: "Give transcripts of Claude Code or Codex, or folders that hold them.",
+      hint: "Give transcripts of an agent, or folders that hold them; docs/agents.md has the formats.",
     });
   } finally {
     if (!flags.dryRun) await knack.renewSnapshot();
@@ -214,7 +234,10 @@ export async function learnAloud(
   knack: Knack,
   paths: readonly string[] | null,
   box: Box,
-  again = false,
+  {
+    fewestEvents,
+    again = false,
+  }: { readonly fewestEvents?: number | undefined; readonly again?: boolean } = {},
 ): Promise<Learned> {
   const reading = progressOn(process.stderr);
   const looking = countingOn(process.stderr, "Looking for lessons in sessions");
@@ -224,6 +247,7 @@ export async function learnAloud(
       until: box.read,
       onLook: (done, all) => looking.report({ done, all }),
       lookUntil: box.learn,
+      fewestEvents,
       again,
     });
   } finally {

@@ -55,7 +55,7 @@ export async function listAll({ args, env }: SkillsCall): Promise<number> {
 }
 
 async function lookAt(knack: Knack, { items, here }: CatalogReading) {
-  const shelf = (await knack.shelf()).filter(({ kind }) => kind === "skill");
+  const shelf = (await knack.shelf()).filter(({ kind }) => kind !== "rule");
   const shelved = new Map(shelf.map((one) => [fileOf(one), one]));
   const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
   const listed = items

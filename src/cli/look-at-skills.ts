@@ -2,7 +2,7 @@ import { standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
 import { editOf, type Shelved } from "../engine/shelf.ts";
 import type { Knack } from "../open.ts";
-import { defaultReach } from "./change-skills.ts";
+import { defaultReach, leadOf } from "./change-skills.ts";
 import { evidenceLines, evidenceOnWire } from "./instincts.ts";
 import { named } from "./named.ts";
 import { withKnack } from "./opening.ts";
@@ -125,7 +125,8 @@ export async function diff({ args, env }: SkillsCall, word: string): Promise<num
       if (one.state === "edited" || one.state === "missing")
         parts.push({ what: `${states[one.state]}: ${fileOf(one)}`, diff: editOf(one) });
       if (one.reach !== "draft" || one.state === "missing") continue;
-      const plan = await knack.planAccept([one], await defaultReach(knack, instinct));
+      const lead = instinct ?? (await leadOf(knack, [one]));
+      const plan = await knack.planAccept([one], await defaultReach(knack, lead));
       parts.push(
         plan.ok
           ? {

@@ -35,6 +35,8 @@ interface Status {
   /** The names of the first of them. */
   readonly suggested: readonly string[];
   readonly skills: number;
+  readonly commands: number;
+  readonly agents: number;
   readonly rules: number;
   readonly drafts: number;
   readonly proposals: number;
@@ -115,6 +117,8 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
     suggestions: suggestions.length,
     suggested: suggestions.slice(0, 3).map(({ instinct }) => instinct.name),
     skills: count(({ kind, reach }) => kind === "skill" && reach !== "draft"),
+    commands: count(({ kind, reach }) => kind === "command" && reach !== "draft"),
+    agents: count(({ kind, reach }) => kind === "agent" && reach !== "draft"),
     rules: count(({ kind }) => kind === "rule"),
     drafts: count(({ reach, proposal }) => reach === "draft" && !proposal),
     proposals: count(({ proposal }) => proposal === true),
@@ -277,7 +281,15 @@ function print(told: Status, env: Env): void {
     ],
     ["noticed", statusesOf(told)],
     ...observerRows(told.observer),
-    ["kept", `${counted(told.skills, "skill")}, ${counted(told.rules, "rule")}`],
+    [
+      "kept",
+      [
+        counted(told.skills, "skill"),
+        ...(told.commands > 0 ? [counted(told.commands, "command")] : []),
+        ...(told.agents > 0 ? [counted(told.agents, "agent")] : []),
+        counted(told.rules, "rule"),
+      ].join(", "),
+    ],
     ["", ""],
     ["This week", ""],
     ...weekRows(told.week),

@@ -6,7 +6,7 @@ import { parse, skillFile } from "../core/skill.ts";
 import type { Suggestion } from "../engine/keep.ts";
 import { ruleTextOf } from "../engine/plan-rule.ts";
 import type { Settled } from "../engine/publish.ts";
-import type { Step } from "../engine/step.ts";
+import { type Step, textOfPackage } from "../engine/step.ts";
 import type { Env } from "./main.ts";
 import { counted, day, onLines, onOneLine, type Paint, short } from "./terminal.ts";
 
@@ -98,7 +98,7 @@ function previewOf({ change, files, diff }: Step, paint: Paint, env: Env, whole:
       `Would add to ${short(change.path, env)}:`,
       paint.dim(`  - ${onOneLine(change.after ?? "", 320)}`),
     ];
-  const file = short(`${change.path}/${skillFile}`, env);
+  const file = short(fileOf(change), env);
   if (change.why === "update" || change.proposal) {
     const lines = diff.split("\n").filter((line) => /^[+-](?![+-])/.test(line));
     const more = lines.length > 6 ? [paint.dim(`  … ${lines.length - 6} more lines`)] : [];
@@ -118,7 +118,7 @@ function previewOf({ change, files, diff }: Step, paint: Paint, env: Env, whole:
 
 /** The text of the skill that a step writes. */
 export function textOf({ files }: Pick<Step, "files">): string {
-  return new TextDecoder().decode(files?.find(({ path }) => path === skillFile)?.bytes);
+  return files ? textOfPackage(files) : "";
 }
 
 /** Where something is, in words. */

@@ -3,17 +3,19 @@ import type { ArtifactKind } from "./finding.ts";
 /** Whom something kept reaches: nobody yet, this person in this project, everybody in it, or this person everywhere. */
 export type Reach = "draft" | "me" | "repository" | "everywhere";
 
-/** Something kept: a skill's folder, or one rule in a file of instructions. */
+/** Something kept: a skill's folder, the file of a command or an agent, or one rule in a file of instructions. */
 export interface Artifact {
   readonly kind: ArtifactKind;
   readonly name: string;
-  /** The folder of a skill, or the file that a rule stands in. */
+  /** The folder of a skill, the file of a command or an agent, or the file that a rule stands in. */
   readonly path: string;
   /** The repository or home folder that it belongs to. */
   readonly root: string;
   readonly reach: Reach;
-  /** The instinct it comes from. */
+  /** The instinct it comes from, or the gap, or the cluster of instincts. */
   readonly instinct: string;
+  /** The instincts it comes from, where they are several. */
+  readonly members?: readonly string[];
   /** For a draft: a lesson for a skill that a person wrote, which waits for their yes. */
   readonly proposal?: true;
   /** The instinct in whose favour it is taken out: undoing one undoes the other. */

@@ -39,6 +39,7 @@ export function composeTask(
       origin: "knack",
       kind: "task",
       "trigger-topic": topicsOf(asks).join(", "),
+      "trigger-action": actionOf(asks, policy),
       evidence: String(evidence.length),
       quality,
     },
@@ -65,6 +66,13 @@ function describe(asks: readonly Asked[], { skill }: Policy): string {
   }
   const whole = saying(phrases);
   return whole.length <= skill.descriptionChars ? whole : cutAtWord(whole, skill.descriptionChars);
+}
+
+/** What is asked for, in the latest words. */
+function actionOf(asks: readonly Asked[], { skill }: Policy): string {
+  const { ask } = asks.at(-1) as Asked;
+  const phrase = withoutOnce(lasting(orderIn(ask.sentence) ?? ask.sentence), ask.particulars);
+  return cutAtWord(withoutEnd(phrase), skill.descriptionChars);
 }
 
 function saying(phrases: readonly string[]): string {

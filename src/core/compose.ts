@@ -87,11 +87,11 @@ export function lasting(text: string): string {
     .trim();
 }
 
-function withoutWhen(text: string): string {
+export function withoutWhen(text: string): string {
   return text.replace(/^\s*(?:use )?when(?:ever)?\s+/i, "");
 }
 
-function withoutEnd(text: string): string {
+export function withoutEnd(text: string): string {
   return text.replace(/[\s.:;,!]+$/, "");
 }
 
@@ -192,13 +192,13 @@ export function paragraph(text: string): string {
   return cutAtWord(ours(words).replace(/^[#>\s]+/, ""), 600);
 }
 
-function sentence(text: string): string {
+export function sentence(text: string): string {
   const words = paragraph(text);
   return words === "" || /[.!?:…。！？`)]$/.test(words) ? capital(words) : `${capital(words)}.`;
 }
 
 /** A sentence begins with a capital, a command does not. */
-function capital(text: string): string {
+export function capital(text: string): string {
   const first = /^[a-z]+(?=[\s,;:.]|$)/.exec(text)?.[0];
   if (first === undefined || commands.has(first)) return text;
   return text.charAt(0).toUpperCase() + text.slice(1);
@@ -213,7 +213,7 @@ const commands = new Set(
   ).split(" "),
 );
 
-function distinct(evidence: readonly Evidence[]): Evidence[] {
+export function distinct(evidence: readonly Evidence[]): Evidence[] {
   return [...new Map(evidence.map((one) => [keyOf(one), one])).values()];
 }
 
@@ -303,7 +303,7 @@ function addSteps(lines: readonly string[], steps: readonly string[]): string[] 
   );
 }
 
-function plain(text: string): string {
+export function plain(text: string): string {
   return oneLine(text).toLowerCase().replace(/[`.]/g, "");
 }
 
@@ -349,7 +349,7 @@ function dateIn(line: string): string {
   return /^- (\d{4}-\d\d-\d\d)/.exec(line)?.[1] ?? "";
 }
 
-function insertAtEnd(
+export function insertAtEnd(
   lines: readonly string[],
   { from, to }: SectionLines,
   more: readonly string[],
@@ -374,7 +374,7 @@ function setCount(lines: string[], seen: number): void {
 /** What a learned skill has to say, as a section for a skill that a person wrote. */
 export function learnedSection({ description, body }: Skill): string {
   const lines = body.split("\n");
-  const parts = ["Steps", "Check"].flatMap((title) => {
+  const parts = ["Steps", "Lessons", "Check"].flatMap((title) => {
     const section = sectionOf(lines, title);
     return section ? [lines.slice(section.from, section.to).join("\n").trim()] : [];
   });

@@ -1,6 +1,7 @@
 import { aboutOf } from "./alike.ts";
 import type { Reach } from "./change.ts";
 import type { Credit } from "./credit.ts";
+import type { ItemKind } from "./item.ts";
 import { cutAtWord } from "./markdown.ts";
 import { type Merged, mergeSkills } from "./merge-skills.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
@@ -14,6 +15,8 @@ export type Earned = Pick<Credit, "shown" | "used" | "helpful" | "harmful" | "un
 export interface Holding {
   /** Tells it from others: a draft and what is live may share everything else. */
   readonly key: string;
+  readonly kind: ItemKind;
+  /** What its file says; a command or an agent says the same in its own form. */
   readonly skill: Skill;
   /** A project, or "user". */
   readonly realm: string;
@@ -242,7 +245,7 @@ function fitted(left: readonly Holding[], look: Look) {
   const order = leastFirst(look.now, look.policy);
   const short = new Map<Holding, Skill>();
   for (const one of unsettled(left, look.told).filter((own) => sparedBy(own) === null)) {
-    const skill = shortened(one.skill, shortChars);
+    const skill = one.kind === "skill" ? shortened(one.skill, shortChars) : null;
     if (skill) short.set(one, skill);
   }
   const lineOf = (one: Holding) => lineLength(short.get(one) ?? one.skill);
@@ -374,8 +377,14 @@ function alikeAmong(all: readonly Holding[], { skill: { near } }: Policy): [Hold
 
 /** The same name in two realms is no accident: the project's goes before the person's. */
 function mayMeet(a: Holding, b: Holding): boolean {
-  if (a.owner === "core" && b.owner === "core") return false;
+  if ((a.owner === "core" && b.owner === "core") || a.kind !== b.kind) return false;
+  // What several lessons grew into is much like each of them, and takes their place when it goes live.
+  if ((isEvolved(a) || isEvolved(b)) && isLearned(a) && isLearned(b)) return false;
   return a.realm === b.realm || ((a.realm === "user" || b.realm === "user") && a.skill.name !== b.skill.name);
+}
+
+function isEvolved({ skill }: Holding): boolean {
+  return skill.metadata["evolved-from"] !== undefined;
 }
 
 function isLearned({ owner, reach }: Holding): boolean {

@@ -39,7 +39,7 @@ export function areContrary(a: string, b: string): boolean {
 }
 
 /** One asks for what the other warns of, and not also for the same. */
-function contrary(a: Gist, b: Gist): boolean {
+export function contrary(a: Gist, b: Gist): boolean {
   return meets(a.wants, b.shuns, b.wants) || meets(b.wants, a.shuns, a.wants);
 }
 

@@ -18,7 +18,7 @@ export function loadOf(card: LibraryCard, text: string): string {
 }
 
 function label({ kind, draft, name }: LibraryCard): string {
-  return draft ? `the draft skill ${name}, learned from earlier sessions,` : `the ${kind} ${name}`;
+  return draft ? `the draft ${kind} ${name}, learned from earlier sessions,` : `the ${kind} ${name}`;
 }
 
 function wayTo({ kind, draft, name, path, load }: LibraryCard): string {

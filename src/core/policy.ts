@@ -37,6 +37,28 @@ export const policy = {
     /** Days that a pending instinct waits for another session. */
     pendingDays: 30,
   },
+  promote: {
+    /** Distinct projects that must have the same lesson before it is told in all, and how sure they must be on average. */
+    projects: 2,
+    mean: 0.8,
+    /** Characters of a project's name from which a lesson that has it is the project's own. */
+    nameChars: 3,
+  },
+  carry: {
+    /** Characters of a lesson, of any other line of it, and of a proof, that are taken in; and items of a list. */
+    lessonChars: 600,
+    lineChars: 240,
+    excerptChars: 600,
+    items: 12,
+    /** Bytes of a file or a bundle that is taken in, once unpacked; files of a folder; files of a skill, and bytes of one. */
+    bytes: 20_000_000,
+    files: 5_000,
+    skillFiles: 50,
+    skillBytes: 1_000_000,
+    /** Lessons, and skills, of one go. */
+    lessons: 10_000,
+    skills: 200,
+  },
   read: {
     /** Bytes fetched from a transcript at a time. */
     chunkBytes: 1 << 20,
@@ -44,6 +66,8 @@ export const policy = {
     lineBytes: 16 << 20,
     /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
     pieceBytes: 1 << 20,
+    /** A larger file that is one document is reported and not read: it has to be in memory as a whole. */
+    documentBytes: 200 << 20,
   },
   /** Milliseconds after which, when nothing was asked for in particular, reading, learning and replaying give way to what comes next. */
   box: { read: 15_000, learn: 30_000, look: 36_000, replay: 46_000 },
@@ -581,6 +605,26 @@ export const policy = {
     recentDays: 30,
     /** What makes a skill worth its place: each doubling of the sessions it helped in, was used in, did harm in; how sure it is; and how lately it was needed, half as much after so many days. */
     worth: { helpful: 1, used: 0.5, harmful: -1, sure: 0.5, recent: 1, halfDays: 30 },
+  },
+  evolve: {
+    /** Instincts that make a cluster, how sure they must be on the average, and how many one holds. */
+    fewest: 3,
+    sure: 0.75,
+    most: 24,
+    /** How alike two occasions must be to belong together, and how much of that is being about the same domain. */
+    near: 0.35,
+    domain: 0.2,
+    /** Instincts with the same word among which others like one are looked for, the surest. */
+    crowd: 60,
+    /** Sessions in which people must have asked for an action before it is a command, and the share of what they named that it must be about. */
+    asked: 2,
+    named: 0.6,
+    /** Instincts about looking into something that make an agent. */
+    looking: 4,
+    /** Share of a cluster's members that were in something before, from which it is that again. */
+    again: 0.5,
+    /** Drafts that are made in one go without anybody having asked, the surest. */
+    atOnce: 3,
   },
   library: {
     /** Projects whose skills are looked for: those that were worked in last. */

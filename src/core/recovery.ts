@@ -42,8 +42,7 @@ export function recoveriesIn(events: readonly Event[], calls: Calls = readCalls(
 }
 
 /** The same calls, whatever came of them. */
-export function failuresIn(events: readonly Event[]): Failure[] {
-  const calls = readCalls();
+export function failuresIn(events: readonly Event[], calls: Calls = readCalls()): Failure[] {
   return events.flatMap((event) => failureIn(event, calls) ?? []);
 }
 

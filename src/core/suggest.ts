@@ -1,4 +1,4 @@
-import { type Instinct, standingAt } from "./instinct.ts";
+import { type Instinct, isTold, standingAt } from "./instinct.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 
 /** The instincts worth a person's attention, best first: sure of themselves, or seen in more than one session. */
@@ -11,7 +11,10 @@ export function suggestionsOf(
   return instincts
     .filter((instinct) => {
       const { status } = standingAt(instinct.standing, now, policy);
-      return (status === "pending" || status === "active") && !kept.has(instinct.id);
+      // Of what several projects have learned, the one that is told for all of them.
+      const isOpen =
+        status === "pending" || status === "active" || (status === "promoted" && isTold(instinct));
+      return isOpen && !kept.has(instinct.id);
     })
     .filter((instinct) => isShown(instinct, policy))
     .sort((a, b) => worth(b, now, policy) - worth(a, now, policy) || (a.id < b.id ? -1 : 1));

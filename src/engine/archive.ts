@@ -1,17 +1,21 @@
 import { isAbout, likenessOf, mayBeAbout, type Named } from "../core/alike.ts";
 import { type Archived, type Artifact, archivedBy, type Kept } from "../core/change.ts";
+import { renamed } from "../core/compose-evolved.ts";
 import { diffOf } from "../core/diff.ts";
 import type { Instinct } from "../core/instinct.ts";
-import { type Item, itemId } from "../core/item.ts";
+import { type Item, type ItemKind, itemId } from "../core/item.ts";
 import type { EntryOf } from "../core/ledger.ts";
 import { pinnedBy } from "../core/pin.ts";
 import { parse, render, type Skill, skillFile } from "../core/skill.ts";
 import { closedAmong, rejectedForGood } from "./gap.ts";
 import { note } from "./note.ts";
-import type { Store } from "./ports.ts";
+import type { Place, Store } from "./ports.ts";
 import {
   changeOf,
   dirname,
+  fileIn,
+  fileOf,
+  filesAt,
   freeName,
   type History,
   historyOf,
@@ -41,7 +45,7 @@ type Placed = Archived & { readonly realm: string };
 
 /** What was put away, and whose it is. */
 async function putAway(store: Store, { changes }: History): Promise<Placed[]> {
-  const all = archivedBy(changes.filter(({ state, change }) => state === "made" && change.kind === "skill"));
+  const all = archivedBy(changes.filter(({ state, change }) => state === "made" && change.kind !== "rule"));
   const realmOf = await realms(store, all);
   return all
     .map((one) => ({ ...one, realm: realmOf(one) }))
@@ -59,7 +63,7 @@ async function read(
     const files = await versions.restore(one.content).catch(ifDamaged);
     const text = files ? textOfPackage(files) : "";
     const skill = isWorthIt(text) ? parse(text).skill : null;
-    if (skill) found.push({ ...one, skill, text });
+    if (skill) found.push({ ...one, skill: { ...skill, name: one.name }, text });
   }
   return found;
 }
@@ -71,17 +75,17 @@ export async function realms(
   items: readonly Item[] = [],
 ): Promise<(artifact: Artifact) => string> {
   const known = new Map(
-    items.flatMap(({ path, realm }) => (path.endsWith(`/${skillFile}`) ? [[dirname(path), realm]] : [])),
+    items.map(({ path, realm }) => [path.endsWith(`/${skillFile}`) ? dirname(path) : path, realm]),
   );
   const byRoot = new Map((await projects.list()).map(({ id, root }) => [root, id]));
   // What lies in a project needs no asking whose it is.
   const unsure = artifacts.filter(({ reach, root }) => reach === "draft" || !byRoot.has(root));
-  const ids = [...new Set(unsure.map(({ instinct }) => instinct))];
+  const ids = [...new Set(unsure.flatMap(({ instinct, members = [] }) => [instinct, ...members]))];
   const instincts = new Map((await learning.instincts.get(ids)).map((one) => [one.id, one]));
-  return ({ path, reach, root, instinct: id }) => {
+  return ({ path, reach, root, instinct: id, members = [] }) => {
     const realm = known.get(path);
     if (realm !== undefined) return realm;
-    const instinct = instincts.get(id);
+    const instinct = [id, ...members].map((one) => instincts.get(one)).find((one) => one !== undefined);
     if (reach === "everywhere" || (reach === "draft" && instinct?.scope === "user")) return "user";
     return (reach === "draft" ? undefined : byRoot.get(root)) ?? instinct?.project ?? "user";
   };
@@ -99,7 +103,8 @@ export async function archivedLike(
 ): Promise<PutAway | null> {
   const all = (await putAway(deps.store, history)).filter(
     // What was merged into another lives on there.
-    (one) => (one.realm === realm || one.realm === "user") && one.replacedBy === undefined,
+    (one) =>
+      one.kind === "skill" && (one.realm === realm || one.realm === "user") && one.replacedBy === undefined,
   );
   const own = all.filter((one) => one.instinct === instinct);
   const near =
@@ -152,11 +157,11 @@ export async function planRestore(deps: PublishDeps, names: ReadonlySet<string>)
 
 async function restoreStep(deps: PublishDeps, one: PutAway, history: History): Promise<Step | string> {
   if (!isThere(deps, one)) return notHere;
-  if ((await deps.library.read(one.path)) !== null) return `${one.path} is there already`;
+  if ((await filesAt(deps, one)) !== null) return `${one.path} is there already`;
   const files = await deps.versions.restore(one.content);
   if (!files) return `version ${one.content.slice(0, 12)} is not kept`;
   const change = changeOf(one, null, one.content, "restore", history, `it was put away: ${one.because}`);
-  return { change, files, diff: diffOf(`${one.name}/${skillFile}`, null, one.text) };
+  return { change, files, diff: diffOf(fileIn(one), null, one.text) };
 }
 
 /** Whether the project that an artifact lies in is on this machine; what lies elsewhere always is. */
@@ -166,19 +171,19 @@ export function isThere({ places }: PublishDeps, { reach, root }: Artifact): boo
 
 /** The step that puts something away, as it is on disk; null where it is not what Knack wrote. */
 export async function archiveStep(
-  { library }: PublishDeps,
+  deps: PublishDeps,
   kept: Kept,
   because: string,
   history: History,
   replacedBy?: string,
 ): Promise<Step | null> {
-  const found = await library.read(kept.path);
+  const found = await filesAt(deps, kept);
   if (found?.hash !== kept.content) return null;
   const artifact = replacedBy === undefined ? kept : { ...kept, replacedBy };
   return {
     change: changeOf(artifact, kept.content, null, "archive", history, because),
     files: null,
-    diff: diffOf(`${kept.name}/${skillFile}`, textOfPackage(found.files), null),
+    diff: diffOf(fileIn(kept), textOfPackage(found.files), null),
   };
 }
 
@@ -190,7 +195,7 @@ export async function demotionSteps(
   history: History,
 ): Promise<Step[] | null> {
   const [first] = kept;
-  const [drafts] = deps.places.skills("draft", null, []) ?? [];
+  const drafts = first && first.kind !== "rule" ? draftsPlace(deps, first.kind) : null;
   if (!first || !drafts) return null;
   const away: Step[] = [];
   for (const one of kept) {
@@ -198,28 +203,55 @@ export async function demotionSteps(
     if (!step) return null;
     away.push(step);
   }
-  const listing = await deps.library.list(drafts);
-  if (listing.found === "unreadable") return null;
-  const taken = new Set(
-    listing.found === "missing" ? [] : [...listing.skills, ...listing.broken].map(({ name }) => name),
-  );
+  const names = await namesIn(deps, drafts, history);
+  if (names === null) return null;
   // A draft of it that waits already is enough.
   const waits = history.kept.some(
     ({ reach, instinct, name }) => reach === "draft" && instinct === first.instinct && name === first.name,
   );
   if (waits) return away;
-  const name = freeName(first.name, (one) => taken.has(one));
+  const name = freeName(first.name, (one) => names.has(one));
   const files = await deps.versions.restore(first.content);
-  const { skill } = parse(files ? textOfPackage(files) : "");
-  if (!skill || !files) return null;
-  const text = render({ ...skill, name, metadata: { ...skill.metadata, quality: "draft" } });
-  const own = [...packageOf(text), ...files.filter(({ path }) => path !== skillFile)];
+  if (!files || parse(textOfPackage(files)).skill === null) return null;
+  const kind = first.kind as ItemKind;
+  const text = draftText(kind, textOfPackage(files), name);
+  const own =
+    kind === "skill"
+      ? [...packageOf(text), ...files.filter(({ path }) => path !== skillFile)]
+      : fileOf(name, text);
   const artifact: Artifact = {
-    ...{ kind: "skill", name, path: `${drafts.folder}/${name}`, root: drafts.root },
+    ...{ kind, name, path: `${drafts.folder}/${kind === "skill" ? name : `${name}.md`}`, root: drafts.root },
     ...{ reach: "draft", instinct: first.instinct },
+    ...(first.members ? { members: first.members } : {}),
   };
   const change = changeOf(artifact, null, deps.versions.hashOf(own), "create", history, because);
-  return [...away, { change, files: own, diff: diffOf(`${name}/${skillFile}`, null, text) }];
+  return [...away, { change, files: own, diff: diffOf(fileIn(artifact), null, text) }];
+}
+
+/** The text of something live as that of a draft. */
+function draftText(kind: ItemKind, text: string, name: string): string {
+  const { skill } = parse(text);
+  if (kind !== "skill" || skill === null) return renamed(text, kind, name, "draft");
+  return render({ ...skill, name, metadata: { ...skill.metadata, quality: "draft" } });
+}
+
+/** Where drafts of a kind lie. */
+export function draftsPlace({ places }: PublishDeps, kind: ItemKind): Place | null {
+  const all = kind === "skill" ? places.skills("draft", null, []) : places.files(kind, "draft", null);
+  return all?.[0] ?? null;
+}
+
+/** The names that are taken in a place of drafts; null where that cannot be told. Single files are known by what was made. */
+async function namesIn(
+  { library }: PublishDeps,
+  place: Place,
+  { kept }: History,
+): Promise<Set<string> | null> {
+  const listing = await library.list(place);
+  if (listing.found === "unreadable") return null;
+  const packages = listing.found === "missing" ? [] : [...listing.skills, ...listing.broken];
+  const files = kept.filter(({ path }) => dirname(path) === place.folder);
+  return new Set([...packages, ...files].map(({ name }) => name));
 }
 
 /** The folders of what a person wants left as it is. */
@@ -227,7 +259,11 @@ export async function pinnedPlaces(store: Store, kept: readonly Kept[]): Promise
   const pins = pinnedBy(await store.ledger.since("skill.pinned", 0));
   if (pins.size === 0) return new Set();
   const realmOf = await realms(store, kept);
-  return new Set(kept.flatMap((one) => (pins.has(itemId(realmOf(one), "skill", one.name)) ? one.path : [])));
+  return new Set(
+    kept.flatMap((one) =>
+      one.kind !== "rule" && pins.has(itemId(realmOf(one), one.kind, one.name)) ? one.path : [],
+    ),
+  );
 }
 
 /** Notes that a person wants something left as it is, or no longer. */

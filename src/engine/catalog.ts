@@ -1,5 +1,5 @@
 import type { Kept } from "../core/change.ts";
-import { type Catalogued, type ItemFile, itemsOf } from "../core/item.ts";
+import { type Catalogued, type ItemFile, type ItemKind, itemsOf } from "../core/item.ts";
 import { policy } from "../core/policy.ts";
 import type { Catalog, ItemRoot, Store } from "./ports.ts";
 import { historyOf } from "./step.ts";
@@ -31,7 +31,7 @@ export interface CatalogReading extends Catalogued {
 export async function catalog(deps: CatalogDeps): Promise<CatalogReading> {
   const { store, catalog, known, here } = deps;
   const { kept } = await historyOf(store);
-  const skills = kept.filter(({ kind }) => kind === "skill");
+  const skills = kept.filter(({ kind }) => kind !== "rule");
   const places = await catalog.roots(await latestProjects(deps));
   const read = await catalog.read([...places.roots, ...(await draftRoots(deps, skills))], known);
   const files = withSources(read.files, skills);
@@ -56,15 +56,16 @@ async function latestProjects({ store, here }: CatalogDeps): Promise<Place[]> {
 /** Drafts, each for those whom what it was made of is for. A proposal waits for a person, so it is none. */
 async function draftRoots({ store, gaps }: CatalogDeps, skills: readonly Kept[]): Promise<ItemRoot[]> {
   const drafts = skills.filter(({ reach, proposal }) => reach === "draft" && !proposal);
-  const instincts = await store.learning.instincts.get([...new Set(drafts.map(({ instinct }) => instinct))]);
+  const ids = drafts.flatMap(({ instinct, members = [] }) => [instinct, ...members]);
+  const instincts = await store.learning.instincts.get([...new Set(ids)]);
   const realms = new Map(
     instincts.map(({ id, scope, project }) => [id, scope === "user" ? "user" : project]),
   );
-  return drafts.map(({ path, instinct }) => ({
+  return drafts.map(({ kind, path, instinct, members = [] }) => ({
     path,
-    kind: "skill",
-    form: "package",
-    realm: realms.get(instinct) ?? gaps?.get(instinct) ?? "user",
+    kind: kind as ItemKind,
+    form: kind === "skill" ? "package" : "file",
+    realm: [instinct, ...members].map((id) => realms.get(id)).find(isKnown) ?? gaps?.get(instinct) ?? "user",
     // What anybody put into an agent's folder goes before what only Knack has.
     rank: Number.MAX_SAFE_INTEGER,
     prefix: "",
@@ -73,11 +74,16 @@ async function draftRoots({ store, gaps }: CatalogDeps, skills: readonly Kept[])
   }));
 }
 
+function isKnown(realm: string | undefined): boolean {
+  return realm !== undefined;
+}
+
 /** Says of each file that Knack wrote what it was made of: the ledger knows better than the file. */
 function withSources(files: readonly ItemFile[], skills: readonly Kept[]): ItemFile[] {
   const sources = new Map(skills.map(({ path, instinct }) => [path, instinct]));
   return files.map((file) => {
-    const source = sources.get(folderOf(file.path)) ?? sources.get(folderOf(file.real)) ?? null;
+    const places = [file.path, folderOf(file.path), file.real, folderOf(file.real)];
+    const source = places.map((place) => sources.get(place)).find(isKnown) ?? null;
     const { item } = file;
     if (item === null || item.source === source) return file;
     return { ...file, item: { ...item, source, owner: source === null ? item.owner : "learned" } };

@@ -195,11 +195,13 @@ export async function pinNamed(
   name: string,
   pinned: boolean,
 ): Promise<{ readonly id: string; readonly name: string; readonly realm: string }[]> {
-  const own = (await shelf(deps)).filter((one) => one.kind === "skill" && one.name === name);
+  const own = (await shelf(deps)).filter((one) => one.name === name);
   const realmOf = await realms(deps.store, own, items);
   const named = [
-    ...own.map((one) => ({ id: itemId(realmOf(one), "skill", name), name, realm: realmOf(one) })),
-    ...items.filter((item) => item.kind === "skill" && item.name === name),
+    ...own.flatMap((one) =>
+      one.kind === "rule" ? [] : { id: itemId(realmOf(one), one.kind, name), realm: realmOf(one) },
+    ),
+    ...items.filter((item) => item.name === name),
   ].map(({ id, realm }) => ({ id, name, realm }));
   const distinct = [...new Map(named.map((one) => [one.id, one])).values()];
   for (const one of distinct) await pin(deps, one, pinned);

@@ -1,8 +1,9 @@
 import { placeOf } from "../core/change.ts";
 import { aboutOf, type Credit, creditsOf } from "../core/credit.ts";
 import type { Earned, Holding } from "../core/curate.ts";
+import { isEvolvedId } from "../core/evolve.ts";
 import { isGapId } from "../core/gap.ts";
-import { type Item, itemId } from "../core/item.ts";
+import { type Item, type ItemKind, itemId } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { pinnedBy } from "../core/pin.ts";
 import { parse, type Skill } from "../core/skill.ts";
@@ -36,7 +37,7 @@ export async function holdings(
 
 /** What Knack made and is there; a person's skill that it once added to is theirs, and a proposal waits for a person. */
 function isCurated({ kind, state, changes, text }: Shelved): boolean {
-  if (kind !== "skill" || state === "missing" || state === "unreadable" || state === "proposal") return false;
+  if (kind === "rule" || state === "missing" || state === "unreadable" || state === "proposal") return false;
   return changes[0]?.before === null && parse(text ?? "").skill?.metadata.origin === "knack";
 }
 
@@ -45,7 +46,7 @@ function othersHolding(item: Item, known: Known): Owned {
   const credit = together([uses]);
   const { id, name, description, body, realm, owner } = item;
   return {
-    key: id,
+    ...{ key: id, kind: "skill" },
     skill: { name, description, metadata: {}, body },
     realm,
     // It may look learned; but what is not on the ledger is somebody else's.
@@ -88,12 +89,15 @@ async function knownOf(store: Store, kept: readonly Shelved[], { changes }: Hist
     uses: groupedBy(await creditEntries(store), (entry) => aboutOf(entry) ?? ""),
     findings: groupedBy(findings, ({ instinct }) => instinct),
     // Instincts that grew together go by one id; a decision was made about the finding of that name.
-    approved: new Set(findings.flatMap(({ id, instinct }) => (accepted.has(id) ? instinct : []))),
+    approved: new Set([
+      ...findings.flatMap(({ id, instinct }) => (accepted.has(id) ? instinct : [])),
+      ...[...accepted].filter(isEvolvedId),
+    ]),
   };
 }
 
-function lessonsOf({ instinct, changes }: Shelved): string[] {
-  return [instinct, ...changes.map((one) => one.instinct)];
+function lessonsOf({ instinct, members = [], changes }: Shelved): string[] {
+  return [instinct, ...members, ...changes.map((one) => one.instinct)];
 }
 
 function groupedBy<One>(all: readonly One[], keyOf: (one: One) => string): Map<string, One[]> {
@@ -115,7 +119,7 @@ async function ours(
 ): Promise<Owned[]> {
   const realmOf = await realms(deps.store, kept, items);
   const mentions = await mentionsIn(deps, kept, items);
-  const idOf = (one: Shelved) => itemId(realmOf(one), "skill", one.name);
+  const idOf = (one: Shelved) => itemId(realmOf(one), kindOf(one), one.name);
   const groups = groupedBy(kept, (one) => `${idOf(one)}${one.reach === "draft" ? " draft" : ""}`);
   return [...groups].map(([key, group]) => {
     const [first] = group as [Shelved];
@@ -130,11 +134,15 @@ async function ours(
     const ofNow = together(uses.map((entries) => entries.filter(({ at }) => (at ?? 0) >= since)));
     return {
       ...{ key, realm: realmOf(first), owner: "learned", reach: first.reach, kept: group, since },
-      skill: parse(first.text ?? "").skill as Skill,
+      kind: kindOf(first),
+      skill: { ...(parse(first.text ?? "").skill as Skill), name: first.name },
       pinned: known.pins.has(id),
       namedIn: mentions(first.name),
       edited: group.some(({ state }) => state === "edited"),
-      approved: lessons.some((one) => known.approved.has(one)),
+      // A yes to one of its lessons is none to what they grew into.
+      approved: (isEvolvedId(first.instinct) ? [first.instinct] : lessons).some((one) =>
+        known.approved.has(one),
+      ),
       neededAt: latest([
         ...again,
         ...uses
@@ -149,6 +157,11 @@ async function ours(
       paths: group.map(({ path }) => path),
     };
   });
+}
+
+/** What is curated is no rule. */
+function kindOf({ kind }: Shelved): ItemKind {
+  return kind === "rule" ? "skill" : kind;
 }
 
 /** Whether somebody was served: it was used, or it helped. */
@@ -182,11 +195,13 @@ async function mentionsIn(
 ): Promise<(name: string) => string | null> {
   const roots = new Set(kept.map(({ root }) => root));
   const files = [...roots].flatMap(
-    (root) => places.rules("repository", root, ["claude-code", "codex"]) ?? [],
+    (root) => places.rules("repository", root, ["claude-code", "codex", "gemini"]) ?? [],
   );
   const own = new Set(kept.map(({ path }) => path));
   const texts: { what: string; text: string }[] = items
-    .filter(({ owner, draft, path }) => owner !== "core" && !draft && !own.has(dirname(path)))
+    .filter(
+      ({ owner, draft, path }) => owner !== "core" && !draft && !own.has(path) && !own.has(dirname(path)),
+    )
     .map(({ name, body }) => ({ what: name, text: body }));
   for (const path of new Set(files.map((one) => one.path))) {
     const read = await library.readText(path);

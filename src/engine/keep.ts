@@ -1,8 +1,7 @@
 import type { Artifact, Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import { isGapId } from "../core/gap.ts";
-import type { Decision, Instinct } from "../core/instinct.ts";
-import { standingAt } from "../core/instinct.ts";
+import { type Decision, type Instinct, isTold, standingAt } from "../core/instinct.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { suggestionsOf } from "../core/suggest.ts";
@@ -122,7 +121,11 @@ function madeOf({ kept }: History): Set<string> {
   return new Set(
     kept
       .filter(({ reach, proposal }) => reach !== "draft" || proposal)
-      .flatMap(({ instinct, changes }) => [instinct, ...changes.map((change) => change.instinct)]),
+      .flatMap(({ instinct, members = [], changes }) => [
+        instinct,
+        ...members,
+        ...changes.map((change) => change.instinct),
+      ]),
   );
 }
 
@@ -135,7 +138,8 @@ function isProposalTakenBack(history: History, id: string): boolean {
 async function isCovered(store: Store, { changes }: History, id: string): Promise<boolean> {
   if (changes.some(({ change }) => change.instinct === id)) return false;
   const decisions = await store.learning.decisions.ofInstinct(id);
-  return decisions.sort((a, b) => a.at - b.at).at(-1)?.decision === "accepted";
+  const byPerson = decisions.filter(({ decision }) => decision !== "promoted" && decision !== "demoted");
+  return byPerson.sort((a, b) => a.at - b.at).at(-1)?.decision === "accepted";
 }
 
 /** What came of keeping something. */
@@ -274,6 +278,7 @@ export async function planOwn(
     versions: restoringOnce(deps.versions),
   };
   const isAway = isPutAway(history);
+  const grown = new Set(history.kept.flatMap(({ members = [] }) => members));
   const plans: OwnPlan[] = [];
   for (const instinct of instincts) {
     if ((only && !only.has(instinct.id)) || asked.has(instinct.id) || instinct.artifact !== "skill") continue;
@@ -281,9 +286,12 @@ export async function planOwn(
     const own = history.kept.filter(
       ({ kind, changes }) => kind === "skill" && changes.some((one) => one.instinct === instinct.id),
     );
+    // What it grew into, together with others, says it already.
+    if (own.length === 0 && grown.has(instinct.id)) continue;
     const live = own.find(({ reach }) => reach !== "draft");
     const reach = live?.reach ?? "draft";
-    if (live ? status !== "active" && status !== "promoted" : status !== "active") continue;
+    const isOpen = status === "active" || (status === "promoted" && (live !== undefined || isTold(instinct)));
+    if (!isOpen) continue;
     if (isAway(instinct) || latestOf(history, instinct.id).some(isTakingBack)) continue;
     if ((await refuses(roots.get(instinct.project) ?? null, instinct.project)) !== null) continue;
     const choice: Choice = { reach, actor: "knack" };

@@ -1,5 +1,6 @@
 import { detectorsVersion } from "../core/detect/index.ts";
 import type { Event } from "../core/event.ts";
+import type { Calls } from "../core/failure.ts";
 import type { Finding } from "../core/finding.ts";
 import { idOf } from "../core/ids.ts";
 import type { Judged } from "../core/judgement.ts";
@@ -9,7 +10,7 @@ import { policy as defaults } from "../core/policy.ts";
 import { readCalls } from "../core/recovery.ts";
 import { isWaiting } from "../core/suggest.ts";
 import { type Use, usesOf } from "../core/use.ts";
-import { type IngestDeps, ingest } from "./ingest.ts";
+import { type IngestDeps, ingest, markOf } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
 import { note } from "./note.ts";
 import { heuristicObserver, type Observed, type Observer } from "./observe.ts";
@@ -21,6 +22,10 @@ export interface LearnOptions {
   readonly onProgress?: (done: number, all: number) => void;
   /** When to stop: what was looked at until then is kept, and the rest is left for another time. */
   readonly until?: () => boolean;
+  /** Handed the sessions that were just looked at, while what was read of them is at hand. */
+  readonly onNoted?: (seen: readonly Seen[]) => Promise<void>;
+  /** Sessions with fewer events are not learned from. */
+  readonly fewestEvents?: number | undefined;
   /** Who looks; rules alone unless told. */
   readonly observer?: Observer;
   /** Which sessions are looked at though nothing in them is new: none, those that no model has judged, or all. */
@@ -47,6 +52,13 @@ export interface Learned {
   readonly judged: readonly (Judged & { readonly session: string })[];
 }
 
+/** A session whose events were read, and its calls, each read once for all who look at them. */
+export interface Seen {
+  readonly session: SessionView;
+  readonly events: readonly Event[];
+  readonly calls: Calls;
+}
+
 /** A session as it was looked at, outside any transaction. */
 interface Look {
   readonly session: SessionView;
@@ -68,16 +80,19 @@ export async function learn(
     refuses = async () => null,
     onProgress = () => {},
     until = () => false,
+    onNoted = async () => {},
     observer = heuristicObserver,
     again = "none",
+    fewestEvents,
   }: LearnOptions = {},
 ): Promise<Learned> {
   const { store, policy = defaults } = deps;
+  const fewest = fewestEvents ?? policy.learn.fewestEvents;
   const skipped: { what: string; because: string }[] = [];
   const heard: SessionView[] = [];
   for (const session of sessions) {
-    const few = session.counts.events < policy.learn.fewestEvents;
-    const because = few ? `fewer than ${policy.learn.fewestEvents} events` : await refuses(session);
+    const few = session.counts.events < fewest;
+    const because = few ? `fewer than ${fewest} events` : await refuses(session);
     if (because === null) heard.push(session);
     else skipped.push({ what: session.path, because });
   }
@@ -88,7 +103,7 @@ export async function learn(
     due.flatMap(({ purged }) => purged),
     until,
   );
-  let looks: Look[] = [];
+  let looks: (Look & Seen)[] = [];
   const judged: (Judged & { session: string })[] = [];
   let looked = 0;
   for (const { session, mark, pass } of due) {
@@ -103,7 +118,7 @@ export async function learn(
       before,
     });
     looks.push({
-      session,
+      ...{ session, events, calls },
       mark: markedBy(mark, made),
       pass,
       findings,
@@ -113,13 +128,15 @@ export async function learn(
     if (made) judged.push({ ...made, pass, session: session.id });
     looked++;
     // What was paid for is kept at once.
-    if (made || looks.length === sessionsAtOnce) {
+    if (made || isMuch(looks)) {
       await keep(store, looks, deps.clock.now());
+      await onNoted(looks);
       looks = [];
     }
     onProgress(looked, due.length);
   }
   if (looks.length > 0) await keep(store, looks, deps.clock.now());
+  await onNoted(looks);
   const findings = await withoutWaiting(
     store,
     await store.learning.findings.ofSessions(heard.map(({ id }) => id)),
@@ -161,8 +178,15 @@ function wordsOf({ session, finding }: KeptFinding): string[] {
   return [...gistOf(finding).all].map((word) => `${session} ${word}`);
 }
 
-/** Sessions noted in one transaction. */
+/** Whether so much was looked at that it is noted and let go of. */
+function isMuch(looks: readonly Seen[]): boolean {
+  const events = looks.reduce((sum, look) => sum + look.events.length, 0);
+  return looks.length >= sessionsAtOnce || events >= eventsAtOnce;
+}
+
+/** Sessions noted in one transaction, and events that are held until then. */
 const sessionsAtOnce = 20;
+const eventsAtOnce = 20_000;
 
 function bestFirst(a: KeptFinding, b: KeptFinding): number {
   return b.finding.confidence - a.finding.confidence || a.at - b.at || (a.id < b.id ? -1 : 1);
@@ -188,7 +212,11 @@ export async function dueOf(
   const readings = new Map((await store.readings.of([...new Set(paths)])).map((row) => [row.path, row]));
   return sessions.flatMap((session) => {
     const own = pathsOf(session).flatMap((path) => readings.get(path) ?? []);
-    const mark = `${detectorsVersion}:${own.map(({ position }) => position.digest).join()}`;
+    const marks = [session, ...session.alsoFrom].flatMap(({ id, path }) => {
+      const reading = readings.get(path);
+      return reading ? markOf(reading, id) : [];
+    });
+    const mark = `${detectorsVersion}:${marks.join()}`;
     const row = known.get(session.id);
     if (row && isHeard(row.mark, mark, again)) return [];
     const purged = own.filter(isPurged);

@@ -2,14 +2,18 @@ import { isAbout, likenessOf } from "../core/alike.ts";
 import type { Artifact, Kept } from "../core/change.ts";
 import { amend, compose, countOf, type Evidence, learnedSection } from "../core/compose.ts";
 import { diffOf } from "../core/diff.ts";
+import type { ItemKind } from "../core/item.ts";
 import { mayBeWritten, scanSkill } from "../core/scan.ts";
+import type { Format } from "../core/session.ts";
 import { parse, problemsOf, render, type Skill, skillFile } from "../core/skill.ts";
 import { archivedLike } from "./archive.ts";
-import type { KeptFinding, Library, PackageFile, Place, Places, SkillPackage } from "./ports.ts";
+import type { KeptFinding, Library, PackageFile, Place, Places, SkillPackage, Store } from "./ports.ts";
 import {
   bytesOf,
   changeOf,
   dirname,
+  fileIn,
+  filesAt,
   freeName,
   type History,
   historyOf,
@@ -121,7 +125,7 @@ export async function draftsAway(deps: PublishDeps, instinct: string, history: H
   const steps: Step[] = [];
   for (const kept of history.kept) {
     if (kept.reach !== "draft" || kept.instinct !== instinct) continue;
-    const found = await deps.library.read(kept.path);
+    const found = await filesAt(deps, kept);
     if (found) steps.push(removal(kept, found.hash, history, textOfPackage(found.files)));
   }
   return steps;
@@ -156,7 +160,8 @@ function composed(subject: Subject, prefix: string): Skill {
   });
 }
 
-function evidenceOf(findings: readonly KeptFinding[]): Evidence[] {
+/** What findings prove, the surest first. */
+export function evidenceOf(findings: readonly KeptFinding[]): Evidence[] {
   return [...findings]
     .sort((a, b) => b.finding.confidence - a.finding.confidence || a.at - b.at || (a.id < b.id ? -1 : 1))
     .map(({ finding, run, at }) => ({
@@ -331,13 +336,12 @@ export function rewriting(
   history: History,
   because?: string,
 ): Step {
-  const files = current.files.map((file) =>
-    file.path === skillFile ? { ...file, bytes: bytesOf(text) } : file,
-  );
+  const main = artifact.kind === "skill" ? skillFile : fileIn(artifact);
+  const files = current.files.map((file) => (file.path === main ? { ...file, bytes: bytesOf(text) } : file));
   return {
     change: changeOf(artifact, current.hash, versions.hashOf(files), "update", history, because),
     files,
-    diff: diffOf(`${artifact.name}/${skillFile}`, textOfPackage(current.files), text),
+    diff: diffOf(fileIn(artifact), textOfPackage(current.files), text),
   };
 }
 
@@ -348,7 +352,9 @@ async function withEvidence(
   instinct: string,
   { changes }: History,
 ): Promise<string | null> {
-  const made = changes.flatMap(({ change }) => (change.path === existing.path ? change.instinct : []));
+  const made = changes.flatMap(({ change: { path, instinct: own, members = [] } }) =>
+    path === existing.path ? [own, ...members] : [],
+  );
   const findings = await store.learning.findings.ofInstincts([...new Set([...made, instinct])]);
   const evidence = evidenceOf(findings);
   const amended = amend(existing.text, { evidence, seen: countOf(evidence) });
@@ -401,7 +407,7 @@ async function withLesson(
   return plain.includes(section.split("\n")[0] as string) ? null : withSection(existing.text, section);
 }
 
-function withSection(text: string, section: string): string {
+export function withSection(text: string, section: string): string {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   return `${text.replace(/\s+$/, "")}${eol}${eol}${section.split("\n").join(eol)}${eol}`;
 }
@@ -414,7 +420,8 @@ export async function planJoin(
   path: string,
   found: { readonly files: readonly PackageFile[]; readonly hash: string },
 ): Promise<Plan> {
-  const current = await deps.library.read(path);
+  const place = placed(path);
+  const current = await filesAt(deps, place);
   if (!current) return no(`${path} is gone`);
   const history = await historyOf(deps.store);
   const away = removal(draft, found.hash, history, textOfPackage(found.files));
@@ -424,15 +431,33 @@ export async function planJoin(
   // The draft may have been edited since it was scanned.
   const concerns = scanSkill(skill);
   if (!mayBeWritten(concerns)) return no(refusal(concerns));
-  const everywhere = deps.places.all(null).some(({ folder }) => folder === dirname(path));
+  const everywhere = placesOf(deps.places, place.kind).some(({ folder }) => folder === dirname(path));
   const known = history.kept.find((one) => one.path === path);
   const artifact: Artifact = {
-    kind: "skill",
-    name: path.slice(path.lastIndexOf("/") + 1),
-    path,
+    ...place,
     root: known?.root ?? dirname(dirname(path)),
     reach: known?.reach ?? (everywhere ? "everywhere" : "repository"),
     instinct: draft.instinct,
+    ...(draft.members ? { members: draft.members } : {}),
   };
   return settled([rewriting(deps, artifact, current, next, history), away], path);
+}
+
+/** What lies at a path: a file is a command or an agent, by the folder that it is in. */
+function placed(path: string): Pick<Artifact, "path" | "name"> & { readonly kind: ItemKind } {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  if (!name.endsWith(".md")) return { kind: "skill", path, name };
+  return { kind: /\/agents?\//.test(path) ? "agent" : "command", path, name: name.slice(0, -3) };
+}
+
+function placesOf(places: Places, kind: ItemKind): readonly Place[] {
+  return kind === "skill" ? places.all(null) : (places.files(kind, "everywhere", null) ?? []);
+}
+
+/** The agents whose sessions findings are from. */
+export async function formatsOf(store: Store, findings: readonly KeptFinding[]): Promise<Format[]> {
+  const ids = new Set(findings.map(({ session }) => session));
+  const paths = [...ids].map((id) => id.replace(/#.*$/s, ""));
+  const sessions = (await store.sessions.list(paths)).filter(({ id }) => ids.has(id));
+  return [...new Set(sessions.map(({ format }) => format))];
 }

@@ -1,13 +1,22 @@
 import type { Kept, Reach } from "../core/change.ts";
+import { isEvolvedId } from "../core/evolve.ts";
 import { isGapId } from "../core/gap.ts";
 import type { Instinct } from "../core/instinct.ts";
-import type { Format } from "../core/session.ts";
 import { parse, render } from "../core/skill.ts";
 import { planAcceptGap } from "./gap-plan.ts";
+import { planLive } from "./plan-evolved.ts";
 import { planRule } from "./plan-rule.ts";
-import { planJoin, planSkill } from "./plan-skill.ts";
-import type { KeptFinding, Store } from "./ports.ts";
-import { type Choice, no, type Plan, type PublishDeps, type Subject, textOfPackage } from "./step.ts";
+import { formatsOf, planJoin, planSkill } from "./plan-skill.ts";
+import {
+  type Choice,
+  filesAt,
+  historyOf,
+  no,
+  type Plan,
+  type PublishDeps,
+  type Subject,
+  textOfPackage,
+} from "./step.ts";
 
 /** What keeping an instinct would do, without doing it. */
 export async function plan(deps: PublishDeps, instinct: Instinct, choice: Choice): Promise<Plan> {
@@ -24,21 +33,15 @@ export async function plan(deps: PublishDeps, instinct: Instinct, choice: Choice
   return instinct.artifact === "skill" ? planSkill(deps, subject) : planRule(deps, subject);
 }
 
-async function formatsOf(store: Store, findings: readonly KeptFinding[]): Promise<Format[]> {
-  const ids = new Set(findings.map(({ session }) => session));
-  const paths = [...ids].map((id) => id.replace(/#.*$/s, ""));
-  const sessions = (await store.sessions.list(paths)).filter(({ id }) => ids.has(id));
-  return [...new Set(sessions.map(({ format }) => format))];
-}
-
 /** What accepting a draft would do: it becomes a skill of its own, or a part of the one that it belongs to. */
 export async function planAccept(deps: PublishDeps, draft: Kept, reach: Reach): Promise<Plan> {
-  const found = await deps.library.read(draft.path);
+  const found = await filesAt(deps, draft);
   const skill = found ? parse(textOfPackage(found.files)).skill : null;
   if (!skill || !found) return no(`the draft ${draft.name} is gone`);
   const target = skill.metadata["belongs-to"];
   if (target !== undefined) return planJoin(deps, draft, skill, target, found);
   if (isGapId(draft.instinct)) return planAcceptGap(deps, draft, skill, reach);
+  if (isEvolvedId(draft.instinct)) return planLive(deps, draft, reach, await historyOf(deps.store));
   const [instinct] = await deps.store.learning.instincts.get([draft.instinct]);
   if (!instinct) return no(`nothing is known any more about ${draft.name}`);
   const edited = found.hash !== draft.content;

@@ -1,9 +1,10 @@
 import type { Change, Reach } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
+import type { ImportRow } from "../core/imported.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { ItemFile, ItemKind, ItemProblem } from "../core/item.ts";
 import type { Json, JsonObject } from "../core/json.ts";
-import type { EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
+import type { Actor, EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Gist, Search } from "../core/likeness.ts";
 import type { Checkout } from "../core/project.ts";
 import type { Laid, Part } from "../core/search/segment.ts";
@@ -105,7 +106,7 @@ export interface FoundFile {
   readonly modifiedAt: number;
 }
 
-/** How far a transcript was read: bytes and lines taken, and a digest of those bytes. */
+/** How far a transcript was read: bytes and lines taken, and a digest of those bytes. What is read whole has no lines. */
 export interface Position {
   readonly offset: number;
   readonly line: number;
@@ -128,6 +129,8 @@ export interface ReadingState {
   readonly threads: readonly (readonly [string, ThreadState])[];
   /** The reader's own; it may hold words that are not in an event yet. */
   readonly rest: Json;
+  /** What tells that a session has changed, by name, where one does without the others. */
+  readonly marks?: readonly (readonly [string, string])[];
 }
 
 /** What a reading needs to go on: where, its own state, and the events it may still change. */
@@ -155,6 +158,8 @@ export interface Piece {
   readonly diagnostics: readonly Diagnostic[];
   /** It reaches the end of the file. */
   readonly last: boolean;
+  /** It takes the place of all that was read of the file: a document is read anew whenever it has changed. */
+  readonly anew: boolean;
 }
 
 /** Transcripts on disk. What cannot be read becomes a diagnostic; nothing here throws for what a file holds. */
@@ -196,11 +201,25 @@ export interface NearFinding {
   readonly action: string;
 }
 
+/** What was decided about a finding, and with it about its instinct. */
+export interface KeptDecision {
+  readonly finding: string;
+  readonly at: number;
+  readonly decision: Decision | "promoted" | "demoted";
+  readonly everywhere: boolean;
+  /** With `promoted` and `demoted`: the finding that is told for it. */
+  readonly lesson: string | null;
+  readonly actor: Actor;
+}
+
 export interface KeptChange {
   readonly change: Change;
   readonly state: "intended" | "made" | "dropped";
   readonly at: number;
 }
+
+/** The realm of what was promoted: no project and no person goes by it. */
+export const promotedRealm = "promoted";
 
 /** What is learned, all of it a fold of the ledger. */
 export interface Learning {
@@ -216,7 +235,11 @@ export interface Learning {
     ofInstincts(instincts: readonly string[]): Promise<KeptFinding[]>;
     /** What an instinct's standing needs of its findings. */
     sightings(instinct: string): Promise<Sighting[]>;
-    /** In how many findings of a realm each word is. */
+    /** The sessions and records that instincts rest on. */
+    runs(
+      instincts: readonly string[],
+    ): Promise<(Pick<Sighting, "run" | "kind" | "origin"> & { readonly instinct: string })[]>;
+    /** In how many findings of a realm each word is; `promotedRealm` has what was promoted, of whatever realm. */
     countsOf(realm: string, words: readonly string[]): Promise<ReadonlyMap<string, number>>;
     /** The findings of a realm that have enough of these words, anywhere or in the trigger. */
     near(realm: string, search: Search, where: "anywhere" | "trigger"): Promise<NearFinding[]>;
@@ -250,10 +273,21 @@ export interface Learning {
       key: string;
       finding: string;
       at: number;
-      decision: Decision;
+      decision: KeptDecision["decision"];
       everywhere: boolean;
+      lesson?: string | null;
+      actor?: Actor;
     }): Promise<void>;
-    ofInstinct(instinct: string): Promise<{ at: number; decision: Decision; everywhere: boolean }[]>;
+    /** The same for many. */
+    saveAll(rows: readonly Parameters<Learning["decisions"]["save"]>[0][]): Promise<void>;
+    /** In the order of time. */
+    ofInstinct(instinct: string): Promise<KeptDecision[]>;
+  };
+  /** What came from elsewhere, and what was said of it. */
+  readonly imports: {
+    of(ids: readonly string[]): Promise<ImportRow[]>;
+    list(): Promise<ImportRow[]>;
+    save(row: ImportRow): Promise<void>;
   };
   readonly instincts: {
     get(ids: readonly string[]): Promise<Instinct[]>;
@@ -453,6 +487,8 @@ export interface Library {
 /** Where agents look for skills and rules. Answers null for a project whose folder is not on this machine. */
 export interface Places {
   skills(reach: Reach, root: string | null, formats: readonly Format[]): Place[] | null;
+  /** Folders for commands, or for agents: files of Markdown, one for each. */
+  files(kind: "command" | "agent", reach: Reach, root: string | null): Place[] | null;
   /** Files for rules; `named` where the file is read in other projects too, so that a rule must name its own. */
   rules(reach: Reach, root: string | null, formats: readonly Format[]): RulesPlace[] | null;
   /** Every place whose skills an agent may have or get: the project's, the person's, the drafts. */
@@ -467,11 +503,11 @@ export interface RulesPlace {
 
 /** Where an agent looks for things of one kind. */
 export interface ItemRoot {
-  /** A folder; with the form `package` the package itself. */
+  /** A folder; with the forms `package` and `file` the thing itself. */
   readonly path: string;
   readonly kind: ItemKind;
-  /** `packages`: folders with a `SKILL.md`. `markdown` and `toml`: files, also in folders below. */
-  readonly form: "packages" | "package" | "markdown" | "toml";
+  /** `packages`: folders with a `SKILL.md`. `markdown` and `toml`: files, also in folders below. `file`: one such file. */
+  readonly form: "packages" | "package" | "markdown" | "toml" | "file";
   /** Whom its things are for: a project, or "user". */
   readonly realm: string;
   /** Of two things of one name in a realm, the one of the lower rank goes before. */

@@ -1,5 +1,6 @@
 import type { Kept } from "../core/change.ts";
 import { type Judged, verdictsOf } from "../core/credit.ts";
+import { isEvolvedId } from "../core/evolve.ts";
 import { goesBy, isGapId } from "../core/gap.ts";
 import type { Item } from "../core/item.ts";
 import { policy as defaults } from "../core/policy.ts";
@@ -79,7 +80,8 @@ async function onProbation(
   const roots = new Map((await projects.list()).map(({ id, root }) => [id, root]));
   const pinned = await pinnedPlaces(deps.store, history.kept);
   const ofGap = await unsaidGaps(deps.store);
-  const ofLesson = (kept: Kept) => unsaidLesson(deps.store, kept);
+  const accepted = await acceptedClusters(deps.store);
+  const ofLesson = (kept: Kept) => unsaidLesson(deps.store, kept, accepted);
   const found: { kept: Kept; since: number }[] = [];
   for (const kept of history.kept) {
     if (pinned.has(kept.path)) continue;
@@ -95,11 +97,28 @@ async function onProbation(
 }
 
 /** The project of a lesson that nobody said yes to; null for what was joined with something else, which is no lesson. */
-async function unsaidLesson({ learning }: Store, kept: Kept): Promise<string | null> {
+async function unsaidLesson(
+  { learning }: Store,
+  kept: Kept,
+  accepted: ReadonlySet<string>,
+): Promise<string | null> {
+  if (isEvolvedId(kept.instinct)) {
+    const [member] = await learning.instincts.get([...(kept.members ?? [])]);
+    return accepted.has(kept.instinct) ? null : (member?.project ?? null);
+  }
   const [instinct] = await learning.instincts.get([kept.instinct]);
   if (!instinct) return null;
   const decisions = await learning.decisions.ofInstinct(instinct.id);
   return decisions.at(-1)?.decision === "accepted" ? null : instinct.project;
+}
+
+/** What grew of several lessons and a person said yes to. */
+async function acceptedClusters({ ledger }: Store): Promise<Set<string>> {
+  const decided = (await ledger.since("instinct.decided", 0)).filter(({ data }) =>
+    isEvolvedId(data.instinct),
+  );
+  const last = new Map(decided.map(({ data }) => [data.instinct, data.decision]));
+  return new Set([...last].flatMap(([id, decision]) => (decision === "accepted" ? id : [])));
 }
 
 /** The same for what was made of gaps and is live; their drafts go live by being asked for. */
@@ -132,7 +151,7 @@ async function planPromotion(deps: PublishDeps, kept: Kept, { roomFor }: Probati
   return planned.ok ? withRoom(planned, roomFor, await realmOf(deps, kept)) : planned;
 }
 
-async function realmOf({ store }: PublishDeps, { instinct: id }: Kept): Promise<string> {
-  const [instinct] = await store.learning.instincts.get([id]);
+async function realmOf({ store }: PublishDeps, { instinct: id, members }: Kept): Promise<string> {
+  const [instinct] = await store.learning.instincts.get([...(members ?? [id])]);
   return instinct?.scope === "user" ? "user" : (instinct?.project ?? "user");
 }

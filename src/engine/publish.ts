@@ -1,15 +1,19 @@
 import { type Change, placeOf, undoable } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
 import { KnackError } from "../core/errors.ts";
+import { isEvolvedId } from "../core/evolve.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
 import { addRule, type RuleChange, removeRule, replaceRule, rulesIn } from "../core/rule.ts";
-import { parse, skillFile } from "../core/skill.ts";
+import { isSkillName, parse } from "../core/skill.ts";
 import { note } from "./note.ts";
 import { ruleRefusals } from "./plan-rule.ts";
 import type { KeptChange, PackageFile, Place } from "./ports.ts";
 import {
   changeOf,
   dirname,
+  fileIn,
+  fileOf,
+  filesAt,
   type History,
   historyOf,
   idFor,
@@ -43,7 +47,7 @@ export async function carryOut(
 ): Promise<Settled[] | null> {
   const steps: Step[] = [];
   for (const step of planned) steps.push({ ...step, change: await withOrigin(deps, step.change) });
-  for (const { change, files } of steps) if (change.kind === "skill") await keepVersions(deps, change, files);
+  for (const { change, files } of steps) if (change.kind !== "rule") await keepVersions(deps, change, files);
   const already = await deps.store.transaction(async (tx) => {
     const history = await historyOf(tx);
     const known = new Set(history.changes.map(({ change }) => change.id));
@@ -81,13 +85,13 @@ async function withOrigin({ library, store }: PublishDeps, change: Change): Prom
 type Hindrance = { readonly because: string; readonly disk: boolean } | null;
 
 async function keepVersions(
-  { library, versions }: PublishDeps,
+  deps: PublishDeps,
   change: Change,
   files: readonly PackageFile[] | null,
 ): Promise<void> {
-  const current = change.before === null ? null : await library.read(change.path);
-  if (current) await versions.keep(current.files);
-  if (files) await versions.keep(files);
+  const current = change.before === null ? null : await filesAt(deps, change);
+  if (current) await deps.versions.keep(current.files);
+  if (files) await deps.versions.keep(files);
 }
 
 function intended(change: Change, actor: Actor, at: number): LedgerEntry {
@@ -105,7 +109,7 @@ function intended(change: Change, actor: Actor, at: number): LedgerEntry {
 /** Makes the disk say what a change means, whether or not it already does. */
 async function settle(deps: PublishDeps, change: Change): Promise<Hindrance> {
   try {
-    const because = await (change.kind === "skill" ? settleSkill(deps, change) : settleRule(deps, change));
+    const because = await settling[change.kind](deps, change);
     return because === null ? null : { because, disk: false };
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
@@ -130,6 +134,11 @@ async function conclude(deps: PublishDeps, change: Change, hindrance: Hindrance)
   });
   return { change, done: because === null, because, disk: hindrance?.disk ?? false, already: false };
 }
+
+/** How each kind is settled: null when it is done, or why not. */
+const settling: Readonly<
+  Record<Change["kind"], (deps: PublishDeps, change: Change) => Promise<string | null>>
+> = { skill: settleSkill, rule: settleRule, command: settleFile, agent: settleFile };
 
 async function settleSkill(deps: PublishDeps, change: Change): Promise<string | null> {
   const { library, versions } = deps;
@@ -167,6 +176,33 @@ async function takeAway({ library }: PublishDeps, change: Change, place: Place):
 
 function changedByHand(path: string): string {
   return `${path} was changed by hand meanwhile, and is left as it is`;
+}
+
+/** A command or an agent is one file, which is replaced in one move. */
+async function settleFile({ library, versions }: PublishDeps, change: Change): Promise<string | null> {
+  const { name, path, root, before, after, reach } = change;
+  if (!isSkillName(name) || !path.endsWith(`/${name}.md`)) return `${path} is no place for ${name}`;
+  const read = await library.readText(path);
+  if (read.found === "unreadable") return `${path} cannot be read: ${read.message}`;
+  const there = read.found === "text" ? versions.hashOf(fileOf(name, read.text)) : null;
+  if (there !== after && there !== before && !(after === null && there === null)) return changedByHand(path);
+  const expecting = read.found === "text" ? read.hash : null;
+  if (after === null) {
+    const removed = expecting === null ? null : await library.removeText(path, { expecting });
+    if (removed && !removed.written) return refusedFile(path, removed.because);
+    if (reach === "me") await library.unexclude(root, path);
+    return null;
+  }
+  const files = await versions.restore(after);
+  if (!files) return `version ${after.slice(0, 12)} is not kept`;
+  if (reach === "me") await library.excludeFromGit(root, path);
+  if (there === after) return null;
+  const written = await library.writeText(path, textOfPackage(files), { expecting, root });
+  return written.written ? null : refusedFile(path, written.because);
+}
+
+function refusedFile(path: string, because: "changed" | "link" | "outside"): string {
+  return because === "changed" ? changedByHand(path) : `${path} leads somewhere else (${because})`;
 }
 
 /** Rules share their file with whatever a person writes there, so only the line counts. */
@@ -239,8 +275,10 @@ export async function planUndo(
 export async function planUndoTidying(deps: PublishDeps): Promise<Step[]> {
   const history = await historyOf(deps.store);
   // Who has brought one back by hand wants the others back, not that one away again.
+  // What made way for something that grew of it comes back with that one's undo.
   const tidied = latestIn(history).filter(
-    ({ change }) => change.because !== undefined && change.why !== "restore",
+    ({ change }) =>
+      change.because !== undefined && change.why !== "restore" && !isEvolvedId(change.replacedBy ?? ""),
   );
   const at = Math.max(...tidied.map((one) => one.at));
   const steps: Step[] = [];
@@ -275,7 +313,7 @@ async function undoStep(deps: PublishDeps, taken: Change, history: History): Pro
     return { change, files: null, diff: diffOf(withinRoot(change), line(change.before), line(change.after)) };
   }
   const text = (files: readonly PackageFile[] | null) => files && textOfPackage(files);
-  return { change, files: after, diff: diffOf(`${change.name}/${skillFile}`, text(before), text(after)) };
+  return { change, files: after, diff: diffOf(fileIn(change), text(before), text(after)) };
 }
 
 async function filesOf({ versions }: PublishDeps, hash: string | null): Promise<PackageFile[] | null> {

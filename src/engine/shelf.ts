@@ -1,10 +1,10 @@
 import type { Artifact, Kept } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
 import { goesBy, isGapId } from "../core/gap.ts";
-import { standingAt } from "../core/instinct.ts";
+import { type Instinct, standingAt } from "../core/instinct.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { rulesIn } from "../core/rule.ts";
-import { parse, skillFile } from "../core/skill.ts";
+import { parse } from "../core/skill.ts";
 import { isThere } from "./archive.ts";
 import { closedAmong, gaps, rejectedForGood } from "./gap.ts";
 import { decided, decidedOn } from "./keep.ts";
@@ -12,6 +12,8 @@ import { planAccept } from "./plan.ts";
 import { planUndo, planUndoTidying } from "./publish.ts";
 import {
   changeOf,
+  fileIn,
+  filesAt,
   historyOf,
   ifDamaged,
   no,
@@ -46,21 +48,23 @@ export interface Shelved extends Kept {
 /** Everything that is kept, by name. */
 export async function shelf(deps: PublishDeps): Promise<Shelved[]> {
   const { kept } = await historyOf(deps.store);
-  const ids = [...new Set(kept.map(({ instinct }) => instinct))];
+  const ids = [...new Set(kept.flatMap(lessonsOf))];
   const instincts = new Map((await deps.store.learning.instincts.get(ids)).map((one) => [one.id, one]));
   const findings = await deps.store.learning.findings.ofInstincts(ids);
+  const times = new Map<string, number>();
+  for (const { instinct } of findings) times.set(instinct, (times.get(instinct) ?? 0) + 1);
   const asked = ids.some(isGapId) ? await gaps(deps) : [];
   const shelved: Shelved[] = [];
   for (const one of kept) {
-    const disk = await (one.kind === "skill" ? skillOnDisk(deps, one) : ruleOnDisk(deps, one));
-    const standing = instincts.get(one.instinct)?.standing;
+    const disk = await (one.kind === "rule" ? ruleOnDisk(deps, one) : filesOnDisk(deps, one));
+    const standing = standingOf(lessonsOf(one).flatMap((id) => instincts.get(id) ?? []));
     const gap = asked.find((each) => goesBy(each, one.instinct));
     shelved.push({
       ...one,
       ...disk,
-      confidence: standing ? standingAt(standing, deps.clock.now()).confidence : null,
+      confidence: standing === null ? null : standing.confidence(deps.clock.now()),
       sessions: standing?.sessions ?? gap?.state.asked.length ?? 0,
-      evidence: gap?.asks.length ?? findings.filter(({ instinct }) => instinct === one.instinct).length,
+      evidence: gap?.asks.length ?? lessonsOf(one).reduce((sum, id) => sum + (times.get(id) ?? 0), 0),
       askedIn: gap?.project ?? null,
     });
   }
@@ -69,11 +73,28 @@ export async function shelf(deps: PublishDeps): Promise<Shelved[]> {
 
 type OnDisk = Pick<Shelved, "state" | "text" | "written" | "belongsTo">;
 
-async function skillOnDisk({ library, versions }: PublishDeps, kept: Kept): Promise<OnDisk> {
+/** The instincts that something was made of. */
+function lessonsOf({ instinct, members }: Kept): readonly string[] {
+  return members ?? [instinct];
+}
+
+/** How sure several instincts are on the average, and how many sessions taught one of them at the most. */
+function standingOf(instincts: readonly Instinct[]) {
+  if (instincts.length === 0) return null;
+  const sum = (now: number) =>
+    instincts.reduce((all, { standing }) => all + standingAt(standing, now).confidence, 0);
+  return {
+    confidence: (now: number) => Math.round((sum(now) / instincts.length) * 1e6) / 1e6,
+    sessions: Math.max(...instincts.map(({ standing }) => standing.sessions)),
+  };
+}
+
+async function filesOnDisk(deps: PublishDeps, kept: Kept): Promise<OnDisk> {
+  const { versions } = deps;
   // A damaged copy is told of when it is needed, by undo; what is on disk can be shown without it.
   const old = await versions.restore(kept.content).catch(ifDamaged);
   const written = old && textOfPackage(old);
-  const found = await library.read(kept.path).catch(() => "unreadable" as const);
+  const found = await filesAt(deps, kept).catch(() => "unreadable" as const);
   if (found === "unreadable") return { state: "unreadable", text: null, written, belongsTo: null };
   if (found === null) return { state: "missing", text: null, written, belongsTo: null };
   const text = textOfPackage(found.files);
@@ -94,8 +115,8 @@ async function ruleOnDisk({ library }: PublishDeps, kept: Kept): Promise<OnDisk>
 
 /** A person's edit, as a diff to what Knack wrote. */
 export function editOf(one: Shelved): string {
-  const { kind, name, text, written } = one;
-  if (kind === "skill") return diffOf(`${name}/${skillFile}`, written, text);
+  const { kind, text, written } = one;
+  if (kind !== "rule") return diffOf(fileIn(one), written, text);
   const line = (rule: string | null) => (rule === null ? null : `- ${rule}\n`);
   return diffOf(withinRoot(one), line(written), line(text));
 }
@@ -122,7 +143,7 @@ export async function planAdopt(deps: PublishDeps, edited: readonly Shelved[]): 
   const history = await historyOf(deps.store);
   const steps: Step[] = [];
   for (const one of edited) {
-    const found = one.kind === "rule" ? null : await deps.library.read(one.path);
+    const found = one.kind === "rule" ? null : await filesAt(deps, one);
     const after = found?.hash ?? (one.kind === "rule" ? one.text : null);
     if (after === null) return { ok: false, because: `${one.path} is gone` };
     const change = changeOf(one, one.content, after, "update", history);
@@ -140,7 +161,7 @@ export async function planRemoval(deps: PublishDeps, kept: readonly Shelved[]): 
     if (one.state === "edited" && one.reach !== "draft")
       return { ok: false, because: `${one.path} was changed by hand; delete it yourself` };
     // What is gone already is noted as gone.
-    const found = one.kind === "rule" ? null : await deps.library.read(one.path);
+    const found = one.kind === "rule" ? null : await filesAt(deps, one);
     steps.push(removal(one, found?.hash ?? one.content, history, one.text));
   }
   return { ok: true, steps, concerns: [], belongsTo: null };
@@ -180,9 +201,10 @@ async function unlessChanged(deps: PublishDeps, all: readonly Step[]): Promise<P
 }
 
 /** What is at the place of an artifact, as a change would name it. */
-async function contentOf({ library }: PublishDeps, { kind, path, name }: Artifact): Promise<string | null> {
-  if (kind === "skill") return (await library.read(path))?.hash ?? null;
-  const read = await library.readText(path);
+async function contentOf(deps: PublishDeps, artifact: Artifact): Promise<string | null> {
+  const { kind, path, name } = artifact;
+  if (kind !== "rule") return (await filesAt(deps, artifact))?.hash ?? null;
+  const read = await deps.library.readText(path);
   const rule = read.found === "text" ? rulesIn(read.text).rules.find(({ id }) => id === name) : undefined;
   return rule?.line ?? null;
 }

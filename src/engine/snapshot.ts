@@ -1,8 +1,9 @@
 import { cuesOf } from "../core/cue.ts";
+import { isEvolvedId } from "../core/evolve.ts";
 import { factInList } from "../core/fact.ts";
 import type { Excerpt, Finding } from "../core/finding.ts";
 import { idOf } from "../core/ids.ts";
-import { type Instinct, standingAt } from "../core/instinct.ts";
+import { type Instinct, isTold, standingAt } from "../core/instinct.ts";
 import type { ProjectFold } from "../core/ledger.ts";
 import { gistOf } from "../core/likeness.ts";
 import { oneLine } from "../core/markdown.ts";
@@ -13,7 +14,13 @@ import { mayBeWritten, scan } from "../core/scan.ts";
 import { parse } from "../core/skill.ts";
 import { isShown } from "../core/suggest.ts";
 import type { Use } from "../core/use.ts";
-import type { KeptFinding, SnapshotFile, SnapshotFound, Store } from "./ports.ts";
+import {
+  type KeptFinding,
+  promotedRealm,
+  type SnapshotFile,
+  type SnapshotFound,
+  type Store,
+} from "./ports.ts";
 import { type Shelved, shelf } from "./shelf.ts";
 import type { PublishDeps } from "./step.ts";
 
@@ -78,7 +85,7 @@ export interface Made {
 }
 
 /** Counts up when what a snapshot holds changes its form. */
-const version = 1;
+const version = 2;
 
 /** Renews the snapshot; false where it says already what it would say. */
 export async function renew(
@@ -123,7 +130,16 @@ export async function inspect(
 }
 
 /** The entries that change what is told. */
-const telling = ["finding.made", "finding.withdrawn", "instinct.decided", "change.made"] as const;
+const telling = [
+  "finding.made",
+  "finding.withdrawn",
+  "instinct.decided",
+  "instinct.promoted",
+  "instinct.demoted",
+  "instinct.retired",
+  "import.decided",
+  "change.made",
+] as const;
 
 /** Everything that answers at the moment it helps, in a form that a process can look into without a database. */
 export async function snapshot(
@@ -145,7 +161,7 @@ export async function snapshot(
     ...findings.map((kept, n): Row => [`finding ${n}`, { ...kept, finding: slim(kept.finding, policy) }]),
     ...instincts.map((instinct): Row => [`instinct ${instinct.id}`, slim(instinct, policy)]),
     ...cueRows(findings, policy),
-    ...wordRows(findings),
+    ...wordRows(findings, instincts),
     ...(await useRows(store, findings)),
     ...madeRows(kept),
     ...startRows(instincts, projects, { findings, kept, now, policy }),
@@ -185,10 +201,13 @@ function cueRows(findings: readonly KeptFinding[], { recall }: Policy): Row[] {
   });
 }
 
-/** The numbers of findings by the words of their gist, realm by realm. */
-function wordRows(findings: readonly KeptFinding[]): Row[] {
-  const byWord = gather(findings, ({ finding, realm }) =>
-    [...gistOf(finding).all].map((word) => `${realm} ${word}`),
+/** The numbers of findings by the words of their gist, realm by realm; of what was promoted a second time. */
+function wordRows(findings: readonly KeptFinding[], instincts: readonly Instinct[]): Row[] {
+  const told = new Set(instincts.filter(isTold).map(({ id }) => id));
+  const byWord = gather(findings, ({ finding, realm, instinct }) =>
+    [...gistOf(finding).all].flatMap((word) =>
+      (told.has(instinct) ? [realm, promotedRealm] : [realm]).map((one) => `${one} ${word}`),
+    ),
   );
   return [...byWord].map(([word, numbers]) => [`word ${word}`, numbers]);
 }
@@ -231,7 +250,9 @@ function madeRows(kept: readonly Shelved[]): Row[] {
   );
   // What is live goes before a draft of the same lesson.
   const sorted = [...here].sort((a, b) => Number(isLive(a)) - Number(isLive(b)));
-  return sorted.map((one) => {
+  // What several lessons grew into is no text for one of them: it is found in the library.
+  const alone = sorted.filter(({ kind, instinct }) => kind === "rule" || !isEvolvedId(instinct));
+  return alone.map((one) => {
     const body = one.kind === "skill" ? (parse(one.text ?? "").skill?.body ?? null) : null;
     const made: Made = { name: one.name, live: isLive(one), body };
     return [`made ${one.instinct}`, made];
@@ -259,7 +280,8 @@ function sessionRows(instincts: readonly Instinct[], { findings, kept, now, poli
     const instinct = byId.get(id);
     if (!instinct || now - noticedAt > policy.show.sessionMs || !isShown(instinct, policy)) continue;
     const { status } = standingAt(instinct.standing, now, policy);
-    if (status === "pending" || status === "active") runs.set(run, [...(runs.get(run) ?? []), instinct]);
+    const isNews = status === "pending" || status === "active" || instinct.standing.promotion != null;
+    if (isNews) runs.set(run, [...(runs.get(run) ?? []), instinct]);
   }
   return [...runs].map(([run, taught]): Row => {
     const learned = [...new Set(taught)].sort((a, b) => b.standing.sure - a.standing.sure);
@@ -285,7 +307,11 @@ function startRows(
   const roots = new Map(projects.map(({ id, root }) => [id, root]));
   const first = firstOf(findings);
   const harmless = new Set(first.keys());
-  const live = new Set(kept.filter(isLive).map(({ instinct }) => instinct));
+  const live = new Set(
+    kept
+      .filter(isLive)
+      .flatMap(({ kind, instinct, members = [] }) => [instinct, ...(kind === "skill" ? members : [])]),
+  );
   const drafts = new Set(kept.filter((one) => !isLive(one)).map(({ instinct }) => instinct));
   const starts = new Map<
     string,
@@ -298,7 +324,8 @@ function startRows(
   };
   for (const instinct of instincts) {
     const { status } = standingAt(instinct.standing, now, policy);
-    if ((status !== "active" && status !== "pending") || !harmless.has(instinct.id)) continue;
+    const isOpen = status === "active" || status === "pending" || (status === "promoted" && isTold(instinct));
+    if (!isOpen || !harmless.has(instinct.id)) continue;
     if (!isShown(instinct, policy) && !live.has(instinct.id)) continue;
     const waits = instinct.artifact === "rule" || drafts.has(instinct.id);
     startOf(realmOf(instinct)).lessons.push({
@@ -309,7 +336,7 @@ function startRows(
       noticedAt: first.get(instinct.id)?.noticedAt ?? 0,
       run: first.get(instinct.id)?.run ?? "",
       fix: instinct.symptom !== null,
-      active: status === "active",
+      active: status !== "pending",
       home: instinct.scope === "user" ? (homeIn(roots.get(instinct.project) ?? "") ?? "") : null,
       state: live.has(instinct.id) ? "live" : waits ? "waiting" : "known",
     });
@@ -317,7 +344,8 @@ function startRows(
   const realms = new Map(instincts.map((instinct) => [instinct.id, realmOf(instinct)]));
   for (const one of kept) {
     if (one.kind !== "skill" || !isLive(one) || one.text === null) continue;
-    const realm = one.reach === "everywhere" ? "user" : (realms.get(one.instinct) ?? one.askedIn ?? "user");
+    const taught = (one.members ?? [one.instinct]).map((id) => realms.get(id)).find((id) => id !== undefined);
+    const realm = one.reach === "everywhere" ? "user" : (taught ?? one.askedIn ?? "user");
     const description = parse(one.text).skill?.description ?? "";
     startOf(realm).skills.push({ name: one.name, description });
   }

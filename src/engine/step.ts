@@ -69,11 +69,14 @@ export interface History {
 /** Instincts that grew together go by one id: what was kept of any of them is kept of that one. */
 export async function historyOf({ learning }: Store): Promise<History> {
   const all = await learning.changes.list();
-  const named = await learning.findings.instinctsOf([...new Set(all.map(({ change }) => change.instinct))]);
-  const changes = all.map((one) => ({
-    ...one,
-    change: { ...one.change, instinct: named.get(one.change.instinct) ?? one.change.instinct },
-  }));
+  const ids = all.flatMap(({ change: { instinct, members = [] } }) => [instinct, ...members]);
+  const named = await learning.findings.instinctsOf([...new Set(ids)]);
+  const nameOf = (id: string) => named.get(id) ?? id;
+  const changes = all.map((one) => {
+    const { instinct, members } = one.change;
+    const own = members ? { members: [...new Set(members.map(nameOf))] } : {};
+    return { ...one, change: { ...one.change, instinct: nameOf(instinct), ...own } };
+  });
   return { changes, kept: keptBy(changes.filter(({ state }) => state === "made")) };
 }
 
@@ -107,10 +110,15 @@ export const notHere = "the project's folder is not on this machine";
 /** The change that takes an artifact away. */
 export function removal(artifact: Artifact, before: string, history: History, text: string | null): Step {
   const diff =
-    artifact.kind === "skill"
-      ? diffOf(`${artifact.name}/${skillFile}`, text, null)
-      : diffOf(withinRoot(artifact), `- ${before}\n`, null);
+    artifact.kind === "rule"
+      ? diffOf(withinRoot(artifact), `- ${before}\n`, null)
+      : diffOf(fileIn(artifact), text, null);
   return { change: changeOf(artifact, before, null, "remove", history), files: null, diff };
+}
+
+/** The file of an artifact as a diff names it. */
+export function fileIn({ kind, name }: Pick<Artifact, "kind" | "name">): string {
+  return kind === "skill" ? `${name}/${skillFile}` : `${name}.md`;
 }
 
 /** A file as it is called within what it belongs to. */
@@ -145,7 +153,7 @@ export function no(because: string): Plan {
 
 /** A change with its id. */
 export function changeOf(
-  { kind, name, path, root, reach, instinct, proposal, newFile, replacedBy }: Artifact,
+  { kind, name, path, root, reach, instinct, members, proposal, newFile, replacedBy }: Artifact,
   before: string | null,
   after: string | null,
   why: Change["why"],
@@ -153,6 +161,7 @@ export function changeOf(
   because?: string,
 ): Change {
   const marks = {
+    ...(members ? { members } : {}),
     ...(proposal ? { proposal } : {}),
     ...(newFile ? { newFile } : {}),
     ...(replacedBy ? { replacedBy } : {}),
@@ -178,9 +187,27 @@ export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-/** The text of a package's `SKILL.md`. */
+/** The files of a command or an agent, of which there is one. */
+export function fileOf(name: string, text: string): PackageFile[] {
+  return [{ path: `${name}.md`, bytes: bytesOf(text), mode: 0o644 }];
+}
+
+/** What lies where something is kept, with its hash; null for nothing. Rules have no files of their own. */
+export async function filesAt(
+  { library, versions }: Pick<PublishDeps, "library" | "versions">,
+  { kind, path, name }: Pick<Artifact, "kind" | "path" | "name">,
+): Promise<{ readonly files: readonly PackageFile[]; readonly hash: string } | null> {
+  if (kind === "skill") return library.read(path);
+  const read = await library.readText(path);
+  if (read.found === "missing") return null;
+  if (read.found === "unreadable") throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${read.message}`);
+  const files = fileOf(name, read.text);
+  return { files, hash: versions.hashOf(files) };
+}
+
+/** The text of a package's `SKILL.md`, or of the one file that there is. */
 export function textOfPackage(files: readonly PackageFile[]): string {
-  const file = files.find(({ path }) => path === skillFile);
+  const file = files.find(({ path }) => path === skillFile) ?? (files.length === 1 ? files[0] : undefined);
   return file ? new TextDecoder().decode(file.bytes) : "";
 }
 

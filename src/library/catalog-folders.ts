@@ -35,6 +35,7 @@ interface Looking {
 export async function filesIn(root: ItemRoot): Promise<Found> {
   const looking: Looking = { root, candidates: [], problems: [], unread: [], visited: new Set() };
   if (root.form === "package") await lookAtPackage(looking, root.path);
+  else if (root.form === "file") await lookAtFile(looking, root.path);
   else if (root.form === "packages") await lookForPackages(looking, root.path, 0);
   else await lookForFiles(looking, root.path, "", 0);
   return looking;
@@ -158,6 +159,14 @@ async function lookAtPackage(looking: Looking, path: string): Promise<void> {
   else if (typeof state === "object" && !isMissing(state.error)) leaveUnread(looking, path, state.error);
 }
 
+async function lookAtFile(looking: Looking, path: string): Promise<void> {
+  const found = await stat(path).catch((error: unknown) => {
+    if (!isMissing(error)) leaveUnread(looking, path, error);
+    return null;
+  });
+  if (found?.isFile()) looking.candidates.push({ root: looking.root, path, name: stem(basename(path)) });
+}
+
 async function isThere(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
@@ -186,6 +195,7 @@ async function lookForFiles(looking: Looking, folder: string, above: string, dep
 const endings: Readonly<Record<ItemRoot["form"], string>> = {
   packages: "",
   package: "",
+  file: ".md",
   markdown: ".md",
   toml: ".toml",
 };

@@ -76,7 +76,7 @@ async function ifExpected(
   expecting: string | null,
   change: () => Promise<string | null>,
 ): Promise<Written> {
-  return locked(join(dirname(path), `.knack-lock-${basename(path)}`), async () => {
+  return locked(join(dirname(path), `.knack-lock-${basename(path)}.lock`), async () => {
     const bytes = await bytesAt(path);
     const found = bytes === null ? null : digestOf(bytes);
     if (found !== expecting) return { written: false, because: "changed", found };

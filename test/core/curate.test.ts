@@ -37,6 +37,7 @@ function holding(
   } = more;
   return {
     key: `k${String(n).padStart(4, "0")}`,
+    kind: "skill",
     skill: { name, description, metadata: {}, body },
     realm: "/p",
     owner: "learned",

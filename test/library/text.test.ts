@@ -126,7 +126,7 @@ describe("a text file", () => {
   test("is written although a killed process left its lock and its work", async () => {
     const folder = tempFolder();
     const path = join(folder, "CLAUDE.md");
-    writeFileSync(join(folder, ".knack-lock-CLAUDE.md"), "");
+    writeFileSync(join(folder, ".knack-lock-CLAUDE.md.lock"), "");
     mkdirSync(join(folder, ".knack-work-999999999-abc"));
     expect(await library.writeText(path, "a", { expecting: null })).toMatchObject({ written: true });
     expect(readdirSync(folder)).toEqual(["CLAUDE.md"]);

@@ -36,6 +36,8 @@ export function judge(turn: Turn, bar: Breadth["bar"] = policy.detect.speech.bar
   const lesson = turn.opening ? 0 : likelihood(policy.detect.lesson, signs, turn.words);
   if (convention.confidence >= Math.max(bar.convention, lesson)) return convention;
   const objected = objects(signs);
+  // That the agent does what it is told, and that it was told in few words, is so of every request.
+  if ([...signs].every((sign) => ofAnyRequest.has(sign) || policy.detect.lesson[sign] <= 0)) return null;
   // Agreement teaches nothing, however warmly the agent takes it.
   if (lesson < bar.lesson || (signs.has("agrees") && !objected && instruction.confidence < bar.lesson))
     return null;
@@ -45,6 +47,8 @@ export function judge(turn: Turn, bar: Breadth["bar"] = policy.detect.speech.bar
     ? { kind: "user-correction", confidence, sentences: turn.sentences }
     : { ...told(turn), confidence };
 }
+
+const ofAnyRequest: ReadonlySet<string> = new Set(["takesOn", "takenOn", "redone", "brief", "queued"]);
 
 const none: Verdict = { kind: "explicit-instruction", confidence: 0, sentences: [] };
 

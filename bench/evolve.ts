@@ -1,0 +1,52 @@
+import { join } from "node:path";
+import { createPlaces } from "../src/agents/places.ts";
+import { clustersOf } from "../src/core/evolve.ts";
+import { evolutions } from "../src/engine/evolve.ts";
+import type { Redactor } from "../src/engine/ports.ts";
+import { createLibrary } from "../src/library/index.ts";
+import { createVersions } from "../src/library/versions.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
+import { fill } from "./lessons.ts";
+import { atMost, type Figure, inTempFolder, timed } from "./measure.ts";
+
+const stored = 10_000;
+
+/** What it takes to see what ten thousand lessons have grown into, and what would be done about it. */
+export async function evolving(): Promise<Figure[]> {
+  return inTempFolder(async (home) => {
+    const clock = { now: () => Date.UTC(2026, 0, 12) };
+    const store = await openSqlite({ path: join(home, "knack.db"), clock });
+    await fill(store, stored);
+    const learned = await store.learning.instincts.list();
+    // As sure as lessons are that three sessions agree on: all of them may belong together.
+    const sure = { status: "active", confidence: 0.85, sessions: 3, lastAt: clock.now() } as const;
+    const instincts = learned.map((one) => ({ ...one, standing: { ...one.standing, ...sure } }));
+    await store.learning.instincts.save(instincts);
+    const deps = {
+      ...{ store, clock, library: createLibrary(), versions: createVersions(join(home, "versions")) },
+      places: createPlaces({ home, env: {}, drafts: { folder: join(home, "drafts"), root: home } }),
+      redactor: asItIs,
+      prefixOf: async () => "rl-",
+    };
+    const options = {
+      library: async () => ({ items: [], unread: [] }),
+      choice: { reach: "draft", actor: "person" },
+    } as const;
+    const [grouping = 0, all = 0] = await timed(4, [
+      () => clustersOf(instincts, { now: clock.now() }),
+      () => evolutions(deps, options),
+    ]);
+    const found = clustersOf(instincts, { now: clock.now() });
+    console.log(
+      `  ${instincts.length} instincts: ${found.length} clusters in ${grouping.toFixed(0)} ms, with texts and plans ${all.toFixed(0)} ms`,
+    );
+    await store.close();
+    return [atMost(`seconds to see what ${stored} instincts have grown into`, all / 1000, 5, " s")];
+  });
+}
+
+/** What is known was scrubbed when it was read; looking at it takes no second time. */
+const asItIs: Redactor = {
+  scrub: async (fields) => fields.map(({ text }) => text),
+  close: async () => {},
+};
