@@ -24,5 +24,5 @@ export type { Settled } from "./engine/publish.ts";
 export type { Hit, Repeat, Showing, Spot, Wrong } from "./engine/replay.ts";
 export type { Shelved } from "./engine/shelf.ts";
 export type { Choice, Plan, Step } from "./engine/step.ts";
-export { type InstinctEvidence, type Knack, type KnackOptions, openKnack } from "./open.ts";
+export { type InstinctEvidence, type Knack, type KnackOptions, type ModelState, openKnack } from "./open.ts";
 export type { Recorder, RecorderOptions } from "./recorder.ts";

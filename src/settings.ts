@@ -71,7 +71,7 @@ const personal = {
   model: z.optional(z.string().check(z.refine((word) => modelChoice(word) !== null))),
   "model.url": z.optional(z.nullable(z.string().check(z.refine(isAddress)))),
   "model.keyEnv": z.optional(z.nullable(z.string().check(z.regex(/^[A-Za-z_]\w{0,80}$/)))),
-  "model.timeoutMs": z.optional(z.int().check(z.minimum(1_000), z.maximum(600_000))),
+  "model.timeoutMs": z.optional(z.int().check(z.minimum(1_000), z.maximum(120_000))),
   "model.budgetDay": z.optional(z.number().check(z.minimum(0), z.maximum(1_000))),
   "model.budgetCall": z.optional(z.number().check(z.minimum(0), z.maximum(100))),
   "model.inputUsd": z.optional(z.nullable(z.number().check(z.minimum(0)))),
@@ -250,7 +250,7 @@ const hints: Readonly<Record<Key, string>> = {
   "model.url": "an address such as http://127.0.0.1:11434/v1, without a password in it; or null",
   "model.keyEnv":
     "the name of an environment variable, such as ANTHROPIC_API_KEY, not the key itself; or null",
-  "model.timeoutMs": "milliseconds from 1000 to 600000",
+  "model.timeoutMs": "milliseconds from 1000 to 120000",
   "model.budgetDay": "US dollars for a day",
   "model.budgetCall": "US dollars for one call",
   "model.inputUsd": "US dollars for a million tokens that are sent, or null",

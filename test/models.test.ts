@@ -134,7 +134,7 @@ async function heuristic(path: string) {
 const ofType = <Type extends LedgerEntry["type"]>(entries: readonly LedgerEntry[], type: Type) =>
   entries.flatMap((entry) => (entry.type === type ? [entry as Extract<LedgerEntry, { type: Type }>] : []));
 
-describe.each(["anthropic", "openai"] as const)("a model behind the API of %s", (provider) => {
+describe.each(["anthropic", "openai"] as const)("AC2: a model behind the API of %s", (provider) => {
   test("keeps in better words, drops with a reason and adds its own; all of it is paid for once", async () => {
     const { at, endpoint } = await deskWith(({ prompt }) => {
       const { candidates } = recordIn(prompt);
@@ -315,6 +315,7 @@ describe("a session that goes on", () => {
     expect(lessons(second)).toEqual(expect.arrayContaining(lessons(first)));
     expect(lessons(second).length).toBeGreaterThan(lessons(first).length);
     expect(lessons(second).every((lesson) => lesson.startsWith("Judged "))).toBe(true);
+    expect((await knack.check()).drift).toEqual([]);
   });
 
   test("is judged when a model answers again, if a person asks for that", async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { isDisabled } from "../config.ts";
 import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
@@ -105,6 +106,10 @@ function lookingOf(args: {
   const { observer, "model-dump": modelDump, "model-answers": modelAnswers } = args;
   for (const [flag, folder] of Object.entries({ "model-dump": modelDump, "model-answers": modelAnswers }))
     if (folder === "") throw new KnackError("WRONG_USAGE", `--${flag} needs a folder.`);
+  if (modelAnswers !== undefined && modelAnswers !== modelDump && !existsSync(modelAnswers))
+    throw new KnackError("WRONG_USAGE", `There is no folder ${modelAnswers}.`, {
+      hint: "Answers are files named <id>.answer.json, for the requests that --model-dump writes.",
+    });
   if (observer === "heuristic" && (modelDump ?? modelAnswers) !== undefined)
     throw new KnackError(
       "WRONG_USAGE",

@@ -3,17 +3,12 @@ import type { Event } from "../core/event.ts";
 import type { Calls } from "../core/failure.ts";
 import type { Finding } from "../core/finding.ts";
 import {
-  batchesOf,
   type Candidate,
-  candidatesOf,
-  contextOf,
   type Judged,
   type Judgements,
   judgementsFrom,
   meantBy,
   noJudgements,
-  outlineOf,
-  questionAbout,
   readAnswer,
   settle,
   textsOf,
@@ -21,6 +16,7 @@ import {
 } from "../core/judgement.ts";
 import type { ObserverName } from "../core/observer.ts";
 import { policy as defaults } from "../core/policy.ts";
+import { batchesOf, candidatesOf, contextOf, inquiryAbout, outlineOf } from "../core/record.ts";
 import { type AskDeps, type AskedFor, ask } from "./ask.ts";
 import type { Redactor } from "./ports.ts";
 import { scrubEvents } from "./scrub.ts";
@@ -95,7 +91,7 @@ function together(a: Judgements, b: Judgements): Judgements {
   };
 }
 
-/** Has candidates judged, a few calls for all; ends with the first that comes to nothing. */
+/** Has candidates judged, a few calls for all; ends with the first call that comes to nothing. */
 async function judge(
   deps: ModelObserverDeps,
   events: readonly Event[],
@@ -120,12 +116,12 @@ async function judge(
   const worded = await scrubbedWords(deps.redactor, candidates);
   let fellBack: string | null = null;
   for (const batch of batchesOf(worded, material, policy)) {
-    const { shown, ...question } = questionAbout(batch, material, policy);
+    const { shown, ...inquiry } = inquiryAbout(batch, material, policy);
     const reply = await ask(
       deps,
       {
         purpose: "judge a session",
-        ...question,
+        ...inquiry,
         maxOutputTokens: policy.model.outputTokens,
         maxUsd: deps.limits.usdPerCall,
         timeoutMs: deps.timeoutMs,
@@ -133,7 +129,12 @@ async function judge(
       session,
       (value) => readAnswer(value, batch) !== null,
     );
-    if (!reply.ok) return { judgements, fellBack: `${reply.because}: ${reply.message}` };
+    if (!reply.ok) {
+      fellBack ??= `${reply.because}: ${reply.message}`;
+      // What goes into files goes there whole; who does not answer is not asked more.
+      if (deps.model.isLive) break;
+      continue;
+    }
     const answer = readAnswer(reply.value, batch);
     if (answer === null) continue;
     const texts = await deps.redactor.scrub(textsOf(answer).map((text) => ({ label: "", text })));

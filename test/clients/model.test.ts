@@ -121,6 +121,16 @@ describe("an agent's own command line judges a session", () => {
     expect((await codexTranscripts(stage.home)).transcripts).toEqual([]);
   }, 90_000);
 
+  test("as Codex, or is turned away: then what the rules say stands", async () => {
+    const { stage, env } = await asking("codex", () => []);
+    const endpoint = await anEndpoint(() => ({ status: 429 }));
+    const config = join(stage.home, ".codex/config.toml");
+    writeFileSync(config, readFileSync(config, "utf8").replace(`${stage.server.url}/v1`, endpoint.url));
+    const { findings, judged } = await learned(stage, env, aSession);
+    expect(judged.fellBack[0]?.because).toMatch(/^overloaded: .*429/);
+    expect(findings.length).toBeGreaterThan(0);
+  }, 90_000);
+
   test.skipIf(process.platform !== "linux")(
     "or keeps silent: then it is ended, with all that it started",
     async () => {

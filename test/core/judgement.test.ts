@@ -2,19 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { Event } from "../../src/core/event.ts";
 import type { Finding } from "../../src/core/finding.ts";
-import {
-  answerSchema,
-  batchesOf,
-  candidatesOf,
-  contextOf,
-  judgementsFrom,
-  noJudgements,
-  outlineOf,
-  questionAbout,
-  readAnswer,
-  settle,
-} from "../../src/core/judgement.ts";
+import { answerSchema, judgementsFrom, noJudgements, readAnswer, settle } from "../../src/core/judgement.ts";
 import { policy } from "../../src/core/policy.ts";
+import { batchesOf, candidatesOf, contextOf, inquiryAbout, outlineOf } from "../../src/core/record.ts";
 import { ran, replied, said, session } from "../helpers/events.ts";
 import { aFinding } from "../helpers/findings.ts";
 import { answering, recordIn, type Verdict } from "../helpers/judging.ts";
@@ -169,7 +159,7 @@ describe("what a model is shown", () => {
     ] as const;
     const material = { ...materialOf(events, [heard]), outline: [] };
     const told = (findings: readonly Finding[]) =>
-      recordIn(questionAbout(candidatesOf(findings), material).prompt).events.map(({ ref }) => ref);
+      recordIn(inquiryAbout(candidatesOf(findings), material).prompt).events.map(({ ref }) => ref);
     expect(told([heard])).toEqual(["e3", "e4", "e5"]);
     expect(told([heard, ...others])).toEqual(["e2", "e3", "e4", "e5"]);
   });
@@ -184,7 +174,7 @@ describe("what a model is shown", () => {
 
   test("is data that cannot leave its fence, whatever a page says", () => {
     const [one] = candidatesOf([aFinding({ refs: ["e2", "e3"], lesson: evil })]);
-    const { prompt, system } = questionAbout([one as never], materialOf(poisoned));
+    const { prompt, system } = inquiryAbout([one as never], materialOf(poisoned));
     const lines = prompt.split("\n");
     expect(lines.filter((line) => line.startsWith("-----"))).toHaveLength(2);
     expect(prompt).not.toContain("</system>");
@@ -194,11 +184,11 @@ describe("what a model is shown", () => {
   });
 
   test("names no home folder", () => {
-    const at = session(said("see /home/alice/work/x.ts and C:\\Users\\bob\\y"));
+    const at = session(said("see /home/somebody/work/x.ts and C:\\Users\\another\\y"));
     const [one] = candidatesOf([aFinding({ refs: ["e1"], kind: "convention" })]);
-    const { prompt } = questionAbout([one as never], materialOf(at));
+    const { prompt } = inquiryAbout([one as never], materialOf(at));
     expect(prompt).toContain("~/work/x.ts");
-    expect(prompt).not.toMatch(/alice|bob/);
+    expect(prompt).not.toMatch(/somebody|another/);
   });
 
   const anEvent = fc.oneof(
@@ -224,7 +214,7 @@ describe("what a model is shown", () => {
         const ids = batches.flat().map(({ id }) => id);
         expect(new Set(ids).size).toBe(ids.length);
         for (const batch of batches) {
-          const { prompt } = questionAbout(batch, material);
+          const { prompt } = inquiryAbout(batch, material);
           // A candidate that is too long alone still has its call; escapes count as they are sent.
           const most = policy.model.recordChars + (batch.length === 1 ? 60_000 : 0);
           expect(prompt.replaceAll("\\u003c", "<").length).toBeLessThanOrEqual(most + 1_000);

@@ -34,7 +34,7 @@ export async function anEndpoint(act: (question: Question, number: number) => Ac
     const sent = JSON.parse(body) as Sent;
     const path = request.url ?? "";
     const key = request.headers["x-api-key"] ?? request.headers.authorization;
-    const last = sent.messages.at(-1)?.content ?? "";
+    const last = sent.messages?.at(-1)?.content ?? "";
     const prompt = typeof last === "string" ? last : last.map(({ text }) => text ?? "").join("\n");
     const question = { path, key: key?.toString(), model: sent.model, body, prompt };
     asked.push(question);
@@ -63,7 +63,8 @@ export async function anEndpoint(act: (question: Question, number: number) => Ac
 
 interface Sent {
   readonly model: string;
-  readonly messages: readonly { readonly content: string | readonly { readonly text?: string }[] }[];
+  /** Codex has none: it speaks another API, in which this endpoint can only fail. */
+  readonly messages?: readonly { readonly content: string | readonly { readonly text?: string }[] }[];
   readonly tools?: readonly { readonly name: string }[];
 }
 

@@ -117,6 +117,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       const [a, c] = [found("a").key, found("c").key];
       expect([...(await store.ledger.has([a, c]))]).toEqual([a]);
       expect((await store.ledger.has([])).size).toBe(0);
+      expect((await store.ledger.get([a, c])).map(({ key }) => key)).toEqual([a]);
     });
 
     test("gives what was noted of one type since a time, in the order of time", async () => {
