@@ -5,6 +5,7 @@ import { rootsOn } from "../src/agents/roots.ts";
 import type { Reach } from "../src/core/change.ts";
 import type { Instinct } from "../src/core/instinct.ts";
 import { itemId } from "../src/core/item.ts";
+import { policy } from "../src/core/policy.ts";
 import { archived, pin, planRestore } from "../src/engine/archive.ts";
 import { catalog } from "../src/engine/catalog.ts";
 import { planCuration } from "../src/engine/curate.ts";
@@ -219,6 +220,21 @@ describe("what grows together", () => {
       }
     },
   );
+
+  test("names its project where other projects read it, however it gets there", async () => {
+    for (const by of ["a yes at once", "accepting the draft"]) {
+      const own = await desk();
+      await learn(own, installs);
+      if (by === "a yes at once") await grow(own, "everywhere");
+      else {
+        await grow(own);
+        await accept(own, skill, "everywhere");
+      }
+      const description = /^description: (.*)$/m.exec(readFileSync(skillIn(own.home), "utf8"))?.[1] ?? "";
+      expect(description).toMatch(/ \(in work\)\."$/);
+      expect(JSON.parse(description).length).toBeLessThanOrEqual(policy.skill.descriptionChars);
+    }
+  });
 
   test("becomes a command when people begin to ask for it, in place of the skill", async () => {
     const own = await desk();

@@ -227,6 +227,22 @@ describe("what a cluster becomes", () => {
   );
 });
 
+it.each([
+  [installs(), "Use when npm install fails: "],
+  [releases(), "Use when the work is about release: "],
+  [
+    [
+      lesson("the api pod restarts", "look at its memory"),
+      lesson("a pod of the worker restarts", "look at its limits"),
+      lesson("the pod restarts after a deploy", "look at the image"),
+    ],
+    "Use when the pod restarts: ",
+  ],
+])("what applies to all is said in the words that most have", (members, start) => {
+  const [cluster] = clusters(members);
+  expect(composed(cluster as Cluster).description).toContain(start);
+});
+
 const evidence = (n: number) => ({
   ...noExcerpt,
   session: `s${n}`,
