@@ -15,7 +15,7 @@ import { type Instinct, standingAt } from "../core/instinct.ts";
 import type { Item } from "../core/item.ts";
 import { policy } from "../core/policy.ts";
 import { parse } from "../core/skill.ts";
-import { archiveStep, pinnedPlaces } from "./archive.ts";
+import { archiveStep, pinnedPlaces, realms } from "./archive.ts";
 import { decided, type Keeping, perform } from "./keep.ts";
 import {
   archivings,
@@ -349,13 +349,18 @@ export async function evolveOwn(
 ): Promise<Settled[]> {
   const choice: EvolveChoice = { reach: "draft", actor: "knack" };
   const { kept } = await historyOf(deps.store);
-  const drafts = kept.filter(({ reach, kind }) => reach === "draft" && kind !== "rule").length;
-  let room = Math.min(policy.evolve.atOnce, policy.curate.drafts - drafts);
+  const drafts = kept.filter(({ reach, kind }) => reach === "draft" && kind !== "rule");
+  const whose = await realms(deps.store, drafts);
+  const waiting = drafts.map(whose);
+  let made = 0;
   const outcomes: Settled[] = [];
   for (const evolution of await evolutions(deps, { ...options, choice })) {
     const { plan, action } = evolution;
     if (!plan.ok || action === "nothing" || action === "archive") continue;
-    if (action !== "merge" && --room < 0) continue;
+    const there = waiting.filter((realm) => realm === evolution.realm).length;
+    const isFull = made >= policy.evolve.atOnce || there >= policy.curate.drafts;
+    if (action !== "merge" && isFull) continue;
+    if (action !== "merge") made++;
     const keeping = await carry(deps, evolution, { ...options, choice });
     if (keeping.kept) outcomes.push(...keeping.outcomes.filter(({ done, already }) => done && !already));
   }
