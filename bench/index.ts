@@ -4,6 +4,7 @@ import { hooks } from "./hooks.ts";
 import { learning } from "./learning.ts";
 import { library } from "./library.ts";
 import type { Figure } from "./measure.ts";
+import { promoting } from "./promote.ts";
 import { reading } from "./reading.ts";
 import { recalling } from "./recall.ts";
 import { scale } from "./scale.ts";
@@ -14,6 +15,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   learning,
   recall: recalling,
   library,
+  promote: promoting,
   evolve: evolving,
   scale,
   "start-up": startUp,

@@ -51,6 +51,16 @@ async function bundle(sources) {
     splitting: true,
     chunkNames: "parts/[name]-[hash]",
     external,
+    plugins: [modelsApart],
+  });
+  // By itself, because what it shares with the rest, zod above all, would be loaded by every command.
+  await esbuild({
+    ...common,
+    alias: { "@vercel/oidc": join(root, "src/models/no-gateway.ts") },
+    entryPoints: { "parts/models-api": "src/models/api.ts" },
+    outdir: "dist",
+    format: "esm",
+    minify: true,
   });
   const hook = {
     ...common,
@@ -69,6 +79,24 @@ async function bundle(sources) {
     footer: { js: "})" },
   });
 }
+
+/** Leaves the library of models outside; who asks for it is in a part, beside it. */
+const modelsApart = {
+  name: "models-apart",
+  setup: (build) => {
+    build.onResolve({ filter: /^\.\/api\.ts$/ }, ({ kind, importer }) =>
+      kind === "dynamic-import" && importer.endsWith(join("models", "index.ts"))
+        ? { path: "./models-api.js", external: true }
+        : null,
+    );
+    build.onEnd(() => {
+      const strayed = readdirSync(join(root, "dist"))
+        .filter((name) => name.endsWith(".js"))
+        .filter((name) => readFileSync(join(root, "dist", name), "utf8").includes("./models-api.js"));
+      if (strayed.length > 0) throw new Error(`${strayed.join()} would look for models-api.js in vain`);
+    });
+  },
+};
 
 function declareTypes() {
   const tsc = join(root, "node_modules/typescript/bin/tsc");

@@ -1,7 +1,8 @@
 // npm run quality: how good what is learned is, against labelled sessions. Needs KNACK_EVAL_DIR, a folder with
 // sessions/evaluate.mjs, sessions/gold.tune.jsonl and sessions/gold.check.jsonl. Prints one table for each set of labels,
 // one for what a person is shown without a second session's evidence, and one with the backtest of each source's sessions.
-// Words choose parts: npm run quality -- backtest
+// Words choose parts: npm run quality -- backtest. With the word "wide" the labels (tune, when none are named) are scored
+// against what the detectors let through for a model to judge.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,13 +19,17 @@ const home = mkdtempSync(join(tmpdir(), "knack-quality-"));
 try {
   const asked = process.argv.slice(2).length > 0 ? process.argv.slice(2) : ["tune", "check", "backtest"];
   const result = join(home, "result.json");
-  const sets = asked.filter((word) => word !== "backtest");
-  if (sets.length > 0) writeFileSync(result, knack(["learn", folder, "--json", "--dry-run"]));
+  const wide = asked.includes("wide");
+  const named = asked.filter((word) => word !== "backtest" && word !== "wide");
+  const sets = wide && named.length === 0 ? ["tune"] : named;
+  if (wide) writeFileSync(result, await candidates());
+  else if (sets.length > 0) writeFileSync(result, knack(["learn", folder, "--json", "--dry-run"]));
   const { sure } = policyNumbers();
   if (asked.includes("backtest")) console.log(`\nbacktest\n\n${backtests()}`);
   for (const set of sets) {
-    for (const least of [null, sure]) {
-      const what = least === null ? "all findings" : `shown on its own (confidence ${least} or more)`;
+    for (const least of wide ? [null] : [null, sure]) {
+      const all = wide ? "candidates for a model" : "all findings";
+      const what = least === null ? all : `shown on its own (confidence ${least} or more)`;
       console.log(`\n${set}: ${what}\n`);
       console.log(table(set, result, least));
     }
@@ -73,6 +78,28 @@ function replayed(paths) {
   const { status, stdout } = spawnKnack(["backtest", ...paths, "--json"]);
   // Formats that no reader knows yet.
   return status === 0 ? JSON.parse(stdout) : null;
+}
+
+/** What the detectors let through for a model to judge, of every session that is learned from, as the evaluator reads it. */
+async function candidates() {
+  const { build } = await import("esbuild");
+  // Below node_modules, so that the packages left outside the bundle are found.
+  const bundle = join(root, "node_modules", `.knack-quality-${process.pid}.mjs`);
+  await build({
+    absWorkingDir: root,
+    entryPoints: ["bench/wide.ts"],
+    outfile: bundle,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    logLevel: "warning",
+  });
+  try {
+    return run([bundle, join(home, "wide"), folder]);
+  } finally {
+    rmSync(bundle);
+  }
 }
 
 /** The evaluator's table as Markdown. */

@@ -22,6 +22,8 @@ export interface Home {
   readonly cache: string;
   /** What the hook and the worker have to say about themselves. */
   readonly log: string;
+  /** Where agents that are asked as models work: what happens below the home is never learned from. */
+  readonly models: string;
   /** Says that a worker runs, and until when at most. */
   readonly worker: string;
 }
@@ -43,6 +45,7 @@ export function homeOf(env: Env): Home {
     agents: join(folder, "agents"),
     cache: join(folder, "cache"),
     log: join(folder, "log"),
+    models: join(folder, "models"),
     worker: join(folder, "worker.json"),
   };
 }

@@ -1,17 +1,27 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { agents } from "./agents/index.ts";
+import { agents, sessionsOn } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
 import { homeOf, userHome } from "./config.ts";
+import { openUntil, type Spend, spendOf } from "./core/budget.ts";
+import { type Bundle, bundleOf, type CarriedSkill } from "./core/bundle.ts";
+import type { Carried } from "./core/carried.ts";
 import type { Kept } from "./core/change.ts";
+import { eccFilesOf } from "./core/ecc.ts";
+import { KnackError } from "./core/errors.ts";
 import type { Event } from "./core/event.ts";
+import type { Import, ImportedSkill } from "./core/imported.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
 import type { Item } from "./core/item.ts";
-import type { EntryOf, ProjectFold } from "./core/ledger.ts";
+import type { Judged } from "./core/judgement.ts";
+import type { EntryOf, LedgerEntry, Maintained, ProjectFold } from "./core/ledger.ts";
+import { modelChoice, priceOf } from "./core/model.ts";
+import { isObserver, type ObserverName, observerNames } from "./core/observer.ts";
 import { policy } from "./core/policy.ts";
 import { identify } from "./core/project.ts";
+import type { Shared } from "./core/promote.ts";
 import type { Question } from "./core/question.ts";
 import { homeIn, type Match } from "./core/recall.ts";
 import { redact } from "./core/redact.ts";
@@ -23,7 +33,7 @@ import { archived, type PutAway, planRestore } from "./engine/archive.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
-import { type Credited, credit, type Rated, rate } from "./engine/credit.ts";
+import { type Credited, credit, creditUntold, type Rated, rate } from "./engine/credit.ts";
 import { type Curation, curate, pinNamed, planCuration, type RoomFor, roomFor } from "./engine/curate.ts";
 import {
   type Evolution,
@@ -33,6 +43,20 @@ import {
   evolve,
   evolveOwn,
 } from "./engine/evolve.ts";
+import {
+  carryIn,
+  decideImports,
+  exportLessons,
+  exportSkills,
+  type ImportOptions,
+  type ImportPlan,
+  imports,
+  planAcceptImport,
+  planImport,
+  type Selection,
+  skillAccepted,
+  withdrawLatest,
+} from "./engine/exchange.ts";
 import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
 import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
@@ -72,7 +96,9 @@ import {
   suggest,
 } from "./engine/keep.ts";
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
+import { maintain } from "./engine/maintain.ts";
 import { note } from "./engine/note.ts";
+import { type Observer, observers } from "./engine/observe.ts";
 import { plan } from "./engine/plan.ts";
 import type {
   Catalog,
@@ -81,12 +107,16 @@ import type {
   IndexFound,
   IndexPart,
   KeptChange,
+  KeptDecision,
   KeptFinding,
   Listing,
+  Model,
   Redactor,
   Store,
 } from "./engine/ports.ts";
 import { type Moved, probation } from "./engine/probation.ts";
+import { demoteByHand, promoteByHand, promoteDue, sharedBy, sharedLessons } from "./engine/promote.ts";
+import { prunable, prune, unprune } from "./engine/prune.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
 import type { Reindexed } from "./engine/reindex.ts";
@@ -108,11 +138,14 @@ import { type Tally, tally } from "./engine/tally.ts";
 import { readRoots } from "./library/catalog.ts";
 import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
+import { modelFor, unsetModel } from "./models/index.ts";
+import { replayModel } from "./models/replay.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
-import { settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
+import { modelSettings, settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
+import { lookInto } from "./store/foreign.ts";
 import { indexFilesIn, indexInMemory } from "./store/index-files.ts";
 import { itemCacheAt } from "./store/item-cache.ts";
 import { snapshotAt } from "./store/snapshot-file.ts";
@@ -132,6 +165,28 @@ export interface KnackOptions {
   readonly blank?: boolean;
   /** Look at a copy of what is kept, where nothing can be written. */
   readonly copy?: boolean;
+  /** Who looks at sessions, whatever the settings say. */
+  readonly observer?: string;
+  /** Where requests to a model are written, and where its answers are: with either, nothing is sent anywhere. */
+  readonly modelDump?: string;
+  readonly modelAnswers?: string;
+}
+
+/** Who looks at sessions, and what asking a model came to. */
+export interface ModelState {
+  readonly observer: ObserverName;
+  readonly model: string;
+  /** Where requests go. */
+  readonly to: string;
+  /** Why none can be asked; null when one can. */
+  readonly unset: string | null;
+  /** In the last day. */
+  readonly spent: Spend;
+  readonly budget: { readonly usdPerDay: number; readonly usdPerCall: number };
+  /** Until when none is asked, after failures. */
+  readonly openUntil: number | null;
+  /** The latest call that failed, in the last day. */
+  readonly failure: { readonly at: number; readonly because: string } | null;
 }
 
 /** Knack, opened on one home. Close it when done. */
@@ -144,8 +199,20 @@ export interface Knack {
   /** Reads the same and keeps what is worth keeping as instincts; no skill or rule is written. */
   learn(
     paths?: readonly string[],
-    options?: IngestOptions & { onLook?: LearnOptions["onProgress"]; lookUntil?: LearnOptions["until"] },
+    options?: IngestOptions &
+      Pick<LearnOptions, "fewestEvents"> & {
+        onLook?: LearnOptions["onProgress"];
+        lookUntil?: LearnOptions["until"];
+        /** Also sessions in which nothing is new. */
+        again?: boolean;
+      },
   ): Promise<Learned>;
+  /** Who looks at sessions, and what models cost. */
+  model(): Promise<ModelState>;
+  /** US dollars that models cost since a time. */
+  modelUsd(since: number): Promise<number>;
+  /** What models thought of sessions, each session's latest word, the latest first. */
+  judged(): Promise<(Judged & { readonly session: string })[]>;
   /** What is known about a failure, a call or a text, asked in this folder. */
   recall(question: Question, cwd?: string): Promise<Match[]>;
   /** What the library has for a text, asked in this folder: the best few, the best first. */
@@ -222,6 +289,46 @@ export interface Knack {
   planGapRejection(gap: GapView): Promise<Plan>;
   /** Takes away what was made of a gap, for good. */
   rejectGap(gap: GapView): Promise<Keeping>;
+  /** The lessons that several projects have, and what becomes of each. */
+  sharedLessons(): Promise<Shared[]>;
+  /** What one instinct shares with others. */
+  sharedBy(instinct: Instinct): Promise<Shared>;
+  /** Has a lesson told in all projects because a person says so, or no longer. */
+  promote(shared: Shared, lesson: Instinct): Promise<void>;
+  demote(lesson: Instinct): Promise<void>;
+  /** What was learned, in a form for others: lessons and, for a bundle, skills. */
+  carried(
+    selection: Omit<Selection, "here" | "aliasOf">,
+    cwd?: string,
+  ): Promise<{ lessons: Carried[]; skills: CarriedSkill[]; leftOut: string[] }>;
+  /** The same as a bundle's bytes, and as files of ECC's by their paths. */
+  bundle(carried: Pick<Bundle, "instincts" | "skills">, path: string): Promise<Uint8Array>;
+  eccFiles(lessons: readonly Carried[]): Promise<ReadonlyMap<string, string>>;
+  /** What taking a file or a folder in would do; nothing is taken in. */
+  planImport(
+    path: string,
+    options: Pick<ImportOptions, "scope" | "minConf" | "domain">,
+    cwd?: string,
+  ): Promise<ImportPlan & { readonly from: string; readonly problems: readonly string[] }>;
+  carryIn(plan: ImportPlan): Promise<void>;
+  /** Everything that came from elsewhere, and what became of it. */
+  imports(): Promise<Import[]>;
+  decideImports(ids: readonly string[], word: "accepted" | "rejected"): Promise<void>;
+  /** Takes back what came in the latest go. */
+  withdrawImport(): Promise<Import[]>;
+  planAcceptImport(skill: ImportedSkill, reach: Exclude<Kept["reach"], "draft">): Promise<Plan>;
+  /** Writes a skill that came from elsewhere: exactly the files that waited. */
+  acceptImport(skill: Import & ImportedSkill, reach: Exclude<Kept["reach"], "draft">): Promise<Keeping>;
+  /** Pending instincts that nothing came of within so many days. */
+  prunable(days: number): Promise<Instinct[]>;
+  /** Retires them, and answers with them. */
+  prune(days: number): Promise<Instinct[]>;
+  /** Brings back what was retired in the latest go. */
+  unprune(): Promise<Instinct[]>;
+  /** Does what is to be done once a day; null where it was done already. */
+  maintain(options?: { readonly again?: boolean }): Promise<Maintained | null>;
+  /** When that was last done, and what came of it. */
+  maintained(): Promise<EntryOf<"maintained"> | null>;
   /** Takes on what the hooks say was shown and asked. */
   hear(notes: readonly Word[]): Promise<void>;
   /** Renews what the hooks look things up in; false when nothing has changed. */
@@ -298,7 +405,7 @@ export interface InstinctEvidence {
     readonly ok: number;
     readonly failed: number;
   }[];
-  readonly decisions: readonly { readonly at: number; readonly decision: Decision }[];
+  readonly decisions: readonly Pick<KeptDecision, "at" | "decision" | "actor">[];
 }
 
 export async function openKnack({
@@ -309,11 +416,18 @@ export async function openKnack({
   copy = false,
   redactor = createRedactor(),
   embedder,
+  observer,
+  modelDump,
+  modelAnswers,
 }: KnackOptions = {}): Promise<Knack> {
   const home = homeOf(env);
   const open = copy ? openCopy : openSqlite;
   const store = dryRun ? await openScratch(clock) : await open({ path: home.database, clock });
-  const transcripts = createTranscripts({ passOver: [home.folder] });
+  const transcripts = createTranscripts({
+    passOver: [home.folder],
+    openDatabase: lookInto,
+    roots: async () => (await store.projects.list()).flatMap(({ root }) => root ?? []),
+  });
   const checkouts = createCheckouts();
   const deps = { store, transcripts, redactor, checkouts, clock };
   if (dryRun && !blank) {
@@ -343,7 +457,52 @@ export async function openKnack({
   const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
   const isRefused = async ({ cwd, project }: SessionView) =>
-    cwd !== null && isWithin(home.folder, cwd) ? "Knack's own work" : refuses(project.root, project.id);
+    cwd !== null && (isWithin(home.folder, cwd) || isWithin(realOf(home.folder), cwd))
+      ? "Knack's own work"
+      : refuses(project.root, project.id);
+  const isReplayed = modelDump !== undefined || modelAnswers !== undefined;
+  /** Who looks at sessions, by what was asked for, the environment and the settings. */
+  const observing = (): { observer: Observer; model: Model; settings: ReturnType<typeof modelSettings> } => {
+    const settings = modelSettings(home);
+    const name = observer ?? (isReplayed ? "model" : env.KNACK_OBSERVER || settings.observer);
+    if (!isObserver(name))
+      throw new KnackError("WRONG_USAGE", `There is no observer "${name}".`, {
+        hint: `Known: ${observerNames.join(", ")}`,
+      });
+    const chosen = modelFor({
+      choice: modelChoice(settings.model) ?? { via: "off" },
+      url: settings["model.url"],
+      keyEnv: settings["model.keyEnv"],
+      env,
+      folder: home.models,
+    });
+    const model = isReplayed
+      ? replayModel({ dump: modelDump ?? null, answers: modelAnswers ?? null, instead: chosen })
+      : dryRun && chosen.unset === null
+        ? unsetModel(chosen.name, chosen.to, "nothing is sent in a dry run")
+        : chosen;
+    const { "model.inputUsd": input, "model.outputUsd": output } = settings;
+    const known = priceOf(model.name);
+    return {
+      settings,
+      model,
+      observer: observers[name]({
+        store,
+        clock,
+        redactor,
+        model,
+        timeoutMs: settings["model.timeoutMs"],
+        limits: { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] },
+        price:
+          input === null && output === null
+            ? known
+            : {
+                input: input ?? known?.input ?? policy.model.unknownPrice.input,
+                output: output ?? known?.output ?? policy.model.unknownPrice.output,
+              },
+      }),
+    };
+  };
   const findFor = async (
     text: string,
     project: string,
@@ -388,7 +547,8 @@ export async function openKnack({
         paths ?? present([...sessionFolders(env), home.spool]),
       );
       // Beside their sessions agents keep other files; only a person who names a folder wants to hear of them.
-      const found = paths ? files : files.filter(({ path }) => path.endsWith(".jsonl"));
+      const isSession = sessionsOn({ home: userHome(env), env });
+      const found = paths ? files : files.filter(({ path }) => isWithin(home.spool, path) || isSession(path));
       const unread = await ingest(deps, found, options);
       const sessions = await viewSessions(
         store,
@@ -400,17 +560,51 @@ export async function openKnack({
       const rest = (await diagnosticsOf(store, found)).filter(({ path }) => !told.has(path));
       return { sessions, diagnostics: [...diagnostics, ...rest], unread };
     },
-    learn: async (paths, { onLook, lookUntil, ...options } = {}) => {
+    learn: async (paths, { onLook, lookUntil, fewestEvents, again = false, ...options } = {}) => {
       // A file that may say "off" is read before anything else.
       settingsFor(home, null);
+      const looks = observing().observer;
       const { sessions, unread } = await knack.sessions(paths, options);
+      const stop = lookUntil ? { until: lookUntil } : {};
+      const library = once(wholeOrNot);
       const learned = await learn(deps, sessions, {
         refuses: isRefused,
+        onNoted: (seen) => creditUntold(store, seen, { library, refuses: isRefused, ...stop }),
+        fewestEvents,
+        observer: looks,
+        // Who asks for files of what would be sent wants those of sessions that rules have looked at, too.
+        again: again ? "all" : isReplayed ? "unjudged" : "none",
         ...(onLook ? { onProgress: onLook } : {}),
-        ...(lookUntil ? { until: lookUntil } : {}),
+        ...stop,
       });
-      const { left } = await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
+      if (learned.looked > 0) await promoteDue(publishing);
+      const { left } = await knack.credit(sessions, stop);
       return { ...learned, uncredited: left, unread };
+    },
+    model: async () => {
+      const { observer: looks, model, settings } = observing();
+      const now = clock.now();
+      const since = now - policy.model.dayMs;
+      const called = await store.ledger.since("model.called", since);
+      const entries: LedgerEntry[] = [...(await store.ledger.since("model.asked", since)), ...called];
+      const failure = called.findLast(({ data }) => !data.ok);
+      return {
+        observer: looks.name,
+        model: model.name,
+        to: model.to,
+        unset: model.unset,
+        spent: spendOf(entries, now),
+        budget: { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] },
+        openUntil: openUntil(entries, now),
+        failure: failure ? { at: failure.at ?? 0, because: failure.data.because ?? "" } : null,
+      };
+    },
+    modelUsd: async (since) =>
+      (await store.ledger.since("model.called", since)).reduce((sum, { data }) => sum + data.usd, 0),
+    judged: async () => {
+      const entries = await store.ledger.since("session.judged", 0);
+      const latest = new Map(entries.map(({ session, data }) => [session ?? "", data]));
+      return [...latest].map(([session, data]) => ({ ...data, session })).reverse();
     },
     recall: async (question, cwd = process.cwd()) => {
       const project = await knack.projectOf(cwd);
@@ -459,7 +653,11 @@ export async function openKnack({
     plan: (instinct, choice) => plan(publishing, instinct, choice),
     keep: (instinct, choice) => keep(publishing, instinct, choice),
     planOwn: (options) => planOwn(publishing, { now: clock.now(), asked: new Set(), refuses, ...options }),
-    decide: (instinct, decision) => decide(publishing, instinct, decision),
+    decide: async (instinct, decision) => {
+      await decide(publishing, instinct, decision);
+      // What is refused in one project is not told in the others.
+      await promoteDue(publishing);
+    },
     shelf: () => shelf(publishing),
     planAccept: (drafts, reach) => planAccepts(publishing, drafts, reach),
     accept: (drafts, reach) =>
@@ -478,21 +676,27 @@ export async function openKnack({
         () => [],
       ),
     planReject: (kept) => planRemoval(publishing, kept),
-    reject: (kept) =>
-      perform(
+    reject: async (kept) => {
+      const keeping = await perform(
         publishing,
         () => planRemoval(publishing, kept),
         "person",
         () => idsOf(kept).map((id) => decidedOn(id, "rejected", clock.now())),
-      ),
+      );
+      await promoteDue(publishing);
+      return keeping;
+    },
     planUndo: (name) => planTakeBack(publishing, name),
-    undo: (name) =>
-      perform(
+    undo: async (name) => {
+      const keeping = await perform(
         publishing,
         () => planTakeBack(publishing, name),
         "person",
         (steps) => decidedByUndo(steps, clock.now()),
-      ),
+      );
+      await promoteDue(publishing);
+      return keeping;
+    },
     publishOwn: async ({ sessions = [], until = () => false, ...options } = {}) => {
       // First what lessons have grown into together: those need no drafts of their own.
       const outcomes = await evolveOwn(publishing, { library: knack.catalog, refuses });
@@ -524,6 +728,62 @@ export async function openKnack({
     promoteGap: (gap) => promoteGap(gapping, gap),
     planGapRejection: (gap) => planGapRejection(gapping, gap),
     rejectGap: (gap) => rejectGap(gapping, gap),
+    sharedLessons: () => sharedLessons(publishing, { all: true }),
+    sharedBy: (instinct) => sharedBy(publishing, instinct),
+    promote: (shared, lesson) => promoteByHand(publishing, shared, lesson),
+    demote: (lesson) => demoteByHand(publishing, lesson),
+    carried: async (selection, cwd = process.cwd()) => {
+      const { eccProjectId } = await import("./library/exchange.ts");
+      const here = identify(cwd, null, await checkouts.of(cwd));
+      const meant = { ...selection, here, aliasOf: eccProjectId };
+      return { lessons: await exportLessons(publishing, meant), ...(await exportSkills(publishing, meant)) };
+    },
+    bundle: async (carried, path) => {
+      const { bundleBytes, sha256 } = await import("./library/exchange.ts");
+      return bundleBytes(bundleOf(carried, clock.now(), sha256), path);
+    },
+    eccFiles: async (lessons) => {
+      const { eccProjectId } = await import("./library/exchange.ts");
+      return eccFilesOf(lessons, eccProjectId);
+    },
+    planImport: async (path, options, cwd = process.cwd()) => {
+      const { eccProjectId, readExchange } = await import("./library/exchange.ts");
+      const incoming = await readExchange(path);
+      const here = identify(cwd, null, await checkouts.of(cwd));
+      const { items } = await knack.catalog({ cwd });
+      const skillNamed = async (name: string) => {
+        const known = items.find((item) => item.kind === "skill" && item.name === name);
+        const read = known ? await library.readText(known.path) : null;
+        return known && read?.found === "text" ? { path: known.path, text: read.text } : null;
+      };
+      const plan = await planImport(publishing, incoming, {
+        ...options,
+        here,
+        aliasOf: eccProjectId,
+        skillNamed,
+      });
+      return { ...plan, from: incoming.from, problems: incoming.problems };
+    },
+    carryIn: (plan) => carryIn(publishing, plan),
+    imports: () => imports(store),
+    decideImports: (ids, word) => decideImports(publishing, ids, word),
+    withdrawImport: () => withdrawLatest(publishing),
+    planAcceptImport: async (skill, reach) => {
+      const root = (await placeOf(whereWeAre()))?.root ?? null;
+      return planAcceptImport(publishing, skill, reach, root);
+    },
+    acceptImport: (skill, reach) =>
+      perform(
+        publishing,
+        () => knack.planAcceptImport(skill, reach),
+        "person",
+        () => [skillAccepted(skill, clock.now())],
+      ),
+    prunable: (days) => prunable(publishing, days),
+    prune: (days) => prune(publishing, { days, actor: "person" }),
+    unprune: () => unprune(publishing),
+    maintain: (options) => maintain(deps, options),
+    maintained: async () => (await store.ledger.since("maintained", 0)).at(-1) ?? null,
     hear: (notes) => hear(store, notes),
     renewSnapshot: async () => {
       await knack.stock();
@@ -532,7 +792,8 @@ export async function openKnack({
     snapshot: async () => inspect({ store, file: snapshotAt(home.snapshot) }, tellingOf(home)),
     captured: async () => {
       const { files } = await transcripts.find(present(sessionFolders(env)));
-      const sessions = files.filter(({ path }) => path.endsWith(".jsonl"));
+      const isSession = sessionsOn({ home: userHome(env), env });
+      const sessions = files.filter(({ path }) => isSession(path));
       return captured(store, sessions, { refuses: isRefused });
     },
     shown: (since) => store.ledger.since("lesson.shown", since),
@@ -608,6 +869,15 @@ export async function openKnack({
   return knack;
 }
 
+/** Asks once, however often the answer is wanted. */
+function once<Answer>(ask: () => Promise<Answer>): () => Promise<Answer> {
+  let answer: Promise<Answer> | null = null;
+  return () => {
+    answer ??= ask();
+    return answer;
+  };
+}
+
 /** For who keeps nothing. */
 const noCache: ItemCache = { load: () => [], save: () => {} };
 
@@ -658,7 +928,11 @@ async function evidenceOf(store: Store, instinct: Instinct): Promise<InstinctEvi
     uses: uses
       .filter((use) => call && isUseOf(use, call) && use.at > instinct.standing.firstAt)
       .map(({ run, at, ok, failed }) => ({ run, at, ok, failed })),
-    decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision }) => ({ at, decision })),
+    decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision, actor }) => ({
+      at,
+      decision,
+      actor,
+    })),
   };
 }
 
@@ -675,6 +949,11 @@ export function sessionFolders(env: Readonly<Record<string, string | undefined>>
 
 function isWithin(folder: string, path: string): boolean {
   return path === folder || path.startsWith(`${folder}/`);
+}
+
+/** Where a path leads; agents note the real one. */
+function realOf(path: string): string {
+  return existsSync(path) ? realpathSync(path) : path;
 }
 
 /** The folders that are there, each once, though one may be a link to another. */

@@ -3,6 +3,8 @@ import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { type Home, projectConfig } from "./config.ts";
 import { KnackError } from "./core/errors.ts";
+import { modelChoice, modelForms } from "./core/model.ts";
+import type { ObserverName } from "./core/observer.ts";
 import { policy } from "./core/policy.ts";
 
 /** What a person may set, for themselves or for a project. */
@@ -19,6 +21,21 @@ export interface Settings {
   readonly foreground: "off" | "ask";
   /** The share of sessions from which something that fits is held back, to learn what showing it is worth. */
   readonly "recall.holdout": number;
+  /** Who looks at sessions: rules alone, or rules that propose and a model that judges. */
+  readonly observer: ObserverName;
+  /** Which model may be asked. */
+  readonly model: string;
+  /** Where it is, for a model that is reached by an address; null for its maker's own. */
+  readonly "model.url": string | null;
+  /** The name of the environment variable that has its key; null for the usual one. */
+  readonly "model.keyEnv": string | null;
+  readonly "model.timeoutMs": number;
+  /** US dollars for a day, and for one call. */
+  readonly "model.budgetDay": number;
+  readonly "model.budgetCall": number;
+  /** US dollars for a million tokens, where Knack's own table is wrong or has none. */
+  readonly "model.inputUsd": number | null;
+  readonly "model.outputUsd": number | null;
 }
 
 const defaults: Settings = {
@@ -28,6 +45,15 @@ const defaults: Settings = {
   prefix: policy.skill.prefix,
   foreground: "off",
   "recall.holdout": 0,
+  observer: "heuristic",
+  model: "off",
+  "model.url": null,
+  "model.keyEnv": null,
+  "model.timeoutMs": policy.model.timeoutMs,
+  "model.budgetDay": policy.model.usdPerDay,
+  "model.budgetCall": policy.model.usdPerCall,
+  "model.inputUsd": null,
+  "model.outputUsd": null,
 };
 
 const own = {
@@ -41,7 +67,22 @@ const personal = {
   ...own,
   foreground: z.optional(z.enum(["off", "ask"])),
   "recall.holdout": z.optional(z.number().check(z.minimum(0), z.maximum(0.5))),
+  observer: z.optional(z.enum(["heuristic", "model"])),
+  model: z.optional(z.string().check(z.refine((word) => modelChoice(word) !== null))),
+  "model.url": z.optional(z.nullable(z.string().check(z.refine(isAddress)))),
+  "model.keyEnv": z.optional(z.nullable(z.string().check(z.regex(/^[A-Za-z_]\w{0,80}$/)))),
+  "model.timeoutMs": z.optional(z.int().check(z.minimum(1_000), z.maximum(600_000))),
+  "model.budgetDay": z.optional(z.number().check(z.minimum(0), z.maximum(1_000))),
+  "model.budgetCall": z.optional(z.number().check(z.minimum(0), z.maximum(100))),
+  "model.inputUsd": z.optional(z.nullable(z.number().check(z.minimum(0)))),
+  "model.outputUsd": z.optional(z.nullable(z.number().check(z.minimum(0)))),
 };
+/** An address without a password in it. */
+function isAddress(word: string): boolean {
+  const { protocol, username, password } = URL.canParse(word) ? new URL(word) : new URL("none:");
+  return /^https?:$/.test(protocol) && username === "" && password === "";
+}
+
 const project = z.strictObject(own);
 const user = z.strictObject({
   ...personal,
@@ -84,8 +125,30 @@ export function settingsFor(home: Home, root: string | null, id: string | null =
     prefix: theirs.prefix ?? mine.prefix ?? defaults.prefix,
     foreground: mine.foreground ?? defaults.foreground,
     "recall.holdout": mine["recall.holdout"] ?? defaults["recall.holdout"],
+    ...modelPart(mine),
   };
 }
+
+/** What a person says of observers and models: no project has a say in what leaves the machine. */
+export function modelSettings(home: Home): ModelSettings {
+  return modelPart(read(userScope(home)));
+}
+
+function modelPart(mine: User): ModelSettings {
+  return {
+    observer: mine.observer ?? defaults.observer,
+    model: mine.model ?? defaults.model,
+    "model.url": mine["model.url"] ?? defaults["model.url"],
+    "model.keyEnv": mine["model.keyEnv"] ?? defaults["model.keyEnv"],
+    "model.timeoutMs": mine["model.timeoutMs"] ?? defaults["model.timeoutMs"],
+    "model.budgetDay": mine["model.budgetDay"] ?? defaults["model.budgetDay"],
+    "model.budgetCall": mine["model.budgetCall"] ?? defaults["model.budgetCall"],
+    "model.inputUsd": mine["model.inputUsd"] ?? defaults["model.inputUsd"],
+    "model.outputUsd": mine["model.outputUsd"] ?? defaults["model.outputUsd"],
+  };
+}
+
+export type ModelSettings = Pick<Settings, "observer" | "model" | Extract<keyof Settings, `model.${string}`>>;
 
 /** What a person says of telling agents, for what they have not decided in a project. What cannot be read may say "off". */
 export function tellingOf(
@@ -154,13 +217,18 @@ export function set(
       hint: `For yourself: knack config set ${key} ${value}`,
     });
   const { path, schema } = root === null ? userScope(home) : projectScope(root);
-  const typed = key === "prefix" ? value : jsonOf(value);
+  const typed = key === "prefix" || key === "model" ? value : jsonOf(value);
   const next = { ...(read({ path, schema: schema as z.ZodMiniType<User> }) ?? {}), [key]: typed };
   const checked = z.safeParse(schema as z.ZodMiniType<User>, next);
   if (!checked.success)
-    throw new KnackError("WRONG_USAGE", `"${value}" cannot be the value of ${key}.`, {
-      hint: hints[key as Key],
-    });
+    // A key that somebody took for its name is not said aloud.
+    throw new KnackError(
+      "WRONG_USAGE",
+      `${key.startsWith("model.") ? "That" : `"${value}"`} cannot be the value of ${key}.`,
+      {
+        hint: hints[key as Key],
+      },
+    );
   if (dryRun) return { path, value: typed };
   mkdirSync(dirname(path), { recursive: true, ...(root === null ? { mode: 0o700 } : {}) });
   // In one move, so that nobody reads half of it.
@@ -177,6 +245,16 @@ const hints: Readonly<Record<Key, string>> = {
   foreground: "off, or ask: the agent is asked once a session to write a lesson down",
   "recall.holdout":
     "a share from 0 (off) to 0.5: so often something that fits is held back, to learn what showing it is worth",
+  observer: "heuristic, or model: rules propose and a model judges",
+  model: modelForms,
+  "model.url": "an address such as http://127.0.0.1:11434/v1, without a password in it; or null",
+  "model.keyEnv":
+    "the name of an environment variable, such as ANTHROPIC_API_KEY, not the key itself; or null",
+  "model.timeoutMs": "milliseconds from 1000 to 600000",
+  "model.budgetDay": "US dollars for a day",
+  "model.budgetCall": "US dollars for one call",
+  "model.inputUsd": "US dollars for a million tokens that are sent, or null",
+  "model.outputUsd": "US dollars for a million tokens that are answered, or null",
 };
 
 export function unknownKey(key: string): KnackError {

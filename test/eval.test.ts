@@ -27,6 +27,25 @@ describe.skipIf(!existsSync(folder))("the evaluation sessions", () => {
       expect(counts.events > 0 && startedAt !== null, path).toBe(true);
   });
 
+  test("are read, every file of every format, and give events", async () => {
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && entry.parentPath !== folder)
+      .map((entry) => join(entry.parentPath, entry.name));
+    const all = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const paths = all.map(({ name }) => join(folder, name));
+    const { stdout } = await knack(["sessions", ...paths, "--json"], { home: tempFolder() });
+    const { sessions, diagnostics } = JSON.parse(stdout) as {
+      sessions: { path: string; format: string; counts: { events: number } }[];
+      diagnostics: unknown[];
+    };
+    expect(diagnostics).toEqual([]);
+    expect(new Set(sessions.map(({ path }) => path))).toEqual(new Set(files));
+    for (const { path, format, counts } of sessions) {
+      expect(path.startsWith(join(folder, format)), `${path} is of ${format}`).toBe(true);
+      expect(counts.events, path).toBeGreaterThan(0);
+    }
+  });
+
   test("give events with refs and keys in order", async () => {
     const { stdout } = await knack(
       ["sessions", ...formats.map((format) => join(folder, format)), "--events"],

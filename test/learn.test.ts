@@ -7,6 +7,7 @@ import { note } from "../src/engine/note.ts";
 import type { Store } from "../src/engine/ports.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { aFinding, made } from "./helpers/findings.ts";
+import { runs } from "./helpers/runs.ts";
 
 const day = 86_400_000;
 const start = Date.UTC(2026, 0, 1);
@@ -191,6 +192,6 @@ test("the same entries in one go, one by one, or in another order give the same 
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runs(60) },
   );
 }, 60_000);

@@ -10,6 +10,7 @@ import { keep, perform, planOwn } from "../src/engine/keep.ts";
 import { note } from "../src/engine/note.ts";
 import { probation } from "../src/engine/probation.ts";
 import { decidedByUndo, planTakeBack, shelf } from "../src/engine/shelf.ts";
+import { knackHere } from "./helpers/here.ts";
 import { fails, fire, type Left, leave, works } from "./helpers/hooked.ts";
 import { anItem } from "./helpers/items.ts";
 import { knack } from "./helpers/knack.ts";
@@ -206,7 +207,7 @@ describe("from end to end", () => {
     }
     expect(named(live)).toEqual([expect.stringContaining("harbor-db")]);
     expect(named(drafts)).toEqual([]);
-    const undone = await knack(["skills", "undo"], { home, cwd });
+    const undone = await knackHere(["skills", "undo"], { home, cwd });
     expect(undone.code).toBe(0);
     expect(named(live)).toEqual([]);
   });

@@ -30,6 +30,7 @@ import {
 import { filesIn } from "./helpers/machine.ts";
 import { asNobody } from "./helpers/nobody.ts";
 import { type Desk, desk } from "./helpers/publishing.ts";
+import { runs } from "./helpers/runs.ts";
 
 const person = (reach: Reach, text?: string) => ({
   reach,
@@ -572,6 +573,6 @@ test("whatever is kept and undone, undoing the rest brings back the first state"
         expect(await findDrift(own.store)).toEqual([]);
       },
     ),
-    { numRuns: 25 },
+    { numRuns: runs(25) },
   );
 });

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished, test } from "vitest";
+import { beforeAll, expect, it, onTestFinished, test } from "vitest";
 import { redact } from "../src/core/redact.ts";
 import { type Knack, openKnack } from "../src/index.ts";
 import { asked, day, failed, type Lived, minute, ran, transcriptOf, writeLived } from "./helpers/lived.ts";
-import { tempFolder } from "./helpers/temp.ts";
+import { sharedFolder, tempFolder } from "./helpers/temp.ts";
 
 const start = Date.UTC(2026, 2, 2, 9);
 
@@ -14,7 +14,6 @@ async function open(home: string, name: string): Promise<Knack> {
     clock: { now: () => start + 10 * day },
     redactor: { scrub: async (fields) => fields.map(({ text }) => redact(text)), close: async () => {} },
   });
-  onTestFinished(() => knack.close());
   return knack;
 }
 
@@ -54,18 +53,25 @@ const after = (times: number) => {
   return () => asks++ >= times;
 };
 
+const home = sharedFolder();
+let undisturbed: Awaited<ReturnType<typeof learnedBy>>;
+beforeAll(async () => {
+  writeLived(home, [long, ...history]);
+  const whole = await open(home, "whole");
+  expect(await whole.learn()).toMatchObject({ unread: 0, unlooked: 0, looked: 31 });
+  undisturbed = await learnedBy(whole);
+  await whole.close();
+});
+
 it.each<[string, number, number]>([
   ["while it reads", 3, Number.POSITIVE_INFINITY],
   ["while it looks", Number.POSITIVE_INFINITY, 7],
   ["while it does either", 9, 2],
   ["before it begins", 0, 0],
-])("who is stopped %s keeps what is done, and goes on the next time", async (_, read, look) => {
-  const home = tempFolder();
-  writeLived(home, [long, ...history]);
-  const [boxed, whole] = [await open(home, "boxed"), await open(home, "whole")];
-  const all = await whole.learn();
-  expect(all).toMatchObject({ unread: 0, unlooked: 0, looked: 31 });
-  const leftBy = ({ unread, unlooked }: typeof all) => unread + unlooked;
+])("who is stopped %s keeps what is done, and goes on the next time", async (when, read, look) => {
+  const boxed = await open(home, `boxed ${when}`);
+  onTestFinished(() => boxed.close());
+  const leftBy = ({ unread, unlooked }: Awaited<ReturnType<Knack["learn"]>>) => unread + unlooked;
   const first = await boxed.learn(undefined, { until: after(read), lookUntil: after(look) });
   expect(leftBy(first)).toBeGreaterThan(0);
   expect(leftBy(first) + first.looked).toBe(31);
@@ -80,7 +86,7 @@ it.each<[string, number, number]>([
     left = leftBy(next);
   }
   expect(runs).toBeGreaterThan(0);
-  expect(await learnedBy(boxed)).toEqual(await learnedBy(whole));
+  expect(await learnedBy(boxed)).toEqual(undisturbed);
   expect(await boxed.check()).toMatchObject({ damage: [], drift: [] });
 });
 
@@ -89,6 +95,9 @@ test("a transcript that was read in part is read on from there", async () => {
   const path = join(home, "long.jsonl");
   writeFileSync(path, transcriptOf(long));
   const [boxed, whole] = [await open(home, "boxed"), await open(home, "whole")];
+  onTestFinished(async () => {
+    for (const one of [boxed, whole]) await one.close();
+  });
   const part = await boxed.sessions([path], { until: after(1) });
   const all = await whole.sessions([path]);
   expect(part.unread).toBe(1);

@@ -16,9 +16,9 @@ export function createPlaces({ drafts, ...surroundings }: Options): Places {
     skills: (reach, root, formats) => {
       if (reach === "draft") return [drafts];
       if (reach === "everywhere")
-        return distinct(used(formats).map((agent) => agent.userSkills(surroundings)));
+        return distinct(placed(formats).map((agent) => agent.userSkills(surroundings)));
       if (!isThere(root)) return null;
-      return distinct(used(formats).map((agent) => agent.projectSkills(root)));
+      return distinct(placed(formats).map((agent) => agent.projectSkills(root)));
     },
     files: (kind, reach, root) => {
       const name = `${kind}s`;
@@ -51,14 +51,30 @@ function rulesPlaces(
   using: readonly Agent[],
   surroundings: Surroundings,
 ): RulesPlace[] | null {
-  if (reach === "everywhere" || reach === "draft")
-    return using.map((agent) => ({ ...agent.userRules(surroundings), named: false }));
+  const forAll = (named: boolean): RulesPlace[] => {
+    const files = using.flatMap((agent) => agent.userRules(surroundings) ?? []);
+    const found = files.length > 0 ? files : used([]).flatMap((agent) => agent.userRules(surroundings) ?? []);
+    return found.map((file) => ({ ...file, named }));
+  };
+  if (reach === "everywhere" || reach === "draft") return distinctFiles(forAll(false));
   if (!isThere(root)) return null;
-  return using.map((agent) => {
-    if (reach === "repository") return { ...agent.projectRules(root), named: false };
-    const own = agent.personalRules(root);
-    return own ? { ...own, named: false } : { ...agent.userRules(surroundings), named: true };
-  });
+  if (reach === "repository")
+    return distinctFiles(using.map((agent) => ({ ...agent.projectRules(root), named: false })));
+  return distinctFiles(
+    using.flatMap((agent) => {
+      const own = agent.personalRules(root);
+      if (own) return { ...own, named: false };
+      const file = agent.userRules(surroundings);
+      return file ? { ...file, named: true } : forAll(true);
+    }),
+  );
+}
+
+/** The agents that need a place for skills of their own. */
+function placed(formats: readonly Format[]): readonly Agent[] {
+  const using = used(formats);
+  const hasClaude = using.some(({ format }) => format === "claude-code");
+  return using.filter(({ readsClaude }) => !(readsClaude && hasClaude));
 }
 
 /** The agents that somebody here works with; the first where nothing is known. */
@@ -69,6 +85,10 @@ function used(formats: readonly Format[]): readonly Agent[] {
 
 function isThere(root: string | null): root is string {
   return root !== null && existsSync(root);
+}
+
+function distinctFiles(files: readonly RulesPlace[]): RulesPlace[] {
+  return [...new Map(files.map((file) => [file.path, file])).values()];
 }
 
 function distinct(places: readonly Place[]): Place[] {

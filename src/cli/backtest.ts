@@ -87,6 +87,6 @@ function nothingToReplay(paths: readonly string[] | null, { skipped }: Backtest)
     paths
       ? `No session could be read in ${paths.join(", ")}.`
       : "There are no agent sessions on this machine.",
-    { hint: "Give transcripts of Claude Code or Codex, or folders that hold them." },
+    { hint: "Give transcripts of an agent, or folders that hold them; docs/agents.md has the formats." },
   );
 }

@@ -68,6 +68,14 @@ async function nameForUndo(knack: Knack, word: string): Promise<string> {
 export async function accept(call: SkillsCall, word: string): Promise<number> {
   const where = whereOf(call.args.where);
   return changing(call.env, { dryRun: call.args["dry-run"] === true }, async (knack) => {
+    const waiting = await importedSkill(knack, word);
+    if (waiting)
+      return change(call, {
+        none: `${waiting.name} is there already, as it came.`,
+        refusal: null,
+        planning: () => knack.planAcceptImport(waiting, where ?? "everywhere"),
+        doing: () => knack.acceptImport(waiting, where ?? "everywhere"),
+      });
     const { name, kept, instinct } = await named(knack, word);
     const drafts = kept.filter(({ reach }) => reach === "draft");
     const isAsked = drafts.some((draft) => isGapId(draft.instinct));
@@ -99,10 +107,24 @@ export async function accept(call: SkillsCall, word: string): Promise<number> {
   });
 }
 
+/** A skill that came from elsewhere and waits, by its name or id; of several that waits longest comes last. */
+async function importedSkill(knack: Knack, word: string) {
+  const waiting = (await knack.imports()).flatMap((one) =>
+    one.type === "skill" && one.status === "waiting" ? one : [],
+  );
+  return waiting.findLast(({ name, id }) => name === word || id === word) ?? null;
+}
+
 /** Takes something away, and never suggests it again. */
 export async function reject(call: SkillsCall, word: string): Promise<number> {
   const dryRun = call.args["dry-run"] === true;
   return changing(call.env, { dryRun }, async (knack) => {
+    const waiting = await importedSkill(knack, word);
+    if (waiting) {
+      if (!dryRun) await knack.decideImports([waiting.id], "rejected");
+      tell(call, [], [`${waiting.name} ${dryRun ? "would not be" : "is not"} taken in again as it came.`]);
+      return 0;
+    }
     const { name, kept, instinct } = await named(knack, word);
     if (kept.length === 0 && instinct) {
       if (!dryRun) await knack.decide(instinct.id, "rejected");

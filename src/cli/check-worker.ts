@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Home } from "../config.ts";
 import { objectOf, textOf } from "../core/json.ts";
+import type { EntryOf } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
 import { stateOf } from "../hook/worker-state.ts";
 import { ago, type Check, right, wrong } from "./check.ts";
@@ -89,6 +90,19 @@ function checkState(home: Home, env: Env, now: number): Check {
     );
   const pid = workerIn(home, now);
   return right("worker", pid === null ? `${last}; none runs` : `runs as process ${pid}; ${last}`);
+}
+
+/** Whether what is to be done once a day is done. */
+export function checkUpkeep(last: EntryOf<"maintained"> | null, env: Env, now: number): Check {
+  if (last === null) return right("upkeep", "not due yet; the next worker does it");
+  const { faded, purged, pruned, errors } = last.data;
+  const when = `last ${ago(last.at ?? now, now)}`;
+  if (errors.length > 0)
+    return wrong("upkeep", `${when}: ${onOneLine(errors.join("; "), 300)}`, `${calledAs(env)} doctor --fix`);
+  return right(
+    "upkeep",
+    `${when}: ${counted(purged, "old event")} dropped, ${counted(pruned, "instinct")} retired, ${faded} faded`,
+  );
 }
 
 /** When a hook failed, and what it said. */

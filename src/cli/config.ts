@@ -8,7 +8,8 @@ import { changing } from "./opening.ts";
 import { printJson, printLines } from "./terminal.ts";
 
 export const config = defineVerb({
-  about: "Your settings, and a project's, which go first: learn, show, suggestions, prefix, foreground.",
+  about:
+    "Your settings, and a project's, which go first: learn, show, suggestions, prefix, foreground, observer, model.",
   args: {
     words: {
       type: "positional",

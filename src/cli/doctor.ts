@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agents } from "../agents/index.ts";
 import { type Home, homeOf, userHome } from "../config.ts";
@@ -11,7 +11,8 @@ import { createCheckouts } from "../sources/checkouts.ts";
 import { type Check, right, wrong } from "./check.ts";
 import { checkChain } from "./check-chain.ts";
 import { checkClaude } from "./check-claude.ts";
-import { checkWorker } from "./check-worker.ts";
+import { checkModel } from "./check-model.ts";
+import { checkUpkeep, checkWorker } from "./check-worker.ts";
 import { type Installation, installationOf } from "./installation.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import { type Mended, mend } from "./mend.ts";
@@ -76,6 +77,8 @@ async function look({ env, redactionThread }: Surroundings, rebuilding: boolean)
       ...checkClaude(installation, running, env),
       ...(await checkChain({ knack, home, installation, env, now })),
       ...checkWorker(home, env, now),
+      ...(await checkModel(knack, env, now)),
+      ...(knack ? [checkUpkeep(await knack.maintained(), env, now)] : []),
     ];
     return { checks, installation, error: opened.error };
   } finally {
@@ -149,29 +152,25 @@ async function checkStore(knack: Knack, rebuilding: boolean, env: Env): Promise<
 
 async function checkAgents(env: Env): Promise<Check[]> {
   const checks: Check[] = [];
+  const unused: string[] = [];
   for (const agent of agents) {
     const folders = agent.sessionFolders({ home: userHome(env), env }).filter((folder) => existsSync(folder));
     let files = 0;
     const unreadable: string[] = [];
     for (const folder of folders) {
       try {
-        files += (await readdir(folder, { recursive: true })).filter((name) =>
-          name.endsWith(".jsonl"),
-        ).length;
+        const names = statSync(folder).isFile() ? [""] : await readdir(folder, { recursive: true });
+        files += names.filter((name) => agent.isSession(join(folder, name))).length;
       } catch (error) {
         unreadable.push(`${folder}: ${error instanceof Error ? error.message : error}`);
       }
     }
-    const found =
-      folders.length === 0
-        ? "no sessions on this machine"
-        : `${counted(files, "transcript")} in ${folders.join(", ")}`;
-    checks.push(
-      unreadable.length === 0
-        ? right(agent.name, found)
-        : wrong(agent.name, unreadable.join("; "), "make the folder readable for you"),
-    );
+    if (unreadable.length > 0)
+      checks.push(wrong(agent.name, unreadable.join("; "), "make the folder readable for you"));
+    else if (folders.length === 0) unused.push(agent.name);
+    else checks.push(right(agent.name, `${counted(files, "transcript")} in ${folders.join(", ")}`));
   }
+  if (unused.length > 0) checks.push(right("agents", `no sessions of ${unused.join(", ")} on this machine`));
   return checks;
 }
 

@@ -22,7 +22,8 @@ export async function showExamples(flags: LearnFlags, { env, examples }: Surroun
     CLAUDE_CONFIG_DIR: undefined,
     CODEX_HOME: undefined,
   };
-  const knack = await openKnack({ env: there, dryRun: flags.dryRun });
+  // The examples are judged already: nobody pays for them.
+  const knack = await openKnack({ env: there, dryRun: flags.dryRun, observer: "heuristic" });
   try {
     const learned = await knack.learn(existsSync(examples) ? [examples] : []);
     const ids = new Set(learned.findings.map(({ instinct }) => instinct));

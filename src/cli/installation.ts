@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { agents } from "../agents/index.ts";
+import { join, resolve } from "node:path";
+import { claudeHome } from "../agents/index.ts";
 import { type Home, userHome } from "../config.ts";
 import { isObject, type JsonObject, listOf, objectOf, textOf } from "../core/json.ts";
 import type { Env } from "./main.ts";
@@ -69,8 +69,7 @@ export function installationOf(home: Home, roots: readonly (string | null)[], en
 
 /** Where Claude Code keeps its things. */
 function claudeFolder(env: Env): string {
-  const claude = agents.find(({ format }) => format === "claude-code");
-  return dirname(claude?.userRules({ home: userHome(env), env }).path ?? "");
+  return claudeHome({ home: userHome(env), env });
 }
 
 /** The settings that switch the plugin on. */

@@ -1,11 +1,16 @@
+import { bandOf, promotableIn } from "../core/band.ts";
+import { type Domain, domainOf, domains } from "../core/domain.ts";
 import { KnackError } from "../core/errors.ts";
 import { type Instinct, type InstinctStatus, standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
 import type { InstinctEvidence, Knack } from "../open.ts";
+import { decideImport, listImported, restore } from "./decide-instincts.ts";
+import { judgedOnWire } from "./judged.ts";
 import { instinctOnWire } from "./learned-on-wire.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { named } from "./named.ts";
 import { withKnack } from "./opening.ts";
+import { oneOf } from "./selection.ts";
 import {
   calledAs,
   counted,
@@ -31,19 +36,34 @@ const statuses: readonly InstinctStatus[] = [
 export const instincts = defineVerb({
   about: "What Knack noticed, how sure it is, and why.",
   args: {
-    words: { type: "positional", required: false, description: "show <id>: everything about one" },
+    words: {
+      type: "positional",
+      required: false,
+      description:
+        "show <id>: everything about one; restore <id>: let a retired one wait again; accept <id>, reject <id>: what was imported",
+    },
+    imported: { type: "boolean", description: "what came from elsewhere and waits for your yes" },
+    domain: { type: "string", description: `only lessons about this: ${domains.join(", ")}` },
     project: { type: "string", description: "only projects whose name or id contains this" },
     status: { type: "string", description: `only these: ${statuses.join(", ")}` },
     all: { type: "boolean", description: "also what is retired, superseded or refused" },
+    dropped: { type: "boolean", description: "what a model judged not to be worth keeping, and why" },
+    "dry-run": { type: "boolean", description: "with restore, accept and reject: note nothing" },
     json: { type: "boolean", description: "print one JSON object" },
   },
   run: async ({ args, env }) => {
+    if (args.dropped) return withKnack(env, {}, (knack) => listDropped(knack, args.json === true));
     const [action, id, ...more] = args._;
+    const deciding = { json: args.json === true, dryRun: args["dry-run"] === true };
+    if (action === "restore" && id && more.length === 0) return restore(id, deciding, env);
+    if ((action === "accept" || action === "reject") && id && more.length === 0)
+      return decideImport(id, action === "accept" ? "accepted" : "rejected", deciding, env);
+    if (action === undefined && args.imported) return listImported(args.all === true, deciding.json, env);
     if (action === "show" && id && more.length === 0)
       return withKnack(env, {}, (knack) => show(knack, id, args.json === true, env));
     if (action !== undefined)
       throw new KnackError("WRONG_USAGE", `knack instincts takes no "${args._.join(" ")}".`, {
-        hint: "knack instincts, or knack instincts show <id>",
+        hint: "knack instincts, or knack instincts show|restore|accept|reject <id>",
       });
     const status = statuses.find((one) => one === args.status);
     if (args.status !== undefined && !status)
@@ -51,14 +71,42 @@ export const instincts = defineVerb({
         hint: `Known: ${statuses.join(", ")}`,
       });
     return withKnack(env, {}, (knack) =>
-      list(knack, { status, project: args.project, all: args.all === true, json: args.json === true }, env),
+      list(
+        knack,
+        {
+          status,
+          project: args.project,
+          domain: oneOf("domain", args.domain, domains),
+          all: args.all === true,
+          json: args.json === true,
+        },
+        env,
+      ),
     );
   },
 });
 
+/** What models thought was not worth keeping, and where none could be asked. */
+async function listDropped(knack: Knack, json: boolean): Promise<number> {
+  const told = judgedOnWire(await knack.judged(), (session) => session);
+  if (json) {
+    printJson(told);
+    return 0;
+  }
+  printLines([
+    ...(told.dropped.length > 0 ? [] : ["No model has dropped anything."]),
+    ...told.dropped.flatMap(({ session, kind, lesson, because }) => [
+      `${kind}: ${onOneLine(lesson, 200)}`,
+      `  ${onOneLine(because, 200)}  (${onOneLine(session, 200)})`,
+    ]),
+  ]);
+  return 0;
+}
+
 interface Filter {
   readonly status: InstinctStatus | undefined;
   readonly project: string | undefined;
+  readonly domain: Domain | null;
   readonly all: boolean;
   readonly json: boolean;
 }
@@ -70,15 +118,18 @@ async function list(knack: Knack, filter: Filter, env: Env): Promise<number> {
   const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
   const every = await knack.instincts();
   const part = filter.project?.toLowerCase();
-  const meant = every.filter(({ project, standing }) => {
+  const meant = every.filter((instinct) => {
+    const { project, standing } = instinct;
     const { status } = standingAt(standing, now);
     return (
+      (filter.domain === null || domainOf(instinct) === filter.domain) &&
       (filter.status === undefined ? filter.all || !past.includes(status) : status === filter.status) &&
       (part === undefined || `${names.get(project) ?? ""}\n${project}`.toLowerCase().includes(part))
     );
   });
   if (filter.json) {
-    printJson({ instincts: meant.map((instinct) => instinctOnWire(instinct, now)) });
+    const promotable = promotableIn(await knack.sharedLessons());
+    printJson({ instincts: meant.map((instinct) => fullyOnWire(instinct, now, promotable)) });
     return 0;
   }
   const paint = paintFor(process.stdout, env);
@@ -121,7 +172,8 @@ async function show(knack: Knack, word: string, json: boolean, env: Env): Promis
   if (!instinct) throw new KnackError("UNKNOWN_NAME", `No instinct is called "${word}".`);
   const evidence = await knack.evidence(instinct);
   if (json) {
-    printJson({ instinct: instinctOnWire(instinct, Date.now()), ...evidenceOnWire(evidence) });
+    const promotable = promotableIn([await knack.sharedBy(instinct)]);
+    printJson({ instinct: fullyOnWire(instinct, Date.now(), promotable), ...evidenceOnWire(evidence) });
     return 0;
   }
   const paint = paintFor(process.stdout, env);
@@ -137,6 +189,16 @@ async function show(knack: Knack, word: string, json: boolean, env: Env): Promis
     ...evidenceLines(evidence, all),
   ]);
   return 0;
+}
+
+/** An instinct with the band it is in and what it is about. */
+function fullyOnWire(instinct: Instinct, now: number, promotable: ReadonlySet<string>) {
+  return {
+    ...instinctOnWire(instinct, now),
+    band: bandOf(instinct, { now, promotable }),
+    domain: domainOf(instinct),
+    promotedAs: instinct.standing.promotion?.lesson ?? null,
+  };
 }
 
 /** What speaks for and against an instinct, for a person to read. */
@@ -171,9 +233,13 @@ export function evidenceLines(evidence: InstinctEvidence, all?: ReadonlyMap<stri
           `  ${day(when)}  session ${onOneLine(run, 40)}: ${ok} ok, ${failed} failed`,
       ),
     ),
-    ...some(
-      "Decided by you:",
-      decisions.map(({ at: when, decision }) => `  ${day(when)}  ${decision}`),
+    ...(["person", "knack"] as const).flatMap((who) =>
+      some(
+        who === "person" ? "Decided by you:" : "Decided by Knack:",
+        decisions.flatMap(({ at: when, decision, actor }) =>
+          (actor === "person") === (who === "person") ? `  ${day(when)}  ${decision}` : [],
+        ),
+      ),
     ),
   ];
 }
@@ -195,6 +261,6 @@ export function evidenceOnWire({ findings, against, uses, decisions }: InstinctE
     })),
     against: against.map(({ instinct, run, at: when }) => ({ instinct, run, at: iso(when) })),
     uses: uses.map((use) => ({ ...use, at: iso(use.at) })),
-    decisions: decisions.map(({ at: when, decision }) => ({ at: iso(when), decision })),
+    decisions: decisions.map(({ at: when, decision, actor }) => ({ at: iso(when), decision, actor })),
   };
 }

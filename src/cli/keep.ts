@@ -261,7 +261,7 @@ async function askWhere(suggestion: Suggestion, usual: Map<string, Reach>): Prom
 }
 
 /** The person's answer; null when they left instead (Ctrl-C, Ctrl-D). */
-function ask(question: string): Promise<string | null> {
+export function ask(question: string): Promise<string | null> {
   // A reader for each question: an editor may have the terminal in between.
   const reader = createInterface({ input: process.stdin, output: process.stdout });
   return new Promise((done) => {

@@ -7,11 +7,12 @@ import type { Keeping, LeftOut, Suggestion } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
 import type { Settled } from "../engine/publish.ts";
 import type { Step } from "../engine/step.ts";
-import { type Knack, openKnack } from "../open.ts";
+import { type Knack, type KnackOptions, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { replayAloud } from "./backtest.ts";
 import { figuresOf } from "./backtest-on-wire.ts";
 import { showExamples } from "./examples.ts";
+import { judgedLines } from "./judged.ts";
 import { askAll, canAsk, tellKeeping } from "./keep.ts";
 import { learnedOnWire, type Writing, writingOf } from "./learned-on-wire.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
@@ -50,13 +51,32 @@ export const learn = defineVerb({
       type: "boolean",
       description: "read everything, however long it takes (default: a minute, newest first)",
     },
+    "min-session-length": {
+      type: "string",
+      description: `learn from sessions with at least so many events (default: ${policy.learn.fewestEvents})`,
+    },
+    observer: { type: "string", description: "who looks: heuristic (rules alone) or model (a model judges)" },
+    "model-dump": {
+      type: "string",
+      description: "write what a model would be asked into this folder, and send nothing",
+    },
+    "model-answers": {
+      type: "string",
+      description: "take a model's answers from this folder, and send nothing",
+    },
+    again: { type: "boolean", description: "look again at sessions in which nothing is new" },
   },
   run: async ({ args, ...surroundings }) => {
     if (args._.includes("")) throw new KnackError("WRONG_USAGE", "A path is empty.");
     const paths = args._.length > 0 ? args._ : null;
     // Whoever names sessions wants all of them.
     const boxed = paths === null && args.all !== true;
-    return learnFrom(paths, flagsOf(args), boxed ? timeBox(Date.now()) : noBox, surroundings);
+    const flags = {
+      ...flagsOf(args),
+      fewestEvents: fewestOf(args["min-session-length"]),
+      looking: lookingOf(args),
+    };
+    return learnFrom(paths, flags, boxed ? timeBox(Date.now()) : noBox, surroundings);
   },
 });
 
@@ -67,6 +87,38 @@ export interface LearnFlags {
   readonly where: Live | null;
   /** How a person is told. */
   readonly print: (lines: readonly string[]) => void;
+  readonly looking?: Looking;
+}
+
+/** Who looks at sessions, and at which. */
+interface Looking {
+  readonly again: boolean;
+  readonly who: Pick<KnackOptions, "observer" | "modelDump" | "modelAnswers">;
+}
+
+function lookingOf(args: {
+  readonly observer?: string | undefined;
+  readonly "model-dump"?: string | undefined;
+  readonly "model-answers"?: string | undefined;
+  readonly again?: boolean | undefined;
+}): Looking {
+  const { observer, "model-dump": modelDump, "model-answers": modelAnswers } = args;
+  for (const [flag, folder] of Object.entries({ "model-dump": modelDump, "model-answers": modelAnswers }))
+    if (folder === "") throw new KnackError("WRONG_USAGE", `--${flag} needs a folder.`);
+  if (observer === "heuristic" && (modelDump ?? modelAnswers) !== undefined)
+    throw new KnackError(
+      "WRONG_USAGE",
+      "Rules alone ask no model, so there is nothing to write or to answer.",
+      {
+        hint: "Leave out --observer, or the folders.",
+      },
+    );
+  const who = {
+    ...(observer === undefined ? {} : { observer }),
+    ...(modelDump === undefined ? {} : { modelDump }),
+    ...(modelAnswers === undefined ? {} : { modelAnswers }),
+  };
+  return { again: args.again === true, who };
 }
 
 type Live = Exclude<Reach, "draft">;
@@ -97,10 +149,19 @@ export function whereOf(word: string | undefined): Live | null {
   });
 }
 
+/** How many events a session needs to be learned from. */
+function fewestOf(word: string | undefined): number | undefined {
+  if (word === undefined) return undefined;
+  if (/^\d{1,9}$/.test(word)) return Number(word);
+  throw new KnackError("WRONG_USAGE", `"${word}" is no number of events.`, {
+    hint: `--min-session-length ${policy.learn.fewestEvents}, or another whole number`,
+  });
+}
+
 /** Learns from these paths, or from all sessions of this machine, and asks what to keep. */
 async function learnFrom(
   paths: readonly string[] | null,
-  flags: LearnFlags,
+  flags: LearnFlags & { readonly fewestEvents: number | undefined },
   box: Box,
   surroundings: Surroundings,
 ): Promise<number> {
@@ -109,10 +170,14 @@ async function learnFrom(
   // Before anything is opened: a newcomer's home stays as it is.
   if (paths === null && transcripts(env).size === 0) return showExamples(flags, surroundings);
   const redactor = createThreadRedactor(redactionThread);
-  const knack = await openKnack({ env, redactor, dryRun: flags.dryRun });
+  const { looking = { again: false, who: {} } } = flags;
+  const knack = await openKnack({ env, redactor, dryRun: flags.dryRun, ...looking.who });
   try {
     if (!flags.dryRun) await repairAloud(knack, env);
-    const learned = await learnAloud(knack, paths, box);
+    const learned = await learnAloud(knack, paths, box, {
+      fewestEvents: flags.fewestEvents,
+      again: looking.again,
+    });
     if (learned.sessions.length > 0) {
       const gained =
         paths === null
@@ -123,7 +188,7 @@ async function learnFrom(
     if (paths === null) return await showExamples(flags, surroundings);
     if (flags.json) printJson(learnedOnWire(learned, [], [], [], Date.now()));
     throw new KnackError("NOTHING_READABLE", `No session could be read in ${paths.join(", ")}.`, {
-      hint: "Give transcripts of Claude Code or Codex, or folders that hold them.",
+      hint: "Give transcripts of an agent, or folders that hold them; docs/agents.md has the formats.",
     });
   } finally {
     if (!flags.dryRun) await knack.renewSnapshot();
@@ -165,7 +230,15 @@ export function timeBox(started: number): Box {
 }
 
 /** Reads and learns, with its progress on standard error. */
-export async function learnAloud(knack: Knack, paths: readonly string[] | null, box: Box): Promise<Learned> {
+export async function learnAloud(
+  knack: Knack,
+  paths: readonly string[] | null,
+  box: Box,
+  {
+    fewestEvents,
+    again = false,
+  }: { readonly fewestEvents?: number | undefined; readonly again?: boolean } = {},
+): Promise<Learned> {
   const reading = progressOn(process.stderr);
   const looking = countingOn(process.stderr, "Looking for lessons in sessions");
   try {
@@ -174,6 +247,8 @@ export async function learnAloud(knack: Knack, paths: readonly string[] | null, 
       until: box.read,
       onLook: (done, all) => looking.report({ done, all }),
       lookUntil: box.learn,
+      fewestEvents,
+      again,
     });
   } finally {
     reading.end();
@@ -270,6 +345,7 @@ function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut
   return [
     `Read ${counted(sessions.length, "session")} in ${counted(projects, "project")}${news}.`,
     ...(unread + unlooked > 0 ? [leftLine(unread, unlooked, env)] : []),
+    ...judgedLines(learned.judged, env),
     ...byReason(skipped).map(([because, times]) => `Passed over ${counted(times, "session")}: ${because}`),
     ...byReason(leftOut.filter((one) => !isMore(one))).map(
       ([because, times]) => `Not suggested: ${counted(times, "lesson")}, ${because}`,

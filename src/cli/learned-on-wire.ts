@@ -4,6 +4,7 @@ import { redact } from "../core/redact.ts";
 import type { LeftOut } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
 import type { KeptFinding } from "../engine/ports.ts";
+import { judgedOnWire } from "./judged.ts";
 import { iso } from "./terminal.ts";
 
 /** A file that was written, or would be. */
@@ -17,7 +18,7 @@ export function writingOf({ change }: Writing): Writing {
 
 /** The object that `knack learn --json` prints. */
 export function learnedOnWire(
-  { sessions, findings, skipped, unread, unlooked }: Learned,
+  { sessions, findings, skipped, unread, unlooked, judged }: Learned,
   instincts: readonly Instinct[],
   writings: readonly Writing[],
   leftOut: readonly LeftOut[],
@@ -32,6 +33,7 @@ export function learnedOnWire(
     skipped: [...skipped, ...leftOut],
     unread,
     unlooked,
+    judged: judgedOnWire(judged, (session) => paths.get(session) ?? session),
   };
 }
 

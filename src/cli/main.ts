@@ -72,6 +72,26 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "what you keep asking for that no skill covers: list, show, promote, reject",
     load: async () => (await import("./gaps.ts")).gaps,
   },
+  promote: {
+    about: "what several projects have learned, so that it is told in all: list, instinct, gap",
+    load: async () => (await import("./promote.ts")).promote,
+  },
+  prune: {
+    about: "retire what was noticed once and never again",
+    load: async () => (await import("./prune.ts")).prune,
+  },
+  projects: {
+    about: "the projects that Knack knows, and what it has learned in each",
+    load: async () => (await import("./projects.ts")).projects,
+  },
+  export: {
+    about: "hand what was learned to a colleague or to another tool: instincts, or a bundle with skills",
+    load: async () => (await import("./export.ts")).exporting,
+  },
+  import: {
+    about: "take such a file in; nothing of it is believed before you say so",
+    load: async () => (await import("./import.ts")).importing,
+  },
   evolve: {
     about: "what lessons have grown into together: skills, commands, agents",
     load: async () => (await import("./evolve.ts")).evolve,

@@ -113,6 +113,15 @@ function mendings({ checks, installation }: Patient, surroundings: Surroundings)
       },
     ],
     [
+      isWrong("upkeep"),
+      {
+        what: "do once more what is to be done once a day",
+        done: "did once more what is to be done once a day",
+        run: () =>
+          withKnack(async (knack) => (await knack.maintain({ again: true }))?.errors.join("; ") || null),
+      },
+    ],
+    [
       mayWork && isWrong("captured", "learned"),
       {
         what: "read and look through what was missed since the install",

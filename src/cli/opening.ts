@@ -4,13 +4,13 @@ import { type Knack, openKnack } from "../open.ts";
 import { repairAloud } from "./learn.ts";
 import type { Env } from "./main.ts";
 
-/** Opens what is there for a command that looks or changes what is kept; a home that is not there is not made. */
+/** Opens what is there for a command that looks or changes what is kept; a home that is not there is not made, unless with `make`. */
 export async function withKnack<T>(
   env: Env,
-  { dryRun = false }: { readonly dryRun?: boolean },
+  { dryRun = false, make = false }: { readonly dryRun?: boolean; readonly make?: boolean },
   work: (knack: Knack) => Promise<T>,
 ): Promise<T> {
-  const nothing = dryRun || !existsSync(homeOf(env).database);
+  const nothing = dryRun || (!make && !existsSync(homeOf(env).database));
   const knack = await openKnack({ env, dryRun: nothing });
   try {
     if (!nothing) await repairAloud(knack, env);
@@ -23,10 +23,10 @@ export async function withKnack<T>(
 /** The same for a command that changes something: what a person decides holds at once, also for the hooks. */
 export async function changing<T>(
   env: Env,
-  { dryRun }: { readonly dryRun: boolean },
+  { dryRun, make = false }: { readonly dryRun: boolean; readonly make?: boolean },
   work: (knack: Knack) => Promise<T>,
 ): Promise<T> {
-  return withKnack(env, { dryRun }, async (knack) => {
+  return withKnack(env, { dryRun, make }, async (knack) => {
     const done = await work(knack);
     if (!dryRun && existsSync(homeOf(env).database)) await knack.renewSnapshot();
     return done;

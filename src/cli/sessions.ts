@@ -8,7 +8,7 @@ import type { Diagnostic } from "../core/session.ts";
 import type { SessionView } from "../engine/inspect.ts";
 import { type Knack, openKnack, sessionFolders } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
-import { readers } from "../sources/index.ts";
+import { formats } from "../sources/index.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import {
   calledAs,
@@ -34,7 +34,7 @@ export const sessions = defineVerb({
     },
     agent: {
       type: "string",
-      description: `only this agent: ${readers.map(({ format }) => format).join(", ")}`,
+      description: `only this agent: ${formats.join(", ")}`,
     },
     project: { type: "string", description: "only projects whose name or id contains this" },
     since: { type: "string", description: "only sessions that ended since: 2026-11-01, or 12h, 7d, 4w ago" },
@@ -115,8 +115,7 @@ async function readExamples({ env, examples: folder }: Surroundings): Promise<Fo
 }
 
 function filterOf({ agent, project, since }: Flags, now: number): (session: SessionView) => boolean {
-  const formats = readers.map(({ format }) => format as string);
-  if (agent !== undefined && !formats.includes(agent)) {
+  if (agent !== undefined && !formats.some((format) => format === agent)) {
     throw new KnackError("WRONG_USAGE", `There is no agent "${agent}".`, {
       hint: `Known: ${formats.join(", ")}`,
     });

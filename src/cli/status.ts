@@ -1,12 +1,15 @@
 import { existsSync } from "node:fs";
 import { type Home, homeOf, isDisabled } from "../config.ts";
+import { inUsd } from "../core/budget.ts";
+import { KnackError } from "../core/errors.ts";
 import { type Instinct, standingAt } from "../core/instinct.ts";
 import type { Occasion } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
 import type { Shelved } from "../engine/shelf.ts";
 import { stateOf } from "../hook/worker-state.ts";
-import { type Knack, openKnack, sessionFolders } from "../open.ts";
+import { type Knack, type ModelState, openKnack, sessionFolders } from "../open.ts";
 import { brokenSettings, whyNotLearn } from "../settings.ts";
+import { spentText } from "./check-model.ts";
 import { states } from "./look-at-skills.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { fileOf } from "./telling.ts";
@@ -41,6 +44,8 @@ interface Status {
   readonly broken: readonly string[];
   readonly learnedAt: string | null;
   readonly next: string;
+  /** Who looks at sessions, and what models cost in the last day; null where that cannot be told. */
+  readonly observer: ModelState | null;
   readonly week: Week;
 }
 
@@ -77,7 +82,7 @@ interface Week {
     /** Given to agents. */
     readonly characters: number;
     readonly tokens: number;
-    /** What Knack's own calls of models cost; there are none. */
+    /** What Knack's own calls of models cost, in US dollars. */
     readonly model: number;
     /** Turns in which an agent was asked to write a lesson down. */
     readonly asked: number;
@@ -124,7 +129,9 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
     projects.map(({ root }) => root),
   );
   const failing = whyFailing(home);
+  const observer = settings.length > 0 ? null : await observerOf(knack);
   const broken = [
+    ...(typeof observer === "string" ? [observer] : []),
     ...settings,
     ...failing,
     ...(await unfinished(knack)),
@@ -152,8 +159,19 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
         : failing.length > 0
           ? `${calledAs(env)} doctor`
           : nextStep(counted, broken, learnedAt, env),
+    observer: typeof observer === "string" ? null : observer,
     week: await weekOf(knack, instincts, Date.now()),
   };
+}
+
+/** Who looks at sessions, or what is wrong with who was named. */
+async function observerOf(knack: Knack): Promise<ModelState | string> {
+  try {
+    return await knack.model();
+  } catch (error) {
+    if (!(error instanceof KnackError)) throw error;
+    return `${error.message} ${error.hint ?? ""}`.trim();
+  }
 }
 
 const days = 7;
@@ -186,7 +204,12 @@ async function weekOf(knack: Knack, instincts: readonly Instinct[], now: number)
       followed,
     },
     saved: { failures: shown.failure, calls: saved },
-    cost: { characters, tokens: Math.ceil(characters / tokenChars), model: 0, asked },
+    cost: {
+      characters,
+      tokens: Math.ceil(characters / tokenChars),
+      model: await knack.modelUsd(since),
+      asked,
+    },
   };
 }
 
@@ -257,6 +280,7 @@ function print(told: Status, env: Env): void {
       `${counted(told.sessions, "session")} in ${counted(told.projects, "project")}, ${lastLearned(told)}`,
     ],
     ["noticed", statusesOf(told)],
+    ...observerRows(told.observer),
     [
       "kept",
       [
@@ -281,6 +305,15 @@ function print(told: Status, env: Env): void {
       return `${name === "broken" ? paint.red(label) : paint.dim(label)} ${text}`.trimEnd();
     }),
   );
+}
+
+/** Who looks, where that is not rules alone. */
+function observerRows(state: ModelState | null): [string, string][] {
+  if (state === null || state.observer === "heuristic") return [];
+  const { unset, model, openUntil } = state;
+  if (unset !== null) return [["judged", `by rules alone: ${unset}`]];
+  const open = openUntil === null ? "" : "; not asked for a while after failures";
+  return [["judged", `by ${model}, ${spentText(state)}${open}`]];
 }
 
 function lastLearned({ learnedAt }: Status): string {
@@ -339,7 +372,7 @@ function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
     ],
     [
       "cost",
-      `${cost.characters.toLocaleString("en-US")} characters told (about ${counted(cost.tokens, "token")}), no model called${cost.asked > 0 ? `, ${counted(cost.asked, "turn")} asked for` : ""}`,
+      `${cost.characters.toLocaleString("en-US")} characters told (about ${counted(cost.tokens, "token")}), ${cost.model > 0 ? `models ${inUsd(cost.model)}` : "no model called"}${cost.asked > 0 ? `, ${counted(cost.asked, "turn")} asked for` : ""}`,
     ],
   ];
 }

@@ -1,24 +1,33 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { homeOf } from "../config.ts";
+import { sessionsOn } from "../agents/index.ts";
+import { homeOf, userHome } from "../config.ts";
 import { sessionFolders } from "../open.ts";
 import type { Env } from "./main.ts";
 
 /** The agents' transcripts, and how far each has grown. */
 export function transcripts(env: Env): Map<string, string> {
   const found = new Map<string, string>();
-  for (const folder of [...sessionFolders(env), homeOf(env).spool]) {
-    let names: string[] = [];
-    try {
-      names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-    } catch {
-      continue; // An agent that was never used here has no folder.
-    }
-    for (const name of names.filter((one) => one.endsWith(".jsonl"))) {
-      const path = join(folder, name);
-      const file = statSync(path, { throwIfNoEntry: false });
-      if (file) found.set(path, `${file.size} ${file.mtimeMs}`);
-    }
+  const isSession = sessionsOn({ home: userHome(env), env });
+  const { spool } = homeOf(env);
+  const paths = [
+    ...sessionFolders(env).flatMap(filesIn).filter(isSession),
+    ...filesIn(spool).filter((path) => path.endsWith(".jsonl")),
+  ];
+  for (const path of paths) {
+    // What a database was last told waits in a file beside it.
+    const files = [path, `${path}-wal`].flatMap((one) => statSync(one, { throwIfNoEntry: false }) ?? []);
+    if (files.length > 0) found.set(path, files.map(({ size, mtimeMs }) => `${size} ${mtimeMs}`).join(" "));
   }
   return found;
+}
+
+/** Everything in a folder, however deep; a file is itself. */
+export function filesIn(path: string): string[] {
+  try {
+    if (statSync(path).isFile()) return [path];
+    return readdirSync(path, { recursive: true, encoding: "utf8" }).map((name) => join(path, name));
+  } catch {
+    return []; // An agent that was never used here has no folder.
+  }
 }

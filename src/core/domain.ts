@@ -1,65 +1,100 @@
-import { stemOf } from "./ask-words.ts";
-import type { Instinct } from "./instinct.ts";
+import type { Lesson } from "./finding.ts";
 import { wordsOf } from "./words.ts";
 
-/** What work is about, by the programs and the words that belong to it. Of two that fit as well, the first counts. */
-const table: readonly (readonly [domain: string, words: string])[] = [
-  [
-    "git",
-    "git gh commit branch merge rebase push pull stash squash cherry-pick checkout worktree pr conflict",
-  ],
-  ["release", "release publish version changelog tag deploy deployment rollout staging production"],
-  [
-    "testing",
-    "test vitest jest mocha pytest spec coverage flaky playwright cypress fixture snapshot mock suite",
-  ],
-  ["containers", "docker podman compose dockerfile container image kubectl helm kubernetes pod cluster"],
-  ["database", "sql psql postgres mysql sqlite redis migration schema query table database index"],
-  [
-    "packaging",
-    "npm pnpm yarn bun pip pipx uv poetry cargo gem brew apt install dependency lockfile package module",
-  ],
-  [
-    "style",
-    "lint eslint biome prettier ruff mypy format style naming name comment type typecheck indent convention",
-  ],
-  ["docs", "readme doc documentation docstring markdown guide tutorial"],
-  ["build", "build compile make cmake ninja webpack vite esbuild tsc gradle mvn bundle"],
-  ["network", "curl wget ssh http https proxy dns port endpoint request server socket timeout"],
-  [
-    "infrastructure",
-    "terraform ansible aws gcloud az cloudflare wrangler vercel ci workflow pipeline actions",
-  ],
-  ["shell", "sed awk grep rg find jq bash zsh sh glob chmod path xargs ls"],
-  ["replies", "answer reply language explain summary tone ask question confirm permission"],
-];
+/** What part of the work a lesson is about. */
+export type Domain = (typeof domains)[number];
 
-const domains: ReadonlyMap<string, string> = new Map(
-  [...table].reverse().flatMap(([domain, words]) => words.split(" ").map((word) => [stemOf(word), domain])),
+/** In the order in which they go before each other where a lesson is as much about one as about another. */
+export const domains = [
+  "security",
+  "git",
+  "testing",
+  "code-style",
+  "file-patterns",
+  "debugging",
+  "tooling",
+  "workflow",
+] as const;
+
+/** As much of a lesson as tells what it is about. */
+export type Topical = Pick<Lesson, "trigger" | "action" | "kind"> &
+  Partial<Pick<Lesson, "lesson" | "call" | "symptom">>;
+
+/** What part of the work a lesson is about: by the program it runs, then by most of its words. */
+export function domainOf({
+  trigger,
+  action,
+  lesson = "",
+  call = null,
+  symptom = null,
+  kind,
+}: Topical): Domain {
+  const votes = new Map<Domain, number>();
+  const vote = (domain: Domain | undefined, weight: number) => {
+    if (domain) votes.set(domain, (votes.get(domain) ?? 0) + weight);
+  };
+  const program = call?.[0] ?? symptom?.head.split(" ")[0];
+  if (program !== undefined) vote(programs.get(program) ?? (call ? verbOf(call) : undefined), 3);
+  // What a lesson is for and what it asks for say more than how it is told.
+  for (const word of wordsOf(`${trigger}\n${action}`)) vote(words.get(stemOf(word)), 2);
+  for (const word of wordsOf(lesson)) vote(words.get(stemOf(word)), 1);
+  const [best] = domains
+    .filter((domain) => votes.has(domain))
+    .sort((a, b) => (votes.get(b) ?? 0) - (votes.get(a) ?? 0));
+  return best ?? usual[kind] ?? "workflow";
+}
+
+/** What a lesson is about whose words do not tell. */
+const usual: Partial<Record<Lesson["kind"], Domain>> = {
+  "error-recovery": "debugging",
+  "tool-pattern": "tooling",
+};
+
+/** `npm test` and `make lint` are about what they run, not about npm and make. */
+function verbOf(call: readonly string[]): Domain {
+  for (const word of call.slice(1)) {
+    const domain = words.get(stemOf(word));
+    if (domain) return domain;
+  }
+  return "tooling";
+}
+
+/** Words as they stand in the lists: plurals and other endings off. */
+function stemOf(word: string): string {
+  return words.has(word) ? word : word.replace(/(?:ing|ed|es|s)$/, "");
+}
+
+const programs = new Map<string, Domain>(
+  Object.entries({
+    git: "git gh glab hub git-lfs",
+    testing: "pytest vitest jest mocha phpunit rspec tox nox ctest playwright cypress ava",
+    "code-style":
+      "eslint prettier biome black ruff flake8 isort gofmt rustfmt clang-format rubocop stylelint mypy pyright",
+    security: "gpg openssl ssh-keygen gitleaks trivy semgrep vault age sops",
+    debugging: "gdb lldb strace dmesg journalctl valgrind perf",
+  } satisfies Partial<Record<Domain, string>>).flatMap(([domain, names]) =>
+    names.split(" ").map((name) => [name, domain as Domain] as const),
+  ),
 );
 
-/** What counts where: a program says more than a trigger, and a trigger more than what is then done. */
-const weights = { program: 3, trigger: 2, rest: 1 } as const;
-
-/** What an instinct is about; "general" where nothing tells. */
-export function domainOf(instinct: DomainWords): string {
-  return domainsOf(instinct)[0] ?? "general";
-}
-
-/** The same with those that fit as well; none where nothing tells. */
-export function domainsOf({ trigger, action, keywords, call, symptom }: DomainWords): string[] {
-  const scores = new Map<string, number>();
-  const count = (text: string, weight: number) => {
-    for (const word of new Set(wordsOf(text))) {
-      const domain = domains.get(word) ?? domains.get(stemOf(word));
-      if (domain !== undefined) scores.set(domain, (scores.get(domain) ?? 0) + weight);
-    }
-  };
-  count([call?.[0] ?? "", symptom?.head ?? ""].join(" "), weights.program);
-  count(trigger, weights.trigger);
-  count([action, ...keywords].join(" "), weights.rest);
-  const best = Math.max(0, ...scores.values());
-  return table.flatMap(([domain]) => (scores.get(domain) === best ? domain : []));
-}
-
-type DomainWords = Pick<Instinct, "trigger" | "action" | "keywords" | "call" | "symptom">;
+const words = new Map<string, Domain>(
+  Object.entries({
+    security:
+      "secret password credential token vulnerability sanitize sanitise escape auth authentication authorization encrypt csrf xss injection cve permission 密码 密钥 安全",
+    git: "git commit branch rebase merge push pull cherry-pick changelog pr prs stash worktree squash force-push checkout 提交 分支",
+    testing:
+      "test tests spec fixture mock coverage assert assertion snapshot e2e pytest vitest jest flaky 测试 テスト",
+    "code-style":
+      "style format formatter lint linter indent naming camelcase snake_case comment docstring type typed typing const readability refactor semicolon quote import 风格 注释 命名",
+    "file-patterns":
+      "file folder directory path filename extension layout structure gitignore glob 文件 目录",
+    debugging:
+      "debug error exception crash stack traceback log breakpoint reproduce bug cause investigate diagnose 调试 错误",
+    tooling:
+      "install dependency package npm pnpm yarn pip uv poetry cargo docker compose build bundler cli version node python toolchain container registry lockfile 安装 依赖",
+    workflow:
+      "plan review ask first before after step deploy release approve confirm summary document report 流程 计划",
+  } satisfies Record<Domain, string>).flatMap(([domain, all]) =>
+    all.split(" ").map((word) => [word, domain as Domain] as const),
+  ),
+);

@@ -1,13 +1,13 @@
 import type { Ask } from "./ask.ts";
 import { asksFor, orderIn } from "./ask.ts";
 import { idle, particular, stemOf } from "./ask-words.ts";
-import { domainsOf } from "./domain.ts";
 import type { ArtifactKind } from "./finding.ts";
 import { isSaid } from "./finding.ts";
 import { idOf } from "./ids.ts";
 import { type Instinct, type InstinctStatus, standingAt } from "./instinct.ts";
 import { contrary, type Gist, gistOf } from "./likeness.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
+import { domainsOf } from "./topic.ts";
 import { wordsOf } from "./words.ts";
 
 /** What several instincts can grow into. */

@@ -53,10 +53,26 @@ export type Evidence =
       readonly by: string;
       readonly byPerson: boolean;
     }
-  /** A person decided. */
-  | { readonly type: Decision; readonly at: number; readonly everywhere?: boolean };
+  /** A person decided, or time did. */
+  | Decided
+  /** It holds beyond its project, or that was taken back. */
+  | Promoted;
 
-export type Decision = "accepted" | "rejected" | "unskipped";
+interface Decided {
+  readonly type: Decision;
+  readonly at: number;
+  readonly everywhere?: boolean;
+}
+
+/** `lesson`: the finding whose words are told for all that say the same. */
+interface Promoted {
+  readonly type: "promoted" | "demoted";
+  readonly at: number;
+  readonly lesson: string;
+  readonly byPerson: boolean;
+}
+
+export type Decision = "accepted" | "rejected" | "unskipped" | "retired";
 
 /** A finding that lives across sessions. What it says comes from the surest of its findings. */
 export interface Instinct extends Omit<Lesson, "confidence" | "scope"> {
@@ -68,7 +84,7 @@ export interface Instinct extends Omit<Lesson, "confidence" | "scope"> {
 
 /** Where an instinct stands, from its evidence alone; what time does to it is computed when it is looked at. */
 export interface Standing {
-  readonly status: Exclude<InstinctStatus, "retired">;
+  readonly status: InstinctStatus;
   readonly confidence: number;
   /** Distinct sessions in which it was found. */
   readonly sessions: number;
@@ -82,7 +98,33 @@ export interface Standing {
   readonly contradicted: boolean;
   /** The instinct whose words took this one's place. */
   readonly supersededBy: string | null;
+  /** Whether it was promoted, and which finding is told for it; none where that was taken back. */
+  readonly promotion?: { readonly lesson: string | null; readonly byPerson: boolean };
 }
+
+/** The id that a lesson goes by: of what was promoted, one for all projects. */
+export function lessonIdOf({
+  id,
+  standing: { status, promotion },
+}: Pick<Instinct, "id" | "standing">): string {
+  return status === "promoted" ? (promotion?.lesson ?? id) : id;
+}
+
+/** Whether it is the one that is told for all projects that have learned the same. */
+export function isTold({
+  scope,
+  standing: { status, promotion },
+}: Pick<Instinct, "scope" | "standing">): boolean {
+  return status === "promoted" && scope === "user" && promotion?.lesson != null;
+}
+
+/** Whether evidence was carried over from elsewhere, by the session it names. */
+export function isImported(run: string): boolean {
+  return run.startsWith(importRun);
+}
+
+/** What the sessions of imported evidence are called, before their origin. */
+export const importRun = "import:";
 
 /** Where an instinct stands, given everything that is known about it, in whatever order it came. */
 export function standingOf(evidence: readonly Evidence[], policy: Policy = defaults): Standing {
@@ -112,7 +154,8 @@ export function advance(standing: Standing, change: Move, policy: Policy = defau
       const { confidence, sessions } = standing;
       const step = sessions === 0 ? 0 : sessions === 1 ? learn.second : learn.confirmed;
       const next = Math.max(confidence + step, startOf(change, learn));
-      const renewed = standing.status === "superseded" ? "pending" : standing.status;
+      const isOver = standing.status === "superseded" || standing.status === "retired";
+      const renewed = isOver ? "pending" : standing.status;
       return settle(
         {
           ...before,
@@ -140,12 +183,34 @@ export function advance(standing: Standing, change: Move, policy: Policy = defau
     }
     case "accepted": {
       const confidence = Math.max(standing.confidence, learn.active);
-      return { ...before, status: change.everywhere ? "promoted" : "active", confidence, supersededBy: null };
+      const isEverywhere = change.everywhere === true || standing.status === "promoted";
+      const promotion = standing.promotion && { promotion: { ...standing.promotion, byPerson: true } };
+      const status = isEverywhere ? "promoted" : "active";
+      return { ...before, status, confidence, supersededBy: null, ...promotion };
     }
     case "rejected":
       return { ...before, status: "rejected" };
     case "unskipped":
-      return standing.status === "rejected" ? settle({ ...before, status: "pending" }, learn) : before;
+      return standing.status === "rejected" || standing.status === "retired"
+        ? settle({ ...before, status: "pending" }, learn)
+        : before;
+    // Neither is evidence: what waits does not look younger for it.
+    case "retired":
+      return standing.status === "pending" ? { ...standing, status: "retired" } : standing;
+    case "promoted": {
+      const { lesson, byPerson } = change;
+      const may = standing.status === "pending" || standing.status === "active";
+      return {
+        ...standing,
+        status: may ? "promoted" : standing.status,
+        promotion: { lesson, byPerson },
+      };
+    }
+    case "demoted": {
+      const promotion = { lesson: null, byPerson: change.byPerson };
+      const was = standing.promotion?.lesson != null && standing.status === "promoted";
+      return was ? settle({ ...standing, status: "pending", promotion }, learn) : { ...standing, promotion };
+    }
   }
 }
 
@@ -154,18 +219,22 @@ export type Move =
   | { readonly type: "seen"; readonly at: number; readonly kind: FindingKind; readonly confidence: number }
   | { readonly type: "worked" | "failed"; readonly at: number }
   | { readonly type: "opposed"; readonly at: number; readonly by: string; readonly byPerson: boolean }
-  | { readonly type: Decision; readonly at: number; readonly everywhere?: boolean };
+  | Decided
+  | Promoted;
 
 /** One change for each session, in the order of time; a busy session counts no more than a short one. */
 function movesOf(evidence: readonly Evidence[]): Move[] {
-  const seen = withoutCopies(evidence.flatMap((item) => (item.type === "seen" ? item : [])));
+  const all = evidence.flatMap((item) => (item.type === "seen" ? item : []));
+  // What others say they saw makes nobody surer who has seen it himself.
+  const own = all.filter(({ run }) => !isImported(run));
+  const seen = withoutCopies(own.length > 0 ? own : all);
   const first = seen[0];
   if (!first) return [];
   const kept = new Set<Evidence>(seen);
   const runs = new Map<string, Evidence[]>();
   const decisions: Placed[] = [];
   for (const item of evidence) {
-    if (!("run" in item)) decisions.push({ change: item, name: `${item.type} ${item.everywhere === true}` });
+    if (!("run" in item)) decisions.push({ change: item, name: decisionName(item) });
     // What happened before there was a lesson says nothing about it.
     else if (item.type === "seen" ? kept.has(item) : item.at > first.at) append(runs, item.run, item);
   }
@@ -176,6 +245,12 @@ function movesOf(evidence: readonly Evidence[]): Move[] {
   return [...changes, ...decisions]
     .sort((a, b) => a.change.at - b.change.at || compare(a.name, b.name))
     .map(({ change }) => change);
+}
+
+function decisionName(item: Decided | Promoted): string {
+  return "lesson" in item
+    ? `${item.type} ${item.lesson} ${item.byPerson}`
+    : `${item.type} ${item.everywhere === true}`;
 }
 
 function append<Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void {
@@ -275,6 +350,7 @@ function settle(standing: Standing, learn: Policy["learn"]): Standing {
         return confidence >= learn.revived ? "active" : "conflict-hold";
       case "superseded":
       case "rejected":
+      case "retired":
         return standing.status;
     }
   })();
@@ -288,7 +364,7 @@ function rounded(confidence: number): number {
 
 /** An instinct as it is at a time: less sure with every silent week, and retired when nobody needed it. */
 export function standingAt(
-  { status, confidence, lastAt, noticedAt }: Standing,
+  { status, confidence, lastAt, noticedAt, promotion }: Standing,
   now: number,
   policy: Policy = defaults,
 ): { readonly status: InstinctStatus; readonly confidence: number } {
@@ -299,8 +375,23 @@ export function standingAt(
   // Whatever was only just noticed gets its month, however long ago it happened.
   const had = Math.max(0, now - Math.max(lastAt, noticedAt)) > learn.pendingDays * day;
   const waited = status === "pending" && had;
-  const forgotten = (status === "active" || status === "conflict-hold") && had && faded < learn.held;
+  // What nobody said yes to may be forgotten, wherever it holds.
+  const unasked =
+    status === "active" ||
+    status === "conflict-hold" ||
+    (status === "promoted" && promotion?.byPerson === false);
+  const forgotten = unasked && had && faded < learn.held;
   return { status: waited || forgotten ? "retired" : status, confidence: faded };
+}
+
+/**
+ * Those that have waited in vain for so many days, counted from their evidence or from when Knack first saw it. What
+ * fades meanwhile does not look younger for it.
+ */
+export function waitedInVain(instincts: readonly Instinct[], now: number, days: number): Instinct[] {
+  return instincts.filter(({ standing: { status, lastAt, noticedAt } }) => {
+    return status === "pending" && now - Math.max(lastAt, noticedAt) > days * day;
+  });
 }
 
 const day = 86_400_000;

@@ -1,7 +1,10 @@
+import type { ModelAsked, ModelCalled } from "./budget.ts";
 import type { Change } from "./change.ts";
 import type { Verdict } from "./credit.ts";
 import type { Finding } from "./finding.ts";
+import type { ImportedLesson, ImportedSkill, ImportWord } from "./imported.ts";
 import type { Decision } from "./instinct.ts";
+import type { Judged } from "./judgement.ts";
 import type { Measured } from "./measure.ts";
 import type { Project } from "./project.ts";
 import type { Use } from "./use.ts";
@@ -32,6 +35,28 @@ export interface MadeFinding {
   /** When Knack first saw it; a lesson from last year is news on the day it is read. */
   readonly noticedAt: number;
   readonly finding: Finding;
+}
+
+/** A lesson that holds in several projects. */
+export interface Promotion {
+  /** The one whose words are told. */
+  readonly lesson: string;
+  /** All that say the same, that one among them. */
+  readonly members: readonly string[];
+  readonly projects: readonly string[];
+  /** How sure those projects are of it, on average. */
+  readonly mean: number;
+}
+
+/** What came of a day's upkeep. */
+export interface Maintained {
+  /** Instincts that are less sure than their evidence made them, because it is old. */
+  readonly faded: number;
+  /** Cached events that were dropped, and pending instincts that were retired. */
+  readonly purged: number;
+  readonly pruned: number;
+  /** What could not be done, in words. */
+  readonly errors: readonly string[];
 }
 
 /** When something was told. */
@@ -91,6 +116,22 @@ export type LedgerEntry =
       "instinct.decided",
       { readonly instinct: string; readonly decision: Decision; readonly everywhere: boolean }
     >
+  /** The same lesson holds in several projects, so it is told in all of them. */
+  | Entry<"instinct.promoted", Promotion>
+  /** That holds no longer. */
+  | Entry<
+      "instinct.demoted",
+      { readonly lesson: string; readonly members: readonly string[]; readonly because: string }
+    >
+  /** Nothing came of them within so many days. */
+  | Entry<"instinct.retired", { readonly instincts: readonly string[]; readonly days: number }>
+  /** A lesson, or a skill, came from elsewhere; nobody believes it yet. */
+  | Entry<"instinct.imported", ImportedLesson>
+  | Entry<"skill.imported", ImportedSkill>
+  /** What was decided about such things. */
+  | Entry<"import.decided", { readonly imports: readonly string[]; readonly decision: ImportWord }>
+  /** What is to be done once a day was done, or tried. */
+  | Entry<"maintained", Maintained>
   /** An agent was told something without having asked. */
   | Entry<"lesson.shown", Shown>
   /** Something of the library was put before an agent. */
@@ -129,6 +170,12 @@ export type LedgerEntry =
   | Entry<"skill.pinned", { readonly skill: string; readonly name: string; readonly pinned: boolean }>
   /** An agent was asked to write a lesson down, and what it did about that. */
   | Entry<"agent.asked", { readonly instinct: string; readonly answer: "declined" | "written" | null }>
+  /** A model is about to be asked: what that may cost is set aside, whatever becomes of who asks. */
+  | Entry<"model.asked", ModelAsked>
+  /** It answered or failed, and what that did cost. */
+  | Entry<"model.called", ModelCalled>
+  /** What a model thought of a session's candidates, or why none was asked. */
+  | Entry<"session.judged", Judged>
   | Entry<"change.intended", Change>
   | Entry<"change.made", { readonly id: string }>
   | Entry<"change.dropped", { readonly id: string; readonly because: string }>;

@@ -1,8 +1,9 @@
 import { isOfTheWork } from "./cause.ts";
 import type { Event } from "./event.ts";
+import type { Calls } from "./failure.ts";
 import { idOf } from "./ids.ts";
 import { policy } from "./policy.ts";
-import { failuresIn, subjectOf } from "./recovery.ts";
+import { failuresIn, readCalls, subjectOf } from "./recovery.ts";
 
 /** A session in numbers. */
 export interface Measured {
@@ -23,6 +24,7 @@ export interface Measured {
 export function measure(
   events: readonly Event[],
   { run, startedAt, corrections }: Pick<Measured, "run" | "startedAt" | "corrections">,
+  calls: Calls = readCalls(),
 ): Measured {
   const turns: [number, number][] = [];
   let at = startedAt;
@@ -32,7 +34,7 @@ export function measure(
     if (event.kind === "prompt") turns.push([at, 0]);
     else if (event.kind === "call" && last) last[1]++;
   }
-  const failures = failuresIn(events)
+  const failures = failuresIn(events, calls)
     .filter(({ complaint }) => !isOfTheWork(complaint.cause))
     .map((failure) => {
       const { failed, complaint } = failure;

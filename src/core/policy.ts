@@ -19,6 +19,8 @@ export const policy = {
     again: 0.3,
     /** A finding this sure is shown on its own; a weaker one waits until another session agrees. */
     sure: 0.6,
+    /** A finding less sure than this only waits for others like it: nobody is told before a second session has it too. */
+    waits: 0.15,
     /** What an instinct starts with, by what its first finding rests on. */
     start: { "explicit-instruction": 0.85, "user-correction": 0.7, "error-recovery": 0.6, other: 0.5 },
     /** What a session changes: the second with the same lesson, any other that confirms, one where it failed, one that opposes it. */
@@ -35,6 +37,28 @@ export const policy = {
     /** Days that a pending instinct waits for another session. */
     pendingDays: 30,
   },
+  promote: {
+    /** Distinct projects that must have the same lesson before it is told in all, and how sure they must be on average. */
+    projects: 2,
+    mean: 0.8,
+    /** Characters of a project's name from which a lesson that has it is the project's own. */
+    nameChars: 3,
+  },
+  carry: {
+    /** Characters of a lesson, of any other line of it, and of a proof, that are taken in; and items of a list. */
+    lessonChars: 600,
+    lineChars: 240,
+    excerptChars: 600,
+    items: 12,
+    /** Bytes of a file or a bundle that is taken in, once unpacked; files of a folder; files of a skill, and bytes of one. */
+    bytes: 20_000_000,
+    files: 5_000,
+    skillFiles: 50,
+    skillBytes: 1_000_000,
+    /** Lessons, and skills, of one go. */
+    lessons: 10_000,
+    skills: 200,
+  },
   read: {
     /** Bytes fetched from a transcript at a time. */
     chunkBytes: 1 << 20,
@@ -42,6 +66,8 @@ export const policy = {
     lineBytes: 16 << 20,
     /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
     pieceBytes: 1 << 20,
+    /** A larger file that is one document is reported and not read: it has to be in memory as a whole. */
+    documentBytes: 200 << 20,
   },
   /** Milliseconds after which, when nothing was asked for in particular, reading, learning and replaying give way to what comes next. */
   box: { read: 15_000, learn: 30_000, look: 36_000, replay: 46_000 },
@@ -53,6 +79,57 @@ export const policy = {
     /** Recovered failures reported of any session, and how many more of a long one: per square root of its calls. */
     recoveriesAtLeast: 4,
     recoveriesPerRootOfCalls: 0.15,
+    procedure: {
+      /** Terminal calls that must have worked in a row, different things that must have been done, and how many of those other work does not have too. */
+      calls: 4,
+      steps: 4,
+      own: 2,
+      /** Words up to which a prompt goes on with a procedure that was begun. */
+      briefWords: 6,
+      /** Steps that are told, and procedures of one session. */
+      mostSteps: 10,
+      most: 3,
+      /** How sure one session is: too little to be told before another one did the same. */
+      weak: 0.1,
+      /** How sure it is where hardly anything else was done on the way: so many of the calls are steps, and of the steps its own. */
+      telling: 0.5,
+      compact: 0.8,
+      ownShare: 0.5,
+    },
+    repetition: {
+      /** Times that make a repetition, in a session of so many terminal calls. */
+      times: 2,
+      calls: 6,
+      /** What of a command's form must be a project's own, by signs of it, when it was repeated; and when other sessions are to repeat it. */
+      peculiar: 2,
+      peculiarOnce: 3,
+      /** Commands told of one session. */
+      most: 3,
+      /** How sure one session is, and one that repeats a very peculiar form so often. */
+      weak: 0.1,
+      telling: 0.45,
+      often: 4,
+    },
+    pattern: {
+      /** Tools of a sequence, and times that it is found in a session: one less for each tool that other projects do not have. */
+      shortest: 3,
+      longest: 5,
+      times: 3,
+      /** Sequences told of one session, and how sure that is. */
+      most: 1,
+      weak: 0.08,
+    },
+    /** What is let through where somebody else judges it: more recoveries, more turns, and the surest of them all. */
+    wide: {
+      recoveryConfidence: 0.02,
+      recoveriesAtLeast: 6,
+      recoveriesPerRootOfCalls: 0.5,
+      lessonsAtLeast: 3,
+      lessonsPerRootOfTurns: 1.5,
+      peculiar: 1,
+      bar: { instruction: 0.3, lesson: 0.06, convention: 0.2, question: 0.55 },
+      most: 12,
+    },
     speech: {
       /** Characters of a prompt that are listened to. */
       mostChars: 2_000,
@@ -569,6 +646,47 @@ export const policy = {
     /** Milliseconds for which one process may be at the index, and for which another waits for it. */
     leaseMs: 60_000,
     waitMs: 3_000,
+  },
+  model: {
+    /** US dollars that calls of models may cost in a day, and that one may. A day is the last 24 hours. */
+    usdPerDay: 1,
+    usdPerCall: 0.5,
+    /** Calls in a day, whatever they cost: what has no price is bounded too. */
+    callsPerDay: 200,
+    dayMs: 86_400_000,
+    /** Failures in a row after which no model is asked for a while, and for how long. */
+    failuresToOpen: 5,
+    openMinutes: 60,
+    /** Milliseconds that a call may take. */
+    timeoutMs: 10_000,
+    /** Tokens of an answer. */
+    outputTokens: 3_000,
+    /** Characters that a model takes for one token at the least: what is not sent yet is rather thought dearer. */
+    charsPerToken: 3,
+    /** US dollars for a million tokens of a model whose price nobody knows: a dear one's. */
+    unknownPrice: { input: 15, output: 75 },
+    /** Characters of a session's record that one call is given, and candidates that it judges; calls for one session. */
+    recordChars: 24_000,
+    candidates: 12,
+    calls: 2,
+    /** Characters of one event in the record, and of a call's input. */
+    eventChars: 700,
+    inputChars: 300,
+    /** Events of the outline beside the candidates' own, characters of each, and of all. */
+    outlineEvents: 60,
+    outlineEventChars: 240,
+    outlineChars: 6_000,
+    /** Findings of a model's own that are taken. */
+    own: 3,
+    /** Successful calls that a finding about a way of working must name. */
+    leastCalls: { "multi-step": 4, "repeated-action": 2, "tool-pattern": 2 },
+    /** Characters of what a model says. */
+    lessonChars: 500,
+    triggerChars: 120,
+    actionChars: 300,
+    becauseChars: 200,
+    /** How sure a model's word makes a finding, at least and at most, and one that only the model saw. */
+    confidence: { least: 0.3, most: 0.9, own: 0.7 },
   },
   rule: {
     /** Characters of one rule line. */

@@ -2,12 +2,13 @@ import type { Cause } from "./cause.ts";
 import { foresees, isGeneral, programIn } from "./cue.ts";
 import type { Finding, Scope } from "./finding.ts";
 import { fixOf, isSameFix, leftOut } from "./fix.ts";
-import { type Instinct, standingAt } from "./instinct.ts";
+import { type Instinct, lessonIdOf, standingAt } from "./instinct.ts";
 import { gistOf } from "./likeness.ts";
 import type { Remedy } from "./link.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Call, Question } from "./question.ts";
 import { filesIn } from "./run.ts";
+import { isWaiting } from "./suggest.ts";
 import { likenessOf, type Symptom, shapeOf } from "./symptom.ts";
 import { isUseOf, type Use } from "./use.ts";
 import { overlap, termsOf } from "./words.ts";
@@ -60,7 +61,9 @@ export function answer(
   const fits = new Map<string, Fit[]>();
   for (const known of [...candidates].sort(earliestFirst)) {
     const fit = fitOf(question, known, asked, policy);
-    if (fit !== null) fits.set(known.instinct.id, [...(fits.get(known.instinct.id) ?? []), fit]);
+    // What several projects have learned is one answer.
+    const lesson = lessonIdOf(known.instinct);
+    if (fit !== null) fits.set(lesson, [...(fits.get(lesson) ?? []), fit]);
   }
   return [...fits.values()]
     .map((all) => matchOf(question, all, policy))
@@ -83,7 +86,9 @@ function fitOf(question: Question, known: Known, asked: Circumstances, policy: P
   const distance = distanceTo(known, symptom && { symptom, remedy, call }, asked, scope);
   if (distance === null) return null;
   // Who interrupts before anything has failed must be surer than who is asked.
-  const unsure = distance === "elsewhere" || known.instinct.standing.sessions < policy.recall.warnAfter;
+  const { sessions, promotion } = known.instinct.standing;
+  const unsure =
+    distance === "elsewhere" || (sessions < policy.recall.warnAfter && promotion?.lesson == null);
   const sign = signOf(question, known, asked, {
     warns: !(asked.unasked && unsure),
     // A prompt may name a command without meaning to run it; where it failed before, one line is worth that.
@@ -103,7 +108,8 @@ function leastFor(by: Sign, { unasked }: Circumstances, { recall }: Policy): num
 
 function matchOf(question: Question, all: readonly Fit[], policy: Policy): Match {
   const fits = mostTaught(all);
-  const top = fits.reduce((best, fit) => (fit.score > best.score ? fit : best));
+  // Of several instincts that are one lesson this project's own is told: it may be kept here as something.
+  const top = fits.reduce((best, fit) => (nearer(fit, best) || better(fit, best) ? fit : best));
   const nearest = fits.reduce((best, fit) =>
     nearness(question, fit) >= nearness(question, best) ? fit : best,
   );
@@ -125,6 +131,14 @@ function matchOf(question: Question, all: readonly Fit[], policy: Policy): Match
     best: nearest.known,
     from: all.map(({ known }) => known),
   };
+}
+
+function nearer(a: Fit, b: Fit): boolean {
+  return a.known.instinct.id !== b.known.instinct.id && a.distance === "here" && b.distance !== "here";
+}
+
+function better(a: Fit, b: Fit): boolean {
+  return !nearer(b, a) && a.score > b.score;
 }
 
 /** Of several fixes that go by one instinct the one that most sessions taught; of as many, the one that worked last. */
@@ -235,6 +249,7 @@ export function homeIn(path: string): string | null {
 function trust({ standing }: Instinct, now: number, policy: Policy): number {
   const { status, confidence } = standingAt(standing, now, policy);
   if (status === "rejected" || status === "superseded" || status === "conflict-hold") return 0;
+  if (isWaiting({ standing }, policy)) return 0;
   const { doubt } = policy.recall;
   const faded = standing.confidence - confidence;
   const again = Math.min(standing.sessions - 1, policy.recall.agains) * policy.recall.again;

@@ -33,8 +33,7 @@ export interface Between {
 }
 
 /** Every call of a session that failed in a way that may teach something, with what came of it. */
-export function recoveriesIn(events: readonly Event[]): Recovery[] {
-  const calls = readCalls();
+export function recoveriesIn(events: readonly Event[], calls: Calls = readCalls()): Recovery[] {
   return events.flatMap((event, at) => {
     const failure = failureIn(event, calls);
     if (failure === null) return [];
@@ -43,8 +42,7 @@ export function recoveriesIn(events: readonly Event[]): Recovery[] {
 }
 
 /** The same calls, whatever came of them. */
-export function failuresIn(events: readonly Event[]): Failure[] {
-  const calls = readCalls();
+export function failuresIn(events: readonly Event[], calls: Calls = readCalls()): Failure[] {
   return events.flatMap((event) => failureIn(event, calls) ?? []);
 }
 
@@ -55,7 +53,7 @@ function failureIn(event: Event, calls: Calls): Failure | null {
 }
 
 /** Commands and outputs are read once, however many failures look at them. */
-function readCalls(): Calls {
+export function readCalls(): Calls {
   const runs = new Map<Event, readonly Run[]>();
   const complaints = new Map<Event, Complaint>();
   return {
@@ -105,8 +103,8 @@ function complaintAbout(event: Event, calls: Calls): Complaint | null {
 }
 
 /** Whether a call failed behind an exit status of 0. */
-export function failsUnseen(event: Event): boolean {
-  return event.outcome === "ok" && hiddenComplaint(event, readCalls()) !== null;
+export function failsUnseen(event: Event, calls: Calls = readCalls()): boolean {
+  return event.outcome === "ok" && hiddenComplaint(event, calls) !== null;
 }
 
 /** A failure that a pipe or a later command hides behind exit 0. Only words that leave no doubt count, and little else said. */

@@ -124,7 +124,7 @@ export function subcommandOf({ name, args }: Program): string | null {
 }
 
 /** The words after options that come before a verb: `git -C x commit`, `pnpm --filter app test`. */
-function afterOptions(args: readonly string[]): readonly string[] {
+export function afterOptions(args: readonly string[]): readonly string[] {
   let at = 0;
   for (;;) {
     const option = args[at];

@@ -1,4 +1,4 @@
-import { type Instinct, standingAt } from "./instinct.ts";
+import { type Instinct, isTold, standingAt } from "./instinct.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 
 /** The instincts worth a person's attention, best first: sure of themselves, or seen in more than one session. */
@@ -11,7 +11,10 @@ export function suggestionsOf(
   return instincts
     .filter((instinct) => {
       const { status } = standingAt(instinct.standing, now, policy);
-      return (status === "pending" || status === "active") && !kept.has(instinct.id);
+      // Of what several projects have learned, the one that is told for all of them.
+      const isOpen =
+        status === "pending" || status === "active" || (status === "promoted" && isTold(instinct));
+      return isOpen && !kept.has(instinct.id);
     })
     .filter((instinct) => isShown(instinct, policy))
     .sort((a, b) => worth(b, now, policy) - worth(a, now, policy) || (a.id < b.id ? -1 : 1));
@@ -22,8 +25,16 @@ export function isShown({ standing }: Instinct, { learn }: Policy = defaults): b
   return standing.sure >= learn.sure || standing.sessions > 1;
 }
 
+/** Whether nobody is told of it yet: it rests on one session that did not say much, and waits for another. */
+export function isWaiting({ standing }: Pick<Instinct, "standing">, { learn }: Policy = defaults): boolean {
+  return standing.sure < learn.waits && standing.sessions < 2 && standing.status === "pending";
+}
+
 /** What to show first: what happens again and again, then what is surest. */
 function worth({ standing }: Instinct, now: number, policy: Policy): number {
-  const again = standing.sessions > 1 ? policy.learn.again : 0;
-  return standingAt(standing, now, policy).confidence + standing.sure + again;
+  const { learn } = policy;
+  const again = standing.sessions > 1 ? learn.again : 0;
+  // What sessions agree on is as sure as what one of them may say alone.
+  const sure = standing.sessions > 1 ? Math.max(standing.sure, learn.sure) : standing.sure;
+  return standingAt(standing, now, policy).confidence + sure + again;
 }

@@ -1,6 +1,7 @@
 import { runsOf } from "./command.ts";
 import type { Event } from "./event.ts";
-import { failsUnseen } from "./recovery.ts";
+import type { Calls } from "./failure.ts";
+import { failsUnseen, readCalls } from "./recovery.ts";
 import { useOf } from "./run.ts";
 
 /** How often a call was made in a session, and how it went: later sessions tell whether advice holds. */
@@ -15,16 +16,16 @@ export interface Use {
 }
 
 /** The calls of a session, each kind once. */
-export function usesOf(events: readonly Event[]): Use[] {
+export function usesOf(events: readonly Event[], calls: Calls = readCalls()): Use[] {
   const uses = new Map<
     string,
     { head: string; parts: string[]; at: number | null; ok: number; failed: number }
   >();
   for (const event of events) {
     const { command, at } = event;
-    const outcome = failsUnseen(event) ? "failed" : event.outcome;
+    const outcome = failsUnseen(event, calls) ? "failed" : event.outcome;
     if (command === null || (outcome !== "ok" && outcome !== "failed")) continue;
-    for (const run of runsOf(command)) {
+    for (const run of calls.runs(event)) {
       const [head, ...rest] = useOf(run);
       if (head === undefined) continue;
       const parts = [...new Set(rest)].sort();

@@ -1,12 +1,13 @@
 import { verdictsOf } from "../core/credit.ts";
 import { cuesOf } from "../core/cue.ts";
 import { isSaid } from "../core/finding.ts";
-import { type Evidence, type Instinct, standingOf } from "../core/instinct.ts";
+import { importsOf } from "../core/imported.ts";
+import { advance, type Evidence, type Instinct, importRun, standingOf } from "../core/instinct.ts";
 import { itemId } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { type Gist, gistOf, opposed, same, searchesFor } from "../core/likeness.ts";
 import { isUseOf } from "../core/use.ts";
-import type { KeptFinding, Learning, Store } from "./ports.ts";
+import type { KeptDecision, KeptFinding, Learning, Store } from "./ports.ts";
 
 /**
  * Brings what is learned up to date with new entries of the ledger. Findings that are alike, directly or through
@@ -85,6 +86,28 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
       await learning.decisions.save({ key, finding, at: at ?? 0, decision, everywhere });
       return (await learning.findings.get([finding])).map(({ instinct }) => instinct);
     }
+    case "instinct.promoted":
+    case "instinct.demoted": {
+      const { at, key, actor, data } = entry;
+      const decision = entry.type === "instinct.promoted" ? "promoted" : "demoted";
+      return decideOn(learning, data.members, { key, at, decision, lesson: data.lesson, actor });
+    }
+    case "instinct.retired": {
+      const { at, key, actor, data } = entry;
+      return decideOn(learning, data.instincts, { key, at, decision: "retired", lesson: null, actor });
+    }
+    case "instinct.imported":
+    case "skill.imported": {
+      const { key, at, data } = entry;
+      await learning.imports.save({ key, id: data.id, at: at ?? 0, said: data });
+      return settleImports(learning, [data.id]);
+    }
+    case "import.decided": {
+      const { imports, decision } = entry.data;
+      for (const id of imports)
+        await learning.imports.save({ key: `${entry.key}:${id}`, id, at: entry.at ?? 0, said: decision });
+      return settleImports(learning, imports);
+    }
     case "change.intended":
     case "change.made":
     case "change.dropped":
@@ -103,11 +126,74 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
     case "prompt.unmatched":
     case "gap.decided":
     case "skill.pinned":
+    case "model.asked":
+    case "model.called":
+    case "session.judged":
+    case "maintained":
       return [];
   }
 }
 
-async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): Promise<string[]> {
+/** Writes the same decision about several, and answers with the instincts that it is about. */
+async function decideOn(
+  learning: Learning,
+  findings: readonly string[],
+  {
+    key,
+    at,
+    ...rest
+  }: Pick<KeptDecision, "decision" | "lesson" | "actor"> & { key: string; at: number | null },
+): Promise<readonly string[]> {
+  const when = at ?? 0;
+  await learning.decisions.saveAll(
+    findings.map((finding) => ({ ...rest, key: `${key}:${finding}`, finding, at: when, everywhere: false })),
+  );
+  const ids = [...new Set((await learning.findings.instinctsOf(findings)).values())];
+  if (rest.decision !== "promoted" || rest.lesson === null) return ids;
+  const { lesson, actor } = rest;
+  const change = { type: "promoted", at: when, lesson, byPerson: actor === "person" } as const;
+  const all = await learning.instincts.get(ids);
+  const told = (await learning.findings.instinctsOf([lesson])).get(lesson);
+  // Of hundreds of projects only the one that is told changes more than its status; for the others, the last word is
+  // one step further from where they stand.
+  const simple = all.filter((one) => one.id !== told && isLast(one, when));
+  await learning.instincts.save(simple.map((one) => ({ ...one, standing: advance(one.standing, change) })));
+  const done = new Set(simple.map(({ id }) => id));
+  return ids.filter((id) => !done.has(id));
+}
+
+/** Whether a decision at a time comes after all that an instinct follows from, so that it is one step further. */
+function isLast({ standing, scope }: Instinct, at: number): boolean {
+  const { lastAt, status, contradicted, promotion } = standing;
+  const isPlain = scope === "project" && !contradicted && promotion === undefined;
+  return isPlain && at > lastAt && (status === "pending" || status === "active");
+}
+
+/** Lets lessons count that came from elsewhere and were accepted, and no others of those. */
+async function settleImports(learning: Learning, ids: readonly string[]): Promise<string[]> {
+  const touched: string[] = [];
+  for (const one of importsOf(await learning.imports.of(ids))) {
+    if (one.type !== "lesson") continue;
+    const [known] = await learning.findings.get([one.id]);
+    const counts = one.status === "accepted";
+    if (known && !counts) touched.push(...(await dropKnown(learning, known)));
+    if (known || !counts) continue;
+    const { id, realm, noticedAt, finding, project, at, from } = one;
+    const run = `${importRun}${from}`;
+    touched.push(
+      ...(await addFinding(learning, {
+        ...{ at, project, session: run },
+        data: { id, pass: 1, run, realm, noticedAt, finding },
+      })),
+    );
+  }
+  return touched;
+}
+
+async function addFinding(
+  learning: Learning,
+  entry: Pick<EntryOf<"finding.made">, "at" | "project" | "session" | "data">,
+): Promise<string[]> {
   const { id, pass, realm, finding } = entry.data;
   const [known] = await learning.findings.get([id]);
   if ((known && known.pass >= pass) || (await learning.findings.withdrawnAt(id)) > pass) return [];
@@ -134,7 +220,7 @@ async function addFinding(learning: Learning, entry: EntryOf<"finding.made">): P
 }
 
 /** The findings that may be the same as one, or opposed to it. */
-async function likely(learning: Learning, realm: string, gist: Gist) {
+export async function likely(learning: Learning, realm: string, gist: Gist) {
   const counts = await learning.findings.countsOf(realm, [...gist.all]);
   const { anywhere, inTrigger } = searchesFor(gist, (word) => counts.get(word) ?? 0);
   const found = [
@@ -156,6 +242,8 @@ async function dropFinding(learning: Learning, entry: EntryOf<"finding.withdrawn
 
 /** Takes a finding out. What it alone held together falls apart. */
 async function dropKnown(learning: Learning, known: KeptFinding): Promise<string[]> {
+  // Those that it spoke against stand differently without it.
+  const opposite = (await learning.findings.opposing(known.instinct)).map(({ instinct }) => instinct);
   await learning.findings.forget(known.id);
   const left = (await learning.findings.ofInstincts([known.instinct])).map((finding) => ({
     finding,
@@ -172,7 +260,7 @@ async function dropKnown(learning: Learning, known: KeptFinding): Promise<string
     );
     instincts.push(instinct);
   }
-  return [known.instinct, ...instincts];
+  return [known.instinct, ...instincts, ...opposite];
 }
 
 /** The groups that are connected, directly or through others. */
@@ -262,7 +350,10 @@ async function fold(
   )[0];
   const [kept] = best ? await learning.findings.get([best.id]) : [];
   if (!kept) return null;
-  const { confidence: _, scope, ...lesson } = withoutPlaces(kept.finding);
+  const { confidence: _, scope: ownScope, ...lesson } = withoutPlaces(kept.finding);
+  const decisions = await learning.decisions.ofInstinct(id);
+  // What is told for all projects is the person's; its advice counts wherever it is followed.
+  const scope = isTold(decisions, sightings) ? "user" : ownScope;
   const evidence: Evidence[] = [
     ...sightings.map((sighting) => ({ type: "seen" as const, ...sighting })),
     ...(await learning.findings.opposing(id)).map(({ run, at, noticedAt, instinct, kind }) => ({
@@ -275,13 +366,20 @@ async function fold(
     })),
     ...ratings.of(sightings.map((sighting) => sighting.id)),
     ...(await usesOfCall(usesOf, lesson.call, scope === "user" ? null : kept.project)),
-    ...(await learning.decisions.ofInstinct(id)).map(({ at, decision, everywhere }) => ({
-      type: decision,
-      at,
-      everywhere,
-    })),
+    ...decisions.map(
+      ({ at, decision, everywhere, lesson: told, actor }): Evidence =>
+        decision === "promoted" || decision === "demoted"
+          ? { type: decision, at, lesson: told ?? id, byPerson: actor === "person" }
+          : { type: decision, at, everywhere },
+    ),
   ];
   return { ...lesson, id, project: kept.project, scope, standing: standingOf(evidence) };
+}
+
+/** Whether the latest word on promoting is that it is the one to be told for all. */
+function isTold(decisions: readonly KeptDecision[], own: readonly { readonly id: string }[]): boolean {
+  const latest = decisions.findLast(({ decision }) => decision === "promoted" || decision === "demoted");
+  return latest?.decision === "promoted" && own.some(({ id }) => id === latest.lesson);
 }
 
 function withoutPlaces({ refs: _, keys: __, at: ___, origin: ____, ...lesson }: KeptFinding["finding"]) {

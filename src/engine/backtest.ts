@@ -4,6 +4,7 @@ import { sceneOf } from "../core/detect/scene.ts";
 import type { Event } from "../core/event.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { homeIn } from "../core/recall.ts";
+import { readCalls } from "../core/recovery.ts";
 import { usesOf } from "../core/use.ts";
 import { foundEntry, type IngestDeps } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
@@ -78,14 +79,15 @@ export async function backtest(
 
 function accountOf(session: SessionView, all: readonly Event[], policy: Policy): Account {
   const events = withoutOtherAgents(session, all);
-  const scene = sceneOf(events);
+  const calls = readCalls();
+  const scene = sceneOf(events, calls);
   const heard = session.counts.events >= policy.learn.fewestEvents;
   const findings = heard ? findingsIn(scene) : [];
   const deciding = new Set(findings.map(({ refs }) => refs[0]));
   const startedAt = session.startedAt ?? 0;
   const moments = momentsOf(scene, findings, startedAt);
   const endedAt = all.reduce((last, { at, endedAt: end }) => Math.max(last, at ?? 0, end ?? 0), startedAt);
-  const look = { session, mark: "", pass: 1, findings, uses: heard ? usesOf(events) : [] };
+  const look = { session, mark: "", pass: 1, findings, uses: heard ? usesOf(events, calls) : [] };
   return {
     session,
     home: homeIn(session.cwd ?? session.project.root ?? ""),

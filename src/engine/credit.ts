@@ -1,21 +1,26 @@
 import { aboutOf, type Credit, creditsOf, type Naming, type Verdict } from "../core/credit.ts";
 import type { Event } from "../core/event.ts";
+import type { Calls } from "../core/failure.ts";
 import { idOf } from "../core/ids.ts";
 import type { Item } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { measure } from "../core/measure.ts";
 import { type Observed, observe, type Telling } from "../core/observe.ts";
 import { policy as defaults } from "../core/policy.ts";
+import { readCalls } from "../core/recovery.ts";
 import { runOf } from "../core/session.ts";
 import { isUseOf } from "../core/use.ts";
+import { markOf } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
-import type { LearnOptions } from "./learn.ts";
+import type { LearnOptions, Seen } from "./learn.ts";
 import { note } from "./note.ts";
 import type { Clock, Store } from "./ports.ts";
 
 export interface CreditOptions extends Pick<LearnOptions, "refuses" | "until"> {
   /** What there is in the library; asked for once there is a session to look at. */
   readonly library: () => Promise<LibraryView>;
+  /** Of sessions that were just read, what was read. */
+  readonly seen?: readonly Seen[];
 }
 
 /** The library as it could be read: what is not whole may hold what a session used. */
@@ -42,13 +47,14 @@ export interface Credited {
 export async function credit(
   store: Store,
   sessions: readonly SessionView[],
-  { library, refuses = async () => null, until = () => false }: CreditOptions,
+  { library, refuses = async () => null, until = () => false, seen: atHand = [] }: CreditOptions,
 ): Promise<Credited> {
   const unseen = await dueOf(store, sessions);
   if (unseen.length === 0) return { sessions: 0, used: 0, rated: 0, left: 0 };
   const { items, whole } = await library();
   const due = whole ? unseen : await inPart(store, unseen);
   const [tellings, told] = [await tellingsFor(store, due), toldIn(store)];
+  const known = new Map(atHand.map((one) => [one.session.id, one]));
   let [seen, looked, used, rated] = [0, 0, 0, 0];
   for (let from = 0; from < due.length && !until(); from += sessionsAtOnce) {
     const some = due.slice(from, from + sessionsAtOnce);
@@ -57,12 +63,15 @@ export async function credit(
     for (const { session, key } of some) {
       if (until()) break;
       seen++;
-      const events = await eventsOf(store, session);
+      const { events, calls } = known.get(session.id) ?? {
+        events: await eventsOf(store, session),
+        calls: readCalls(),
+      };
       // Events are only a cache: of those that are gone nothing new can be told.
       if (events.length === 0 || (await refuses(session)) !== null) continue;
       const found = await observed(store, session, events, items, tellings.get(runOf(session)) ?? [], told);
       const own = corrections.get(session.id) ?? [];
-      entries.push(...(await entriesFor(store, session, { key, events, found, corrections: own })));
+      entries.push(...(await entriesFor(store, session, { key, events, calls, found, corrections: own })));
       looked++;
     }
     const added = await store.transaction((tx) => note(tx, entries));
@@ -70,6 +79,24 @@ export async function credit(
     rated += added.filter(({ type }) => type === "use.rated").length;
   }
   return { sessions: looked, used, rated, left: due.length - seen };
+}
+
+/**
+ * The same for sessions that were just read, but for those that were told something: what they did about it is judged by
+ * what earlier sessions did, and not all of those may have been looked at.
+ */
+export async function creditUntold(
+  store: Store,
+  seen: readonly Seen[],
+  options: CreditOptions,
+): Promise<void> {
+  const sessions = seen.map(({ session }) => session);
+  const told = countBy([
+    ...(await since(store, "lesson.shown", sessions)),
+    ...(await since(store, "skill.shown", sessions)),
+  ]);
+  const untold = sessions.filter((session) => !told.has(runOf(session)));
+  await credit(store, untold, { ...options, seen });
 }
 
 /** Sessions noted in one transaction. */
@@ -108,7 +135,10 @@ async function dueOf(store: Store, sessions: readonly SessionView[]): Promise<Du
     ...(await since(store, "skill.shown", sessions)),
   ]);
   const all = sessions.map((session) => {
-    const digests = pathsOf(session).map((path) => readings.get(path)?.position.digest ?? "");
+    const digests = [session, ...session.alsoFrom].map(({ id, path }) => {
+      const reading = readings.get(path);
+      return reading ? markOf(reading, id) : "";
+    });
     const mark = idOf("m", JSON.stringify([digests, shown.get(runOf(session)) ?? 0]));
     return { session, key: `measured:${session.id}:${mark}` };
   });
@@ -250,15 +280,16 @@ async function entriesFor(
   seen: {
     readonly key: string;
     readonly events: readonly Event[];
+    readonly calls: Calls;
     readonly found: readonly Observed[];
     readonly corrections: readonly number[];
   },
 ): Promise<LedgerEntry[]> {
-  const { key, events, found, corrections } = seen;
+  const { key, events, calls, found, corrections } = seen;
   const run = runOf(session);
   const startedAt = session.startedAt ?? 0;
   const common = { project: session.project.id, session: run, actor: "knack" as const };
-  const measured = measure(events, { run, startedAt, corrections });
+  const measured = measure(events, { run, startedAt, corrections }, calls);
   // Several files may tell of one session: what one of them says of a use is its own to take back.
   const file = idOf("v", session.id);
   const before = found.length > 0 ? await ratedBefore(store, run, file, startedAt) : new Map();

@@ -195,7 +195,7 @@ async function mentionsIn(
 ): Promise<(name: string) => string | null> {
   const roots = new Set(kept.map(({ root }) => root));
   const files = [...roots].flatMap(
-    (root) => places.rules("repository", root, ["claude-code", "codex"]) ?? [],
+    (root) => places.rules("repository", root, ["claude-code", "codex", "gemini"]) ?? [],
   );
   const own = new Set(kept.map(({ path }) => path));
   const texts: { what: string; text: string }[] = items

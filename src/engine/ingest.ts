@@ -132,6 +132,8 @@ class Ingest {
     let fresh = resume === null;
     this.overtaken = null;
     for await (const piece of this.deps.transcripts.read(file.path, resume)) {
+      // Of a document that is being written, what was read before stands until it is whole again.
+      if (piece.anew) fresh = piece.format !== null || after === null || after.format === null;
       const reading = readingAfter(file, piece, fresh ? null : after, this.deps.clock.now());
       const load: Load = { file, piece, after, fresh, reading };
       this.loads.push(load);
@@ -261,7 +263,12 @@ async function prepare(deps: IngestDeps, loads: readonly Load[], policy: Policy)
     const threads = load.piece.state.threads.map(
       ([name, state]) => [name, cleanState(state, short)] as const,
     );
-    prepared.push({ load, sessions, batches, reading: { ...load.reading, state: { threads, rest } } });
+    prepared.push({
+      load,
+      sessions,
+      batches,
+      reading: { ...load.reading, state: { ...load.piece.state, threads, rest } },
+    });
   }
   return prepared;
 }
@@ -275,7 +282,7 @@ async function write(store: Store, prepared: readonly Prepared[]): Promise<Set<L
     const paths = prepared.map(({ load }) => load.file.path);
     const now = new Map((await tx.readings.of(paths)).map((reading) => [reading.path, reading]));
     const mine = prepared.filter(({ load }) => sameReading(now.get(load.file.path) ?? null, load.after));
-    for (const { load } of mine) if (load.fresh && load.after) await startAgain(tx, load.after, load.file);
+    for (const { load } of mine) if (load.fresh && load.after) await startAgain(tx, load.after, load);
     await tx.readings.save(mine.map(({ reading }) => reading));
     await tx.sessions.save(mine.flatMap(({ sessions }) => sessions));
     await tx.events.save(mine.flatMap(({ batches }) => batches));
@@ -315,20 +322,26 @@ function cleanState(state: ThreadState, short: Short): ThreadState {
 
 /** How far a file is read with this stretch. */
 function readingAfter(file: FoundFile, piece: Piece, before: Reading | null, now: number): Reading {
-  const kept = (before?.diagnostics ?? []).filter(({ code }) => code !== "cut-line" && code !== "unreadable");
-  const diagnostics = [...kept, ...piece.diagnostics];
-  // A file that was read and cannot be opened now is still what it was.
-  if (piece.format === null && before?.format) return { ...before, size: unread, diagnostics };
+  const diagnostics = [...(before?.diagnostics ?? []).filter(isLasting), ...piece.diagnostics];
+  const size = isDone(piece) ? file.size : unread;
+  // A file that was read and cannot be opened now, or is cut, is still what it was.
+  if (piece.format === null && before?.format)
+    return { ...before, size, modifiedAt: file.modifiedAt, diagnostics };
   return {
     path: file.path,
     format: piece.format,
-    size: isDone(piece) ? file.size : unread,
+    size,
     modifiedAt: file.modifiedAt,
     position: piece.position,
     state: piece.state,
     diagnostics,
     cachedAt: now,
   };
+}
+
+/** Whether what was wrong with a file is still wrong when more of it was read. */
+function isLasting({ code, line }: Diagnostic): boolean {
+  return code !== "cut-line" && code !== "unreadable" && !(code === "invalid-json" && line === null);
 }
 
 /** The size on record of a file whose end was not reached. */
@@ -339,9 +352,9 @@ function isDone({ last, diagnostics }: Piece): boolean {
   return last && !diagnostics.some(({ code }) => code === "unreadable");
 }
 
-async function startAgain(tx: Store, last: Reading, file: FoundFile): Promise<void> {
+async function startAgain(tx: Store, last: Reading, { file, piece }: Load): Promise<void> {
   await tx.sessions.forget(file.path);
-  if (last.format === null || last.cachedAt === null) return;
+  if (piece.anew || last.format === null || last.cachedAt === null) return;
   await note(tx, [
     {
       at: file.modifiedAt,
@@ -390,6 +403,12 @@ function sessionIdOf(path: string, name: string): string {
   return name === "" ? path : `${path}#${name}`;
 }
 
+/** What tells that a session has changed since it was read. */
+export function markOf({ path, position, state }: Reading, session: string): string {
+  const found = state.marks?.find(([name]) => sessionIdOf(path, name) === session);
+  return found?.[1] ?? position.digest;
+}
+
 /** Whether a file was read as far as then, and no farther; a purge in between counts as a change too. */
 function sameReading(now: Reading | null, then: Reading | null): boolean {
   if (now === null || then === null) return now === then;
@@ -399,12 +418,12 @@ function sameReading(now: Reading | null, then: Reading | null): boolean {
 }
 
 /** Forgets the events of transcripts that nobody has read for a while; the sessions and their counts stay. */
-async function purge({ store, clock, policy = defaults }: IngestDeps): Promise<void> {
+export async function purge({ store, clock, policy = defaults }: PurgeDeps): Promise<number> {
   const now = clock.now();
   const before = now - policy.keep.eventDays * 86_400_000;
-  await store.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     const events = await tx.events.purge(before);
-    if (events === 0) return;
+    if (events === 0) return 0;
     const key = `purged:${before}`;
     await note(tx, [
       {
@@ -417,8 +436,12 @@ async function purge({ store, clock, policy = defaults }: IngestDeps): Promise<v
         data: { before, events },
       },
     ]);
+    return events;
   });
 }
+
+/** What dropping old events needs. */
+export type PurgeDeps = Pick<IngestDeps, "store" | "clock" | "policy">;
 
 /** What went wrong while reading these files. */
 export async function diagnosticsOf(store: Store, files: readonly FoundFile[]): Promise<Diagnostic[]> {

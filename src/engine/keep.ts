@@ -1,8 +1,7 @@
 import type { Artifact, Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import { isGapId } from "../core/gap.ts";
-import type { Decision, Instinct } from "../core/instinct.ts";
-import { standingAt } from "../core/instinct.ts";
+import { type Decision, type Instinct, isTold, standingAt } from "../core/instinct.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { suggestionsOf } from "../core/suggest.ts";
@@ -139,7 +138,8 @@ function isProposalTakenBack(history: History, id: string): boolean {
 async function isCovered(store: Store, { changes }: History, id: string): Promise<boolean> {
   if (changes.some(({ change }) => change.instinct === id)) return false;
   const decisions = await store.learning.decisions.ofInstinct(id);
-  return decisions.sort((a, b) => a.at - b.at).at(-1)?.decision === "accepted";
+  const byPerson = decisions.filter(({ decision }) => decision !== "promoted" && decision !== "demoted");
+  return byPerson.sort((a, b) => a.at - b.at).at(-1)?.decision === "accepted";
 }
 
 /** What came of keeping something. */
@@ -290,7 +290,8 @@ export async function planOwn(
     if (own.length === 0 && grown.has(instinct.id)) continue;
     const live = own.find(({ reach }) => reach !== "draft");
     const reach = live?.reach ?? "draft";
-    if (live ? status !== "active" && status !== "promoted" : status !== "active") continue;
+    const isOpen = status === "active" || (status === "promoted" && (live !== undefined || isTold(instinct)));
+    if (!isOpen) continue;
     if (isAway(instinct) || latestOf(history, instinct.id).some(isTakingBack)) continue;
     if ((await refuses(roots.get(instinct.project) ?? null, instinct.project)) !== null) continue;
     const choice: Choice = { reach, actor: "knack" };

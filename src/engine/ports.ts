@@ -1,9 +1,10 @@
 import type { Change, Reach } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
+import type { ImportRow } from "../core/imported.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { ItemFile, ItemKind, ItemProblem } from "../core/item.ts";
-import type { Json } from "../core/json.ts";
-import type { EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
+import type { Json, JsonObject } from "../core/json.ts";
+import type { Actor, EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Gist, Search } from "../core/likeness.ts";
 import type { Checkout } from "../core/project.ts";
 import type { Laid, Part } from "../core/search/segment.ts";
@@ -37,6 +38,63 @@ export interface Embedder {
   embed(texts: readonly string[]): Promise<readonly ArrayLike<number>[]>;
 }
 
+/** What a model is asked. */
+export interface ModelRequest {
+  readonly purpose: string;
+  readonly system: string;
+  readonly prompt: string;
+  /** What the answer has to look like, as JSON Schema. */
+  readonly schema: JsonObject;
+  readonly maxOutputTokens: number;
+  /** What it may cost, for a model that can be told. */
+  readonly maxUsd: number;
+  readonly timeoutMs: number;
+}
+
+export interface ModelUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Null where the model does not say. */
+  readonly costUsd: number | null;
+}
+
+export type ModelReply =
+  | { readonly ok: true; readonly value: unknown; readonly usage: ModelUsage; readonly ms: number }
+  | {
+      readonly ok: false;
+      readonly because: NoReply;
+      readonly message: string;
+      /** Null where nothing is known to have been used. */
+      readonly usage: ModelUsage | null;
+      readonly ms: number;
+    };
+
+/** Why there is no answer. Of these, `unset` and `not-asked` mean that nothing was sent anywhere. */
+export type NoReply =
+  | "unset"
+  | "not-asked"
+  | "time-out"
+  | "refused"
+  | "overloaded"
+  | "unreachable"
+  | "unusable";
+
+/**
+ * A model. What a model, a network or a program does is an answer, never an exception; nothing it started goes on
+ * after that. What it says is not to be trusted.
+ */
+export interface Model {
+  /** As in the settings: `anthropic/<id>`, `claude`. */
+  readonly name: string;
+  /** Where a request goes: an address or a command. */
+  readonly to: string;
+  /** Whether asking may cost something, so that it needs a budget. */
+  readonly isLive: boolean;
+  /** Why it cannot be asked at all, so that every request is answered by `unset`; null when it can. */
+  readonly unset: string | null;
+  ask(request: ModelRequest): Promise<ModelReply>;
+}
+
 /** What the disk says of working folders. Answers null for a folder that is gone or in no repository. Never throws. */
 export interface Checkouts {
   of(cwd: string): Promise<Checkout | null>;
@@ -48,7 +106,7 @@ export interface FoundFile {
   readonly modifiedAt: number;
 }
 
-/** How far a transcript was read: bytes and lines taken, and a digest of those bytes. */
+/** How far a transcript was read: bytes and lines taken, and a digest of those bytes. What is read whole has no lines. */
 export interface Position {
   readonly offset: number;
   readonly line: number;
@@ -71,6 +129,8 @@ export interface ReadingState {
   readonly threads: readonly (readonly [string, ThreadState])[];
   /** The reader's own; it may hold words that are not in an event yet. */
   readonly rest: Json;
+  /** What tells that a session has changed, by name, where one does without the others. */
+  readonly marks?: readonly (readonly [string, string])[];
 }
 
 /** What a reading needs to go on: where, its own state, and the events it may still change. */
@@ -98,6 +158,8 @@ export interface Piece {
   readonly diagnostics: readonly Diagnostic[];
   /** It reaches the end of the file. */
   readonly last: boolean;
+  /** It takes the place of all that was read of the file: a document is read anew whenever it has changed. */
+  readonly anew: boolean;
 }
 
 /** Transcripts on disk. What cannot be read becomes a diagnostic; nothing here throws for what a file holds. */
@@ -139,11 +201,25 @@ export interface NearFinding {
   readonly action: string;
 }
 
+/** What was decided about a finding, and with it about its instinct. */
+export interface KeptDecision {
+  readonly finding: string;
+  readonly at: number;
+  readonly decision: Decision | "promoted" | "demoted";
+  readonly everywhere: boolean;
+  /** With `promoted` and `demoted`: the finding that is told for it. */
+  readonly lesson: string | null;
+  readonly actor: Actor;
+}
+
 export interface KeptChange {
   readonly change: Change;
   readonly state: "intended" | "made" | "dropped";
   readonly at: number;
 }
+
+/** The realm of what was promoted: no project and no person goes by it. */
+export const promotedRealm = "promoted";
 
 /** What is learned, all of it a fold of the ledger. */
 export interface Learning {
@@ -159,7 +235,11 @@ export interface Learning {
     ofInstincts(instincts: readonly string[]): Promise<KeptFinding[]>;
     /** What an instinct's standing needs of its findings. */
     sightings(instinct: string): Promise<Sighting[]>;
-    /** In how many findings of a realm each word is. */
+    /** The sessions and records that instincts rest on. */
+    runs(
+      instincts: readonly string[],
+    ): Promise<(Pick<Sighting, "run" | "kind" | "origin"> & { readonly instinct: string })[]>;
+    /** In how many findings of a realm each word is; `promotedRealm` has what was promoted, of whatever realm. */
     countsOf(realm: string, words: readonly string[]): Promise<ReadonlyMap<string, number>>;
     /** The findings of a realm that have enough of these words, anywhere or in the trigger. */
     near(realm: string, search: Search, where: "anywhere" | "trigger"): Promise<NearFinding[]>;
@@ -193,10 +273,21 @@ export interface Learning {
       key: string;
       finding: string;
       at: number;
-      decision: Decision;
+      decision: KeptDecision["decision"];
       everywhere: boolean;
+      lesson?: string | null;
+      actor?: Actor;
     }): Promise<void>;
-    ofInstinct(instinct: string): Promise<{ at: number; decision: Decision; everywhere: boolean }[]>;
+    /** The same for many. */
+    saveAll(rows: readonly Parameters<Learning["decisions"]["save"]>[0][]): Promise<void>;
+    /** In the order of time. */
+    ofInstinct(instinct: string): Promise<KeptDecision[]>;
+  };
+  /** What came from elsewhere, and what was said of it. */
+  readonly imports: {
+    of(ids: readonly string[]): Promise<ImportRow[]>;
+    list(): Promise<ImportRow[]>;
+    save(row: ImportRow): Promise<void>;
   };
   readonly instincts: {
     get(ids: readonly string[]): Promise<Instinct[]>;
@@ -230,6 +321,8 @@ export interface Store {
     all(): Promise<LedgerEntry[]>;
     /** Which of these keys have an entry. */
     has(keys: readonly string[]): Promise<ReadonlySet<string>>;
+    /** The entries with these keys, in no promised order. */
+    get(keys: readonly string[]): Promise<LedgerEntry[]>;
     /** How many entries there are: the same number, the same ledger. */
     count(): Promise<number>;
     /** The entries of a type that were noted since a time, in the order of time. */

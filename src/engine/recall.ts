@@ -3,7 +3,7 @@ import { policy as defaults, type Policy } from "../core/policy.ts";
 import type { Question } from "../core/question.ts";
 import { answer, homeIn, isDisproved, type Known, type Match } from "../core/recall.ts";
 import type { Use } from "../core/use.ts";
-import type { KeptFinding, Store } from "./ports.ts";
+import { type KeptFinding, promotedRealm, type Store } from "./ports.ts";
 
 /** As much of Knack's memory as an answer needs; a store has it, and so has a snapshot. */
 export interface Memory {
@@ -66,13 +66,13 @@ async function knownOf(
   });
 }
 
-/** Whose lessons a text may be about: this project's and the person's own; in a folder that is no project, all. */
+/** Whose lessons a text may be about: this project's, the person's own and what was promoted; in a folder that is no project, all. */
 async function realmsFor(
   projects: Memory["projects"],
   project: string,
   { recall }: Policy,
 ): Promise<string[]> {
-  if ((await projects.get([project])).length > 0) return [project, "user"];
+  if ((await projects.get([project])).length > 0) return [project, "user", promotedRealm];
   const newest = (await projects.list()).sort((a, b) => b.lastAt - a.lastAt).slice(0, recall.projects);
   return [...newest.map(({ id }) => id), "user"];
 }

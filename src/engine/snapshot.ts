@@ -3,7 +3,7 @@ import { isEvolvedId } from "../core/evolve.ts";
 import { factInList } from "../core/fact.ts";
 import type { Excerpt, Finding } from "../core/finding.ts";
 import { idOf } from "../core/ids.ts";
-import { type Instinct, standingAt } from "../core/instinct.ts";
+import { type Instinct, isTold, standingAt } from "../core/instinct.ts";
 import type { ProjectFold } from "../core/ledger.ts";
 import { gistOf } from "../core/likeness.ts";
 import { oneLine } from "../core/markdown.ts";
@@ -14,7 +14,13 @@ import { mayBeWritten, scan } from "../core/scan.ts";
 import { parse } from "../core/skill.ts";
 import { isShown } from "../core/suggest.ts";
 import type { Use } from "../core/use.ts";
-import type { KeptFinding, SnapshotFile, SnapshotFound, Store } from "./ports.ts";
+import {
+  type KeptFinding,
+  promotedRealm,
+  type SnapshotFile,
+  type SnapshotFound,
+  type Store,
+} from "./ports.ts";
 import { type Shelved, shelf } from "./shelf.ts";
 import type { PublishDeps } from "./step.ts";
 
@@ -79,7 +85,7 @@ export interface Made {
 }
 
 /** Counts up when what a snapshot holds changes its form. */
-const version = 1;
+const version = 2;
 
 /** Renews the snapshot; false where it says already what it would say. */
 export async function renew(
@@ -124,7 +130,16 @@ export async function inspect(
 }
 
 /** The entries that change what is told. */
-const telling = ["finding.made", "finding.withdrawn", "instinct.decided", "change.made"] as const;
+const telling = [
+  "finding.made",
+  "finding.withdrawn",
+  "instinct.decided",
+  "instinct.promoted",
+  "instinct.demoted",
+  "instinct.retired",
+  "import.decided",
+  "change.made",
+] as const;
 
 /** Everything that answers at the moment it helps, in a form that a process can look into without a database. */
 export async function snapshot(
@@ -146,7 +161,7 @@ export async function snapshot(
     ...findings.map((kept, n): Row => [`finding ${n}`, { ...kept, finding: slim(kept.finding, policy) }]),
     ...instincts.map((instinct): Row => [`instinct ${instinct.id}`, slim(instinct, policy)]),
     ...cueRows(findings, policy),
-    ...wordRows(findings),
+    ...wordRows(findings, instincts),
     ...(await useRows(store, findings)),
     ...madeRows(kept),
     ...startRows(instincts, projects, { findings, kept, now, policy }),
@@ -186,10 +201,13 @@ function cueRows(findings: readonly KeptFinding[], { recall }: Policy): Row[] {
   });
 }
 
-/** The numbers of findings by the words of their gist, realm by realm. */
-function wordRows(findings: readonly KeptFinding[]): Row[] {
-  const byWord = gather(findings, ({ finding, realm }) =>
-    [...gistOf(finding).all].map((word) => `${realm} ${word}`),
+/** The numbers of findings by the words of their gist, realm by realm; of what was promoted a second time. */
+function wordRows(findings: readonly KeptFinding[], instincts: readonly Instinct[]): Row[] {
+  const told = new Set(instincts.filter(isTold).map(({ id }) => id));
+  const byWord = gather(findings, ({ finding, realm, instinct }) =>
+    [...gistOf(finding).all].flatMap((word) =>
+      (told.has(instinct) ? [realm, promotedRealm] : [realm]).map((one) => `${one} ${word}`),
+    ),
   );
   return [...byWord].map(([word, numbers]) => [`word ${word}`, numbers]);
 }
@@ -262,7 +280,8 @@ function sessionRows(instincts: readonly Instinct[], { findings, kept, now, poli
     const instinct = byId.get(id);
     if (!instinct || now - noticedAt > policy.show.sessionMs || !isShown(instinct, policy)) continue;
     const { status } = standingAt(instinct.standing, now, policy);
-    if (status === "pending" || status === "active") runs.set(run, [...(runs.get(run) ?? []), instinct]);
+    const isNews = status === "pending" || status === "active" || instinct.standing.promotion != null;
+    if (isNews) runs.set(run, [...(runs.get(run) ?? []), instinct]);
   }
   return [...runs].map(([run, taught]): Row => {
     const learned = [...new Set(taught)].sort((a, b) => b.standing.sure - a.standing.sure);
@@ -305,7 +324,8 @@ function startRows(
   };
   for (const instinct of instincts) {
     const { status } = standingAt(instinct.standing, now, policy);
-    if ((status !== "active" && status !== "pending") || !harmless.has(instinct.id)) continue;
+    const isOpen = status === "active" || status === "pending" || (status === "promoted" && isTold(instinct));
+    if (!isOpen || !harmless.has(instinct.id)) continue;
     if (!isShown(instinct, policy) && !live.has(instinct.id)) continue;
     const waits = instinct.artifact === "rule" || drafts.has(instinct.id);
     startOf(realmOf(instinct)).lessons.push({
@@ -316,7 +336,7 @@ function startRows(
       noticedAt: first.get(instinct.id)?.noticedAt ?? 0,
       run: first.get(instinct.id)?.run ?? "",
       fix: instinct.symptom !== null,
-      active: status === "active",
+      active: status !== "pending",
       home: instinct.scope === "user" ? (homeIn(roots.get(instinct.project) ?? "") ?? "") : null,
       state: live.has(instinct.id) ? "live" : waits ? "waiting" : "known",
     });

@@ -330,7 +330,8 @@ function unquote(literal: string): string {
   return literal.slice(1, -1).replace(/\\(.)/gs, (_, character: string) => escapes[character] ?? character);
 }
 
-function patchedFiles(patch: string): string[] {
+/** The files that a patch touches. */
+export function patchedFiles(patch: string): string[] {
   return [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(([, file]) =>
     (file ?? "").trim(),
   );

@@ -16,7 +16,7 @@ export interface Reading {
 export interface Reader {
   readonly format: Format;
   /** Whether a record from the head of a file is of this format. */
-  recognises(record: unknown): boolean;
+  recognises(record: unknown, path?: string): boolean;
   /** Whether a line, by how it begins, holds nothing for this reader: most need no parsing to be passed over. */
   passesOver(text: string): boolean;
   open(path: string, resume: Resume | null): Reading;
@@ -28,6 +28,32 @@ export interface DocumentReader {
   recognises(document: Json): boolean;
   /** Puts the sessions that a document holds into threads: `threads.named("")` where it is one. */
   read(document: Json, threads: Threads, path: string): void;
+  /** The files that a document of this path would be told in besides: when one changes, so has the document. */
+  beside?(path: string): readonly string[];
+}
+
+/** Knows a format that is plain text: it is read whole, and anew whenever it has changed. */
+export interface TextReader {
+  readonly format: Format;
+  /** Whether a text that begins like this is of this format. */
+  recognises(head: string): boolean;
+  read(text: string, threads: Threads, path: string): void;
+}
+
+/** A database of another program, opened to be looked at. */
+export interface Database {
+  query(sql: string, ...values: readonly string[]): Iterable<Readonly<Record<string, unknown>>>;
+  close(): void;
+}
+
+/** Knows a format that is a database of many sessions. One of them is read whole, and anew when it has changed. */
+export interface DatabaseReader {
+  readonly format: Format;
+  /** Whether a database with tables of these names is of this format. */
+  recognises(tables: ReadonlySet<string>): boolean;
+  /** The sessions that it holds, each with something that is another when the session has changed. */
+  sessions(database: Database): readonly { readonly name: string; readonly stamp: string }[];
+  read(database: Database, session: string, thread: Thread): void;
 }
 
 /** No agent wrote a transcript before or after these. */

@@ -1,12 +1,21 @@
 import { type Kysely, sql } from "kysely";
 import type { Change } from "../core/change.ts";
 import type { FindingKind } from "../core/finding.ts";
-import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
-import type { KeptChange, KeptFinding, Learning } from "../engine/ports.ts";
+import type { ImportRow } from "../core/imported.ts";
+import type { Instinct, Sighting } from "../core/instinct.ts";
+import type { Actor } from "../core/ledger.ts";
+import {
+  type KeptChange,
+  type KeptDecision,
+  type KeptFinding,
+  type Learning,
+  promotedRealm,
+} from "../engine/ports.ts";
 import { bytesOf, columnsOf, inSlices, parsed, rowOf } from "./rows.ts";
 import type {
   DecisionTable,
   FindingTable,
+  ImportedTable,
   InstinctTable,
   LearnedTable,
   Tables,
@@ -22,6 +31,7 @@ export function createLearning(db: Kysely<Tables>): Learning {
     findings: findings(db),
     uses: uses(db),
     decisions: decisions(db),
+    imports: imports(db),
     instincts: instincts(db),
     changes: changes(db),
     clear: async () => {
@@ -35,6 +45,7 @@ export function createLearning(db: Kysely<Tables>): Learning {
         "opposition",
         "use",
         "decision",
+        "imported",
         "instinct",
         "change",
       ] as const)
@@ -97,7 +108,21 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .execute();
       return rows.map((row) => sightingFromRow(rowOf(row)));
     },
+    runs: async (instincts) => {
+      const rows = await inSlices(instincts, (some) =>
+        db
+          .selectFrom("finding")
+          .select(["instinct", "run", "kind", "origin"].map(bytesOf))
+          .where("instinct", "in", some)
+          .execute(),
+      );
+      return rows.map((row) => {
+        const { instinct, run, kind, origin } = rowOf<FindingTable>(row);
+        return { instinct, run, kind: kind as FindingKind, origin };
+      });
+    },
     countsOf: async (realm, words) => {
+      if (realm === promotedRealm) return countsOfPromoted(db, words);
       const rows = await inSlices(words, (some) =>
         db
           .selectFrom("term_count")
@@ -148,11 +173,13 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
     },
     sharing: async (realm, words, most) => {
       if (words.length === 0) return [];
-      const terms = db
-        .selectFrom("term")
+      const found = db.selectFrom("term").where("word", "in", words);
+      const ofRealm =
+        realm === promotedRealm
+          ? found.where("finding", "in", promotedFindings(db))
+          : found.where("realm", "=", realm);
+      const terms = ofRealm
         .select(["finding as n", sql<number>`count(*)`.as("shared")])
-        .where("realm", "=", realm)
-        .where("word", "in", words)
         .groupBy(sql`+finding`)
         .having(sql<number>`count(*)`, ">=", 2);
       const best = db
@@ -250,6 +277,37 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
   };
 }
 
+/** The findings of what is told for all that say the same, wherever. */
+function promotedFindings(db: Kysely<Tables>) {
+  const leading = db
+    .selectFrom("instinct")
+    .select("id")
+    .where("status", "=", "promoted")
+    .where("realm", "=", "user");
+  return db.selectFrom("finding").select("n").where("instinct", "in", leading);
+}
+
+async function countsOfPromoted(
+  db: Kysely<Tables>,
+  words: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await inSlices(words, (some) =>
+    db
+      .selectFrom("term")
+      .select([bytesOf("word"), sql<number>`count(*)`.as("findings")])
+      .where("word", "in", some)
+      .where("finding", "in", promotedFindings(db))
+      .groupBy("word")
+      .execute(),
+  );
+  return new Map(
+    rows.map((row) => {
+      const { word, findings } = rowOf<TermCountTable>(row);
+      return [word, findings] as const;
+    }),
+  );
+}
+
 /** Takes a finding out of the indexes. */
 async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {
   await db
@@ -311,12 +369,21 @@ function uses(db: Kysely<Tables>): Learning["uses"] {
 }
 
 function decisions(db: Kysely<Tables>): Learning["decisions"] {
+  type Row = Parameters<Learning["decisions"]["save"]>[0];
+  const toRow = ({ everywhere, lesson = null, actor = "person", ...row }: Row): DecisionTable => ({
+    ...row,
+    everywhere: everywhere ? 1 : 0,
+    lesson,
+    actor,
+  });
   return {
-    save: async ({ everywhere, ...row }) => {
-      await db
-        .replaceInto("decision")
-        .values({ ...row, everywhere: everywhere ? 1 : 0 })
-        .execute();
+    save: async (row) => {
+      await db.replaceInto("decision").values(toRow(row)).execute();
+    },
+    saveAll: async (rows) => {
+      await inSlices(rows, (some) =>
+        db.replaceInto("decision").values(some.map(toRow)).returning("key").execute(),
+      );
     },
     ofInstinct: async (instinct) => {
       const rows = await db
@@ -326,11 +393,40 @@ function decisions(db: Kysely<Tables>): Learning["decisions"] {
           query.selectFrom("finding").select("id").where("instinct", "=", instinct),
         )
         .orderBy("at")
+        .orderBy("key")
         .execute();
       return rows.map((row) => {
-        const { at, decision, everywhere } = rowOf<DecisionTable>(row);
-        return { at, decision: decision as Decision, everywhere: everywhere === 1 };
+        const { key: _, decision, everywhere, actor, ...rest } = rowOf<DecisionTable>(row);
+        return {
+          ...rest,
+          decision: decision as KeptDecision["decision"],
+          everywhere: everywhere === 1,
+          actor: actor as Actor,
+        };
       });
+    },
+  };
+}
+
+function imports(db: Kysely<Tables>): Learning["imports"] {
+  const read = (rows: readonly Record<string, unknown>[]): ImportRow[] =>
+    rows.map((row) => {
+      const { key, id, at, data } = rowOf<ImportedTable>(row);
+      return { key, id, at, said: parsed(data) };
+    });
+  return {
+    of: async (ids) =>
+      read(
+        await inSlices(ids, (some) =>
+          db.selectFrom("imported").select(columnsOf("imported")).where("id", "in", some).execute(),
+        ),
+      ),
+    list: async () => read(await db.selectFrom("imported").select(columnsOf("imported")).execute()),
+    save: async ({ said, ...row }) => {
+      await db
+        .replaceInto("imported")
+        .values({ ...row, data: JSON.stringify(said) })
+        .execute();
     },
   };
 }

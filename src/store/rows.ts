@@ -60,12 +60,13 @@ const columns: {
   cue: { texts: ["cue"], numbers: ["finding"] },
   opposition: { texts: ["finding", "by"], numbers: [] },
   use: { texts: ["session", "run", "project", "head", "parts"], numbers: ["at", "ok", "failed"] },
-  decision: { texts: ["key", "finding", "decision"], numbers: ["at", "everywhere"] },
+  decision: { texts: ["key", "finding", "decision", "lesson", "actor"], numbers: ["at", "everywhere"] },
   instinct: {
     texts: ["id", "realm", "project", "head", "status", "data"],
     numbers: ["confidence", "last_at"],
   },
   change: { texts: ["id", "path", "state", "data"], numbers: ["at"] },
+  imported: { texts: ["key", "id", "data"], numbers: ["at"] },
   lease: { texts: ["name", "holder"], numbers: ["until"] },
 };
 

@@ -17,6 +17,15 @@ export interface Tables {
   instinct: InstinctTable;
   change: ChangeTable;
   lease: LeaseTable;
+  imported: ImportedTable;
+}
+
+/** What the ledger says of things that came from elsewhere. */
+export interface ImportedTable {
+  key: string;
+  id: string;
+  at: number;
+  data: string;
 }
 
 export interface LedgerTable {
@@ -165,6 +174,8 @@ export interface DecisionTable {
   at: number;
   decision: string;
   everywhere: number;
+  lesson: string | null;
+  actor: string;
 }
 
 export interface InstinctTable {
@@ -256,5 +267,11 @@ export const migrations: readonly (readonly string[])[] = [
   [
     `create table lease (name text primary key, holder text not null, until integer not null)`,
     `create index ledger_of_type on ledger (type, at)`,
+  ],
+  [
+    `alter table decision add column lesson text`,
+    `alter table decision add column actor text not null default 'person'`,
+    `create table imported (key text primary key, id text not null, at integer not null, data text not null)`,
+    `create index imported_by_id on imported (id)`,
   ],
 ];

@@ -69,6 +69,12 @@ function ledger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
       );
       return new Set(rows.map((row) => rowOf<LedgerTable>(row).key));
     },
+    get: async (keys) => {
+      const rows = await inSlices(keys, (some) =>
+        db.selectFrom("ledger").select(columnsOf("ledger")).where("key", "in", some).execute(),
+      );
+      return rows.map((row) => entryFromRow(rowOf<LedgerTable>(row)));
+    },
     count: async () =>
       (await db.selectFrom("ledger").select(sql<number>`count(*)`.as("count")).executeTakeFirstOrThrow())
         .count,

@@ -90,6 +90,8 @@ async function handleAll(knack: Knack, home: Home, until: number, clock: Clock):
   const faults: unknown[] = [];
   let worked = nothing;
   await knack.repair();
+  // What goes wrong in it is on the ledger, and no reason not to learn.
+  await knack.maintain().catch(() => {});
   // What hooks recorded of agents that leave no transcript has no note: it lies here itself.
   const recorded = recordedIn(home.spool);
   if (recorded.length > 0)

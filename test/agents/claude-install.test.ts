@@ -20,6 +20,7 @@ import { withKey } from "../../src/agents/json-text.ts";
 import { createLibrary } from "../../src/library/index.ts";
 import { root } from "../helpers/knack.ts";
 import { filesIn } from "../helpers/machine.ts";
+import { runs } from "../helpers/runs.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { anyDocument, type Gaps, gapsOfSpace, gapsWithComments, isPlain, printedWith } from "./documents.ts";
 
@@ -118,7 +119,7 @@ describe("settings", () => {
         await uninstall(own, null);
         expect(readFileSync(own.settings).equals(before)).toBe(true);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 
@@ -140,7 +141,7 @@ describe("settings", () => {
           change.how === "a key more" ? { "their own": JSON.parse(JSON.stringify(change.value)) } : {};
         expect(said(readFileSync(own.settings, "utf8"))).toEqual({ ...document, ...more });
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

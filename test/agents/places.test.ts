@@ -1,5 +1,12 @@
-import { describe, expect, it } from "vitest";
-import { agents } from "../../src/agents/index.ts";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it, onTestFinished, test } from "vitest";
+import { agents, sessionsOn } from "../../src/agents/index.ts";
+import { createPlaces } from "../../src/agents/places.ts";
+import type { Format } from "../../src/core/session.ts";
+import { openKnack } from "../../src/index.ts";
+import { claudeLines } from "../helpers/claude.ts";
+import { tempFolder } from "../helpers/temp.ts";
 
 const [claude, codex] = agents;
 const home = { home: "/h", env: {} };
@@ -30,4 +37,108 @@ describe("where agents look for skills and rules", () => {
     ["Codex's rules of a person", codex?.userRules(home), { path: "/h/.codex/AGENTS.md", root: "/h" }],
     ["Codex's rules elsewhere", codex?.userRules(moved), { path: "/x/AGENTS.md", root: "/x" }],
   ])("%s", (_, place, expected) => expect(place).toEqual(expected));
+});
+
+describe("the places for several agents", () => {
+  const root = dirname(import.meta.dirname);
+  const places = createPlaces({ home: "/h", env: {}, drafts: { folder: "/k/drafts", root: "/k" } });
+
+  it.each<[string, Format[], string[], string[]]>([
+    ["one that all the others share", ["codex", "pi", "cursor"], [".agents/skills"], ["AGENTS.md"]],
+    [
+      "Claude Code's for who reads those too",
+      ["claude-code", "opencode", "copilot-cli"],
+      [".claude/skills"],
+      ["CLAUDE.md", "AGENTS.md"],
+    ],
+    [
+      "both where somebody reads only the other",
+      ["claude-code", "gemini"],
+      [".claude/skills", ".agents/skills"],
+      ["CLAUDE.md", "GEMINI.md"],
+    ],
+    ["the first agent's where nothing is known", ["atif"], [".claude/skills"], ["CLAUDE.md"]],
+  ])("are %s", (_, formats, skills, rules) => {
+    expect(places.skills("repository", root, formats)?.map(({ folder }) => folder)).toEqual(
+      skills.map((folder) => join(root, folder)),
+    );
+    expect(places.rules("repository", root, formats)?.map(({ path }) => path)).toEqual(
+      rules.map((path) => join(root, path)),
+    );
+  });
+
+  it.each<[Format[], string[]]>([
+    [
+      ["gemini", "pi"],
+      ["/h/.gemini/GEMINI.md", "/h/.pi/agent/AGENTS.md"],
+    ],
+    [
+      ["opencode", "copilot-cli"],
+      ["/h/.config/opencode/AGENTS.md", "/h/.copilot/copilot-instructions.md"],
+    ],
+    // Cursor keeps a person's rules in its settings.
+    [["cursor"], ["/h/.claude/CLAUDE.md"]],
+  ])("of a person who works with %s", (formats, files) =>
+    expect(places.rules("everywhere", null, formats)?.map(({ path }) => path)).toEqual(files),
+  );
+});
+
+describe("the sessions that agents leave on a machine", () => {
+  it.each<[string, boolean]>([
+    ["/h/.claude/projects/x/a.jsonl", true],
+    ["/h/.claude/projects/x/notes.md", false],
+    ["/h/.gemini/tmp/x/chats/session-1.json", true],
+    ["/h/.gemini/tmp/x/chats/parent/s.jsonl", true],
+    ["/h/.gemini/tmp/x/logs.json", false],
+    ["/h/.local/share/opencode/storage/session/p/ses_1.json", true],
+    ["/h/.local/share/opencode/storage/message/ses_1/msg_1.json", false],
+    ["/h/.copilot/session-state/x/events.jsonl", true],
+    ["/h/.copilot/session-state/x/workspace.yaml", false],
+    ["/h/.pi/agent/sessions/--x--/a.jsonl", true],
+    ["/h/.cursor/projects/x/agent-transcripts/a.txt", true],
+    ["/h/.cursor/projects/x/terminals/1.txt", false],
+    ["/elsewhere/a.jsonl", false],
+  ])("%s: %s", (path, is) => expect(sessionsOn(home)(path)).toBe(is));
+
+  test("are all found, and nothing else is read", async () => {
+    const folder = tempFolder();
+    const put = (path: string, ...records: unknown[]) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), records.map((one) => JSON.stringify(one)).join("\n"));
+    };
+    const timestamp = "2026-11-01T09:00:00.000Z";
+    put(".claude/projects/x/a.jsonl", claudeLines().user("go"));
+    put(".gemini/tmp/x/chats/session-1.json", {
+      sessionId: "g",
+      projectHash: "0",
+      messages: [{ id: "1", type: "user", content: "go" }],
+    });
+    put(".gemini/tmp/x/logs.json", [{ sessionId: "g", message: "go" }]);
+    put(".local/share/opencode/storage/session/p/ses_1.json", {
+      id: "ses_1",
+      projectID: "p",
+      directory: "/x",
+      time: { created: 1 },
+    });
+    put(".local/share/opencode/storage/message/ses_1/msg_1.json", { id: "msg_1", role: "user" });
+    put(".local/share/opencode/storage/part/msg_1/prt_1.json", { id: "prt_1", type: "text", text: "go" });
+    put(".copilot/session-state/c/events.jsonl", {
+      type: "user.message",
+      data: { content: "go" },
+      timestamp,
+    });
+    put(".pi/agent/sessions/x/a.jsonl", { type: "session", id: "p", cwd: "/x", timestamp });
+    const knack = await openKnack({ env: { HOME: folder, KNACK_HOME: join(folder, ".knack") } });
+    onTestFinished(() => knack.close());
+    const { sessions, diagnostics } = await knack.sessions();
+    expect(sessions.map(({ format, counts }) => `${format} ${counts.prompts}`).sort()).toEqual([
+      "claude-code 1",
+      "copilot-cli 1",
+      "gemini 1",
+      "opencode 1",
+      "pi 0",
+    ]);
+    expect(diagnostics).toEqual([]);
+    expect((await knack.captured()).map(({ isRead }) => isRead)).toEqual(Array(5).fill(true));
+  });
 });

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { writeHistory } from "../helpers/history.ts";
 import { cli, knack, type Ran } from "../helpers/knack.ts";
 import { asked, day, failed, type Lived, ran, replied, writeLived } from "../helpers/lived.ts";
@@ -75,7 +76,7 @@ describe("knack backtest", () => {
 
   test("says the same in words, and each of them with --examples", async () => {
     const { home, env } = lived();
-    const plain = await knack(["backtest"], { home, env });
+    const plain = await knackHere(["backtest"], { home, env });
     expect(plain).toMatchObject({ code: 0, stderr: "" });
     expect(plain.stdout).toContain("Replayed 5 sessions of 2 projects");
     expect(plain.stdout).toContain("3 of 5 failures were recognised as met and solved before.");
@@ -84,7 +85,7 @@ describe("knack backtest", () => {
     );
     expect(plain.stdout).toContain("1 time it would have shown something that did not help");
     expect(plain.stdout).toMatch(/^harbor +4 +3 +2 +2 +1$/m);
-    const { stdout } = await knack(["backtest", "--examples"], { home, env });
+    const { stdout } = await knackHere(["backtest", "--examples"], { home, env });
     expect(stdout).toContain("Would have helped: 3");
     expect(stdout).toContain("Would have been wrong: 1");
     expect(stdout).toMatch(
@@ -96,16 +97,16 @@ describe("knack backtest", () => {
   test("takes files and folders, and refuses what holds no session", async () => {
     const { home, env } = lived();
     const folder = join(home, ".claude/projects/-home-dev");
-    const one = await knack(["backtest", join(folder, "first.jsonl"), "--json"], { home, env });
+    const one = await knackHere(["backtest", join(folder, "first.jsonl"), "--json"], { home, env });
     expect(JSON.parse(one.stdout)).toMatchObject({ sessions: 1, failures: 1, repeats: 0, hits: [] });
-    const all = await knack(["backtest", folder, "--json"], { home, env });
+    const all = await knackHere(["backtest", folder, "--json"], { home, env });
     expect(JSON.parse(all.stdout)).toMatchObject({ sessions: 5, answered: 3 });
     for (const [words, said] of [
       [[home.replace(/$/, "/nowhere")], "No session could be read"],
       [[""], "A path is empty"],
       [["--nonsense"], "nonsense"],
     ] as const)
-      expect(await knack(["backtest", ...words], { home, env })).toMatchObject({
+      expect(await knackHere(["backtest", ...words], { home, env })).toMatchObject({
         code: 2,
         stdout: "",
         stderr: expect.stringContaining(said),
@@ -114,13 +115,13 @@ describe("knack backtest", () => {
 
   test("replays bundled sessions for somebody who has none, and leaves no trace of that either", async () => {
     const empty = tempFolder();
-    const { code, stdout } = await knack(["backtest"], { home: empty, env: {} });
+    const { code, stdout } = await knackHere(["backtest"], { home: empty, env: {} });
     expect(code).toBe(0);
     expect(stdout).toMatch(
       /^No agent sessions on this machine\. So here are bundled example sessions\.\n\nReplayed 8 /,
     );
     expect(stdout).toContain("correction repeated an earlier one; 1 would have been known");
-    const { stdout: json } = await knack(["backtest", "--json"], { home: empty, env: {} });
+    const { stdout: json } = await knackHere(["backtest", "--json"], { home: empty, env: {} });
     expect(JSON.parse(json)).toMatchObject({
       examples: true,
       sessions: 8,
@@ -133,10 +134,10 @@ describe("knack backtest", () => {
 
   test("says which sessions cannot be replayed", async () => {
     const { home, env } = lived([...history(), { name: "timeless", at: null, steps: solved }]);
-    const { stdout } = await knack(["backtest"], { home, env });
+    const { stdout } = await knackHere(["backtest"], { home, env });
     expect(stdout).toContain("Passed over 1 session: its transcript has no times");
     const only = lived([{ name: "timeless", at: null, steps: solved }]);
-    expect(await knack(["backtest"], only)).toMatchObject({
+    expect(await knackHere(["backtest"], only)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("No session can be replayed: its transcript has no times."),
     });
@@ -147,7 +148,7 @@ describe("knack backtest", () => {
       const { home, env } = lived();
       const before = filesIn(home);
       for (const words of [[], ["--examples"], ["--json"]])
-        await knack(["backtest", ...words], { home, env });
+        await knackHere(["backtest", ...words], { home, env });
       expect(existsSync(join(home, ".knack"))).toBe(false);
       expect(filesIn(home)).toEqual(before);
       expect(readdirSync(env.TMPDIR)).toEqual([]);
@@ -155,6 +156,7 @@ describe("knack backtest", () => {
 
     test("where it was: every byte stays, and what is kept and refused does not count", async () => {
       const { home, env } = lived();
+      // In processes of their own, which hold no database open when every byte is looked at.
       await knack(["learn"], { home, env });
       const [before, told] = [filesIn(home), await knack(["backtest", "--json"], { home, env })];
       expect(filesIn(home)).toEqual(before);
@@ -213,17 +215,17 @@ function openedBy(pid: number | undefined): number {
 describe("knack alone", () => {
   test("opens with a person's own numbers", async () => {
     const { home, env } = lived();
-    const { code, stdout } = await knack([], { home, env });
+    const { code, stdout } = await knackHere([], { home, env });
     expect(code).toBe(0);
     expect(stdout.split("\n")[0]).toBe("3 of 5 failures were repeats; 3 had a known fix.");
-    const { stdout: json } = await knack(["learn", "--json"], { home, env });
+    const { stdout: json } = await knackHere(["learn", "--json"], { home, env });
     expect(Object.keys(JSON.parse(json).backtest)).toEqual(figures);
     expect(readdirSync(env.TMPDIR)).toEqual([]);
   });
 
   test("says nothing of failures where there were none", async () => {
     const { home, env } = lived([{ name: "calm", at: Date.now() - day, steps: [asked("go on"), ran("ls")] }]);
-    expect((await knack([], { home, env })).stdout).toMatch(/^Read 1 session/);
+    expect((await knackHere([], { home, env })).stdout).toMatch(/^Read 1 session/);
   });
 });
 
@@ -290,11 +292,11 @@ describe("secrets", () => {
       ],
       ["instincts", "--json"],
     ]) {
-      const told = await knack(words, { home, env, cwd });
+      const told = await knackHere(words, { home, env, cwd });
       expect([words, told.code]).toEqual([words, 0]);
       nothingOf(told, words.join(" "));
     }
-    const { hits } = JSON.parse((await knack(["backtest", "--json"], { home, env })).stdout);
+    const { hits } = JSON.parse((await knackHere(["backtest", "--json"], { home, env })).stdout);
     expect(hits.length).toBeGreaterThan(10);
     expect(new Set(hits.map(({ occasion }: { occasion: string }) => occasion))).toEqual(
       new Set(["failure", "call", "correction"]),
@@ -306,28 +308,26 @@ describe("secrets", () => {
     mkdirSync(join(home, ".knack"));
     const text = planted.map((one) => one.text).join("\n");
     for (const words of [[text], [text, "--json"]])
-      nothingOf(await knack(["recall", ...words], { home }), "a text");
+      nothingOf(await knackHere(["recall", ...words], { home }), "a text");
     const kinds = /slack|digitalocean|azure|token|aws-secret|github|password|private/;
     const some = planted.filter(({ kind }) => kinds.test(kind));
     expect(some.length).toBeGreaterThan(6);
-    await Promise.all(
-      some.map(async ({ kind, secret, text: line }) => {
-        const words = ["recall", "--error", "--command", `deploy ${line}`, "--json"];
-        const { stdout } = await knack(words, { home, input: `error: ${line}\n` });
-        const { gap } = JSON.parse(stdout) as { gap: string };
-        for (let from = 0; from + 10 <= secret.length; from++)
-          expect(gap.includes(secret.slice(from, from + 10)), `${kind}: ${gap}`).toBe(false);
-      }),
-    );
+    for (const { kind, secret, text: line } of some) {
+      const words = ["recall", "--error", "--command", `deploy ${line}`, "--json"];
+      const { stdout } = await knackHere(words, { home, input: `error: ${line}\n` });
+      const { gap } = JSON.parse(stdout) as { gap: string };
+      for (let from = 0; from + 10 <= secret.length; from++)
+        expect(gap.includes(secret.slice(from, from + 10)), `${kind}: ${gap}`).toBe(false);
+    }
   });
 
   test("that a lesson holds all the same are not told", async () => {
     const { home, env } = lived();
-    await knack(["learn"], { home, env });
+    await knackHere(["learn"], { home, env });
     const secret = `ghp_${"m1N2b3V4".repeat(5).slice(0, 36)}`;
     await plantIn(join(home, ".knack/knack.db"), secret);
     for (const words of [["python manage.py migrate"], ["python manage.py migrate", "--json"]]) {
-      const told = await knack(["recall", ...words], { home, env });
+      const told = await knackHere(["recall", ...words], { home, env });
       expect(told.code).toBe(0);
       expect(told.stdout).toContain("redacted");
       expect(told.stdout).not.toContain(secret);

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { databaseSessions, machine, nameOfSkill } from "../helpers/machine.ts";
 
@@ -9,9 +10,9 @@ const bare = await nameOfSkill();
 describe("knack config", () => {
   test("sets, gets and finds settings; a project's go before the person's", async () => {
     const { home, harbor } = machine({ sessions: /nothing/ });
-    const run = (...words: string[]) => knack(["config", ...words], { home, cwd: harbor });
+    const run = (...words: string[]) => knackHere(["config", ...words], { home, cwd: harbor });
     expect((await run("get")).stdout).toBe(
-      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nforeground = "off"\nrecall.holdout = 0\n',
+      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nforeground = "off"\nrecall.holdout = 0\nobserver = "heuristic"\nmodel = "off"\nmodel.url = null\nmodel.keyEnv = null\nmodel.timeoutMs = 10000\nmodel.budgetDay = 1\nmodel.budgetCall = 0.5\nmodel.inputUsd = null\nmodel.outputUsd = null\n',
     );
     expect((await run("path")).stdout).toBe(`${join(home, ".knack/config.json")}\n`);
     expect((await run("set", "suggestions", "3")).code).toBe(0);
@@ -47,7 +48,7 @@ describe("knack config", () => {
     ["shout", "does not understand"],
   ])("refuses %s", async (words, says) => {
     const { home } = machine({ sessions: /nothing/ });
-    const { code, stderr } = await knack(["config", ...words.split(" ")], { home });
+    const { code, stderr } = await knackHere(["config", ...words.split(" ")], { home });
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(says) });
   });
 
@@ -61,7 +62,7 @@ describe("knack config", () => {
     ] as const) {
       writeFileSync(join(home, ".knack/config.json"), text);
       for (const verb of ["learn", "config"]) {
-        const { code, stderr } = await knack([verb], { home });
+        const { code, stderr } = await knackHere([verb], { home });
         expect(code).toBe(2);
         expect(stderr).toContain(join(home, ".knack/config.json"));
         expect(stderr).toContain(says);
@@ -74,26 +75,26 @@ describe("knack config", () => {
     ["a project", "work/harbor-api/.knack/config.json"],
   ])("of %s that cannot be read are wrong to the doctor, and broken to status", async (_, file) => {
     const { home } = machine();
-    await knack(["learn", "--yes"], { home });
+    await knackHere(["learn", "--yes"], { home });
     mkdirSync(join(home, file, ".."), { recursive: true });
     writeFileSync(join(home, file), '{"suggestions": "many"}');
     const says = `The settings in ${join(home, file)} cannot be read: suggestions: `;
-    const doctor = await knack(["doctor"], { home });
+    const doctor = await knackHere(["doctor"], { home });
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toContain(`wrong  settings     ${says}`);
-    const status = await knack(["status", "--json"], { home });
+    const status = await knackHere(["status", "--json"], { home });
     expect(status.code).toBe(1);
     expect(JSON.parse(status.stdout)).toMatchObject({ off: [], broken: [expect.stringContaining(says)] });
     writeFileSync(join(home, file), "{}");
-    for (const verb of ["doctor", "status"]) expect((await knack([verb], { home })).code).toBe(0);
+    for (const verb of ["doctor", "status"]) expect((await knackHere([verb], { home })).code).toBe(0);
   });
 
   test("of a project that cannot be read leave the others alone", async () => {
     const { home, harbor } = machine({ sessions: /tests-need-a-database/ });
-    await knack(["learn", "--yes"], { home });
+    await knackHere(["learn", "--yes"], { home });
     mkdirSync(join(harbor, ".knack"));
     writeFileSync(join(harbor, ".knack/config.json"), "{");
-    const { code, stdout } = await knack(["learn", "--yes"], { home });
+    const { code, stdout } = await knackHere(["learn", "--yes"], { home });
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringContaining("Passed over 1 session: The settings in "),
@@ -102,13 +103,13 @@ describe("knack config", () => {
 
   test("limits suggestions, and names skills with the prefix", async () => {
     const { home, harbor } = machine({ sessions: databaseSessions });
-    await knack(["config", "set", "prefix", "my-"], { home });
-    await knack(["config", "set", "suggestions", "1"], { home });
-    const { stdout } = await knack(["learn", "--yes", "--json"], { home });
+    await knackHere(["config", "set", "prefix", "my-"], { home });
+    await knackHere(["config", "set", "suggestions", "1"], { home });
+    const { stdout } = await knackHere(["learn", "--yes", "--json"], { home });
     expect(JSON.parse(stdout).skills).toHaveLength(1);
-    await knack(["learn", "--yes"], { home });
+    await knackHere(["learn", "--yes"], { home });
     expect(existsSync(join(harbor, ".claude/skills", `my-${bare}`))).toBe(true);
-    expect((await knack(["skills", "undo", bare], { home })).code).toBe(0);
+    expect((await knackHere(["skills", "undo", bare], { home })).code).toBe(0);
   });
 
   test("switches learning off for one project, by its id or root", async () => {
@@ -118,7 +119,7 @@ describe("knack config", () => {
       join(home, ".knack/config.json"),
       JSON.stringify({ projects: { [harbor]: { learn: false } } }),
     );
-    const { stdout } = await knack(["learn", "--json"], { home });
+    const { stdout } = await knackHere(["learn", "--json"], { home });
     const { findings } = JSON.parse(stdout) as { findings: { session: string }[] };
     expect(findings.length).toBeGreaterThan(0);
     expect(findings.every(({ session }) => session.includes(".codex"))).toBe(true);

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openKnack } from "../../src/open.ts";
+import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { databaseSessions, filesIn, type Machine, machine, nameOfSkill } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -15,7 +16,7 @@ const day = 86_400_000;
 async function forgotten(): Promise<Machine> {
   const made = machine({ sessions: databaseSessions });
   longAgo(join(made.home, ".claude/projects/harbor"));
-  await knack(["learn"], { home: made.home });
+  await knackHere(["learn"], { home: made.home });
   const own = await openKnack({
     env: { HOME: made.home, KNACK_HOME: join(made.home, ".knack"), PATH: process.env.PATH },
     clock: { now: () => Date.now() - 100 * day },
@@ -44,7 +45,7 @@ interface Report {
 }
 
 async function report({ home }: Machine, ...words: string[]): Promise<Report> {
-  const { stdout, stderr, code } = await knack(["curate", "--json", ...words], { home });
+  const { stdout, stderr, code } = await knackHere(["curate", "--json", ...words], { home });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout) as Report;
 }
@@ -55,9 +56,9 @@ describe("knack curate", () => {
     const { code, stdout } = await knack(["curate"], { home });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Nothing is stale") });
     expect(filesIn(home)).toEqual({});
-    expect(await knack(["curate", "--undo"], { home })).toMatchObject({ code: 1 });
-    expect(await knack(["curate", "--apply", "--undo"], { home })).toMatchObject({ code: 2 });
-    expect(await knack(["skills", "archived"], { home })).toMatchObject({
+    expect(await knackHere(["curate", "--undo"], { home })).toMatchObject({ code: 1 });
+    expect(await knackHere(["curate", "--apply", "--undo"], { home })).toMatchObject({ code: 2 });
+    expect(await knackHere(["skills", "archived"], { home })).toMatchObject({
       code: 0,
       stdout: "Nothing is put away.\n",
     });
@@ -71,46 +72,46 @@ describe("knack curate", () => {
     const mine = told.proposals.find((one) => one.name === name);
     expect(mine).toMatchObject({ action: "archive", spared: null });
     expect(told.applied).toBeNull();
-    const text = await knack(["curate"], { home: own.home });
+    const text = await knackHere(["curate"], { home: own.home });
     expect(text.stdout).toContain("To be put away");
     expect(text.stdout).toContain("knack curate --apply");
-    const dry = await knack(["curate", "--apply", "--dry-run"], { home: own.home });
+    const dry = await knackHere(["curate", "--apply", "--dry-run"], { home: own.home });
     expect(dry.stdout).toContain("Nothing was written (--dry-run).");
     expect(filesIn(work)).toEqual(before);
 
-    expect(await knack(["curate", "--apply", "--only", "nothing"], { home: own.home })).toMatchObject({
+    expect(await knackHere(["curate", "--apply", "--only", "nothing"], { home: own.home })).toMatchObject({
       code: 2,
     });
     const { applied } = await report(own, "--apply", "--only", bare);
     expect(applied).toMatchObject({ done: true, skills: [{ action: "archive", name }] });
     expect(existsSync(skillIn(own))).toBe(false);
-    const away = await knack(["skills", "archived", "--json"], { home: own.home });
+    const away = await knackHere(["skills", "archived", "--json"], { home: own.home });
     expect(JSON.parse(away.stdout)).toMatchObject({ archived: [{ name, reach: "me" }] });
     // A lesson whose skill was put away is neither refused nor suggested again.
-    const learned = await knack(["learn", "--yes"], { home: own.home });
+    const learned = await knackHere(["learn", "--yes"], { home: own.home });
     expect(learned.code).toBe(0);
     expect(existsSync(skillIn(own))).toBe(false);
 
-    expect(await knack(["skills", "restore", "nothing"], { home: own.home })).toMatchObject({ code: 2 });
-    expect((await knack(["skills", "restore", bare, "--dry-run"], { home: own.home })).code).toBe(0);
+    expect(await knackHere(["skills", "restore", "nothing"], { home: own.home })).toMatchObject({ code: 2 });
+    expect((await knackHere(["skills", "restore", bare, "--dry-run"], { home: own.home })).code).toBe(0);
     expect(existsSync(skillIn(own))).toBe(false);
-    expect((await knack(["skills", "restore", bare], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["skills", "restore", bare], { home: own.home })).code).toBe(0);
     expect(readFileSync(skillIn(own), "latin1")).toBe(before[skillIn(own).slice(work.length + 1)]);
-    expect((await knack(["doctor"], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["doctor"], { home: own.home })).code).toBe(0);
   });
 
   test("takes the whole of it back with one word", async () => {
     const own = await forgotten();
     const before = filesIn(join(own.home, "work"));
-    expect((await knack(["curate", "--apply", "--yes"], { home: own.home })).stdout).toContain(
+    expect((await knackHere(["curate", "--apply", "--yes"], { home: own.home })).stdout).toContain(
       "curate --undo",
     );
     expect(existsSync(skillIn(own))).toBe(false);
-    expect((await knack(["curate", "--undo", "--dry-run"], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["curate", "--undo", "--dry-run"], { home: own.home })).code).toBe(0);
     expect(existsSync(skillIn(own))).toBe(false);
-    expect((await knack(["curate", "--undo"], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["curate", "--undo"], { home: own.home })).code).toBe(0);
     expect(filesIn(join(own.home, "work"))).toEqual(before);
-    expect((await knack(["curate", "--undo"], { home: own.home })).code).toBe(1);
+    expect((await knackHere(["curate", "--undo"], { home: own.home })).code).toBe(1);
   });
 
   test("leaves what is pinned, and what a person wrote, as it is", async () => {
@@ -124,7 +125,7 @@ describe("knack curate", () => {
         .replace(/^ {2}origin:.*\n/m, ""),
     );
     const before = filesIn(join(own.home, "work"));
-    expect(await knack(["skills", "pin", bare], { home: own.home })).toMatchObject({
+    expect(await knackHere(["skills", "pin", bare], { home: own.home })).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("is pinned"),
     });
@@ -133,19 +134,19 @@ describe("knack curate", () => {
       spared: "it is pinned",
     });
     expect(filesIn(join(own.home, "work"))).toEqual(before);
-    expect(await knack(["skills", "pin", "nothing-of-this-name"], { home: own.home })).toMatchObject({
+    expect(await knackHere(["skills", "pin", "nothing-of-this-name"], { home: own.home })).toMatchObject({
       code: 2,
     });
-    expect((await knack(["skills", "unpin", name], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["skills", "unpin", name], { home: own.home })).code).toBe(0);
     await report(own, "--apply");
     expect([existsSync(skillIn(own)), existsSync(hand)]).toEqual([false, true]);
   });
 
   test("points to what was put away, and names all that skills can do", async () => {
     const home = tempFolder();
-    const { code, stderr } = await knack(["skills", "restore"], { home });
+    const { code, stderr } = await knackHere(["skills", "restore"], { home });
     expect([code, stderr]).toEqual([2, expect.stringContaining("knack skills archived")]);
-    const help = await knack(["--help"], { home });
+    const help = await knackHere(["--help"], { home });
     const line = help.stdout.split("\n").find((one) => one.includes("what Knack wrote for your agents"));
     for (const word of ["pin", "unpin", "archived", "restore", "problems"]) expect(line).toContain(word);
   });

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { openKnack } from "../../src/open.ts";
+import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { asked, day, ran, writeLived } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -51,7 +52,7 @@ interface Wire {
 }
 
 async function listed(home: string, ...words: string[]): Promise<Wire["gaps"]> {
-  const { stdout } = await knack(["gaps", "list", "--json", ...words], { home });
+  const { stdout } = await knackHere(["gaps", "list", "--json", ...words], { home });
   return (JSON.parse(stdout) as Wire).gaps;
 }
 
@@ -64,7 +65,7 @@ describe("knack gaps", () => {
 
   test("lists what was asked for again, with its draft, and tells no secret", async () => {
     const { home } = await asking(2);
-    const { stdout } = await knack(["gaps"], { home });
+    const { stdout } = await knackHere(["gaps"], { home });
     expect(stdout).toMatch(
       /^id +state +asked +hits +last +for +asked for\ng\w{11} +draft +2 +0 +2026-03-02 +harbor +write release notes/,
     );
@@ -85,35 +86,35 @@ describe("knack gaps", () => {
   test("shows one with its evidence and the next step", async () => {
     const { home } = await asking(2);
     const [gap] = await listed(home);
-    const { stdout } = await knack(["gaps", "show", "write release notes"], { home });
+    const { stdout } = await knackHere(["gaps", "show", "write release notes"], { home });
     expect(stdout).toContain(
       "draft: asked for in 2 sessions, handed over in 0; it goes live when asked for in 4 sessions or handed over in 2",
     );
     expect(stdout).toContain("2026-03-01  session ");
     expect(stdout).toContain(`gaps promote ${gap?.id}`);
     const json = JSON.parse(
-      (await knack(["gaps", "show", gap?.id.slice(0, 6) ?? "", "--json"], { home })).stdout,
+      (await knackHere(["gaps", "show", gap?.id.slice(0, 6) ?? "", "--json"], { home })).stdout,
     );
     expect(json.gap.id).toBe(gap?.id);
   });
 
   test("shows what promoting would write, then writes it, and one undo takes it back", async () => {
     const { home, project } = await asking(2);
-    const dry = await knack(["gaps", "promote", "rl-write-changelog", "--dry-run"], { home });
+    const dry = await knackHere(["gaps", "promote", "rl-write-changelog", "--dry-run"], { home });
     expect(dry.code).toBe(0);
     expect(dry.stdout).toContain("node scripts/notes.mjs --for <version>");
     expect(dry.stdout).toContain("Nothing was written (--dry-run).");
     const file = join(project, ".claude/skills/rl-write-changelog/SKILL.md");
     expect(existsSync(file)).toBe(false);
-    const { code, stdout } = await knack(["gaps", "promote", "rl-write-changelog"], { home });
+    const { code, stdout } = await knackHere(["gaps", "promote", "rl-write-changelog"], { home });
     expect(code).toBe(0);
     expect(stdout).toContain("wrote");
     expect(stdout).toContain("closes the gap for good");
     expect(readFileSync(file, "utf8")).toContain("npm run docs:check");
     expect(existsSync(join(home, ".knack/drafts/rl-write-changelog"))).toBe(false);
     expect((await listed(home))[0]?.status).toBe("active");
-    expect((await knack(["gaps", "promote", "rl-write-changelog"], { home })).code).toBe(1);
-    const undone = await knack(["skills", "undo"], { home });
+    expect((await knackHere(["gaps", "promote", "rl-write-changelog"], { home })).code).toBe(1);
+    const undone = await knackHere(["skills", "undo"], { home });
     expect(undone.stdout).toContain("rl-write-changelog is not made again");
     expect(existsSync(file)).toBe(false);
     expect((await listed(home, "--all")).map(({ status }) => status).sort()).toEqual(["pending", "rejected"]);
@@ -121,24 +122,24 @@ describe("knack gaps", () => {
 
   test("promotes what one session asked for, where a person wants it", async () => {
     const { home, project } = await asking(1);
-    const { code, stderr } = await knack(["gaps", "promote", "release", "notes"], { home });
+    const { code, stderr } = await knackHere(["gaps", "promote", "release", "notes"], { home });
     expect([code, stderr]).toEqual([0, ""]);
     expect(existsSync(join(project, ".claude/skills/rl-write-changelog/SKILL.md"))).toBe(true);
   });
 
   test("rejects for good", async () => {
     const { home } = await asking(2);
-    const dry = await knack(["gaps", "reject", "release notes", "--dry-run", "--json"], { home });
+    const dry = await knackHere(["gaps", "reject", "release notes", "--dry-run", "--json"], { home });
     expect(JSON.parse(dry.stdout)).toMatchObject({ done: false, skills: [{ action: "remove" }] });
     expect((await listed(home))[0]?.status).toBe("draft");
-    const { code, stdout } = await knack(["gaps", "reject", "release notes"], { home });
+    const { code, stdout } = await knackHere(["gaps", "reject", "release notes"], { home });
     expect(code).toBe(0);
     expect(stdout).toContain("It is not made again");
     expect(existsSync(join(home, ".knack/drafts/rl-write-changelog"))).toBe(false);
-    expect((await knack(["gaps", "promote", "release notes"], { home })).stderr).toContain(
+    expect((await knackHere(["gaps", "promote", "release notes"], { home })).stderr).toContain(
       "rejected, and that is final",
     );
-    const undone = await knack(["skills", "undo"], { home });
+    const undone = await knackHere(["skills", "undo"], { home });
     expect(undone.code).toBe(1);
     expect(undone.stderr).toContain("rl-write-changelog was rejected, and that is final.");
     expect(undone.stderr).toContain("skills undo <name>");
@@ -147,20 +148,20 @@ describe("knack gaps", () => {
 
   test.each(["", " ", "e", "otes", "s"])("rejects nothing for %j, which may mean anything", async (word) => {
     const { home } = await asking(2);
-    expect((await knack(["gaps", "reject", word], { home })).code).toBe(2);
-    expect((await knack(["gaps", "promote", word], { home })).code).toBe(2);
+    expect((await knackHere(["gaps", "reject", word], { home })).code).toBe(2);
+    expect((await knackHere(["gaps", "promote", word], { home })).code).toBe(2);
     expect((await listed(home))[0]?.status).toBe("draft");
   });
 
   test("a draft can be accepted and rejected by its name like any other", async () => {
     const { home, project } = await asking(2);
-    const listing = await knack(["skills", "list"], { home });
+    const listing = await knackHere(["skills", "list"], { home });
     expect(listing.stdout).toContain("rl-write-changelog");
-    expect((await knack(["skills", "show", "rl-write-changelog"], { home })).code).toBe(0);
-    const { code } = await knack(["skills", "accept", "rl-write-changelog"], { home });
+    expect((await knackHere(["skills", "show", "rl-write-changelog"], { home })).code).toBe(0);
+    const { code } = await knackHere(["skills", "accept", "rl-write-changelog"], { home });
     expect(code).toBe(0);
     expect(existsSync(join(project, ".claude/skills/rl-write-changelog/SKILL.md"))).toBe(true);
-    const { stdout } = await knack(["skills", "reject", "rl-write-changelog"], { home });
+    const { stdout } = await knackHere(["skills", "reject", "rl-write-changelog"], { home });
     expect(stdout).toContain("rl-write-changelog is not made again");
     expect(await listed(home)).toEqual([]);
   });
@@ -171,7 +172,7 @@ describe("knack gaps", () => {
     [["gaps", "list", "more"], 'takes no "more"'],
     [["gaps", "reject", "nothing like it"], "No gap is called"],
   ])("%j is refused in words", async (words, message) => {
-    const { code, stderr } = await knack(words, { home: tempFolder() });
+    const { code, stderr } = await knackHere(words, { home: tempFolder() });
     expect(code).toBe(2);
     expect(stderr).toContain(message);
   });

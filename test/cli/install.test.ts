@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { knack, type Ran, root } from "../helpers/knack.ts";
 import { filesIn, machine } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -21,6 +22,8 @@ interface Person {
   readonly home: string;
   readonly settings: string;
   run(...words: string[]): Promise<Ran>;
+  /** The same, in a process of its own. */
+  start(...words: string[]): Promise<Ran>;
 }
 
 /** A person with Claude Code's folder, and names that a careless program would trip over. */
@@ -30,14 +33,20 @@ function person(settings: string | null = '{\n  "model": "x"\n}\n'): Person {
   const path = join(home, ".claude/settings.json");
   if (settings !== null) writeFileSync(path, settings);
   const env = { KNACK_HOME: join(home, "Knäck home"), PATH: "/usr/bin:/bin" };
-  return { home, settings: path, run: (...words) => knack(words, { home, env, cwd: home }) };
+  const options = { home, env, cwd: home };
+  return {
+    home,
+    settings: path,
+    run: (...words) => knackHere(words, options),
+    start: (...words) => knack(words, options),
+  };
 }
 
 describe("knack install claude", () => {
   test("says what it writes and how to undo it; a second one changes nothing; undone, all is as it was", async () => {
-    const { home, settings, run } = person();
+    const { home, settings, run, start } = person();
     const before = filesIn(home);
-    const first = await run("install", "claude");
+    const first = await start("install", "claude");
     expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: "" });
     expect(first.stdout).toContain("Installed Knack in Claude Code:");
     expect(first.stdout).toContain("~/.claude/settings.json");
@@ -101,15 +110,15 @@ describe("knack install claude", () => {
     writeFileSync(join(home, "work/harbor/.git/HEAD"), "ref: refs/heads/main\n");
     const before = filesIn(home);
     const options = { home, cwd: sub };
-    const { stdout } = await knack(["install", "claude", "--project"], options);
+    const { stdout } = await knackHere(["install", "claude", "--project"], options);
     expect(stdout).toContain("~/work/harbor/.claude/settings.local.json");
     expect(stdout).toContain("out of git");
     expect(stdout).toContain("once you trust this folder");
     expect(readFileSync(settings, "utf8")).toBe(before[".claude/settings.json"]);
-    const other = await knack(["uninstall", "claude"], options);
+    const other = await knackHere(["uninstall", "claude"], options);
     expect(other.stdout).toContain("not installed in Claude Code; nothing was changed");
     expect(other.stdout).toContain("It is still installed by:\n  ~/work/harbor/.claude/settings.local.json");
-    expect((await knack(["uninstall", "claude", "--project"], options)).code).toBe(0);
+    expect((await knackHere(["uninstall", "claude", "--project"], options)).code).toBe(0);
     expect(filesIn(home)).toEqual(before);
   });
 
@@ -144,9 +153,9 @@ describe("knack install claude", () => {
   });
 
   test("may run several times at once", async () => {
-    const { home, settings, run } = person();
+    const { home, settings, run, start } = person();
     const before = filesIn(home);
-    const ran = await Promise.all(Array.from({ length: 4 }, () => run("install", "claude")));
+    const ran = await Promise.all(Array.from({ length: 4 }, () => start("install", "claude")));
     expect(ran.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array(4).fill({ code: 0, stderr: "" }));
     expect(JSON.parse(readFileSync(settings, "utf8")).enabledPlugins).toEqual({ "knack@knack": true });
     expect((await run("install", "claude")).stdout).toContain("nothing was changed");
@@ -157,10 +166,10 @@ describe("knack install claude", () => {
   test("says so where Claude Code is not here yet, and waits for it", async () => {
     const home = tempFolder();
     const env = { PATH: "/usr/bin:/bin" };
-    const { code, stdout } = await knack(["install", "claude"], { home, env });
+    const { code, stdout } = await knackHere(["install", "claude"], { home, env });
     expect(code).toBe(0);
     expect(stdout).toContain("Claude Code itself was not found on this machine");
-    await knack(["uninstall", "claude"], { home, env });
+    await knackHere(["uninstall", "claude"], { home, env });
     expect(readdirSync(home)).toEqual([]);
   });
 
@@ -210,9 +219,9 @@ describe("knack install claude", () => {
 describe("knack uninstall claude", () => {
   test("leaves what was learned, and says where it is", async () => {
     const { home } = machine();
-    await knack(["install", "claude"], { home });
-    await knack(["learn", "--yes"], { home });
-    const { stdout } = await knack(["uninstall", "claude"], { home });
+    await knackHere(["install", "claude"], { home });
+    await knackHere(["learn", "--yes"], { home });
+    const { stdout } = await knackHere(["uninstall", "claude"], { home });
     expect(stdout).toContain("What was learned stays:");
     expect(stdout).toContain("~/.knack (to remove it: rm -r ");
     expect(existsSync(join(home, ".knack/knack.db"))).toBe(true);
@@ -229,7 +238,7 @@ describe("knack init", () => {
       [["init"], 1],
       [["init", "--dry-run"], 0],
     ] as const) {
-      const ran = await knack(words, { home });
+      const ran = await knackHere(words, { home });
       expect(ran.code).toBe(code);
       expect(ran.stdout).toContain("Found Claude Code: ~/.claude");
       expect(ran.stdout).toContain("~/.claude/settings.json");
@@ -238,7 +247,7 @@ describe("knack init", () => {
       expect(filesIn(home)).toEqual(before);
       expect(existsSync(join(home, ".knack"))).toBe(false);
     }
-    const json = await knack(["init", "--json"], { home });
+    const json = await knackHere(["init", "--json"], { home });
     expect(json.code).toBe(1);
     expect(JSON.parse(json.stdout)).toMatchObject({ install: { installed: false, changed: false } });
     expect(filesIn(home)).toEqual(before);
@@ -260,7 +269,7 @@ describe("knack init", () => {
       "knack@knack": true,
     });
     expect(existsSync(join(home, ".knack/config.json"))).toBe(false);
-    const again = await knack(["init", "--json"], { home });
+    const again = await knackHere(["init", "--json"], { home });
     expect(again.code).toBe(0);
     expect(JSON.parse(again.stdout)).toMatchObject({
       install: { installed: true, changed: false },
@@ -273,23 +282,23 @@ describe("knack init", () => {
   test("says so where there is no Claude Code, and what to do", async () => {
     const home = realpathSync(tempFolder());
     const env = { PATH: "/usr/bin:/bin" };
-    const ran = await knack(["init", "--yes"], { home, env });
+    const ran = await knackHere(["init", "--yes"], { home, env });
     expect(ran.code).toBe(1);
     expect(ran.stdout).toContain("Claude Code was not found");
     expect(ran.stdout).toContain("Install Claude Code and start it once, then: knack init");
-    expect(JSON.parse((await knack(["init", "--json"], { home, env })).stdout).install).toBeNull();
+    expect(JSON.parse((await knackHere(["init", "--json"], { home, env })).stdout).install).toBeNull();
     expect(filesIn(home)).toEqual({});
     const bin = join(home, "bin");
     mkdirSync(bin);
     writeFileSync(join(bin, "claude"), "#!/bin/sh\n", { mode: 0o755 });
-    const there = await knack(["init", "--dry-run"], { home, env: { PATH: `${bin}:/usr/bin:/bin` } });
+    const there = await knackHere(["init", "--dry-run"], { home, env: { PATH: `${bin}:/usr/bin:/bin` } });
     expect(there.stdout).toContain("Found Claude Code: ~/bin/claude");
   });
 
   test("calls itself as it was called", async () => {
     const { run, home } = person();
     expect((await run("init")).stdout).toContain("knack init --yes");
-    const npx = await knack(["init"], { home, env: { npm_command: "exec" } });
+    const npx = await knackHere(["init"], { home, env: { npm_command: "exec" } });
     expect(npx.stdout).toContain("npx knack-cli init --yes");
   });
 });

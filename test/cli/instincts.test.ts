@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import {
   addExample,
@@ -16,13 +17,13 @@ const heights = await nameOfLesson(/metres/);
 describe("knack instincts", () => {
   test("lists what was noticed, by project and status", async () => {
     const { home } = machine();
-    await knack([], { home });
+    await knackHere([], { home });
     const { code, stdout } = await knack(["instincts"], { home });
     expect(code).toBe(0);
     expect(stdout).toMatch(/^id +status +sure +sessions +last +for +lesson\n/);
     expect(stdout).toMatch(/i\w{11} +pending +0\.75 +2 +\d{4}-\d\d-\d\d +harbor-api +`npm test` fails/);
     const json = async (...words: string[]) =>
-      JSON.parse((await knack(["instincts", ...words, "--json"], { home })).stdout).instincts as {
+      JSON.parse((await knackHere(["instincts", ...words, "--json"], { home })).stdout).instincts as {
         status: string;
         project: string;
       }[];
@@ -30,18 +31,18 @@ describe("knack instincts", () => {
     expect((await json("--status", "pending")).every(({ status }) => status === "pending")).toBe(true);
     const tide = await json("--project", "TIDE", "--all");
     expect(tide.length > 0 && tide.length < all.length).toBe(true);
-    expect((await knack(["instincts", "--status", "happy"], { home })).code).toBe(2);
-    expect((await knack(["instincts", "dance"], { home })).code).toBe(2);
+    expect((await knackHere(["instincts", "--status", "happy"], { home })).code).toBe(2);
+    expect((await knackHere(["instincts", "dance"], { home })).code).toBe(2);
   });
 
   test("shows all that speaks for and against one", async () => {
     const { home } = machine();
-    await knack(["learn", "--yes"], { home });
-    const { stdout } = await knack(["instincts", "show", await nameOfSkill()], { home });
+    await knackHere(["learn", "--yes"], { home });
+    const { stdout } = await knackHere(["instincts", "show", await nameOfSkill()], { home });
     expect(stdout.match(/worked: cp \.env\.test \.env && npm test/g)).toHaveLength(2);
-    const rule = await knack(["instincts", "show", heights], { home });
+    const rule = await knackHere(["instincts", "show", heights], { home });
     expect(rule.stdout).toMatch(/Decided by you:\n {2}\S+ {2}accepted/);
-    const json = await knack(["instincts", "show", heights, "--json"], {
+    const json = await knackHere(["instincts", "show", heights, "--json"], {
       home,
     });
     expect(JSON.parse(json.stdout)).toMatchObject({
@@ -50,7 +51,7 @@ describe("knack instincts", () => {
       against: [],
       decisions: [{ decision: "accepted" }],
     });
-    expect((await knack(["instincts", "show", "nothing"], { home })).code).toBe(2);
+    expect((await knackHere(["instincts", "show", "nothing"], { home })).code).toBe(2);
   });
 });
 
@@ -66,7 +67,7 @@ test("nothing that turns the direction of a line or cannot be seen reaches the t
   const words = [[], ["instincts"], ["sessions"], ["learn", "--yes"], ["skills"], ["status"]];
   let printed = "";
   for (const one of words) {
-    const { stdout, stderr } = await knack(one, { home: own.home });
+    const { stdout, stderr } = await knackHere(one, { home: own.home });
     printed += stdout + stderr;
   }
   expect(printed).toContain("schema/harbor.json");
@@ -76,15 +77,15 @@ test("nothing that turns the direction of a line or cannot be seen reaches the t
 describe("knack status", () => {
   test("on a new machine says what to do next, and makes nothing", async () => {
     const home = tempFolder();
-    const { code, stdout } = await knack(["status"], { home });
+    const { code, stdout } = await knackHere(["status"], { home });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("use an agent") });
     expect(filesIn(home)).toEqual({});
   });
 
   test("counts what is known, kept, waiting and off", async () => {
     const { home } = machine();
-    await knack(["learn", "--yes"], { home });
-    const { code, stdout } = await knack(["status", "--json"], { home, env: { KNACK_DISABLE: "1" } });
+    await knackHere(["learn", "--yes"], { home });
+    const { code, stdout } = await knackHere(["status", "--json"], { home, env: { KNACK_DISABLE: "1" } });
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       sessions: 8,

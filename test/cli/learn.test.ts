@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { knack, root } from "../helpers/knack.ts";
 import {
   addExample,
@@ -25,7 +26,7 @@ interface Learned {
 }
 
 async function learned(words: readonly string[], home: string, env = {}): Promise<Learned> {
-  const { code, stdout, stderr } = await knack([...words, "--json"], { home, env });
+  const { code, stdout, stderr } = await knackHere([...words, "--json"], { home, env });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout);
 }
@@ -46,16 +47,16 @@ describe("knack alone, on a machine without sessions", () => {
     expect(readFileSync(join(there, ".claude/CLAUDE.md"), "utf8")).toContain("In harbor-api: ");
     expect(readFileSync(join(there, ".codex/AGENTS.md"), "utf8")).toContain("In tidewatch: ");
     expect(readdirSync(home)).toEqual([]);
-    const list = await knack(["skills", "list"], { home: there });
+    const list = await knackHere(["skills", "list"], { home: there });
     expect(list.stdout).toContain(name);
-    expect((await knack(["skills", "validate", join(there, ".claude/skills")], { home: there })).code).toBe(
-      0,
-    );
+    expect(
+      (await knackHere(["skills", "validate", join(there, ".claude/skills")], { home: there })).code,
+    ).toBe(0);
   });
 
   test("with --dry-run writes nothing at all", async () => {
     const home = tempFolder();
-    const { code, stdout } = await knack(["--dry-run"], { home });
+    const { code, stdout } = await knackHere(["--dry-run"], { home });
     expect(code).toBe(0);
     expect(stdout).toContain("Nothing was written");
     expect(readdirSync(home)).toEqual([]);
@@ -75,6 +76,7 @@ describe("knack learn", () => {
       "skipped",
       "unread",
       "unlooked",
+      "judged",
     ]);
     expect(found.sessions).toBe(8);
     expect(found.findings.length).toBeGreaterThan(4);
@@ -119,13 +121,13 @@ describe("knack learn", () => {
 
   test("without a terminal lists suggestions and writes no file; --yes writes; a second time there is nothing", async () => {
     const { home, harbor } = machine();
-    const looked = await knack([], { home });
+    const looked = await knackHere([], { home });
     expect(looked.code).toBe(0);
     expect(looked.stdout).toContain("Nothing was written.");
     expect(looked.stdout).toMatch(/said: .*generated\/schema\.ts/);
     expect(existsSync(join(harbor, "CLAUDE.local.md"))).toBe(false);
     expect(existsSync(join(home, ".claude/CLAUDE.md"))).toBe(false);
-    const kept = await knack(["--yes"], { home });
+    const kept = await knackHere(["--yes"], { home });
     expect(kept.stdout).toContain("added    a line to ~/work/harbor-api/CLAUDE.local.md (kept out of git)");
     expect(readFileSync(join(harbor, "CLAUDE.local.md"), "utf8")).toContain("schema/harbor.json");
     expect(readFileSync(join(harbor, ".git/info/exclude"), "utf8")).toContain("/CLAUDE.local.md");
@@ -133,9 +135,9 @@ describe("knack learn", () => {
     expect(rest.skills.length).toBeGreaterThan(0);
     expect(rest.skills.every(({ reach }) => reach === "me" || reach === "everywhere")).toBe(true);
     expect(existsSync(join(harbor, skill))).toBe(true);
-    const last = await knack([], { home });
+    const last = await knackHere([], { home });
     expect(last.stdout).toContain("Nothing to suggest");
-    expect((await knack(["doctor"], { home })).code).toBe(0);
+    expect((await knackHere(["doctor"], { home })).code).toBe(0);
   });
 
   test("says how many sessions and lessons it passed over, and why", async () => {
@@ -149,7 +151,7 @@ describe("knack learn", () => {
       path,
       readFileSync(path, "utf8").replaceAll("schema/harbor.json", `schema/harbor.json. ${order}`),
     );
-    const { stdout } = await knack(["learn"], { home: made.home });
+    const { stdout } = await knackHere(["learn"], { home: made.home });
     expect(stdout).toContain("Passed over 1 session: fewer than 10 events\n");
     expect(stdout).toMatch(/Not suggested: \d lessons?, it may not be written: .*[^)]\n/);
   });
@@ -157,7 +159,7 @@ describe("knack learn", () => {
   test.each(["--yes=maybe", "--yes=", "--dry-run=1", "--no-json=true"])("refuses %s", async (flag) => {
     const { home } = machine({ sessions: databaseSessions });
     for (const words of [[flag], ["learn", flag]])
-      expect(await knack(words, { home })).toMatchObject({
+      expect(await knackHere(words, { home })).toMatchObject({
         code: 2,
         stderr: expect.stringContaining(`${flag} is neither yes nor no.`),
       });
@@ -174,7 +176,7 @@ describe("knack learn", () => {
       exampleSessions().find((one) => one.includes("tests-need")) as string,
     );
     writeFileSync(join(folder, "one.jsonl"), readFileSync(path));
-    const { stdout } = await knack(["learn", folder], { home });
+    const { stdout } = await knackHere(["learn", folder], { home });
     expect(stdout).toContain(`knack learn '${folder.replace("'", "'\\''")}' --yes`);
   });
 
@@ -183,22 +185,34 @@ describe("knack learn", () => {
     const found = await learned(["learn", "--yes", "--where", "repository"], home);
     expect(found.skills.every(({ reach }) => reach === "repository")).toBe(true);
     expect(existsSync(join(harbor, skill))).toBe(true);
-    expect((await knack(["learn", "--yes", "--where", "mars"], { home })).code).toBe(2);
+    expect((await knackHere(["learn", "--yes", "--where", "mars"], { home })).code).toBe(2);
+  });
+
+  test("passes over sessions that are shorter than --min-session-length", async () => {
+    const { home } = machine({ sessions: databaseSessions });
+    const found = await learned(["learn", "--dry-run", "--json", "--min-session-length", "100000"], home);
+    expect(found.findings).toEqual([]);
+    expect(new Set(found.skipped.map(({ because }) => because))).toEqual(
+      new Set(["fewer than 100000 events"]),
+    );
+    const wrong = await knack(["learn", "--min-session-length", "few"], { home });
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("is no number of events") });
   });
 
   test("with --dry-run says what would be written and leaves every byte as it is", async () => {
     const { home } = machine();
+    // In processes of their own, which hold no database open when every byte is looked at.
     await knack(["learn"], { home });
     addExample({ home, harbor: join(home, "a"), tidewatch: join(home, "b") }, exampleSessions()[0] as string);
     const before = filesIn(home);
-    const found = await learned(["learn", "--dry-run"], home);
+    const found = JSON.parse((await knack(["learn", "--dry-run", "--json"], { home })).stdout) as Learned;
     expect(found.skills).toContainEqual(expect.objectContaining({ name, action: "create" }));
     expect(filesIn(home)).toEqual(before);
   });
 
   test("adds the evidence of a new session to a skill, but not over a person's words", async () => {
     const made = machine({ sessions: /tests-need-a-database/ });
-    await knack(["learn", "--yes"], { home: made.home });
+    await knackHere(["learn", "--yes"], { home: made.home });
     const path = join(made.harbor, skill);
     expect(readFileSync(path, "utf8")).toContain("Seen once");
     addExample(made, exampleSessions().find((one) => one.includes("generated-again")) as string);
@@ -217,15 +231,15 @@ describe("knack learn", () => {
     );
     const dry = await learned(["learn", "--yes", "--dry-run"], made.home);
     expect(dry.skills).toMatchObject([{ kind: "skill", action: "propose", reach: "draft" }]);
-    const { stdout } = await knack(["learn", "--yes"], { home: made.home });
+    const { stdout } = await knackHere(["learn", "--yes"], { home: made.home });
     expect(stdout).toContain(
       `A proposal for a skill with your own words, which stays as it is: knack skills diff ${name}`,
     );
     expect(stdout).not.toContain("Waiting as drafts");
     expect(readFileSync(path, "utf8")).toBe(edited);
-    const undone = await knack(["skills", "undo", name], { home: made.home });
+    const undone = await knackHere(["skills", "undo", name], { home: made.home });
     expect(undone.stdout).not.toContain("not suggested again");
-    const list = JSON.parse((await knack(["skills", "--json"], { home: made.home })).stdout);
+    const list = JSON.parse((await knackHere(["skills", "--json"], { home: made.home })).stdout);
     expect(list.skipped).toEqual([]);
     expect((await learned(["learn", "--yes"], made.home)).skills).toEqual([]);
   });
@@ -237,21 +251,21 @@ describe("knack learn", () => {
     const wrote = both.filter(({ stdout }) => stdout.includes("wrote "));
     expect(wrote).toHaveLength(1);
     expect(readdirSync(join(harbor, ".claude/skills"))).toEqual([name]);
-    const { skills } = JSON.parse((await knack(["skills", "--json"], { home })).stdout);
+    const { skills } = JSON.parse((await knackHere(["skills", "--json"], { home })).stdout);
     expect(skills.map(({ status }: { status: string }) => status)).toEqual(skills.map(() => "active"));
-    expect((await knack(["doctor"], { home })).code).toBe(0);
+    expect((await knackHere(["doctor"], { home })).code).toBe(0);
   });
 
   test("killed at any point is ended by the next run, and everything is consistent", async () => {
     const { home, harbor } = machine();
     for (let round = 0; round < 10; round++) {
       await knack(["learn", "--yes"], { home, killAfter: 120 + round * 36 });
-      const { code, stderr } = await knack(["learn", "--yes"], { home });
+      const { code, stderr } = await knackHere(["learn", "--yes"], { home });
       expect(code, stderr).toBe(0);
-      expect((await knack(["doctor"], { home })).code).toBe(0);
-      const status = await knack(["status", "--json"], { home });
+      expect((await knackHere(["doctor"], { home })).code).toBe(0);
+      const status = await knackHere(["status", "--json"], { home });
       expect(JSON.parse(status.stdout).broken).toEqual([]);
-      expect((await knack(["learn", "--yes"], { home })).code).toBe(0);
+      expect((await knackHere(["learn", "--yes"], { home })).code).toBe(0);
       expect(readdirSync(join(harbor, ".claude/skills"))).toHaveLength(1);
       rmSync(join(home, ".knack"), { recursive: true });
       for (const path of [join(harbor, ".claude"), join(harbor, "CLAUDE.local.md")])
@@ -261,7 +275,7 @@ describe("knack learn", () => {
 
   test("refuses paths that hold no session", async () => {
     const home = tempFolder();
-    expect(await knack(["learn", home], { home })).toMatchObject({
+    expect(await knackHere(["learn", home], { home })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("No session could be read"),
     });
@@ -272,7 +286,7 @@ describe("learning is off", () => {
   test("by KNACK_DISABLE: nothing is read or written", async () => {
     const { home } = machine();
     const before = filesIn(home);
-    const { code, stdout } = await knack(["learn", "--yes"], { home, env: { KNACK_DISABLE: "1" } });
+    const { code, stdout } = await knackHere(["learn", "--yes"], { home, env: { KNACK_DISABLE: "1" } });
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: "Learning is off: KNACK_DISABLE is set. Nothing was read or written.\n",
@@ -302,7 +316,7 @@ describe("learning is off", () => {
 
   test("by the person's settings, unless a project says otherwise", async () => {
     const { home, harbor } = machine();
-    await knack(["config", "set", "learn", "false"], { home });
+    await knackHere(["config", "set", "learn", "false"], { home });
     expect((await learned(["learn"], home)).findings).toEqual([]);
     mkdirSync(join(harbor, ".knack"));
     writeFileSync(join(harbor, ".knack/config.json"), '{"learn": true}');

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { put, skillText } from "../helpers/library.ts";
 import { databaseSessions, filesIn, machine, nameOfSkill } from "../helpers/machine.ts";
@@ -43,7 +44,7 @@ interface Answer {
 }
 
 async function listed(own: { home: string; cwd: string }, ...words: string[]): Promise<Answer> {
-  const { stdout, code } = await knack(["skills", "list", "--all", "--json", ...words], own);
+  const { stdout, code } = await knackHere(["skills", "list", "--all", "--json", ...words], own);
   expect(code).toBe(0);
   return JSON.parse(stdout) as Answer;
 }
@@ -89,13 +90,13 @@ describe("knack skills list --all", () => {
 
   test("says where there is nothing", async () => {
     const home = tempFolder();
-    const { code, stdout } = await knack(["skills", "list", "--all"], { home, cwd: home });
+    const { code, stdout } = await knackHere(["skills", "list", "--all"], { home, cwd: home });
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("There are no skills") });
   });
 
   test("tells what became of what Knack wrote", async () => {
     const own = machine({ sessions: databaseSessions });
-    await knack(["learn", "--yes"], { home: own.home });
+    await knackHere(["learn", "--yes"], { home: own.home });
     const name = `rl-${await nameOfSkill()}`;
     const cwd = own.harbor;
     const statusNow = async () =>
@@ -116,7 +117,7 @@ describe("knack skills list --all", () => {
 describe("knack skills problems", () => {
   test("says what is wrong and what to do, and that something is wrong", async () => {
     const own = library();
-    const told = await knack(["skills", "problems"], own);
+    const told = await knackHere(["skills", "problems"], own);
     expect(told).toMatchObject({
       code: 1,
       stdout: expect.stringContaining(
@@ -125,8 +126,8 @@ describe("knack skills problems", () => {
     });
     expect(told.stdout).toContain("1 file cannot be used, 1 remark.");
     rmSync(join(own.home, ".claude/skills/broken"), { recursive: true });
-    expect((await knack(["skills", "problems"], own)).code).toBe(0);
-    expect((await knack(["skills", "problems", "extra"], own)).code).toBe(2);
+    expect((await knackHere(["skills", "problems"], own)).code).toBe(0);
+    expect((await knackHere(["skills", "problems", "extra"], own)).code).toBe(2);
   });
 });
 
@@ -134,15 +135,15 @@ describe("knack skills show", () => {
   test("shows what others wrote, by its name with or without what goes before it, and no secrets", async () => {
     const own = library();
     for (const word of ["git:squash", "squash"]) {
-      const { code, stdout } = await knack(["skills", "show", word], own);
+      const { code, stdout } = await knackHere(["skills", "show", word], own);
       expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Squash it") });
       expect(stdout).not.toContain("ghp_0123456789");
     }
-    const { stdout } = await knack(["skills", "show", "checkout", "--json"], own);
+    const { stdout } = await knackHere(["skills", "show", "checkout", "--json"], own);
     expect(JSON.parse(stdout)).toMatchObject({
       name: "checkout",
       items: [{ body: "Do checkout.", project: "shop" }],
     });
-    expect((await knack(["skills", "show", "nothing-like-it"], own)).code).toBe(2);
+    expect((await knackHere(["skills", "show", "nothing-like-it"], own)).code).toBe(2);
   });
 });

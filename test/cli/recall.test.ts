@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import { cli, knack } from "../helpers/knack.ts";
+import { knackHere } from "../helpers/here.ts";
+import { cli } from "../helpers/knack.ts";
 import { asked, day, failed, ran, writeLived } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -31,7 +32,7 @@ async function learnedHome(): Promise<{ home: string; project: string }> {
       ],
     },
   ]);
-  expect((await knack(["learn"], { home: folder })).code).toBe(0);
+  expect((await knackHere(["learn"], { home: folder })).code).toBe(0);
   return { home: folder, project };
 }
 
@@ -56,7 +57,7 @@ describe("knack recall", () => {
     ["an exit code", ["--command", command, "--output", error, "--exit-code", "127"], undefined],
   ])("knows a failure from %s", async (_, words, input) => {
     const { home: at } = known;
-    const { code, stdout, stderr } = await knack(["recall", "--error", ...words], {
+    const { code, stdout, stderr } = await knackHere(["recall", "--error", ...words], {
       home: at,
       ...(input === undefined ? {} : { input }),
     });
@@ -76,7 +77,7 @@ describe("knack recall", () => {
     ["an error in a text", [`I get: ${error}`], "the same error"],
   ])("knows what is about to be done from %s", async (_, words, why) => {
     const { home: at, project: cwd } = known;
-    const { code, stdout } = await knack(["recall", ...words], { home: at, cwd });
+    const { code, stdout } = await knackHere(["recall", ...words], { home: at, cwd });
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringContaining(`Why: ${why}, in this project`),
@@ -86,7 +87,7 @@ describe("knack recall", () => {
   test("prints one object with --json, and nothing else", async () => {
     const { home: at } = known;
     const words = ["recall", "--error", "--command", command, "--output", error, "--json"];
-    const { stdout, stderr } = await knack(words, { home: at });
+    const { stdout, stderr } = await knackHere(words, { home: at });
     expect(stderr).toBe("");
     const told = JSON.parse(stdout);
     expect(Object.keys(told)).toEqual(["matches", "skills", "gap", "tookMs"]);
@@ -121,13 +122,13 @@ describe("knack recall", () => {
     ["what helps already", ["python3 manage.py migrate"], "python3 manage.py migrate"],
   ])("says no to %s, with what it knows nothing about", async (_, words, gap) => {
     const { home: at } = known;
-    const plain = await knack(["recall", ...words], { home: at });
+    const plain = await knackHere(["recall", ...words], { home: at });
     expect(plain).toMatchObject({
       code: 1,
       stderr: "",
       stdout: expect.stringContaining("Nothing known about:"),
     });
-    const { code, stdout } = await knack(["recall", ...words, "--json"], { home: at });
+    const { code, stdout } = await knackHere(["recall", ...words, "--json"], { home: at });
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual({
       matches: [],
@@ -150,7 +151,7 @@ describe("knack recall", () => {
   });
 
   test("says how to begin where nothing was learned", async () => {
-    const { code, stdout } = await knack(["recall", "run the tests"], { home: tempFolder() });
+    const { code, stdout } = await knackHere(["recall", "run the tests"], { home: tempFolder() });
     expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("knack learn reads") });
   });
 
@@ -165,7 +166,7 @@ describe("knack recall", () => {
     ["a flag that is none", ["--eror"], "eror"],
   ])("refuses %s", async (_, words, said) => {
     const at = tempFolder();
-    const { code, stdout, stderr } = await knack(["recall", ...words], { home: at });
+    const { code, stdout, stderr } = await knackHere(["recall", ...words], { home: at });
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(said) });
     expect(existsSync(join(at, ".knack"))).toBe(false);
   });
@@ -181,7 +182,7 @@ describe("knack recall", () => {
         );
       });
       expect(closed).toBe(2);
-      expect((await knack(["recall", "--error"], { home: at, input: "\n \n" })).code).toBe(2);
+      expect((await knackHere(["recall", "--error"], { home: at, input: "\n \n" })).code).toBe(2);
     });
 
     test("that comes late", async () => {
@@ -199,7 +200,7 @@ describe("knack recall", () => {
     test("that is no text", async () => {
       const { home: at } = known;
       const bytes = Buffer.from(Array.from({ length: 4_096 }, (_, n) => (n * 7_919) % 256));
-      const { code, stdout, stderr } = await knack(["recall", "--error"], { home: at, input: bytes });
+      const { code, stdout, stderr } = await knackHere(["recall", "--error"], { home: at, input: bytes });
       expect({ code, stderr }).toEqual({ code: 1, stderr: "" });
       // Nothing that would move a terminal's cursor.
       expect(stdout).toMatch(/^Nothing known about: [^\u0000-\u001f\u007f-\u009f]*\n$/);
@@ -211,7 +212,7 @@ describe("knack recall", () => {
       ["a command line", `$ ${"cat a.txt; ".repeat(450_000)}\n${error}\n`, 0],
     ])("of five megabytes in %s", async (_, input, code) => {
       const { home: at } = known;
-      expect(await knack(["recall", "--error"], { home: at, input })).toMatchObject({ code, stderr: "" });
+      expect(await knackHere(["recall", "--error"], { home: at, input })).toMatchObject({ code, stderr: "" });
     });
   });
 });
@@ -219,17 +220,18 @@ describe("knack recall", () => {
 test("knack doctor --rebuild keeps what recall looks things up by", async () => {
   const { home: at, project: cwd } = known;
   const asks = [[command], ["--error", "--output", error], ["pytest and the module httpx"]];
-  const told = () =>
-    Promise.all(
-      asks.map(async (words) => {
-        const { stdout } = await knack(["recall", ...words, "--json"], { home: at, cwd });
-        return JSON.parse(stdout).matches;
-      }),
-    );
+  const told = async () => {
+    const all: unknown[][] = [];
+    for (const words of asks) {
+      const { stdout } = await knackHere(["recall", ...words, "--json"], { home: at, cwd });
+      all.push(JSON.parse(stdout).matches);
+    }
+    return all;
+  };
   const before = await told();
   expect(before.map((matches) => matches.length)).toEqual([1, 1, 1]);
-  expect((await knack(["doctor"], { home: at })).code).toBe(0);
-  expect((await knack(["doctor", "--rebuild"], { home: at })).code).toBe(0);
+  expect((await knackHere(["doctor"], { home: at })).code).toBe(0);
+  expect((await knackHere(["doctor", "--rebuild"], { home: at })).code).toBe(0);
   expect(await told()).toEqual(before);
-  expect((await knack(["doctor"], { home: at })).code).toBe(0);
+  expect((await knackHere(["doctor"], { home: at })).code).toBe(0);
 });

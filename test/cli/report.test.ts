@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { LedgerEntry } from "../../src/core/ledger.ts";
 import { note } from "../../src/engine/note.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import { knackHere } from "../helpers/here.ts";
 import { seeded } from "../helpers/history.ts";
 import { failIn, fails, leave, teaching, works } from "../helpers/hooked.ts";
 import { knack } from "../helpers/knack.ts";
@@ -25,7 +26,7 @@ async function homeWith(entries: readonly LedgerEntry[]): Promise<string> {
 async function homeThatLearned(): Promise<{ home: string; session: string }> {
   const home = tempFolder();
   leave(home, { name: "taught", at: Date.now() - 2 * 86_400_000, steps: teaching });
-  await knack(["learn"], { home });
+  await knackHere(["learn"], { home });
   const padding = Array.from({ length: 9 }, (_, n) => replied(`Part ${n}.`));
   const again = leave(home, {
     name: "again",
@@ -34,20 +35,20 @@ async function homeThatLearned(): Promise<{ home: string; session: string }> {
   });
   expect(failIn(home, again)).toContain("HARBOR_DB=local sh check.sh");
   expect((await knack(["work"], { home })).code).toBe(0);
-  await knack(["learn"], { home });
+  await knackHere(["learn"], { home });
   return { home, session: again.session };
 }
 
 describe("knack report", () => {
   test("on a fresh machine says what to do first", async () => {
-    const { code, stdout } = await knack(["report"], { home: tempFolder() });
+    const { code, stdout } = await knackHere(["report"], { home: tempFolder() });
     expect(code).toBe(0);
     expect(stdout).toMatch(/Nothing to report yet.*\nFirst: knack learn/);
   });
 
   test("counts what was shown and what came of it, and says what is not known", async () => {
     const { home } = await homeThatLearned();
-    const { stdout } = await knack(["report"], { home });
+    const { stdout } = await knackHere(["report"], { home });
     expect(stdout).toMatch(/^2 sessions since \d{4}-\d\d-\d\d\./);
     expect(stdout).toMatch(/Nothing is held back, so nothing is proved\.\n.*config set recall\.holdout 0\.1/);
     expect(stdout).toMatch(
@@ -65,13 +66,13 @@ describe("knack report", () => {
       ],
     });
     const { name } = json.items[0];
-    const one = await knack(["report", name], { home });
+    const one = await knackHere(["report", name], { home });
     expect(one.stdout).toMatch(
       /told at a failure in 1 session; in 1 it came next and worked: 1 failure not met again/,
     );
-    expect(JSON.parse((await knack(["report", "--since", "1h", "--json"], { home })).stdout).sessions).toBe(
-      1,
-    );
+    expect(
+      JSON.parse((await knackHere(["report", "--since", "1h", "--json"], { home })).stdout).sessions,
+    ).toBe(1);
   });
 
   test("says what holding back proves, with its bounds", async () => {
@@ -86,7 +87,7 @@ describe("knack report", () => {
       }).flat(),
     ]);
     writeFileSync(join(home, ".knack/config.json"), JSON.stringify({ "recall.holdout": 0.3 }));
-    const { stdout } = await knack(["report"], { home });
+    const { stdout } = await knackHere(["report"], { home });
     expect(stdout).toMatch(/\d+ sessions shown, \d+ held back\n/);
     expect(stdout).toMatch(
       /known failure came again +shown \d+(\.\d)?% +held back \d+% +fewer: −\d+ to −\d+(\.\d)? points/,
@@ -95,45 +96,49 @@ describe("knack report", () => {
       /calls for each prompt +shown 4\.0 +held back 4\.0 +no difference larger than \d+\.\d calls/,
     );
     expect(stdout).toMatch(/Holding back is at 30%\./);
-    const one = await knack(["report", "notes"], { home });
+    const one = await knackHere(["report", "notes"], { home });
     expect(one.stdout).toMatch(/Shown against held back\n/);
   });
 
   test("refuses what it does not know", async () => {
     const home = await homeWith([]);
-    expect((await knack(["report", "nothing"], { home })).code).toBe(2);
-    expect((await knack(["report", "a", "b"], { home })).code).toBe(2);
-    expect((await knack(["report", "--since", "soon"], { home })).code).toBe(2);
+    expect((await knackHere(["report", "nothing"], { home })).code).toBe(2);
+    expect((await knackHere(["report", "a", "b"], { home })).code).toBe(2);
+    expect((await knackHere(["report", "--since", "soon"], { home })).code).toBe(2);
   });
 });
 
 describe("knack rate", () => {
   test("notes a person's word on a lesson, for the session that it was told in", async () => {
     const { home, session } = await homeThatLearned();
-    const [item] = JSON.parse((await knack(["report", "--json"], { home })).stdout).items;
-    const before = JSON.parse((await knack(["instincts", "--json"], { home })).stdout).instincts[0]
+    const [item] = JSON.parse((await knackHere(["report", "--json"], { home })).stdout).items;
+    const before = JSON.parse((await knackHere(["instincts", "--json"], { home })).stdout).instincts[0]
       .confidence;
-    const dry = await knack(["rate", item.name, "harmful", "--dry-run"], { home });
+    const dry = await knackHere(["rate", item.name, "harmful", "--dry-run"], { home });
     expect(dry.stdout).toMatch(/^Would note: \S+ was harmful in session/);
-    const said = await knack(["rate", item.name, "harmful", "--because", "wrong database"], { home });
+    const said = await knackHere(["rate", item.name, "harmful", "--because", "wrong database"], { home });
     expect(said.code).toBe(0);
     expect(said.stdout).toBe(
       `Noted: ${item.name} was harmful in session ${session}.\nWhat it comes to: knack report ${item.name}\n`,
     );
-    const [after] = JSON.parse((await knack(["report", "--json"], { home })).stdout).items;
+    const [after] = JSON.parse((await knackHere(["report", "--json"], { home })).stdout).items;
     expect(after).toMatchObject({ helpful: 0, harmful: 1, unrated: 0, saved: 0 });
-    const less = JSON.parse((await knack(["instincts", "--json"], { home })).stdout).instincts[0].confidence;
+    const less = JSON.parse((await knackHere(["instincts", "--json"], { home })).stdout).instincts[0]
+      .confidence;
     expect(less).toBeLessThan(before);
-    const named = await knack(["rate", item.name, "helpful", "--session", session.slice(0, 8), "--json"], {
-      home,
-    });
+    const named = await knackHere(
+      ["rate", item.name, "helpful", "--session", session.slice(0, 8), "--json"],
+      {
+        home,
+      },
+    );
     expect(JSON.parse(named.stdout)).toMatchObject({
       kind: "lesson",
       verdict: "helpful",
       session,
       noted: true,
     });
-    expect((await knack(["doctor"], { home })).stdout).not.toMatch(/drift/i);
+    expect((await knackHere(["doctor"], { home })).stdout).not.toMatch(/drift/i);
   });
 
   test("knows the skills of the library by name", async () => {
@@ -142,19 +147,19 @@ describe("knack rate", () => {
     mkdirSync(join(home, ".claude/skills/release-notes"), { recursive: true });
     writeFileSync(file, "---\nname: release-notes\ndescription: Writes release notes.\n---\n\nWrite.\n");
     leave(home, { name: "taught", at: Date.now() - 86_400_000, steps: teaching });
-    await knack(["learn"], { home });
-    const { stdout } = await knack(["rate", "release-notes", "helpful"], { home });
+    await knackHere(["learn"], { home });
+    const { stdout } = await knackHere(["rate", "release-notes", "helpful"], { home });
     expect(stdout).toMatch(/^Noted: release-notes was helpful in no particular session\./);
-    expect((await knack(["report"], { home })).stdout).toMatch(/release-notes +0 +0 +0 +1 +0 +0/);
+    expect((await knackHere(["report"], { home })).stdout).toMatch(/release-notes +0 +0 +0 +1 +0 +0/);
   });
 
   test("says how it is used", async () => {
     const home = await homeWith([]);
     for (const words of [[], ["x"], ["x", "good"], ["x", "helpful", "y"]])
-      expect((await knack(["rate", ...words], { home })).code).toBe(2);
-    expect((await knack(["rate", "nothing", "helpful"], { home })).stderr).toMatch(
+      expect((await knackHere(["rate", ...words], { home })).code).toBe(2);
+    expect((await knackHere(["rate", "nothing", "helpful"], { home })).stderr).toMatch(
       /Nothing is called "nothing"/,
     );
-    expect((await knack(["rate", "nothing", "helpful", "--session", "none"], { home })).code).toBe(2);
+    expect((await knackHere(["rate", "nothing", "helpful", "--session", "none"], { home })).code).toBe(2);
   });
 });

@@ -2,6 +2,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, wri
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { claudeLines } from "../helpers/claude.ts";
+import { knackHere } from "../helpers/here.ts";
 import { writeHistory } from "../helpers/history.ts";
 import { jsonLines, knack, root } from "../helpers/knack.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -12,7 +13,7 @@ const jsonl = (records: readonly unknown[]) =>
 describe("knack sessions", () => {
   test("on a machine without sessions says so and shows the bundled examples, keeping nothing", async () => {
     const home = tempFolder();
-    const { code, stdout, stderr } = await knack(["sessions"], { home });
+    const { code, stdout, stderr } = await knackHere(["sessions"], { home });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("No agent sessions on this machine");
     expect(stdout).toContain(join(home, ".claude/projects"));
@@ -20,9 +21,9 @@ describe("knack sessions", () => {
       /harbor-api[\s\S]*claude-code[\s\S]*8 sessions in 2 projects: \d+ events, \d+ calls, \d+ failed, \d+ rejected, \d+ human turns\./,
     );
     expect(stdout).toMatch(/ {2}knack sessions \/.*\.jsonl --events/);
-    const cloned = await knack(["sessions"], { home, env: { npm_lifecycle_event: "start" } });
+    const cloned = await knackHere(["sessions"], { home, env: { npm_lifecycle_event: "start" } });
     expect(cloned.stdout).toMatch(/ {2}npm start -- sessions \/.*\.jsonl --events/);
-    const json = JSON.parse((await knack(["sessions", "--json"], { home })).stdout);
+    const json = JSON.parse((await knackHere(["sessions", "--json"], { home })).stdout);
     expect(json).toMatchObject({ examples: true, diagnostics: [] });
     expect(json.sessions).toHaveLength(8);
   });
@@ -30,7 +31,7 @@ describe("knack sessions", () => {
   test("finds the agents' folders, wherever the environment says they are", async () => {
     const home = tempFolder();
     writeHistory(home, { sessions: 4, turns: 1 });
-    const plain = JSON.parse((await knack(["sessions", "--json"], { home })).stdout);
+    const plain = JSON.parse((await knackHere(["sessions", "--json"], { home })).stdout);
     expect(plain.sessions.map(({ format }: { format: string }) => format).sort()).toEqual([
       "claude-code",
       "claude-code",
@@ -41,7 +42,7 @@ describe("knack sessions", () => {
     cpSync(join(home, ".claude"), join(moved, "claude config"), { recursive: true });
     cpSync(join(home, ".codex"), join(moved, "codex-é"), { recursive: true });
     const env = { CLAUDE_CONFIG_DIR: join(moved, "claude config"), CODEX_HOME: join(moved, "codex-é") };
-    const there = JSON.parse((await knack(["sessions", "--json"], { home: moved, env })).stdout);
+    const there = JSON.parse((await knackHere(["sessions", "--json"], { home: moved, env })).stdout);
     expect(there.sessions).toHaveLength(4);
     expect(there.sessions.every(({ path }: { path: string }) => path.startsWith(moved))).toBe(true);
   });
@@ -49,7 +50,7 @@ describe("knack sessions", () => {
   test("prints the documented object, and nothing else", async () => {
     const home = tempFolder();
     writeHistory(home, { sessions: 1, turns: 3 });
-    const { stdout, stderr } = await knack(["sessions", home, "--json"], { home });
+    const { stdout, stderr } = await knackHere(["sessions", home, "--json"], { home });
     expect(stderr).toBe("");
     const { sessions, diagnostics } = JSON.parse(stdout);
     expect(diagnostics).toEqual([]);
@@ -71,7 +72,7 @@ describe("knack sessions", () => {
   test("prints events as lines of JSON", async () => {
     const home = tempFolder();
     writeHistory(home, { sessions: 1, turns: 2 });
-    const { stdout } = await knack(["sessions", home, "--events"], { home });
+    const { stdout } = await knackHere(["sessions", home, "--events"], { home });
     const events = jsonLines(stdout);
     expect(events).toHaveLength(10);
     expect(Object.keys(events[0] as object)).toEqual([
@@ -110,7 +111,7 @@ describe("knack sessions", () => {
         result("t1", `${"x ".repeat(20_000)}${secret}`),
       ]),
     );
-    const { stdout } = await knack(["sessions", home, "--events", "--dry-run"], { home });
+    const { stdout } = await knackHere(["sessions", home, "--events", "--dry-run"], { home });
     expect(stdout).not.toContain(secret);
     const texts = jsonLines<{ text: string }>(stdout).map(({ text }) => text.length);
     expect(Math.max(...texts)).toBeLessThanOrEqual(5_000);
@@ -119,14 +120,14 @@ describe("knack sessions", () => {
   test("lets nothing secret out that is in the cache all the same", async () => {
     const home = tempFolder();
     writeHistory(home, { sessions: 1, turns: 1 });
-    await knack(["sessions"], { home });
+    await knackHere(["sessions"], { home });
     const secret = `ghp_${"m1N2b3V4".repeat(5).slice(0, 36)}`;
     const { default: Database } = await import("libsql");
     const raw = new Database(join(home, ".knack/knack.db"));
     const facts = JSON.stringify({ command: `curl -u me:${secret} x`, files: [`/a/${secret}`] });
     raw.prepare("update event set text = text || ?, facts = json_patch(facts, ?)").run([` ${secret}`, facts]);
     raw.close();
-    const { stdout } = await knack(["sessions", "--events"], { home });
+    const { stdout } = await knackHere(["sessions", "--events"], { home });
     expect(stdout).toContain("curl -u");
     expect(stdout).not.toContain(secret);
     const again = new Database(join(home, ".knack/knack.db"));
@@ -135,7 +136,7 @@ describe("knack sessions", () => {
       .run([`app ${secret}`, `/home/${secret}`]);
     again.close();
     for (const words of [["--json"], []]) {
-      const listing = (await knack(["sessions", ...words], { home })).stdout;
+      const listing = (await knackHere(["sessions", ...words], { home })).stdout;
       expect(listing).toContain("app [redacted:");
       expect(listing).not.toContain(secret);
     }
@@ -145,7 +146,7 @@ describe("knack sessions", () => {
     const home = tempFolder();
     writeHistory(home, { sessions: 8, turns: 1 });
     const count = async (...words: string[]) =>
-      JSON.parse((await knack(["sessions", "--json", ...words], { home })).stdout).sessions.length;
+      JSON.parse((await knackHere(["sessions", "--json", ...words], { home })).stdout).sessions.length;
     expect(await count()).toBe(8);
     expect(await count("--agent", "codex")).toBe(2);
     expect(await count("--project", "APP-0")).toBe(2);
@@ -157,9 +158,9 @@ describe("knack sessions", () => {
   test("lists each project's newest sessions, or all", async () => {
     const home = tempFolder();
     writeHistory(home, { sessions: 60, turns: 1 });
-    const some = (await knack(["sessions"], { home })).stdout;
+    const some = (await knackHere(["sessions"], { home })).stdout;
     expect(some).toContain("and 4 older sessions (--all)");
-    const all = (await knack(["sessions", "--all"], { home })).stdout;
+    const all = (await knackHere(["sessions", "--all"], { home })).stdout;
     expect(all).not.toContain("older session");
     expect(all.match(/human turn/g)?.length).toBe(61);
     expect(some).not.toContain("\u001b");
@@ -168,7 +169,7 @@ describe("knack sessions", () => {
   test("keeps nothing in a dry run", async () => {
     const home = tempFolder();
     writeHistory(home, { sessions: 1, turns: 1 });
-    expect((await knack(["sessions", "--dry-run"], { home })).code).toBe(0);
+    expect((await knackHere(["sessions", "--dry-run"], { home })).code).toBe(0);
     expect(existsSync(join(home, ".knack"))).toBe(false);
   });
 });
@@ -191,7 +192,7 @@ describe("bad input", () => {
     mkdirSync(folder);
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
     symlinkSync(folder, join(folder, "loop"));
-    const { code, stdout, stderr } = await knack(["sessions", folder, join(home, "missing"), "--json"], {
+    const { code, stdout, stderr } = await knackHere(["sessions", folder, join(home, "missing"), "--json"], {
       home,
     });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -241,7 +242,7 @@ describe("bad input", () => {
       jsonl([{ session_id: "h", hook_event_name: "UserPromptSubmit", prompt: "hi" }]),
     );
     for (const words of [["--json"], ["--events"], []]) {
-      const { code, stdout, stderr } = await knack(["sessions", folder, ...words], { home });
+      const { code, stdout, stderr } = await knackHere(["sessions", folder, ...words], { home });
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       if (words.length === 0) expect(stdout).not.toMatch(/\u001b|NaN/);
     }
@@ -251,11 +252,11 @@ describe("bad input", () => {
     const home = tempFolder();
     writeFileSync(join(home, "notes.txt"), "hello\n");
     for (const place of [join(home, "notes.txt"), join(home, "missing"), home]) {
-      const { code, stderr } = await knack(["sessions", place], { home });
+      const { code, stderr } = await knackHere(["sessions", place], { home });
       expect(code).toBe(2);
       expect(stderr).toMatch(/No session could be read[\s\S]*Claude Code, Codex/);
     }
-    const { code, stdout } = await knack(["sessions", join(home, "notes.txt"), "--json"], { home });
+    const { code, stdout } = await knackHere(["sessions", join(home, "notes.txt"), "--json"], { home });
     expect([code, JSON.parse(stdout).sessions]).toEqual([2, []]);
   });
 
@@ -285,7 +286,7 @@ describe("bad input", () => {
     [["sessions", "--project="], /--project needs a value/],
     [["doctor", "now"], /takes no "now"/],
   ])("%s is wrong usage", async (words, message) => {
-    const { code, stderr, stdout } = await knack(words, { home: tempFolder() });
+    const { code, stderr, stdout } = await knackHere(words, { home: tempFolder() });
     expect([code, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(message);
   });
@@ -296,7 +297,7 @@ describe("bad input", () => {
     writeFileSync(join(home, ".knack/knack.db"), "not a database\n".repeat(500));
     writeHistory(home, { sessions: 1, turns: 1 });
     for (const words of [["sessions"], ["doctor"]]) {
-      const { code, stderr } = await knack(words, { home });
+      const { code, stderr } = await knackHere(words, { home });
       expect(code).toBe(3);
       expect(stderr).toMatch(/knack\.db is damaged/);
     }
@@ -308,28 +309,28 @@ describe("knack", () => {
   test("tells its version and its commands", async () => {
     const home = tempFolder();
     expect((await knack(["--version"], { home })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect((await knack(["--help"], { home })).stdout).toMatch(/knack sessions[\s\S]*knack doctor/);
-    expect((await knack(["sessions", "--help"], { home })).stdout).toContain("--since");
+    expect((await knackHere(["--help"], { home })).stdout).toMatch(/knack sessions[\s\S]*knack doctor/);
+    expect((await knackHere(["sessions", "--help"], { home })).stdout).toContain("--since");
     expect(existsSync(join(home, ".knack"))).toBe(false);
   });
 
   test("doctor says what is in order, and what is not with how to repair it", async () => {
     const home = tempFolder();
-    expect((await knack(["doctor"], { home })).stdout).toContain("none yet");
+    expect((await knackHere(["doctor"], { home })).stdout).toContain("none yet");
     writeHistory(home, { sessions: 2, turns: 2 });
-    await knack(["sessions"], { home });
-    const good = await knack(["doctor", "--json"], { home });
+    await knackHere(["sessions"], { home });
+    const good = await knackHere(["doctor", "--json"], { home });
     expect([good.code, JSON.parse(good.stdout).ok]).toEqual([0, true]);
     const { default: Database } = await import("libsql");
     const raw = new Database(join(home, ".knack/knack.db"));
     raw.exec("update project set sessions = 99");
     raw.close();
-    const bad = await knack(["doctor"], { home });
+    const bad = await knackHere(["doctor"], { home });
     expect(bad.code).toBe(1);
     expect(bad.stdout).toMatch(/wrong {2}ledger[\s\S]*repair: knack doctor --rebuild/);
-    expect((await knack(["doctor", "--rebuild", "--dry-run"], { home })).code).toBe(1);
-    expect((await knack(["doctor", "--rebuild"], { home })).stdout).toMatch(/computed anew/);
-    expect((await knack(["doctor"], { home })).code).toBe(0);
+    expect((await knackHere(["doctor", "--rebuild", "--dry-run"], { home })).code).toBe(1);
+    expect((await knackHere(["doctor", "--rebuild"], { home })).stdout).toMatch(/computed anew/);
+    expect((await knackHere(["doctor"], { home })).code).toBe(0);
   });
 
   test("is one package: what the README names is in it", () => {

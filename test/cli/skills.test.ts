@@ -9,6 +9,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { databaseSessions, filesIn, type Machine, machine, nameOfSkill } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -19,12 +20,12 @@ const skillIn = ({ harbor }: Machine) => join(harbor, ".claude/skills", name, "S
 
 async function kept(sessions = databaseSessions): Promise<Machine> {
   const made = machine({ sessions });
-  await knack(["learn", "--yes"], { home: made.home });
+  await knackHere(["learn", "--yes"], { home: made.home });
   return made;
 }
 
 async function listed({ home }: Machine) {
-  const { stdout } = await knack(["skills", "list", "--json"], { home });
+  const { stdout } = await knackHere(["skills", "list", "--json"], { home });
   return JSON.parse(stdout) as {
     skills: { name: string; kind: string; status: string; reach: string; instinct: string; path: string }[];
     skipped: { name: string; instinct: string }[];
@@ -53,15 +54,15 @@ describe("knack skills", () => {
       path: join(skillIn(own), ".."),
     });
     for (const word of [name, bare, skill?.instinct as string, skill?.instinct.slice(0, 8) as string]) {
-      const { code, stdout } = await knack(["skills", "show", word], { home: own.home });
+      const { code, stdout } = await knackHere(["skills", "show", word], { home: own.home });
       expect({ code, word }).toEqual({ code: 0, word });
       expect(stdout).toContain("cp .env.test .env && npm test");
       expect(stdout).toContain("For it:");
     }
-    const wrong = await knack(["skills", "show", `${bare}-x`], { home: own.home });
+    const wrong = await knackHere(["skills", "show", `${bare}-x`], { home: own.home });
     expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("Perhaps ") });
     for (const words of [["dance"], ["list", "extra"], ["list", "--json=maybe"]])
-      expect((await knack(["skills", ...words], { home: own.home })).code).toBe(2);
+      expect((await knackHere(["skills", ...words], { home: own.home })).code).toBe(2);
   });
 
   test("undoes byte for byte, is not asked about again at once, and unskip brings it back", async () => {
@@ -69,48 +70,48 @@ describe("knack skills", () => {
     const agents = join(own.home, "work");
     writeFileSync(join(own.harbor, ".git/info/exclude"), "# mine\n");
     const before = filesIn(agents);
-    await knack(["learn", "--yes"], { home: own.home });
+    await knackHere(["learn", "--yes"], { home: own.home });
     expect(filesIn(agents)).not.toEqual(before);
-    const dry = await knack(["skills", "undo", bare, "--dry-run"], { home: own.home });
+    const dry = await knackHere(["skills", "undo", bare, "--dry-run"], { home: own.home });
     expect(dry.stdout).toContain("Nothing was written (--dry-run).");
     expect(existsSync(skillIn(own))).toBe(true);
     for (const one of (await listed(own)).skills)
-      expect(await knack(["skills", "undo", one.name], { home: own.home })).toMatchObject({
+      expect(await knackHere(["skills", "undo", one.name], { home: own.home })).toMatchObject({
         code: 0,
         stdout: expect.stringContaining(
           `${one.name} is not suggested again. To take that back: knack skills unskip ${one.name}\n`,
         ),
       });
     expect(filesIn(agents)).toEqual(before);
-    expect((await knack(["skills", "undo"], { home: own.home })).code).toBe(1);
+    expect((await knackHere(["skills", "undo"], { home: own.home })).code).toBe(1);
     expect((await listed(own)).skipped.map((one) => one.name)).toContain(bare);
-    await knack(["learn", "--yes"], { home: own.home });
+    await knackHere(["learn", "--yes"], { home: own.home });
     expect(filesIn(agents)).toEqual(before);
-    expect((await knack(["skills", "unskip", name], { home: own.home })).code).toBe(0);
-    expect((await knack(["skills", "unskip", name], { home: own.home })).code).toBe(2);
-    await knack(["learn", "--yes"], { home: own.home });
+    expect((await knackHere(["skills", "unskip", name], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["skills", "unskip", name], { home: own.home })).code).toBe(2);
+    await knackHere(["learn", "--yes"], { home: own.home });
     expect(existsSync(skillIn(own))).toBe(true);
-    expect((await knack(["doctor"], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["doctor"], { home: own.home })).code).toBe(0);
   });
 
   test("leaves what a person edited alone, shows the edit, and status speaks of it", async () => {
     const own = await kept();
     appendFileSync(skillIn(own), "\nAsk Ada first.\n");
     const edited = readFileSync(skillIn(own), "utf8");
-    const undone = await knack(["skills", "undo", name], { home: own.home });
+    const undone = await knackHere(["skills", "undo", name], { home: own.home });
     expect(undone).toMatchObject({ code: 1, stderr: expect.stringContaining("changed by hand") });
-    expect((await knack(["skills", "reject", name], { home: own.home })).code).toBe(1);
+    expect((await knackHere(["skills", "reject", name], { home: own.home })).code).toBe(1);
     expect(readFileSync(skillIn(own), "utf8")).toBe(edited);
     expect((await listed(own)).skipped).toEqual([]);
-    const { stdout } = await knack(["skills", "diff", name], { home: own.home });
+    const { stdout } = await knackHere(["skills", "diff", name], { home: own.home });
     expect(stdout).toContain("+Ask Ada first.");
     expect(await statuses(own)).toContain(`${name} me edited`);
-    const status = await knack(["status"], { home: own.home });
+    const status = await knackHere(["status"], { home: own.home });
     expect(status).toMatchObject({ code: 1, stdout: expect.stringContaining("edited by hand") });
-    expect((await knack(["skills", "accept", name], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["skills", "accept", name], { home: own.home })).code).toBe(0);
     expect(readFileSync(skillIn(own), "utf8")).toBe(edited);
-    expect((await knack(["status"], { home: own.home })).code).toBe(0);
-    expect((await knack(["skills", "undo", name], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["status"], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["skills", "undo", name], { home: own.home })).code).toBe(0);
     expect(readFileSync(skillIn(own), "utf8")).toBe(edited.replace("\nAsk Ada first.\n", ""));
   });
 
@@ -118,19 +119,19 @@ describe("knack skills", () => {
     const own = await kept();
     rmSync(join(skillIn(own), ".."), { recursive: true });
     expect(await statuses(own)).toContain(`${name} me missing`);
-    expect((await knack(["status"], { home: own.home })).code).toBe(1);
-    expect((await knack(["skills", "reject", name], { home: own.home })).code).toBe(0);
-    expect((await knack(["status"], { home: own.home })).code).toBe(0);
-    expect((await knack(["doctor"], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["status"], { home: own.home })).code).toBe(1);
+    expect((await knackHere(["skills", "reject", name], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["status"], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["doctor"], { home: own.home })).code).toBe(0);
   });
 
   test("rejects what is live, and undo brings it back", async () => {
     const own = await kept();
     const text = readFileSync(skillIn(own), "utf8");
-    expect((await knack(["skills", "reject", bare], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["skills", "reject", bare], { home: own.home })).code).toBe(0);
     expect(existsSync(skillIn(own))).toBe(false);
     expect((await listed(own)).skipped.map((one) => one.name)).toEqual([bare]);
-    expect((await knack(["skills", "undo", bare], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["skills", "undo", bare], { home: own.home })).code).toBe(0);
     expect(readFileSync(skillIn(own), "utf8")).toBe(text);
     expect((await listed(own)).skipped).toEqual([]);
   });
@@ -142,48 +143,48 @@ describe("knack skills", () => {
     const text =
       "---\nname: database-tests\ndescription: Use when npm test says DATABASE_URL is not set, copy .env.test to .env first.\n---\n\nMine.\n";
     writeFileSync(mine, text);
-    const { stdout } = await knack(["learn", "--yes"], { home: own.home });
+    const { stdout } = await knackHere(["learn", "--yes"], { home: own.home });
     expect(stdout).toContain("is yours and stays as it is");
     expect(await statuses(own)).toContain(`${name} draft proposal`);
-    const diff = await knack(["skills", "diff", bare], { home: own.home });
+    const diff = await knackHere(["skills", "diff", bare], { home: own.home });
     expect(diff.stdout).toContain("+## When npm test");
-    expect((await knack(["skills", "accept", bare], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["skills", "accept", bare], { home: own.home })).code).toBe(0);
     expect(readFileSync(mine, "utf8").startsWith(text.trimEnd())).toBe(true);
     expect(readFileSync(mine, "utf8")).toContain("cp .env.test .env");
-    expect((await knack(["skills", "accept", bare], { home: own.home })).code).toBe(1);
-    expect((await knack(["skills", "undo"], { home: own.home })).code).toBe(0);
+    expect((await knackHere(["skills", "accept", bare], { home: own.home })).code).toBe(1);
+    expect((await knackHere(["skills", "undo"], { home: own.home })).code).toBe(0);
     expect(readFileSync(mine, "utf8")).toBe(text);
   });
 
   test("accepts a lesson that nobody was asked about", async () => {
     const own = machine({ sessions: databaseSessions });
-    await knack([], { home: own.home });
+    await knackHere([], { home: own.home });
     expect(existsSync(skillIn(own))).toBe(false);
-    const { code } = await knack(["skills", "accept", bare, "--where", "repository"], { home: own.home });
+    const { code } = await knackHere(["skills", "accept", bare, "--where", "repository"], { home: own.home });
     expect(code).toBe(0);
     expect(await statuses(own)).toContain(`${name} repository active`);
   });
 
   test("validates by the public rules", async () => {
     const own = await kept();
-    const good = await knack(["skills", "validate", skillIn(own)], { home: own.home });
+    const good = await knackHere(["skills", "validate", skillIn(own)], { home: own.home });
     expect(good).toMatchObject({ code: 0, stdout: expect.stringContaining("1 skill checked, 0 invalid.") });
     const bad = join(own.harbor, ".claude/skills/Bad_Name");
     mkdirSync(bad);
     writeFileSync(join(bad, "SKILL.md"), "---\nname: Bad_Name\n---\n\nWords.\n");
-    const all = await knack(["skills", "validate"], { home: own.home, cwd: own.harbor });
+    const all = await knackHere(["skills", "validate"], { home: own.home, cwd: own.harbor });
     expect(all.code).toBe(1);
     expect(all.stdout).toContain("2 skills checked, 1 invalid.");
-    const json = await knack(["skills", "validate", bad, "--json"], { home: own.home });
+    const json = await knackHere(["skills", "validate", bad, "--json"], { home: own.home });
     expect(JSON.parse(json.stdout)).toMatchObject({
       valid: false,
       skills: [{ problems: [{ code: "name-wrong" }, { code: "description-missing" }] }],
     });
-    expect((await knack(["skills", "validate", "/nowhere"], { home: own.home })).code).toBe(2);
+    expect((await knackHere(["skills", "validate", "/nowhere"], { home: own.home })).code).toBe(2);
     const device = join(own.home, "device");
     mkdirSync(device);
     symlinkSync("/dev/null", join(device, "SKILL.md"));
-    const refused = await knack(["skills", "validate", device], { home: own.home });
+    const refused = await knackHere(["skills", "validate", device], { home: own.home });
     expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining("it is no file") });
   });
 });

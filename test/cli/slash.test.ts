@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { asked, day, failed, ran, transcriptOf, writeLived } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -29,10 +30,10 @@ async function twoProjects() {
       steps: [asked("go on"), failed("pnpm test", "sh: 1: pnpm: not found"), ran("corepack pnpm test")],
     },
   ]);
-  expect((await knack(["learn", ...files], { home })).code).toBe(0);
-  const slash = (cwd: string, ...words: string[]) => knack(["slash", ...words], { home, cwd });
+  expect((await knackHere(["learn", ...files], { home })).code).toBe(0);
+  const slash = (cwd: string, ...words: string[]) => knackHere(["slash", ...words], { home, cwd });
   const standing = async () => {
-    const { stdout } = await knack(["instincts", "--all", "--json"], { home });
+    const { stdout } = await knackHere(["instincts", "--all", "--json"], { home });
     const all = JSON.parse(stdout).instincts as { name: string; status: string }[];
     return Object.fromEntries(all.map(({ name, status }) => [name, status]));
   };
@@ -41,9 +42,9 @@ async function twoProjects() {
 
 describe("within an agent", () => {
   test("/knack:undo takes back what was learned last in this project, and says how to have it again", async () => {
-    const { harbor, slash, standing } = await twoProjects();
+    const { home, harbor, slash, standing } = await twoProjects();
     const before = await standing();
-    const undone = await slash(harbor, "undo");
+    const undone = await knack(["slash", "undo"], { home, cwd: harbor });
     expect(undone.code).toBe(0);
     expect(undone.stdout).toMatch(
       /^npm-run-check\S* is not suggested again\. To take that back: knack skills unskip/,
@@ -92,7 +93,7 @@ test("a session that has only begun belongs to no project yet, and later to its 
     file,
     `${JSON.stringify({ type: "queue-operation", operation: "enqueue", sessionId: "s", timestamp: "2026-05-03T10:00:00Z", content: "x" })}\n`,
   );
-  await knack(["learn", file, "--json"], { home });
+  await knackHere(["learn", file, "--json"], { home });
   appendFileSync(
     file,
     transcriptOf({
@@ -106,9 +107,9 @@ test("a session that has only begun belongs to no project yet, and later to its 
       ],
     }),
   );
-  await knack(["learn", file, "--json"], { home });
-  const { stdout } = await knack(["instincts", "--json"], { home });
+  await knackHere(["learn", file, "--json"], { home });
+  const { stdout } = await knackHere(["instincts", "--json"], { home });
   const [{ name }] = JSON.parse(stdout).instincts;
-  const accepted = await knack(["skills", "accept", name, "--where", "me"], { home, cwd: project });
+  const accepted = await knackHere(["skills", "accept", name, "--where", "me"], { home, cwd: project });
   expect(accepted).toMatchObject({ code: 0, stderr: "" });
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { failIn, fails, leave, teaching, works } from "../helpers/hooked.ts";
 import { knack } from "../helpers/knack.ts";
 import { failed, type Lived, minute, ran, replied, type Step } from "../helpers/lived.ts";
@@ -13,7 +14,7 @@ function metAgain(name: string, after: readonly Step[]): Lived {
 }
 
 async function statusOf(home: string) {
-  const { stdout } = await knack(["status", "--json"], { home });
+  const { stdout } = await knackHere(["status", "--json"], { home });
   return JSON.parse(stdout);
 }
 
@@ -21,7 +22,7 @@ describe("knack status", () => {
   test("says what a week's tellings came to", async () => {
     const home = tempFolder();
     leave(home, { name: "taught", at: Date.now() - 2 * 86_400_000, steps: teaching });
-    await knack(["learn"], { home });
+    await knackHere(["learn"], { home });
     const sessions = [
       metAgain("at-once", [works]),
       metAgain("later", [failed("cat notes.txt", "cat: notes.txt: No such file or directory"), works]),
@@ -29,7 +30,7 @@ describe("knack status", () => {
     ].map((lived) => leave(home, lived));
     for (const one of sessions) expect(failIn(home, one)).toContain("HARBOR_DB=local sh check.sh");
     expect((await knack(["work"], { home })).code).toBe(0);
-    await knack(["learn"], { home });
+    await knackHere(["learn"], { home });
     const { week, learnedAt, suggestions } = await statusOf(home);
     expect(learnedAt).not.toBe(null);
     expect(suggestions).toBe(1);
@@ -58,8 +59,8 @@ describe("knack status", () => {
       writeFileSync(join(cwd, ".knack/config.json"), n < 6 ? "{" : '{"learn": false}');
       leave(home, { name: `s${n}`, cwd, at: Date.now() - 86_400_000, steps: teaching });
     }
-    await knack(["learn"], { home });
-    const { code, stdout } = await knack(["status"], { home });
+    await knackHere(["learn"], { home });
+    const { code, stdout } = await knackHere(["status"], { home });
     expect(code).toBe(1);
     expect(stdout).toMatch(/off +and 3 more/);
     expect(stdout).toMatch(/broken +and 3 more/);
@@ -71,11 +72,11 @@ describe("knack status", () => {
   test("says that learning has stopped, and sends to the doctor", async () => {
     const home = tempFolder();
     leave(home, { name: "taught", at: Date.now() - 86_400_000, steps: teaching });
-    await knack(["learn"], { home });
+    await knackHere(["learn"], { home });
     mkdirSync(join(home, ".knack/log"), { recursive: true });
     const state = { doneAt: null, failures: 3, error: "no space left on device", failedAt: Date.now() };
     writeFileSync(join(home, ".knack/log/worker.json"), JSON.stringify(state));
-    const { code, stdout } = await knack(["status"], { home });
+    const { code, stdout } = await knackHere(["status"], { home });
     expect(code).toBe(1);
     expect(stdout).toMatch(
       /broken +learning has stopped: the worker failed 3 times \(no space left on device\)/,
@@ -86,9 +87,9 @@ describe("knack status", () => {
   test("is the same within an agent", async () => {
     const home = tempFolder();
     leave(home, { name: "taught", at: Date.now() - 86_400_000, steps: teaching });
-    await knack(["learn"], { home });
-    const own = await knack(["status"], { home });
-    expect(await knack(["slash", "status"], { home })).toEqual(own);
+    await knackHere(["learn"], { home });
+    const own = await knackHere(["status"], { home });
+    expect(await knackHere(["slash", "status"], { home })).toEqual(own);
     expect(own.stdout).toMatch(/learned +1 lesson: /);
   });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { causeOfLine, causes } from "../../src/core/cause.ts";
 import { hollow, mayBeHollow } from "../../src/core/output.ts";
+import { runs } from "../helpers/runs.ts";
 
 describe("a pattern for a cause", () => {
   test.each(causes.map(([cause, pattern, hints]) => ({ cause, pattern, hints })))(
@@ -14,7 +15,7 @@ describe("a pattern for a cause", () => {
           const plain = line.toLowerCase();
           expect(hints.split("|").some((hint) => plain.includes(hint))).toBe(true);
         }),
-        { numRuns: 300 },
+        { numRuns: runs(300) },
       );
     },
   );
@@ -28,7 +29,7 @@ test("a line that says no more than that something failed is tried as one", () =
         expect(mayBeHollow.test(line)).toBe(true);
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: runs(3_000) },
   );
 });
 

@@ -4,6 +4,7 @@ import { amend, compose, type Evidence, type Outline } from "../../src/core/comp
 import { sectionOf } from "../../src/core/markdown.ts";
 import { mayBeWritten, scan } from "../../src/core/scan.ts";
 import { parse, render, validate } from "../../src/core/skill.ts";
+import { runs } from "../helpers/runs.ts";
 
 const recovered: Evidence = {
   session: "s1",
@@ -190,7 +191,7 @@ describe("a composed skill", () => {
           ).toEqual([]);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: runs(200) },
     );
   });
 

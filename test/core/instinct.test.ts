@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type Evidence, type InstinctStatus, standingAt, standingOf } from "../../src/core/instinct.ts";
 import { policy } from "../../src/core/policy.ts";
+import { runs } from "../helpers/runs.ts";
 
 const day = 86_400_000;
 const start = Date.UTC(2026, 0, 5);
@@ -260,7 +261,7 @@ describe("whatever happens to an instinct", () => {
         if (view.status === "conflict-hold") expect(standing.contradicted).toBe(true);
         if (standing.status === "pending") expect(standing.confidence).toBeLessThan(policy.learn.active);
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -274,7 +275,7 @@ describe("whatever happens to an instinct", () => {
           expect(standingOf(shuffled)).toEqual(standingOf(evidence));
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 

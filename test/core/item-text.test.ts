@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { isItemName, readItem } from "../../src/core/item-text.ts";
 import { textsInToml } from "../../src/core/toml.ts";
+import { runs } from "../helpers/runs.ts";
 
 const front = (lines: string, body = "Do it.") => `---\n${lines}\n---\n\n${body}\n`;
 
@@ -68,6 +69,7 @@ describe("the text of an item", () => {
         expect(read.text?.name ?? "").not.toMatch(/[\n\r\u2028<>]/);
         if (read.text === null) expect(read.remarks).not.toEqual([]);
       }),
+      { numRuns: runs(100) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { gistOf, opposed, type Search, same, searchesFor } from "../../src/core/likeness.ts";
+import { runs } from "../helpers/runs.ts";
 
 const gist = (trigger: string, action: string) => gistOf({ trigger, action });
 
@@ -90,7 +91,7 @@ test("the searches for a lesson miss none that is the same or opposed, whichever
         if (opposed(a, b)) expect(has(b.trigger, inTrigger)).toBe(true);
       },
     ),
-    { numRuns: 5_000 },
+    { numRuns: runs(5_000) },
   );
 });
 
@@ -99,6 +100,6 @@ test("likeness does not depend on which comes first", () => {
     fc.property(anyGist, anyGist, (a, b) => {
       expect([same(a, b), opposed(a, b)]).toEqual([same(b, a), opposed(b, a)]);
     }),
-    { numRuns: 2_000 },
+    { numRuns: runs(2_000) },
   );
 });

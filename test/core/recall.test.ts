@@ -16,6 +16,7 @@ import {
 import { readSymptom } from "../../src/core/symptom.ts";
 import { called, ran } from "../helpers/events.ts";
 import { aFinding } from "../helpers/findings.ts";
+import { runs } from "../helpers/runs.ts";
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 5, 1);
@@ -400,7 +401,7 @@ test("whatever would be an answer by its error or its call can be looked up by i
       if (cuesOf(known.finding).length === 0) expect(remedy).toBe("none");
       else expect(cuesOf(known.finding).some((cue) => cues.has(cue))).toBe(true);
     }),
-    { numRuns: 4_000 },
+    { numRuns: runs(8_000) },
   );
   expect(answers).toBeGreaterThan(100);
 });

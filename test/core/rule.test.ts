@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { addRule, type Rule, removeRule, ruleLine, rulesIn } from "../../src/core/rule.ts";
+import { runs } from "../helpers/runs.ts";
 
 const pnpm: Rule = { id: "use-pnpm", line: "Use pnpm, not npm." };
 const ports: Rule = { id: "ports", line: "The server listens on 3000." };
@@ -79,7 +80,7 @@ describe("a rule", () => {
           if (!hasBlock(text) || before.rules.length > 0) expect(removed(change.text, pnpm.id)).toBe(text);
         }
       }),
-      { numRuns: 3_000 },
+      { numRuns: runs(3_000) },
     );
   });
   const hasBlock = (text: string) => /^\s*<!-- knack:begin\b.*-->\s*$/m.test(text);

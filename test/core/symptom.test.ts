@@ -3,6 +3,7 @@ import { describe, expect, it, test } from "vitest";
 import { complaintOf } from "../../src/core/failure.ts";
 import { signatureOf } from "../../src/core/signature.ts";
 import { likenessOf, readSymptom, type Symptom } from "../../src/core/symptom.ts";
+import { runs } from "../helpers/runs.ts";
 
 /** One trouble, as somebody meets it: what was run and what that said. */
 interface Trouble {
@@ -3151,7 +3152,7 @@ describe("a signature", () => {
       fc.property(text, (said) => {
         expect(signatureOf(signatureOf(said))).toBe(signatureOf(said));
       }),
-      { numRuns: 2_000 },
+      { numRuns: runs(2_000) },
     );
   });
 
@@ -3195,13 +3196,15 @@ it.each([
   [`Could not find ${"a-".repeat(50_000)} in`],
   ["a@".repeat(60_000)],
   ["'".repeat(100_000)],
-])("a long output is read at once (%#)", (said) => {
-  const start = performance.now();
-  const symptom = readSymptom("npm test", said, 1);
-  signatureOf(said);
-  likenessOf(symptom, symptom);
-  expect(performance.now() - start).toBeLessThan(500);
-});
+])(
+  "a long output is read at once (%#)",
+  (said) => {
+    const symptom = readSymptom("npm test", said, 1);
+    expect(signatureOf(said).length).toBeLessThan(said.length);
+    expect([0, 1]).toContain(likenessOf(symptom, symptom));
+  },
+  10_000,
+);
 
 test("two failures are as like as the other way round, whatever was said", () => {
   const call = fc.constantFrom("npm test", "git push", "python -m pytest", "npx tsc", "ls x");

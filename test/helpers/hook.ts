@@ -8,7 +8,8 @@ import { note } from "../../src/engine/note.ts";
 import { openKnack } from "../../src/open.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { aFinding, made } from "./findings.ts";
-import { knack, type Ran, root } from "./knack.ts";
+import { knackHere } from "./here.ts";
+import { type Ran, root } from "./knack.ts";
 import { asked, day, failed, ran, writeLived } from "./lived.ts";
 import { filesIn } from "./machine.ts";
 import { tempFolder } from "./temp.ts";
@@ -123,7 +124,7 @@ export async function taughtHome(): Promise<Home> {
     { name: "first", cwd: made.project, at, steps },
     { name: "second", cwd: made.project, at: at + day, steps },
   ]);
-  expect(await knack(["learn", ...files], { home: made.home })).toMatchObject({ code: 0 });
+  expect(await knackHere(["learn", ...files], { home: made.home })).toMatchObject({ code: 0 });
   return made;
 }
 

@@ -30,3 +30,22 @@ export function story(events: readonly Event[]): string[] {
       : `${event.kind} ${JSON.stringify(event.text)}`,
   );
 }
+
+/** Reads records in two goes, as if the file had been read in between. */
+export function inTwo(reader: Reader, records: readonly unknown[], cut: number) {
+  const [first] = readThreads(reader, records.slice(0, cut));
+  if (!first) throw new Error("no session");
+  const reading = reader.open("/sessions/a.jsonl", null);
+  for (const [at, record] of records.slice(0, cut).entries()) reading.take(record, at + 1);
+  const state = JSON.parse(JSON.stringify(reading.state()));
+  const next = reader.open("/sessions/a.jsonl", {
+    format: reader.format,
+    position: { offset: 1, line: cut, digest: "" },
+    state,
+    events: () => first.events,
+    origins: () => first.events.flatMap(({ origin }) => origin ?? []),
+  });
+  for (const [at, record] of records.slice(cut).entries()) next.take(record, cut + at + 1);
+  const later = [...next.threads.values()].flatMap((thread) => thread.drain());
+  return [...new Map([...first.events, ...later].map((event) => [event.ref, event])).values()];
+}

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { knack, root } from "./knack.ts";
+import { knackHere } from "./here.ts";
+import { root } from "./knack.ts";
 import { tempFolder } from "./temp.ts";
 
 /** A machine with a person's home, the repositories of the examples in it, and their sessions, as of yesterday. */
@@ -60,7 +61,7 @@ export const databaseSessions = /tests-need-a-database|generated-again/;
 
 /** What the lesson about that database is called, which is for the detectors to say. */
 export async function nameOfSkill(): Promise<string> {
-  const { stdout } = await knack(["learn", join(root, "examples/sessions"), "--dry-run", "--json"], {
+  const { stdout } = await knackHere(["learn", join(root, "examples/sessions"), "--dry-run", "--json"], {
     home: "/nowhere",
   });
   const { findings } = JSON.parse(stdout) as {
@@ -73,7 +74,7 @@ export async function nameOfSkill(): Promise<string> {
 
 /** And what a lesson with these words in it is called. */
 export async function nameOfLesson(words: RegExp): Promise<string> {
-  const { stdout } = await knack(["learn", join(root, "examples/sessions"), "--dry-run", "--json"], {
+  const { stdout } = await knackHere(["learn", join(root, "examples/sessions"), "--dry-run", "--json"], {
     home: "/nowhere",
   });
   const { instincts } = JSON.parse(stdout) as { instincts: { name: string; lesson: string }[] };

@@ -5,6 +5,7 @@ import { mask } from "../../src/core/redact/span.ts";
 import { findSecrets, redact } from "../../src/core/redact.ts";
 import type { Field } from "../../src/engine/ports.ts";
 import { createRedactor } from "../../src/redaction/secretlint.ts";
+import { runs } from "../helpers/runs.ts";
 import { lookalikes } from "./lookalikes.ts";
 import { type Planted, secrets } from "./secrets.ts";
 
@@ -130,7 +131,7 @@ describe("a redactor", () => {
           expect(again).toEqual(once);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -140,7 +141,7 @@ describe("a redactor", () => {
         const once = redact(text);
         expect(redact(once)).toBe(once);
       }),
-      { numRuns: 1_000 },
+      { numRuns: runs(1_000) },
     );
   });
 
@@ -161,7 +162,7 @@ describe("a redactor", () => {
         const text = lines.join("\n\n");
         expect(await scrub(text)).toEqual([text]);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -178,7 +179,7 @@ describe("a redactor", () => {
           expect((await scrub(texts.join("\n\n")))[0]).not.toContain(secret);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 

@@ -20,6 +20,7 @@ import { compact, put, reindex } from "../../src/engine/reindex.ts";
 import { indexFilesIn, indexInMemory } from "../../src/store/index-files.ts";
 import { root } from "../helpers/knack.ts";
 import { indexOf } from "../helpers/memory-index.ts";
+import { runs } from "../helpers/runs.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { filed } from "./indexing.ts";
 
@@ -93,7 +94,7 @@ describe("the index of the library on disk", () => {
         reindex(unwritten, all);
         expect(unwritten.look((parts) => told(indexOver(parts), termsOf(all)))).toEqual(expected);
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

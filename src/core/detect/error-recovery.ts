@@ -4,23 +4,22 @@ import type { Event } from "../event.ts";
 import type { Finding } from "../finding.ts";
 import { isForeign } from "../foreign-failure.ts";
 import type { Remedy } from "../link.ts";
-import { policy } from "../policy.ts";
 import { callText, type Recovery, subjectOf } from "../recovery.ts";
 import { filesIn, hasVerbs, headOf, isLook } from "../run.ts";
 import { termsOf } from "../words.ts";
 import { ruleIn } from "./convention.ts";
 import { lessonFrom } from "./recovery-lesson.ts";
-import type { Scene } from "./scene.ts";
+import type { Breadth, Scene } from "./scene.ts";
 
 /** Failures that were overcome by doing something else than before, and what that was. */
-export function errorRecovery({ events, recoveries }: Scene): Finding[] {
+export function errorRecovery({ events, recoveries, breadth }: Scene): Finding[] {
   const judged = recoveries
     .filter((recovery) => ruleIn(recovery) === null)
     .map((recovery) => ({ recovery, confidence: confidenceIn(recovery) }))
-    .filter(({ confidence }) => confidence >= policy.detect.recoveryConfidence);
+    .filter(({ confidence }) => confidence >= breadth.recoveryConfidence);
   return onePerCause(judged)
     .sort((a, b) => b.confidence - a.confidence)
-    .slice(0, mostIn(events))
+    .slice(0, mostIn(events, breadth))
     .map(({ recovery, confidence }) => lessonFrom(recovery, confidence));
 }
 
@@ -30,9 +29,8 @@ interface Judged {
 }
 
 /** Long sessions hold more lessons, but not in proportion to their length. */
-function mostIn(events: readonly Event[]): number {
+function mostIn(events: readonly Event[], { recoveriesAtLeast, recoveriesPerRootOfCalls }: Breadth): number {
   const calls = events.reduce((sum, { kind }) => sum + (kind === "call" ? 1 : 0), 0);
-  const { recoveriesAtLeast, recoveriesPerRootOfCalls } = policy.detect;
   return Math.round(recoveriesAtLeast + recoveriesPerRootOfCalls * Math.sqrt(calls));
 }
 

@@ -176,7 +176,7 @@ export const forbids = oneOf(
 
 /** Requires. */
 export const requires = oneOf(
-  "\\b(?:should|must|have to|has to|need to|needs to|needs|make sure|ensure|always|only)\\b",
+  "\\b(?:should|must|have to|has to|need to|needs to|needs|make sure|ensure|always(?! (?:\\p{L}+ed|works|had|have|been|seen|was)\\b)|only)\\b",
   "应该|必须|需要|一定要|得|要(?:先|用|写|在)|只能|务必|该",
   "べき|てください|必ず|ようにし|する必要|しないと|にして|使って|して$|して。",
   "해야|하세요|써야|꼭|반드시|해줘|세요",

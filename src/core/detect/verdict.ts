@@ -1,6 +1,7 @@
 import type { FindingKind } from "../finding.ts";
 import { policy } from "../policy.ts";
 import * as says from "./phrases.ts";
+import type { Breadth } from "./scene.ts";
 import {
   contentOf,
   conventionSigns,
@@ -23,8 +24,8 @@ export interface Verdict {
 }
 
 /** What a turn teaches, or null: a prompt is one lesson, so the kind that fits best takes it. */
-export function judge(turn: Turn): Verdict | null {
-  const { bar, resent } = policy.detect.speech;
+export function judge(turn: Turn, bar: Breadth["bar"] = policy.detect.speech.bar): Verdict | null {
+  const { resent } = policy.detect.speech;
   if (turn.resent || turn.again > resent) return null;
   if ([turn.next, turn.words].some((words) => says.withdraws.test(withoutOpening(words.toLowerCase()))))
     return null;
@@ -35,6 +36,8 @@ export function judge(turn: Turn): Verdict | null {
   const lesson = turn.opening ? 0 : likelihood(policy.detect.lesson, signs, turn.words);
   if (convention.confidence >= Math.max(bar.convention, lesson)) return convention;
   const objected = objects(signs);
+  // That the agent does what it is told, and that it was told in few words, is so of every request.
+  if ([...signs].every((sign) => ofAnyRequest.has(sign) || policy.detect.lesson[sign] <= 0)) return null;
   // Agreement teaches nothing, however warmly the agent takes it.
   if (lesson < bar.lesson || (signs.has("agrees") && !objected && instruction.confidence < bar.lesson))
     return null;
@@ -44,6 +47,8 @@ export function judge(turn: Turn): Verdict | null {
     ? { kind: "user-correction", confidence, sentences: turn.sentences }
     : { ...told(turn), confidence };
 }
+
+const ofAnyRequest: ReadonlySet<string> = new Set(["takesOn", "takenOn", "redone", "brief", "queued"]);
 
 const none: Verdict = { kind: "explicit-instruction", confidence: 0, sentences: [] };
 

@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { note } from "../src/engine/note.ts";
+import { promoteDue } from "../src/engine/promote.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
+import { made } from "../test/helpers/findings.ts";
+import { seeded } from "../test/helpers/history.ts";
+import { lesson } from "./lessons.ts";
+import { atMost, type Figure, inTempFolder } from "./measure.ts";
+
+const projects = 200;
+const perProject = 100;
+/** Lessons that all projects share, each in a wording of its own. */
+const shared = 20;
+
+/** Finding what 200 projects have learned alike, with 20,000 instincts in the store. */
+export async function promoting(): Promise<Figure[]> {
+  return inTempFolder(async (folder) => {
+    const clock = { now: () => Date.UTC(2026, 0, 3) };
+    const store = await openSqlite({ path: join(folder, "knack.db"), clock });
+    const random = seeded(1);
+    const common = Array.from({ length: shared }, (_, n) => lesson(n, random));
+    for (let project = 0; project < projects; project++) {
+      const entries = Array.from({ length: perProject }, (_, n) => {
+        // Those that are shared have the same words, and one more of the project's own.
+        const same = common[n];
+        const own = same ? { ...same, action: `${same.action} alias${project}` } : lesson(n, random);
+        const sure = { kind: "explicit-instruction" as const, refs: [`e${n}`], at: Date.UTC(2026, 0, 2) };
+        return made(`s${project}-${n}`, { ...own, ...sure }, 1, `/p${project}`);
+      });
+      await store.transaction((tx) => note(tx, entries));
+    }
+    const [first, due] = await timed(() => promoteDue({ store, clock }));
+    const [again] = await timed(() => promoteDue({ store, clock }));
+    await store.close();
+    console.log(
+      `  ${(projects * perProject).toLocaleString("en")} instincts: ${first.toFixed(0)} ms for ${due.length} lessons, ${again.toFixed(0)} ms when nothing is new`,
+    );
+    if (due.length < shared) throw new Error(`only ${due.length} of ${shared} shared lessons were found`);
+    return [atMost(`seconds to promote across ${projects} projects`, first / 1_000, 2, " s")];
+  });
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<[ms: number, result: T]> {
+  const started = performance.now();
+  const result = await work();
+  return [performance.now() - started, result];
+}

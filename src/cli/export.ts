@@ -1,0 +1,119 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { domains } from "../core/domain.ts";
+import { KnackError } from "../core/errors.ts";
+import { type Call, defineVerb } from "./main.ts";
+import { withKnack } from "./opening.ts";
+import { confidenceOf, oneOf, selecting } from "./selection.ts";
+import { counted, printJson, printLines, short } from "./terminal.ts";
+
+const args = {
+  ...selecting,
+  format: { type: "string", description: "ecc (Markdown that ECC reads, the default) or json" },
+  out: { type: "string", description: "a file; or a folder, with / at its end, for ECC's own layout" },
+  o: { type: "string", description: "the same" },
+  bundle: {
+    type: "string",
+    description: "one file with lessons, evidence and skills, packed if it ends in .gz",
+  },
+  force: { type: "boolean", description: "write over a file that is there" },
+  "dry-run": { type: "boolean", description: "write nothing; say what would be" },
+  json: { type: "boolean", description: "print one JSON object" },
+} as const;
+
+type ExportCall = Call<typeof args>;
+
+export const exporting = defineVerb({
+  about:
+    "Hand what was learned to a colleague or to another tool. Secrets and home folders are taken out once more.",
+  args,
+  run: async (call) => {
+    const { env, args } = call;
+    const selection = {
+      scope: oneOf("scope", args.scope, ["project", "global", "all"]) ?? ("all" as const),
+      minConf: confidenceOf(args["min-conf"]),
+      domain: oneOf("domain", args.domain, domains),
+    };
+    const format = oneOf("format", args.format, ["ecc", "json"]) ?? "ecc";
+    const out = args.bundle ?? args.out ?? args.o;
+    if (out === "") throw new KnackError("WRONG_USAGE", "A path is empty.");
+    return withKnack(env, {}, async (knack) => {
+      const { lessons, skills, leftOut } = await knack.carried(selection);
+      const carried = { instincts: lessons, skills: args.bundle === undefined ? [] : skills };
+      const asBundle = args.bundle !== undefined || format === "json";
+      const files = new Map<string, Uint8Array | string>();
+      if (asBundle) files.set(out ?? "", await knack.bundle(carried, out ?? ""));
+      else {
+        const ecc = await knack.eccFiles(lessons);
+        if (out !== undefined && isFolder(out))
+          for (const [path, text] of ecc) files.set(join(out, path), text);
+        else files.set(out ?? "", [...ecc.values()].join("\n"));
+      }
+      if (out === undefined && !args.json) {
+        for (const content of files.values()) process.stdout.write(content);
+        return 0;
+      }
+      const written = out === undefined ? [] : write(files, args);
+      return tell(call, {
+        lessons: lessons.length,
+        skills: carried.skills.map(({ name }) => name),
+        written,
+        leftOut: args.bundle === undefined ? [] : leftOut,
+        ...(out === undefined ? { content: [...files.values()].map(String).join("\n") } : {}),
+      });
+    });
+  },
+});
+
+function isFolder(path: string): boolean {
+  return path.endsWith("/") || (existsSync(path) && statSync(path).isDirectory());
+}
+
+/** Writes files, all or none: one that is there with other words in it is somebody's. */
+function write(files: ReadonlyMap<string, Uint8Array | string>, args: ExportCall["args"]): string[] {
+  for (const [path, content] of files) {
+    if (args.force || !existsSync(path)) continue;
+    if (statSync(path).isDirectory())
+      throw new KnackError("WRONG_USAGE", `"${path}" is a folder.`, { hint: "Name a file." });
+    if (!Buffer.from(content).equals(readFileSync(path)))
+      throw new KnackError("WRONG_USAGE", `"${path}" is there already, with something else in it.`, {
+        hint: "Choose another name, or write over it with --force.",
+      });
+  }
+  if (!args["dry-run"])
+    for (const [path, content] of files) {
+      mkdirSync(dirname(path), { recursive: true });
+      // It is for one person to hand on, not for everybody on the machine.
+      writeFileSync(path, content, { mode: 0o600 });
+    }
+  return [...files.keys()];
+}
+
+interface Exported {
+  readonly lessons: number;
+  readonly skills: readonly string[];
+  readonly written: readonly string[];
+  readonly leftOut: readonly string[];
+  readonly content?: string;
+}
+
+function tell({ args, env }: ExportCall, exported: Exported): number {
+  const dryRun = args["dry-run"] === true;
+  if (args.json) printJson({ done: !dryRun, ...exported });
+  else {
+    const [first, ...more] = exported.written;
+    const skills = exported.skills.length > 0 ? ` and ${counted(exported.skills.length, "skill")}` : "";
+    const where =
+      first === undefined
+        ? "nowhere"
+        : more.length === 0
+          ? short(first, env)
+          : counted(more.length + 1, "file");
+    printLines([
+      `${dryRun ? "Would write" : "Wrote"} ${counted(exported.lessons, "lesson")}${skills} to ${where}.`,
+      ...exported.leftOut.map((what) => `  left out: ${what}`),
+      ...(dryRun ? ["Nothing was written (--dry-run)."] : []),
+    ]);
+  }
+  return 0;
+}

@@ -1,0 +1,101 @@
+import { existsSync } from "node:fs";
+import { type Instinct, type InstinctStatus, standingAt } from "../core/instinct.ts";
+import type { ProjectFold } from "../core/ledger.ts";
+import { redact } from "../core/redact.ts";
+import type { GapView } from "../engine/gap.ts";
+import type { Shelved } from "../engine/shelf.ts";
+import type { Knack } from "../open.ts";
+import { defineVerb } from "./main.ts";
+import { withKnack } from "./opening.ts";
+import { day, iso, onOneLine, paintFor, printJson, printLines, short, table } from "./terminal.ts";
+
+export const projects = defineVerb({
+  about:
+    "The projects that Knack knows, and what it has learned in each. Worktrees and clones of one are one.",
+  args: { json: { type: "boolean", description: "print one JSON object" } },
+  run: async ({ args, env }) =>
+    withKnack(env, {}, async (knack) => {
+      const views = await viewsOf(knack);
+      if (args.json) {
+        printJson({
+          projects: views.map((view) => ({ ...view, id: redact(view.id), lastAt: iso(view.lastAt) })),
+        });
+        return 0;
+      }
+      const paint = paintFor(process.stdout, env);
+      const [head = "", ...rows] = table([
+        ["project", "sessions", "instincts", "gaps", "skills", "last", "folder"],
+        ...views.map((view) => [
+          onOneLine(redact(view.name), 30),
+          String(view.sessions),
+          inWords(view.instincts),
+          String(view.gaps),
+          String(view.skills),
+          day(view.lastAt),
+          view.root === null
+            ? "unknown"
+            : `${onOneLine(short(view.root, env), 60)}${view.present ? "" : " (not here)"}`,
+        ]),
+      ]);
+      printLines(
+        views.length === 0
+          ? ["No project is known yet. knack learn reads your agents' sessions."]
+          : [paint.dim(head), ...rows],
+      );
+      return 0;
+    }),
+});
+
+interface ProjectView extends Pick<ProjectFold, "id" | "name" | "root" | "sessions" | "lastAt"> {
+  /** Whether its folder is on this machine. */
+  readonly present: boolean;
+  readonly instincts: Readonly<Partial<Record<InstinctStatus, number>>>;
+  readonly gaps: number;
+  readonly skills: number;
+}
+
+/** Every project, the one that was worked in last first. */
+async function viewsOf(knack: Knack): Promise<ProjectView[]> {
+  const now = Date.now();
+  const instincts = gathered(await knack.instincts(), ({ project }) => project);
+  const gaps = gathered(
+    (await knack.gaps()).filter(({ state }) => state.status !== "rejected"),
+    ({ project }: GapView) => project,
+  );
+  const byId = new Map([...instincts.values()].flat().map(({ id, project }) => [id, project]));
+  const live = (await knack.shelf()).filter(({ reach }) => reach !== "draft");
+  const skills = gathered(live, ({ instinct, askedIn }: Shelved) => byId.get(instinct) ?? askedIn ?? "");
+  return (await knack.projects())
+    .map(({ id, name, root, sessions, lastAt }) => ({
+      ...{ id, name, root, sessions, lastAt },
+      present: root !== null && existsSync(root),
+      instincts: countsOf(instincts.get(id) ?? [], now),
+      gaps: gaps.get(id)?.length ?? 0,
+      skills: new Set((skills.get(id) ?? []).map((one) => one.name)).size,
+    }))
+    .sort((a, b) => b.lastAt - a.lastAt || (a.id < b.id ? -1 : 1));
+}
+
+function countsOf(instincts: readonly Instinct[], now: number): Partial<Record<InstinctStatus, number>> {
+  const counts: Partial<Record<InstinctStatus, number>> = {};
+  for (const { standing } of instincts) {
+    const { status } = standingAt(standing, now);
+    counts[status] = (counts[status] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function inWords(counts: Readonly<Partial<Record<InstinctStatus, number>>>): string {
+  const some = Object.entries(counts).map(([status, count]) => `${count} ${status}`);
+  return some.join(", ") || "none";
+}
+
+function gathered<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
+  }
+  return groups;
+}

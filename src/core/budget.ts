@@ -1,0 +1,112 @@
+import type { LedgerEntry } from "./ledger.ts";
+import { policy as defaults, type Policy } from "./policy.ts";
+
+/** A call of a model that is about to be made, with the most that it may cost. */
+export interface ModelAsked {
+  readonly call: string;
+  readonly model: string;
+  readonly purpose: string;
+  readonly usdAtMost: number;
+}
+
+/** A call of a model that was made. */
+export interface ModelCalled {
+  readonly call: string;
+  readonly model: string;
+  readonly purpose: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly usd: number;
+  /** Whether the cost is reckoned from tokens at a price that Knack assumes, and not what the model says it was. */
+  readonly estimated: boolean;
+  readonly ms: number;
+  readonly ok: boolean;
+  /** Why it failed. */
+  readonly because: string | null;
+}
+
+/** What calls of models came to in a day. */
+export interface Spend {
+  readonly calls: number;
+  readonly failed: number;
+  readonly usd: number;
+}
+
+/** What may be spent; a person may set other bounds. */
+export interface ModelLimits {
+  readonly usdPerDay: number;
+  readonly usdPerCall: number;
+}
+
+/** What was spent in the day before a time. A call of which nobody knows how it ended cost what it could. */
+export function spendOf(entries: readonly LedgerEntry[], now: number, { model }: Policy = defaults): Spend {
+  const since = now - model.dayMs;
+  const costs = new Map<string, number>();
+  let failed = 0;
+  const recent = entries.filter(({ at }) => (at ?? 0) > since && (at ?? 0) <= now);
+  for (const entry of recent)
+    if (entry.type === "model.asked") costs.set(entry.data.call, entry.data.usdAtMost);
+  for (const entry of recent) {
+    if (entry.type !== "model.called") continue;
+    costs.set(entry.data.call, entry.data.usd);
+    if (!entry.data.ok) failed++;
+  }
+  return { calls: costs.size, failed, usd: [...costs.values()].reduce((sum, usd) => sum + usd, 0) };
+}
+
+/** Whether failures have opened the breaker: until when no model is asked; null while one may be. */
+export function openUntil(
+  entries: readonly LedgerEntry[],
+  now: number,
+  { model }: Policy = defaults,
+): number | null {
+  const called = entries
+    .flatMap((entry) => (entry.type === "model.called" && (entry.at ?? 0) <= now ? [entry] : []))
+    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
+  const failures = called.slice(called.findLastIndex(({ data }) => data.ok) + 1);
+  if (failures.length < model.failuresToOpen) return null;
+  // One try after the time is over; if it fails too, the time begins anew.
+  const until = (failures.at(-1)?.at ?? 0) + model.openMinutes * 60_000;
+  return until > now ? until : null;
+}
+
+/** Why a model is not asked. */
+export interface Hold {
+  readonly because: "day-budget-spent" | "call-too-dear" | "too-many-calls" | "breaker-open";
+  readonly message: string;
+}
+
+/** Whether a call that costs so much at the most may be made; null when it may. */
+export function holdOf(
+  entries: readonly LedgerEntry[],
+  now: number,
+  usdAtMost: number,
+  limits: ModelLimits,
+  policy: Policy = defaults,
+): Hold | null {
+  const until = openUntil(entries, now, policy);
+  if (until !== null)
+    return {
+      because: "breaker-open",
+      message: `the model failed ${policy.model.failuresToOpen} times in a row; it is asked again in ${Math.ceil((until - now) / 60_000)} min`,
+    };
+  if (usdAtMost > limits.usdPerCall)
+    return {
+      because: "call-too-dear",
+      message: `a call could cost ${inUsd(usdAtMost)}, more than ${inUsd(limits.usdPerCall)} (model.budgetCall)`,
+    };
+  const { calls, usd } = spendOf(entries, now, policy);
+  if (calls >= policy.model.callsPerDay)
+    return { because: "too-many-calls", message: `${calls} calls of models in a day` };
+  if (usd + usdAtMost > limits.usdPerDay)
+    return {
+      because: "day-budget-spent",
+      message: `${inUsd(usd)} of ${inUsd(limits.usdPerDay)} for a day are spent (model.budgetDay), and a call could cost ${inUsd(usdAtMost)}`,
+    };
+  return null;
+}
+
+/** An amount of money as people write it. */
+export function inUsd(amount: number): string {
+  return `${amount.toFixed(amount > 0 && amount < 0.1 ? 3 : 2)} USD`;
+}

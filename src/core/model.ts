@@ -1,0 +1,76 @@
+import { idOf } from "./ids.ts";
+import type { JsonObject } from "./json.ts";
+import { policy as defaults, type Policy } from "./policy.ts";
+
+/** Which model is asked, and through what. */
+export type ModelChoice =
+  | { readonly via: "off" }
+  | { readonly via: "replay" }
+  /** The agent's own command line, with what it has signed in with; the model it would take itself where none is named. */
+  | { readonly via: "claude" | "codex"; readonly id: string | null }
+  | { readonly via: "anthropic" | "openai"; readonly id: string };
+
+export const modelForms =
+  "off, anthropic/<model>, openai/<model>, claude, claude/<model>, codex, codex/<model>, or replay";
+
+/** What a person's word for a model means; null for one that means none. */
+export function modelChoice(word: string): ModelChoice | null {
+  const [via = "", ...rest] = word.split("/");
+  const id = rest.join("/");
+  if (id !== "" && !/^[\w.:@/-]{1,120}$/.test(id)) return null;
+  switch (via) {
+    case "off":
+    case "replay":
+      return rest.length === 0 ? { via } : null;
+    case "claude":
+    case "codex":
+      return rest.length === 0 ? { via, id: null } : id === "" || id.startsWith("-") ? null : { via, id };
+    case "anthropic":
+    case "openai":
+      return id === "" ? null : { via, id };
+    default:
+      return null;
+  }
+}
+
+/** US dollars for a million tokens. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** By the beginnings of names, the list prices of families of models, rather the dearest of a family. */
+const prices: readonly (readonly [RegExp, Price])[] = [
+  [/\bhaiku\b/, { input: 1, output: 5 }],
+  [/\bsonnet\b/, { input: 6, output: 22.5 }],
+  [/\bgpt-[\d.]+-nano\b/, { input: 0.4, output: 2 }],
+  [/\bgpt-[\d.]+-mini\b/, { input: 1, output: 6 }],
+];
+
+/** What a model's tokens cost; null where nobody knows. */
+export function priceOf(name: string): Price | null {
+  return prices.find(([family]) => family.test(name))?.[1] ?? null;
+}
+
+/** What tokens cost; at a price that nobody knows, rather too much. */
+export function costOf(
+  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+  price: Price | null,
+  { model }: Policy = defaults,
+): number {
+  const { input, output } = price ?? model.unknownPrice;
+  return (inputTokens * input + outputTokens * output) / 1_000_000;
+}
+
+/** The name that a request goes by, also in files: the same words, the same name, whoever is asked. */
+export function requestId({
+  system,
+  prompt,
+  schema,
+}: {
+  readonly system: string;
+  readonly prompt: string;
+  readonly schema: JsonObject;
+}): string {
+  return idOf("q", JSON.stringify([system, prompt, schema]));
+}

@@ -1,0 +1,286 @@
+import { type Instinct, type InstinctStatus, isTold, standingAt } from "./instinct.ts";
+import { type Gist, gistOf, opposed, same, searchesFor } from "./likeness.ts";
+import { ownWordIn, type Place } from "./own-word.ts";
+import { policy as defaults, type Policy } from "./policy.ts";
+
+/** A lesson that several projects have, or one that a person asks about, and whether it is to be told in all. */
+export interface Shared {
+  /** The one whose words are told, or would be. */
+  readonly lesson: Instinct;
+  /** All that say the same, that one among them. */
+  readonly members: readonly Instinct[];
+  /** The projects that have it, the surest first. */
+  readonly projects: readonly string[];
+  /** How sure those are on average. */
+  readonly mean: number;
+  /** It is told in all projects already. */
+  readonly promoted: boolean;
+  readonly verdict: Verdict;
+}
+
+/** What becomes of it: `join` brings members along that came later, `hold` takes it back. */
+export type Verdict =
+  | { readonly do: "promote" }
+  | { readonly do: "join"; readonly members: readonly Instinct[] }
+  | { readonly do: "hold"; readonly because: string }
+  | { readonly do: "nothing"; readonly because: string };
+
+export interface PromoteOptions {
+  readonly now: number;
+  /** What is known of projects, by id. */
+  readonly projects: ReadonlyMap<string, Place>;
+  /** The sessions that an instinct rests on: of two projects that share one, which was copied, one counts. */
+  readonly runsOf?: (instinct: Instinct) => Iterable<string>;
+  /** Also what nothing would become of. */
+  readonly all?: boolean;
+}
+
+/**
+ * The lessons that two or more projects have, by what they say and not by their wording. Each is looked at once: from
+ * the surest down, the ones that say the same gather around it. The order in which instincts are given does not matter.
+ */
+export function sharedIn(
+  instincts: readonly Instinct[],
+  options: PromoteOptions,
+  policy: Policy = defaults,
+): Shared[] {
+  const pool = poolOf(instincts, options.now, policy);
+  const isLeading = (one: Entry) =>
+    isPromoted(one.instinct, one.status) ||
+    (counts(one.status) &&
+      one.instinct.scope === "project" &&
+      !isGlobal(one) &&
+      (options.all || one.confidence >= policy.promote.mean));
+  const leaders = pool.filter(isLeading);
+  if (leaders.length === 0) return [];
+  const near = searcher(pool, policy);
+  const taken = new Set<Entry>();
+  const found: Shared[] = [];
+  for (const leader of leaders) {
+    if (taken.has(leader)) continue;
+    const alike = near(leader).filter((other) => !taken.has(other) || !counts(other.status));
+    const group = groupOf(leader, alike, policy);
+    for (const member of group.members) taken.add(member);
+    const shared = judge(group, options, policy);
+    const matters = shared.promoted || shared.verdict.do === "hold";
+    const places = new Set([...group.members, ...group.fallen].map(({ instinct }) => instinct.project));
+    if (matters || places.size >= policy.promote.projects) found.push(shared);
+  }
+  return found;
+}
+
+/** What is known that is like one instinct, for a person who asks to promote it. */
+export function sharedWith(
+  instinct: Instinct,
+  instincts: readonly Instinct[],
+  options: PromoteOptions,
+  policy: Policy = defaults,
+): Shared {
+  const own = entryOf(instinct, options.now, policy);
+  const pool = poolOf(
+    instincts.filter(({ id }) => id !== instinct.id),
+    options.now,
+    policy,
+  );
+  return judge(groupOf(own, searcher([own, ...pool], policy)(own), policy), options, policy);
+}
+
+/** An instinct as it is now. */
+interface Entry {
+  readonly instinct: Instinct;
+  readonly status: InstinctStatus;
+  readonly confidence: number;
+  readonly gist: Gist;
+}
+
+function entryOf(instinct: Instinct, now: number, policy: Policy): Entry {
+  return { instinct, ...standingAt(instinct.standing, now, policy), gist: gistOf(instinct) };
+}
+
+/** What may speak for or against promoting: what was told already first, then the surest. */
+function poolOf(instincts: readonly Instinct[], now: number, policy: Policy): Entry[] {
+  return instincts
+    .filter(({ project }) => project !== "unknown")
+    .map((instinct) => entryOf(instinct, now, policy))
+    .filter(({ status }) => status !== "retired")
+    .sort(leadingFirst);
+}
+
+function leadingFirst(a: Entry, b: Entry): number {
+  const told = Number(isTold(b.instinct)) - Number(isTold(a.instinct));
+  const [one, other] = [a.instinct.standing, b.instinct.standing];
+  return (
+    told ||
+    b.confidence - a.confidence ||
+    other.sessions - one.sessions ||
+    one.firstAt - other.firstAt ||
+    (a.instinct.id < b.instinct.id ? -1 : 1)
+  );
+}
+
+/** Whether it is told, or something is told for it. */
+function isPromoted({ standing: { promotion } }: Instinct, status: InstinctStatus): boolean {
+  return status === "promoted" && promotion?.lesson != null;
+}
+
+/** Whether a person's own word has it told everywhere. */
+function isGlobal({ instinct: { scope, standing }, status }: Entry): boolean {
+  return (scope === "user" || status === "promoted") && standing.promotion === undefined;
+}
+
+function counts(status: InstinctStatus): boolean {
+  return status === "pending" || status === "active" || status === "promoted";
+}
+
+interface Group {
+  readonly leader: Entry;
+  /** All that say the same and stand, the leader first. */
+  readonly members: readonly Entry[];
+  /** Those that say the same and were refused, overtaken or held. */
+  readonly fallen: readonly Entry[];
+  /** Those that say the opposite on the same occasion. */
+  readonly against: readonly Entry[];
+  /** One that says the same and is the person's, in all projects. */
+  readonly everywhere: Entry | null;
+}
+
+function groupOf(leader: Entry, near: readonly Entry[], policy: Policy): Group {
+  const alike = near.filter(({ gist }) => same(leader.gist, gist, policy));
+  return {
+    leader,
+    members: [leader, ...alike.filter((one) => counts(one.status) && !isGlobal(one))],
+    fallen: alike.filter(({ status }) => !counts(status)),
+    against: near.filter(
+      (other) =>
+        counts(other.status) &&
+        other.instinct.project !== leader.instinct.project &&
+        opposed(leader.gist, other.gist, policy),
+    ),
+    everywhere: alike.find((one) => counts(one.status) && isGlobal(one)) ?? null,
+  };
+}
+
+function judge(group: Group, options: PromoteOptions, policy: Policy): Shared {
+  const { leader, members } = group;
+  const promoted = isTold(leader.instinct);
+  const projects = projectsOf(group, options, policy);
+  const general = promoted ? leader : (members.find((one) => wordOf(one, options, policy) === null) ?? null);
+  const shared = {
+    lesson: (general ?? leader).instinct,
+    members: members.map(({ instinct }) => instinct),
+    projects: projects.map(({ project }) => project),
+    mean: meanOf(projects),
+    promoted,
+  };
+  const objection = objectionTo(group, options);
+  if (promoted) {
+    const isFinal = leader.instinct.standing.promotion?.byPerson === true;
+    if (objection !== null && !isFinal) return { ...shared, verdict: { do: "hold", because: objection } };
+    const later = members.flatMap(({ instinct }) =>
+      instinct.standing.promotion === undefined ? instinct : [],
+    );
+    return {
+      ...shared,
+      verdict:
+        later.length > 0
+          ? { do: "join", members: later }
+          : { do: "nothing", because: "it is told in all projects already" },
+    };
+  }
+  const because =
+    objection ??
+    takenBack(group) ??
+    (group.everywhere ? "it is known for all projects already" : null) ??
+    tooFew(shared, policy) ??
+    (general === null ? `it speaks of ${wordOf(leader, options, policy)}, which is one project's own` : null);
+  if (because === null) return { ...shared, verdict: { do: "promote" } };
+  // What was told for these is gone: each is its own project's again.
+  const isLeft = members.some(({ instinct, status }) => isPromoted(instinct, status));
+  return { ...shared, verdict: { do: isLeft ? "hold" : "nothing", because } };
+}
+
+/** Who does not agree; null where nobody disagrees. */
+function objectionTo({ members, fallen, against }: Group, { projects }: PromoteOptions): string | null {
+  const nameOf = ({ project }: Instinct) => projects.get(project)?.name ?? project;
+  const refused = fallen.find(({ status }) => status === "rejected");
+  if (refused) return `it was refused in ${nameOf(refused.instinct)}`;
+  const contradicted = [...fallen, ...members].find(({ instinct }) => instinct.standing.contradicted);
+  if (contradicted) return `it was contradicted in ${nameOf(contradicted.instinct)}`;
+  const [other] = against;
+  return other ? `${nameOf(other.instinct)} says the opposite` : null;
+}
+
+function takenBack({ members }: Group): string | null {
+  const isBack = members.some(({ instinct: { standing } }) => {
+    return standing.promotion?.lesson === null && standing.promotion.byPerson;
+  });
+  return isBack ? "that was taken back" : null;
+}
+
+function tooFew({ projects, mean }: Pick<Shared, "projects" | "mean">, { promote }: Policy): string | null {
+  if (projects.length < promote.projects) return `${projects.length} of ${promote.projects} projects have it`;
+  return mean < promote.mean
+    ? `${mean.toFixed(2)} sure on average, ${promote.mean.toFixed(2)} is needed`
+    : null;
+}
+
+interface Sure {
+  readonly project: string;
+  readonly confidence: number;
+}
+
+/**
+ * The projects that count: all, unless the doubtful ones among them spoil the average; that one more project has begun
+ * to learn a lesson is no reason against it.
+ */
+function projectsOf({ members }: Group, { runsOf = () => [] }: PromoteOptions, { promote }: Policy): Sure[] {
+  const best: Entry[] = [];
+  const [places, seen] = [new Set<string>(), new Set<string>()];
+  for (const member of [...members].sort((a, b) => b.confidence - a.confidence)) {
+    const runs = [...runsOf(member.instinct)];
+    if (places.has(member.instinct.project) || runs.some((run) => seen.has(run))) continue;
+    best.push(member);
+    places.add(member.instinct.project);
+    for (const run of runs) seen.add(run);
+  }
+  const all = best.map(({ instinct, confidence }) => ({ project: instinct.project, confidence }));
+  for (let count = all.length; count >= promote.projects; count--)
+    if (meanOf(all.slice(0, count)) >= promote.mean) return all.slice(0, count);
+  return all;
+}
+
+function meanOf(projects: readonly Sure[]): number {
+  const sum = projects.reduce((total, { confidence }) => total + confidence, 0);
+  return projects.length === 0 ? 0 : Math.round((sum / projects.length) * 1e6) / 1e6;
+}
+
+/** A word by which a lesson belongs to a project alone. */
+function wordOf({ instinct }: Entry, { projects }: PromoteOptions, policy: Policy): string | null {
+  return ownWordIn(instinct, projects.get(instinct.project) ?? null, policy);
+}
+
+/** Finds what may be the same as an entry, or opposed to it, without looking at every other one. */
+function searcher(pool: readonly Entry[], policy: Policy): (entry: Entry) => Entry[] {
+  const places = new Map<string, number[]>();
+  pool.forEach(({ gist }, at) => {
+    for (const word of gist.all) {
+      const list = places.get(word);
+      if (list) list.push(at);
+      else places.set(word, [at]);
+    }
+  });
+  return (entry) => {
+    const { anywhere, inTrigger } = searchesFor(entry.gist, (word) => places.get(word)?.length ?? 0, policy);
+    const found = new Set<number>();
+    for (const { words, atLeast } of [anywhere, inTrigger]) {
+      const counted = new Map<number, number>();
+      for (const word of words)
+        for (const at of places.get(word) ?? []) counted.set(at, (counted.get(at) ?? 0) + 1);
+      for (const [at, count] of counted) if (count >= atLeast) found.add(at);
+    }
+    return [...found]
+      .sort((a, b) => a - b)
+      .flatMap((at) => pool[at] ?? [])
+      .filter((other) => other !== entry);
+  };
+}

@@ -1,0 +1,109 @@
+import type { Run } from "./command.ts";
+import { launched } from "./form.ts";
+import { isLook, prints } from "./run.ts";
+
+/**
+ * What a run is for. A look shows something, and so does waiting for a state; a chore moves files about; a record is the
+ * agent's own way to commit; a check tells whether the work holds; an installation brings what the project needs. What is
+ * left does something of its own.
+ */
+export type Role = "look" | "chore" | "record" | "check" | "install" | "deed";
+
+/** What a run is for, as far as its words tell. */
+export function roleOf(run: Run): Role {
+  const { program } = launched(run);
+  const inner = { ...run, ...program };
+  if (run.filters || prints(inner.name) || looks(inner)) return "look";
+  if (chores.has(inner.name)) return "chore";
+  const verb = verbOf(inner);
+  if (inner.name === "git") return gitRole(verb);
+  if (installs(inner, verb)) return "install";
+  return checksOf(inner, verb) ? "check" : "deed";
+}
+
+function verbOf({ args }: Run): string {
+  return args.find((arg) => !arg.startsWith("-")) ?? "";
+}
+
+function looks(run: Run): boolean {
+  const { name, args } = run;
+  if (isLook(run) || fetches(run) || parses(run)) return true;
+  const words = args.filter((arg) => !arg.startsWith("-")).slice(0, 2);
+  if (words.length === 0 && (name === "npm" || name === "pnpm" || name === "yarn")) return name === "npm";
+  return words.some((word) => asking.test(word)) && !/^(?:make|npm|pnpm|yarn|bun)$/.test(name);
+}
+
+/** Verbs that ask: what they answer is of the moment, and asked again it is waited for. */
+const asking =
+  /^(?:status|list|ls|show|view|get|describe|logs?|info|inspect|ps|images|search|explain|version|whoami|top|events|history|watch|wait|tail|doctor|diff|plan|help|explain|auth)$/;
+
+/** Whether a script can be read tells nothing of what it does. */
+function parses({ name, args: [flag, file] }: Run): boolean {
+  if (/^python/.test(name)) return flag === "-m" && (file === "py_compile" || file === "json.tool");
+  return (
+    (name === "node" && (flag === "--check" || flag === "-c")) ||
+    (/^(?:ba|z)?sh$/.test(name) && flag === "-n")
+  );
+}
+
+/** Getting a page is a look at it. */
+function fetches({ name, args }: Run): boolean {
+  const isSent = (arg: string) => /^(?:-d|-X|-F|-T|--data|--request|--upload|--form)/.test(arg);
+  return (name === "curl" || name === "wget") && !args.some(isSent);
+}
+
+const chores = new Set(
+  (
+    "rm mkdir rmdir cp mv touch chmod chown ln sed awk tee kill pkill killall sleep cat xargs true false export source wait perl " +
+    "uuidgen date hash shasum open lsof unset trap read basename dirname seq tr mktemp exit return local declare set cd pushd popd alias"
+  ).split(" "),
+);
+
+/** Bringing work into a repository is the end of every task; a clone, a tag or a release is not. */
+function gitRole(verb: string): Role {
+  return /^(?:clone|tag|submodule|worktree|bisect|lfs|filter-branch|subtree|archive|format-patch|am)$/.test(
+    verb,
+  )
+    ? "deed"
+    : "record";
+}
+
+/** Tests, linters, compilers: they are run again after every edit. */
+function checksOf({ name, args, written }: Run, verb: string): boolean {
+  if (checkers.has(name) || checkers.has(verb)) return true;
+  if (/^python/.test(name)) return args[0] === "-m" && checkers.has(args[1] ?? "");
+  if (name === "node")
+    return args.some(
+      (arg) =>
+        arg === "--check" ||
+        arg === "--test" ||
+        /(?:^|\/)(?:mocha|jest|vitest|tsc|eslint)(?:\.\w+)?$/.test(arg),
+    );
+  const script = /^(?:run|exec|x)$/.test(verb) ? (args[args.indexOf(verb) + 1] ?? "") : verb;
+  return (runners.has(name) || written.endsWith("gradlew")) && checkWord.test(script);
+}
+
+const checkers = new Set(
+  (
+    "pytest unittest mypy pyright ruff flake8 pylint black isort jest vitest mocha ava tsc eslint prettier biome stylelint oxlint " +
+    "rubocop rspec phpunit shellcheck golangci-lint clippy vet fmt rustfmt gofmt lint test check typecheck compile"
+  ).split(" "),
+);
+const runners = new Set(
+  "npm pnpm yarn bun make cargo go gradle mvn dotnet rake just task nx turbo deno swift".split(" "),
+);
+const checkWord =
+  /^(?:[\w-]+:)?(?:t|tests?|lint|check|types?|typecheck|type-check|check-types|tsc|format|fmt|fix|build|compile|coverage|cov|unit|e2e|ci|verify|vet|clippy|validate)(?:[:_-][\w:-]+)?$/;
+
+function installs({ name, args }: Run, verb: string): boolean {
+  if (
+    /^(?:npm|pnpm|yarn|bun|pip3?|gem|bundle|composer|poetry|uv|cargo|brew|apt|apt-get|dnf|go|conda)$/.test(
+      name,
+    )
+  )
+    return (
+      /^(?:install|i|ci|add|sync|get|download|restore)$/.test(verb) ||
+      (verb === "mod" && args.includes("download"))
+    );
+  return /^python/.test(name) && args[0] === "-m" && (args[1] === "pip" || args[1] === "venv");
+}

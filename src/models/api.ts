@@ -1,0 +1,88 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import {
+  APICallError,
+  generateText,
+  jsonSchema,
+  type LanguageModel,
+  NoObjectGeneratedError,
+  Output,
+} from "ai";
+import type { ModelReply, ModelRequest, ModelUsage } from "../engine/ports.ts";
+import { noReply } from "./reply.ts";
+
+/** A model behind an HTTP interface. */
+export interface Endpoint {
+  readonly via: "anthropic" | "openai";
+  readonly id: string;
+  readonly url: string;
+  /** Null for one that wants none. */
+  readonly key: string | null;
+}
+
+/** Asks once: no second try, no redirect, no other address than the given one. */
+export async function askApi(endpoint: Endpoint, request: ModelRequest): Promise<ModelReply> {
+  const begun = performance.now();
+  const since = () => Math.round(performance.now() - begun);
+  const { system, prompt, schema, maxOutputTokens, timeoutMs } = request;
+  // What the library would print about settings that a model does not know is no news to a person.
+  (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
+  try {
+    const { output, usage } = await generateText({
+      model: languageModel(endpoint),
+      system,
+      prompt,
+      output: Output.object({ schema: jsonSchema(schema as Parameters<typeof jsonSchema>[0]) }),
+      maxOutputTokens,
+      maxRetries: 0,
+      abortSignal: AbortSignal.timeout(timeoutMs),
+    });
+    return { ok: true, value: output, usage: usageOf(usage), ms: since() };
+  } catch (error) {
+    return failureOf(error, timeoutMs, since());
+  }
+}
+
+function languageModel({ via, id, url, key }: Endpoint): LanguageModel {
+  // A key must not follow a redirect to somebody else.
+  const straight: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" });
+  if (via === "anthropic") return createAnthropic({ baseURL: url, apiKey: key ?? "", fetch: straight })(id);
+  return createOpenAICompatible({
+    name: "openai",
+    baseURL: url,
+    ...(key === null ? {} : { apiKey: key }),
+    supportsStructuredOutputs: true,
+    fetch: straight,
+    // Its maker's own newer models refuse the name that all others know.
+    ...(new URL(url).hostname === "api.openai.com"
+      ? {
+          transformRequestBody: ({ max_tokens, ...body }) => ({ ...body, max_completion_tokens: max_tokens }),
+        }
+      : {}),
+  })(id);
+}
+
+function failureOf(error: unknown, timeoutMs: number, ms: number): ModelReply {
+  if (NoObjectGeneratedError.isInstance(error))
+    return noReply(
+      "unusable",
+      "the answer does not have the form",
+      ms,
+      error.usage ? usageOf(error.usage) : null,
+    );
+  if (APICallError.isInstance(error)) {
+    const { statusCode, message } = error;
+    if (statusCode === undefined) return noReply("unreachable", message, ms);
+    const busy = statusCode === 429 || statusCode >= 500;
+    // An answer that the interface could not read came with a good status.
+    if (statusCode < 300) return noReply("unusable", `${message}`, ms);
+    return noReply(busy ? "overloaded" : "refused", `${statusCode} ${message}`, ms);
+  }
+  const isLate = error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError");
+  if (isLate) return noReply("time-out", `no answer in ${timeoutMs} ms`, ms);
+  return noReply("unreachable", error instanceof Error ? error.message : String(error), ms);
+}
+
+function usageOf(usage: { inputTokens?: number | undefined; outputTokens?: number | undefined }): ModelUsage {
+  return { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0, costUsd: null };
+}

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** What came of a program. */
+export interface Ran {
+  /** Null where it was ended, or never began. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+  /** Why it could not be started. */
+  readonly missing: string | null;
+}
+
+export interface RunOptions {
+  readonly cwd: string;
+  readonly env: Env;
+  /** Written to its standard input. */
+  readonly input: string;
+  readonly timeoutMs: number;
+}
+
+/** Characters of what a program prints that are listened to. */
+const mostChars = 4_000_000;
+
+/**
+ * Runs a program and all that it starts in a group of their own, which is gone when this returns: at the end, when
+ * the time is over, and when this process is told to end.
+ */
+export function runProgram(command: string, words: readonly string[], options: RunOptions): Promise<Ran> {
+  const { cwd, env, input, timeoutMs } = options;
+  return new Promise((done) => {
+    const child = spawn(command, words, { cwd, env, stdio: "pipe", detached: process.platform !== "win32" });
+    let [stdout, stderr] = ["", ""];
+    let timedOut = false;
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      if (stdout.length < mostChars) stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      if (stderr.length < mostChars) stderr += text;
+    });
+    // Who does not read to the end is not at fault.
+    child.stdin.on("error", () => {}).end(input);
+    const release = whenToldToEnd(() => endGroup(child));
+    const timer = setTimeout(() => {
+      timedOut = true;
+      endGroup(child);
+      // Somebody who left the group may hold the pipes open; nobody waits for that.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, timeoutMs);
+    const end = (code: number | null, missing: string | null) => {
+      clearTimeout(timer);
+      release();
+      endGroup(child);
+      done({ code, stdout, stderr, timedOut, missing });
+    };
+    child.on("error", (error) => end(null, error.message)).on("close", (code) => end(code, null));
+  });
+}
+
+function endGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === "win32") child.kill();
+    else process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It is gone already.
+  }
+}
+
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Does something when this process ends, or is told to, which it then does; answers with how to forget that. */
+function whenToldToEnd(act: () => void): () => void {
+  const onSignal = (signal: NodeJS.Signals) => {
+    act();
+    release();
+    // With nobody listening it does what it does by itself.
+    process.kill(process.pid, signal);
+  };
+  const release = () => {
+    process.off("exit", act);
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  process.once("exit", act);
+  for (const signal of signals) process.on(signal, onSignal);
+  return release;
+}
+
+/** Where a program is, by the folders in which commands are looked for; null where it is not. */
+export function programOn(env: Env, name: string): string | null {
+  const names = process.platform === "win32" ? [`${name}.exe`, `${name}.cmd`] : [name];
+  for (const folder of (env.PATH ?? "").split(delimiter)) {
+    for (const path of names.map((one) => join(folder || ".", one))) {
+      try {
+        accessSync(path, constants.X_OK);
+        return path;
+      } catch {
+        // Not here.
+      }
+    }
+  }
+  return null;
+}

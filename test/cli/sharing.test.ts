@@ -1,0 +1,77 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { knack } from "../helpers/knack.ts";
+import { filesIn, machine } from "../helpers/machine.ts";
+import { tempFolder } from "../helpers/temp.ts";
+
+const json = async (words: readonly string[], home: string, cwd?: string) => {
+  const { code, stdout, stderr } = await knack([...words, "--json"], { home, ...(cwd ? { cwd } : {}) });
+  return { code, stderr, said: stdout === "" ? null : JSON.parse(stdout) };
+};
+
+describe("what was learned", () => {
+  test("goes to a colleague in one file, waits there, and is told only after their yes", async () => {
+    const { home } = machine();
+    const theirs = tempFolder();
+    await knack(["learn", "--yes"], { home });
+    const bundle = join(home, "for-you.json");
+    const exported = await json(["export", "--bundle", bundle], home);
+    expect(exported.said).toMatchObject({
+      done: true,
+      written: [bundle],
+      skills: [expect.stringMatching(/^rl-/)],
+    });
+    expect(readFileSync(bundle, "utf8")).not.toContain(home);
+
+    const dry = await json(["import", bundle, "--dry-run"], theirs, theirs);
+    expect(dry.said).toMatchObject({ done: false });
+    expect(filesIn(theirs)).toEqual({});
+    const came = await json(["import", bundle, "--scope", "project"], theirs, theirs);
+    const verdicts = came.said.things.map((thing: { verdict: string }) => thing.verdict);
+    expect(new Set(verdicts)).toEqual(new Set(["new"]));
+    const { imported } = (await json(["instincts", "--imported"], theirs)).said;
+    expect(imported).toHaveLength(verdicts.length);
+    const lesson = imported.find((one: { kind: string }) => one.kind === "lesson");
+    expect((await json(["instincts", "accept", lesson.id], theirs)).code).toBe(0);
+    expect((await json(["instincts"], theirs)).said.instincts).toMatchObject([
+      { id: lesson.id, status: "active", band: "usable", domain: expect.any(String) },
+    ]);
+    const [skill] = exported.said.skills;
+    expect((await knack(["skills", "accept", skill], { home: theirs })).code).toBe(0);
+    expect(existsSync(join(theirs, ".claude/skills", skill, "SKILL.md"))).toBe(true);
+    expect((await knack(["skills", "undo"], { home: theirs })).code).toBe(0);
+    expect(existsSync(join(theirs, ".claude/skills", skill))).toBe(false);
+    const back = await json(["import", "--undo"], theirs);
+    expect(back.said.withdrawn).toHaveLength(verdicts.length - 1);
+    expect((await json(["instincts", "--all"], theirs)).said).toEqual({ instincts: [] });
+  });
+
+  test("is counted by project, retired when it waited, and shown where several projects have it", async () => {
+    const { home } = machine();
+    await knack(["learn", "--yes"], { home });
+    const { projects } = (await json(["projects"], home)).said;
+    expect(projects).toMatchObject([
+      {
+        name: expect.any(String),
+        sessions: expect.any(Number),
+        present: expect.any(Boolean),
+        lastAt: expect.any(String),
+      },
+      { instincts: expect.any(Object) },
+    ]);
+    expect((await json(["promote"], home)).said).toEqual({ lessons: [] });
+    const { retired } = (await json(["prune", "--max-age", "0"], home)).said;
+    expect(retired.length).toBeGreaterThan(0);
+    expect((await json(["prune", "--undo"], home)).said.restored).toHaveLength(retired.length);
+    const [one] = retired;
+    expect((await json(["promote", "instinct", one.id], home)).said).toMatchObject({ done: true });
+    expect((await json(["instincts", "show", one.id], home)).said.instinct).toMatchObject({
+      status: "promoted",
+      band: "promoted",
+      scope: "user",
+    });
+    expect((await json(["promote", "--undo", one.id], home)).said).toMatchObject({ done: true });
+    expect((await knack(["prune", "--max-age", "soon"], { home })).code).toBe(2);
+  });
+});

@@ -1,0 +1,150 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { holdOf, openUntil, spendOf } from "../../src/core/budget.ts";
+import type { LedgerEntry } from "../../src/core/ledger.ts";
+import { costOf, modelChoice, priceOf } from "../../src/core/model.ts";
+import { policy } from "../../src/core/policy.ts";
+
+const now = Date.UTC(2026, 0, 2);
+const minute = 60_000;
+const limits = { usdPerDay: 1, usdPerCall: 0.5 };
+const common = { project: null, session: null, actor: "knack" as const };
+
+function asked(call: string, at: number, usdAtMost: number): LedgerEntry {
+  const data = { call, model: "m", purpose: "p", usdAtMost };
+  return { ...common, at, type: "model.asked", key: `asked:${call}`, data };
+}
+
+function called(call: string, at: number, usd: number, ok = true): LedgerEntry {
+  const data = {
+    call,
+    model: "m",
+    purpose: "p",
+    inputTokens: 1,
+    outputTokens: 1,
+    usd,
+    estimated: false,
+    ms: 1,
+    ok,
+  };
+  return {
+    ...common,
+    at,
+    type: "model.called",
+    key: `called:${call}`,
+    data: { ...data, because: ok ? null : "no" },
+  };
+}
+
+const failures = (count: number, at: number) =>
+  Array.from({ length: count }, (_, n) => called(`f${n}`, at + n, 0, false));
+
+describe("the budget", () => {
+  it.each<[string, LedgerEntry[], number, string | null]>([
+    ["lets a first call through", [], 0.4, null],
+    ["holds a call that could cost too much", [], 0.6, "call-too-dear"],
+    ["holds what would go beyond the day's", [called("a", now - 1, 0.7)], 0.4, "day-budget-spent"],
+    [
+      "counts what was set aside for a call nobody heard the end of",
+      [asked("a", now - 1, 0.7)],
+      0.4,
+      "day-budget-spent",
+    ],
+    [
+      "counts a call once, by what it did cost",
+      [asked("a", now - 2, 0.7), called("a", now - 1, 0.1)],
+      0.4,
+      null,
+    ],
+    ["forgets what is a day old", [called("a", now - policy.model.dayMs, 0.9)], 0.4, null],
+    [
+      "holds after so many calls, whatever they cost",
+      Array.from({ length: policy.model.callsPerDay }, (_, n) => called(`c${n}`, now - 1, 0)),
+      0,
+      "too-many-calls",
+    ],
+    ["holds after failures", failures(policy.model.failuresToOpen, now - minute), 0, "breaker-open"],
+  ])("%s", (_, entries, usd, because) =>
+    expect(holdOf(entries, now, usd, limits)?.because ?? null).toBe(because),
+  );
+
+  const anyEntry = fc
+    .record({
+      call: fc.nat(30).map(String),
+      at: fc.integer({ min: now - 2 * policy.model.dayMs, max: now }),
+      usd: fc.integer({ min: 0, max: 40 }).map((cents) => cents / 100),
+      ok: fc.boolean(),
+      isAsked: fc.boolean(),
+    })
+    .map(({ call, at, usd, ok, isAsked }) => (isAsked ? asked(call, at, usd) : called(call, at, usd, ok)));
+  // The ledger has each key once.
+  const aLedger = fc.uniqueArray(anyEntry, { maxLength: 40, selector: ({ key }) => key });
+
+  test("never lets a day cost more than was allowed, whatever came before", () => {
+    fc.assert(
+      fc.property(aLedger, fc.integer({ min: 0, max: 100 }), (entries, cents) => {
+        const usd = cents / 100;
+        if (holdOf(entries, now, usd, limits) !== null) return;
+        const after = spendOf([...entries, asked("next", now, usd)], now);
+        expect(after.usd).toBeLessThanOrEqual(limits.usdPerDay + 1e-9);
+        expect(usd).toBeLessThanOrEqual(limits.usdPerCall);
+      }),
+    );
+  });
+
+  test("comes to the same in whatever order the ledger is read", () => {
+    fc.assert(
+      fc.property(aLedger, (entries) => {
+        const back = [...entries].reverse();
+        expect(spendOf(back, now).calls).toBe(spendOf(entries, now).calls);
+        expect(spendOf(back, now).usd).toBeCloseTo(spendOf(entries, now).usd);
+        expect(openUntil(back, now)).toBe(openUntil(entries, now));
+      }),
+    );
+  });
+});
+
+describe("the breaker", () => {
+  const five = failures(policy.model.failuresToOpen, now);
+  const open = now + five.length - 1 + policy.model.openMinutes * minute;
+
+  it.each<[string, LedgerEntry[], number, number | null]>([
+    ["is closed after four failures", five.slice(1), now + minute, null],
+    ["opens at the fifth, for an hour", five, now + minute, open],
+    ["lets one try through after that", five, open, null],
+    [
+      "opens anew when that fails",
+      [...five, called("again", open, 0, false)],
+      open + 1,
+      open + policy.model.openMinutes * minute,
+    ],
+    ["closes when it succeeds", [...five, called("again", open, 0)], open + 1, null],
+    [
+      "counts only failures in a row",
+      [...five.slice(0, 3), called("good", now + 2, 0), ...five.slice(3)],
+      now + minute,
+      null,
+    ],
+  ])("%s", (_, entries, at, until) => expect(openUntil(entries, at)).toBe(until));
+});
+
+describe("a model's name", () => {
+  it.each<[string, object | null]>([
+    ["off", { via: "off" }],
+    ["claude", { via: "claude", id: null }],
+    ["codex/gpt-5.5", { via: "codex", id: "gpt-5.5" }],
+    ["openai/org/model:free", { via: "openai", id: "org/model:free" }],
+    ["anthropic", null],
+    ["claude/", null],
+    ["claude/--dangerously-skip-permissions", null],
+    ["claude/a b", null],
+    ["gemini/x", null],
+    ["off/x", null],
+  ])("%s", (word, choice) => expect(modelChoice(word)).toEqual(choice));
+
+  test("has a price, and a dear one where nobody knows it", () => {
+    const tokens = { inputTokens: 1_000_000, outputTokens: 0 };
+    expect(costOf(tokens, priceOf("claude/haiku"))).toBe(1);
+    expect(costOf(tokens, priceOf("openai/some-model"))).toBe(policy.model.unknownPrice.input);
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, it, test } from "vitest";
+import { multiStep as multiStepIn } from "../../../src/core/detect/multi-step.ts";
+import { sceneOf } from "../../../src/core/detect/scene.ts";
+import type { Event } from "../../../src/core/event.ts";
+import { gistOf, same } from "../../../src/core/likeness.ts";
+import { policy } from "../../../src/core/policy.ts";
+import { edited, ran, replied, said, session } from "../../helpers/events.ts";
+
+const found = (...events: Event[]) =>
+  multiStepIn(sceneOf(session(said("get the shop service out"), ...events)));
+const ok = (...commands: string[]) => commands.map((command) => ran(command, "ok"));
+
+const rollout = [
+  "docker build -t shop:v3 .",
+  "docker tag shop:v3 registry.example.com/shop:v3",
+  "docker push registry.example.com/shop:v3",
+  "kubectl rollout restart deployment/shop",
+];
+const setUp = [
+  "git clone https://github.com/example/repo.git",
+  "cd repo",
+  "npm install",
+  "npx prisma migrate deploy",
+  "npm start",
+];
+
+describe("a procedure", () => {
+  it.each<[string, Event[]]>([
+    ["of four commands that belong together", ok(...rollout)],
+    ["that sets a project up", ok(...setUp)],
+    ["of a clone, a folder, an installation and a test", ok(...setUp.slice(0, 3), "npm test")],
+    [
+      "with other tools in between",
+      [
+        ...ok(...rollout.slice(0, 2)),
+        edited("k8s/app.yml"),
+        replied("Now the push."),
+        ...ok(...rollout.slice(2)),
+      ],
+    ],
+    [
+      "after a failure, when it is whole",
+      [ran("docker build .", "failed", "no such file"), ...ok(...rollout)],
+    ],
+    [
+      "that goes on when a person only says so",
+      [...ok(...rollout.slice(0, 3)), said("ok, restart it"), ...ok(...rollout.slice(3))],
+    ],
+    [
+      "that a script, a commit and a pull request make",
+      ok(
+        "python3 scripts/catalog.py",
+        "git add docs/catalog.json",
+        "git commit -m 'new catalog'",
+        "git push -u origin x",
+        "gh pr create --title catalog",
+      ),
+    ],
+  ])("is found %s", (_, events) => expect(found(...events)).toHaveLength(1));
+
+  it.each<[string, Event[]]>([
+    ["four unrelated looks", ok("ls", "cat package.json", "git status", "grep -rn x src")],
+    [
+      "the agent's own commit routine",
+      ok("git status", "git diff", "git add .", "git commit -m x", "git push", "git log -1"),
+    ],
+    [
+      "a commit that ends in a pull request",
+      ok("git checkout -b x", "git add .", "git commit -m x", "git push", "gh pr create"),
+    ],
+    [
+      "a loop of edits, linters and tests",
+      [
+        ...ok("npm run lint"),
+        edited("a.ts"),
+        ...ok("npm test"),
+        edited("a.ts"),
+        ...ok("npm run lint", "npm test", "npm run build", "npx tsc --noEmit"),
+      ],
+    ],
+    [
+      "one program again and again",
+      ok(...Array.from({ length: 6 }, (_, n) => `docker build -t shop:v${n} .`)),
+    ],
+    [
+      "three calls",
+      ok("docker build -t shop .", "docker push shop", "kubectl rollout restart deployment/shop"),
+    ],
+    [
+      "what a failure cut in two",
+      [
+        ...ok(...rollout.slice(0, 2)),
+        ran(rollout[2] as string, "failed", "denied: requested access"),
+        ...ok(...rollout.slice(3)),
+      ],
+    ],
+    ["what is done to files by hand", ok("mkdir a", "cp x a", "mv a b", "rm -rf c", "chmod +x b/x")],
+    [
+      "scripts written for the moment",
+      ok('python -c "print(1)"', "node -e '2'", "python3 - <<'E'\n3\nE", 'python -c "print(4)"'),
+    ],
+    [
+      "two halves of which another task is between",
+      [
+        ...ok(...rollout.slice(0, 2)),
+        said("stop, write the changelog for the last release first please"),
+        ...ok(...rollout.slice(2)),
+      ],
+    ],
+  ])("is not %s", (_, events) => expect(found(...events)).toEqual([]));
+
+  test("is told by its commands, with what is used once left open", () => {
+    const [finding] = found(...ok(...rollout));
+    expect(finding?.steps).toEqual([
+      "Run `docker build -t <image> .`",
+      "Run `docker tag <image>`",
+      "Run `docker push <image>`",
+      "Run `kubectl rollout restart deployment/shop`",
+    ]);
+    expect(finding).toMatchObject({
+      artifact: "skill",
+      scope: "project",
+      name: "docker-build-to-kubectl-rollout-restart",
+    });
+    expect(finding?.lesson).toContain("get the shop service out");
+    expect(finding?.refs).toEqual(["e2", "e3", "e4", "e5"]);
+  });
+
+  test("is too weak to be told alone among much else, and never sure", () => {
+    const looks = ok("ls", "cat a", "git log", "docker ps", "kubectl get pods");
+    const confidences = [ok(...rollout), [...ok(...rollout), ...looks]].map(
+      (events) => found(...events)[0]?.confidence,
+    );
+    expect(confidences[0]).toBeLessThan(policy.learn.sure);
+    expect(confidences[1]).toBeLessThan(policy.learn.waits);
+  });
+
+  test("is the same in another session with other values, and another one is not", () => {
+    const gist = (...commands: string[]) =>
+      gistOf(found(...ok(...commands))[0] as { trigger: string; action: string });
+    const again = rollout.map((command) => command.replaceAll("shop", "cart").replaceAll("v3", "v9"));
+    expect(same(gist(...rollout), gist("git pull", ...again, "git push"))).toBe(true);
+    expect(same(gist(...rollout), gist(...setUp))).toBe(false);
+    expect(
+      same(
+        gist("make image", "make push", "git commit -m x", "git push"),
+        gist("make docs", "make site", "git commit -m x", "git push"),
+      ),
+    ).toBe(false);
+  });
+});

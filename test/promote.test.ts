@@ -1,0 +1,244 @@
+import fc from "fast-check";
+import { describe, expect, it, onTestFinished, test } from "vitest";
+import type { Finding } from "../src/core/finding.ts";
+import type { Instinct } from "../src/core/instinct.ts";
+import type { LedgerEntry } from "../src/core/ledger.ts";
+import { ownWordIn } from "../src/core/own-word.ts";
+import { questionIn } from "../src/core/question.ts";
+import { findDrift } from "../src/engine/inspect.ts";
+import { decided } from "../src/engine/keep.ts";
+import { memoryOf } from "../src/engine/memory.ts";
+import { note } from "../src/engine/note.ts";
+import type { Store } from "../src/engine/ports.ts";
+import { demoteByHand, promoteByHand, promoteDue, sharedBy, sharedLessons } from "../src/engine/promote.ts";
+import { recall } from "../src/engine/recall.ts";
+import { snapshot } from "../src/engine/snapshot.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
+import { aFinding, made } from "./helpers/findings.ts";
+
+const day = 86_400_000;
+const start = Date.UTC(2026, 0, 1);
+const clock = { now: () => start + 5 * day };
+
+async function aStore(): Promise<Store> {
+  const store = await openSqlite({ path: ":memory:", clock });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A person's words, sure from the first time. */
+const told = (more: Partial<Finding> = {}) =>
+  aFinding({
+    kind: "explicit-instruction",
+    trigger: "installing packages",
+    action: "use pnpm, not npm",
+    lesson: "Packages are installed with pnpm.",
+    ...more,
+  });
+const found = (project: string, root = project): LedgerEntry => ({
+  at: start,
+  project,
+  session: `of ${project}`,
+  actor: "knack",
+  type: "session.found",
+  key: `found:${project}`,
+  data: { project: { id: project, name: project.split("/").at(-1) ?? project, root }, path: project },
+});
+const inProject = (project: string, finding = told(), session = `${project}-1`) => [
+  found(project),
+  made(session, { ...finding, at: finding.at ?? start }, 1, project),
+];
+
+async function learnedFrom(store: Store, ...batches: (readonly LedgerEntry[])[]): Promise<Instinct[]> {
+  for (const batch of batches) await store.transaction((tx) => note(tx, batch));
+  await promoteDue({ store, clock });
+  return store.learning.instincts.list();
+}
+
+const standings = (instincts: readonly Instinct[]) =>
+  instincts.map(({ project, scope, standing }) => `${project} ${scope} ${standing.status}`).sort();
+
+describe("a lesson of two projects", () => {
+  test("is promoted by what it says, in other words too, and told once in every project", async () => {
+    const store = await aStore();
+    const other = told({
+      trigger: "installing the packages",
+      action: "use pnpm and not npm",
+      lesson: "npm must not be used here, pnpm installs packages.",
+    });
+    const learned = await learnedFrom(store, inProject("/a"), inProject("/b", other), [found("/c")]);
+    expect(standings(learned)).toEqual(["/a user promoted", "/b project promoted"]);
+    const question = questionIn("I am installing packages with pnpm now");
+    const asked = { home: null, unasked: false, now: clock.now() };
+    const rows = await snapshot(store, { kept: [], now: clock.now() });
+    const inSnapshot = memoryOf({
+      head: {},
+      get: (key) => rows.get(key),
+      bytes: () => undefined,
+      entries: () => [],
+    });
+    for (const memory of [store, inSnapshot]) {
+      const here = await recall(memory, question, { ...asked, project: "/c" });
+      expect(here.map(({ distance, instinct }) => [distance, instinct.project])).toEqual([
+        ["anywhere", "/a"],
+      ]);
+      const home = await recall(memory, question, { ...asked, project: "/b" });
+      expect(home.map(({ distance, instinct }) => [distance, instinct.project])).toEqual([["here", "/b"]]);
+    }
+    expect(rows.get("start user")).toMatchObject({ lessons: [{ active: true }] });
+    expect(rows.has("start /b")).toBe(false);
+    expect(await findDrift(store)).toEqual([]);
+  });
+
+  test("is noted once, however often it is looked at", async () => {
+    const store = await aStore();
+    await learnedFrom(store, inProject("/a"), inProject("/b"));
+    const before = await store.ledger.count();
+    await learnedFrom(store);
+    await Promise.all([promoteDue({ store, clock }), promoteDue({ store, clock })]);
+    expect(await store.ledger.count()).toBe(before);
+  });
+
+  test("brings along what a third project learns later", async () => {
+    const store = await aStore();
+    const weak = told({ kind: "error-recovery", confidence: 0.7 });
+    const learned = await learnedFrom(store, [...inProject("/a"), ...inProject("/b")]);
+    expect(standings(learned)).toHaveLength(2);
+    expect(standings(await learnedFrom(store, inProject("/c", weak)))).toEqual([
+      "/a user promoted",
+      "/b project promoted",
+      "/c project promoted",
+    ]);
+    expect(await findDrift(store)).toEqual([]);
+  });
+
+  it.each<[string, readonly (readonly LedgerEntry[])[], RegExp]>([
+    ["is not when the two are one", [inProject("/a"), inProject("/a", told(), "/a-2")], /none/],
+    [
+      "is not when they are not sure enough",
+      [inProject("/a", told({ kind: "error-recovery" })), inProject("/b", told({ kind: "error-recovery" }))],
+      /0\.60 sure on average, 0\.80 is needed/,
+    ],
+    [
+      "is not when a person refused it in one of them",
+      [inProject("/a"), inProject("/b"), [decided(idIn("/b-1"), "rejected", start + day)]],
+      /refused in b/,
+    ],
+    [
+      "is not when a third says the opposite",
+      [inProject("/a"), inProject("/b"), inProject("/c", told({ action: "use npm, not pnpm" }))],
+      /c says the opposite|a says the opposite/,
+    ],
+    [
+      "is not when one session was copied",
+      [inProject("/a", told(), "one"), inProject("/b", told({ refs: ["e9"] }), "one")],
+      /none|1 of 2/,
+    ],
+    [
+      "is not when it speaks of a project's own files",
+      [
+        inProject("/a", told({ action: "use pnpm in src/billing/index.ts, not npm" })),
+        inProject("/b", told({ action: "use pnpm in src/billing/index.ts, not npm" })),
+      ],
+      /src\/billing\/index\.ts/,
+    ],
+    [
+      "is not when it is the person's already",
+      [inProject("/a"), inProject("/b"), inProject("/c", told({ scope: "user" }))],
+      /known for all projects already/,
+    ],
+  ])("%s", async (_, batches, because) => {
+    const store = await aStore();
+    const learned = await learnedFrom(store, ...batches);
+    expect(learned.filter(({ standing }) => standing.status === "promoted")).toEqual([]);
+    const shared = await sharedLessons({ store, clock }, { all: true });
+    const reasons = shared.map(({ verdict }) => ("because" in verdict ? verdict.because : verdict.do));
+    expect(reasons.join("; ") || "none").toMatch(because);
+  });
+
+  test("is held when one project comes to contradict it, and every project has its own again", async () => {
+    const store = await aStore();
+    await learnedFrom(store, inProject("/a"), inProject("/b"));
+    const learned = await learnedFrom(store, inProject("/c", told({ action: "use npm, not pnpm" })));
+    expect(standings(learned)).toEqual(["/a project active", "/b project active", "/c project active"]);
+    expect(await findDrift(store)).toEqual([]);
+  });
+
+  test("can be taken back, and is then not promoted again", async () => {
+    const store = await aStore();
+    const [lesson] = (await learnedFrom(store, inProject("/a"), inProject("/b"))) as [Instinct];
+    await demoteByHand({ store, clock }, lesson);
+    expect(standings(await learnedFrom(store))).toEqual(["/a project active", "/b project active"]);
+    const [again] = await store.learning.instincts.list();
+    await promoteByHand(
+      { store, clock },
+      await sharedBy({ store, clock }, again as Instinct),
+      again as Instinct,
+    );
+    expect(standings(await learnedFrom(store))).toEqual(["/a user promoted", "/b project promoted"]);
+    expect(await findDrift(store)).toEqual([]);
+  });
+});
+
+/** As `made` names the finding of a session. */
+function idIn(session: string): string {
+  return made(session, told()).data.id;
+}
+
+describe("what is promoted", () => {
+  const projects = ["/a", "/b", "/c"];
+  const anyEntries = fc.array(
+    fc.record({
+      project: fc.constantFrom(...projects),
+      session: fc.nat(2),
+      action: fc.constantFrom("use pnpm, not npm", "use npm, not pnpm", "use pnpm and not npm"),
+      kind: fc.constantFrom("explicit-instruction", "error-recovery" as const),
+    }),
+    { minLength: 2, maxLength: 7 },
+  );
+  test("follows from the ledger in whatever order it is read", async () => {
+    await fc.assert(
+      fc.asyncProperty(anyEntries, fc.infiniteStream(fc.nat()), async (all, order) => {
+        const first = await openSqlite({ path: ":memory:", clock });
+        const second = await openSqlite({ path: ":memory:", clock });
+        try {
+          for (const { project, session, action, kind } of all)
+            await learnedFrom(first, inProject(project, told({ action, kind }), `${project}-${session}`));
+          const entries = (await first.ledger.all())
+            .map((entry) => ({ entry, place: order.next().value }))
+            .sort((a, b) => a.place - b.place)
+            .map(({ entry }) => entry);
+          for (const entry of entries) await second.transaction((tx) => note(tx, [entry]));
+          expect(await second.learning.instincts.list()).toEqual(await first.learning.instincts.list());
+        } finally {
+          await first.close();
+          await second.close();
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
+
+describe("a word of a project's own", () => {
+  const harbor = { name: "harbor-api", root: "/home/dev/harbor-api" };
+  it.each<[string, string | null]>([
+    ["run npm test before a commit", null],
+    ["run npm run build, then npm run test:unit", null],
+    ["edit package.json and tsconfig.json", null],
+    ["use client/server and and/or, see https://example.org/a/b.html", null],
+    ["write to /tmp/x.log or ~/.config/tool", null],
+    ["look into node_modules/.bin and .github/workflows/ci.yml", null],
+    ["install @types/node, not Node.js itself", null],
+    ["make sure that just the tests run", null],
+    ["npm run fails without node", null],
+    ["every *.test.ts has a describe", null],
+    ["change src/billing/invoice.ts first", "src/billing/invoice.ts"],
+    ["run ./scripts/seed.sh", "./scripts/seed.sh"],
+    ["open invoice-mailer.py", "invoice-mailer.py"],
+    ["restart harbor-api afterwards", "harbor-api"],
+    ["look at /home/dev/harbor-api/x", "/home/dev/harbor-api"],
+    ["run npm run seed-harbor", "npm run seed-harbor"],
+    ["run make seed-harbor", "make seed-harbor"],
+  ])("in %j is %j", (action, word) => expect(ownWordIn(told({ action }), harbor)).toBe(word));
+});

@@ -1,0 +1,63 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { isWaiting } from "../src/core/suggest.ts";
+import { openKnack } from "../src/open.ts";
+import { asked, day, type Lived, ran, writeLived } from "./helpers/lived.ts";
+import { tempFolder } from "./helpers/temp.ts";
+
+const began = Date.UTC(2026, 10, 1, 9);
+const looks = ["ls", "cat package.json", "git log", "git status"].map((command) => ran(command));
+
+/** A session that publishes something, with so much around it that it says little alone. */
+const publishing = (name: string, at: number, title: string): Lived => ({
+  name,
+  at,
+  steps: [
+    asked(`please publish the new component for ${title}`),
+    ...looks,
+    ran("python3 scripts/catalog.py"),
+    ran(`git add docs/${title}.json`),
+    ran(`git commit -m 'catalog: ${title}'`),
+    ran("git push -u origin HEAD"),
+    ran(`gh pr create --title '${title}' --body 'adds ${title}'`),
+  ],
+});
+
+const sessions = [publishing("one", began, "stars"), publishing("two", began + day, "charts")];
+
+async function knackIn(home: string) {
+  const knack = await openKnack({
+    env: { HOME: home, KNACK_HOME: `${home}/.knack` },
+    clock: { now: () => began + 2 * day },
+  });
+  onTestFinished(() => knack.close());
+  return knack;
+}
+
+describe("a finding that says little alone", () => {
+  test("waits: it is kept, and neither told, suggested nor found", async () => {
+    const home = tempFolder();
+    const knack = await knackIn(home);
+    const { findings } = await knack.learn(writeLived(home, sessions.slice(0, 1)));
+    expect(findings).toEqual([]);
+    const instincts = await knack.instincts();
+    expect(instincts.map(({ kind }) => kind)).toContain("multi-step");
+    expect(instincts.every((instinct) => isWaiting(instinct))).toBe(true);
+    expect((await knack.suggest({ now: 0 })).suggestions).toEqual([]);
+  });
+
+  test.each([
+    ["in order", sessions],
+    ["the later one first", [...sessions].reverse()],
+  ])("is told of both sessions when another one agrees, %s", async (_, order) => {
+    const home = tempFolder();
+    const knack = await knackIn(home);
+    const paths = order.map((session) => writeLived(home, [session]));
+    for (const path of paths) await knack.learn(path);
+    const { findings } = await knack.learn(paths.flat());
+    expect(findings.map(({ finding: { kind } }) => kind)).toEqual(["multi-step", "multi-step"]);
+    expect(new Set(findings.map(({ instinct }) => instinct)).size).toBe(1);
+    expect(findings[0]?.finding.lesson).toContain("gh pr create --title <title> --body <body>");
+    const { suggestions } = await knack.suggest({ now: 0 });
+    expect(suggestions.map(({ instinct }) => instinct.kind)).toContain("multi-step");
+  });
+});
