@@ -27,6 +27,7 @@ export async function evolving(): Promise<Figure[]> {
       places: createPlaces({ home, env: {}, drafts: { folder: join(home, "drafts"), root: home } }),
       redactor: asItIs,
       prefixOf: async () => "rl-",
+      isFound: async () => true,
     };
     const options = {
       library: async () => ({ items: [], unread: [] }),

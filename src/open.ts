@@ -133,7 +133,7 @@ import {
 } from "./engine/shelf.ts";
 import { inspect, renew, type SnapshotState } from "./engine/snapshot.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
-import { type ItemCache, knownIn, stock } from "./engine/stock.ts";
+import { type ItemCache, isStocked, knownIn, stock } from "./engine/stock.ts";
 import { type Tally, tally } from "./engine/tally.ts";
 import { readRoots } from "./library/catalog.ts";
 import { createLibrary } from "./library/index.ts";
@@ -449,6 +449,12 @@ export async function openKnack({
     redactor,
     clock,
     prefixOf: async (root) => settingsFor(home, root).prefix,
+    isFound: async ({ kind, name, root }) => {
+      const known = (await store.projects.list()).find((project) => project.root === root);
+      // While another process looks through the library, that one finds it.
+      if ((await restock({ id: known?.id ?? root, root })) === null) return true;
+      return kind !== "rule" && isStocked(index, { kind, name });
+    },
   };
   const gapping: GapDeps = { ...deps, ...publishing };
   const catalog: Catalog = { roots: rootsOn({ home: userHome(env), env }), read: readRoots };
@@ -537,6 +543,21 @@ export async function openKnack({
     const { id, root } = identify(cwd, null, await checkouts.of(cwd));
     return root === null ? undefined : { id, root };
   };
+  /** Brings the index of the library up to date, seen from a project; null while another process is at it. */
+  const restock = async (here: { id: string; root: string } | undefined, anew = false) => {
+    const giveUp = clock.now() + policy.library.waitMs;
+    while (!(await knack.claim("library", clock.now() + policy.library.leaseMs))) {
+      if (clock.now() > giveUp) return null;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    try {
+      if (anew) index.condemn();
+      index.sweep(clock.now());
+      return await stock({ store, catalog, index, cache, here, gaps: await askedIn(store) });
+    } finally {
+      await knack.giveBack("library");
+    }
+  };
   const wholeOrNot = async () => {
     const { items, unread } = await knack.catalog();
     return { items, whole: unread.length === 0 };
@@ -614,21 +635,7 @@ export async function openKnack({
       const { id } = identify(cwd, null, await checkouts.of(cwd));
       return findFor(text, id, { folder: cwd, asked: true });
     },
-    stock: async ({ anew = false, cwd = whereWeAre() } = {}) => {
-      const giveUp = clock.now() + policy.library.waitMs;
-      while (!(await knack.claim("library", clock.now() + policy.library.leaseMs))) {
-        if (clock.now() > giveUp) return null;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      try {
-        if (anew) index.condemn();
-        index.sweep(clock.now());
-        const here = await placeOf(cwd);
-        return await stock({ store, catalog, index, cache, here, gaps: await askedIn(store) });
-      } finally {
-        await knack.giveBack("library");
-      }
-    },
+    stock: async ({ anew = false, cwd = whereWeAre() } = {}) => restock(await placeOf(cwd), anew),
     index: () => index.check(),
     backtest: async (sessions, options) => {
       const scratch = await openScratch(clock);

@@ -109,12 +109,20 @@ function intended(change: Change, actor: Actor, at: number): LedgerEntry {
 /** Makes the disk say what a change means, whether or not it already does. */
 async function settle(deps: PublishDeps, change: Change): Promise<Hindrance> {
   try {
-    const because = await settling[change.kind](deps, change);
+    const because = (await settling[change.kind](deps, change)) ?? (await unfound(deps, change));
     return because === null ? null : { because, disk: false };
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
     return { because: error.message, disk: true };
   }
+}
+
+/** Takes back what is written and cannot be found, and says so; null for what can. A rule stands where it is read anyway. */
+async function unfound(deps: PublishDeps, change: Change): Promise<string | null> {
+  const { kind, name, path, before, after, reach } = change;
+  if (kind === "rule" || after === null || reach === "draft" || (await deps.isFound(change))) return null;
+  await settling[kind](deps, { ...change, before: after, after: before });
+  return `${name} was written to ${path}, but agents would not find it there`;
 }
 
 /** Notes what came of a change. */

@@ -28,6 +28,8 @@ export interface PublishDeps {
   readonly clock: Clock;
   /** What the names of learned skills begin with in a project. */
   readonly prefixOf: (root: string | null) => Promise<string>;
+  /** Whether the library, looked through anew, has what was just written: what nobody can be given is not live. */
+  readonly isFound: (written: Artifact) => Promise<boolean>;
 }
 
 /** How an instinct is to be kept. */

@@ -35,6 +35,21 @@ export async function stock({ index, cache, ...deps }: StockDeps): Promise<Reind
   return done;
 }
 
+/** Whether something of that name is among what can be found. */
+export function isStocked(index: IndexFiles, { kind, name }: Pick<Item, "kind" | "name">): boolean {
+  if (marksIn(index) === null) return false;
+  const found = index.look((parts) =>
+    parts.some(({ segment, gone }) => {
+      for (let n = 0; n < segment.entries; n++) {
+        const card = gone.has(n) ? null : segment.card(n);
+        if (card?.kind === kind && card.name === name && !card.draft) return true;
+      }
+      return false;
+    }),
+  );
+  return found ?? false;
+}
+
 /** Tells in which projects something of the person is hidden by one of the same name. */
 function hidingOf(items: readonly Item[]): (item: Item) => string[] {
   const realms = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { createPlaces } from "../../src/agents/places.ts";
@@ -58,6 +58,7 @@ export async function desk({
     }),
     redactor: createRedactor(),
     prefixOf: async () => "rl-",
+    isFound: async ({ path }) => existsSync(path),
     learns: async (more = {}, session = "/s/1.jsonl") => {
       const entry = made(session, aFinding(more));
       await store.transaction((tx) => note(tx, [entry]));
