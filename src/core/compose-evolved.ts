@@ -172,12 +172,12 @@ function withFact(lines: readonly string[], key: string, value: string): string[
   );
 }
 
-/** A name of the domain and of what the members share. */
-function nameOf({ topic, domain, id, asked, kind }: Cluster, prefix: string): string {
+/** A name of the field and of what the members share. */
+function nameOf({ topic, field, id, asked, kind }: Cluster, prefix: string): string {
   const order = kind === "command" ? (asked.at(-1)?.ask ?? null) : null;
   const words = order
     ? [order.verb, ...topic]
-    : [...(domain === "general" || topic.includes(domain) ? [] : [domain]), ...topic];
+    : [...(field === "general" || topic.includes(field) ? [] : [field]), ...topic];
   const name = nameFrom([...new Set(words)].slice(0, 4).join(" "), 40) || `learned-${id.slice(-6)}`;
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }

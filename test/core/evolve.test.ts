@@ -131,7 +131,7 @@ describe("instincts about one thing", () => {
       standing: { status: "pending", confidence: 0.4, sessions: 2 },
     });
     const all = [...installs(), weak, ...releases()];
-    const [first] = clusters(all).filter(({ domain }) => domain === "packaging");
+    const [first] = clusters(all).filter(({ field }) => field === "packaging");
     expect(first?.confidence).toBeGreaterThanOrEqual(policy.evolve.sure);
     expect(ids(first?.members ?? [])).not.toContain(weak.id);
     fc.assert(
