@@ -5,6 +5,8 @@ import { rootsOn } from "../src/agents/roots.ts";
 import type { Reach } from "../src/core/change.ts";
 import type { Instinct } from "../src/core/instinct.ts";
 import { itemId } from "../src/core/item.ts";
+import type { LedgerEntry } from "../src/core/ledger.ts";
+import { policy } from "../src/core/policy.ts";
 import { archived, pin, planRestore } from "../src/engine/archive.ts";
 import { catalog } from "../src/engine/catalog.ts";
 import { planCuration } from "../src/engine/curate.ts";
@@ -12,6 +14,7 @@ import { type EvolveAction, evolutions, evolve, evolveOwn } from "../src/engine/
 import { findDrift } from "../src/engine/inspect.ts";
 import { decide, decidedOn, keep, perform, planOwn, suggest } from "../src/engine/keep.ts";
 import { note } from "../src/engine/note.ts";
+import { probation } from "../src/engine/probation.ts";
 import { repair } from "../src/engine/publish.ts";
 import { decidedByUndo, planAccepts, planRemoval, planTakeBack, shelf } from "../src/engine/shelf.ts";
 import { readRoots } from "../src/library/catalog.ts";
@@ -219,6 +222,56 @@ describe("what grows together", () => {
       }
     },
   );
+
+  it.each([
+    ["a skill goes live by itself when it helped in two sessions", installs, [], "skill", "me"],
+    ["a command waits for a person", releases, releaseAsks, "command", "draft"],
+  ] as const)("%s", async (_, lessons, prompts, kind, reach) => {
+    const own = await desk();
+    const [one] = await learn(own, lessons);
+    await asks(own, ...prompts);
+    if (one) await keep(own, one, { reach: "draft", actor: "knack" });
+    await evolveOwn(own, { library: library(own) });
+    const name = (await shelf(own)).find((each) => each.members)?.name ?? "";
+    const rated = ["s1", "s2"].map(
+      (session): LedgerEntry => ({
+        ...{
+          at: own.clock.now(),
+          project: "/p",
+          session,
+          actor: "knack",
+          type: "use.rated",
+          key: `rated ${session}`,
+        },
+        data: { kind: "skill", id: itemId("/p", kind, name), name, verdict: "helpful", because: "" },
+      }),
+    );
+    await own.store.transaction((tx) => note(tx, rated));
+    const { items } = await library(own)();
+    const roomFor = async () => ({ room: true, instead: null }) as const;
+    const moved = await probation(own, { items, roomFor });
+    expect(moved.map(({ to }) => to)).toEqual(reach === "me" ? ["live"] : []);
+    const kept = await shelf(own);
+    expect(kept.find((each) => each.name === name)?.reach).toBe(reach);
+    // What the lesson became alone makes way for what is live.
+    expect(kept).toHaveLength(reach === "me" ? 1 : 2);
+    expect(await probation(own, { items, roomFor })).toEqual([]);
+  });
+
+  test("names its project where other projects read it, however it gets there", async () => {
+    for (const by of ["a yes at once", "accepting the draft"]) {
+      const own = await desk();
+      await learn(own, installs);
+      if (by === "a yes at once") await grow(own, "everywhere");
+      else {
+        await grow(own);
+        await accept(own, skill, "everywhere");
+      }
+      const description = /^description: (.*)$/m.exec(readFileSync(skillIn(own.home), "utf8"))?.[1] ?? "";
+      expect(description).toMatch(/ \(in work\)\."$/);
+      expect(JSON.parse(description).length).toBeLessThanOrEqual(policy.skill.descriptionChars);
+    }
+  });
 
   test("becomes a command when people begin to ask for it, in place of the skill", async () => {
     const own = await desk();

@@ -128,6 +128,7 @@ function onWire({ name, kind, realm, cluster, action, because, plan }: Evolution
     action,
     because: redact(because),
     domain: cluster?.domain ?? null,
+    field: cluster?.field ?? null,
     topic: cluster?.topic.map(redact) ?? [],
     confidence: cluster?.confidence ?? null,
     asked: cluster?.asked.length ?? 0,
@@ -167,7 +168,7 @@ function evolutionLines(
   paint: Paint,
 ): string[] {
   const sure = cluster ? `, ${cluster.confidence.toFixed(2)} sure on the average` : "";
-  const about = cluster ? `${whose(realm)}, ${cluster.domain}${sure}` : "what it was made of is gone";
+  const about = cluster ? `${whose(realm)}, ${cluster.field}${sure}` : "what it was made of is gone";
   return [
     `${paint.bold(name)}  ${paint.dim(`${kind}, ${about}`)}`,
     `  ${action}: ${onOneLine(redact(because), 200)}`,

@@ -139,6 +139,17 @@ export function renamed(text: string, kind: EvolvedKind, name: string, quality: 
         .join("\n");
 }
 
+/** The text of a project's own lessons for where other projects read it, so that it names its own. */
+export function placedIn(text: string, project: string, { skill: limits }: Policy = defaults): string {
+  const description = parse(text).skill?.description ?? "";
+  const place = ` (in ${oneLine(project)})`;
+  if (description === "" || description.includes(place)) return text;
+  const told = `${cutAtWord(withoutEnd(description), limits.descriptionChars - place.length - 1)}${place}.`;
+  const lines = text.split("\n");
+  const at = lines.findIndex((line) => line.startsWith("description: "));
+  return lines.map((line, n) => (n === at ? `description: ${quoted(told)}` : line)).join("\n");
+}
+
 const lessonsTitle = "Lessons";
 
 function lengthOf(lines: readonly string[]): number {
@@ -161,12 +172,12 @@ function withFact(lines: readonly string[], key: string, value: string): string[
   );
 }
 
-/** A name of the domain and of what the members share. */
-function nameOf({ topic, domain, id, asked, kind }: Cluster, prefix: string): string {
+/** A name of the field and of what the members share. */
+function nameOf({ topic, field, id, asked, kind }: Cluster, prefix: string): string {
   const order = kind === "command" ? (asked.at(-1)?.ask ?? null) : null;
   const words = order
     ? [order.verb, ...topic]
-    : [...(domain === "general" || topic.includes(domain) ? [] : [domain]), ...topic];
+    : [...(field === "general" || topic.includes(field) ? [] : [field]), ...topic];
   const name = nameFrom([...new Set(words)].slice(0, 4).join(" "), 40) || `learned-${id.slice(-6)}`;
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
@@ -208,15 +219,16 @@ function whenOf({ members, topic }: Cluster): string {
     );
   };
   const words = first.split(" ");
-  const common = words.slice(0, words.findLastIndex(isCommon) + 1);
   // Words that one trigger alone has would promise less, or more, than there is.
-  const own = common.filter((word) => !isCommon(word)).length;
-  const telling = common.filter((word) => isCommon(word) && !joining.test(word)).length;
+  const common = words.filter(isCommon);
+  const telling = common.filter((word) => !joining.test(word)).length;
   const phrase = withoutEnd(common.join(" ")).replace(
     /(?:\s+(?:a|an|the|in|on|of|to|for|with|and|or))+$/i,
     "",
   );
-  return telling > 1 && own === 0 ? phrase : `the work is on ${topic.slice(0, 4).join(", ")}`;
+  return telling > 1 && common.length * 2 >= words.length
+    ? phrase
+    : `the work is about ${topic.slice(0, 4).join(", ")}`;
 }
 
 const joining = /^(?:a|an|the|in|on|of|to|for|with|and|or|fails?:?|failing|is|are|when|before|after)$/i;

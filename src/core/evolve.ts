@@ -1,13 +1,14 @@
 import type { Ask } from "./ask.ts";
 import { asksFor, orderIn } from "./ask.ts";
 import { idle, particular, stemOf } from "./ask-words.ts";
+import { type Domain, domainOf } from "./domain.ts";
+import { fieldsOf } from "./field.ts";
 import type { ArtifactKind } from "./finding.ts";
 import { isSaid } from "./finding.ts";
 import { idOf } from "./ids.ts";
 import { type Instinct, type InstinctStatus, standingAt } from "./instinct.ts";
 import { contrary, type Gist, gistOf } from "./likeness.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
-import { domainsOf } from "./topic.ts";
 import { wordsOf } from "./words.ts";
 
 /** What several instincts can grow into. */
@@ -27,7 +28,9 @@ export interface Cluster {
   readonly id: string;
   /** A project, or "user". */
   readonly realm: string;
-  readonly domain: string;
+  readonly domain: Domain;
+  /** The field of work, which says more than the domain; "general" where nothing tells. */
+  readonly field: string;
   readonly kind: EvolvedKind;
   /** Why it is of that kind, in words. */
   readonly why: string;
@@ -67,7 +70,7 @@ export function clustersOf(
     const nodes = realms.get(realm) ?? [];
     realms.set(realm, nodes);
     const gist = gistOf(instinct);
-    nodes.push({ instinct, confidence, gist, domains: domainsOf(instinct), terms: termsOf(gist), near: [] });
+    nodes.push({ instinct, confidence, gist, fields: fieldsOf(instinct), terms: termsOf(gist), near: [] });
   }
   const clusters = [...realms].flatMap(([realm, nodes]) =>
     groupsAmong(nodes, policy).map((group) => clusterOf(realm, group, policy)),
@@ -88,7 +91,7 @@ function mayEvolve(status: InstinctStatus, sessions: number): boolean {
 interface Node {
   readonly instinct: Instinct;
   readonly confidence: number;
-  readonly domains: readonly string[];
+  readonly fields: readonly string[];
   readonly gist: Gist;
   readonly terms: ReadonlySet<string>;
   readonly near: { readonly node: Node; readonly likeness: number }[];
@@ -157,11 +160,11 @@ function findNear(nodes: readonly Node[], { evolve }: Policy): void {
     }
     for (const number of met) {
       const other = nodes[number] as Node;
-      const words = overlapOf(node, other, shared[number] as number) * (1 - evolve.domain);
+      const words = overlapOf(node, other, shared[number] as number) * (1 - evolve.field);
       shared[number] = 0;
-      // Few get so far that the domain decides.
-      if (words + evolve.domain < evolve.near) continue;
-      const likeness = words + (isOneDomain(node, other) ? evolve.domain : 0);
+      // Few get so far that the field decides.
+      if (words + evolve.field < evolve.near) continue;
+      const likeness = words + (isOneField(node, other) ? evolve.field : 0);
       if (likeness < evolve.near) continue;
       node.near.push({ node: other, likeness });
       other.near.push({ node, likeness });
@@ -174,8 +177,8 @@ function overlapOf(a: Node, b: Node, shared: number): number {
   return shared / (a.terms.size + b.terms.size - shared);
 }
 
-function isOneDomain(a: Node, b: Node): boolean {
-  return a.domains.some((one) => b.domains.includes(one));
+function isOneField(a: Node, b: Node): boolean {
+  return a.fields.some((one) => b.fields.includes(one));
 }
 
 /** Of those that ask for opposite things the first stays. */
@@ -231,7 +234,8 @@ function clusterOf(realm: string, group: readonly Node[], policy: Policy): Clust
   return {
     id: idOf("v", first.id),
     realm,
-    domain: commonest(group.flatMap(({ domains }) => (domains.length > 0 ? domains : "general"))),
+    domain: commonest(members.map(domainOf)) as Domain,
+    field: commonest(group.flatMap(({ fields }) => (fields.length > 0 ? fields : "general"))),
     ...kindOf(members, asked, policy),
     members,
     confidence: meanOf(group),

@@ -611,9 +611,9 @@ export const policy = {
     fewest: 3,
     sure: 0.75,
     most: 24,
-    /** How alike two occasions must be to belong together, and how much of that is being about the same domain. */
+    /** How alike two occasions must be to belong together, and how much of that is being of the same field. */
     near: 0.35,
-    domain: 0.2,
+    field: 0.2,
     /** Instincts with the same word among which others like one are looked for, the surest. */
     crowd: 60,
     /** Sessions in which people must have asked for an action before it is a command, and the share of what they named that it must be about. */

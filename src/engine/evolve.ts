@@ -15,7 +15,7 @@ import { type Instinct, standingAt } from "../core/instinct.ts";
 import type { Item } from "../core/item.ts";
 import { policy } from "../core/policy.ts";
 import { parse } from "../core/skill.ts";
-import { archiveStep, pinnedPlaces } from "./archive.ts";
+import { archiveStep, pinnedPlaces, realms } from "./archive.ts";
 import { decided, type Keeping, perform } from "./keep.ts";
 import {
   archivings,
@@ -29,6 +29,7 @@ import {
   planLive,
   planNew,
   planProposal,
+  rootOf,
   shareOf,
   singlesAway,
 } from "./plan-evolved.ts";
@@ -75,14 +76,16 @@ export async function evolutions(deps: PublishDeps, options: EvolveOptions): Pro
     ...{ history, known: await library(), choice },
     refused: await refusedIds(deps.store),
     pinned: await pinnedPlaces(deps.store, history.kept),
-    roots: new Map((await deps.store.projects.list()).map(({ id, root }) => [id, root])),
+    projects: new Map((await deps.store.projects.list()).map((row) => [row.id, row])),
   };
   const found: Evolution[] = [];
   for (const cluster of withRequests(clusters, await requestsIn(deps.store))) {
     if (options.kind !== undefined && cluster.kind !== options.kind) continue;
-    const because = await refuses(ground.roots.get(cluster.realm) ?? null, cluster.realm);
+    const because = await refuses(ground.projects.get(cluster.realm)?.root ?? null, cluster.realm);
     found.push(
-      because === null ? await evolutionOf(deps, cluster, ground) : nothing(cluster, cluster.id, because),
+      because === null
+        ? await evolutionOf(deps, cluster, ground)
+        : nothing(cluster, aboutOf(cluster), because),
     );
   }
   return [...found, ...(await fadings(deps, instincts, ground, options.kind))];
@@ -111,6 +114,11 @@ async function refusedIds({ ledger }: Store): Promise<Set<string>> {
   return refused;
 }
 
+/** What a cluster is called before it has a name. */
+function aboutOf({ topic }: Cluster): string {
+  return topic.slice(0, 3).join(" ");
+}
+
 function nothing(cluster: Cluster, name: string, because: string): Evolution {
   const { kind, realm } = cluster;
   return { name, kind, realm, cluster, action: "nothing", because, plan: no(because) };
@@ -123,7 +131,7 @@ async function evolutionOf(deps: PublishDeps, cluster: Cluster, ground: Ground):
       ? { name, kind: cluster.kind, realm: cluster.realm, cluster, action, because, plan }
       : nothing(cluster, name, plan.ok ? `${name} says all of it already` : plan.because);
   if (ground.known.unread.length > 0)
-    return nothing(cluster, cluster.id, `${ground.known.unread[0]} cannot be read`);
+    return nothing(cluster, aboutOf(cluster), `${ground.known.unread[0]} cannot be read`);
   const own = ownOf(cluster, ground.history.kept);
   if (own.length > 0) return growth(deps, cluster, own, ground, told);
   const evolved = await composed(deps, cluster, ground);
@@ -140,7 +148,7 @@ async function evolutionOf(deps: PublishDeps, cluster: Cluster, ground: Ground):
     const because = away.length > 0 ? madeWay(away) : `nothing in the library is about it; ${cluster.why}`;
     return told(evolved.name, action, because, await planNew(deps, cluster, evolved, ground, away));
   }
-  const ours = ground.history.kept.filter(({ path }) => path === placeOfItem(near));
+  const ours = everywhereOf(near, ground.history.kept);
   const isOurs = ours.length > 0 && (await isAsWritten(deps, ours[0] as Kept));
   if (!isOurs)
     return told(
@@ -223,7 +231,7 @@ function formerOf(
 
 /** The text that a cluster would get. */
 async function composed(deps: PublishDeps, cluster: Cluster, ground: Ground): Promise<Evolved> {
-  const root = ground.roots.get(cluster.realm) ?? null;
+  const root = rootOf(cluster, ground);
   const quality = ground.choice.reach === "draft" ? "draft" : "active";
   const evidence = await evidenceFor(
     deps.store,
@@ -241,6 +249,15 @@ function nearestTo(evolved: Evolved, cluster: Cluster, { known }: Ground): Item 
     .filter((item) => isAbout(evolved, item))
     .sort((a, b) => likenessOf(evolved, b) - likenessOf(evolved, a) || (a.path < b.path ? -1 : 1));
   return near[0] ?? null;
+}
+
+/** What Knack keeps of an item, in each folder that it lies in. */
+function everywhereOf(item: Item, kept: readonly Kept[]): Kept[] {
+  const own = kept.find(({ path }) => path === placeOfItem(item));
+  if (!own) return [];
+  const isSame = ({ instinct, kind, name, reach }: Kept) =>
+    instinct === own.instinct && kind === own.kind && name === own.name && reach === own.reach;
+  return kept.filter(isSame);
 }
 
 async function isAsWritten(deps: PublishDeps, kept: Kept): Promise<boolean> {
@@ -332,13 +349,18 @@ export async function evolveOwn(
 ): Promise<Settled[]> {
   const choice: EvolveChoice = { reach: "draft", actor: "knack" };
   const { kept } = await historyOf(deps.store);
-  const drafts = kept.filter(({ reach, kind }) => reach === "draft" && kind !== "rule").length;
-  let room = Math.min(policy.evolve.atOnce, policy.curate.drafts - drafts);
+  const drafts = kept.filter(({ reach, kind }) => reach === "draft" && kind !== "rule");
+  const whose = await realms(deps.store, drafts);
+  const waiting = drafts.map(whose);
+  let made = 0;
   const outcomes: Settled[] = [];
   for (const evolution of await evolutions(deps, { ...options, choice })) {
     const { plan, action } = evolution;
     if (!plan.ok || action === "nothing" || action === "archive") continue;
-    if (action !== "merge" && --room < 0) continue;
+    const there = waiting.filter((realm) => realm === evolution.realm).length;
+    const isFull = made >= policy.evolve.atOnce || there >= policy.curate.drafts;
+    if (action !== "merge" && isFull) continue;
+    if (action !== "merge") made++;
     const keeping = await carry(deps, evolution, { ...options, choice });
     if (keeping.kept) outcomes.push(...keeping.outcomes.filter(({ done, already }) => done && !already));
   }

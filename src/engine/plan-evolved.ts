@@ -1,11 +1,11 @@
 import type { Artifact, Kept, Reach } from "../core/change.ts";
 import { type Evidence, learnedSection } from "../core/compose.ts";
-import { type Evolved, grown, renamed } from "../core/compose-evolved.ts";
+import { type Evolved, grown, placedIn, renamed } from "../core/compose-evolved.ts";
 import { diffOf } from "../core/diff.ts";
 import type { Cluster, EvolvedKind } from "../core/evolve.ts";
 import type { Instinct } from "../core/instinct.ts";
 import type { Item } from "../core/item.ts";
-import type { Actor } from "../core/ledger.ts";
+import type { Actor, ProjectFold } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
 import { type Concern, mayBeWritten, scan, scanSkill } from "../core/scan.ts";
 import { parse, problemsOf, type Skill } from "../core/skill.ts";
@@ -52,7 +52,8 @@ export interface Ground {
   /** The ids of what people took back. */
   readonly refused: ReadonlySet<string>;
   readonly pinned: ReadonlySet<string>;
-  readonly roots: ReadonlyMap<string, string | null>;
+  /** The projects by their ids. */
+  readonly projects: ReadonlyMap<string, Pick<ProjectFold, "name" | "root">>;
   readonly choice: EvolveChoice;
 }
 
@@ -135,19 +136,31 @@ export async function planNew(
   deps: PublishDeps,
   cluster: Cluster,
   { kind, name, text }: Evolved,
-  { choice, roots, history, known }: Ground,
+  ground: Ground,
   away: readonly Step[],
 ): Promise<Plan> {
-  const root = roots.get(cluster.realm) ?? null;
+  const { choice, history, known } = ground;
+  const root = rootOf(cluster, ground);
   const targets = await targetsFor(deps, kind, choice.reach, root, cluster.members);
   if (targets === null) return no(notHere);
-  const clean = await cleaned(deps, kind, text);
+  const project = isFarAway(cluster, choice) ? ground.projects.get(cluster.realm) : undefined;
+  const clean = await cleaned(deps, kind, project ? placedIn(text, project.name) : text);
   if (typeof clean === "string") return no(clean);
   const steps = targets.map((target) => {
     const free = freeName(name, (one) => isTaken(target, kind, one, history, known));
     return createStep(deps, { kind, name: free, text: clean.text }, cluster, choice.reach, target, history);
   });
   return { ok: true, steps: [...away, ...steps], concerns: clean.concerns, belongsTo: null };
+}
+
+/** The folder of the project that a cluster was learned in. */
+export function rootOf({ realm, members }: Cluster, { projects }: Pick<Ground, "projects">): string | null {
+  return (projects.get(realm) ?? projects.get(members[0]?.project ?? ""))?.root ?? null;
+}
+
+/** Whether a project's lessons go where other projects read them. */
+function isFarAway({ realm }: Cluster, { reach }: EvolveChoice): boolean {
+  return reach === "everywhere" && realm !== "user";
 }
 
 /** Names are taken by what is there, and by what people call the same way. */
@@ -280,7 +293,8 @@ export async function planLive(
   const ids = [...new Set([...members, ...(cluster?.members ?? [])].map(({ id }) => id))];
   const evidence = await evidenceFor(deps.store, ids);
   const text = grown(textOfPackage(found.files), kind, { members: cluster?.members ?? members, evidence });
-  const clean = await cleaned(deps, kind, text);
+  const isFar = reach === "everywhere" && first.scope === "project";
+  const clean = await cleaned(deps, kind, isFar ? placedIn(text, project?.name ?? first.project) : text);
   if (typeof clean === "string") return no(clean);
   const source = { id: draft.instinct, members: ids.map((id) => ({ id })) };
   const away = await singlesOf(deps, ids, { ...draft, reach }, targets, history);
@@ -312,11 +326,12 @@ export async function singlesAway(
   deps: PublishDeps,
   cluster: Cluster,
   name: string,
-  { choice, roots, history }: Ground,
+  ground: Ground,
 ): Promise<Step[]> {
+  const { choice, history } = ground;
   if (choice.reach === "draft") return [];
-  const { id, kind, members, realm } = cluster;
-  const targets = (await targetsFor(deps, kind, choice.reach, roots.get(realm) ?? null, members)) ?? [];
+  const { id, kind, members } = cluster;
+  const targets = (await targetsFor(deps, kind, choice.reach, rootOf(cluster, ground), members)) ?? [];
   const ids = members.map((member) => member.id);
   return singlesOf(deps, ids, { name, instinct: id, reach: choice.reach }, targets, history);
 }

@@ -131,7 +131,7 @@ describe("instincts about one thing", () => {
       standing: { status: "pending", confidence: 0.4, sessions: 2 },
     });
     const all = [...installs(), weak, ...releases()];
-    const [first] = clusters(all).filter(({ domain }) => domain === "packaging");
+    const [first] = clusters(all).filter(({ field }) => field === "packaging");
     expect(first?.confidence).toBeGreaterThanOrEqual(policy.evolve.sure);
     expect(ids(first?.members ?? [])).not.toContain(weak.id);
     fc.assert(
@@ -225,6 +225,22 @@ describe("what a cluster becomes", () => {
   ])("%s", (_, instincts, prompts, kind) =>
     expect(clusters(instincts, prompts).map((one) => one.kind)).toEqual([kind]),
   );
+});
+
+it.each([
+  [installs(), "Use when npm install fails: "],
+  [releases(), "Use when the work is about release: "],
+  [
+    [
+      lesson("the api pod restarts", "look at its memory"),
+      lesson("a pod of the worker restarts", "look at its limits"),
+      lesson("the pod restarts after a deploy", "look at the image"),
+    ],
+    "Use when the pod restarts: ",
+  ],
+])("what applies to all is said in the words that most have", (members, start) => {
+  const [cluster] = clusters(members);
+  expect(composed(cluster as Cluster).description).toContain(start);
 });
 
 const evidence = (n: number) => ({

@@ -2,8 +2,8 @@ import { stemOf } from "./ask-words.ts";
 import type { Instinct } from "./instinct.ts";
 import { wordsOf } from "./words.ts";
 
-/** What work is about, by the programs and the words that belong to it. Of two that fit as well, the first counts. */
-const table: readonly (readonly [domain: string, words: string])[] = [
+/** Fields of work, finer than domains, by the programs and the words that belong to it. Of two that fit as well, the first counts. */
+const table: readonly (readonly [field: string, words: string])[] = [
   [
     "git",
     "git gh commit branch merge rebase push pull stash squash cherry-pick checkout worktree pr conflict",
@@ -34,32 +34,27 @@ const table: readonly (readonly [domain: string, words: string])[] = [
   ["replies", "answer reply language explain summary tone ask question confirm permission"],
 ];
 
-const domains: ReadonlyMap<string, string> = new Map(
-  [...table].reverse().flatMap(([domain, words]) => words.split(" ").map((word) => [stemOf(word), domain])),
+const fields: ReadonlyMap<string, string> = new Map(
+  [...table].reverse().flatMap(([field, words]) => words.split(" ").map((word) => [stemOf(word), field])),
 );
 
 /** What counts where: a program says more than a trigger, and a trigger more than what is then done. */
 const weights = { program: 3, trigger: 2, rest: 1 } as const;
 
-/** What an instinct is about; "general" where nothing tells. */
-export function domainOf(instinct: DomainWords): string {
-  return domainsOf(instinct)[0] ?? "general";
-}
-
-/** The same with those that fit as well; none where nothing tells. */
-export function domainsOf({ trigger, action, keywords, call, symptom }: DomainWords): string[] {
+/** The fields of work that an instinct is of: the one that fits best, and those that fit as well; none where nothing tells. */
+export function fieldsOf({ trigger, action, keywords, call, symptom }: FieldWords): string[] {
   const scores = new Map<string, number>();
   const count = (text: string, weight: number) => {
     for (const word of new Set(wordsOf(text))) {
-      const domain = domains.get(word) ?? domains.get(stemOf(word));
-      if (domain !== undefined) scores.set(domain, (scores.get(domain) ?? 0) + weight);
+      const field = fields.get(word) ?? fields.get(stemOf(word));
+      if (field !== undefined) scores.set(field, (scores.get(field) ?? 0) + weight);
     }
   };
   count([call?.[0] ?? "", symptom?.head ?? ""].join(" "), weights.program);
   count(trigger, weights.trigger);
   count([action, ...keywords].join(" "), weights.rest);
   const best = Math.max(0, ...scores.values());
-  return table.flatMap(([domain]) => (scores.get(domain) === best ? domain : []));
+  return table.flatMap(([field]) => (scores.get(field) === best ? field : []));
 }
 
-type DomainWords = Pick<Instinct, "trigger" | "action" | "keywords" | "call" | "symptom">;
+type FieldWords = Pick<Instinct, "trigger" | "action" | "keywords" | "call" | "symptom">;
