@@ -17,7 +17,7 @@ import { codexLines, exited, running } from "./helpers/codex.ts";
 import { dump } from "./helpers/dump.ts";
 import { knackHere } from "./helpers/here.ts";
 import { seeded, writeHistory } from "./helpers/history.ts";
-import { knack, type Ran } from "./helpers/knack.ts";
+import { knack, withoutProgress } from "./helpers/knack.ts";
 import { story } from "./helpers/lines.ts";
 import { tempFolder } from "./helpers/temp.ts";
 
@@ -511,11 +511,6 @@ describe("many and killed processes", () => {
     expect(last.sessions[0].diagnostics).toEqual([]);
   }, 120_000);
 });
-
-/** On a slow machine progress is told; that is no error. */
-function withoutProgress(run: Ran): Ran {
-  return { ...run, stderr: run.stderr.replace(/^Reading sessions: .*\n/gm, "") };
-}
 
 /** The names of tables that differ, with the first row that is in one only: a whole diff would be endless. */
 function differing(a: Record<string, string[]>, b: Record<string, string[]>): string[] {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
-import { knack, root } from "../helpers/knack.ts";
+import { knack, root, withoutProgress } from "../helpers/knack.ts";
 import {
   addExample,
   databaseSessions,
@@ -26,7 +26,7 @@ interface Learned {
 }
 
 async function learned(words: readonly string[], home: string, env = {}): Promise<Learned> {
-  const { code, stdout, stderr } = await knackHere([...words, "--json"], { home, env });
+  const { code, stdout, stderr } = withoutProgress(await knackHere([...words, "--json"], { home, env }));
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   return JSON.parse(stdout);
 }
@@ -247,7 +247,11 @@ describe("knack learn", () => {
   test("by two at once makes one skill", async () => {
     const { home, harbor } = machine({ sessions: databaseSessions });
     const both = await Promise.all([1, 2, 3].map(() => knack(["learn", "--yes"], { home })));
-    expect(both.map(({ code, stderr }) => `${code} ${stderr}`)).toEqual(["0 ", "0 ", "0 "]);
+    expect(both.map(withoutProgress).map(({ code, stderr }) => `${code} ${stderr}`)).toEqual([
+      "0 ",
+      "0 ",
+      "0 ",
+    ]);
     const wrote = both.filter(({ stdout }) => stdout.includes("wrote "));
     expect(wrote).toHaveLength(1);
     expect(readdirSync(join(harbor, ".claude/skills"))).toEqual([name]);

@@ -53,6 +53,11 @@ export function knack(words: readonly string[], options: Options): Promise<Ran> 
   });
 }
 
+/** On a slow machine progress is told; that is no error. */
+export function withoutProgress(run: Ran): Ran {
+  return { ...run, stderr: run.stderr.replace(/^(?:Reading sessions|Looking for lessons).*\n/gm, "") };
+}
+
 /** Lines of JSON. */
 export function jsonLines<T = Record<string, unknown>>(text: string): T[] {
   return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as T]));
