@@ -159,7 +159,7 @@ const patterns: readonly Pattern[] = [
     severity: "block",
     message: "It has a tag that models take for the end of one speaker and the start of another.",
     match:
-      /(?<![\w.]|`(?=<[^<>`]{1,60}>`))<\/?(?:system|system[-_]reminder|system[-_]prompt|assistant|developer[-_]message|user[-_]prompt|function[-_]results?|tool[-_]results?)(?:\s[^<>]{0,200})?>|<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|start_header_id|eot_id)\|>|\[\/?INST\]|<<\/?SYS>>/g,
+      /(?<![\w.](?=<[^/])|`(?=<[^<>`]{1,60}>`))<\/?(?:system|system[-_]reminder|system[-_]prompt|assistant|developer[-_]message|user[-_]prompt|function[-_]results?|tool[-_]results?)(?:\s[^<>]{0,200})?>|<\|(?:im_start|im_end|im_sep|system|user|assistant|endoftext|start_header_id|eot_id)\|>|\[\/?INST\]|<<\/?SYS>>/g,
   },
   {
     code: "role-tag",
