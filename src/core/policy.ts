@@ -94,6 +94,8 @@ export const policy = {
       /** How sure it is where hardly anything else was done on the way: so many of the calls are steps, and of the steps its own. */
       telling: 0.5,
       compact: 0.8,
+      /** How much less sure it is for each step. */
+      perStep: 0.002,
       ownShare: 0.5,
     },
     repetition: {

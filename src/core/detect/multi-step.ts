@@ -143,7 +143,7 @@ function tell({ prompt, steps, own, telling }: Procedure): Finding {
       action: `do ${words.join(", then ")}`,
       steps: told.map((step) => `Run \`${step}\``),
       keywords: [...own.map(({ form }) => form).slice(0, 5), ...topicsOf(asked)],
-      confidence: telling ? policy.detect.procedure.telling : policy.detect.procedure.weak,
+      confidence: sureOf(telling, told.length),
       name: nameFrom(`${own[0]?.form} to ${own.at(-1)?.form}`),
       scope: "project",
       artifact: "skill",
@@ -154,4 +154,10 @@ function tell({ prompt, steps, own, telling }: Procedure): Finding {
     },
     events,
   );
+}
+
+/** Of sessions that did the same, the one that went straight tells it best. */
+function sureOf(telling: boolean, steps: number): number {
+  const { weak, telling: sure, perStep } = policy.detect.procedure;
+  return (telling ? sure : weak) - perStep * steps;
 }
