@@ -3,18 +3,33 @@ import { defineConfig } from "vitest/config";
 
 const all = process.env.KNACK_TEST_ALL === "1";
 const { version } = JSON.parse(readFileSync(new URL("package.json", import.meta.url), "utf8"));
+const clients = "test/clients/**/*.test.ts";
 
 export default defineConfig({
   define: { KNACK_VERSION: JSON.stringify(version) },
   test: {
-    include: ["test/**/*.test.ts", ...(all ? ["test/**/*.slow.ts"] : [])],
     exclude: ["**/node_modules/**"],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: "forks",
-    // No module of Knack has a state, so that files may share what they import; and a worker for each core, because
-    // a test that starts processes mostly waits for them.
+    // No module of Knack has a state, so that files may share what they import.
     isolate: false,
-    maxWorkers: "100%",
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "knack",
+          include: ["test/**/*.test.ts", ...(all ? ["test/**/*.slow.ts"] : [])],
+          exclude: [clients],
+          // Who starts processes mostly waits for them, so that no core is left out.
+          maxWorkers: "100%",
+        },
+      },
+      {
+        extends: true,
+        // Agents wait for a hook only so long: they come last, and have the machine to themselves.
+        test: { name: "clients", include: [clients], maxWorkers: 1, sequence: { groupOrder: 1 } },
+      },
+    ],
   },
 });
