@@ -112,7 +112,7 @@ async function deskWith(
       model,
       "model.url": endpoint.url,
       "model.keyEnv": keyEnv,
-      "model.timeoutMs": 1_000,
+      "model.timeoutMs": 30_000,
       "model.inputUsd": 1,
       "model.outputUsd": 5,
       ...more,
@@ -198,7 +198,8 @@ describe.each(["anthropic", "openai"] as const)("AC2: a model behind the API of 
     ["refuses", { status: 401 }, /^refused: 401/],
     ["keeps silent", "silence", /^time-out: no answer in 1000 ms/],
   ])("that %s leaves what the rules say, and the ledger says why", async (_, act, because) => {
-    const { at } = await deskWith(() => act, provider);
+    const patience = act === "silence" ? { "model.timeoutMs": 1_000 } : {};
+    const { at } = await deskWith(() => act, provider, patience);
     const path = at.session("1");
     const { findings, judged } = await (await at.open()).learn([path]);
     expect(findings.map(({ finding }) => finding)).toEqual(await heuristic(path));
