@@ -458,9 +458,12 @@ export async function openKnack({
         ...(onLook ? { onProgress: onLook } : {}),
         ...(lookUntil ? { until: lookUntil } : {}),
       });
-      if (learned.looked > 0) await promoteDue(publishing);
+      const shared = learned.looked > 0 ? await promoteDue(publishing) : [];
+      const promoted = shared.flatMap(({ lesson: { id, name }, verdict }) =>
+        verdict.do === "promote" ? { id, name } : [],
+      );
       const { left } = await knack.credit(sessions, { ...(lookUntil ? { until: lookUntil } : {}) });
-      return { ...learned, uncredited: left, unread };
+      return { ...learned, promoted, uncredited: left, unread };
     },
     recall: async (question, cwd = process.cwd()) => {
       const project = await knack.projectOf(cwd);

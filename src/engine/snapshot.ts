@@ -2,7 +2,7 @@ import { cuesOf } from "../core/cue.ts";
 import { factInList } from "../core/fact.ts";
 import type { Excerpt, Finding } from "../core/finding.ts";
 import { idOf } from "../core/ids.ts";
-import { type Instinct, isTold, standingAt } from "../core/instinct.ts";
+import { type Instinct, isTold, lessonIdOf, standingAt } from "../core/instinct.ts";
 import type { ProjectFold } from "../core/ledger.ts";
 import { gistOf } from "../core/likeness.ts";
 import { oneLine } from "../core/markdown.ts";
@@ -322,7 +322,7 @@ function startRows(
     if (!isShown(instinct, policy) && !live.has(instinct.id)) continue;
     const waits = instinct.artifact === "rule" || drafts.has(instinct.id);
     startOf(realmOf(instinct)).lessons.push({
-      instinct: instinct.id,
+      instinct: lessonIdOf(instinct),
       name: instinct.name,
       line: factInList(instinct),
       brief: briefly(instinct),

@@ -72,6 +72,7 @@ describe("knack learn", () => {
       "findings",
       "instincts",
       "skills",
+      "promoted",
       "skipped",
       "unread",
       "unlooked",
