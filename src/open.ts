@@ -598,9 +598,12 @@ export async function openKnack({
         ...(onLook ? { onProgress: onLook } : {}),
         ...stop,
       });
-      if (learned.looked > 0) await promoteDue(publishing);
+      const shared = learned.looked > 0 ? await promoteDue(publishing) : [];
+      const promoted = shared.flatMap(({ lesson: { id, name }, verdict }) =>
+        verdict.do === "promote" ? { id, name } : [],
+      );
       const { left } = await knack.credit(sessions, stop);
-      return { ...learned, uncredited: left, unread };
+      return { ...learned, promoted, uncredited: left, unread };
     },
     model: async () => {
       const { observer: looks, model, settings } = observing();

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import type { Finding } from "../src/core/finding.ts";
@@ -13,8 +14,12 @@ import type { Store } from "../src/engine/ports.ts";
 import { demoteByHand, promoteByHand, promoteDue, sharedBy, sharedLessons } from "../src/engine/promote.ts";
 import { recall } from "../src/engine/recall.ts";
 import { snapshot } from "../src/engine/snapshot.ts";
+import { openKnack } from "../src/open.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { aFinding, made } from "./helpers/findings.ts";
+import { leave } from "./helpers/hooked.ts";
+import { asked, ran, replied } from "./helpers/lived.ts";
+import { tempFolder } from "./helpers/temp.ts";
 
 const day = 86_400_000;
 const start = Date.UTC(2026, 0, 1);
@@ -178,6 +183,43 @@ describe("a lesson of two projects", () => {
     expect(standings(await learnedFrom(store))).toEqual(["/a user promoted", "/b project promoted"]);
     expect(await findDrift(store)).toEqual([]);
   });
+});
+
+test("learning from the sessions of two projects promotes what a person said in both", async () => {
+  const home = tempFolder();
+  const said = (name: string, cwd: string, words: string) =>
+    leave(home, {
+      name,
+      cwd,
+      at: start,
+      steps: [asked(words), ran("npm run lint -- --fix"), ran("git commit -am done"), replied("Committed.")],
+    });
+  said(
+    "one",
+    "/home/dev/harbor",
+    "From now on always run `npm run lint -- --fix` before you commit. Now commit the berths file.",
+  );
+  said(
+    "two",
+    "/home/dev/tide",
+    "From now on always run `npm run lint -- --fix` first, before you commit. Commit the tides.",
+  );
+  const knack = await openKnack({ env: { HOME: home, KNACK_HOME: join(home, ".knack") }, clock });
+  try {
+    const { promoted } = await knack.learn();
+    expect(promoted).toHaveLength(1);
+    expect((await knack.learn()).promoted).toEqual([]);
+    const told = (await knack.instincts()).filter(({ standing }) => standing.status === "promoted");
+    expect(told.map(({ scope }) => scope).sort()).toEqual(["project", "user"]);
+    // Refused in one project, it is told in none but where it was learned.
+    await knack.decide(told.find(({ scope }) => scope === "project")?.id ?? "", "rejected");
+    expect(standings(await knack.instincts())).toEqual([
+      "/home/dev/harbor project active",
+      "/home/dev/tide project rejected",
+    ]);
+  } finally {
+    await knack.close();
+  }
 });
 
 /** As `made` names the finding of a session. */

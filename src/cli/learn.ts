@@ -277,7 +277,10 @@ export async function present(
   flags: LearnFlags,
   env: Env,
 ): Promise<number> {
-  const ids = new Set(learned.findings.map(({ instinct }) => instinct));
+  const ids = new Set([
+    ...learned.findings.map(({ instinct }) => instinct),
+    ...learned.promoted.map(({ id }) => id),
+  ]);
   // Who names sessions wants to hear what they teach, however long ago that was: nothing has faded at the start of time.
   const now = paths ? 0 : Date.now();
   const scope = paths ? { only: ids, now } : { now };
@@ -342,7 +345,7 @@ function gainedLines(gained: Backtest, paint: Paint, env: Env): string[] {
 }
 
 function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut[], env: Env): string[] {
-  const { sessions, looked, skipped, unread, unlooked } = learned;
+  const { sessions, looked, skipped, unread, unlooked, promoted } = learned;
   const projects = new Set(sessions.map(({ project }) => project.id)).size;
   const news = looked === sessions.length - skipped.length ? "" : `, ${looked} new or grown`;
   const isMore = ({ because }: LeftOut) => because.startsWith("more than");
@@ -351,6 +354,9 @@ function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut
     `Read ${counted(sessions.length, "session")} in ${counted(projects, "project")}${news}.`,
     ...(unread + unlooked > 0 ? [leftLine(unread, unlooked, env)] : []),
     ...judgedLines(learned.judged, env),
+    ...promoted.map(
+      ({ name }) => `Told in every project from now on, since several have learned it: ${name}`,
+    ),
     ...byReason(skipped).map(([because, times]) => `Passed over ${counted(times, "session")}: ${because}`),
     ...byReason(leftOut.filter((one) => !isMore(one))).map(
       ([because, times]) => `Not suggested: ${counted(times, "lesson")}, ${because}`,

@@ -18,7 +18,7 @@ export function writingOf({ change }: Writing): Writing {
 
 /** The object that `knack learn --json` prints. */
 export function learnedOnWire(
-  { sessions, findings, skipped, unread, unlooked, judged }: Learned,
+  { sessions, findings, skipped, unread, unlooked, promoted, judged }: Learned,
   instincts: readonly Instinct[],
   writings: readonly Writing[],
   leftOut: readonly LeftOut[],
@@ -30,6 +30,7 @@ export function learnedOnWire(
     findings: findings.map((kept) => findingOnWire(kept, paths)),
     instincts: instincts.map((instinct) => instinctOnWire(instinct, now)),
     skills: writings.map(({ change }) => writingOnWire(change)),
+    promoted,
     skipped: [...skipped, ...leftOut],
     unread,
     unlooked,

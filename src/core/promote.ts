@@ -1,5 +1,5 @@
 import { type Instinct, type InstinctStatus, isTold, standingAt } from "./instinct.ts";
-import { type Gist, gistOf, opposed, same, searchesFor } from "./likeness.ts";
+import { type Gist, gistOf, opposed, same } from "./likeness.ts";
 import { ownWordIn, type Place } from "./own-word.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 
@@ -61,10 +61,10 @@ export function sharedIn(
     const alike = near(leader).filter((other) => !taken.has(other) || !counts(other.status));
     const group = groupOf(leader, alike, policy);
     for (const member of group.members) taken.add(member);
-    const shared = judge(group, options, policy);
-    const matters = shared.promoted || shared.verdict.do === "hold";
     const places = new Set([...group.members, ...group.fallen].map(({ instinct }) => instinct.project));
-    if (matters || places.size >= policy.promote.projects) found.push(shared);
+    // Most lessons are one project's, and need no judging.
+    if (places.size >= policy.promote.projects || isPromoted(leader.instinct, leader.status))
+      found.push(judge(group, options, policy));
   }
   return found;
 }
@@ -93,8 +93,17 @@ interface Entry {
   readonly gist: Gist;
 }
 
+/** Its gist is read when it is needed: where nothing is sure enough, none is. */
 function entryOf(instinct: Instinct, now: number, policy: Policy): Entry {
-  return { instinct, ...standingAt(instinct.standing, now, policy), gist: gistOf(instinct) };
+  let gist: Gist | null = null;
+  return {
+    instinct,
+    ...standingAt(instinct.standing, now, policy),
+    get gist() {
+      gist ??= gistOf(instinct);
+      return gist;
+    },
+  };
 }
 
 /** What may speak for or against promoting: what was told already first, then the surest. */
@@ -145,17 +154,21 @@ interface Group {
 }
 
 function groupOf(leader: Entry, near: readonly Entry[], policy: Policy): Group {
-  const alike = near.filter(({ gist }) => same(leader.gist, gist, policy));
+  const warns = leader.gist.shuns.size > 0;
+  const alike = near.filter(({ gist }) => same(leader.gist, gist, policy)).sort(leadingFirst);
   return {
     leader,
     members: [leader, ...alike.filter((one) => counts(one.status) && !isGlobal(one))],
     fallen: alike.filter(({ status }) => !counts(status)),
-    against: near.filter(
-      (other) =>
-        counts(other.status) &&
-        other.instinct.project !== leader.instinct.project &&
-        opposed(leader.gist, other.gist, policy),
-    ),
+    against: near
+      .filter(
+        (other) =>
+          (warns || other.gist.shuns.size > 0) &&
+          counts(other.status) &&
+          other.instinct.project !== leader.instinct.project &&
+          opposed(leader.gist, other.gist, policy),
+      )
+      .sort(leadingFirst),
     everywhere: alike.find((one) => counts(one.status) && isGlobal(one)) ?? null,
   };
 }
@@ -260,27 +273,67 @@ function wordOf({ instinct }: Entry, { projects }: PromoteOptions, policy: Polic
 }
 
 /** Finds what may be the same as an entry, or opposed to it, without looking at every other one. */
-function searcher(pool: readonly Entry[], policy: Policy): (entry: Entry) => Entry[] {
+function searcher(pool: readonly Entry[], { learn }: Policy): (entry: Entry) => Entry[] {
+  const alike = findAlike(pool, ({ all }) => all, learn.same);
+  const triggers = (entries: readonly Entry[]) =>
+    findAlike(entries, ({ trigger }) => trigger, learn.sameTrigger);
+  const warned = triggers(pool.filter(({ gist }) => gist.shuns.size > 0));
+  let besides: typeof warned | null = null;
+  return (entry) => {
+    const near = alike(entry);
+    // Only who warns of something can be opposed to somebody.
+    if (entry.gist.shuns.size > 0) besides ??= triggers(pool);
+    const beside = (entry.gist.shuns.size > 0 ? besides : warned)?.(entry) ?? [];
+    return [...new Set([...near, ...beside])].filter((other) => other !== entry);
+  };
+}
+
+/** Words that two sets which overlap so much must share among their rarest. */
+const sharedRarest = 3;
+
+/**
+ * Finds the entries whose words may overlap by a share. Two sets that do have so many words in common that the first
+ * few of those, in the order of rarity, stand among the rarest words of both: only these are looked up, and the common
+ * words that all have are not.
+ */
+function findAlike(
+  entries: readonly Entry[],
+  wordsOf: (gist: Gist) => ReadonlySet<string>,
+  share: number,
+): (entry: Entry) => Entry[] {
+  const times = new Map<string, number>();
+  for (const { gist } of entries)
+    for (const word of wordsOf(gist)) times.set(word, (times.get(word) ?? 0) + 1);
+  const rarestOf = (gist: Gist) => {
+    const words = [...wordsOf(gist)];
+    const needed = Math.ceil(share * words.length - 1e-9);
+    const rank = (word: string) => times.get(word) ?? 0;
+    words.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+    return { words: words.slice(0, words.length - needed + sharedRarest), needed };
+  };
   const places = new Map<string, number[]>();
-  pool.forEach(({ gist }, at) => {
-    for (const word of gist.all) {
+  const known = new Map(entries.map((entry) => [entry, rarestOf(entry.gist)]));
+  [...known.values()].forEach(({ words }, at) => {
+    for (const word of words) {
       const list = places.get(word);
       if (list) list.push(at);
       else places.set(word, [at]);
     }
   });
+  // Counted in a row of numbers that is never cleared: what was counted for one is less than nothing for the next.
+  const counts = new Int32Array(entries.length);
+  let start = 0;
   return (entry) => {
-    const { anywhere, inTrigger } = searchesFor(entry.gist, (word) => places.get(word)?.length ?? 0, policy);
-    const found = new Set<number>();
-    for (const { words, atLeast } of [anywhere, inTrigger]) {
-      const counted = new Map<number, number>();
-      for (const word of words)
-        for (const at of places.get(word) ?? []) counted.set(at, (counted.get(at) ?? 0) + 1);
-      for (const [at, count] of counted) if (count >= atLeast) found.add(at);
-    }
-    return [...found]
-      .sort((a, b) => a - b)
-      .flatMap((at) => pool[at] ?? [])
-      .filter((other) => other !== entry);
+    const { words, needed } = known.get(entry) ?? rarestOf(entry.gist);
+    const enough = start + Math.max(1, Math.min(sharedRarest, needed));
+    const found: Entry[] = [];
+    for (const word of words)
+      for (const at of places.get(word) ?? []) {
+        const count = Math.max(counts[at] ?? 0, start) + 1;
+        counts[at] = count;
+        if (count === enough) found.push(entries[at] as Entry);
+      }
+    start += words.length + 1;
+    return found;
   };
 }

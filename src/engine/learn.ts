@@ -46,6 +46,8 @@ export interface Learned {
   readonly unlooked: number;
   /** How many sessions there was no time to look at for what they used; whoever looks knows. */
   readonly uncredited: number;
+  /** The lessons that are told in every project from now on; whoever compares projects knows. */
+  readonly promoted: readonly { readonly id: string; readonly name: string }[];
   /** How many transcripts there was no time to read; whoever reads knows. */
   readonly unread: number;
   /** What a model, where one was to be asked, made of the sessions that had something new. */
@@ -148,6 +150,7 @@ export async function learn(
     looked,
     unlooked: due.length - looked,
     uncredited: 0,
+    promoted: [],
     unread: 0,
     judged,
   };

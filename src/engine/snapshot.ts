@@ -3,7 +3,7 @@ import { isEvolvedId } from "../core/evolve.ts";
 import { factInList } from "../core/fact.ts";
 import type { Excerpt, Finding } from "../core/finding.ts";
 import { idOf } from "../core/ids.ts";
-import { type Instinct, isTold, standingAt } from "../core/instinct.ts";
+import { type Instinct, isTold, lessonIdOf, standingAt } from "../core/instinct.ts";
 import type { ProjectFold } from "../core/ledger.ts";
 import { gistOf } from "../core/likeness.ts";
 import { oneLine } from "../core/markdown.ts";
@@ -329,7 +329,7 @@ function startRows(
     if (!isShown(instinct, policy) && !live.has(instinct.id)) continue;
     const waits = instinct.artifact === "rule" || drafts.has(instinct.id);
     startOf(realmOf(instinct)).lessons.push({
-      instinct: instinct.id,
+      instinct: lessonIdOf(instinct),
       name: instinct.name,
       line: factInList(instinct),
       brief: briefly(instinct),

@@ -2,6 +2,7 @@ import { shorten } from "../core/event.ts";
 import { factAtFailure } from "../core/fact.ts";
 import { isHeldBack } from "../core/holdout.ts";
 import { idOf } from "../core/ids.ts";
+import { lessonIdOf } from "../core/instinct.ts";
 import { objectOf, textOf } from "../core/json.ts";
 import { policy } from "../core/policy.ts";
 import { failureOf } from "../core/question.ts";
@@ -45,7 +46,9 @@ export async function atFailure(call: Call): Promise<Reply | null> {
     // What this very session did about it is before its agent.
     if (!match || match.from.every(({ run }) => run === call.session)) return null;
     const { head, signature } = question.symptom;
-    const { id, name } = match.instinct;
+    const { name } = match.instinct;
+    // What several projects have learned is one lesson, and told once.
+    const id = lessonIdOf(match.instinct);
     if (isHeldBack(holdout, call.session, id)) {
       if (seen.once(`held ${id}`)) withhold(call, project, "failure", { kind: "lesson", id, name });
       return null;

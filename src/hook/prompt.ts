@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { factAtPrompt } from "../core/fact.ts";
 import { isHeldBack } from "../core/holdout.ts";
+import { lessonIdOf } from "../core/instinct.ts";
 import { textOf } from "../core/json.ts";
 import { loadOf, offerOf } from "../core/offer.ts";
 import { policy } from "../core/policy.ts";
@@ -80,11 +81,11 @@ async function lessonsFor(call: Call, { table, project }: Known, text: string): 
       .filter(({ made }) => !(made?.live && made.body === null))
       .map(({ match, made }) => ({
         kind: "lesson",
-        id: match.instinct.id,
+        id: lessonIdOf(match.instinct),
         name: match.instinct.name,
         source: null,
         text: factAtPrompt(match, made?.body ?? null, call.now),
-        say: (told) => show(call, project, "prompt", [{ instinct: match.instinct.id, text: told }]),
+        say: (told) => show(call, project, "prompt", [{ instinct: lessonIdOf(match.instinct), text: told }]),
       }))
   );
 }

@@ -73,6 +73,7 @@ describe("knack learn", () => {
       "findings",
       "instincts",
       "skills",
+      "promoted",
       "skipped",
       "unread",
       "unlooked",
