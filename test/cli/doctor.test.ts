@@ -345,7 +345,7 @@ describe("the chain, to the doctor,", () => {
     expect(checks.snapshot?.says).toBe("made just now, and current");
     expect(filesIn(home)).toEqual(before);
     const order =
-      "home settings database ledger plugin program installs hooks fired captured learned changes published snapshot library injected listing spool aside worker hook.log";
+      "home settings database ledger plugin program installs hooks fired captured learned changes published snapshot library injected listing spool aside worker hook.log upkeep";
     expect(
       Object.keys(checks)
         .filter((name) => !["Claude Code", "Codex"].includes(name))
