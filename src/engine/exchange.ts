@@ -10,7 +10,7 @@ import {
   type ImportWord,
   importsOf,
 } from "../core/imported.ts";
-import { type Instinct, standingAt } from "../core/instinct.ts";
+import { type Instinct, isTold, lessonIdOf, standingAt } from "../core/instinct.ts";
 import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
 import { gistOf, same } from "../core/likeness.ts";
 import { policy as defaults } from "../core/policy.ts";
@@ -65,9 +65,12 @@ export async function exportLessons(deps: PublishDeps, selection: Selection): Pr
   return (await scrubbed(redactor, carried)).map((one) => reworded(one, withoutHomes));
 }
 
-function isMeant({ scope: own, project }: Instinct, { scope, here }: Selection): boolean {
+function isMeant(instinct: Instinct, { scope, here }: Selection): boolean {
+  const { scope: own, project } = instinct;
   if (scope === "global") return own === "user";
-  return scope === "all" || (own === "project" && project === here.id);
+  // Of what several projects have learned, the one that is told for all goes out.
+  if (scope === "all") return lessonIdOf(instinct) === instinct.id || isTold(instinct);
+  return own === "project" && project === here.id;
 }
 
 function carriedOf(
