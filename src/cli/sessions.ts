@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { agents } from "../agents/index.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Counts, Event } from "../core/event.ts";
 import type { Project } from "../core/project.ts";
@@ -135,7 +134,7 @@ function refuse(paths: readonly string[], diagnostics: readonly Diagnostic[]): n
     "NOTHING_READABLE",
     `No session could be read in ${places}${first ? ` (${first.path} ${first.message})` : ""}.`,
     {
-      hint: `Looked for sessions of ${agents.map(({ name }) => name).join(", ")}, hook payloads and program records, told by their content.`,
+      hint: `Formats are told by what is in a file. Known: ${formats.join(", ")}`,
     },
   );
 }

@@ -536,6 +536,9 @@ export const policy = {
     prefix: "rl-",
     /** Two skills whose names and descriptions overlap this much are about the same thing. */
     near: 0.5,
+    /** Steps that two skills must share, and the share of the shorter one's, to do the same thing whatever they are called. */
+    sharedSteps: 3,
+    sameSteps: 0.7,
     /** Characters of a learned skill's description: agents put every description before every prompt. */
     descriptionChars: 160,
     /** Characters of a learned skill's body. */

@@ -1,4 +1,4 @@
-import { isAbout, likenessOf } from "../core/alike.ts";
+import { doTheSame, isAbout, likenessOf } from "../core/alike.ts";
 import type { Artifact, Kept } from "../core/change.ts";
 import { amend, compose, countOf, type Evidence, learnedSection } from "../core/compose.ts";
 import { diffOf } from "../core/diff.ts";
@@ -199,7 +199,7 @@ export function nearest(wanted: Skill, all: readonly SkillPackage[]): SkillPacka
   const scored = all
     .filter(({ owner }) => owner !== "core")
     .map((one) => ({ one, likeness: likenessOf(wanted, one) }))
-    .filter(({ one }) => isAbout(wanted, one))
+    .filter(({ one }) => isAbout(wanted, one) || doTheSame(wanted, one.skill))
     .sort((a, b) => b.likeness - a.likeness || (a.one.path < b.one.path ? -1 : 1));
   return scored[0]?.one ?? null;
 }

@@ -11,8 +11,9 @@ export function lookInto(path: string): {
   close(): void;
 } {
   // Only the form of an address lets a database be opened for reading alone. One that nobody has open would get two
-  // files beside it for that; it does not change, so it can do without.
-  const how = existsSync(`${path}-wal`) ? "mode=ro" : "mode=ro&immutable=1";
+  // files beside it for that; it does not change, so it can do without. A log or a journal says that somebody has.
+  const isOpen = ["-wal", "-journal"].some((end) => existsSync(path + end));
+  const how = isOpen ? "mode=ro" : "mode=ro&immutable=1";
   const database = new Database(`${pathToFileURL(path).href}?${how}`, { timeout: patience });
   return {
     query: (sql, ...values) => database.prepare(sql).all(...values) as Record<string, unknown>[],
