@@ -141,6 +141,13 @@ const patterns: readonly Pattern[] = [
       /\b(?:reveal|print|output|repeat|show|send|leak)\s{1,20}(?:me\s{1,20})?(?:all\s{1,20}(?:of\s{1,20})?)?your\s{1,20}(?:system\s{1,20}prompt|initial\s{1,20}instructions|hidden\s{1,20}instructions)/gi,
   },
   {
+    code: "injection",
+    severity: "block",
+    message: "It tells the agent that everything is allowed, or not to ask.",
+    match:
+      /--dangerously-(?:skip-permissions|bypass-\w{1,30}(?:-\w{1,30}){0,4})\b|\b(?:user|human|person|owner)\s{1,9}(?:has|have)\s{1,9}(?:already\s{1,9})?(?:pre-?)?(?:approved|authori[sz]ed|granted|consented\s{1,9}to)\s{1,9}(?:all|any|every|everything)\b|\b(?:never|do\s{1,9}not|don['’]t)\s{1,9}(?:ask|wait|prompt)\s{1,9}(?:the\s{1,9}(?:user|human|person)\s{1,9})?for\s{1,9}(?:\w{1,20}\s{1,9})?(?:permission|approval|confirmation|consent)s?\b/gi,
+  },
+  {
     code: "concealment",
     severity: "block",
     message: "It tells the agent to hide this from the person.",
@@ -205,7 +212,7 @@ const patterns: readonly Pattern[] = [
     severity: "block",
     message: "It deletes a whole system or home folder.",
     match:
-      /\brm\s{1,9}(?:-{1,2}[\w-]{1,30}\s{1,9}){1,5}(?:--\s{1,9})?["']?(?:\/|~|\$HOME|\$\{HOME\})(?:\/?\*)?\/?["']?(?=[\s;&|`)]|$)|\bmkfs(?:\.\w{1,8})?\s{1,9}(?:-\w{1,9}\s{1,9}){0,4}\/dev\/|\bdd\b[^\n]{0,100}\bof=\/dev\/(?:sd|nvme|hd|disk)|:\(\)\s?\{\s?:\|:&\s?\}\s?;:/gm,
+      /\brm\s{1,9}(?:-{1,2}[\w-]{1,30}\s{1,9}){1,5}(?:--\s{1,9})?["']?(?:\/|~|\$HOME|\$\{HOME\})(?:\/?\*)?\/?["']?(?=[\s;&|`)]|$)|\bmkfs(?:\.\w{1,8})?\s{1,9}(?:-\w{1,9}\s{1,9}){0,4}\/dev\/|\bdd\b[^\n]{0,100}\bof=\/dev\/(?:sd|nvme|hd|disk)|:\(\)\s?\{\s?:\|:&\s?\}\s?;:|\bch(?:mod|own)\s{1,9}(?:-\w{1,9}\s{1,9}){0,3}(?:-R|--recursive)\s{1,9}(?:\S{1,40}\s{1,9})?\/(?=[\s;&|`)]|$)/gm,
   },
   {
     code: "unchecked-download",
@@ -218,7 +225,8 @@ const patterns: readonly Pattern[] = [
     code: "exfiltration",
     severity: "warn",
     message: "It lets another key into this machine.",
-    match: />>?\s{0,9}\S{0,60}\/\.ssh\/authorized_keys\b/g,
+    match:
+      />>?\s{0,9}\S{0,60}\/\.ssh\/authorized_keys\b|\b(?:add|append|copy|put)\b[^\n]{0,60}\bauthorized_keys\b/gi,
   },
 ];
 

@@ -68,12 +68,14 @@ export async function evolutions(deps: PublishDeps, options: EvolveOptions): Pro
   const { library, choice, refuses = async () => null } = options;
   const now = deps.clock.now();
   const instincts = await deps.store.learning.instincts.list();
-  const history = await historyOf(deps.store);
   const clusters = clustersOf(instincts, { now });
-  const isKept = history.kept.some(({ instinct }) => isEvolvedId(instinct));
-  if (clusters.length === 0 && !isKept) return [];
+  const { kept } = await historyOf(deps.store);
+  if (clusters.length === 0 && !kept.some(({ instinct }) => isEvolvedId(instinct))) return [];
+  const known = await library();
+  // After the library: whatever Knack wrote that is in it was on the ledger before it was on the disk.
+  const history = await historyOf(deps.store);
   const ground: Ground = {
-    ...{ history, known: await library(), choice },
+    ...{ history, known, choice },
     refused: await refusedIds(deps.store),
     pinned: await pinnedPlaces(deps.store, history.kept),
     projects: new Map((await deps.store.projects.list()).map((row) => [row.id, row])),

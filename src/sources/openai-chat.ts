@@ -50,9 +50,11 @@ class ChatReading implements Reading {
       new Conversation(this.threads.named(""), this.waiting).take(record, String(line));
       return;
     }
-    const conversation = new Conversation(this.threads.named(String(line), factsOf(record)));
+    const thread = this.threads.named(String(line), factsOf(record));
+    const conversation = new Conversation(thread);
     for (const [index, message] of listOf(record.messages).entries())
       conversation.take(message, String(index));
+    thread.nameByBeginning();
   }
 
   state(): ReadingState {

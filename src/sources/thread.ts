@@ -1,8 +1,12 @@
+import { createHash } from "node:crypto";
 import { type Counts, type Event, type EventSource, noCounts, type Outcome, refOf } from "../core/event.ts";
 import { type JsonObject, pruned } from "../core/json.ts";
 import type { SessionFacts } from "../core/session.ts";
 import type { ThreadState } from "../engine/ports.ts";
 import { Seen } from "./seen.ts";
+
+/** Events by which a session without a name is known; of a shorter one nothing is learned. */
+const nameEvents = 10;
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -143,6 +147,19 @@ export class Thread {
     draft.resultKey = place.key;
     draft.endedAt = place.at;
     this.changed.add(draft);
+  }
+
+  /**
+   * Calls a session whose format has no names after how it began, so that a copy of it is known, in another form too.
+   * To be called before anything is handed out.
+   */
+  nameByBeginning(): void {
+    const began = [...this.changed]
+      .slice(0, nameEvents)
+      .map((one) => [one.kind, one.command ?? one.tool, one.text]);
+    if (began.length < nameEvents) return;
+    const digest = createHash("sha1").update(JSON.stringify(began)).digest("hex");
+    this.facts.sessionId ??= `began-${digest.slice(0, 16)}`;
   }
 
   /** The events that are new or changed since the last drain, in order. */

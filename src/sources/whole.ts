@@ -86,6 +86,7 @@ export function* piecesOf(
 ): Generator<Piece> {
   const threads = new Threads("transcript", null);
   read(threads);
+  for (const thread of threads.values()) thread.nameByBeginning();
   const total = [...threads.values()].reduce((events, { counts }) => events + counts.events, 0);
   let [anew, sent, room] = [true, 0, pieceBytes];
   let waiting: Batch[] = [];

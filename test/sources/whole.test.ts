@@ -197,3 +197,46 @@ describe("a file that is one document", () => {
     expect(story(await eventsIn(store))).toEqual(['prompt "caf\uFFFD"']);
   });
 });
+
+describe("a session whose format has no names", () => {
+  test("is known again in a copy, in another form, and when it goes on; another one is not taken for it", async () => {
+    const folder = tempFolder();
+    const call = (n: number, command: string) => [
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [
+          {
+            id: `c${n}`,
+            type: "function",
+            function: { name: "bash", arguments: JSON.stringify({ command }) },
+          },
+        ],
+      },
+      { role: "tool", tool_call_id: `c${n}`, content: `done ${n}` },
+    ];
+    const messages = (task: string, calls: number) => [
+      { role: "user", content: task },
+      ...Array.from({ length: calls }, (_, n) => call(n, `make step${n}`)).flat(),
+      { role: "assistant", content: "Done." },
+    ];
+    const files = {
+      "one.json": { messages: messages("Build it", 12) },
+      "copy.json": { messages: messages("Build it", 12) },
+      "list.json": messages("Build it", 12),
+      "longer.json": messages("Build it", 14),
+      "other.json": { messages: messages("Ship it", 12) },
+    };
+    const names: Record<string, string | null | undefined> = {};
+    for (const [name, value] of Object.entries(files)) {
+      const path = join(folder, name);
+      writeFileSync(path, JSON.stringify(value));
+      for await (const piece of createTranscripts().read(path, null))
+        names[name] = piece.threads[0]?.facts.sessionId ?? names[name];
+    }
+    const { "other.json": other, ...same } = names;
+    expect(new Set(Object.values(same)).size).toBe(1);
+    expect(Object.values(same)[0]).toMatch(/^began-/);
+    expect(other).not.toBe(Object.values(same)[0]);
+  });
+});
