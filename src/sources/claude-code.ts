@@ -11,7 +11,9 @@ export const claudeCode: Reader = {
   format: "claude-code",
   recognises: (record) => {
     if (!isObject(record) || typeof record.type !== "string" || "payload" in record) return false;
-    if (record.type === "user" || record.type === "assistant") return "message" in record;
+    // A log of who wrote what has such records too; this agent's messages say whose they are, or have content.
+    if (record.type === "user" || record.type === "assistant")
+      return isObject(record.message) && ("role" in record.message || "content" in record.message);
     return typeof record.sessionId === "string" || bookkeeping.has(record.type);
   },
   passesOver: (text) => {

@@ -29,6 +29,7 @@ const others: readonly (readonly [string, unknown])[] = [
       ],
     },
   ],
+  ["a line of a log", { type: "user", message: "login", sessionId: "s1", timestamp: "2026-11-01T09:00:00Z" }],
   ["a list of numbers", [1, 2, 3]],
   [
     "a list of people",
