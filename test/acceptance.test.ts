@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { rootsOn } from "../src/agents/roots.ts";
@@ -211,6 +211,31 @@ describe("acceptance", () => {
     const done = await evolve(own, { library: library(own), choice: { reach: "me", actor: "person" } });
     expect(done.map(({ evolution }) => evolution.kind).sort()).toEqual(["agent", "command", "skill"]);
     expect(readdirSync(join(own.repository, ".claude")).sort()).toEqual(["agents", "commands", "skills"]);
+  });
+
+  test("AC6: from transcripts alone: three things that went wrong with one command are one skill", async () => {
+    const { home, root, knack, live } = await household();
+    const steps = [
+      asked("Install the packages"),
+      failed("npm install", "npm error code ERESOLVE\nnpm error ERESOLVE unable to resolve dependency tree"),
+      ran("npm install --legacy-peer-deps", "added 12 packages"),
+      asked("Now the tool, for all projects"),
+      failed("npm install -g harbor-tool", "npm error EACCES: permission denied, mkdir '/usr/local/lib'"),
+      ran("npm install -g harbor-tool --prefix ~/.local", "added 3 packages"),
+      asked("And the private package"),
+      failed("npm install @harbor/private", "npm error 404 Not Found - GET https://npm.example.com/@harbor"),
+      ran("npm install @harbor/private --registry=https://npm.harbor.example", "added 1 package"),
+      replied("Installed."),
+    ];
+    for (const n of [0, 1, 2, 3]) await live(`s${n}`, 15 + n, steps);
+    await knack.publishOwn();
+    const drafts = (await knack.shelf()).map(({ kind, name, reach }) => `${kind} ${name} ${reach}`);
+    expect(drafts).toEqual(["skill rl-npm-install draft"]);
+    const text = readFileSync(join(home, ".knack/drafts/rl-npm-install/SKILL.md"), "utf8");
+    for (const what of ["--legacy-peer-deps", "--prefix ~/.local", "--registry=https://npm.harbor.example"])
+      expect(text).toContain(what);
+    expect(text).toContain("Use when npm install fails");
+    expect(existsSync(join(root, ".claude"))).toBe(false);
   });
 
   test("AC7: what two projects have learned holds in all, without being asked", async () => {

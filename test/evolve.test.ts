@@ -74,7 +74,7 @@ const accept = async (own: Desk, name: string, reach: Reach = "me") => {
   );
 };
 
-const skill = "rl-packaging-npm-install";
+const skill = "rl-npm-install";
 const skillIn = (folder: string, name = skill) => join(folder, ".claude/skills", name, "SKILL.md");
 
 describe("what grows together", () => {

@@ -177,7 +177,7 @@ function nameOf({ topic, field, id, asked, kind }: Cluster, prefix: string): str
   const order = kind === "command" ? (asked.at(-1)?.ask ?? null) : null;
   const words = order
     ? [order.verb, ...topic]
-    : [...(field === "general" || topic.includes(field) ? [] : [field]), ...topic];
+    : [...(field === "general" || topic.includes(field) || topic.length > 1 ? [] : [field]), ...topic];
   const name = nameFrom([...new Set(words)].slice(0, 4).join(" "), 40) || `learned-${id.slice(-6)}`;
   return name.startsWith(prefix) ? name.slice(prefix.length) : name;
 }
@@ -209,6 +209,9 @@ function phraseOf({ asked }: Cluster): string {
 
 /** When it applies: the words of the surest trigger that most of the others have too, where they say something. */
 function whenOf({ members, topic }: Cluster): string {
+  const heads = new Set(members.map(({ symptom }) => symptom?.head ?? ""));
+  const [head = ""] = heads;
+  if (heads.size === 1 && head !== "") return `${head} fails`;
   const triggers = members.map(({ trigger }) => withoutEnd(withoutWhen(lasting(trigger))));
   const sets = triggers.map((trigger) => new Set(wordsOf(trigger)));
   const [first = ""] = triggers;

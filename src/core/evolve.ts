@@ -70,7 +70,14 @@ export function clustersOf(
     const nodes = realms.get(realm) ?? [];
     realms.set(realm, nodes);
     const gist = gistOf(instinct);
-    nodes.push({ instinct, confidence, gist, fields: fieldsOf(instinct), terms: termsOf(gist), near: [] });
+    nodes.push({
+      instinct,
+      confidence,
+      gist,
+      fields: fieldsOf(instinct),
+      terms: termsOf(instinct, gist),
+      near: [],
+    });
   }
   const clusters = [...realms].flatMap(([realm, nodes]) =>
     groupsAmong(nodes, policy).map((group) => clusterOf(realm, group, policy)),
@@ -97,9 +104,14 @@ interface Node {
   readonly near: { readonly node: Node; readonly likeness: number }[];
 }
 
-/** The words of an occasion; those that any work has tell nothing. */
-function termsOf({ trigger }: Gist): Set<string> {
-  const terms = [...trigger].map(stemOf).filter((word) => !vague.has(word));
+/**
+ * The words of an occasion; those that any work has tell nothing. Of a failure, what was done tells what it is about:
+ * what it said tells one from another.
+ */
+function termsOf({ trigger, symptom }: Instinct, gist: Gist): Set<string> {
+  const [done = ""] = symptom === null ? [] : trigger.split(/:\s/);
+  const words = done === "" ? gist.trigger : gistOf({ trigger: done, action: "" }).trigger;
+  const terms = [...(words.size > 0 ? words : gist.trigger)].map(stemOf).filter((word) => !vague.has(word));
   return new Set(terms.slice(0, mostTerms));
 }
 

@@ -29,7 +29,7 @@ describe("knack evolve", () => {
     ).toEqual([
       ["agent", "create", expect.stringMatching(/^rl-.*pod/)],
       ["command", "create", "rl-cut-release"],
-      ["skill", "create", "rl-packaging-npm-install"],
+      ["skill", "create", "rl-npm-install"],
     ]);
     expect(dry.evolutions[2].members).toHaveLength(3);
     expect(existsSync(join(home, ".knack/drafts"))).toBe(false);

@@ -6,7 +6,7 @@ import { jsonLines } from "../helpers/knack.ts";
 import { live, says } from "./living.ts";
 import type { RecordedRequest, Script } from "./model-server.ts";
 
-const agent = "rl-containers-pod-restarts";
+const agent = "rl-pod-restarts";
 
 const script: Script = {
   turns: [[says("Done.")]],
@@ -45,14 +45,14 @@ describe("what lessons grew into, in Claude Code", () => {
     expect(skills.map(({ kind, name }: Record<string, string>) => `${kind} ${name}`).sort()).toEqual([
       `agent ${agent}`,
       "command rl-cut-release",
-      "skill rl-packaging-npm-install",
+      "skill rl-npm-install",
     ]);
 
     const called = await prompt("/rl-cut-release 2.4");
     const init = jsonLines<Init>(called.stdout).find(({ subtype }) => subtype === "init");
     expect(init?.slash_commands).toContain("rl-cut-release");
     expect(init?.agents).toContain(agent);
-    expect(init?.skills).toContain("rl-packaging-npm-install");
+    expect(init?.skills).toContain("rl-npm-install");
     const sent = called.sent.join();
     expect(sent).toContain("Bump the version with npm version.");
     expect(sent).toContain("What is given with it: 2.4");

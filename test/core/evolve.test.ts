@@ -268,7 +268,7 @@ describe("the text of a cluster", () => {
     const [cluster] = clusters([first, ...rest, { ...first, id: "i99999999999" }]);
     const { text, name, description } = composed(cluster as Cluster);
     expect(validate(text, name)).toEqual([]);
-    expect(name).toBe("rl-packaging-npm-install");
+    expect(name).toBe("rl-npm-install");
     expect(description).toMatch(/^Use when npm install fails/);
     expect(text.split("--legacy-peer-deps").length - 1).toBe(3);
     expect(text.match(/^### /gm)).toHaveLength(3);
