@@ -46,18 +46,30 @@ describe.skipIf(!existsSync(folder))("the evaluation sessions", () => {
     }
   });
 
-  test("give events with refs and keys in order", async () => {
-    const { stdout } = await knack(
-      ["sessions", ...formats.map((format) => join(folder, format)), "--events"],
-      { home: tempFolder() },
-    );
-    const last = new Map<string, number>();
-    for (const { session, ref, key, kind, outcome } of jsonLines<Record<string, string>>(stdout)) {
-      expect(ref).toBe(`e${(last.get(session as string) ?? 0) + 1}`);
-      last.set(session as string, Number((ref as string).slice(1)));
-      expect(Number(key)).toBeGreaterThan(0);
+  test("give events with refs and keys in order, in every format", async () => {
+    const all = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const paths = all.map(({ name }) => join(folder, name));
+    const { stdout } = await knack(["sessions", ...paths, "--events"], { home: tempFolder() });
+    const last = new Map<string, { readonly number: number; readonly place: number }>();
+    const seen = new Set<string>();
+    for (const line of jsonLines<Record<string, string>>(stdout)) {
+      const { session = "", ref, key = "", kind, outcome } = line;
+      const format = all.find(({ name }) => session.includes(join(folder, name)))?.name ?? session;
+      seen.add(format);
+      const before = last.get(session) ?? { number: 0, place: 0 };
+      const number = before.number + 1;
+      expect(ref).toBe(`e${number}`);
+      // A line of a file, counted from 1; or a message or step of a document, counted from 0, with its part.
+      expect(key, session).toMatch(format === "opencode" ? /^\d+\.\d+$/ : /^\d+$/);
+      const [message = 0, part = 0] = key.split(".").map(Number);
+      if (session.endsWith(".jsonl")) expect(message, session).toBeGreaterThan(0);
+      const place = message * 1e6 + part;
+      // What a person said while the agent was busy comes when the agent got it, and has the line where it was said.
+      if (kind !== "prompt") expect(place, `${session} ${ref}`).toBeGreaterThanOrEqual(before.place);
+      last.set(session, { number, place });
       expect(outcome === null, `${session} ${ref}`).toBe(kind !== "call");
     }
+    expect(seen).toEqual(new Set(all.map(({ name }) => name)));
     expect(last.size).toBeGreaterThan(100);
   });
 
