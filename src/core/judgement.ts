@@ -225,6 +225,16 @@ export function judgementsFrom(
   return { kept, dropped, own, problem };
 }
 
+/** What was judged before, and what came to it: all of it is one session's, and so is the room for findings of its own. */
+export function together(before: Judgements, more: Judgements, { model }: Policy = defaults): Judgements {
+  const fresh = more.own.filter((one) => meantBy(one, before.own) === undefined);
+  return {
+    kept: [...before.kept, ...more.kept],
+    dropped: [...before.dropped, ...more.dropped],
+    own: [...before.own, ...fresh].slice(0, model.own),
+  };
+}
+
 function keptAs(
   candidate: string,
   proposed: Finding,
