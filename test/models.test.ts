@@ -393,8 +393,8 @@ describe("requests as files", () => {
     );
     // Both wait for an answer, and one has come.
     const answered = await (await at.open({ modelAnswers: folder })).learn([path, other]);
-    expect(answered.judged.map(({ fellBack }) => fellBack?.replace(/q\w+/, "…") ?? null).sort()).toEqual([
-      "not-asked: there is no answer …",
+    expect(answered.judged.map(({ fellBack }) => fellBack?.replace(/q\w+\./, "….") ?? null).sort()).toEqual([
+      "not-asked: there is no ….answer.json",
       null,
     ]);
     expect(answered.judged.flatMap(({ dropped }) => dropped)).toHaveLength(candidates.length);

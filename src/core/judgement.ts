@@ -217,7 +217,7 @@ export function judgementsFrom(
     }
     const wrong = problemIn([words.lesson, words.trigger, words.action]);
     if (wrong === null) kept.push(keptAs(id, proposed, words, events, policy));
-    else problem ??= `the model's words may not be kept: ${wrong}`;
+    else problem ??= `unusable: the model's words may not be kept: ${wrong}`;
   }
   const own = answer.own
     .slice(0, policy.model.own)
