@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { agents, sessionsOn } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
-import { homeOf, userHome } from "./config.ts";
+import { type Home, homeOf, userHome } from "./config.ts";
 import { openUntil, type Spend, spendOf } from "./core/budget.ts";
 import { type Bundle, bundleOf, type CarriedSkill } from "./core/bundle.ts";
 import type { Carried } from "./core/carried.ts";
@@ -209,6 +209,8 @@ export interface Knack {
   ): Promise<Learned>;
   /** Who looks at sessions, and what models cost. */
   model(): Promise<ModelState>;
+  /** How many requests went into files. */
+  requestsWritten(): number;
   /** US dollars that models cost since a time. */
   modelUsd(since: number): Promise<number>;
   /** What models thought of sessions, each session's latest word, the latest first. */
@@ -408,6 +410,51 @@ export interface InstinctEvidence {
   readonly decisions: readonly Pick<KeptDecision, "at" | "decision" | "actor">[];
 }
 
+type Environment = NonNullable<KnackOptions["env"]>;
+
+/** Who is to look at sessions, and the model that a person chose, whether or not it is asked. */
+interface Chosen {
+  readonly name: ObserverName;
+  readonly model: Model;
+  readonly settings: ReturnType<typeof modelSettings>;
+}
+
+/** By what was asked for, the environment and the settings, in this order. */
+function chosenOn(home: Home, env: Environment, asked: string | null): Chosen {
+  const settings = modelSettings(home);
+  const name = asked ?? (env.KNACK_OBSERVER || settings.observer);
+  if (!isObserver(name))
+    throw new KnackError("WRONG_USAGE", `There is no observer "${name}".`, {
+      hint: `Known: ${observerNames.join(", ")}`,
+    });
+  const model = modelFor({
+    choice: modelChoice(settings.model) ?? { via: "off" },
+    url: settings["model.url"],
+    keyEnv: settings["model.keyEnv"],
+    env,
+    folder: home.models,
+  });
+  return { name, settings, model };
+}
+
+/** Who looks at sessions where nothing was opened, and so no model was asked. */
+export function modelUnasked(env: Environment): ModelState {
+  return unasked(chosenOn(homeOf(env), env, null));
+}
+
+function unasked({ name, model, settings }: Chosen): ModelState {
+  return {
+    observer: name,
+    model: model.name,
+    to: model.to,
+    unset: model.unset,
+    spent: { calls: 0, failed: 0, usd: 0 },
+    budget: { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] },
+    openUntil: null,
+    failure: null,
+  };
+}
+
 export async function openKnack({
   env = process.env,
   clock = { now: Date.now },
@@ -467,29 +514,24 @@ export async function openKnack({
       ? "Knack's own work"
       : refuses(project.root, project.id);
   const isReplayed = modelDump !== undefined || modelAnswers !== undefined;
-  /** Who looks at sessions, by what was asked for, the environment and the settings. */
-  const observing = (): { observer: Observer; model: Model; settings: ReturnType<typeof modelSettings> } => {
-    const settings = modelSettings(home);
-    const name = observer ?? (isReplayed ? "model" : env.KNACK_OBSERVER || settings.observer);
-    if (!isObserver(name))
-      throw new KnackError("WRONG_USAGE", `There is no observer "${name}".`, {
-        hint: `Known: ${observerNames.join(", ")}`,
-      });
-    const chosen = modelFor({
-      choice: modelChoice(settings.model) ?? { via: "off" },
-      url: settings["model.url"],
-      keyEnv: settings["model.keyEnv"],
-      env,
-      folder: home.models,
-    });
+  const written = new Set<string>();
+  /** Who looks at sessions, and the model that is really asked. */
+  const observing = (): Chosen & { readonly observer: Observer } => {
+    const { name, settings, model: chosen } = chosenOn(home, env, observer ?? (isReplayed ? "model" : null));
     const model = isReplayed
-      ? replayModel({ dump: modelDump ?? null, answers: modelAnswers ?? null, instead: chosen })
+      ? replayModel({
+          dump: modelDump ?? null,
+          answers: modelAnswers ?? null,
+          onWritten: (id) => written.add(id),
+          instead: chosen,
+        })
       : dryRun && chosen.unset === null
         ? unsetModel(chosen.name, chosen.to, "nothing is sent in a dry run")
         : chosen;
     const { "model.inputUsd": input, "model.outputUsd": output } = settings;
     const known = priceOf(model.name);
     return {
+      name,
       settings,
       model,
       observer: observers[name]({
@@ -606,23 +648,20 @@ export async function openKnack({
       return { ...learned, promoted, uncredited: left, unread };
     },
     model: async () => {
-      const { observer: looks, model, settings } = observing();
+      const chosen = observing();
       const now = clock.now();
       const since = now - policy.model.dayMs;
       const called = await store.ledger.since("model.called", since);
       const entries: LedgerEntry[] = [...(await store.ledger.since("model.asked", since)), ...called];
       const failure = called.findLast(({ data }) => !data.ok);
       return {
-        observer: looks.name,
-        model: model.name,
-        to: model.to,
-        unset: model.unset,
+        ...unasked(chosen),
         spent: spendOf(entries, now),
-        budget: { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] },
         openUntil: openUntil(entries, now),
         failure: failure ? { at: failure.at ?? 0, because: failure.data.because ?? "" } : null,
       };
     },
+    requestsWritten: () => written.size,
     modelUsd: async (since) =>
       (await store.ledger.since("model.called", since)).reduce((sum, { data }) => sum + data.usd, 0),
     judged: async () => {

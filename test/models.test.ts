@@ -319,6 +319,42 @@ describe("a session that goes on", () => {
     expect((await knack.check()).drift).toEqual([]);
   });
 
+  test("has no more findings of a model's own than any other", async () => {
+    const topics = [
+      ["packages", "pnpm"],
+      ["schemas", "bazel"],
+      ["charts", "helm"],
+      ["images", "podman"],
+      ["clouds", "terraform"],
+    ];
+    const { at, endpoint } = await deskWith(({ prompt }) => {
+      const { candidates, events } = recordIn(prompt);
+      const said = events.filter(({ who }) => who === "person").map(({ ref }) => ref);
+      const own = said.slice(-2).map((ref) => {
+        const [about, tool] = topics[said.indexOf(ref)] ?? ["nothing", "no"];
+        const words = { lesson: `${about} needs ${tool}.`, trigger: about, action: `run ${tool} first` };
+        return { ...words, kind: "convention", confidence: 0.9, refs: [ref] };
+      });
+      const verdicts = candidates.map(({ id }) => ({ id, keep: true }));
+      return { value: answering(verdicts, own) };
+    });
+    const knack = await at.open();
+    const more: string[] = [];
+    const counts: number[] = [];
+    for (const rule of [
+      "always write commit messages in English",
+      "never push to main",
+      "use pnpm, not npm",
+    ]) {
+      more.push(`Fine, and ${rule} from now on, please`);
+      const { judged } = await knack.learn([at.session("1", more)]);
+      counts.push(judged[0]?.own.length ?? 0);
+    }
+    expect(endpoint.asked).toHaveLength(3);
+    expect(counts[0]).toBeGreaterThan(0);
+    expect(counts.at(-1)).toBe(policy.model.own);
+  });
+
   test("is judged when a model answers again, if a person asks for that", async () => {
     let works = false;
     const { at, endpoint } = await deskWith((question) => (works ? kept(question) : { status: 500 }));
@@ -357,8 +393,8 @@ describe("requests as files", () => {
     );
     // Both wait for an answer, and one has come.
     const answered = await (await at.open({ modelAnswers: folder })).learn([path, other]);
-    expect(answered.judged.map(({ fellBack }) => fellBack?.replace(/q\w+/, "…") ?? null).sort()).toEqual([
-      "not-asked: there is no answer …",
+    expect(answered.judged.map(({ fellBack }) => fellBack?.replace(/q\w+\./, "….") ?? null).sort()).toEqual([
+      "not-asked: there is no ….answer.json",
       null,
     ]);
     expect(answered.judged.flatMap(({ dropped }) => dropped)).toHaveLength(candidates.length);

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { observe, type Telling } from "../src/core/observe.ts";
 import { callsTold } from "../src/core/told.ts";
+import { type Telling, usageIn } from "../src/core/usage.ts";
 import { claudeCode } from "../src/sources/claude-code.ts";
 import { codex } from "../src/sources/codex.ts";
 import { seeded } from "./helpers/history.ts";
@@ -39,7 +39,7 @@ describe.skipIf(!isThere)(
             const { name, body } = skills[Math.floor(random() * skills.length)] as (typeof skills)[number];
             return { kind: "skill", id: `k${n}`, name, occasion: "prompt", text: body, call: null, at };
           });
-          const found = observe(events, { project: null, items: [], tellings, isFamiliar: () => false });
+          const found = usageIn(events, { project: null, items: [], tellings, isFamiliar: () => false });
           pairs += skillsEach;
           credited += found.length;
           harmful += found.filter(({ rating }) => rating?.verdict === "harmful").length;

@@ -1,15 +1,15 @@
 import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
-import type { Knack, ModelState } from "../open.ts";
+import { type Knack, type ModelState, modelUnasked } from "../open.ts";
 import { absent, ago, type Check, right, wrong } from "./check.ts";
+import { inWords } from "./judged.ts";
 import type { Env } from "./main.ts";
 import { calledAs, counted } from "./terminal.ts";
 
 /** Whether the model that was chosen to judge sessions can be asked. */
 export async function checkModel(knack: Knack | null, env: Env, now: number): Promise<Check[]> {
-  if (knack === null) return [];
   try {
-    return [checkState(await knack.model(), env, now)];
+    return [checkState(knack === null ? modelUnasked(env) : await knack.model(), env, now)];
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
     // Settings that cannot be read have a link of their own.
@@ -33,7 +33,8 @@ function checkState(state: ModelState, env: Env, now: number): Check {
         ? `${calledAs(env)} config set model <model>, or config set observer heuristic`
         : `set it, or ${calledAs(env)} config set observer heuristic`,
     );
-  const last = failure === null ? "" : `; the last failure was ${ago(failure.at, now)}: ${failure.because}`;
+  const last =
+    failure === null ? "" : `; the last failure was ${ago(failure.at, now)}: ${inWords(failure.because)}`;
   if (openUntil !== null)
     return wrong(
       "model",

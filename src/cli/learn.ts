@@ -314,7 +314,10 @@ export async function present(
     writings.push(
       ...(await publishOwn(knack, { ...scope, asked, sessions: learned.sessions }, env, !flags.json)),
     );
-  } else if (!flags.json) flags.print(listLines(suggestions, paths, env));
+  } else if (!flags.json) flags.print(listLines(suggestions, paths, flags, env));
+  const folder = flags.looking?.who.modelDump;
+  const requests = folder === undefined ? null : { folder, written: knack.requestsWritten() };
+  if (requests && !flags.json) flags.print(requestLines(requests, paths, env));
   if (flags.json) {
     const instincts = (await knack.instincts()).filter(({ id }) => ids.has(id));
     const wire = learnedOnWire(
@@ -324,7 +327,11 @@ export async function present(
       [...leftOut, ...refused],
       Date.now(),
     );
-    printJson(gained ? { ...wire, backtest: figuresOf(gained) } : wire);
+    printJson({
+      ...wire,
+      ...(requests ? { requests } : {}),
+      ...(gained ? { backtest: figuresOf(gained) } : {}),
+    });
   }
   return 0;
 }
@@ -394,14 +401,42 @@ function isOwn({ done, already }: Settled): boolean {
 }
 
 /** For a reader that cannot answer. */
-function listLines(suggestions: readonly Suggestion[], paths: readonly string[] | null, env: Env): string[] {
+function listLines(
+  suggestions: readonly Suggestion[],
+  paths: readonly string[] | null,
+  flags: LearnFlags,
+  env: Env,
+): string[] {
   if (suggestions.length === 0) return [];
   const paint = paintFor(process.stdout, env);
   return [
     ...suggestions.flatMap((suggestion) => [...tellSuggestion(suggestion, paint, env), ""]),
-    "Nothing was written.",
-    `  keep all of these:  ${calledAs(env)} learn${(paths ?? []).map((path) => ` ${quoted(path)}`).join("")} --yes`,
+    `${nothing(flags)} was written.`,
+    `  keep all of these:  ${learnCall(paths, env)} --yes`,
     `  one by one:         run ${calledAs(env).replace(/ --$/, "")} in a terminal`,
+  ];
+}
+
+/** What was not written: whoever has requests written has something. */
+function nothing({ looking }: LearnFlags): string {
+  return looking?.who.modelDump === undefined ? "Nothing" : "Nothing else";
+}
+
+function learnCall(paths: readonly string[] | null, env: Env): string {
+  return [`${calledAs(env)} learn`, ...(paths ?? []).map(quoted)].join(" ");
+}
+
+/** What became of the requests that a model would get, and how they are answered. */
+function requestLines(
+  { folder, written }: { readonly folder: string; readonly written: number },
+  paths: readonly string[] | null,
+  env: Env,
+): string[] {
+  if (written === 0)
+    return ["No requests to write: there is nothing in these sessions that a model has not judged."];
+  return [
+    `Wrote ${counted(written, "request")} to ${folder}; put answers beside them as <id>.answer.json, then:`,
+    `  ${learnCall(paths, env)} --model-answers ${quoted(folder)}`,
   ];
 }
 
@@ -452,7 +487,7 @@ async function wouldKeep(
         "",
       ]);
   }
-  if (!flags.json && suggestions.length > 0) printLines(["Nothing was written (--dry-run)."]);
+  if (!flags.json && suggestions.length > 0) printLines([`${nothing(flags)} was written (--dry-run).`]);
   return steps.map(writingOf);
 }
 

@@ -217,12 +217,22 @@ export function judgementsFrom(
     }
     const wrong = problemIn([words.lesson, words.trigger, words.action]);
     if (wrong === null) kept.push(keptAs(id, proposed, words, events, policy));
-    else problem ??= `the model's words may not be kept: ${wrong}`;
+    else problem ??= `unusable: the model's words may not be kept: ${wrong}`;
   }
   const own = answer.own
     .slice(0, policy.model.own)
     .flatMap((one) => ownFinding(one.refs, one.words, events, shown, policy) ?? []);
   return { kept, dropped, own, problem };
+}
+
+/** What was judged before, and what came to it: all of it is one session's, and so is the room for findings of its own. */
+export function together(before: Judgements, more: Judgements, { model }: Policy = defaults): Judgements {
+  const fresh = more.own.filter((one) => meantBy(one, before.own) === undefined);
+  return {
+    kept: [...before.kept, ...more.kept],
+    dropped: [...before.dropped, ...more.dropped],
+    own: [...before.own, ...fresh].slice(0, model.own),
+  };
 }
 
 function keptAs(

@@ -5,10 +5,10 @@ import { idOf } from "../core/ids.ts";
 import type { Item } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { measure } from "../core/measure.ts";
-import { type Observed, observe, type Telling } from "../core/observe.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { readCalls } from "../core/recovery.ts";
 import { runOf } from "../core/session.ts";
+import { type Telling, type Usage, usageIn } from "../core/usage.ts";
 import { isUseOf } from "../core/use.ts";
 import { markOf } from "./ingest.ts";
 import { eventsOf, type SessionView } from "./inspect.ts";
@@ -69,7 +69,7 @@ export async function credit(
       };
       // Events are only a cache: of those that are gone nothing new can be told.
       if (events.length === 0 || (await refuses(session)) !== null) continue;
-      const found = await observed(store, session, events, items, tellings.get(runOf(session)) ?? [], told);
+      const found = await usageOf(store, session, events, items, tellings.get(runOf(session)) ?? [], told);
       const own = corrections.get(session.id) ?? [];
       entries.push(...(await entriesFor(store, session, { key, events, calls, found, corrections: own })));
       looked++;
@@ -212,17 +212,17 @@ export async function lessonsTold({ learning }: Store, told: readonly string[]) 
   );
 }
 
-async function observed(
+async function usageOf(
   store: Store,
   session: SessionView,
   events: readonly Event[],
   items: readonly Item[],
   tellings: readonly Telling[],
   told: ToldIn,
-): Promise<Observed[]> {
+): Promise<Usage[]> {
   const asked = new Map<string, { call: readonly string[]; id: string }>();
   const known = { project: session.project.id, items, tellings };
-  const first = observe(events, {
+  const first = usageIn(events, {
     ...known,
     isFamiliar: (call, id) => {
       asked.set(JSON.stringify([call, id]), { call, id });
@@ -235,7 +235,7 @@ async function observed(
   for (const [key, { call, id }] of asked)
     if (await isFamiliar(store, session, call, await told(id))) familiar.add(key);
   if (familiar.size === 0) return first;
-  return observe(events, { ...known, isFamiliar: (call, id) => familiar.has(JSON.stringify([call, id])) });
+  return usageIn(events, { ...known, isFamiliar: (call, id) => familiar.has(JSON.stringify([call, id])) });
 }
 
 /** Whether enough earlier sessions of the project made a call without having been told. */
@@ -281,7 +281,7 @@ async function entriesFor(
     readonly key: string;
     readonly events: readonly Event[];
     readonly calls: Calls;
-    readonly found: readonly Observed[];
+    readonly found: readonly Usage[];
     readonly corrections: readonly number[];
   },
 ): Promise<LedgerEntry[]> {

@@ -12,6 +12,7 @@ import {
   readAnswer,
   settle,
   textsOf,
+  together,
   withTexts,
 } from "../core/judgement.ts";
 import type { ObserverName } from "../core/observer.ts";
@@ -68,7 +69,7 @@ export function modelObserver(deps: ModelObserverDeps): Observer {
       const isJudged = new Set([...known.kept, ...known.dropped].map(({ candidate }) => candidate));
       const fresh = candidates.filter(({ id }) => !isJudged.has(id));
       const { judgements, fellBack } = await judge(deps, events, fresh, session);
-      const all = together(known, judgements);
+      const all = together(known, judgements, deps.policy);
       return {
         findings: settle(detected, candidates, all),
         judged: { ...all, model: deps.model.name, fellBack },
@@ -82,14 +83,6 @@ export const observers: Readonly<Record<ObserverName, (deps: ModelObserverDeps) 
   heuristic: () => heuristicObserver,
   model: modelObserver,
 };
-
-function together(a: Judgements, b: Judgements): Judgements {
-  return {
-    kept: [...a.kept, ...b.kept],
-    dropped: [...a.dropped, ...b.dropped],
-    own: [...a.own, ...b.own],
-  };
-}
 
 /** Has candidates judged, a few calls for all; ends with the first call that comes to nothing. */
 async function judge(
@@ -145,7 +138,7 @@ async function judge(
       shown,
       policy,
     );
-    judgements = together(judgements, { ...made, own: judgements.own.length === 0 ? made.own : [] });
+    judgements = together(judgements, made, policy);
     fellBack ??=
       problem ??
       (answer.judgements.length < batch.length ? "unusable: some candidates were not judged" : null);

@@ -23,8 +23,7 @@ export function modelFor(options: ModelOptions): Model {
   const unset = whyUnset(options);
   switch (choice.via) {
     case "off":
-    case "replay":
-      return unsetModel(choice.via, "nowhere", unset ?? "");
+      return unsetModel("off", "nowhere", unset ?? "");
     case "claude":
       return unset === null
         ? claudeModel({ id: choice.id, folder, env })
@@ -57,8 +56,6 @@ function whyUnset(options: ModelOptions): string | null {
   switch (choice.via) {
     case "off":
       return "no model is set";
-    case "replay":
-      return "requests are for files, and no folder was named";
     case "claude":
     case "codex":
       return programOn(env, choice.via) === null ? `${choice.via} is not on the PATH` : null;

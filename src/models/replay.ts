@@ -9,6 +9,8 @@ export interface ReplayOptions {
   readonly dump: string | null;
   /** Where answers are; null for nowhere. */
   readonly answers: string | null;
+  /** Is told the name of each request that was written. */
+  readonly onWritten: (id: string) => void;
   /** Who would be asked, and where. */
   readonly instead: Pick<Model, "name" | "to">;
 }
@@ -17,7 +19,7 @@ export interface ReplayOptions {
  * Requests and answers as files, and nothing sent anywhere: a person sees what would leave the machine, and whoever
  * they like answers. A request is `<id>.request.md`, its answer `<id>.answer.json`.
  */
-export function replayModel({ dump, answers, instead }: ReplayOptions): Model {
+export function replayModel({ dump, answers, onWritten, instead }: ReplayOptions): Model {
   return {
     name: "replay",
     to: `files, instead of ${instead.to}`,
@@ -28,6 +30,7 @@ export function replayModel({ dump, answers, instead }: ReplayOptions): Model {
       if (dump !== null) {
         mkdirSync(dump, { recursive: true, mode: 0o700 });
         writeFileSync(join(dump, `${id}.request.md`), readable(id, request, instead), { mode: 0o600 });
+        onWritten(id);
       }
       return answers === null
         ? noReply("not-asked", "the request was written to a file", 0)
@@ -44,7 +47,7 @@ function answerAt(path: string, id: string): ModelReply {
     const { code } = error as NodeJS.ErrnoException;
     return noReply(
       "not-asked",
-      code === "ENOENT" ? `there is no answer ${id}` : `the answer ${id} cannot be read`,
+      code === "ENOENT" ? `there is no ${id}.answer.json` : `${id}.answer.json cannot be read`,
       0,
     );
   }

@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
+import { inWords } from "../../src/cli/judged.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { anEndpoint } from "../helpers/endpoint.ts";
+import { knackHere } from "../helpers/here.ts";
 import { answering, keepingAll, recordIn } from "../helpers/judging.ts";
 import { cli, knack, root } from "../helpers/knack.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -79,10 +81,16 @@ describe("knack learn with a model", () => {
   test("writes requests to files and takes answers from files, and remembers what was dropped", async () => {
     const home = tempFolder();
     const folder = join(home, "asked");
-    const dumped = await knack(["learn", first, "--model-dump", folder], { home });
+    const dumped = await knackHere(["learn", first, "--model-dump", folder, "--dry-run"], { home });
     expect(dumped.stdout).toContain(
-      "Not judged, so what the rules say stands: 1 session, not-asked: the request was written to a file",
+      "Not judged, so what the rules say stands (1 session): the request was written to a file.\n",
     );
+    expect(dumped.stdout).toContain("\nNothing else was written (--dry-run).\n");
+    expect(dumped.stdout).toContain(
+      `\nWrote 1 request to ${folder}; put answers beside them as <id>.answer.json, then:\n  knack learn ${first} --model-answers ${folder}\n`,
+    );
+    const early = await knackHere(["learn", first, "--model-answers", folder, "--dry-run"], { home });
+    expect(early.stdout).toContain("stands (1 session): there is no answer in the folder.\n");
     const [name] = readdirSync(folder) as [string];
     const { candidates } = recordIn(readFileSync(join(folder, name), "utf8"));
     const verdicts = candidates.map(({ id }) => ({ id, keep: false, because: "only for that day" }));
@@ -90,7 +98,9 @@ describe("knack learn with a model", () => {
       join(folder, name.replace("request.md", "answer.json")),
       JSON.stringify(answering(verdicts)),
     );
-    const answered = await knack(["learn", first, "--model-answers", folder, "--json"], { home });
+    const told = await knackHere(["learn", first, "--model-answers", folder, "--dry-run"], { home });
+    expect(told.stdout).toContain(`Judged by answers in files: 0 kept, ${candidates.length} dropped`);
+    const answered = await knackHere(["learn", first, "--model-answers", folder, "--json"], { home });
     expect(JSON.parse(answered.stdout)).toMatchObject({
       findings: [],
       judged: {
@@ -100,9 +110,38 @@ describe("knack learn with a model", () => {
         dropped: candidates.map(({ kind }) => ({ kind, because: "only for that day" })),
       },
     });
-    const { stdout } = await knack(["instincts", "--dropped", "--json"], { home });
+    const { stdout } = await knackHere(["instincts", "--dropped", "--json"], { home });
     expect(JSON.parse(stdout).dropped).toHaveLength(candidates.length);
+    const again = ["learn", first, "--model-dump", folder];
+    expect((await knackHere(again, { home })).stdout).toContain("No requests to write: ");
+    const wire = JSON.parse((await knackHere([...again, "--json"], { home })).stdout);
+    expect(wire.requests).toEqual({ folder, written: 0 });
   });
+
+  test("is in what the doctor says also before anything is kept, and files are no setting", async () => {
+    const home = tempFolder();
+    const says = async (env: Record<string, string>) => {
+      const { stdout } = await knackHere(["doctor", "--json"], { home, env });
+      const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; says: string }[] };
+      return checks.filter(({ name }) => name === "model").map((one) => `${one.ok} ${one.says}`);
+    };
+    expect(await says({})).toEqual(["true none is asked: rules alone look at sessions"]);
+    expect(await says({ KNACK_OBSERVER: "model" })).toEqual([
+      "false no model is set, so rules alone look at sessions",
+    ]);
+    expect(await says({ KNACK_OBSERVER: "oracle" })).toEqual(['false There is no observer "oracle".']);
+    expect(existsSync(join(home, ".knack"))).toBe(false);
+    const files = await knackHere(["config", "set", "model", "replay"], { home });
+    expect(files).toMatchObject({ code: 2, stderr: expect.stringContaining("knack learn --model-dump") });
+  });
+
+  it.each([
+    ["unset: no model is set", "no model is set"],
+    ["overloaded: 503 Service Unavailable", "the model is busy or broken: 503 Service Unavailable"],
+    ["refused: 401 Unauthorized", "the model refused: 401 Unauthorized"],
+    ["not-asked: there is no q1abc.answer.json", "there is no answer in the folder"],
+    ["something else: as it was", "something else: as it was"],
+  ])("says why there was no judgement: %s", (because, said) => expect(inWords(because)).toBe(said));
 
   test("by an unknown observer, or with a key for a name, is refused with the next step", async () => {
     const home = tempFolder();

@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { Event } from "../../src/core/event.ts";
 import type { Finding } from "../../src/core/finding.ts";
-import { answerSchema, judgementsFrom, noJudgements, readAnswer, settle } from "../../src/core/judgement.ts";
+import {
+  answerSchema,
+  judgementsFrom,
+  noJudgements,
+  readAnswer,
+  settle,
+  together,
+} from "../../src/core/judgement.ts";
 import { policy } from "../../src/core/policy.ts";
 import { batchesOf, candidatesOf, contextOf, inquiryAbout, outlineOf } from "../../src/core/record.ts";
 import { ran, replied, said, session } from "../helpers/events.ts";
@@ -142,6 +149,24 @@ describe("a finding of a model's own", () => {
       trigger: `trigger ${n}`,
     }));
     expect(judged({ keep: false }, many).own).toHaveLength(policy.model.own);
+  });
+
+  test("is one of three at the most also in a session that goes on, and stays what it was", () => {
+    const own = fc
+      .record({ ref: fc.integer({ min: 1, max: 9 }), word: fc.constantFrom("pnpm", "uv", "make", "bazel") })
+      .map(({ ref, word }) => aFinding({ refs: [`e${ref}`], action: `use ${word}` }));
+    const pass = fc.record({ kept: fc.constant([]), dropped: fc.constant([]), own: fc.array(own) });
+    fc.assert(
+      fc.property(fc.array(pass), (passes) => {
+        let all = noJudgements;
+        for (const more of passes) {
+          const before = all.own;
+          all = together(all, more);
+          expect(all.own.length).toBeLessThanOrEqual(policy.model.own);
+          expect(all.own.slice(0, before.length)).toEqual(before);
+        }
+      }),
+    );
   });
 });
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { Event } from "../../src/core/event.ts";
 import type { Item } from "../../src/core/item.ts";
-import { type Known, type Observed, observe, type Telling } from "../../src/core/observe.ts";
+import { type Known, type Telling, type Usage, usageIn } from "../../src/core/usage.ts";
 import { called, edited, ran, replied, said, session } from "../helpers/events.ts";
 import { seeded } from "../helpers/history.ts";
 import { anItem } from "../helpers/items.ts";
@@ -11,8 +11,8 @@ const skill = anItem("release-notes", { body: "Run `npx changeset version`, then
 const start = 1_700_000_000_000;
 const minute = 60_000;
 
-function look(events: readonly Event[], more: Partial<Known> = {}): Observed[] {
-  return observe(events, { project: "p", items: [skill], tellings: [], isFamiliar: () => false, ...more });
+function look(events: readonly Event[], more: Partial<Known> = {}): Usage[] {
+  return usageIn(events, { project: "p", items: [skill], tellings: [], isFamiliar: () => false, ...more });
 }
 
 /** A skill that was put before the agent right after the n-th event. */
@@ -27,9 +27,8 @@ function lesson(call: readonly string[], after: number, occasion: Telling["occas
   return { kind: "lesson", id: "i1", name: "set-harbor-db", occasion, text: "", call, at };
 }
 
-const uses = (observed: readonly Observed[]) => observed.map(({ used: { name, by } }) => `${name} by ${by}`);
-const verdicts = (observed: readonly Observed[]) =>
-  observed.map(({ rating }) => rating?.verdict ?? "unrated");
+const uses = (usage: readonly Usage[]) => usage.map(({ used: { name, by } }) => `${name} by ${by}`);
+const verdicts = (usage: readonly Usage[]) => usage.map(({ rating }) => rating?.verdict ?? "unrated");
 const loads = (outcome: "ok" | "failed" = "ok") => called("Skill", { skill: "release-notes" }, outcome);
 
 describe("a session uses something of the library", () => {
@@ -120,9 +119,9 @@ describe("what was shown is used when what it tells is run", () => {
   const run = ran("npx changeset version", "ok");
 
   test("after it was shown", () => {
-    const observed = look(session(said("release"), run), { tellings: [shown(skill, 1)] });
-    expect(uses(observed)).toEqual(["release-notes by command"]);
-    expect(verdicts(observed)).toEqual(["helpful"]);
+    const usage = look(session(said("release"), run), { tellings: [shown(skill, 1)] });
+    expect(uses(usage)).toEqual(["release-notes by command"]);
+    expect(verdicts(usage)).toEqual(["helpful"]);
   });
 
   it.each<[string, Event[], Partial<Known>]>([

@@ -38,7 +38,7 @@ export interface Known {
 }
 
 /** Something that was used in a session, and what is known of how that went. */
-export interface Observed {
+export interface Usage {
   readonly kind: "lesson" | "skill";
   readonly used: Used;
   readonly at: number | null;
@@ -54,14 +54,14 @@ export interface Rating {
 }
 
 /** What was used in a session, each thing once, and how it went where something really tells. */
-export function observe(events: readonly Event[], known: Known): Observed[] {
+export function usageIn(events: readonly Event[], known: Known): Usage[] {
   return usesIn(events, known).map((use) => {
     const { kind, used, at } = use;
     return { kind, used, at, rating: ratingOf(events, use, known) };
   });
 }
 
-type Use = Omit<Observed, "rating"> & { readonly item: Item | null; readonly turn: number };
+type Use = Omit<Usage, "rating"> & { readonly item: Item | null; readonly turn: number };
 
 /**
  * What was used in a session: loaded, named by the agent, called by a person, or followed. What merely was shown is not
