@@ -85,6 +85,19 @@ export function sharedWith(
   return judge(groupOf(own, searcher([own, ...pool], policy)(own), policy), options, policy);
 }
 
+/** What becomes of a lesson that was about to be promoted, once it is known which sessions its members rest on. */
+export function withRuns(
+  shared: Shared,
+  options: PromoteOptions & Required<Pick<PromoteOptions, "runsOf">>,
+  policy: Policy = defaults,
+): Shared {
+  const members = shared.members.map((instinct) => entryOf(instinct, options.now, policy));
+  const projects = projectsOf({ members }, options, policy);
+  const counted = { projects: projects.map(({ project }) => project), mean: meanOf(projects) };
+  const because = tooFew(counted, policy);
+  return { ...shared, ...counted, verdict: because === null ? shared.verdict : withheld(members, because) };
+}
+
 /** An instinct as it is now. */
 interface Entry {
   readonly instinct: Instinct;
@@ -207,9 +220,13 @@ function judge(group: Group, options: PromoteOptions, policy: Policy): Shared {
     tooFew(shared, policy) ??
     (general === null ? `it speaks of ${wordOf(leader, options, policy)}, which is one project's own` : null);
   if (because === null) return { ...shared, verdict: { do: "promote" } };
-  // What was told for these is gone: each is its own project's again.
+  return { ...shared, verdict: withheld(members, because) };
+}
+
+/** Where what was told for these is gone, each is its own project's again. */
+function withheld(members: readonly Entry[], because: string): Verdict {
   const isLeft = members.some(({ instinct, status }) => isPromoted(instinct, status));
-  return { ...shared, verdict: { do: isLeft ? "hold" : "nothing", because } };
+  return { do: isLeft ? "hold" : "nothing", because };
 }
 
 /** Who does not agree; null where nobody disagrees. */
@@ -246,7 +263,11 @@ interface Sure {
  * The projects that count: all, unless the doubtful ones among them spoil the average; that one more project has begun
  * to learn a lesson is no reason against it.
  */
-function projectsOf({ members }: Group, { runsOf = () => [] }: PromoteOptions, { promote }: Policy): Sure[] {
+function projectsOf(
+  { members }: Pick<Group, "members">,
+  { runsOf = () => [] }: PromoteOptions,
+  { promote }: Policy,
+): Sure[] {
   const best: Entry[] = [];
   const [places, seen] = [new Set<string>(), new Set<string>()];
   for (const member of [...members].sort((a, b) => b.confidence - a.confidence)) {
