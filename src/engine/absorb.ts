@@ -165,8 +165,7 @@ async function decideOn(
 /** Whether a decision at a time comes after all that an instinct follows from, so that it is one step further. */
 function isLast({ standing, scope }: Instinct, at: number): boolean {
   const { lastAt, status, contradicted, promotion, restoredAt } = standing;
-  const isPlain =
-    scope === "project" && !contradicted && promotion === undefined && restoredAt === undefined;
+  const isPlain = scope === "project" && !contradicted && promotion === undefined && restoredAt === undefined;
   return isPlain && at > lastAt && (status === "pending" || status === "active");
 }
 
