@@ -300,7 +300,7 @@ export interface Knack {
   carried(
     selection: Omit<Selection, "here" | "aliasOf">,
     cwd?: string,
-  ): Promise<{ lessons: Carried[]; skills: CarriedSkill[]; leftOut: string[] }>;
+  ): Promise<{ lessons: Carried[]; withheld: number; skills: CarriedSkill[]; leftOut: string[] }>;
   /** The same as a bundle's bytes, and as files of ECC's by their paths. */
   bundle(carried: Pick<Bundle, "instincts" | "skills">, path: string): Promise<Uint8Array>;
   eccFiles(lessons: readonly Carried[]): Promise<ReadonlyMap<string, string>>;
@@ -746,7 +746,7 @@ export async function openKnack({
       const { eccProjectId } = await import("./library/exchange.ts");
       const here = identify(cwd, null, await checkouts.of(cwd));
       const meant = { ...selection, here, aliasOf: eccProjectId };
-      return { lessons: await exportLessons(publishing, meant), ...(await exportSkills(publishing, meant)) };
+      return { ...(await exportLessons(publishing, meant)), ...(await exportSkills(publishing, meant)) };
     },
     bundle: async (carried, path) => {
       const { bundleBytes, sha256 } = await import("./library/exchange.ts");
@@ -761,8 +761,8 @@ export async function openKnack({
       const incoming = await readExchange(path);
       const here = identify(cwd, null, await checkouts.of(cwd));
       const { items } = await knack.catalog({ cwd });
-      const skillNamed = async (name: string) => {
-        const known = items.find((item) => item.kind === "skill" && item.name === name);
+      const skillNamed: ImportOptions["skillNamed"] = async (name, kind) => {
+        const known = items.find((item) => item.kind === kind && item.name === name);
         const read = known ? await library.readText(known.path) : null;
         return known && read?.found === "text" ? { path: known.path, text: read.text } : null;
       };

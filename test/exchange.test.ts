@@ -178,7 +178,7 @@ describe("what one person learned", () => {
       remedy: "flag",
     });
     await keep(mine, instinct, { reach: "me", actor: "person" });
-    const lessons = await exportLessons(mine, selectionFor(mine));
+    const { lessons } = await exportLessons(mine, selectionFor(mine));
     const { skills } = await exportSkills(mine, selectionFor(mine, "project"));
     const path = join(mine.home, "for-a-colleague.json.gz");
     const made = bundleOf({ instincts: lessons, skills }, 0, sha256);
@@ -237,7 +237,8 @@ describe("what one person learned", () => {
       kind: "user-correction",
     });
     const folder = join(mine.home, "homunculus");
-    for (const [path, text] of eccFilesOf(await exportLessons(mine, selectionFor(mine)), eccProjectId)) {
+    const { lessons: own } = await exportLessons(mine, selectionFor(mine));
+    for (const [path, text] of eccFilesOf(own, eccProjectId)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
     }
