@@ -588,6 +588,7 @@ export async function openKnack({
       const { sessions, unread } = await knack.sessions(paths, options);
       const stop = lookUntil ? { until: lookUntil } : {};
       const library = once(wholeOrNot);
+      const before = await store.learning.instincts.mark();
       const learned = await learn(deps, sessions, {
         refuses: isRefused,
         onNoted: (seen) => creditUntold(store, seen, { library, refuses: isRefused, ...stop }),
@@ -598,7 +599,9 @@ export async function openKnack({
         ...(onLook ? { onProgress: onLook } : {}),
         ...stop,
       });
-      const shared = learned.looked > 0 ? await promoteDue(publishing) : [];
+      // Comparing projects is for when one of them has something new.
+      const isNews = learned.looked > 0 && (await store.learning.instincts.mark()) !== before;
+      const shared = isNews ? await promoteDue(publishing) : [];
       const promoted = shared.flatMap(({ lesson: { id, name }, verdict }) =>
         verdict.do === "promote" ? { id, name } : [],
       );
