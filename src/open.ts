@@ -302,7 +302,7 @@ export interface Knack {
   carried(
     selection: Omit<Selection, "here" | "aliasOf">,
     cwd?: string,
-  ): Promise<{ lessons: Carried[]; skills: CarriedSkill[]; leftOut: string[] }>;
+  ): Promise<{ lessons: Carried[]; withheld: number; skills: CarriedSkill[]; leftOut: string[] }>;
   /** The same as a bundle's bytes, and as files of ECC's by their paths. */
   bundle(carried: Pick<Bundle, "instincts" | "skills">, path: string): Promise<Uint8Array>;
   eccFiles(lessons: readonly Carried[]): Promise<ReadonlyMap<string, string>>;
@@ -630,6 +630,7 @@ export async function openKnack({
       const { sessions, unread } = await knack.sessions(paths, options);
       const stop = lookUntil ? { until: lookUntil } : {};
       const library = once(wholeOrNot);
+      const before = await store.learning.instincts.mark();
       const learned = await learn(deps, sessions, {
         refuses: isRefused,
         onNoted: (seen) => creditUntold(store, seen, { library, refuses: isRefused, ...stop }),
@@ -640,7 +641,9 @@ export async function openKnack({
         ...(onLook ? { onProgress: onLook } : {}),
         ...stop,
       });
-      const shared = learned.looked > 0 ? await promoteDue(publishing) : [];
+      // Comparing projects is for when one of them has something new.
+      const isNews = learned.looked > 0 && (await store.learning.instincts.mark()) !== before;
+      const shared = isNews ? await promoteDue(publishing) : [];
       const promoted = shared.flatMap(({ lesson: { id, name }, verdict }) =>
         verdict.do === "promote" ? { id, name } : [],
       );
@@ -785,7 +788,7 @@ export async function openKnack({
       const { eccProjectId } = await import("./library/exchange.ts");
       const here = identify(cwd, null, await checkouts.of(cwd));
       const meant = { ...selection, here, aliasOf: eccProjectId };
-      return { lessons: await exportLessons(publishing, meant), ...(await exportSkills(publishing, meant)) };
+      return { ...(await exportLessons(publishing, meant)), ...(await exportSkills(publishing, meant)) };
     },
     bundle: async (carried, path) => {
       const { bundleBytes, sha256 } = await import("./library/exchange.ts");
@@ -800,8 +803,8 @@ export async function openKnack({
       const incoming = await readExchange(path);
       const here = identify(cwd, null, await checkouts.of(cwd));
       const { items } = await knack.catalog({ cwd });
-      const skillNamed = async (name: string) => {
-        const known = items.find((item) => item.kind === "skill" && item.name === name);
+      const skillNamed: ImportOptions["skillNamed"] = async (name, kind) => {
+        const known = items.find((item) => item.kind === kind && item.name === name);
         const read = known ? await library.readText(known.path) : null;
         return known && read?.found === "text" ? { path: known.path, text: read.text } : null;
       };

@@ -2,11 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, test } from "vitest";
-import { type Bundle, bundleOf } from "../src/core/bundle.ts";
-import { bare, type Carried } from "../src/core/carried.ts";
+import { type Bundle, bundleOf, type CarriedSkill } from "../src/core/bundle.ts";
+import { bare, type Carried, withoutHomes } from "../src/core/carried.ts";
 import { eccFilesOf } from "../src/core/ecc.ts";
 import { standingAt } from "../src/core/instinct.ts";
 import { failureIn } from "../src/core/question.ts";
+import { parse } from "../src/core/skill.ts";
 import {
   carryIn,
   decideImports,
@@ -20,7 +21,8 @@ import {
   withdrawLatest,
 } from "../src/engine/exchange.ts";
 import { findDrift } from "../src/engine/inspect.ts";
-import { keep, perform } from "../src/engine/keep.ts";
+import { decided, keep, perform } from "../src/engine/keep.ts";
+import { note } from "../src/engine/note.ts";
 import { promoteDue } from "../src/engine/promote.ts";
 import { recall } from "../src/engine/recall.ts";
 import { snapshot } from "../src/engine/snapshot.ts";
@@ -40,6 +42,9 @@ const aLesson = (more: Partial<Carried> = {}): Carried => ({
   project: null,
   ...more,
 });
+
+/** What one session did not say much for. */
+const weak = { confidence: 0.1, kind: "convention" } as const;
 
 const optionsFor = ({ repository }: Desk, more: Partial<ImportOptions> = {}): ImportOptions => ({
   scope: null,
@@ -178,7 +183,7 @@ describe("what one person learned", () => {
       remedy: "flag",
     });
     await keep(mine, instinct, { reach: "me", actor: "person" });
-    const lessons = await exportLessons(mine, selectionFor(mine));
+    const { lessons } = await exportLessons(mine, selectionFor(mine));
     const { skills } = await exportSkills(mine, selectionFor(mine, "project"));
     const path = join(mine.home, "for-a-colleague.json.gz");
     const made = bundleOf({ instincts: lessons, skills }, 0, sha256);
@@ -211,7 +216,9 @@ describe("what one person learned", () => {
     expect(keeping).toMatchObject({ kept: true, outcomes: [{ done: true }] });
     const folder = join(theirs.repository, ".claude/skills", waiting.name);
     expect((await theirs.library.read(folder))?.hash).toBe(waiting.hash);
-    expect(readFileSync(join(folder, "SKILL.md"), "utf8")).toContain('origin: "import"');
+    // Whose evidence it is, and that a person said yes, is true of whoever reads it.
+    const facts = parse(readFileSync(join(folder, "SKILL.md"), "utf8")).skill?.metadata;
+    expect(facts).toMatchObject({ origin: "import", quality: "active", evidence: "imported" });
     expect((await imports(theirs.store)).every(({ status }) => status === "accepted")).toBe(true);
 
     const there = { path: folder, text: readFileSync(join(folder, "SKILL.md"), "utf8") };
@@ -229,6 +236,66 @@ describe("what one person learned", () => {
     });
   });
 
+  it.each(["command", "agent"] as const)("reaches another as %s: one file, which waits", async (kind) => {
+    const [mine, theirs] = [await desk(), await desk()];
+    const name = "cut-a-release";
+    const front = ["---", "name: cut-a-release", "description: Cuts one.", "model: inherit"];
+    const text = [...front, "metadata:", '  quality: "draft"', '  evidence: "9"', "---", "", "Tag it.", ""];
+    const file = { path: `${name}.md`, mode: 0o644, text: text.join("\n") };
+    let carried: readonly CarriedSkill[] = [{ kind, name, description: "Cuts one.", files: [file] }];
+    for (const at of [mine, theirs]) {
+      const path = join(at.home, "b.json");
+      const bundle = bundleOf({ instincts: [], skills: carried }, 0, sha256);
+      writeFileSync(path, await bundleBytes(bundle, path));
+      const plan = await planImport(at, await readExchange(path), optionsFor(at));
+      expect(plan.things).toMatchObject([{ kind, name, verdict: "new" }]);
+      await carryIn(at, plan);
+      const live = join(at.repository, `.claude/${kind}s`, `${name}.md`);
+      expect(existsSync(live)).toBe(false);
+      const [waiting] = await imports(at.store);
+      if (waiting?.type !== "skill") throw new Error("nothing waits");
+      await perform(
+        at,
+        () => planAcceptImport(at, waiting, "me", at.repository),
+        "person",
+        () => [skillAccepted(waiting, at.clock.now())],
+      );
+      const written = readFileSync(live, "utf8");
+      expect(parse(written).skill?.metadata).toEqual({
+        ...{ quality: "active", evidence: "imported", origin: "import", "imported-from": "b.json" },
+      });
+      expect(written).toContain("model: inherit");
+      carried = (await exportSkills(at, selectionFor(at, "project"))).skills;
+      expect(carried).toMatchObject([{ kind, name, files: [{ path: `${name}.md`, text: written }] }]);
+    }
+  });
+
+  test("is handed out where people here are told of it, or all of it", async () => {
+    const at = await desk();
+    await at.learns();
+    await at.learns({ ...weak, trigger: "tests hang", action: "kill the watcher", refs: ["e9"] });
+    const old = { trigger: "the build is slow", action: "warm the cache", refs: ["e10"] };
+    const { id } = await at.learns({ ...old, kind: "explicit-instruction", at: Date.UTC(2025, 5, 1) });
+    // Brought back by a person, and faded as it was.
+    await at.store.transaction((tx) => note(tx, [decided(id, "unskipped", at.clock.now())]));
+    const handed = async (all: boolean) => {
+      const { lessons, withheld } = await exportLessons(at, { ...selectionFor(at), all });
+      return [lessons.map(({ action }) => action).sort(), withheld];
+    };
+    expect(await handed(false)).toEqual([["add --legacy-peer-deps"], 2]);
+    expect(await handed(true)).toEqual([["add --legacy-peer-deps", "kill the watcher", "warm the cache"], 0]);
+  });
+
+  it.each([
+    ["see /home/ana/app and /Users/ana", "see ~/app and ~"],
+    ["/home/ana/.claude/projects/-home-ana-maria-app/s.jsonl", "~/.claude/projects/~/s.jsonl"],
+    ["~/.claude/projects/-Users-ana-code/s.jsonl", "~/.claude/projects/~/s.jsonl"],
+    ["cd '-Users-ana-code'", "cd '~'"],
+    ["projects\\C--Users-ana-code\\s.jsonl", "projects\\~\\s.jsonl"],
+    ["~/.claude/projects/-root-app/s.jsonl", "~/.claude/projects/~/s.jsonl"],
+    ["run it with -home-dir x, not /opt/-rooted", "run it with -home-dir x, not /opt/-rooted"],
+  ])("names nobody's home: %s", (text, without) => expect(withoutHomes(text)).toBe(without));
+
   test("goes to ECC's folder and comes back", async () => {
     const [mine, theirs] = [await desk(), await desk()];
     await mine.learns({
@@ -237,7 +304,8 @@ describe("what one person learned", () => {
       kind: "user-correction",
     });
     const folder = join(mine.home, "homunculus");
-    for (const [path, text] of eccFilesOf(await exportLessons(mine, selectionFor(mine)), eccProjectId)) {
+    const { lessons: own } = await exportLessons(mine, selectionFor(mine));
+    for (const [path, text] of eccFilesOf(own, eccProjectId)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
     }

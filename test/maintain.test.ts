@@ -77,6 +77,10 @@ describe("what was retired", () => {
     now.at = start + 40 * day;
     expect(await unprune(deps)).toHaveLength(1);
     expect(await statusOf(store, now.at)).toBe("pending");
+    // It is as old, and as faded, as if it had never been away.
+    const [back] = await store.learning.instincts.list();
+    expect(back?.standing).toMatchObject({ lastAt: start, confidence: 0.6 });
+    expect(back && standingAt(back.standing, now.at).confidence).toBe(0.5);
     expect(await statusOf(store, now.at + 31 * day)).toBe("retired");
     expect(await findDrift(store)).toEqual([]);
   });

@@ -6,6 +6,7 @@ import type { Instinct } from "../src/core/instinct.ts";
 import type { LedgerEntry } from "../src/core/ledger.ts";
 import { ownWordIn } from "../src/core/own-word.ts";
 import { questionIn } from "../src/core/question.ts";
+import { readSymptom } from "../src/core/symptom.ts";
 import { findDrift } from "../src/engine/inspect.ts";
 import { decided } from "../src/engine/keep.ts";
 import { memoryOf } from "../src/engine/memory.ts";
@@ -93,6 +94,47 @@ describe("a lesson of two projects", () => {
     expect(rows.get("start user")).toMatchObject({ lessons: [{ active: true }] });
     expect(rows.has("start /b")).toBe(false);
     expect(await findDrift(store)).toEqual([]);
+  });
+
+  test("is one project's where one of them is only the other's folder, without its remote", async () => {
+    const store = await aStore();
+    const remote = "github.com/dev/harbor";
+    const bare = [found("/w/harbor"), made("s1", told(), 1, "/w/harbor")];
+    const learned = await learnedFrom(store, bare, [
+      found(remote, "/w/harbor"),
+      made("s2", told(), 1, remote),
+    ]);
+    expect(standings(learned)).toEqual(["/w/harbor project active", `${remote} project active`]);
+    expect(standings(await learnedFrom(store, inProject("/b")))).toContain("/b project promoted");
+  });
+
+  test("is none where only Knack's own words for a failure are the same", async () => {
+    const foreign = (program: string, test: string) => {
+      const output = `FAILED ${test} - AssertionError: ${test} is off`;
+      return told({
+        trigger: `${program} fails outside the change`,
+        action:
+          "do not look for the cause in the change; run it again or run only what belongs to the change",
+        symptom: readSymptom(program, output, 1),
+      });
+    };
+    const [store, other] = [await aStore(), await aStore()];
+    const learned = await learnedFrom(
+      store,
+      inProject("/a", foreign("pytest", "tests/a.py::ships")),
+      inProject("/b", foreign("jest", "crane > lifts")),
+      inProject("/c", foreign("pytest", "tests/c.py::docks")),
+    );
+    expect(learned.map(({ standing }) => standing.status)).toEqual(["active", "active", "active"]);
+    const one = aFinding({
+      kind: "explicit-instruction",
+      symptom: readSymptom("npm install", "npm ERR! code ERESOLVE\nnpm ERR! could not resolve react", 1),
+      call: ["npm", "install", "--legacy-peer-deps"],
+    });
+    const same = { ...one, symptom: readSymptom("npm install", "npm ERR! code ERESOLVE\nvue is off", 1) };
+    expect(standings(await learnedFrom(other, inProject("/a", one), inProject("/b", same)))).toContain(
+      "/b project promoted",
+    );
   });
 
   test("is noted once, however often it is looked at", async () => {

@@ -1,5 +1,5 @@
 import { KnackError } from "../core/errors.ts";
-import type { Import } from "../core/imported.ts";
+import { type Import, kindOf } from "../core/imported.ts";
 import { standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
 import type { Env } from "./main.ts";
@@ -41,7 +41,7 @@ export async function listImported(all: boolean, json: boolean, env: Env): Promi
       ["id", "kind", "status", "sure", "came", "from", "says"],
       ...imports.map((one) => [
         one.id,
-        one.type,
+        kindOf(one),
         one.status,
         one.type === "lesson" ? one.finding.confidence.toFixed(2) : "",
         day(one.at),
@@ -56,7 +56,7 @@ export async function listImported(all: boolean, json: boolean, env: Env): Promi
             paint.dim(head),
             ...rows,
             "",
-            `Lessons: ${calledAs(env)} instincts accept <id>, or reject <id>. Skills: ${calledAs(env)} skills accept <name>`,
+            `Lessons: ${calledAs(env)} instincts accept <id>, or reject <id>. Others: ${calledAs(env)} skills accept <name>`,
           ],
     );
     return 0;
@@ -64,8 +64,8 @@ export async function listImported(all: boolean, json: boolean, env: Env): Promi
 }
 
 function onWire(one: Import) {
-  const { id, type, status, from, at } = one;
-  const common = { id, kind: type, status, from, at: iso(at) };
+  const { id, status, from, at } = one;
+  const common = { id, kind: kindOf(one), status, from, at: iso(at) };
   if (one.type === "skill")
     return { ...common, name: one.name, description: one.description, hash: one.hash };
   const { lesson, trigger, action, confidence, name, scope } = one.finding;

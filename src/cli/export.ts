@@ -5,16 +5,20 @@ import { KnackError } from "../core/errors.ts";
 import { type Call, defineVerb } from "./main.ts";
 import { withKnack } from "./opening.ts";
 import { confidenceOf, oneOf, selecting } from "./selection.ts";
-import { counted, printJson, printLines, short } from "./terminal.ts";
+import { calledAs, counted, printJson, printLines, short } from "./terminal.ts";
 
 const args = {
   ...selecting,
   format: { type: "string", description: "ecc (Markdown that ECC reads, the default) or json" },
-  out: { type: "string", description: "a file; or a folder, with / at its end, for ECC's own layout" },
-  o: { type: "string", description: "the same" },
+  all: { type: "boolean", description: "also what waits for another session, and what has faded" },
+  out: {
+    type: "string",
+    alias: "o",
+    description: "a file; or a folder, with / at its end, for ECC's own layout",
+  },
   bundle: {
     type: "string",
-    description: "one file with lessons, evidence and skills, packed if it ends in .gz",
+    description: "one file with lessons, evidence, skills, commands and agents, packed if it ends in .gz",
   },
   force: { type: "boolean", description: "write over a file that is there" },
   "dry-run": { type: "boolean", description: "write nothing; say what would be" },
@@ -33,13 +37,15 @@ export const exporting = defineVerb({
       scope: oneOf("scope", args.scope, ["project", "global", "all"]) ?? ("all" as const),
       minConf: confidenceOf(args["min-conf"]),
       domain: oneOf("domain", args.domain, domains),
+      all: args.all === true,
     };
     const format = oneOf("format", args.format, ["ecc", "json"]) ?? "ecc";
-    const out = args.bundle ?? args.out ?? args.o;
+    const out = args.bundle ?? args.out;
     if (out === "") throw new KnackError("WRONG_USAGE", "A path is empty.");
     return withKnack(env, {}, async (knack) => {
-      const { lessons, skills, leftOut } = await knack.carried(selection);
+      const { lessons, withheld, skills, leftOut } = await knack.carried(selection);
       const carried = { instincts: lessons, skills: args.bundle === undefined ? [] : skills };
+      if (lessons.length + carried.skills.length === 0) return nothing(call, withheld);
       const asBundle = args.bundle !== undefined || format === "json";
       const files = new Map<string, Uint8Array | string>();
       if (asBundle) files.set(out ?? "", await knack.bundle(carried, out ?? ""));
@@ -51,11 +57,13 @@ export const exporting = defineVerb({
       }
       if (out === undefined && !args.json) {
         for (const content of files.values()) process.stdout.write(content);
+        if (withheld > 0) printLines([told(withheld)], process.stderr);
         return 0;
       }
       const written = out === undefined ? [] : write(files, args);
       return tell(call, {
         lessons: lessons.length,
+        withheld,
         skills: carried.skills.map(({ name }) => name),
         written,
         leftOut: args.bundle === undefined ? [] : leftOut,
@@ -89,8 +97,31 @@ function write(files: ReadonlyMap<string, Uint8Array | string>, args: ExportCall
   return [...files.keys()];
 }
 
+/** Nothing is no file: whoever asked is told why, and what to do. */
+function nothing({ args, env }: ExportCall, withheld: number): number {
+  const isChosen = [args.scope, args["min-conf"], args.domain].some((word) => word !== undefined);
+  const because = `there is nothing to hand out${isChosen ? " of what you chose" : ""}`;
+  if (args.json) printJson({ done: false, lessons: 0, withheld, skills: [], written: [], because });
+  else
+    printLines(
+      [
+        `Not done: ${because}.`,
+        withheld > 0
+          ? `  ${told(withheld)}`
+          : `  ${calledAs(env)} learn reads your agents' sessions; ${calledAs(env)} instincts lists what was learned.`,
+      ],
+      process.stderr,
+    );
+  return 1;
+}
+
+function told(withheld: number): string {
+  return `${counted(withheld, "lesson")} more ${withheld === 1 ? "waits" : "wait"} for another session, or faded: --all hands those out, too.`;
+}
+
 interface Exported {
   readonly lessons: number;
+  readonly withheld: number;
   readonly skills: readonly string[];
   readonly written: readonly string[];
   readonly leftOut: readonly string[];
@@ -102,7 +133,8 @@ function tell({ args, env }: ExportCall, exported: Exported): number {
   if (args.json) printJson({ done: !dryRun, ...exported });
   else {
     const [first, ...more] = exported.written;
-    const skills = exported.skills.length > 0 ? ` and ${counted(exported.skills.length, "skill")}` : "";
+    const { length } = exported.skills;
+    const skills = length > 0 ? ` and ${length} of skills, commands and agents` : "";
     const where =
       first === undefined
         ? "nowhere"
@@ -112,6 +144,7 @@ function tell({ args, env }: ExportCall, exported: Exported): number {
     printLines([
       `${dryRun ? "Would write" : "Wrote"} ${counted(exported.lessons, "lesson")}${skills} to ${where}.`,
       ...exported.leftOut.map((what) => `  left out: ${what}`),
+      ...(exported.withheld > 0 ? [`  ${told(exported.withheld)}`] : []),
       ...(dryRun ? ["Nothing was written (--dry-run)."] : []),
     ]);
   }

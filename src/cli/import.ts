@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { userHome } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
+import { kindOf } from "../core/imported.ts";
 import type { ImportedThing, ImportVerdict } from "../engine/exchange.ts";
 import type { Knack } from "../open.ts";
 import { ask, canAsk } from "./keep.ts";
@@ -102,13 +103,28 @@ function show(
   if (args.json) return;
   const paint = paintFor(process.stdout, env);
   printLines([
-    ...things.flatMap(({ kind, name, says, verdict, because, diff }) => [
-      `${marks[verdict]} ${kind} ${onOneLine(name, 60)}: ${onOneLine(says, 100)}`,
-      ...(because === null ? [] : [paint.dim(`             ${onOneLine(because, 200)}`)]),
-      ...(diff === "" ? [] : tellDiff(diff, paint)),
+    ...things.flatMap(({ kind, name, says, verdict, because, diff }) =>
+      verdict === "left-out"
+        ? []
+        : [
+            `${marks[verdict]} ${kind} ${onOneLine(name, 60)}: ${onOneLine(says, 100)}`,
+            ...(because === null ? [] : [paint.dim(`             ${onOneLine(because, 200)}`)]),
+            ...(diff === "" ? [] : tellDiff(diff, paint)),
+          ],
+    ),
+    ...leftOut(things).flatMap(({ because, count }) => [
+      `${marks["left-out"]} ${counted(count, "lesson")}: ${onOneLine(because, 200)}`,
     ]),
     ...problems.map((problem) => `! unreadable ${onOneLine(problem, 200)}`),
   ]);
+}
+
+/** What was left out, by the reason; one by one it is told with --json. */
+function leftOut(things: readonly ImportedThing[]): { because: string; count: number }[] {
+  const counts = new Map<string, number>();
+  for (const { verdict, because } of things)
+    if (verdict === "left-out") counts.set(because ?? "", (counts.get(because ?? "") ?? 0) + 1);
+  return [...counts].map(([because, count]) => ({ because, count })).sort((a, b) => b.count - a.count);
 }
 
 /** A person's yes to the lessons that they have just been shown. */
@@ -134,14 +150,16 @@ async function accept(
 }
 
 function outlook({ args, env }: ImportCall, things: readonly ImportedThing[], accepted: number): string[] {
-  const taken = (kind: string) =>
-    things.filter((thing) => thing.kind === kind && (thing.verdict === "new" || thing.verdict === "changed"));
-  const [lessons, skills] = [taken("lesson"), taken("skill")];
+  const taken = things.filter(({ verdict }) => verdict === "new" || verdict === "changed");
+  const lessons = taken.filter(({ kind }) => kind === "lesson");
+  const skills = taken.filter(({ kind }) => kind !== "lesson");
   const dryRun = args["dry-run"] === true;
-  const what = [
-    ...(lessons.length > 0 ? [counted(lessons.length, "lesson")] : []),
-    ...(skills.length > 0 ? [counted(skills.length, "skill")] : []),
-  ].join(" and ");
+  const what = (["lesson", "skill", "command", "agent"] as const)
+    .flatMap((kind) => {
+      const count = taken.filter((thing) => thing.kind === kind).length;
+      return count > 0 ? counted(count, kind) : [];
+    })
+    .join(" and ");
   if (what === "") return ["Nothing new came in."];
   if (dryRun) return [`${what} would wait for your yes. Nothing was taken in (--dry-run).`];
   const called = calledAs(env);
@@ -157,15 +175,28 @@ function outlook({ args, env }: ImportCall, things: readonly ImportedThing[], ac
   ];
 }
 
-async function takeBack({ args }: ImportCall, knack: Knack): Promise<number> {
+async function takeBack({ args, env }: ImportCall, knack: Knack): Promise<number> {
   const back = await knack.withdrawImport();
   const dryRun = args["dry-run"] === true;
-  if (args.json) printJson({ done: !dryRun, withdrawn: back.map(({ id, type }) => ({ id, kind: type })) });
+  const [first] = back;
+  if (!first) {
+    const because = "nothing that came from elsewhere can be taken back";
+    if (args.json) printJson({ done: false, withdrawn: [], because });
+    else
+      printLines(
+        [
+          `Not done: ${because}.`,
+          `  ${calledAs(env)} instincts --imported --all lists what came; a skill that is live goes with ${calledAs(env)} skills undo`,
+        ],
+        process.stderr,
+      );
+    return 1;
+  }
+  if (args.json)
+    printJson({ done: !dryRun, withdrawn: back.map((one) => ({ id: one.id, kind: kindOf(one) })) });
   else
     printLines([
-      back.length === 0
-        ? "There is nothing to take back."
-        : `${dryRun ? "Would take" : "Took"} back ${counted(back.length, "thing")} that came from ${back[0]?.from}.`,
+      `${dryRun ? "Would take" : "Took"} back ${counted(back.length, "thing")} that came from ${first.from}.`,
     ]);
   return 0;
 }

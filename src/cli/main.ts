@@ -201,7 +201,8 @@ function refuseWrongFlags(name: string, args: ArgsDef, words: readonly string[])
     .slice(0, words.includes("--") ? words.indexOf("--") : undefined)
     .filter((word) => /^--?[a-z]/i.test(word));
   for (const flag of flags) {
-    const word = flag.replace(/^--?(no-)?/, "").replace(/=.*$/s, "");
+    const said = flag.replace(/^--?(no-)?/, "").replace(/=.*$/s, "");
+    const word = Object.keys(args).find((key) => isShortFor(args[key], said)) ?? said;
     if (!Object.hasOwn(args, word))
       throw new KnackError("WRONG_USAGE", `knack ${name} has no ${flag}.`, {
         hint: `knack ${name} --help lists what it has.`,
@@ -215,6 +216,12 @@ function refuseWrongFlags(name: string, args: ArgsDef, words: readonly string[])
         hint: `--${word}, --${word}=true or --${word}=false`,
       });
   }
+}
+
+/** Whether a word is another name for a flag, such as `o` for `out`. */
+function isShortFor(arg: ArgsDef[string] | undefined, word: string): boolean {
+  const alias = arg !== undefined && "alias" in arg ? arg.alias : undefined;
+  return alias !== undefined && [alias].flat().includes(word);
 }
 
 function overview(): string {

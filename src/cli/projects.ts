@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Instinct, type InstinctStatus, standingAt } from "../core/instinct.ts";
 import type { ProjectFold } from "../core/ledger.ts";
+import { homesOf } from "../core/project.ts";
 import { redact } from "../core/redact.ts";
 import type { GapView } from "../engine/gap.ts";
 import type { Shelved } from "../engine/shelf.ts";
@@ -57,17 +58,26 @@ interface ProjectView extends Pick<ProjectFold, "id" | "name" | "root" | "sessio
 /** Every project, the one that was worked in last first. */
 async function viewsOf(knack: Knack): Promise<ProjectView[]> {
   const now = Date.now();
-  const instincts = gathered(await knack.instincts(), ({ project }) => project);
+  const known = await knack.projects();
+  const homeOf = homesOf(new Map(known.map((row) => [row.id, row])));
+  const instincts = gathered(await knack.instincts(), ({ project }) => homeOf(project));
   const gaps = gathered(
     (await knack.gaps()).filter(({ state }) => state.status !== "rejected"),
-    ({ project }: GapView) => project,
+    ({ project }: GapView) => homeOf(project),
   );
-  const byId = new Map([...instincts.values()].flat().map(({ id, project }) => [id, project]));
+  const byId = new Map([...instincts.values()].flat().map(({ id, project }) => [id, homeOf(project)]));
   const live = (await knack.shelf()).filter(({ reach }) => reach !== "draft");
-  const skills = gathered(live, ({ instinct, askedIn }: Shelved) => byId.get(instinct) ?? askedIn ?? "");
-  return (await knack.projects())
-    .map(({ id, name, root, sessions, lastAt }) => ({
-      ...{ id, name, root, sessions, lastAt },
+  const skills = gathered(
+    live,
+    ({ instinct, askedIn }: Shelved) => byId.get(instinct) ?? homeOf(askedIn ?? ""),
+  );
+  const rows = gathered(known, ({ id }) => homeOf(id));
+  return known
+    .filter(({ id }) => homeOf(id) === id)
+    .map(({ id, name, root }) => ({
+      ...{ id, name, root },
+      sessions: (rows.get(id) ?? []).reduce((sum, row) => sum + row.sessions, 0),
+      lastAt: Math.max(...(rows.get(id) ?? []).map((row) => row.lastAt)),
       present: root !== null && existsSync(root),
       instincts: countsOf(instincts.get(id) ?? [], now),
       gaps: gaps.get(id)?.length ?? 0,

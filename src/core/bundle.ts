@@ -1,7 +1,10 @@
 import type { Carried } from "./carried.ts";
+import type { ItemKind } from "./item.ts";
 
-/** A skill on its way to somebody else: its text files. */
+/** A skill on its way to somebody else, or a command or an agent, which are one file each: its text files. */
 export interface CarriedSkill {
+  /** A skill where nothing else is said. */
+  readonly kind?: ItemKind | undefined;
   readonly name: string;
   readonly description: string;
   readonly files: readonly { readonly path: string; readonly mode: number; readonly text: string }[];

@@ -113,12 +113,17 @@ export const bare = {
   sessions: 0,
 } as const satisfies Partial<Carried>;
 
-/** A text in which nobody's home folder has a name. */
+/**
+ * A text in which nobody's home folder has a name. Agents keep sessions in folders that are called after a path with
+ * dashes in it; where the name in it ends nobody can tell, so the whole of it goes.
+ */
 export function withoutHomes(text: string): string {
-  return text.replace(
-    /(?:\/(?:home|Users)\/[^/\s"'`:]+|\/root(?=\/|\b)|[A-Za-z]:[\\/]Users[\\/][^\\/\s"'`:]+)/g,
-    "~",
-  );
+  return text
+    .replace(/(?:\/(?:home|Users)\/[^/\s"'`:]+|\/root(?=\/|\b)|[A-Za-z]:[\\/]Users[\\/][^\\/\s"'`:]+)/g, "~")
+    .replace(
+      /(?<![\w.-])(?:(?:[A-Za-z]-)?-Users-|(?<=[\\/])-home-)[^\\/\s"'`:]+|(?<=[\\/])-root(?:-[^\\/\s"'`:]*)?(?=[\\/\s"'`:]|$)/g,
+      "~",
+    );
 }
 
 /** The same lesson with every text of it passed through something. */

@@ -1,4 +1,6 @@
 import type { Finding } from "./finding.ts";
+import type { ItemKind } from "./item.ts";
+import { quoted } from "./skill.ts";
 
 /** A lesson that came from elsewhere. Nobody is told of it, and nothing follows from it, before a person says yes. */
 export interface ImportedLesson {
@@ -14,9 +16,11 @@ export interface ImportedLesson {
   readonly finding: Finding;
 }
 
-/** A skill that came from elsewhere: its files are kept by their hash, where no agent looks. */
+/** A skill, command or agent that came from elsewhere: its files are kept by their hash, where no agent looks. */
 export interface ImportedSkill {
   readonly type: "skill";
+  /** A skill where nothing else is said. */
+  readonly kind?: ItemKind;
   readonly id: string;
   readonly from: string;
   readonly batch: string;
@@ -56,4 +60,36 @@ export function importsOf(rows: readonly ImportRow[]): Import[] {
     const word = words.get(id) ?? "offered";
     return { ...thing, at, status: word === "offered" ? "waiting" : word };
   });
+}
+
+/** What an imported thing is. */
+export function kindOf(one: Pick<ImportedSkill, "type" | "kind"> | Pick<ImportedLesson, "type">) {
+  return one.type === "lesson" ? "lesson" : (one.kind ?? "skill");
+}
+
+/** What is noted in something that came from elsewhere: who accepts it makes it live, and others' evidence is not theirs. */
+export function importFacts(from: string): Readonly<Record<string, string>> {
+  return { quality: "active", evidence: "imported", origin: "import", "imported-from": from };
+}
+
+/**
+ * The file of a command or an agent with such facts in its front matter; the rest of it stays as it came. Null where it
+ * has none.
+ */
+export function withImportFacts(text: string, from: string): string | null {
+  const facts = importFacts(from);
+  const lines = text.replaceAll("\r\n", "\n").split("\n");
+  const close = lines.indexOf("---", 1);
+  if (lines[0] !== "---" || close < 0) return null;
+  const front = lines.slice(0, close).filter((line) => {
+    const key = /^ {2}([\w-]+):/.exec(line)?.[1];
+    return key === undefined || !Object.hasOwn(facts, key);
+  });
+  const at = front.indexOf("metadata:");
+  const marks = Object.entries(facts).map(([key, value]) => `  ${key}: ${quoted(value)}`);
+  const marked =
+    at < 0
+      ? [...front, "metadata:", ...marks]
+      : [...front.slice(0, at + 1), ...marks, ...front.slice(at + 1)];
+  return [...marked, ...lines.slice(close)].join("\n");
 }

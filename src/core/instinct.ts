@@ -95,6 +95,8 @@ export interface Standing {
   readonly lastAt: number;
   /** When Knack saw the latest of its findings. */
   readonly noticedAt: number;
+  /** When a person brought it back: it waits anew from then on, and is neither younger nor surer for it. */
+  readonly restoredAt?: number;
   readonly contradicted: boolean;
   /** The instinct whose words took this one's place. */
   readonly supersededBy: string | null;
@@ -188,13 +190,14 @@ export function advance(standing: Standing, change: Move, policy: Policy = defau
       const status = isEverywhere ? "promoted" : "active";
       return { ...before, status, confidence, supersededBy: null, ...promotion };
     }
+    // None of these is evidence: what was noticed long ago does not look younger for them.
     case "rejected":
-      return { ...before, status: "rejected" };
-    case "unskipped":
-      return standing.status === "rejected" || standing.status === "retired"
-        ? settle({ ...before, status: "pending" }, learn)
-        : before;
-    // Neither is evidence: what waits does not look younger for it.
+      return { ...standing, status: "rejected" };
+    case "unskipped": {
+      const back = { ...standing, restoredAt: Math.max(standing.restoredAt ?? 0, change.at) };
+      const isOver = standing.status === "rejected" || standing.status === "retired";
+      return isOver ? settle({ ...back, status: "pending" }, learn) : back;
+    }
     case "retired":
       return standing.status === "pending" ? { ...standing, status: "retired" } : standing;
     case "promoted": {
@@ -364,16 +367,16 @@ function rounded(confidence: number): number {
 
 /** An instinct as it is at a time: less sure with every silent week, and retired when nobody needed it. */
 export function standingAt(
-  { status, confidence, lastAt, noticedAt, promotion }: Standing,
+  standing: Standing,
   now: number,
   policy: Policy = defaults,
 ): { readonly status: InstinctStatus; readonly confidence: number } {
   const { learn } = policy;
+  const { status, confidence, lastAt, promotion } = standing;
   const silent = Math.max(0, now - lastAt);
   const weeks = Math.floor(silent / week);
   const faded = rounded(Math.max(0, confidence + weeks * learn.weekly));
-  // Whatever was only just noticed gets its month, however long ago it happened.
-  const had = Math.max(0, now - Math.max(lastAt, noticedAt)) > learn.pendingDays * day;
+  const had = now - waitsSince(standing) > learn.pendingDays * day;
   const waited = status === "pending" && had;
   // What nobody said yes to may be forgotten, wherever it holds.
   const unasked =
@@ -384,13 +387,18 @@ export function standingAt(
   return { status: waited || forgotten ? "retired" : status, confidence: faded };
 }
 
+/** Whatever was only just noticed, or brought back, gets its month, however long ago it happened. */
+function waitsSince({ lastAt, noticedAt, restoredAt = 0 }: Standing): number {
+  return Math.max(lastAt, noticedAt, restoredAt);
+}
+
 /**
- * Those that have waited in vain for so many days, counted from their evidence or from when Knack first saw it. What
- * fades meanwhile does not look younger for it.
+ * Those that have waited in vain for so many days, counted from their evidence, from when Knack first saw it, or from
+ * when a person brought them back. What fades meanwhile does not look younger for it.
  */
 export function waitedInVain(instincts: readonly Instinct[], now: number, days: number): Instinct[] {
-  return instincts.filter(({ standing: { status, lastAt, noticedAt } }) => {
-    return status === "pending" && now - Math.max(lastAt, noticedAt) > days * day;
+  return instincts.filter(({ standing }) => {
+    return standing.status === "pending" && now - waitsSince(standing) > days * day;
   });
 }
 

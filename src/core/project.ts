@@ -44,6 +44,40 @@ export function normaliseRemote(remote: string): string | null {
   return scp ? tidy(`${scp[1]}/${(scp[2] ?? "").replace(/^\/+/, "")}`.toLowerCase()) : tidy(url);
 }
 
+/**
+ * By which id each project is to be counted. A session that brought no remote, and whose folder is gone, knows only
+ * that folder: where a project with a remote has it, or one above it, they are one project.
+ */
+export function homesOf(
+  projects: ReadonlyMap<string, { readonly root: string | null }>,
+): (project: string) => string {
+  const remotes = new Map<string, string>();
+  for (const [id, { root }] of projects) {
+    if (root === null || root === id || isHome(root)) continue;
+    const known = remotes.get(root);
+    // Of two remotes that were in one folder, the one that sorts first: whichever was seen first.
+    if (known === undefined || id < known) remotes.set(root, id);
+  }
+  return (project) => {
+    const root = projects.get(project)?.root;
+    if (remotes.size === 0 || root !== project) return project;
+    for (let at = root; at.length > 1; at = above(at)) {
+      const found = remotes.get(at);
+      if (found !== undefined) return found;
+    }
+    return project;
+  };
+}
+
+function above(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/"), path.lastIndexOf("\\")));
+}
+
+/** Who keeps a whole home folder in a repository has other projects in it. */
+function isHome(root: string): boolean {
+  return /^(?:\/(?:home|Users)\/[^/]+|\/root|[A-Za-z]:\\Users\\[^\\]+|\/|[A-Za-z]:\\?)$/.test(root);
+}
+
 function tidy(path: string): string | null {
   return trimSlash(path).replace(/\.git$/i, "") || null;
 }

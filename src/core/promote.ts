@@ -2,6 +2,8 @@ import { type Instinct, type InstinctStatus, isTold, standingAt } from "./instin
 import { type Gist, gistOf, opposed, same } from "./likeness.ts";
 import { ownWordIn, type Place } from "./own-word.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
+import { homesOf } from "./project.ts";
+import { likenessOf } from "./symptom.ts";
 
 /** A lesson that several projects have, or one that a person asks about, and whether it is to be told in all. */
 export interface Shared {
@@ -44,7 +46,7 @@ export function sharedIn(
   options: PromoteOptions,
   policy: Policy = defaults,
 ): Shared[] {
-  const pool = poolOf(instincts, options.now, policy);
+  const pool = poolOf(instincts, options, policy);
   const isLeading = (one: Entry) =>
     isPromoted(one.instinct, one.status) ||
     (counts(one.status) &&
@@ -61,7 +63,7 @@ export function sharedIn(
     const alike = near(leader).filter((other) => !taken.has(other) || !counts(other.status));
     const group = groupOf(leader, alike, policy);
     for (const member of group.members) taken.add(member);
-    const places = new Set([...group.members, ...group.fallen].map(({ instinct }) => instinct.project));
+    const places = new Set([...group.members, ...group.fallen].map(({ home }) => home));
     // Most lessons are one project's, and need no judging.
     if (places.size >= policy.promote.projects || isPromoted(leader.instinct, leader.status))
       found.push(judge(group, options, policy));
@@ -76,28 +78,47 @@ export function sharedWith(
   options: PromoteOptions,
   policy: Policy = defaults,
 ): Shared {
-  const own = entryOf(instinct, options.now, policy);
-  const pool = poolOf(
-    instincts.filter(({ id }) => id !== instinct.id),
-    options.now,
-    policy,
-  );
+  const own = entryOf(instinct, options.now, homesOf(options.projects), policy);
+  const others = instincts.filter(({ id }) => id !== instinct.id);
+  const pool = poolOf(others, options, policy);
   return judge(groupOf(own, searcher([own, ...pool], policy)(own), policy), options, policy);
+}
+
+/** What becomes of a lesson that was about to be promoted, once it is known which sessions its members rest on. */
+export function withRuns(
+  shared: Shared,
+  options: PromoteOptions & Required<Pick<PromoteOptions, "runsOf">>,
+  policy: Policy = defaults,
+): Shared {
+  const homeOf = homesOf(options.projects);
+  const members = shared.members.map((instinct) => entryOf(instinct, options.now, homeOf, policy));
+  const projects = projectsOf({ members }, options, policy);
+  const counted = { projects: projects.map(({ project }) => project), mean: meanOf(projects) };
+  const because = tooFew(counted, policy);
+  return { ...shared, ...counted, verdict: because === null ? shared.verdict : withheld(members, because) };
 }
 
 /** An instinct as it is now. */
 interface Entry {
   readonly instinct: Instinct;
+  /** Its project, by the one id of all that it goes by. */
+  readonly home: string;
   readonly status: InstinctStatus;
   readonly confidence: number;
   readonly gist: Gist;
 }
 
 /** Its gist is read when it is needed: where nothing is sure enough, none is. */
-function entryOf(instinct: Instinct, now: number, policy: Policy): Entry {
+function entryOf(
+  instinct: Instinct,
+  now: number,
+  homeOf: (project: string) => string,
+  policy: Policy,
+): Entry {
   let gist: Gist | null = null;
   return {
     instinct,
+    home: homeOf(instinct.project),
     ...standingAt(instinct.standing, now, policy),
     get gist() {
       gist ??= gistOf(instinct);
@@ -107,10 +128,11 @@ function entryOf(instinct: Instinct, now: number, policy: Policy): Entry {
 }
 
 /** What may speak for or against promoting: what was told already first, then the surest. */
-function poolOf(instincts: readonly Instinct[], now: number, policy: Policy): Entry[] {
+function poolOf(instincts: readonly Instinct[], { now, projects }: PromoteOptions, policy: Policy): Entry[] {
+  const homeOf = homesOf(projects);
   return instincts
     .filter(({ project }) => project !== "unknown")
-    .map((instinct) => entryOf(instinct, now, policy))
+    .map((instinct) => entryOf(instinct, now, homeOf, policy))
     .filter(({ status }) => status !== "retired")
     .sort(leadingFirst);
 }
@@ -155,7 +177,9 @@ interface Group {
 
 function groupOf(leader: Entry, near: readonly Entry[], policy: Policy): Group {
   const warns = leader.gist.shuns.size > 0;
-  const alike = near.filter(({ gist }) => same(leader.gist, gist, policy)).sort(leadingFirst);
+  const alike = near
+    .filter((other) => same(leader.gist, other.gist, policy) && isSameTrouble(leader, other))
+    .sort(leadingFirst);
   return {
     leader,
     members: [leader, ...alike.filter((one) => counts(one.status) && !isGlobal(one))],
@@ -165,12 +189,23 @@ function groupOf(leader: Entry, near: readonly Entry[], policy: Policy): Group {
         (other) =>
           (warns || other.gist.shuns.size > 0) &&
           counts(other.status) &&
-          other.instinct.project !== leader.instinct.project &&
+          other.home !== leader.home &&
           opposed(leader.gist, other.gist, policy),
       )
       .sort(leadingFirst),
     everywhere: alike.find((one) => counts(one.status) && isGlobal(one)) ?? null,
   };
+}
+
+/**
+ * Of two lessons about failures, whether it is one trouble or one remedy. Knack says much of them in words of its own,
+ * "run it again", "outside the change": that two projects meet in those says nothing.
+ */
+function isSameTrouble({ instinct: a }: Entry, { instinct: b }: Entry): boolean {
+  if (a.symptom === null || b.symptom === null || likenessOf(a.symptom, b.symptom) > 0) return true;
+  const [program, ...rest] = a.call ?? [];
+  const [other, ...parts] = b.call ?? [];
+  return program !== undefined && program === other && rest.some((part) => parts.includes(part));
 }
 
 function judge(group: Group, options: PromoteOptions, policy: Policy): Shared {
@@ -207,9 +242,13 @@ function judge(group: Group, options: PromoteOptions, policy: Policy): Shared {
     tooFew(shared, policy) ??
     (general === null ? `it speaks of ${wordOf(leader, options, policy)}, which is one project's own` : null);
   if (because === null) return { ...shared, verdict: { do: "promote" } };
-  // What was told for these is gone: each is its own project's again.
+  return { ...shared, verdict: withheld(members, because) };
+}
+
+/** Where what was told for these is gone, each is its own project's again. */
+function withheld(members: readonly Entry[], because: string): Verdict {
   const isLeft = members.some(({ instinct, status }) => isPromoted(instinct, status));
-  return { ...shared, verdict: { do: isLeft ? "hold" : "nothing", because } };
+  return { do: isLeft ? "hold" : "nothing", because };
 }
 
 /** Who does not agree; null where nobody disagrees. */
@@ -246,17 +285,21 @@ interface Sure {
  * The projects that count: all, unless the doubtful ones among them spoil the average; that one more project has begun
  * to learn a lesson is no reason against it.
  */
-function projectsOf({ members }: Group, { runsOf = () => [] }: PromoteOptions, { promote }: Policy): Sure[] {
+function projectsOf(
+  { members }: Pick<Group, "members">,
+  { runsOf = () => [] }: PromoteOptions,
+  { promote }: Policy,
+): Sure[] {
   const best: Entry[] = [];
   const [places, seen] = [new Set<string>(), new Set<string>()];
   for (const member of [...members].sort((a, b) => b.confidence - a.confidence)) {
     const runs = [...runsOf(member.instinct)];
-    if (places.has(member.instinct.project) || runs.some((run) => seen.has(run))) continue;
+    if (places.has(member.home) || runs.some((run) => seen.has(run))) continue;
     best.push(member);
-    places.add(member.instinct.project);
+    places.add(member.home);
     for (const run of runs) seen.add(run);
   }
-  const all = best.map(({ instinct, confidence }) => ({ project: instinct.project, confidence }));
+  const all = best.map(({ home, confidence }) => ({ project: home, confidence }));
   for (let count = all.length; count >= promote.projects; count--)
     if (meanOf(all.slice(0, count)) >= promote.mean) return all.slice(0, count);
   return all;

@@ -164,8 +164,8 @@ async function decideOn(
 
 /** Whether a decision at a time comes after all that an instinct follows from, so that it is one step further. */
 function isLast({ standing, scope }: Instinct, at: number): boolean {
-  const { lastAt, status, contradicted, promotion } = standing;
-  const isPlain = scope === "project" && !contradicted && promotion === undefined;
+  const { lastAt, status, contradicted, promotion, restoredAt } = standing;
+  const isPlain = scope === "project" && !contradicted && promotion === undefined && restoredAt === undefined;
   return isPlain && at > lastAt && (status === "pending" || status === "active");
 }
 

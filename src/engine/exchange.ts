@@ -8,15 +8,19 @@ import {
   type ImportedLesson,
   type ImportedSkill,
   type ImportWord,
+  importFacts,
   importsOf,
+  withImportFacts,
 } from "../core/imported.ts";
 import { type Instinct, isTold, lessonIdOf, standingAt } from "../core/instinct.ts";
+import type { ItemKind } from "../core/item.ts";
 import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
 import { gistOf, same } from "../core/likeness.ts";
 import { policy as defaults } from "../core/policy.ts";
 import type { Project } from "../core/project.ts";
 import { isSafePath, mayBeWritten, scan } from "../core/scan.ts";
 import { isSkillName, parse, render, skillFile } from "../core/skill.ts";
+import { isWaiting } from "../core/suggest.ts";
 import { likely } from "./absorb.ts";
 import { decided } from "./keep.ts";
 import { note } from "./note.ts";
@@ -25,6 +29,8 @@ import { shelf } from "./shelf.ts";
 import {
   bytesOf,
   changeOf,
+  fileIn,
+  filesAt,
   historyOf,
   no,
   notHere,
@@ -32,6 +38,7 @@ import {
   type PublishDeps,
   refusal,
   type Step,
+  textOfPackage,
 } from "./step.ts";
 
 /** Which lessons and skills are meant. */
@@ -42,27 +49,41 @@ export interface Selection {
   readonly domain: string | null;
   /** The project in which it is asked. */
   readonly here: Project;
+  /** Also what waits for another session, and what has faded. */
+  readonly all?: boolean;
   /** How other tools call a project: a name that tells no folder. */
   readonly aliasOf: (project: string) => string;
 }
 
-/** What was learned, in a form for others: without secrets, without anybody's home folder. */
-export async function exportLessons(deps: PublishDeps, selection: Selection): Promise<Carried[]> {
+/**
+ * What was learned, in a form for others: without secrets, without anybody's home folder. What nobody here is told of
+ * is withheld: how many those are is told.
+ */
+export async function exportLessons(
+  deps: PublishDeps,
+  selection: Selection,
+): Promise<{ lessons: Carried[]; withheld: number }> {
   const { store, redactor, clock } = deps;
   const names = new Map((await store.projects.list()).map(({ id, name }) => [id, name]));
   const open: Instinct["standing"]["status"][] = ["pending", "active", "promoted"];
+  let withheld = 0;
   const carried = (await store.learning.instincts.list()).flatMap((instinct) => {
     const { status, confidence } = standingAt(instinct.standing, clock.now());
     if (!open.includes(status) || !isMeant(instinct, selection)) return [];
     const domain = domainOf(instinct);
     if (confidence < selection.minConf || (selection.domain ?? domain) !== domain) return [];
+    if (!selection.all && (isWaiting(instinct) || confidence < defaults.learn.held)) {
+      withheld++;
+      return [];
+    }
     const { project } = instinct;
     // A folder of this machine is no name for a project elsewhere.
     const alias = isPath(project) ? selection.aliasOf(project) : project;
     const known = { confidence, domain, project: alias, name: names.get(project) ?? null };
     return [carriedOf(instinct, known)];
   });
-  return (await scrubbed(redactor, carried)).map((one) => reworded(one, withoutHomes));
+  const clean = await scrubbed(redactor, carried);
+  return { lessons: clean.map((one) => reworded(one, withoutHomes)), withheld };
 }
 
 function isMeant(instinct: Instinct, { scope, here }: Selection): boolean {
@@ -109,14 +130,14 @@ function isPath(project: string): boolean {
   return /^(?:[/\\~]|[A-Za-z]:[\\/])/.test(project);
 }
 
-/** The learned skills that are live, in the same form; files that are no text are left out, and told of. */
+/** The learned skills, commands and agents that are live, in the same form; files that are no text are left out, and told of. */
 export async function exportSkills(
   deps: PublishDeps,
   { scope, here }: Selection,
 ): Promise<{ skills: CarriedSkill[]; leftOut: string[] }> {
   const live = (await shelf(deps)).filter(
     ({ kind, reach, state }) =>
-      kind === "skill" && reach !== "draft" && (state === "active" || state === "edited"),
+      kind !== "rule" && reach !== "draft" && (state === "active" || state === "edited"),
   );
   const meant = live.filter(({ reach, root }) =>
     scope === "all"
@@ -127,9 +148,11 @@ export async function exportSkills(
   );
   const skills = new Map<string, CarriedSkill>();
   const leftOut: string[] = [];
-  for (const { name, path, text } of meant) {
-    if (skills.has(name)) continue;
-    const found = await deps.library.read(path);
+  for (const one of meant) {
+    const { name, kind, text } = one;
+    const key = `${kind} ${name}`;
+    if (skills.has(key)) continue;
+    const found = await filesAt(deps, one);
     const files: { path: string; mode: number; text: string }[] = [];
     for (const file of found?.files ?? []) {
       const content = textIn(file.bytes);
@@ -138,7 +161,8 @@ export async function exportSkills(
     }
     const clean = await deps.redactor.scrub(files.map((file) => ({ label: "text", text: file.text })));
     const description = parse(text ?? "").skill?.description ?? "";
-    skills.set(name, {
+    skills.set(key, {
+      ...(kind === "command" || kind === "agent" ? { kind } : {}),
       name,
       description,
       files: files.map((file, at) => ({ ...file, text: withoutHomes(clean[at] ?? "") })),
@@ -184,15 +208,18 @@ export interface ImportOptions {
   readonly here: Project;
   /** How other tools call a project. */
   readonly aliasOf: (project: string) => string;
-  /** A skill that agents have already. */
-  readonly skillNamed: (name: string) => Promise<{ readonly path: string; readonly text: string } | null>;
+  /** A skill, command or agent that agents have already. */
+  readonly skillNamed: (
+    name: string,
+    kind: ItemKind,
+  ) => Promise<{ readonly path: string; readonly text: string } | null>;
 }
 
 /** What is new, what is here already, and what is not taken in. */
 export type ImportVerdict = "new" | "changed" | "same" | "waiting" | "refused" | "left-out";
 
 export interface ImportedThing {
-  readonly kind: "lesson" | "skill";
+  readonly kind: "lesson" | ItemKind;
   readonly id: string;
   readonly name: string;
   /** What it says, in a line. */
@@ -340,7 +367,8 @@ async function twinOf({ learning }: Store, carried: Carried, realm: string): Pro
 
 async function lookAtSkill(around: Around, carried: CarriedSkill): Promise<LookedAt> {
   const { deps, options, known, from, batch, at } = around;
-  const about = { kind: "skill" as const, name: carried.name, says: carried.description, diff: "" };
+  const kind = carried.kind ?? "skill";
+  const about = { kind, name: carried.name, says: carried.description, diff: "" };
   const no = (verdict: ImportVerdict, because: string, id = ""): LookedAt => ({
     thing: { ...about, id, verdict, because },
     entry: null,
@@ -351,16 +379,17 @@ async function lookAtSkill(around: Around, carried: CarriedSkill): Promise<Looke
     from,
   );
   if (typeof files === "string") return no("refused", files);
-  const text = textOf(files);
+  const text = textOfPackage(files);
   const hash = deps.versions.hashOf(files);
-  const id = idOf("m", `skill ${carried.name} ${hash}`);
+  const id = idOf("m", `${kind} ${carried.name} ${hash}`);
   const before = known.get(id);
   if (before?.status === "waiting") return no("waiting", "it waits for your yes already", id);
   if (before?.status === "rejected") return no("refused", "you refused it before", id);
-  const there = await options.skillNamed(carried.name);
+  const there = await options.skillNamed(carried.name, kind);
   if (there !== null && isSameText(there.text, text)) return no("same", `it is at ${there.path}`, id);
   const skill: ImportedSkill = {
     type: "skill",
+    ...(kind === "skill" ? {} : { kind }),
     id,
     from,
     batch,
@@ -375,7 +404,7 @@ async function lookAtSkill(around: Around, carried: CarriedSkill): Promise<Looke
       id,
       verdict: there === null ? "new" : "changed",
       because: there === null ? null : `another one is at ${there.path}`,
-      diff: diffOf(`${carried.name}/${skillFile}`, there?.text ?? null, text),
+      diff: diffOf(fileIn({ kind, name: carried.name }), there?.text ?? null, text),
     },
     entry: before
       ? wordOn([id], "offered", at)
@@ -385,21 +414,30 @@ async function lookAtSkill(around: Around, carried: CarriedSkill): Promise<Looke
 }
 
 /** The files of a package that came from elsewhere, marked as such; or why it is none that may be taken in. */
-function packageOf({ name, files }: CarriedSkill, from: string): readonly PackageFile[] | string {
+function packageOf(
+  { kind = "skill", name, files }: CarriedSkill,
+  from: string,
+): readonly PackageFile[] | string {
   const { carry } = defaults;
-  if (!isSkillName(name)) return "its name is none that a skill may have";
+  if (!isSkillName(name)) return `its name is none that a ${kind} may have`;
   if (files.length > carry.skillFiles) return `it has ${files.length} files; ${carry.skillFiles} are allowed`;
   const bad = files.find(({ path }) => !isSafePath(path));
   if (bad) return `the path "${bad.path}" leads out of its folder`;
   const size = files.reduce((sum, { text }) => sum + text.length, 0);
   if (size > carry.skillBytes) return `it has ${size} characters; ${carry.skillBytes} are allowed`;
-  const main = files.find(({ path }) => path === skillFile);
+  const isSkill = kind === "skill";
+  const called = isSkill ? skillFile : `${name}.md`;
+  if (!isSkill && files.length !== 1) return `it has ${files.length} files; a ${kind} is one`;
+  const main = files.find(({ path }) => path === called);
   const { skill, problems } = parse(main?.text ?? "");
-  const fault = problems.find(({ severity }) => severity === "error");
-  if (!main || !skill || fault) return `its ${skillFile} cannot be read${fault ? `: ${fault.message}` : ""}`;
-  if (skill.name !== name) return `its ${skillFile} is called "${skill.name}"`;
-  const metadata = { ...skill.metadata, origin: "import", "imported-from": from };
-  const all = files.map((file) => (file === main ? { ...file, text: render({ ...skill, metadata }) } : file));
+  const fault = isSkill ? problems.find(({ severity }) => severity === "error") : undefined;
+  if (!main || !skill || fault) return `its ${called} cannot be read${fault ? `: ${fault.message}` : ""}`;
+  if (skill.description.trim() === "") return `its ${called} does not say what it is for`;
+  if (kind !== "command" && skill.name !== name) return `its ${called} is called "${skill.name}"`;
+  const metadata = { ...skill.metadata, ...importFacts(from) };
+  const text = isSkill ? render({ ...skill, metadata }) : withImportFacts(main.text, from);
+  if (text === null) return `its ${called} cannot be read`;
+  const all = files.map((file) => (file === main ? { ...file, text } : file));
   const concerns = all.flatMap(({ path, text }) => scan(text, { most: mostScanned, file: path }));
   if (!mayBeWritten(concerns)) return refusal(concerns);
   return all.map(({ path, mode, text }) => ({
@@ -407,11 +445,6 @@ function packageOf({ name, files }: CarriedSkill, from: string): readonly Packag
     mode: mode & 0o111 ? 0o755 : 0o644,
     bytes: bytesOf(text),
   }));
-}
-
-function textOf(files: readonly PackageFile[]): string {
-  const main = files.find(({ path }) => path === skillFile);
-  return main ? new TextDecoder().decode(main.bytes) : "";
 }
 
 /** Whether two skills say the same, whoever they are from. */
@@ -485,29 +518,30 @@ export function skillAccepted({ id }: Import, at: number): LedgerEntry {
 /** What accepting a skill that came from elsewhere would do: exactly those files are written, or none. */
 export async function planAcceptImport(
   deps: PublishDeps,
-  { id, name, hash }: Pick<ImportedSkill, "id" | "name" | "hash">,
+  { id, kind = "skill", name, hash }: Pick<ImportedSkill, "id" | "kind" | "name" | "hash">,
   reach: "me" | "repository" | "everywhere",
   root: string | null,
 ): Promise<Plan> {
   const files = await deps.versions.restore(hash);
   if (files === null) return no(`the files of ${name} are gone; import it once more`);
-  const targets = deps.places.skills(reach, root, []);
+  const targets =
+    kind === "skill" ? deps.places.skills(reach, root, []) : deps.places.files(kind, reach, root);
   if (targets === null) return no(notHere);
   const history = await historyOf(deps.store);
   const steps: Step[] = [];
   for (const { folder, root: owner } of targets) {
-    const path = `${folder}/${name}`;
-    const there = await deps.library.read(path);
+    const path = kind === "skill" ? `${folder}/${name}` : `${folder}/${name}.md`;
+    const there = await filesAt(deps, { kind, path, name });
     if (there?.hash === hash) continue;
     const own = history.kept.find((kept) => kept.path === path && kept.content === there?.hash);
     if (there && own?.instinct.startsWith("m") !== true)
       return no(
-        `there is another skill at ${path}; take it away first, or choose another place with --where`,
+        `there is another ${kind} at ${path}; take it away first, or choose another place with --where`,
       );
-    const artifact = { kind: "skill", name, path, root: owner, reach, instinct: id } as const;
+    const artifact = { kind, name, path, root: owner, reach, instinct: id } as const;
     const change = changeOf(artifact, there?.hash ?? null, hash, there ? "update" : "create", history);
-    const before = there ? textOf(there.files) : null;
-    steps.push({ change, files, diff: diffOf(`${name}/${skillFile}`, before, textOf(files)) });
+    const before = there ? textOfPackage(there.files) : null;
+    steps.push({ change, files, diff: diffOf(fileIn(artifact), before, textOfPackage(files)) });
   }
   return { ok: true, steps, concerns: [], belongsTo: null };
 }

@@ -293,6 +293,8 @@ export interface Learning {
     get(ids: readonly string[]): Promise<Instinct[]>;
     /** All of them, the surest first. */
     list(): Promise<Instinct[]>;
+    /** How many there are, how sure and how old they are together: the same as long as nothing is learned. */
+    mark(): Promise<string>;
     /** Those of a project, and the person's own, that recommend a call of one of these programs. */
     calling(heads: readonly string[], project: string): Promise<Instinct[]>;
     save(instincts: readonly Instinct[]): Promise<void>;

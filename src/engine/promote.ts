@@ -2,7 +2,7 @@ import { idOf } from "../core/ids.ts";
 import { type Instinct, isImported } from "../core/instinct.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
-import { type Shared, sharedIn, sharedWith } from "../core/promote.ts";
+import { type Shared, sharedIn, sharedWith, withRuns } from "../core/promote.ts";
 import { note } from "./note.ts";
 import type { Clock, Store } from "./ports.ts";
 
@@ -35,8 +35,8 @@ export async function sharedLessons(
   // Few come so far; only of those it is looked up whether a copied session makes two projects of one.
   const members = undecided.flatMap((one) => one.members);
   const runs = await runsOf(store, members);
-  const decided = sharedIn(members, { ...options, runsOf: ({ id }) => runs.get(id) ?? [] }, policy);
-  return [...found.filter(({ verdict }) => verdict.do !== "promote"), ...decided];
+  const known = { ...options, runsOf: ({ id }: Instinct) => runs.get(id) ?? [] };
+  return found.map((one) => (one.verdict.do === "promote" ? withRuns(one, known, policy) : one));
 }
 
 /** What one instinct shares with others. */

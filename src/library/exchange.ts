@@ -138,6 +138,7 @@ const file = z.object({
   text: z.string().check(z.maxLength(policy.carry.skillBytes)),
 });
 const skill = z.object({
+  kind: z.optional(z.enum(["skill", "command", "agent"])),
   name: z.string().check(z.maxLength(200)),
   description: z.string().check(z.maxLength(2_000)),
   files: z.array(file).check(z.maxLength(policy.carry.skillFiles)),

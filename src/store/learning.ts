@@ -450,6 +450,17 @@ function instincts(db: Kysely<Tables>): Learning["instincts"] {
           .orderBy("id")
           .execute(),
       ),
+    mark: async () => {
+      const { count, sure, old } = await db
+        .selectFrom("instinct")
+        .select((each) => [
+          each.fn.countAll().as("count"),
+          each.fn.sum("confidence").as("sure"),
+          each.fn.sum("last_at").as("old"),
+        ])
+        .executeTakeFirstOrThrow();
+      return `${count} ${sure} ${old}`;
+    },
     calling: async (heads, project) =>
       read(
         await inSlices(heads, (some) =>

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { filesIn, machine } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -9,6 +10,40 @@ const json = async (words: readonly string[], home: string, cwd?: string) => {
   const { code, stdout, stderr } = await knack([...words, "--json"], { home, ...(cwd ? { cwd } : {}) });
   return { code, stderr, said: stdout === "" ? null : JSON.parse(stdout) };
 };
+
+test("handing out and taking back say so when there is nothing, and what to do", async () => {
+  const home = tempFolder();
+  for (const [words, hint] of [
+    [["export"], "knack learn reads"],
+    [["export", "--bundle", join(home, "b.json")], "knack learn reads"],
+    [["import", "--undo"], "instincts --imported --all"],
+  ] as const) {
+    const { code, stdout, stderr } = await knackHere(words, { home });
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("Not done: ");
+    expect(stderr).toContain(hint);
+    const answer = await knackHere([...words, "--json"], { home });
+    expect([answer.code, JSON.parse(answer.stdout)]).toMatchObject([1, { done: false }]);
+  }
+  expect(existsSync(join(home, "b.json"))).toBe(false);
+  expect((await knackHere(["export", "--help"], { home })).stdout).toMatch(/-o, --out/);
+});
+
+test("what is left out is told by its reason, once", async () => {
+  const home = tempFolder();
+  const ecc = (id: string, project: string) =>
+    `---\nid: ${id}\ntrigger: "when ${id}"\nproject_id: "${project}"\nproject_name: "${project}"\n---\n## Action\nDo ${id}\n`;
+  const all = [ecc("one", "crane"), ecc("two", "crane"), ecc("three", "dock")];
+  writeFileSync(join(home, "theirs.md"), all.join("\n"));
+  const words = ["import", join(home, "theirs.md"), "--dry-run"];
+  const { stdout } = await knackHere(words, { home, cwd: home });
+  expect(stdout.match(/^- left out.*$/gm)).toEqual([
+    expect.stringMatching(/2 lessons: its project crane/),
+    expect.stringMatching(/1 lesson: its project dock/),
+  ]);
+  const { things } = JSON.parse((await knackHere([...words, "--json"], { home, cwd: home })).stdout);
+  expect(things).toHaveLength(3);
+});
 
 describe("what was learned", () => {
   test("goes to a colleague in one file, waits there, and is told only after their yes", async () => {

@@ -41,7 +41,7 @@ const opposed = (run: string, byPerson = false): Evidence => ({
   byPerson,
 });
 const decided = (
-  type: "accepted" | "rejected" | "unskipped",
+  type: "accepted" | "rejected" | "unskipped" | "retired",
   onDay: number,
   everywhere = false,
 ): Evidence => ({
@@ -206,6 +206,27 @@ describe("an instinct", () => {
       [seen("s1", { kind: "explicit-instruction" })],
       300,
       "retired",
+      0.01,
+    ],
+    [
+      "is neither younger nor surer when the no is taken back",
+      [seen("s1"), decided("rejected", 40), decided("unskipped", 60)],
+      61,
+      "pending",
+      0.44,
+    ],
+    [
+      "waits for a month once it was brought back",
+      [seen("s1"), decided("retired", 40), decided("unskipped", 60)],
+      91,
+      "retired",
+      0.36,
+    ],
+    [
+      "that was forgotten is brought back as faded as it is",
+      [seen("s1", { kind: "explicit-instruction" }), decided("unskipped", 290)],
+      300,
+      "active",
       0.01,
     ],
     ["that a person rejected stays rejected", [seen("s1"), decided("rejected", 1)], 400, "rejected", 0],

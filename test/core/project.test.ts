@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { identify, normaliseRemote } from "../../src/core/project.ts";
+import { homesOf, identify, normaliseRemote } from "../../src/core/project.ts";
 
 describe("a remote", () => {
   it.each<[string, string | null]>([
@@ -74,4 +74,26 @@ describe("a project", () => {
     ],
     ["is unknown when nothing is known", [null, null, null], { id: "unknown", name: "unknown", root: null }],
   ])("%s", (_, args, expected) => expect(identify(...args)).toEqual(expected));
+});
+
+describe("a folder without a remote", () => {
+  const remote = { "github.com/dev/harbor": "/w/harbor" };
+  it.each<[string, Record<string, string>, string, string]>([
+    ["is the project that has it", remote, "/w/harbor", "github.com/dev/harbor"],
+    ["is the project that it lies in", remote, "/w/harbor/docs/api", "github.com/dev/harbor"],
+    ["is its own beside one", remote, "/w/harbor-two", "/w/harbor-two"],
+    ["is its own above one", remote, "/w", "/w"],
+    ["is the nearest of two", { "h/o/outer": "/w", "h/o/inner": "/w/harbor" }, "/w/harbor/docs", "h/o/inner"],
+    [
+      "is its own in somebody's home",
+      { "h/dev/dotfiles": "/home/dev" },
+      "/home/dev/notes",
+      "/home/dev/notes",
+    ],
+    ["is known under Windows, too", { "h/o/x": "C:\\w\\x" }, "C:\\w\\x\\docs", "h/o/x"],
+  ])("%s", (_, remotes, folder, home) => {
+    const rows = [...Object.entries(remotes), [folder, folder] as const];
+    for (const order of [rows, [...rows].reverse()])
+      expect(homesOf(new Map(order.map(([id, root]) => [id, { root }])))(folder)).toBe(home);
+  });
 });
