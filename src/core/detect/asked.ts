@@ -2,11 +2,16 @@ import type { Event } from "../event.ts";
 import { type Excerpt, noExcerpt } from "../finding.ts";
 import { cutAtWord } from "../markdown.ts";
 import { policy } from "../policy.ts";
+import type { Scene } from "./scene.ts";
 import { contentOf } from "./signs.ts";
 import { asks, ownWords, sentencesOf, withoutOpening } from "./speech.ts";
 
-/** How a person asked for work: the first sentence; empty where it asks back, or says too little to be known again by. */
-export function askedBy(prompt: Event | null): string {
+/** How a person asked for work: the first sentence; empty where it asks back, objects, or says too little to be known again by. */
+export function askedBy(prompt: Event | null, verdicts: Scene["verdicts"]): string {
+  const objects = verdicts.some(
+    ({ turn, verdict }) => turn.prompt === prompt && verdict.kind === "user-correction",
+  );
+  if (objects) return "";
   const [first = ""] = prompt === null ? [] : sentencesOf(ownWords(prompt.text));
   const asked = withoutOpening(first.replace(/[`“”"]/g, "")).replace(/[\s.,:;!]+$/, "");
   if (asks(first) || contentOf(asked) < policy.detect.speech.leastContent) return "";

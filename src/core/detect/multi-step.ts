@@ -8,13 +8,13 @@ import type { Act, Deed } from "./deeds.ts";
 import type { Scene } from "./scene.ts";
 
 /** Procedures: several commands that worked one after the other and belong together. */
-export function multiStep({ events, deeds }: Scene): Finding[] {
+export function multiStep({ events, deeds, verdicts }: Scene): Finding[] {
   const { most } = policy.detect.procedure;
   return stretchesOf(events, deeds)
     .flatMap((stretch) => procedureIn(stretch) ?? [])
     .sort((a, b) => b.own.length - a.own.length)
     .slice(0, most)
-    .map((procedure) => tell({ ...procedure, prompt: promptOf(procedure, events) }));
+    .map((procedure) => tell({ ...procedure, prompt: promptOf(procedure, events) }, verdicts));
 }
 
 /** The prompt by which its first step was asked for; where that said next to nothing, the one that began it all. */
@@ -125,10 +125,10 @@ function topicsOf(asked: string): string[] {
   return [...termsOf(asked)].filter((word) => word.length > 3).slice(0, 3);
 }
 
-function tell({ prompt, steps, own, telling }: Procedure): Finding {
+function tell({ prompt, steps, own, telling }: Procedure, verdicts: Scene["verdicts"]): Finding {
   const told = steps.map(({ act }) => openForm(act.run));
   const forms = own.map(({ form }) => form);
-  const asked = askedBy(prompt);
+  const asked = askedBy(prompt, verdicts);
   const ends = `from \`${forms[0]}\` to \`${forms.at(-1)}\``;
   return finding(
     {

@@ -131,7 +131,7 @@ function tellUsual({ form, uses }: Repetition): Finding {
   return finding(
     {
       kind: "repeated-action",
-      lesson: `\`${form}\` was run ${uses.length} times in one session, in the form that everybody uses.`,
+      lesson: `\`${form}\` was run ${uses.length} times in one session, with nothing to it that one would have to find out.`,
       trigger: `you run \`${form}\``,
       action: `run \`${form}\`; the \`usual form\` will do`,
       steps: [],

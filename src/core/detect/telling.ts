@@ -63,16 +63,17 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
   );
 }
 
-/** An order and a rule are the person's. A question or a complaint says what is wrong; the answer says what to do. */
+/** What to do is what the person said; where they only asked, or named next to nothing, the answer says it. */
 function actionOf(
   kind: Finding["kind"],
   sentences: readonly string[],
   said: string,
   replied: string,
 ): string {
-  if (kind !== "user-correction") return tidy(said, limits.actionChars);
-  const orders = !sentences.every(asks) && ordering.some((pattern) => pattern.test(said.toLowerCase()));
-  return tidy(orders || replied === "" ? said : replied, limits.actionChars);
+  const orders = ordering.some((pattern) => pattern.test(said.toLowerCase()));
+  const isBare = sentences.every(asks) || (contentOf(said) < limits.pointsBack && !orders);
+  const isAnswered = kind === "user-correction" && isBare && replied !== "" && !/^no\b/i.test(replied);
+  return tidy(isAnswered ? replied : said, limits.actionChars);
 }
 
 const ordering = [

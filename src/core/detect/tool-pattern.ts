@@ -7,14 +7,15 @@ import type { Deed } from "./deeds.ts";
 import type { Scene } from "./scene.ts";
 
 /** The same few tools in the same order, again and again: how this kind of task is done here. */
-export function toolPattern({ events, deeds, breadth }: Scene): Finding[] {
+export function toolPattern(scene: Scene): Finding[] {
+  const { events, deeds, breadth } = scene;
   const patterns = [...patternsIn(movesOf(events, deeds)).values()]
     .filter(({ ideas: names, found }) => found.length >= timesFor(names))
     .filter((pattern) => breadth.plain > 0 || !isEveryday(pattern))
     .sort((a, b) => worth(b) - worth(a) || (keyOf(a.ideas) < keyOf(b.ideas) ? -1 : 1));
   // What every task is made of is told where there is nothing else to tell.
   const told = [...patterns.filter((each) => !isEveryday(each)), ...patterns.filter(isEveryday)];
-  return told.slice(0, policy.detect.pattern.most).map((pattern) => tell(pattern, events));
+  return told.slice(0, policy.detect.pattern.most).map((pattern) => tell(pattern, scene));
 }
 
 function timesFor(names: readonly string[]): number {
@@ -133,11 +134,11 @@ function worth({ ideas: names, found }: Pattern): number {
   return names.length * found.length;
 }
 
-function tell(pattern: Pattern, events: readonly Event[]): Finding {
+function tell(pattern: Pattern, { events, verdicts }: Scene): Finding {
   const { ideas: names, found } = pattern;
   const kinds = fileKindsOf(found);
   const prompt = promptOf(found, events);
-  const asked = askedBy(prompt);
+  const asked = askedBy(prompt, verdicts);
   const files = `${kinds.map((kind) => `\`${kind}\``).join(" and ")} files`;
   const about = `${kinds.length === 0 ? "Work" : `Work on ${files}`}${asked === "" ? "" : ` (${asked})`}`;
   const own = names.filter((idea) => !everyday.has(idea));
