@@ -47,6 +47,7 @@ interface Use {
 function repetitionsIn(events: readonly Event[], deeds: readonly Deed[]): Repetition[] {
   const calls = events.filter(({ kind }) => kind === "call");
   const before = new Map(calls.map((event, at) => [event, calls[at - 1]?.command ?? null]));
+  const waited = new Set<string>();
   const byForm = new Map<string, Use[]>();
   for (const { event, acts } of deeds) {
     // What comes after a pause is waited for.
@@ -54,14 +55,18 @@ function repetitionsIn(events: readonly Event[], deeds: readonly Deed[]): Repeti
     for (const { form, role, run } of acts) {
       if (form === null || (role !== "deed" && role !== "check") || begins(run)) continue;
       // The same words again, with nothing done since, wait for something.
-      if (role === "deed" && before.get(event) === event.command) continue;
+      if (role === "deed" && before.get(event) === event.command) {
+        waited.add(form);
+        continue;
+      }
       const uses = byForm.get(form);
       // Twice in one command is one time.
       if (uses === undefined) byForm.set(form, [{ event, run }]);
       else if (uses.at(-1)?.event !== event) uses.push({ event, run });
     }
   }
-  return [...byForm].map(([form, uses]) => ({ form, uses, oddity: oddityOf(uses.map(({ run }) => run)) }));
+  const acted = [...byForm].filter(([form, uses]) => uses.length > 1 || !waited.has(form));
+  return acted.map(([form, uses]) => ({ form, uses, oddity: oddityOf(uses.map(({ run }) => run)) }));
 }
 
 /** A project is begun once. */
