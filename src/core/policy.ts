@@ -200,6 +200,8 @@ export const policy = {
       triggerChars: 60,
       actionChars: 240,
       excerptChars: 600,
+      /** Characters of one call of several that prove a way of working. */
+      callChars: 160,
       leastKeywords: 3,
       mostKeywords: 8,
     },

@@ -25,12 +25,14 @@ export function proofOf(calls: readonly string[], prompt: Event | null): Excerpt
   return { ...noExcerpt, worked: whole(calls), said: said === "" ? null : said };
 }
 
-/** As many calls as there is room for; the first one is cut rather than left out. */
+/** As many calls as there is room for; a long one is cut, so that others have some. */
 function whole(calls: readonly string[]): string {
-  const { excerptChars } = policy.detect.telling;
+  const { excerptChars, callChars } = policy.detect.telling;
+  const most = calls.length === 1 ? excerptChars : callChars;
   let told = "";
   for (const call of new Set(calls.map((each) => each.trim()))) {
-    const longer = told === "" ? call.slice(0, excerptChars) : `${told}\n${call}`;
+    const cut = call.length > most ? `${call.slice(0, most - 1)}…` : call;
+    const longer = told === "" ? cut : `${told}\n${cut}`;
     if (longer.length > excerptChars) break;
     told = longer;
   }
