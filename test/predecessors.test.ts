@@ -6,6 +6,7 @@ import type { Event } from "../src/core/event.ts";
 import { clustersOf, withRequests } from "../src/core/evolve.ts";
 import { noExcerpt } from "../src/core/finding.ts";
 import { gistOf, opposed } from "../src/core/likeness.ts";
+import { policy } from "../src/core/policy.ts";
 import { identify } from "../src/core/project.ts";
 import { questionIn } from "../src/core/question.ts";
 import { keep, planOwn } from "../src/engine/keep.ts";
@@ -48,22 +49,22 @@ function turn(words: string, reply: string): Event[] {
 
 describe("what went wrong in the systems before Knack", () => {
   test("1: a sequence of tools is counted on calls, though a transcript tells of each twice", () => {
-    const { user, says, calls, runs, result } = claudeLines();
+    const { user, says, calls, result } = claudeLines();
     const round = (n: number) => [
       calls(`g${n}`, "Grep", { pattern: `berth${n}` }),
       result(`g${n}`, `src/berth${n}.ts`),
       calls(`r${n}`, "Read", { file_path: `/w/src/berth${n}.ts` }),
       result(`r${n}`, "export const berth = 1;"),
-      calls(`m${n}`, "mcp__db__migrate", { table: `berth${n}` }),
-      result(`m${n}`, "migrated"),
       calls(`e${n}`, "Edit", { file_path: `/w/src/berth${n}.ts`, old_string: "1", new_string: "2" }),
       result(`e${n}`, "The file was updated."),
-      runs(`t${n}`, `npx vitest run test/berth${n}.test.ts`),
-      result(`t${n}`, "1 passed"),
     ];
     const lines = [user("Rename the berths"), ...[1, 2, 3, 4, 5].flatMap(round), says("Done.")];
-    const found = detect(readAll(claudeCode, lines)).filter(({ kind }) => kind === "tool-pattern");
-    expect(found).toHaveLength(1);
+    const found = detect(readAll(claudeCode, lines));
+    expect(found.map(({ kind }) => kind)).toEqual(["tool-pattern"]);
+    expect(found[0]?.lesson).toContain(
+      "Work on `.ts` files (Rename the berths) took the same tools in the same order 5 times in one session: search, then read, then edit.",
+    );
+    expect(found[0]?.confidence).toBeLessThan(policy.learn.waits);
   });
 
   test("2: a result says no tool's name, and is still paired with its own call", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { policy } from "../src/core/policy.ts";
 import { isWaiting } from "../src/core/suggest.ts";
 import { openKnack } from "../src/open.ts";
 import { asked, day, type Lived, ran, writeLived } from "./helpers/lived.ts";
@@ -32,6 +33,34 @@ async function knackIn(home: string) {
   onTestFinished(() => knack.close());
   return knack;
 }
+
+/** A session in which the tests are run after every change, as in any other. */
+const testing = (name: string, at: number): Lived => ({
+  name,
+  at,
+  steps: [asked("please make the export faster"), ...looks, ran("npm test"), ran("npm test -- export")],
+});
+
+describe("what anybody does", () => {
+  test("waits however many sessions do it", async () => {
+    const home = tempFolder();
+    const knack = await knackIn(home);
+    const { findings } = await knack.learn(
+      writeLived(
+        home,
+        [0, 1, 2, 3, 4, 5].map((n) => testing(`t${n}`, began + n * 3_600_000)),
+      ),
+    );
+    expect(findings).toEqual([]);
+    const [instinct, ...more] = await knack.instincts();
+    expect(more).toEqual([]);
+    expect(instinct).toMatchObject({
+      kind: "repeated-action",
+      standing: { status: "pending", sessions: 6, confidence: policy.learn.start.other },
+    });
+    expect((await knack.suggest({ now: began + day })).suggestions).toEqual([]);
+  });
+});
 
 describe("a finding that says little alone", () => {
   test("waits: it is kept, and neither told, suggested nor found", async () => {

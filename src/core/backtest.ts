@@ -2,7 +2,7 @@ import { isOfTheWork } from "./cause.ts";
 import { baseName } from "./command.ts";
 import type { Scene } from "./detect/scene.ts";
 import type { Event } from "./event.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, isSaid } from "./finding.ts";
 import { fixOf, isSameFix } from "./fix.ts";
 import { isForeign } from "./foreign-failure.ts";
 import type { Instinct } from "./instinct.ts";
@@ -81,7 +81,7 @@ export function momentsOf(scene: Scene, findings: readonly Finding[], startedAt:
   // Of the events that a lesson rests on, the first is the failure; what worked may have failed later on.
   const taught = new Set(findings.flatMap(({ symptom, refs }) => (symptom === null ? [] : refs.slice(0, 1))));
   const heard = new Map(
-    findings.flatMap((finding) => (isSaid(finding) ? [[finding.refs[0], finding] as const] : [])),
+    findings.flatMap((finding) => (isHeard(finding) ? [[finding.refs[0], finding] as const] : [])),
   );
   const places = placesIn(scene.events);
   let at = startedAt;
@@ -107,8 +107,8 @@ export function momentsOf(scene: Scene, findings: readonly Finding[], startedAt:
 }
 
 /** Whether a finding rests on a person's words. */
-function isSaid({ symptom, excerpt }: Finding): boolean {
-  return symptom === null && excerpt.said !== null;
+function isHeard({ kind, symptom, excerpt }: Finding): boolean {
+  return isSaid(kind) && symptom === null && excerpt.said !== null;
 }
 
 function callLine({ command, tool, input }: Event): string {

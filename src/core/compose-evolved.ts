@@ -17,6 +17,7 @@ import {
   withoutWhen,
 } from "./compose.ts";
 import type { Cluster, EvolvedKind } from "./evolve.ts";
+import { isSaid } from "./finding.ts";
 import type { Instinct } from "./instinct.ts";
 import { codeBlock, cutAtWord, oneLine, sectionOf } from "./markdown.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
@@ -282,13 +283,17 @@ function checkOf({ kind }: Cluster): string {
 
 /** A lesson as a section: when, what then, and the call that worked. */
 function lessonOf(
-  { trigger, action, lesson, steps, excerpt: { worked, said } }: Instinct,
+  { kind: source, trigger, action, lesson, steps, excerpt: { worked, said } }: Instinct,
   kind: EvolvedKind,
 ) {
   const title = cutAtWord(capital(withoutEnd(paragraph(withoutWhen(lasting(trigger))))), 100);
   const parts = [`### ${title}`, sentence(action)];
   // What the action says in full needs no second telling.
-  if (said === null && plain(lesson) !== plain(action) && !plain(lesson).includes(plain(action)))
+  if (
+    (said === null || !isSaid(source)) &&
+    plain(lesson) !== plain(action) &&
+    !plain(lesson).includes(plain(action))
+  )
     parts.push(sentence(lesson));
   const given = steps.map((step) => sentence(step)).filter((step) => step !== "");
   if (given.length > 0) parts.push(given.map((step, at) => `${at + 1}. ${step}`).join("\n"));

@@ -1,4 +1,4 @@
-import type { Excerpt, FindingKind } from "./finding.ts";
+import { type Excerpt, type FindingKind, isSaid, isWay } from "./finding.ts";
 import { codeBlock, cutAtWord, inlineCode, oneLine, type SectionLines, sectionOf } from "./markdown.ts";
 import { policy } from "./policy.ts";
 import { parse, quoted, type Skill } from "./skill.ts";
@@ -127,14 +127,14 @@ function notFor(outline: Outline, evidence: readonly Evidence[]): string {
   }
   const when = withoutEnd(paragraph(withoutWhen(outline.trigger)));
   const other = when === "" ? "" : `Other work than this: ${when}. `;
-  return said(evidence) === null
+  return ruleIn(outline, evidence) === null
     ? `${other}Where something is done another way on purpose, follow what stands there.`
     : `${other}Where the person asks for something else in the task at hand, that goes first.`;
 }
 
 function stepsOf(outline: Outline, evidence: readonly Evidence[]): string {
   const { worked, error } = recovery(evidence);
-  const quote = said(evidence);
+  const quote = ruleIn(outline, evidence);
   const given = outline.steps.map(sentence).filter((step) => step !== "");
   const steps: string[] = [];
   if (given.length === 0 && worked !== null && error !== null)
@@ -143,7 +143,8 @@ function stepsOf(outline: Outline, evidence: readonly Evidence[]): string {
   const action = withoutEnd(paragraph(outline.action));
   if (worked !== null) {
     const lead = given.length > 0 || action === "" ? "This worked" : capital(action);
-    steps.push(`${lead}:\n\n${command(worked, { indent: "   " })}`);
+    const language = outline.kind === "tool-pattern" ? "text" : "sh";
+    steps.push(`${lead}:\n\n${codeBlock(ours(worked), { language, indent: "   " })}`);
   } else if (given.length === 0) steps.push(sentence(outline.action));
   const rule = quote === null ? [] : [`The rule, in the person's words:\n\n> ${paragraph(quote)}`];
   return [...rule, steps.map((step, at) => `${at + 1}. ${step}`).join("\n")].join("\n\n");
@@ -152,6 +153,8 @@ function stepsOf(outline: Outline, evidence: readonly Evidence[]): string {
 function checkOf(outline: Outline, evidence: readonly Evidence[]): string {
   if (outline.check.trim() !== "") return sentence(outline.check);
   const { worked, error } = recovery(evidence);
+  if (isWay(outline.kind))
+    return "Each step ends well before the next begins. When one fails, say so and look for the cause before you go on.";
   if (worked !== null)
     return error === null
       ? "The call ends with exit code 0. When it fails again, this does not apply: say so and look for the cause."
@@ -173,7 +176,9 @@ function recovery(evidence: readonly Evidence[]): Recovery {
   );
 }
 
-function said(evidence: readonly Evidence[]): string | null {
+/** The rule as the person put it; of a way of working the words are what it was asked for by. */
+function ruleIn({ kind }: Outline, evidence: readonly Evidence[]): string | null {
+  if (!isSaid(kind)) return null;
   return evidence.find((one) => one.said !== null && one.said.trim() !== "")?.said ?? null;
 }
 
@@ -240,8 +245,10 @@ function whatHappened({ failed, error, worked, said, replied }: Evidence): strin
   const parts: string[] = [];
   if (failed !== null)
     parts.push(error === null ? `${code(failed)} failed` : `${code(failed)} failed with ${code(error)}`);
+  const isAsked = said !== null && worked !== null && failed === null;
+  if (isAsked) parts.push(`the person asked for ${code(said)}`);
   if (worked !== null) parts.push(`${code(worked)} worked`);
-  if (said !== null) parts.push(`the person said ${code(said)}`);
+  if (said !== null && !isAsked) parts.push(`the person said ${code(said)}`);
   if (replied !== null && said !== null) parts.push(`the agent answered ${code(replied)}`);
   return parts.length === 0 ? "seen." : `${parts.join("; then ")}.`;
 }

@@ -9,6 +9,7 @@ import { idOf } from "./ids.ts";
 import { type Instinct, type InstinctStatus, standingAt } from "./instinct.ts";
 import { contrary, type Gist, gistOf } from "./likeness.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
+import { isWaiting } from "./suggest.ts";
 import { wordsOf } from "./words.ts";
 
 /** What several instincts can grow into. */
@@ -65,7 +66,7 @@ export function clustersOf(
   const realms = new Map<string, Node[]>();
   for (const instinct of instincts) {
     const { status, confidence } = standingAt(instinct.standing, now, policy);
-    if (!mayEvolve(status, instinct.standing.sessions)) continue;
+    if (!mayEvolve(status, instinct, policy)) continue;
     const realm = realmOf(instinct);
     const nodes = realms.get(realm) ?? [];
     realms.set(realm, nodes);
@@ -91,8 +92,9 @@ function worth({ members, confidence }: Cluster): number {
 }
 
 /** What lives, and is more than one session's word. */
-function mayEvolve(status: InstinctStatus, sessions: number): boolean {
-  return status === "active" || status === "promoted" || (status === "pending" && sessions > 1);
+function mayEvolve(status: InstinctStatus, instinct: Instinct, policy: Policy): boolean {
+  const isAgreed = instinct.standing.sessions > 1 && !isWaiting(instinct, policy);
+  return status === "active" || status === "promoted" || (status === "pending" && isAgreed);
 }
 
 interface Node {

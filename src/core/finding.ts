@@ -17,6 +17,11 @@ export function isSaid(kind: FindingKind): boolean {
   return kind === "user-correction" || kind === "explicit-instruction" || kind === "convention";
 }
 
+/** Whether a finding is about how something is done, by the commands and tools that it takes. */
+export function isWay(kind: FindingKind): boolean {
+  return kind === "multi-step" || kind === "repeated-action" || kind === "tool-pattern";
+}
+
 /** Whether a lesson belongs to one project or to the person, whatever they work on. */
 export type Scope = "project" | "user";
 
@@ -81,6 +86,8 @@ export function finding(lesson: Lesson, [deciding, ...others]: readonly [Event, 
   const events = [deciding, ...others].slice(0, mostEvents);
   return {
     ...lesson,
+    // What sums leave behind the sixth place tells nothing.
+    confidence: Math.round(lesson.confidence * 1e6) / 1e6,
     refs: events.map(({ ref }) => ref),
     keys: [...new Set(events.flatMap(({ key, resultKey }) => resultKey ?? key))]
       .concat(events.map(({ key }) => key))

@@ -1,4 +1,4 @@
-import { baseName, type Program, type Run } from "./command.ts";
+import { baseName, type Program, type Run, runsOf } from "./command.ts";
 import { afterOptions, hasVerbs, subcommandOf } from "./run.ts";
 
 /**
@@ -17,9 +17,23 @@ function ownForm(program: Program, written: string): string | null {
   if (interpreters.test(name)) return scriptForm(program);
   if (scriptFile.test(written)) return withVerb(name, args);
   if (name === "curl" || name === "wget") return `${name} <url>`;
+  if (databases.has(name)) return [name, ...statementOf(args)].join(" ");
   const verbs = verbsOf(program);
   return verbs.length === 0 ? name : `${name} ${verbs.join(" ")}`;
 }
+
+const databases = new Set(["psql", "mysql", "mariadb", "sqlite3"]);
+
+/** What a database is told to do, by the first words: `create database`, `select`. */
+function statementOf(args: readonly string[]): string[] {
+  const statement = args.find((arg) => sql.test(arg)) ?? "";
+  const [verb = "", what = ""] = statement.trim().toLowerCase().split(/\s+/);
+  if (verb === "") return [];
+  return /^(?:create|drop|alter|truncate)$/.test(verb) && /^[a-z]+$/.test(what) ? [verb, what] : [verb];
+}
+
+const sql =
+  /^\s*(?:select|insert|update|delete|create|drop|alter|grant|revoke|truncate|vacuum|reindex|copy|with)\s/i;
 
 /** What a program of several words is told to do: `rollout restart`, `run build`. */
 function verbsOf(program: Program): string[] {
@@ -76,14 +90,26 @@ export function launched(run: Program): { readonly launcher: readonly string[]; 
   const name = at === null ? undefined : run.args[at];
   if (at === null || name === undefined) return none;
   const words = [run.name, ...run.args.slice(0, at).filter((arg) => !arg.startsWith("-") && starts.has(arg))];
-  return { launcher: words, program: { name: baseName(name), args: run.args.slice(at + 1) } };
+  const program = scriptWithin(run, at) ?? { name: baseName(name), args: run.args.slice(at + 1) };
+  return { launcher: words, program };
 }
 
-const starts = new Set(["run", "exec", "dlx", "tool", "x"]);
+const starts = new Set(["run", "exec", "dlx", "tool", "x", "compose"]);
+
+/** What a script that a container or another machine is given does in the end: `ssh host "cd app && make"`. */
+function scriptWithin({ name, args }: Program, at: number): Program | null {
+  if (insideOf(name, args) === null) return null;
+  const [first = "", flag = "", script] = args.slice(at);
+  if (/\s/.test(first)) return runsOf(first).at(-1) ?? null;
+  const isShell = /^(?:ba|z)?sh$/.test(baseName(first)) && /^-\w*c$/.test(flag);
+  return isShell && script !== undefined ? (runsOf(script).at(-1) ?? null) : null;
+}
 
 /** Where the program that a launcher starts stands among its words. */
 function startOf({ name, args }: Program): number | null {
   if (launchers.has(name)) return firstProgram(args, 0);
+  const inside = insideOf(name, args);
+  if (inside !== null) return inside;
   const [first = "", second = ""] = args;
   if (runners.has(`${name} ${first}`))
     return firstProgram(args, first === "tool" && second === "run" ? 2 : 1);
@@ -99,6 +125,28 @@ function firstProgram(args: readonly string[], from: number): number | null {
   const at = plain > 0 && known > plain ? known : plain;
   return at < 0 ? null : from + at;
 }
+
+/** Where the command stands that a container or another machine is given: `docker exec pg psql`, `ssh host uptime`. */
+function insideOf(name: string, args: readonly string[]): number | null {
+  if (name === "ssh") return afterPlace(args, 0, sshOptions);
+  if (!/^(?:docker|podman|kubectl|oc|docker-compose|nerdctl)$/.test(name)) return null;
+  const at = args.indexOf("exec");
+  if (at < 0 || at > 4) return null;
+  const dashes = args.indexOf("--", at);
+  return dashes < 0 ? afterPlace(args, at + 1, execOptions) : dashes + 1 < args.length ? dashes + 1 : null;
+}
+
+/** Behind the options and the one word that says where. */
+function afterPlace(args: readonly string[], from: number, withValue: ReadonlySet<string>): number | null {
+  let at = from;
+  while (args[at]?.startsWith("-")) at += withValue.has(args[at] as string) ? 2 : 1;
+  return at + 1 < args.length ? at + 1 : null;
+}
+
+const sshOptions = new Set("-p -i -l -o -F -J -L -R -D -b -c -E -m -S -W -w".split(" "));
+const execOptions = new Set(
+  "-u --user -e --env -w --workdir --env-file -n --namespace -c --container --context --index".split(" "),
+);
 
 const launchers = new Set(["npx", "bunx", "uvx", "pnpx"]);
 const runners = new Set(
@@ -193,8 +241,15 @@ function openValue(value: string, flag: string, program = ""): string {
   const named = /^--?([a-z][a-z-]+)$/.exec(flag)?.[1];
   if (value === "") return "''";
   if (secret.test(flag)) return "<secret>";
+  const [, variable = "", set = ""] = /^(\w+)=(.*)$/s.exec(value) ?? [];
+  if (variable !== "" && set !== "" && secret.test(variable)) return `${variable}=<secret>`;
   if (/^(?:-m|--message|--title|--body|--notes|--head|--branch)$/.test(flag))
     return `<${named ?? "message"}>`;
+  if (sql.test(value)) return `"${statementOf([value]).join(" ").toUpperCase()} …"`;
+  if (program === "ssh" && /\s/.test(value))
+    return `"${runsOf(value)
+      .map((run) => openForm(run))
+      .join(" && ")}"`;
   if (/\s|\$\(|\n/.test(value)) return `<${named ?? "text"}>`;
   if (/^[a-z+]{2,12}:\/\//i.test(value) || /^git@/.test(value)) return "<url>";
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(value) || /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$/i.test(value))

@@ -154,7 +154,9 @@ export function advance(standing: Standing, change: Move, policy: Policy = defau
   switch (change.type) {
     case "seen": {
       const { confidence, sessions } = standing;
-      const step = sessions === 0 ? 0 : sessions === 1 ? learn.second : learn.confirmed;
+      // What anybody does is done again and again, and is none the surer for it.
+      const isPlain = Math.max(standing.sure, change.confidence) < learn.plain;
+      const step = sessions === 0 || isPlain ? 0 : sessions === 1 ? learn.second : learn.confirmed;
       const next = Math.max(confidence + step, startOf(change, learn));
       const isOver = standing.status === "superseded" || standing.status === "retired";
       const renewed = isOver ? "pending" : standing.status;

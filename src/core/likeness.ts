@@ -1,3 +1,5 @@
+import { type FindingKind, isWay } from "./finding.ts";
+import { wordFor } from "./form.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import { overlap, termsOf } from "./words.ts";
 
@@ -11,11 +13,37 @@ export interface Gist {
   readonly shuns: ReadonlySet<string>;
 }
 
+/** As much of a lesson as its gist is made of. */
+interface Told {
+  readonly trigger: string;
+  readonly action: string;
+  readonly kind?: FindingKind;
+}
+
 /** The gist of a lesson. */
-export function gistOf({ trigger, action }: { readonly trigger: string; readonly action: string }): Gist {
+export function gistOf({ trigger, action, kind }: Told): Gist {
+  const way = kind !== undefined && isWay(kind) ? wayOf(trigger, action, kind) : null;
+  if (way !== null) return way;
   const triggerTerms = new Set([...termsOf(trigger)].filter((word) => !commonplace.has(word)));
   const { wants, shuns } = stanceOf(action);
   return { trigger: triggerTerms, all: new Set([...triggerTerms, ...wants, ...shuns]), wants, shuns };
+}
+
+/**
+ * A way of working is what it takes: each command or tool in quotes is one word, and how it was asked for is none. Null
+ * where nothing is quoted.
+ */
+function wayOf(trigger: string, action: string, kind: FindingKind): Gist | null {
+  const [occasion, wants] = [quotedIn(trigger), quotedIn(action)];
+  const all = new Set([...occasion, ...wants]);
+  if (all.size === 0) return null;
+  // One command alone is not yet the procedure that has it too.
+  if (all.size === 1) all.add(kind);
+  return { trigger: occasion, all, wants, shuns: new Set() };
+}
+
+function quotedIn(text: string): Set<string> {
+  return new Set([...text.matchAll(/`([^`]+)`/g)].map(([, form = ""]) => wordFor(form)));
 }
 
 /** What most failures say: two programs that are both not found are not one lesson. */

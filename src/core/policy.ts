@@ -21,6 +21,8 @@ export const policy = {
     sure: 0.6,
     /** A finding less sure than this only waits for others like it: nobody is told before a second session has it too. */
     waits: 0.15,
+    /** A finding less sure than this is what anybody would do: it waits however many sessions have it, for a person who wants it. */
+    plain: 0.05,
     /** What an instinct starts with, by what its first finding rests on. */
     start: { "explicit-instruction": 0.85, "user-correction": 0.7, "error-recovery": 0.6, other: 0.5 },
     /** What a session changes: the second with the same lesson, any other that confirms, one where it failed, one that opposes it. */
@@ -89,6 +91,8 @@ export const policy = {
       /** Steps that are told, and procedures of one session. */
       mostSteps: 10,
       most: 3,
+      /** Characters of a prompt by which a procedure is asked for, that are told with it. */
+      askedChars: 90,
       /** How sure one session is: too little to be told before another one did the same. */
       weak: 0.1,
       /** How sure it is where hardly anything else was done on the way: so many of the calls are steps, and of the steps its own. */
@@ -105,21 +109,25 @@ export const policy = {
       /** What of a command's form must be a project's own, by signs of it, when it was repeated; and when other sessions are to repeat it. */
       peculiar: 2,
       peculiarOnce: 3,
-      /** Commands told of one session. */
+      /** Commands told of one session, and how many of them may be in the form that everybody uses. */
       most: 3,
-      /** How sure one session is, and one that repeats a very peculiar form so often. */
+      plain: 2,
+      /** How sure one session is of such a form, of a peculiar one, and of a very peculiar one that is repeated so often. */
+      everyday: 0.03,
       weak: 0.1,
       telling: 0.45,
       often: 4,
     },
     pattern: {
-      /** Tools of a sequence, and times that it is found in a session: one less for each tool that other projects do not have. */
+      /** Tools of a sequence, and times that it is found in a session: one less for each tool that other projects do not have, but not once. */
       shortest: 3,
       longest: 5,
       times: 3,
-      /** Sequences told of one session, and how sure that is. */
+      leastTimes: 2,
+      /** Sequences told of one session, and how sure that is; of one that every task is made of. */
       most: 1,
       weak: 0.08,
+      everyday: 0.02,
     },
     /** What is let through where somebody else judges it: more recoveries, more turns, and the surest of them all. */
     wide: {
@@ -129,6 +137,7 @@ export const policy = {
       lessonsAtLeast: 3,
       lessonsPerRootOfTurns: 1.5,
       peculiar: 1,
+      plain: 0,
       bar: { instruction: 0.3, lesson: 0.06, convention: 0.2, question: 0.55 },
       most: 12,
     },
@@ -191,6 +200,8 @@ export const policy = {
       triggerChars: 60,
       actionChars: 240,
       excerptChars: 600,
+      /** Characters of one call of several that prove a way of working. */
+      callChars: 160,
       leastKeywords: 3,
       mostKeywords: 8,
     },

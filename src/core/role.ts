@@ -55,7 +55,9 @@ function fetches({ name, args }: Run): boolean {
 const chores = new Set(
   (
     "rm mkdir rmdir cp mv touch chmod chown ln sed awk tee kill pkill killall sleep cat xargs true false export source wait perl " +
-    "uuidgen date hash shasum open lsof unset trap read basename dirname seq tr mktemp exit return local declare set cd pushd popd alias"
+    "uuidgen date hash shasum open lsof unset trap read basename dirname seq tr mktemp exit return local declare set cd pushd popd alias " +
+    // What is done to this machine and its files by hand, and notices to whoever sits before it.
+    "tar zip unzip gzip gunzip xattr sysctl qlmanage sips launchctl codesign defaults osascript say terminal-notifier notify-send pbcopy"
   ).split(" "),
 );
 

@@ -22,12 +22,13 @@ export function suggestionsOf(
 
 /** Whether a person is shown it: weaker findings wait until another session agrees. */
 export function isShown({ standing }: Instinct, { learn }: Policy = defaults): boolean {
-  return standing.sure >= learn.sure || standing.sessions > 1;
+  return standing.sure >= learn.sure || (standing.sessions > 1 && standing.sure >= learn.plain);
 }
 
-/** Whether nobody is told of it yet: it rests on one session that did not say much, and waits for another. */
+/** Whether nobody is told of it yet: it rests on one session that did not say much, or on any number of what anybody does. */
 export function isWaiting({ standing }: Pick<Instinct, "standing">, { learn }: Policy = defaults): boolean {
-  return standing.sure < learn.waits && standing.sessions < 2 && standing.status === "pending";
+  const { sure, sessions, status } = standing;
+  return status === "pending" && (sure < learn.plain || (sure < learn.waits && sessions < 2));
 }
 
 /** What to show first: what happens again and again, then what is surest. */

@@ -1,5 +1,6 @@
 import type { Change, Reach } from "../core/change.ts";
 import type { Counts, Event } from "../core/event.ts";
+import type { FindingKind } from "../core/finding.ts";
 import type { ImportRow } from "../core/imported.ts";
 import type { Decision, Instinct, Sighting } from "../core/instinct.ts";
 import type { ItemFile, ItemKind, ItemProblem } from "../core/item.ts";
@@ -197,6 +198,7 @@ export interface KeptFinding extends MadeFinding {
 export interface NearFinding {
   readonly id: string;
   readonly instinct: string;
+  readonly kind: FindingKind;
   readonly trigger: string;
   readonly action: string;
 }

@@ -150,12 +150,12 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .having(sql<number>`count(*)`, ">=", atLeast);
       const rows = await db
         .selectFrom("finding")
-        .select(["id", "instinct", "trigger_text", "action_text"].map(bytesOf))
+        .select(["id", "instinct", "kind", "trigger_text", "action_text"].map(bytesOf))
         .where("n", "in", where === "trigger" ? terms.where("in_trigger", "=", 1) : terms)
         .execute();
       return rows.map((row) => {
-        const { id, instinct, trigger_text, action_text } = rowOf<FindingTable>(row);
-        return { id, instinct, trigger: trigger_text, action: action_text };
+        const { id, instinct, kind, trigger_text, action_text } = rowOf<FindingTable>(row);
+        return { id, instinct, kind: kind as FindingKind, trigger: trigger_text, action: action_text };
       });
     },
     cued: async (cues, project, most) => {

@@ -31,6 +31,12 @@ describe("the normal form of a command", () => {
     ["docker compose -f a.yml up -d", "docker compose -f b.yml up", "docker compose up"],
     ["pnpm --filter web test", "pnpm test", "pnpm test"],
     ["make build VERSION=1.2.0", "make build", "make build"],
+    [
+      "docker exec -it pg psql -U a -c 'select 1'",
+      'docker exec db psql -c "SELECT 2"',
+      "docker exec psql select",
+    ],
+    ["ssh -i key web1 systemctl restart a", "ssh root@web2 'systemctl restart b'", "ssh systemctl restart"],
     ["terraform apply -auto-approve", "terraform apply plan.out", "terraform apply"],
   ])("%s meets %s", (a, b, both) => {
     expect([form(a), form(b)]).toEqual([both, both]);
@@ -49,6 +55,10 @@ describe("the normal form of a command", () => {
     ["kubectl rollout restart x", "kubectl rollout undo x"],
     ["rtk git commit -m x", "rtk bun run test"],
     ["make test", "make deploy"],
+    ['docker exec pg psql -c "CREATE DATABASE a"', 'docker exec pg psql -c "SELECT 1"'],
+    ["kubectl -n shop exec -it web-1 -- rails db:migrate", "kubectl exec web-1 -- rails assets:clean"],
+    ["ssh -p 22 web1 systemctl restart shop", "ssh web1 'cd /srv && make deploy'"],
+    ['docker compose exec -T db sh -c "pg_dump shop"', "docker compose exec db createdb shop"],
   ])("%s does not meet %s", (a, b) => expect(form(a)).not.toBe(form(b)));
 
   it.each([
@@ -70,6 +80,12 @@ describe("the normal form of a command", () => {
     ["git tag release/0.3.0", "git tag release/<version>"],
     ["python3 /home/dev/shop/scripts/gen.py 17", "python3 …/scripts/gen.py <number>"],
     ["deploy --api-key abc --stage prod", "deploy --api-key <secret> --stage prod"],
+    [
+      "docker run -d --name pg -e POSTGRES_PASSWORD=secret postgres:16-alpine",
+      "docker run -d --name pg -e POSTGRES_PASSWORD=<secret> <image>",
+    ],
+    ['docker exec pg psql -c "CREATE DATABASE a"', 'docker exec pg psql -c "CREATE DATABASE …"'],
+    ["ssh web1 'cd /srv && git pull && make up'", 'ssh web1 "git pull && make up"'],
     ["NODE_ENV=test npm start", "NODE_ENV=test npm start"],
     ["docker compose -f infra/dev.yml up", "docker compose -f infra/dev.yml up"],
     [

@@ -1,24 +1,24 @@
 import type { Event } from "../event.ts";
-import { type Finding, finding, noExcerpt } from "../finding.ts";
-import { openForm, wordFor } from "../form.ts";
+import { type Finding, finding } from "../finding.ts";
+import { openForm } from "../form.ts";
 import { policy } from "../policy.ts";
 import { nameFrom, termsOf, wordsOf } from "../words.ts";
+import { askedBy, proofOf } from "./asked.ts";
 import type { Act, Deed } from "./deeds.ts";
 import type { Scene } from "./scene.ts";
-import { ownWords } from "./speech.ts";
 
 /** Procedures: several commands that worked one after the other and belong together. */
-export function multiStep({ events, deeds }: Scene): Finding[] {
+export function multiStep({ events, deeds, verdicts }: Scene): Finding[] {
   const { most } = policy.detect.procedure;
   return stretchesOf(events, deeds)
     .flatMap((stretch) => procedureIn(stretch) ?? [])
     .sort((a, b) => b.own.length - a.own.length)
     .slice(0, most)
-    .map((procedure) => tell({ ...procedure, prompt: askedBy(procedure, events) }));
+    .map((procedure) => tell({ ...procedure, prompt: promptOf(procedure, events) }, verdicts));
 }
 
 /** The prompt by which its first step was asked for; where that said next to nothing, the one that began it all. */
-function askedBy({ own, prompt }: Procedure, events: readonly Event[]): Event | null {
+function promptOf({ own, prompt }: Procedure, events: readonly Event[]): Event | null {
   const turn = own[0]?.event.turn;
   const latest = events.find((event) => event.kind === "prompt" && event.turn === turn);
   return latest && wordsOf(latest.text).length > policy.detect.speech.tinyWords ? latest : prompt;
@@ -120,39 +120,38 @@ function namesIn({ run }: Act): string[] {
     .slice(0, 20);
 }
 
-function askedIn(prompt: Event | null): string {
-  return prompt === null ? "" : (ownWords(prompt.text).split("\n")[0] ?? "").slice(0, 120);
-}
-
 /** The words by which the next one may ask for it. */
 function topicsOf(asked: string): string[] {
   return [...termsOf(asked)].filter((word) => word.length > 3).slice(0, 3);
 }
 
-function tell({ prompt, steps, own, telling }: Procedure): Finding {
+function tell({ prompt, steps, own, telling }: Procedure, verdicts: Scene["verdicts"]): Finding {
   const told = steps.map(({ act }) => openForm(act.run));
-  const words = own.map(({ form }) => wordFor(form));
-  const asked = askedIn(prompt);
-  const events = [...new Set([...own, ...steps].map(({ event }) => event))] as [Event, ...Event[]];
+  const forms = own.map(({ form }) => form);
+  const asked = askedBy(prompt, verdicts);
+  const ends = `from \`${forms[0]}\` to \`${forms.at(-1)}\``;
   return finding(
     {
       kind: "multi-step",
       lesson: `A procedure of this project, in this order: ${told.map((step) => `\`${step}\``).join("; ")}.${asked === "" ? "" : ` It was asked for as: ${asked}`}`,
-      // Small words and one word for each step: the same steps in another session are the same procedure.
-      trigger: `you do ${words[0]} and ${words.at(-1)}`,
-      action: `do ${words.join(", then ")}`,
+      // The same steps in another session are the same procedure: those of its own are in quotes, other words do not count.
+      trigger: asked === "" ? `a task goes ${ends}` : `“${asked}” or the like is asked for, ${ends}`,
+      action: `run ${steps.map((step) => (own.includes(step) ? `\`${step.form}\`` : step.form)).join(", then ")}`,
       steps: told.map((step) => `Run \`${step}\``),
-      keywords: [...own.map(({ form }) => form).slice(0, 5), ...topicsOf(asked)],
+      keywords: [...forms.slice(0, 5), ...topicsOf(asked)],
       confidence: sureOf(telling, told.length),
-      name: nameFrom(`${own[0]?.form} to ${own.at(-1)?.form}`),
+      name: nameFrom(`${forms[0]} to ${forms.at(-1)}`),
       scope: "project",
       artifact: "skill",
-      excerpt: noExcerpt,
+      excerpt: proofOf(
+        steps.map(({ event }) => event.command ?? ""),
+        prompt,
+      ),
       call: null,
       symptom: null,
       remedy: null,
     },
-    events,
+    [...new Set([...own.slice(0, 1), ...steps].map(({ event }) => event))] as [Event, ...Event[]],
   );
 }
 

@@ -1,25 +1,35 @@
 import { assignment, type Run } from "../command.ts";
 import type { Event } from "../event.ts";
-import { type Finding, finding, noExcerpt } from "../finding.ts";
-import { launched, openForm, wordFor } from "../form.ts";
+import { type Finding, finding } from "../finding.ts";
+import { launched, openForm } from "../form.ts";
 import { policy } from "../policy.ts";
 import { useOf } from "../run.ts";
 import { nameFrom } from "../words.ts";
+import { proofOf } from "./asked.ts";
 import type { Deed } from "./deeds.ts";
 import type { Scene } from "./scene.ts";
 
 /**
  * Commands that a project needs in a form of its own: with a script, variables, a wrapper or flags that one would have to
- * find out again. What everybody runs, looks and waiting are none, however often they are repeated.
+ * find out again. What everybody runs is noted too, and is no news however often it is repeated; looks and waiting are none.
  */
-export function repeatedAction({ deeds, breadth: { peculiar } }: Scene): Finding[] {
+export function repeatedAction({ events, deeds, breadth: { peculiar, plain } }: Scene): Finding[] {
   const { calls, times, peculiarOnce, most } = policy.detect.repetition;
   const busy = deeds.length >= calls;
-  return repetitionsIn(deeds)
-    .filter(({ uses, oddity }) => oddity >= (busy && uses.length >= times ? peculiar : peculiarOnce))
-    .sort((a, b) => b.uses.length * b.oddity - a.uses.length * a.oddity || (a.form < b.form ? -1 : 1))
-    .slice(0, most)
-    .map((repetition) => tell(repetition, busy));
+  const all = repetitionsIn(events, deeds);
+  const isRepeated = ({ uses }: Repetition) => busy && uses.length >= times;
+  const own = all
+    .filter((one) => one.oddity >= (isRepeated(one) ? peculiar : peculiarOnce))
+    .sort((a, b) => b.uses.length * b.oddity - a.uses.length * a.oddity || byForm(a, b));
+  const usual = all
+    .filter((one) => isRepeated(one) && one.oddity < peculiar)
+    .sort((a, b) => b.uses.length - a.uses.length || byForm(a, b))
+    .slice(0, plain);
+  return [...own.map((one) => tell(one, busy)), ...usual.map(tellUsual)].slice(0, most);
+}
+
+function byForm(a: Repetition, b: Repetition): number {
+  return a.form < b.form ? -1 : 1;
 }
 
 interface Repetition {
@@ -34,20 +44,35 @@ interface Use {
   readonly run: Run;
 }
 
-function repetitionsIn(deeds: readonly Deed[]): Repetition[] {
+function repetitionsIn(events: readonly Event[], deeds: readonly Deed[]): Repetition[] {
+  const calls = events.filter(({ kind }) => kind === "call");
+  const before = new Map(calls.map((event, at) => [event, calls[at - 1]?.command ?? null]));
+  const waited = new Set<string>();
   const byForm = new Map<string, Use[]>();
   for (const { event, acts } of deeds) {
     // What comes after a pause is waited for.
     if (acts.some(({ run }) => run.name === "sleep")) continue;
     for (const { form, role, run } of acts) {
-      if (form === null || (role !== "deed" && role !== "check")) continue;
+      if (form === null || (role !== "deed" && role !== "check") || begins(run)) continue;
+      // The same words again, with nothing done since, wait for something.
+      if (role === "deed" && before.get(event) === event.command) {
+        waited.add(form);
+        continue;
+      }
       const uses = byForm.get(form);
       // Twice in one command is one time.
       if (uses === undefined) byForm.set(form, [{ event, run }]);
       else if (uses.at(-1)?.event !== event) uses.push({ event, run });
     }
   }
-  return [...byForm].map(([form, uses]) => ({ form, uses, oddity: oddityOf(uses.map(({ run }) => run)) }));
+  const acted = [...byForm].filter(([form, uses]) => uses.length > 1 || !waited.has(form));
+  return acted.map(([form, uses]) => ({ form, uses, oddity: oddityOf(uses.map(({ run }) => run)) }));
+}
+
+/** A project is begun once. */
+function begins(run: Run): boolean {
+  const { name, args } = launched(run).program;
+  return /^create-/.test(name) || /^(?:create|init|new|startproject|scaffold)$/.test(args[0] ?? "");
 }
 
 /** What a stranger would not have written at once, and every use has. */
@@ -90,25 +115,50 @@ function tell({ form, uses, oddity }: Repetition, busy: boolean): Finding {
   const told = openForm(runs.at(-1) as Run, runs.slice(0, -1));
   const isTelling = busy && uses.length >= often && oddity > policy.detect.repetition.peculiarOnce;
   const again = uses.length < times ? "" : `; it was run ${uses.length} times in one session`;
-  const word = wordFor(form);
   return finding(
     {
       kind: "repeated-action",
       lesson: `In this project \`${form}\` is run as \`${told}\`${again}. Use that form at once.`,
-      // One word for the form and one for the kind: other forms of the same program are other lessons.
-      trigger: `you do ${word}`,
-      action: `do ${word} as before`,
+      // The form alone is in quotes: other forms of the same program are other lessons, other values are not.
+      trigger: `you run \`${form}\``,
+      action: `run \`${form}\` as ${told.replaceAll("`", "")}`,
       steps: [],
       keywords: [...new Set([form, ...useOf(runs[0])])].slice(0, 8),
       confidence: isTelling ? telling : weak,
-      name: nameFrom(`run ${form}`),
-      scope: "project",
-      artifact: "rule",
-      excerpt: { ...noExcerpt, worked: (uses.at(-1)?.event.command ?? "").slice(0, 400) },
-      call: null,
-      symptom: null,
-      remedy: null,
+      ...restOf({ form, uses }),
     },
     uses.map(({ event }) => event) as [Event, ...Event[]],
   );
+}
+
+/** Evidence of what everybody does, apart from the project's own form of the same command. */
+function tellUsual({ form, uses }: Repetition): Finding {
+  return finding(
+    {
+      kind: "repeated-action",
+      lesson: `\`${form}\` was run ${uses.length} times in one session, with nothing to it that one would have to find out.`,
+      trigger: `you run \`${form}\``,
+      action: `run \`${form}\`; the \`usual form\` will do`,
+      steps: [],
+      keywords: [form],
+      confidence: policy.detect.repetition.everyday,
+      ...restOf({ form, uses }),
+    },
+    uses.map(({ event }) => event) as [Event, ...Event[]],
+  );
+}
+
+function restOf({ form, uses }: Pick<Repetition, "form" | "uses">) {
+  return {
+    name: nameFrom(`run ${form}`),
+    scope: "project",
+    artifact: "rule",
+    excerpt: proofOf(
+      uses.slice(-3).map(({ event }) => event.command ?? ""),
+      null,
+    ),
+    call: null,
+    symptom: null,
+    remedy: null,
+  } as const;
 }

@@ -23,6 +23,8 @@ export interface Breadth {
   readonly lessonsAtLeast: number;
   readonly lessonsPerRootOfTurns: number;
   readonly peculiar: number;
+  /** What everybody does may be noted, so often in a session. */
+  readonly plain: number;
   readonly bar: Readonly<Record<"instruction" | "lesson" | "convention" | "question", number>>;
 }
 

@@ -34,7 +34,8 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
         saved === null
           ? (conditionIn(sentences) ?? keywords.slice(0, 5).join(" "))
           : `${saved.replaceAll("-", " ")} is wanted`,
-      action: saved !== null && meant.length > 0 ? toldInOne(meant) : actionOf(sentences, said, replied),
+      action:
+        saved !== null && meant.length > 0 ? toldInOne(meant) : actionOf(kind, sentences, said, replied),
       steps: [
         ...meant.map(
           ({ command }) => `Run \`${command?.replace(/\s+/g, " ").slice(0, limits.stepChars * 2)}\``,
@@ -62,10 +63,17 @@ export function tell(turn: Turn, { kind, confidence, sentences }: Verdict): Find
   );
 }
 
-/** A question or a complaint says what is wrong; the answer says what to do. */
-function actionOf(sentences: readonly string[], said: string, replied: string): string {
-  const orders = !sentences.every(asks) && ordering.some((pattern) => pattern.test(said.toLowerCase()));
-  return tidy(orders || replied === "" ? said : replied, limits.actionChars);
+/** What to do is what the person said; where they only asked, or named next to nothing, the answer says it. */
+function actionOf(
+  kind: Finding["kind"],
+  sentences: readonly string[],
+  said: string,
+  replied: string,
+): string {
+  const orders = ordering.some((pattern) => pattern.test(said.toLowerCase()));
+  const isBare = sentences.every(asks) || (contentOf(said) < limits.pointsBack && !orders);
+  const isAnswered = kind === "user-correction" && isBare && replied !== "" && !/^no\b/i.test(replied);
+  return tidy(isAnswered ? replied : said, limits.actionChars);
 }
 
 const ordering = [
@@ -174,7 +182,7 @@ const courtesy =
 
 /** Says what the agent will look at or write next. */
 const announces =
-  /^(?:(?:now |first,? )?(?:let me|let(?:'|’)s|i(?:'|’)ll|i(?:'|’)m going to|i will) (?:first |now |also |just |start by |begin by )?(?:check|look|read|see|search|review|explore|examine|verif|find|start|take|get|gather|investigat|understand|think|continue|go|research|begin|inspect)|i(?:'|’)m (?:checking|moving|switching|removing)|(?:i will|i(?:'|’)ll|let me) (?:put|move|switch|revert|remove|redo|undo|change|fix|rewrite|update|add|use|stop|do)\b|(?:moving|switching|reverting|removing|updating|changing|fixing|putting)\b|ich (?:setze|ändere|werde|mache|stelle)\b|je vais\b|(?:现在)?让我(?:先|来|再)?(?:看|检查|查|读|确认|搜|重新|补充|继续|按照)|我来|voy a|d[eé]jame|確認します|修正します|확인)/iu;
+  /^(?:(?:now |first,? )?(?:let me|let(?:'|’)s|i(?:'|’)ll|i(?:'|’)m going to|i will) (?:first |now |also |just |start by |begin by )?(?:check|look|read|see|search|review|explore|examine|verif|find|start|take|get|gather|investigat|understand|think|continue|go|research|begin|inspect)|i(?:'|’)m (?:checking|moving|switching|removing)|(?:i will|i(?:'|’)ll|let me) (?:put|move|switch|revert|remove|redo|undo|change|fix|rewrite|update|add|use|stop|do)\b|(?:moving|switching|reverting|removing|updating|changing|fixing|putting)\b|ich (?:setze|ändere|werde|mache|stelle|füge|aktualisiere|speichere)\b|je vais\b|j['’](?:ajoute|enlève)\b|je (?:mets|corrige|change)\b|(?:lo |la |los |las )?(?:añado|agrego|actualizo|corrijo|guardo|quito|elimino|muevo|cambio)\b|(?:现在)?让我(?:先|来|再)?(?:看|检查|查|读|确认|搜|重新|补充|继续|按照)|我来|voy a|d[eé]jame|確認します|修正します|확인)/iu;
 
 /** What the agent was changing when the person spoke, or the call that they turned down. */
 function doingOf({ rejected, before }: Turn): string | null {

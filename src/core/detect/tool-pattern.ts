@@ -1,22 +1,27 @@
 import type { Event } from "../event.ts";
-import { type Finding, finding, noExcerpt } from "../finding.ts";
-import { wordFor } from "../form.ts";
+import { type Finding, finding } from "../finding.ts";
 import { policy } from "../policy.ts";
 import { nameFrom } from "../words.ts";
+import { askedBy, proofOf } from "./asked.ts";
 import type { Deed } from "./deeds.ts";
 import type { Scene } from "./scene.ts";
 
 /** The same few tools in the same order, again and again: how this kind of task is done here. */
-export function toolPattern({ events, deeds }: Scene): Finding[] {
+export function toolPattern(scene: Scene): Finding[] {
+  const { events, deeds, breadth } = scene;
   const patterns = [...patternsIn(movesOf(events, deeds)).values()]
     .filter(({ ideas: names, found }) => found.length >= timesFor(names))
+    .filter((pattern) => breadth.plain > 0 || !isEveryday(pattern))
     .sort((a, b) => worth(b) - worth(a) || (keyOf(a.ideas) < keyOf(b.ideas) ? -1 : 1));
-  return patterns.slice(0, policy.detect.pattern.most).map(tell);
+  // What every task is made of is told where there is nothing else to tell.
+  const told = [...patterns.filter((each) => !isEveryday(each)), ...patterns.filter(isEveryday)];
+  return told.slice(0, policy.detect.pattern.most).map((pattern) => tell(pattern, scene));
 }
 
 function timesFor(names: readonly string[]): number {
   const rare = names.filter((idea) => !common.has(idea) && !idea.startsWith("`")).length;
-  return Math.max(1, policy.detect.pattern.times - rare);
+  const { times, leastTimes } = policy.detect.pattern;
+  return Math.max(leastTimes, times - rare);
 }
 
 /** One or more calls in a row to one end; a call and its result are one. */
@@ -85,6 +90,15 @@ function ideaOfCommand(command: string, deed: Deed | undefined): string | null {
 const everyday = new Set(["search", "read", "edit", "run"]);
 const common = new Set([...everyday, ...ideas.map(([idea]) => idea)]);
 
+/** Searching and reading end in a change; "run" may be anything. */
+function isWhole(names: readonly string[]): boolean {
+  return names.at(-1) === "edit" && !names.includes("run");
+}
+
+function isEveryday({ ideas: names }: Pattern): boolean {
+  return names.every((idea) => everyday.has(idea));
+}
+
 interface Pattern {
   readonly ideas: readonly string[];
   readonly found: (readonly Move[])[];
@@ -101,8 +115,7 @@ function patternsIn(moves: readonly Move[]): Map<string, Pattern> {
       const names = window.map(({ idea }) => idea);
       if (window.length < length || window.at(-1)?.turn !== window[0]?.turn || new Set(names).size < length)
         break;
-      // A reader knows that one searches, reads and edits.
-      if (names.every((idea) => everyday.has(idea))) continue;
+      if (names.every((idea) => everyday.has(idea)) && !isWhole(names)) continue;
       const key = keyOf(names);
       if ((freeFrom.get(key) ?? 0) > from) continue;
       freeFrom.set(key, from + length);
@@ -121,38 +134,64 @@ function worth({ ideas: names, found }: Pattern): number {
   return names.length * found.length;
 }
 
-function tell({ ideas: names, found }: Pattern): Finding {
+function tell(pattern: Pattern, { events, verdicts }: Scene): Finding {
+  const { ideas: names, found } = pattern;
   const kinds = fileKindsOf(found);
-  const about =
-    kinds.length === 0
-      ? "Work of one kind"
-      : `Work on ${kinds.map((kind) => `\`${kind}\``).join(", ")} files`;
-  const often = found.length === 1 ? "" : ` ${found.length} times in one session`;
+  const prompt = promptOf(found, events);
+  const asked = askedBy(prompt, verdicts);
+  const files = `${kinds.map((kind) => `\`${kind}\``).join(" and ")} files`;
+  const about = `${kinds.length === 0 ? "Work" : `Work on ${files}`}${asked === "" ? "" : ` (${asked})`}`;
   const own = names.filter((idea) => !everyday.has(idea));
-  const usual = names.filter((idea) => everyday.has(idea)).join("-");
-  const words = [...own.map((idea) => wordFor(idea)), ...(usual === "" ? [] : [usual])];
-  const events = found.flat().map(({ events: [first] }) => first) as [Event, ...Event[]];
+  const parts = partsOf(names);
+  const calls = found.flat().map(({ events: [first] }) => first) as [Event, ...Event[]];
   return finding(
     {
       kind: "tool-pattern",
-      lesson: `${about} took the same tools in the same order${often}: ${names.join(", then ")}. Plan for all of these from the start.`,
-      trigger: `you do ${words[0]}`,
-      action: `do ${words.join(" and ")}`,
+      lesson: `${about} took the same tools in the same order ${found.length} times in one session: ${names.join(", then ")}. Plan for all of these from the start.`,
+      trigger: kinds.length === 0 ? `you use ${parts[0]}` : `you work on ${files}`,
+      action: `use ${parts.join(", then ")}`,
       steps: names.map((idea) =>
         everyday.has(idea) ? `${idea.charAt(0).toUpperCase()}${idea.slice(1)} what it takes` : `Use ${idea}`,
       ),
       keywords: [...new Set([...own, ...kinds])].slice(0, 8),
-      confidence: policy.detect.pattern.weak,
-      name: nameFrom(names.join(" ")),
+      confidence: isEveryday(pattern) ? policy.detect.pattern.everyday : policy.detect.pattern.weak,
+      name: nameFrom([...names, ...kinds].join(" ")),
       scope: "project",
       artifact: "skill",
-      excerpt: noExcerpt,
+      excerpt: proofOf(
+        (found[0] ?? []).map(({ events: [first] }) => callLine(first as Event)),
+        prompt,
+      ),
       call: null,
       symptom: null,
       remedy: null,
     },
-    events,
+    calls,
   );
+}
+
+/** The prompt of the first time. */
+function promptOf([first]: Pattern["found"], events: readonly Event[]): Event | null {
+  const turn = first?.[0]?.turn;
+  return events.find((event) => event.kind === "prompt" && event.turn === turn) ?? null;
+}
+
+/** What a pattern is known again by, in quotes: tools of its own one by one, and everyday ones between them together. */
+function partsOf(names: readonly string[]): string[] {
+  const parts: string[][] = [];
+  for (const [at, idea] of names.entries()) {
+    const goesOn = everyday.has(idea) && everyday.has(names[at - 1] ?? "");
+    if (goesOn) parts.at(-1)?.push(idea);
+    else parts.push([idea.replaceAll("`", "")]);
+  }
+  return parts.map((part) => `\`${part.join(" → ")}\``);
+}
+
+/** A call as one line: its command, or the tool and what it was about. */
+function callLine({ command, tool, files, input }: Event): string {
+  if (command !== null) return command;
+  const about = files[0] ?? Object.values(input ?? {}).find((value) => typeof value === "string") ?? "";
+  return `${tool} ${about}`.replace(/\s+/g, " ").trim().slice(0, policy.detect.telling.stepChars);
 }
 
 /** The kinds of files that the calls touched, the commonest first. */

@@ -1,7 +1,9 @@
 import { describe, expect, it, test } from "vitest";
+import { compose } from "../../../src/core/compose.ts";
 import { multiStep as multiStepIn } from "../../../src/core/detect/multi-step.ts";
 import { sceneOf } from "../../../src/core/detect/scene.ts";
 import type { Event } from "../../../src/core/event.ts";
+import type { Finding } from "../../../src/core/finding.ts";
 import { gistOf, same } from "../../../src/core/likeness.ts";
 import { policy } from "../../../src/core/policy.ts";
 import { edited, ran, replied, said, session } from "../../helpers/events.ts";
@@ -29,6 +31,24 @@ describe("a procedure", () => {
     ["of four commands that belong together", ok(...rollout)],
     ["that sets a project up", ok(...setUp)],
     ["of a clone, a folder, an installation and a test", ok(...setUp.slice(0, 3), "npm test")],
+    [
+      "of commands in a container",
+      ok(
+        "docker pull postgres:16-alpine",
+        "docker run -d --name pg -e POSTGRES_PASSWORD=secret postgres:16-alpine",
+        'docker exec pg psql -U postgres -c "CREATE DATABASE myapp"',
+        'docker exec pg psql -U postgres -c "SELECT 1"',
+      ),
+    ],
+    [
+      "on another machine",
+      ok(
+        "scp dist/shop.tgz web1:/srv",
+        'ssh web1 "cd /srv && docker compose pull shop"',
+        'ssh web1 "cd /srv && docker compose up -d shop"',
+        "ssh web1 bin/migrate shop",
+      ),
+    ],
     [
       "with other tools in between",
       [
@@ -94,6 +114,16 @@ describe("a procedure", () => {
         ...ok(...rollout.slice(3)),
       ],
     ],
+    [
+      "what is done to a machine by hand",
+      ok(
+        "git clone https://x/y",
+        "tar -xzf y.tgz",
+        "xattr -dr q y",
+        "sysctl -n cpu",
+        "launchctl load y.plist",
+      ),
+    ],
     ["what is done to files by hand", ok("mkdir a", "cp x a", "mv a b", "rm -rf c", "chmod +x b/x")],
     [
       "scripts written for the moment",
@@ -124,6 +154,36 @@ describe("a procedure", () => {
     });
     expect(finding?.lesson).toContain("get the shop service out");
     expect(finding?.refs).toEqual(["e2", "e3", "e4", "e5"]);
+    expect(finding).toMatchObject({
+      trigger:
+        "“get the shop service out” or the like is asked for, from `docker build` to `kubectl rollout restart`",
+      action: "run `docker build`, then `docker tag`, then `docker push`, then `kubectl rollout restart`",
+      excerpt: { worked: rollout.join("\n"), said: "get the shop service out" },
+    });
+  });
+
+  test("is written down with its proof, and not as a rule of the person", () => {
+    const [finding] = found(...ok(...rollout)) as [Finding];
+    const evidence = [{ ...finding.excerpt, session: "s1", date: "2026-11-01", refs: finding.refs }];
+    const { description, body } = compose({ ...finding, evidence, check: "" });
+    expect(description).toBe(
+      "Use when “get the shop service out” or the like is asked for, from `docker build` to `kubectl rollout restart`.",
+    );
+    for (const command of rollout) expect(body).toContain(`   ${command}`);
+    expect(body).toContain("the person asked for `get the shop service out`");
+    expect(body).not.toContain("in the person's words");
+  });
+
+  test("is not asked for by a reproach, and is the same however it is asked for", () => {
+    const asked = (words: string) =>
+      multiStepIn(sceneOf(session(said("hi"), replied("Hi."), said(words), ...ok(...rollout))))[0] as Finding;
+    const one = asked("please ship the new cart to production today");
+    expect(same(gistOf(one), gistOf(asked("no, you should never deploy by hand, use the pipeline")))).toBe(
+      true,
+    );
+    expect(asked("why is the old one still out there?").trigger).toBe(
+      "a task goes from `docker build` to `kubectl rollout restart`",
+    );
   });
 
   test("is too weak to be told alone among much else, and never sure", () => {
@@ -136,8 +196,7 @@ describe("a procedure", () => {
   });
 
   test("is the same in another session with other values, and another one is not", () => {
-    const gist = (...commands: string[]) =>
-      gistOf(found(...ok(...commands))[0] as { trigger: string; action: string });
+    const gist = (...commands: string[]) => gistOf(found(...ok(...commands))[0] as Finding);
     const again = rollout.map((command) => command.replaceAll("shop", "cart").replaceAll("v3", "v9"));
     expect(same(gist(...rollout), gist("git pull", ...again, "git push"))).toBe(true);
     expect(same(gist(...rollout), gist(...setUp))).toBe(false);

@@ -43,11 +43,48 @@ describe("a command that a project needs in a form of its own", () => {
     expect(finding?.confidence).toBeLessThan(policy.learn.waits);
   });
 
-  it.each<[string, Event[]]>([
-    ["tests run again after every edit", ok(...Array.from({ length: 6 }, () => "npm test"))],
+  it.each<[string, string[], string]>([
+    ["go test", ["go test -v ./x", "go test ./y", ...Array.from({ length: 4 }, () => "go test ./...")], "6"],
     [
-      "a linter with the flag that everybody gives it",
-      [...others, ...ok("npx eslint a.ts --fix", "npx eslint b.ts --fix")],
+      "docker build",
+      ["ls", "cat a", "rg x", "ls b", "docker build -t a:v1 .", "docker build -t b:v2 ."],
+      "2",
+    ],
+    ["npm test", Array.from({ length: 6 }, () => "npm test"), "6"],
+    ["npx eslint", ["ls", "ls a", "ls b", "ls c", "npx eslint a.ts --fix", "npx eslint b.ts --fix"], "2"],
+  ])("is only evidence in the form that everybody uses: %s", (form, commands, n) => {
+    const [finding, ...more] = found(...ok(...commands));
+    expect(more).toEqual([]);
+    expect(finding).toMatchObject({ kind: "repeated-action", trigger: `you run \`${form}\`` });
+    expect(finding?.lesson).toContain(`\`${form}\` was run ${n} times`);
+    expect(finding?.confidence).toBeLessThan(policy.learn.plain);
+    expect(finding?.excerpt.worked).toContain(commands.at(-1));
+    const wide = sceneOf(session(said("go on"), ...ok(...commands)), undefined, policy.detect.wide);
+    expect(repeatedAction(wide)).toEqual([]);
+    expect(found(...ok(...commands).slice(-5))).toEqual([]);
+  });
+
+  test("is another lesson than the same command in the usual form", () => {
+    const own = found(...others, ...ok("CI=1 npm test a", "CI=1 npm test b"))[0];
+    const usual = found(...others, ...ok("npm test a", "npm test b"))[0];
+    expect(same(gistOf(own as never), gistOf(usual as never))).toBe(false);
+  });
+
+  it.each<[string, Event[]]>([
+    [
+      "what begins a project",
+      [
+        ...others,
+        ...ok("npm create astro@4 --no-git --no-install -y", "npm create astro@5 --no-git --no-install -y"),
+      ],
+    ],
+    ["waiting without a pause", ok(...Array.from({ length: 6 }, () => "./scripts/state.sh --all --of=shop"))],
+    [
+      "a notice",
+      [
+        ...others,
+        ...ok("terminal-notifier -title A -message one", "terminal-notifier -title A -message two"),
+      ],
     ],
     [
       "a look",
@@ -91,7 +128,8 @@ describe("a command that a project needs in a form of its own", () => {
   });
 
   test("is another one with another script or subcommand", () => {
-    const one = (script: string) => gistOf(found(...others, ...ok(script, script))[0] as never);
+    const one = (script: string) =>
+      gistOf(found(...others, ...ok(`${script} --a`, `${script} --b`))[0] as never);
     expect(same(one("node scripts/bench.mjs run"), one("node scripts/bench.mjs sum"))).toBe(false);
     expect(same(one("CI=1 npm run e2e"), one("CI=1 npm run unit"))).toBe(false);
   });
