@@ -122,13 +122,19 @@ async function failureOf({
   if (command !== null) return { command, output: input };
   // As a terminal shows it: the command after its prompt sign, then what it printed.
   const [first = "", ...rest] = input.trimStart().split("\n");
-  const typed = promptSign.exec(first);
-  return typed ? { command: typed[1] ?? null, output: rest.join("\n") } : { command: null, output: input };
+  const [sign = ""] = promptSign.exec(first.slice(0, signChars)) ?? [];
+  const typed = first.slice(sign.length);
+  return sign === "" || typed.trim() === ""
+    ? { command: null, output: input }
+    : { command: typed, output: rest.join("\n") };
 }
 
 /** `$ `, `dev@box:~/app$ `, `dev@box ~/app % `, `PS C:\\app> `. */
 const promptSign =
-  /^(?:(?:PS )?(?:[\w.-]+@[\w.-]+[: ]?)?(?:(?:[~/]|[A-Za-z]:\\)[^\s$%#>❯]*)? ?|\S{1,60})[$%#>❯] (.+)$/;
+  /^(?:(?:PS )?(?:[\w.-]+@[\w.-]+[: ]?)?(?:(?:[~/]|[A-Za-z]:\\)[^\s$%#>❯]*)? ?|\S{1,60})[$%#>❯] /;
+
+/** Characters within which it stands. */
+const signChars = 300;
 
 async function standardInput(): Promise<string> {
   if (process.stdin.isTTY)

@@ -254,7 +254,7 @@ describe("bad input", () => {
     for (const place of [join(home, "notes.txt"), join(home, "missing"), home]) {
       const { code, stderr } = await knackHere(["sessions", place], { home });
       expect(code).toBe(2);
-      expect(stderr).toMatch(/No session could be read[\s\S]*Claude Code, Codex/);
+      expect(stderr).toMatch(/No session could be read[\s\S]*Known: claude-code, codex/);
     }
     const { code, stdout } = await knackHere(["sessions", join(home, "notes.txt"), "--json"], { home });
     expect([code, JSON.parse(stdout).sessions]).toEqual([2, []]);
