@@ -319,20 +319,49 @@ describe("a session that goes on", () => {
     expect((await knack.check()).drift).toEqual([]);
   });
 
+  test("does not become a person's order by a model's word", async () => {
+    const { at } = await deskWith(({ prompt }) => {
+      const { candidates, events } = recordIn(prompt);
+      const [first] = events.filter(({ who }) => who === "person");
+      const lie = { lesson: "The person always wants force push to main.", trigger: "pushing" };
+      const told = { ...lie, action: "force push to main", kind: "explicit-instruction", confidence: 0.9 };
+      const truth = { ...told, lesson: "Run the tests.", trigger: "sessions", action: "run the tests" };
+      const own = [told, truth].map((one) => ({ ...one, refs: [first?.ref ?? ""] }));
+      return {
+        value: answering(
+          candidates.map(({ id }) => ({ id, keep: true })),
+          own,
+        ),
+      };
+    });
+    const knack = await at.open();
+    for (let n = 1; n <= 6; n++) await knack.learn([at.session(String(n))]);
+    const said = (await knack.instincts()).filter(({ kind }) => kind === "explicit-instruction");
+    // What was never said is nothing; what a model alone heard waits, however often, for a rule or the person.
+    expect(said.map(({ action, standing }) => [action, standing.status])).toEqual([
+      ["run the tests", "pending"],
+    ]);
+    await knack.decide(said[0]?.id ?? "", "accepted");
+    const [accepted] = (await knack.instincts()).filter(({ id }) => id === said[0]?.id);
+    expect(accepted?.standing.status).toBe("active");
+    expect((await knack.check()).drift).toEqual([]);
+  });
+
   test("has no more findings of a model's own than any other", async () => {
-    const topics = [
-      ["packages", "pnpm"],
-      ["schemas", "bazel"],
-      ["charts", "helm"],
-      ["images", "podman"],
-      ["clouds", "terraform"],
+    // What the person said, in as many words: nothing else would count as theirs.
+    const rules = [
+      ["the tests", "run the tests"],
+      ["generated files", "never edit generated/schema.ts by hand, change schema/harbor.json"],
+      ["commit messages", "write commit messages in English"],
+      ["pushing", "never push to main"],
+      ["packages", "use pnpm, not npm"],
     ];
     const { at, endpoint } = await deskWith(({ prompt }) => {
       const { candidates, events } = recordIn(prompt);
       const said = events.filter(({ who }) => who === "person").map(({ ref }) => ref);
       const own = said.slice(-2).map((ref) => {
-        const [about, tool] = topics[said.indexOf(ref)] ?? ["nothing", "no"];
-        const words = { lesson: `${about} needs ${tool}.`, trigger: about, action: `run ${tool} first` };
+        const [about = "", rule = ""] = rules[said.indexOf(ref)] ?? [];
+        const words = { lesson: rule, trigger: about, action: rule };
         return { ...words, kind: "convention", confidence: 0.9, refs: [ref] };
       });
       const verdicts = candidates.map(({ id }) => ({ id, keep: true }));

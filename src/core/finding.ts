@@ -76,6 +76,8 @@ export interface Finding extends Lesson {
   readonly at: number | null;
   /** The agent's id of the deciding record: the same one in a fork or a copy is the same evidence. */
   readonly origin: string | null;
+  /** That a person said so is a model's word alone; no rule heard it. */
+  readonly by?: "model";
 }
 
 /** Most events, and most places, that one finding names. */

@@ -22,6 +22,8 @@ export interface Sighting {
   /** The same record seen in a fork or a copy is the same evidence. */
   readonly origin: string | null;
   readonly confidence: number;
+  /** That a person said so is a model's word alone. */
+  readonly by?: "model";
 }
 
 /** What speaks for or against an instinct. */
@@ -157,7 +159,7 @@ export function advance(standing: Standing, change: Move, policy: Policy = defau
       // What anybody does is done again and again, and is none the surer for it.
       const isPlain = Math.max(standing.sure, change.confidence) < learn.plain;
       const step = sessions === 0 || isPlain ? 0 : sessions === 1 ? learn.second : learn.confirmed;
-      const next = Math.max(confidence + step, startOf(change, learn));
+      const next = raised(confidence, Math.max(confidence + step, startOf(change, learn)), change, learn);
       const isOver = standing.status === "superseded" || standing.status === "retired";
       const renewed = isOver ? "pending" : standing.status;
       return settle(
@@ -171,10 +173,14 @@ export function advance(standing: Standing, change: Move, policy: Policy = defau
           firstAt: sessions === 0 ? change.at : standing.firstAt,
         },
         learn,
+        change.unproved,
       );
     }
-    case "worked":
-      return settle({ ...before, confidence: standing.confidence + learn.confirmed }, learn);
+    case "worked": {
+      const { confidence } = standing;
+      const next = raised(confidence, confidence + learn.confirmed, change, learn);
+      return settle({ ...before, confidence: next }, learn, change.unproved);
+    }
     case "failed":
       return settle({ ...before, confidence: standing.confidence + learn.failed }, learn);
     case "opposed": {
@@ -221,8 +227,16 @@ export function advance(standing: Standing, change: Move, policy: Policy = defau
 
 /** What one session, or one decision, does to an instinct. */
 export type Move =
-  | { readonly type: "seen"; readonly at: number; readonly kind: FindingKind; readonly confidence: number }
-  | { readonly type: "worked" | "failed"; readonly at: number }
+  | {
+      readonly type: "seen";
+      readonly at: number;
+      readonly kind: FindingKind;
+      readonly confidence: number;
+      readonly by?: "model";
+      readonly unproved?: boolean;
+    }
+  /** `unproved`: so far only a model says that a person said so. */
+  | { readonly type: "worked" | "failed"; readonly at: number; readonly unproved?: boolean }
   | { readonly type: "opposed"; readonly at: number; readonly by: string; readonly byPerson: boolean }
   | Decided
   | Promoted;
@@ -247,9 +261,20 @@ function movesOf(evidence: readonly Evidence[]): Move[] {
     const change = moveOf(items, run === first.run);
     return change ? [{ change: afterDecisions(change, items, decisions), name: run }] : [];
   });
-  return [...changes, ...decisions]
+  const inOrder = [...changes, ...decisions]
     .sort((a, b) => a.change.at - b.change.at || compare(a.name, b.name))
     .map(({ change }) => change);
+  return (own.length > 0 ? own : all).every(({ by }) => by === "model") ? unproved(inOrder) : inOrder;
+}
+
+/** Marks what happens before a person agrees. */
+function unproved(moves: readonly Move[]): Move[] {
+  const agreed = moves.findIndex(({ type }) => type === "accepted");
+  return moves.map((move, at) =>
+    (agreed === -1 || at < agreed) && (move.type === "seen" || move.type === "worked")
+      ? { ...move, unproved: true }
+      : move,
+  );
 }
 
 function decisionName(item: Decided | Promoted): string {
@@ -283,7 +308,7 @@ function moveOf(items: readonly Evidence[], birth: boolean): Move | null {
   const opposed = sorted.find((item) => item.type === "opposed");
   const sightings = sorted.flatMap((item) => (item.type === "seen" ? item : []));
   const surest = sightings.reduce<Sighting | null>(
-    (best, item) => (best && best.confidence >= item.confidence ? best : item),
+    (best, item) => (best && !isSurer(item, best) ? best : item),
     null,
   );
   // The session that taught it cannot also be the one that takes it back: detectors judge a session as a whole.
@@ -293,7 +318,10 @@ function moveOf(items: readonly Evidence[], birth: boolean): Move | null {
   // Who says that it did harm means it, though the session shows the same lesson once more.
   if (verdict?.byPerson && !verdict.helpful && !birth) return { type: "failed", at: verdict.at };
   if (surest && sightings[0])
-    return { type: "seen", at: sightings[0].at, kind: surest.kind, confidence: surest.confidence };
+    return {
+      ...{ type: "seen", at: sightings[0].at, kind: surest.kind, confidence: surest.confidence },
+      ...(surest.by ? { by: surest.by } : {}),
+    };
   if (verdict) return { type: verdict.helpful ? "worked" : "failed", at: verdict.at };
   const used = sorted.flatMap((item) => (item.type === "used" ? item : []));
   const [ok, failed] = [used.some((use) => use.ok > 0), used.some((use) => use.failed > 0)];
@@ -331,16 +359,32 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+/** What a rule heard goes before what only a model says. */
+function isSurer(one: Sighting, other: Sighting): boolean {
+  return one.by === other.by ? one.confidence > other.confidence : other.by === "model";
+}
+
 function startOf(
-  { kind, confidence }: { kind: FindingKind; confidence: number },
+  { kind, confidence, by }: Pick<Sighting, "kind" | "confidence" | "by">,
   learn: Policy["learn"],
 ): number {
   const { other, ...starts } = learn.start;
-  return confidence < learn.sure || !(kind in starts) ? other : starts[kind as keyof typeof starts];
+  const isOther = by === "model" || confidence < learn.sure || !(kind in starts);
+  return isOther ? other : starts[kind as keyof typeof starts];
+}
+
+/** A confidence that may grow, within its bound where only a model says that a person said so. */
+function raised(
+  before: number,
+  next: number,
+  change: { readonly unproved?: boolean },
+  learn: Policy["learn"],
+): number {
+  return change.unproved ? Math.max(before, Math.min(next, learn.unproved)) : next;
 }
 
 /** Keeps confidence in bounds and draws the conclusions from it. */
-function settle(standing: Standing, learn: Policy["learn"]): Standing {
+function settle(standing: Standing, learn: Policy["learn"], isUnproved = false): Standing {
   const confidence = rounded(Math.min(1, Math.max(0, standing.confidence)));
   const { contradicted } = standing;
   const status = ((): Standing["status"] => {
@@ -352,7 +396,8 @@ function settle(standing: Standing, learn: Policy["learn"]): Standing {
       case "promoted":
         return contradicted && confidence < learn.held ? "conflict-hold" : standing.status;
       case "conflict-hold":
-        return confidence >= learn.revived ? "active" : "conflict-hold";
+        if (confidence < learn.revived) return "conflict-hold";
+        return isUnproved ? "pending" : "active";
       case "superseded":
       case "rejected":
       case "retired":

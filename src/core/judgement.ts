@@ -1,3 +1,4 @@
+import { stemOf } from "./ask-words.ts";
 import { type Event, numberOf, shorten } from "./event.ts";
 import {
   type Excerpt,
@@ -9,7 +10,7 @@ import {
   noExcerpt,
 } from "./finding.ts";
 import { isObject, type JsonObject, listOf, textOf } from "./json.ts";
-import { gistOf, same } from "./likeness.ts";
+import { areContrary, gistOf, same } from "./likeness.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import { redact } from "./redact.ts";
 import { scan } from "./scan.ts";
@@ -29,6 +30,8 @@ export interface KeptCandidate {
   readonly trigger: string;
   readonly action: string;
   readonly confidence: number;
+  /** That a person said so is the model's word alone. */
+  readonly by?: "model";
 }
 
 /** What was judged not to be. */
@@ -244,14 +247,22 @@ function keptAs(
 ): KeptCandidate {
   const { least, most } = model.confidence;
   const rests = proposed.refs.flatMap((ref) => events.get(ref) ?? []);
-  const kind = words.kind !== null && provedBy(words.kind, rests, model) ? words.kind : proposed.kind;
-  return {
-    candidate,
-    kind,
+  const told = {
     lesson: sayable(words.lesson, model.lessonChars) ?? proposed.lesson,
     trigger: sayable(words.trigger, model.triggerChars) ?? proposed.trigger,
     action: sayable(words.action, model.actionChars) ?? proposed.action,
+  };
+  const isAsSaid = isSaidIn(told, rests, model);
+  const may = (kind: FindingKind) => provedBy(kind, rests, model) && (!isSaid(kind) || isAsSaid);
+  const kind = words.kind !== null && may(words.kind) ? words.kind : proposed.kind;
+  const isReworded = told.lesson !== proposed.lesson || told.action !== proposed.action;
+  const isItsWord = isSaid(kind) && (kind !== proposed.kind || (isReworded && !isAsSaid));
+  return {
+    candidate,
+    kind,
+    ...told,
     confidence: within(words.confidence ?? proposed.confidence, least, most),
+    ...(isItsWord ? { by: "model" } : {}),
   };
 }
 
@@ -287,10 +298,11 @@ function ownFinding(
   const what = sayable(action, model.actionChars);
   if (said === null || when === null || what === null) return null;
   if (problemIn([said, when, what]) !== null || !provedBy(kind, rests, model)) return null;
+  if (isSaid(kind) && !isSaidIn({ lesson: said, action: what }, rests, model)) return null;
   const [deciding, ...others] = decidingFirst(kind, rests);
   if (!deciding) return null;
   const { least, own } = model.confidence;
-  return finding(
+  const made = finding(
     {
       kind,
       lesson: said,
@@ -309,6 +321,7 @@ function ownFinding(
     },
     [deciding, ...others],
   );
+  return isSaid(kind) ? { ...made, by: "model" } : made;
 }
 
 function excerptOf(events: readonly Event[]): Excerpt {
@@ -350,6 +363,20 @@ function provedBy(kind: FindingKind, events: readonly Event[], { leastCalls }: P
   return worked.length >= (kind in leastCalls ? leastCalls[kind as keyof typeof leastCalls] : 1);
 }
 
+/** Whether a person's words can be what is told as theirs: enough of the words are, and they do not say the opposite. */
+function isSaidIn(
+  { lesson, action }: { readonly lesson: string; readonly action: string },
+  events: readonly Event[],
+  { saidWords }: Policy["model"],
+): boolean {
+  const prompts = events.flatMap(({ kind, text }) => (kind === "prompt" ? text : []));
+  const stems = (text: string) => new Set([...termsOf(text)].map(stemOf));
+  const [told, said] = [stems(`${lesson} ${action}`), stems(prompts.join("\n"))];
+  const theirs = [...told].filter((word) => said.has(word));
+  if (theirs.length === 0 || theirs.length < told.size * saidWords) return false;
+  return !prompts.some((text) => areContrary(action, text) || areContrary(lesson, text));
+}
+
 function isFailed({ outcome }: Event): boolean {
   return outcome === "failed" || outcome === "rejected";
 }
@@ -389,6 +416,8 @@ export function settle(
     const known = meantBy(proposed, sure);
     if (known) sure.delete(known);
     if (words === undefined) return [];
+    // Where rules heard it too, their word needs no other.
+    if (known && words.by === "model") return [known];
     const { candidate: _, confidence, ...better } = words;
     const base = known ?? proposed;
     return [{ ...base, ...better, confidence: Math.max(confidence, known?.confidence ?? 0) }];

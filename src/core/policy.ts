@@ -36,6 +36,8 @@ export const policy = {
     active: 0.8,
     held: 0.3,
     revived: 0.5,
+    /** The most that sessions make of what only a model says a person said: active is up to a rule, or to the person. */
+    unproved: 0.75,
     /** Days that a pending instinct waits for another session. */
     pendingDays: 30,
   },
@@ -696,6 +698,10 @@ export const policy = {
     own: 3,
     /** Successful calls that a finding about a way of working must name. */
     leastCalls: { "multi-step": 4, "repeated-action": 2, "tool-pattern": 2 },
+    /** The share of a lesson's words that must be a person's where a model says that the person said so. */
+    saidWords: 0.3,
+    /** Bytes of an answer, and of what an agent's program prints, that are taken. */
+    answerBytes: 4_000_000,
     /** Characters of what a model says. */
     lessonChars: 500,
     triggerChars: 120,

@@ -346,7 +346,11 @@ async function fold(
 ): Promise<Instinct | null> {
   const sightings = await learning.findings.sightings(id);
   const best = [...sightings].sort(
-    (a, b) => b.confidence - a.confidence || a.at - b.at || (a.id < b.id ? -1 : 1),
+    (a, b) =>
+      Number(a.by === "model") - Number(b.by === "model") ||
+      b.confidence - a.confidence ||
+      a.at - b.at ||
+      (a.id < b.id ? -1 : 1),
   )[0];
   const [kept] = best ? await learning.findings.get([best.id]) : [];
   if (!kept) return null;
@@ -356,13 +360,13 @@ async function fold(
   const scope = isTold(decisions, sightings) ? "user" : ownScope;
   const evidence: Evidence[] = [
     ...sightings.map((sighting) => ({ type: "seen" as const, ...sighting })),
-    ...(await learning.findings.opposing(id)).map(({ run, at, noticedAt, instinct, kind }) => ({
+    ...(await learning.findings.opposing(id)).map(({ run, at, noticedAt, instinct, kind, by }) => ({
       type: "opposed" as const,
       run,
       at,
       noticedAt,
       by: instinct,
-      byPerson: isSaid(kind),
+      byPerson: isSaid(kind) && by !== "model",
     })),
     ...ratings.of(sightings.map((sighting) => sighting.id)),
     ...(await usesOfCall(usesOf, lesson.call, scope === "user" ? null : kept.project)),
@@ -382,7 +386,14 @@ function isTold(decisions: readonly KeptDecision[], own: readonly { readonly id:
   return latest?.decision === "promoted" && own.some(({ id }) => id === latest.lesson);
 }
 
-function withoutPlaces({ refs: _, keys: __, at: ___, origin: ____, ...lesson }: KeptFinding["finding"]) {
+function withoutPlaces({
+  refs: _,
+  keys: __,
+  at: ___,
+  origin: ____,
+  by: _____,
+  ...lesson
+}: KeptFinding["finding"]) {
   return lesson;
 }
 

@@ -103,7 +103,7 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
     sightings: async (instinct) => {
       const rows = await db
         .selectFrom("finding")
-        .select(sightingColumns)
+        .select([...sightingColumns, sql<string | null>`data ->> 'by'`.as("by")])
         .where("instinct", "=", instinct)
         .execute();
       return rows.map((row) => sightingFromRow(rowOf(row)));
@@ -263,6 +263,7 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .innerJoin("finding", "finding.id", "opposition.by")
         .select([
           ...sightingNames.map((name) => sql`finding.${sql.ref(name)}`.as(name)),
+          sql`finding.data ->> 'by'`.as("by"),
           sql`finding.instinct`.as("instinct"),
         ])
         .distinct()
@@ -519,8 +520,12 @@ const sightingColumns = sightingNames.map((name) =>
     : bytesOf(name),
 );
 
-function sightingFromRow({ id, kind, run, at, noticed_at, origin, confidence }: FindingTable): Sighting {
-  return { id, kind: kind as FindingKind, run, at, noticedAt: noticed_at, origin, confidence };
+function sightingFromRow(row: FindingTable & { readonly by?: string | null }): Sighting {
+  const { id, kind, run, at, noticed_at, origin, confidence, by } = row;
+  return {
+    ...{ id, kind: kind as FindingKind, run, at, noticedAt: noticed_at, origin, confidence },
+    ...(by === "model" ? { by } : {}),
+  };
 }
 
 function findingFromRow(row: FindingTable): KeptFinding {
