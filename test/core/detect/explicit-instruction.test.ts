@@ -71,6 +71,12 @@ describe("an instruction to keep", () => {
     expect(heard("always run the linter before you commit")[0]?.trigger).toBe("before you commit");
   });
 
+  test("is told in the person's words, not in the agent's report of taking it on", () => {
+    const words = "Agrega a tu CLAUDE.md que hay que preguntar antes de publicar los skills.";
+    const [found] = heard(words, "Entendido. Añado la regla al CLAUDE.md del proyecto, antes de publicar.");
+    expect(found).toMatchObject({ action: words, lesson: words });
+  });
+
   test("keeps its negation", () => {
     expect(heard("never force-push to this branch")[0]?.action).toBe("Never force-push to this branch.");
   });
