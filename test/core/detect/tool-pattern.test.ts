@@ -48,6 +48,14 @@ describe("a sequence of tools", () => {
     expect(toolPattern(wide)).toEqual([]);
   });
 
+  test("of edits and checks alone is no news however many sessions have it; a tool of the project's own makes it one", () => {
+    const round = (...events: Event[]) =>
+      found(...times(3, edited("a.ts"), ...events, ran("npx tsc", "ok")))[0]?.confidence;
+    expect(round(ran("npx vitest run a", "ok"))).toBeLessThan(policy.learn.plain);
+    expect(round(called("WebFetch", {}, "ok"))).toBeLessThan(policy.learn.plain);
+    expect(round(called("mcp__catalog__sync", {}, "ok"))).toBeGreaterThan(policy.learn.plain);
+  });
+
   it.each<[string, Event[]]>([
     ["looking about", times(5, search, read("a.ts"), ran("make deploy", "ok"))],
     ["two times", times(2, read("a.ts"), edited("a.ts"), ran("npm test", "ok"))],
