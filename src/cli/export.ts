@@ -90,9 +90,16 @@ function write(files: ReadonlyMap<string, Uint8Array | string>, args: ExportCall
   }
   if (!args["dry-run"])
     for (const [path, content] of files) {
-      mkdirSync(dirname(path), { recursive: true });
-      // It is for one person to hand on, not for everybody on the machine.
-      writeFileSync(path, content, { mode: 0o600 });
+      try {
+        mkdirSync(dirname(path), { recursive: true });
+        // It is for one person to hand on, not for everybody on the machine.
+        writeFileSync(path, content, { mode: 0o600 });
+      } catch (cause) {
+        throw new KnackError("WRONG_USAGE", `"${path}" cannot be written.`, {
+          hint: "Name a place that is yours: knack export -o lessons.md",
+          cause,
+        });
+      }
     }
   return [...files.keys()];
 }

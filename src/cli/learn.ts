@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { isDisabled } from "../config.ts";
 import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
@@ -92,6 +92,19 @@ export interface LearnFlags {
 }
 
 /** Who looks at sessions, and at which. */
+/** Before anything is read: who names a place that cannot be written hears of it at once. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
+  } catch (cause) {
+    throw new KnackError("WRONG_USAGE", `Nothing can be written to ${folder}.`, {
+      hint: "Name a folder that is yours, or one that is not there yet.",
+      cause,
+    });
+  }
+}
+
 interface Looking {
   readonly again: boolean;
   readonly who: Pick<KnackOptions, "observer" | "modelDump" | "modelAnswers">;
@@ -110,6 +123,7 @@ function lookingOf(args: {
     throw new KnackError("WRONG_USAGE", `There is no folder ${modelAnswers}.`, {
       hint: "Answers are files named <id>.answer.json, for the requests that --model-dump writes.",
     });
+  if (modelDump !== undefined) makeFolder(modelDump);
   if (observer === "heuristic" && (modelDump ?? modelAnswers) !== undefined)
     throw new KnackError(
       "WRONG_USAGE",

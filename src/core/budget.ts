@@ -43,7 +43,8 @@ export function spendOf(entries: readonly LedgerEntry[], now: number, { model }:
   const since = now - model.dayMs;
   const costs = new Map<string, number>();
   let failed = 0;
-  const recent = entries.filter(({ at }) => (at ?? 0) > since && (at ?? 0) <= now);
+  // What was noted by a clock that was ahead was spent all the same.
+  const recent = entries.filter(({ at }) => (at ?? 0) > since);
   for (const entry of recent)
     if (entry.type === "model.asked") costs.set(entry.data.call, entry.data.usdAtMost);
   for (const entry of recent) {
@@ -61,12 +62,12 @@ export function openUntil(
   { model }: Policy = defaults,
 ): number | null {
   const called = entries
-    .flatMap((entry) => (entry.type === "model.called" && (entry.at ?? 0) <= now ? [entry] : []))
+    .flatMap((entry) => (entry.type === "model.called" ? [entry] : []))
     .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
   const failures = called.slice(called.findLastIndex(({ data }) => data.ok) + 1);
   if (failures.length < model.failuresToOpen) return null;
   // One try after the time is over; if it fails too, the time begins anew.
-  const until = (failures.at(-1)?.at ?? 0) + model.openMinutes * 60_000;
+  const until = Math.min(now, failures.at(-1)?.at ?? 0) + model.openMinutes * 60_000;
   return until > now ? until : null;
 }
 

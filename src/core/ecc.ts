@@ -42,6 +42,9 @@ function carriedIn(fields: ReadonlyMap<string, string>, body: readonly string[])
       .trim() ?? "";
   const action = oneLine(said("Action").split(/\n\s*\n/)[0] ?? "") || heading || id.replaceAll("-", " ");
   const trigger = oneLine(fields.get("trigger") ?? "") || heading || id.replaceAll("-", " ");
+  // Nothing to do, or a line that is cut: whatever it was to say, it does not.
+  if ((said("Action") === "" && heading === "" && said("Lesson") === "") || /^[[{][^\]}]*$/.test(trigger))
+    return null;
   const lesson = oneLine(said("Lesson")) || sentence(`${capital(trigger)}: ${action}`);
   const project = [fields.get("project_id"), fields.get("project_name")] as const;
   return {

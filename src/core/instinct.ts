@@ -419,8 +419,9 @@ export function standingAt(
   policy: Policy = defaults,
 ): { readonly status: InstinctStatus; readonly confidence: number } {
   const { learn } = policy;
-  const { status, confidence, lastAt, promotion } = standing;
-  const silent = Math.max(0, now - lastAt);
+  const { status, confidence, lastAt, noticedAt, promotion } = standing;
+  // Where no transcript tells when it happened, it is as old as Knack's knowing of it.
+  const silent = Math.max(0, now - (lastAt > 0 ? lastAt : noticedAt));
   const weeks = Math.floor(silent / week);
   const faded = rounded(Math.max(0, confidence + weeks * learn.weekly));
   const had = now - waitsSince(standing) > learn.pendingDays * day;

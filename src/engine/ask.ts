@@ -59,7 +59,9 @@ export async function ask(
   const reply = checked(await model.ask(request), isUsable);
   const usage = reply.usage ?? { inputTokens: 0, outputTokens: 0, costUsd: null };
   // Of a call that failed without a word nobody knows what it cost: one that was refused cost nothing.
-  const unknown = reply.usage === null && !reply.ok && reply.because === "time-out";
+  // Whoever answered, or may have, is paid, whatever came through.
+  const unknown =
+    reply.usage === null && !reply.ok && (reply.because === "time-out" || reply.because === "unusable");
   await store.transaction((tx) =>
     note(tx, [
       {

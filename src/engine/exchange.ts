@@ -404,13 +404,47 @@ async function lookAtSkill(around: Around, carried: CarriedSkill): Promise<Looke
       id,
       verdict: there === null ? "new" : "changed",
       because: there === null ? null : `another one is at ${there.path}`,
-      diff: diffOf(fileIn({ kind, name: carried.name }), there?.text ?? null, text),
+      diff: diffOfAll(
+        fileIn({ kind, name: carried.name }),
+        carried.name,
+        there?.text ?? null,
+        text,
+        kind === "skill" ? files : [],
+      ),
     },
     entry: before
       ? wordOn([id], "offered", at)
       : { ...common, type: "skill.imported", key: `imported:${id}`, data: skill },
     files,
   };
+}
+
+/** A path that two files would have, or that is a file and a folder; in small letters, as some systems read them. */
+function clashIn(paths: readonly string[]): string | null {
+  const sorted = [...paths].sort();
+  return (
+    sorted.find(
+      (path, at) => sorted[at + 1] === path || paths.some((other) => other.startsWith(`${path}/`)),
+    ) ?? null
+  );
+}
+
+/** What every file of a package would be, beside what there is of its first one. */
+function diffOfAll(
+  first: string,
+  folder: string,
+  before: string | null,
+  text: string,
+  files: readonly PackageFile[],
+): string {
+  const others = files.filter(({ path }) => path !== skillFile && path !== first);
+  const runs = ({ mode }: PackageFile) => (mode & 0o111 ? " (may be run)" : "");
+  return [
+    diffOf(first, before, text),
+    ...others.map((file) =>
+      diffOf(`${folder}/${file.path}${runs(file)}`, null, new TextDecoder().decode(file.bytes)),
+    ),
+  ].join("");
 }
 
 /** The files of a package that came from elsewhere, marked as such; or why it is none that may be taken in. */
@@ -423,6 +457,10 @@ function packageOf(
   if (files.length > carry.skillFiles) return `it has ${files.length} files; ${carry.skillFiles} are allowed`;
   const bad = files.find(({ path }) => !isSafePath(path));
   if (bad) return `the path "${bad.path}" leads out of its folder`;
+  const hidden = files.find(({ path }) => path.split("/").some((part) => part.startsWith(".")));
+  if (hidden) return `the file "${hidden.path}" is one that people do not see`;
+  const clash = clashIn(files.map(({ path }) => path.toLowerCase()));
+  if (clash !== null) return `two of its files would be at "${clash}"`;
   const size = files.reduce((sum, { text }) => sum + text.length, 0);
   if (size > carry.skillBytes) return `it has ${size} characters; ${carry.skillBytes} are allowed`;
   const isSkill = kind === "skill";

@@ -38,6 +38,7 @@ export async function readExchange(path: string): Promise<Reading> {
   });
   const from = basename(path);
   if (found.isDirectory()) return readFolder(path, from);
+  if (!found.isFile()) throw new KnackError("NOTHING_READABLE", `"${path}" is neither a file nor a folder.`);
   if (found.size > policy.carry.bytes) throw tooLarge(path);
   const bytes = await readFile(path);
   const text = (await textOf(bytes, path)).replace(/^\ufeff/, "");

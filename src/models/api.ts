@@ -8,6 +8,7 @@ import {
   NoObjectGeneratedError,
   Output,
 } from "ai";
+import { policy } from "../core/policy.ts";
 import type { ModelReply, ModelRequest, ModelUsage } from "../engine/ports.ts";
 import { noReply } from "./reply.ts";
 
@@ -45,7 +46,8 @@ export async function askApi(endpoint: Endpoint, request: ModelRequest): Promise
 
 function languageModel({ via, id, url, key }: Endpoint): LanguageModel {
   // A key must not follow a redirect to somebody else.
-  const straight: typeof fetch = (input, init) => fetch(input, { ...init, redirect: "error" });
+  const straight: typeof fetch = async (input, init) =>
+    bounded(await fetch(input, { ...init, redirect: "error" }));
   if (via === "anthropic") return createAnthropic({ baseURL: url, apiKey: key ?? "", fetch: straight })(id);
   return createOpenAICompatible({
     name: "openai",
@@ -62,7 +64,33 @@ function languageModel({ via, id, url, key }: Endpoint): LanguageModel {
   })(id);
 }
 
+/** An answer that ends in an error where it is longer than any that was asked for. */
+function bounded(response: Response): Response {
+  let room: number = policy.model.answerBytes;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform: (chunk, control) => {
+      room -= chunk.length;
+      if (room < 0) control.error(new TooLong());
+      else control.enqueue(chunk);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return response.body
+    ? new Response(response.body.pipeThrough(limit), { status, statusText, headers })
+    : response;
+}
+
+class TooLong extends Error {}
+
+function isTooLong(error: unknown): boolean {
+  return (
+    error instanceof TooLong ||
+    (error instanceof Error && error.cause !== undefined && isTooLong(error.cause))
+  );
+}
+
 function failureOf(error: unknown, timeoutMs: number, ms: number): ModelReply {
+  if (isTooLong(error)) return noReply("unusable", "the answer is too long", ms);
   if (NoObjectGeneratedError.isInstance(error))
     return noReply(
       "unusable",
