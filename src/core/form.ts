@@ -1,4 +1,4 @@
-import { assignment, baseName, type Program, type Run, runsOf } from "./command.ts";
+import { baseName, type Program, type Run, runsOf } from "./command.ts";
 import { afterOptions, hasVerbs, subcommandOf } from "./run.ts";
 
 /**
@@ -172,33 +172,25 @@ export function wordFor(form: string): string {
 
 /** A run as one writes it down for another time: values that were of that time are left open, those that other times had too are kept. */
 export function openForm(run: Run, others: readonly Run[] = [], most = 120): string {
-  const words = [...openWrapping(run), shortPath(run.written), ...openArgs(run, others)];
+  const words = [
+    ...run.env.map((set) =>
+      /^\w+=/.test(set)
+        ? set.replace(/=(.*)$/s, (_, value) => `=${openValue(value, set.slice(0, set.indexOf("=")))}`)
+        : `${set} &&`,
+    ),
+    ...run.through,
+    shortPath(run.written),
+    ...openArgs(run, others),
+  ];
   const told: string[] = [];
   let length = 0;
   for (const word of words) {
-    if (word === told.at(-1) && word.startsWith("<") && !copies(run)) continue;
+    if (word === told.at(-1) && word.startsWith("<")) continue;
     length += word.length + 1;
     if (length > most) return `${told.join(" ")} …`;
     told.push(word);
   }
   return told.join(" ");
-}
-
-/** What stands before the program: variables, and behind `env` where that sets them. */
-function openWrapping({ env, through }: Run): string[] {
-  const open = (set: string) =>
-    set.replace(/=(.*)$/s, (_, value) => `=${openValue(value, set.slice(0, set.indexOf("=")))}`);
-  const set = env.filter((each) => assignment.test(each)).map(open);
-  const prepared = env.filter((each) => !assignment.test(each)).map((each) => `${each} &&`);
-  const behind = through.indexOf("env") + 1;
-  if (behind === 0)
-    return [...env.map((each) => (assignment.test(each) ? open(each) : `${each} &&`)), ...through];
-  return [...prepared, ...through.slice(0, behind), ...set, ...through.slice(behind)];
-}
-
-/** From where and to where are two things, whatever they look like. */
-function copies({ name, args }: Run): boolean {
-  return /^(?:scp|rsync|cp|mv|ln)$/.test(name) || args.slice(0, 2).some((arg) => /^(?:cp|mv|sync)$/.test(arg));
 }
 
 function openArgs(run: Run, others: readonly Run[]): string[] {
@@ -215,7 +207,6 @@ function openArgs(run: Run, others: readonly Run[]): string[] {
       others.every((other) => other.args.includes(arg))
     )
       return arg;
-    if (isTestName(name, before)) return "<test>";
     if (/^-{1,2}\w[\w-]*=/.test(arg)) {
       const [flag = "", value = ""] = splitAt(arg, arg.indexOf("="));
       return `${flag}=${openValue(value.slice(1), flag)}`;
@@ -226,33 +217,7 @@ function openArgs(run: Run, others: readonly Run[]): string[] {
 }
 
 function isKept(arg: string): boolean {
-  return arg.length < 60 && !/\s|^(?:\/|~)|:\/\/|^$/.test(arg) && !isOfTheDay(arg);
-}
-
-/** Dates, and what is numbered one after the other, are of one time, though all of that time had them. */
-function isOfTheDay(arg: string): boolean {
-  const value = /^-{1,2}\w[\w-]*=(.*)$/s.exec(arg)?.[1] ?? arg;
-  return date.test(value) || isNumbered(value) || /=v?\d+(?:\.\d+)+\S*$/.test(value);
-}
-
-const date = /^\d{4}-?\d{2}-?\d{2}(?:[T_ ]\S*)?$/;
-
-/** `web-1`, `app12`; a region, an encoding or a platform is called so. */
-function isNumbered(value: string): boolean {
-  return (
-    /^[a-z](?:[\w-]*[_-]\d{1,6}|[a-z-]{2,}\d{1,3})$/i.test(value) &&
-    !/^[a-z]{2,4}-[a-z]+-?\d$|^(?:europe|asia|africa|australia|north|south|us|me)[a-z-]*-?\d$/.test(value) &&
-    !/^(?:utf-?\d+|sha-?\d+|base\d+|aes\d*-?\d*|md5|es\d+|python-?\d|node-?\d+|amd64|arm64|x86_64|win32|linux64|ipv\d|http\d|iso-?\d[\d-]*|mp\d|gpt-\d|level\d)$/i.test(
-      value,
-    )
-  );
-}
-
-/** Which test is run is of the moment. */
-function isTestName(program: string, flag: string): boolean {
-  if (/^(?:-run|--run|-k|--grep|--testNamePattern|--test-name-pattern|--tests)$/.test(flag))
-    return !(flag === "-k" && /^(?:kubectl|curl|oc)$/.test(program));
-  return flag === "-t" && /^(?:jest|vitest)$/.test(program);
+  return arg.length < 60 && !/\s|^(?:\/|~)|:\/\/|^$/.test(arg);
 }
 
 function splitAt(text: string, at: number): [string, string] {
@@ -268,18 +233,9 @@ function placeOfGit(name: string, args: readonly string[], at: number): string |
   if (/^(?:add|rm|restore|diff)$/.test(verb)) return /^[.]$/.test(args[at] ?? "") ? null : "<files>";
   if (/^(?:checkout|switch|merge|rebase|branch)$/.test(verb)) return "<branch>";
   if (/^(?:push|pull|fetch)$/.test(verb))
-    return /^(?:origin|upstream)$/.test(args[at] ?? "")
-      ? null
-      : versionLike.test(args[at] ?? "")
-        ? "<tag>"
-        : "<branch>";
+    return /^(?:origin|upstream)$/.test(args[at] ?? "") ? null : "<branch>";
   return null;
 }
-
-const versionLike = /^v?\d+(?:\.\d+)+\S*$/;
-const address = /^(?:\w+@)?(?:\d{1,3}\.){3}\d{1,3}(?::\S*)?$/;
-const ofThisMachine = /^(?:0\.0\.0\.0|127\.0\.0\.1)(?::\d+)?$/;
-const image = /^[\w.-]+(?::\d+)?(?:\/[\w.-]+)+(?::[\w.-]+|@sha256:\w+)$/;
 
 function openValue(value: string, flag: string, program = ""): string {
   const named = /^--?([a-z][a-z-]+)$/.exec(flag)?.[1];
@@ -295,7 +251,7 @@ function openValue(value: string, flag: string, program = ""): string {
       .map((run) => openForm(run))
       .join(" && ")}"`;
   if (/\s|\$\(|\n/.test(value)) return `<${named ?? "text"}>`;
-  if (/^[a-z][a-z0-9+]{1,11}:\/\//i.test(value) || /^git@/.test(value)) return "<url>";
+  if (/^[a-z+]{2,12}:\/\//i.test(value) || /^git@/.test(value)) return "<url>";
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(value) || /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$/i.test(value))
     return "<id>";
   if (
@@ -303,13 +259,7 @@ function openValue(value: string, flag: string, program = ""): string {
     (flag === "-t" || flag === "--tag" || /^[\w./-]+:[\w.-]+$/.test(value))
   )
     return "<image>";
-  if (image.test(value)) return "<image>";
-  const [, key = "", given = ""] = /^([a-z][\w.-]*)=(.+)$/is.exec(value) ?? [];
-  if (key !== "" && given !== "") return `${key}=${openValue(given, "", program)}`;
-  if (date.test(value)) return "<date>";
-  if (address.test(value)) return ofThisMachine.test(value) ? value : openAddress(value);
-  if (versionLike.test(value)) return "<version>";
-  if (program !== "ssh" && isNumbered(value)) return `<${named ?? "name"}>`;
+  if (/^v?\d+(?:\.\d+)+\S*$/.test(value)) return "<version>";
   if (/@v?\d+(?:\.\d+)*$/.test(value)) return value.replace(/@v?\d[\d.]*$/, "@<version>");
   if (/\/v?\d+(?:\.\d+)+$/.test(value)) return value.replace(/v?\d+(?:\.\d+)+$/, "<version>");
   if (/^\d+$/.test(value)) return flag === "" ? "<number>" : value;
@@ -317,12 +267,6 @@ function openValue(value: string, flag: string, program = ""): string {
   // A flag's file is part of how a project is run; a file that a program is given is what it is run on.
   if (isPath(value)) return flag === "" || /^(?:\/|~)/.test(value) ? "<path>" : value;
   return value;
-}
-
-/** A machine by its number; what is named on it stays. */
-function openAddress(value: string): string {
-  const [, place = ""] = /:(\D\S*)$/.exec(value) ?? [];
-  return place === "" ? "<address>" : `<address>:${place}`;
 }
 
 const secret = /token|secret|passw|api.?key|credential/i;

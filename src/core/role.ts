@@ -30,12 +30,27 @@ function looks(run: Run): boolean {
   if (isLook(run) || fetches(run) || parses(run)) return true;
   const words = args.filter((arg) => !arg.startsWith("-")).slice(0, 2);
   if (words.length === 0 && (name === "npm" || name === "pnpm" || name === "yarn")) return name === "npm";
-  return words.some((word) => asking.test(word)) && !/^(?:make|npm|pnpm|yarn|bun)$/.test(name);
+  if (/^(?:make|npm|pnpm|yarn|bun)$/.test(name) || keeps(args)) return false;
+  if (!clouds.has(name)) return words.some((word) => asking.test(word));
+  // The tools of clouds have their verbs deeper, and longer.
+  const deeper = args.filter((arg) => !arg.startsWith("-")).slice(0, 4);
+  const isCall =
+    name === "gh" &&
+    words[0] === "api" &&
+    !args.some((arg) => /^(?:-X|-f|-F|--method|--field|--input)/.test(arg));
+  return isCall || deeper.some((word) => asking.test(word) || /^(?:describe|get|list|wait)-/.test(word));
+}
+
+const clouds = new Set("aws gcloud az kubectl gh doctl flyctl heroku oci ibmcloud".split(" "));
+
+/** Whether what it shows is kept in a file, for what comes next: a plan that is then applied is a step. */
+function keeps(args: readonly string[]): boolean {
+  return args.some((arg) => /^--?(?:out|output-file)(?:=|$)/.test(arg));
 }
 
 /** Verbs that ask: what they answer is of the moment, and asked again it is waited for. */
 const asking =
-  /^(?:status|list|ls|show|view|get|describe|logs?|info|inspect|ps|images|search|explain|version|whoami|top|events|history|watch|wait|tail|doctor|diff|plan|help|explain|auth)$/;
+  /^(?:status|list|ls|show|view|get|describe|logs?|info|inspect|ps|images|search|explain|version|whoami|top|events|history|watch|wait|tail|doctor|diff|plan|help|explain|auth|ping|is-active|is-enabled)$/;
 
 /** Whether a script can be read tells nothing of what it does. */
 function parses({ name, args: [flag, file] }: Run): boolean {

@@ -69,6 +69,12 @@ describe("an instinct", () => {
       "pending",
       0.5,
     ],
+    [
+      "of what only a model says a person said starts in the middle",
+      [seen("s1", { kind: "explicit-instruction", by: "model" })],
+      "pending",
+      0.5,
+    ],
     ["gains most from a second session", [seen("s1"), seen("s2")], "pending", 0.75],
     ["becomes active with the third", [seen("s1"), seen("s2"), seen("s3")], "active", 0.8],
     [
@@ -252,9 +258,13 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.oneof(
       fc.double({ min: 0, max: 1, noNaN: true }),
       fc.constantFrom(null, "r1", "r2"),
       fc.nat(5),
+      fc.boolean(),
     )
-    .map(([run, kind, confidence, origin, n]) =>
-      seen(run, { kind, confidence, origin, id: `${run}-${kind}-${n}` }),
+    .map(([run, kind, confidence, origin, n, byModel]) =>
+      seen(run, {
+        ...{ kind, confidence, origin, id: `${run}-${kind}-${n}` },
+        ...(byModel ? { by: "model" } : {}),
+      }),
     ),
   fc.tuple(run, fc.nat(2), fc.nat(2)).map(([run, ok, failed]) => used(run, ok, failed)),
   fc.tuple(run, fc.boolean()).map(([run, byPerson]) => opposed(run, byPerson)),
@@ -298,6 +308,27 @@ describe("whatever happens to an instinct", () => {
       ),
       { numRuns: runs(2_000) },
     );
+  });
+
+  test("it is never active on a model's word alone for what a person said", () => {
+    fc.assert(
+      fc.property(distinct, (evidence) => {
+        const models = evidence.flatMap((item) =>
+          item.type === "seen" ? { ...item, by: "model" as const } : item.type === "accepted" ? [] : item,
+        );
+        const { status, confidence } = standingOf(models);
+        expect(["active", "promoted"]).not.toContain(status);
+        expect(confidence).toBeLessThan(policy.learn.active);
+      }),
+      { numRuns: runs(2_000) },
+    );
+  });
+
+  test("a rule that heard the same, or a person, lets a model's word count", () => {
+    const many = Array.from({ length: 9 }, (_, n) => seen(`s${n + 1}`, { by: "model" }));
+    expect(standingOf(many).status).toBe("pending");
+    expect(standingOf([...many, seen("s30")]).status).toBe("active");
+    expect(standingOf([...many, decided("accepted", 30)]).status).toBe("active");
   });
 
   test("one session never moves it by more than the largest step", () => {

@@ -95,6 +95,11 @@ function isWhole(names: readonly string[]): boolean {
   return names.at(-1) === "edit" && !names.includes("run");
 }
 
+/** Whether no tool in it is one that a project has brought along: editing and checking in turns is how anybody works. */
+function isAnybodys({ ideas: names }: Pattern): boolean {
+  return names.every((idea) => common.has(idea) || idea.startsWith("`"));
+}
+
 function isEveryday({ ideas: names }: Pattern): boolean {
   return names.every((idea) => everyday.has(idea));
 }
@@ -154,7 +159,7 @@ function tell(pattern: Pattern, { events, verdicts }: Scene): Finding {
         everyday.has(idea) ? `${idea.charAt(0).toUpperCase()}${idea.slice(1)} what it takes` : `Use ${idea}`,
       ),
       keywords: [...new Set([...own, ...kinds])].slice(0, 8),
-      confidence: isEveryday(pattern) ? policy.detect.pattern.everyday : policy.detect.pattern.weak,
+      confidence: isAnybodys(pattern) ? policy.detect.pattern.everyday : policy.detect.pattern.weak,
       name: nameFrom([...names, ...kinds].join(" ")),
       scope: "project",
       artifact: "skill",

@@ -27,6 +27,18 @@ const setUp = [
 ];
 
 describe("a procedure", () => {
+  test("has the plan that is then applied", () => {
+    const [finding] = found(
+      ...ok(
+        "terraform init",
+        "terraform workspace select stage",
+        "terraform plan -out=stage.plan",
+        "terraform apply stage.plan",
+      ),
+    );
+    expect(finding?.steps.join("\n")).toContain("terraform plan");
+  });
+
   it.each<[string, Event[]]>([
     ["of four commands that belong together", ok(...rollout)],
     ["that sets a project up", ok(...setUp)],
