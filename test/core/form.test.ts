@@ -96,7 +96,7 @@ describe("the normal form of a command", () => {
 
   it("keeps the values that every time had", () => {
     const runs = ["pytest tests/ -k a --cov=shop", "pytest tests/ -k b --cov=shop"].map(first);
-    expect(openForm(runs[1] as Run, [runs[0] as Run])).toBe("pytest tests/ -k b --cov=shop");
+    expect(openForm(runs[1] as Run, [runs[0] as Run])).toBe("pytest tests/ -k <test> --cov=shop");
     const keys = ["deploy --token abc --token=x", "deploy --token abc --token=x"].map(first);
     expect(openForm(keys[1] as Run, [keys[0] as Run])).toBe("deploy --token <secret> --token=<secret>");
     const paths = ["eslint src/a.ts --max-warnings 0", "eslint src/b.ts --max-warnings 0"].map(first);

@@ -99,6 +99,13 @@ function isEveryday({ ideas: names }: Pattern): boolean {
   return names.every((idea) => everyday.has(idea));
 }
 
+/** A tool of the project's own: of a server that it is given, or a script. Checks and what an agent brings along are none. */
+function isOwn(idea: string): boolean {
+  return idea.startsWith("`") ? ownScript.test(idea) : !common.has(idea) && idea.includes(" ");
+}
+
+const ownScript = /[\w-]\.(?:sh|py|mjs|cjs|js|ts|rb|pl|ps1)\b/;
+
 interface Pattern {
   readonly ideas: readonly string[];
   readonly found: (readonly Move[])[];
@@ -154,7 +161,7 @@ function tell(pattern: Pattern, { events, verdicts }: Scene): Finding {
         everyday.has(idea) ? `${idea.charAt(0).toUpperCase()}${idea.slice(1)} what it takes` : `Use ${idea}`,
       ),
       keywords: [...new Set([...own, ...kinds])].slice(0, 8),
-      confidence: isEveryday(pattern) ? policy.detect.pattern.everyday : policy.detect.pattern.weak,
+      confidence: names.some(isOwn) ? policy.detect.pattern.weak : policy.detect.pattern.everyday,
       name: nameFrom([...names, ...kinds].join(" ")),
       scope: "project",
       artifact: "skill",
