@@ -101,6 +101,7 @@ function scriptWithin({ name, args }: Program, at: number): Program | null {
   if (insideOf(name, args) === null) return null;
   const [first = "", flag = "", script] = args.slice(at);
   if (/\s/.test(first)) return runsOf(first).at(-1) ?? null;
+  if (first === "sudo") return runsOf(args.slice(at).join(" ")).at(-1) ?? null;
   const isShell = /^(?:ba|z)?sh$/.test(baseName(first)) && /^-\w*c$/.test(flag);
   return isShell && script !== undefined ? (runsOf(script).at(-1) ?? null) : null;
 }
@@ -130,8 +131,9 @@ function firstProgram(args: readonly string[], from: number): number | null {
 function insideOf(name: string, args: readonly string[]): number | null {
   if (name === "ssh") return afterPlace(args, 0, sshOptions);
   if (!/^(?:docker|podman|kubectl|oc|docker-compose|nerdctl)$/.test(name)) return null;
-  const at = args.indexOf("exec");
-  if (at < 0 || at > 4) return null;
+  const isCompose = name === "docker-compose" || args.includes("compose");
+  const at = args.findIndex((arg) => arg === "exec" || (isCompose && arg === "run"));
+  if (at < 0 || at > mostBeforeExec) return null;
   const dashes = args.indexOf("--", at);
   return dashes < 0 ? afterPlace(args, at + 1, execOptions) : dashes + 1 < args.length ? dashes + 1 : null;
 }
@@ -143,6 +145,8 @@ function afterPlace(args: readonly string[], from: number, withValue: ReadonlySe
   return at + 1 < args.length ? at + 1 : null;
 }
 
+/** Words that may stand before the verb: `docker compose -f a.yml --profile test run`. */
+const mostBeforeExec = 6;
 const sshOptions = new Set("-p -i -l -o -F -J -L -R -D -b -c -E -m -S -W -w".split(" "));
 const execOptions = new Set(
   "-u --user -e --env -w --workdir --env-file -n --namespace -c --container --context --index".split(" "),
@@ -198,7 +202,9 @@ function openWrapping({ env, through }: Run): string[] {
 
 /** From where and to where are two things, whatever they look like. */
 function copies({ name, args }: Run): boolean {
-  return /^(?:scp|rsync|cp|mv|ln)$/.test(name) || args.slice(0, 2).some((arg) => /^(?:cp|mv|sync)$/.test(arg));
+  return (
+    /^(?:scp|rsync|cp|mv|ln)$/.test(name) || args.slice(0, 2).some((arg) => /^(?:cp|mv|sync)$/.test(arg))
+  );
 }
 
 function openArgs(run: Run, others: readonly Run[]): string[] {
@@ -287,7 +293,7 @@ function openValue(value: string, flag: string, program = ""): string {
   if (secret.test(flag)) return "<secret>";
   const [, variable = "", set = ""] = /^(\w+)=(.*)$/s.exec(value) ?? [];
   if (variable !== "" && set !== "" && secret.test(variable)) return `${variable}=<secret>`;
-  if (/^(?:-m|--message|--title|--body|--notes|--head|--branch)$/.test(flag))
+  if (/^(?:-m|--message|--title|--body|--notes|--head|--branch)$/.test(flag) && program !== "ansible")
     return `<${named ?? "message"}>`;
   if (sql.test(value)) return `"${statementOf([value]).join(" ").toUpperCase()} …"`;
   if (program === "ssh" && /\s/.test(value))
