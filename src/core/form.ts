@@ -1,4 +1,4 @@
-import { baseName, type Program, type Run, runsOf } from "./command.ts";
+import { assignment, baseName, type Program, type Run, runsOf } from "./command.ts";
 import { afterOptions, hasVerbs, subcommandOf } from "./run.ts";
 
 /**
@@ -101,6 +101,7 @@ function scriptWithin({ name, args }: Program, at: number): Program | null {
   if (insideOf(name, args) === null) return null;
   const [first = "", flag = "", script] = args.slice(at);
   if (/\s/.test(first)) return runsOf(first).at(-1) ?? null;
+  if (first === "sudo") return runsOf(args.slice(at).join(" ")).at(-1) ?? null;
   const isShell = /^(?:ba|z)?sh$/.test(baseName(first)) && /^-\w*c$/.test(flag);
   return isShell && script !== undefined ? (runsOf(script).at(-1) ?? null) : null;
 }
@@ -130,8 +131,9 @@ function firstProgram(args: readonly string[], from: number): number | null {
 function insideOf(name: string, args: readonly string[]): number | null {
   if (name === "ssh") return afterPlace(args, 0, sshOptions);
   if (!/^(?:docker|podman|kubectl|oc|docker-compose|nerdctl)$/.test(name)) return null;
-  const at = args.indexOf("exec");
-  if (at < 0 || at > 4) return null;
+  const isCompose = name === "docker-compose" || args.includes("compose");
+  const at = args.findIndex((arg) => arg === "exec" || (isCompose && arg === "run"));
+  if (at < 0 || at > mostBeforeExec) return null;
   const dashes = args.indexOf("--", at);
   return dashes < 0 ? afterPlace(args, at + 1, execOptions) : dashes + 1 < args.length ? dashes + 1 : null;
 }
@@ -143,6 +145,8 @@ function afterPlace(args: readonly string[], from: number, withValue: ReadonlySe
   return at + 1 < args.length ? at + 1 : null;
 }
 
+/** Words that may stand before the verb: `docker compose -f a.yml --profile test run`. */
+const mostBeforeExec = 6;
 const sshOptions = new Set("-p -i -l -o -F -J -L -R -D -b -c -E -m -S -W -w".split(" "));
 const execOptions = new Set(
   "-u --user -e --env -w --workdir --env-file -n --namespace -c --container --context --index".split(" "),
@@ -172,25 +176,35 @@ export function wordFor(form: string): string {
 
 /** A run as one writes it down for another time: values that were of that time are left open, those that other times had too are kept. */
 export function openForm(run: Run, others: readonly Run[] = [], most = 120): string {
-  const words = [
-    ...run.env.map((set) =>
-      /^\w+=/.test(set)
-        ? set.replace(/=(.*)$/s, (_, value) => `=${openValue(value, set.slice(0, set.indexOf("=")))}`)
-        : `${set} &&`,
-    ),
-    ...run.through,
-    shortPath(run.written),
-    ...openArgs(run, others),
-  ];
+  const words = [...openWrapping(run), shortPath(run.written), ...openArgs(run, others)];
   const told: string[] = [];
   let length = 0;
   for (const word of words) {
-    if (word === told.at(-1) && word.startsWith("<")) continue;
+    if (word === told.at(-1) && word.startsWith("<") && !copies(run)) continue;
     length += word.length + 1;
     if (length > most) return `${told.join(" ")} …`;
     told.push(word);
   }
   return told.join(" ");
+}
+
+/** What stands before the program: variables, and behind `env` where that sets them. */
+function openWrapping({ env, through }: Run): string[] {
+  const open = (set: string) =>
+    set.replace(/=(.*)$/s, (_, value) => `=${openValue(value, set.slice(0, set.indexOf("=")))}`);
+  const set = env.filter((each) => assignment.test(each)).map(open);
+  const prepared = env.filter((each) => !assignment.test(each)).map((each) => `${each} &&`);
+  const behind = through.indexOf("env") + 1;
+  if (behind === 0)
+    return [...env.map((each) => (assignment.test(each) ? open(each) : `${each} &&`)), ...through];
+  return [...prepared, ...through.slice(0, behind), ...set, ...through.slice(behind)];
+}
+
+/** From where and to where are two things, whatever they look like. */
+function copies({ name, args }: Run): boolean {
+  return (
+    /^(?:scp|rsync|cp|mv|ln)$/.test(name) || args.slice(0, 2).some((arg) => /^(?:cp|mv|sync)$/.test(arg))
+  );
 }
 
 function openArgs(run: Run, others: readonly Run[]): string[] {
@@ -207,6 +221,7 @@ function openArgs(run: Run, others: readonly Run[]): string[] {
       others.every((other) => other.args.includes(arg))
     )
       return arg;
+    if (isTestName(name, before)) return "<test>";
     if (/^-{1,2}\w[\w-]*=/.test(arg)) {
       const [flag = "", value = ""] = splitAt(arg, arg.indexOf("="));
       return `${flag}=${openValue(value.slice(1), flag)}`;
@@ -217,7 +232,33 @@ function openArgs(run: Run, others: readonly Run[]): string[] {
 }
 
 function isKept(arg: string): boolean {
-  return arg.length < 60 && !/\s|^(?:\/|~)|:\/\/|^$/.test(arg);
+  return arg.length < 60 && !/\s|^(?:\/|~)|:\/\/|^$/.test(arg) && !isOfTheDay(arg);
+}
+
+/** Dates, and what is numbered one after the other, are of one time, though all of that time had them. */
+function isOfTheDay(arg: string): boolean {
+  const value = /^-{1,2}\w[\w-]*=(.*)$/s.exec(arg)?.[1] ?? arg;
+  return date.test(value) || isNumbered(value) || /=v?\d+(?:\.\d+)+\S*$/.test(value);
+}
+
+const date = /^\d{4}-?\d{2}-?\d{2}(?:[T_ ]\S*)?$/;
+
+/** `web-1`, `app12`; a region, an encoding or a platform is called so. */
+function isNumbered(value: string): boolean {
+  return (
+    /^[a-z](?:[\w-]*[_-]\d{1,6}|[a-z-]{2,}\d{1,3})$/i.test(value) &&
+    !/^[a-z]{2,4}-[a-z]+-?\d$|^(?:europe|asia|africa|australia|north|south|us|me)[a-z-]*-?\d$/.test(value) &&
+    !/^(?:utf-?\d+|sha-?\d+|base\d+|aes\d*-?\d*|md5|es\d+|python-?\d|node-?\d+|amd64|arm64|x86_64|win32|linux64|ipv\d|http\d|iso-?\d[\d-]*|mp\d|gpt-\d|level\d)$/i.test(
+      value,
+    )
+  );
+}
+
+/** Which test is run is of the moment. */
+function isTestName(program: string, flag: string): boolean {
+  if (/^(?:-run|--run|-k|--grep|--testNamePattern|--test-name-pattern|--tests)$/.test(flag))
+    return !(flag === "-k" && /^(?:kubectl|curl|oc)$/.test(program));
+  return flag === "-t" && /^(?:jest|vitest)$/.test(program);
 }
 
 function splitAt(text: string, at: number): [string, string] {
@@ -233,9 +274,18 @@ function placeOfGit(name: string, args: readonly string[], at: number): string |
   if (/^(?:add|rm|restore|diff)$/.test(verb)) return /^[.]$/.test(args[at] ?? "") ? null : "<files>";
   if (/^(?:checkout|switch|merge|rebase|branch)$/.test(verb)) return "<branch>";
   if (/^(?:push|pull|fetch)$/.test(verb))
-    return /^(?:origin|upstream)$/.test(args[at] ?? "") ? null : "<branch>";
+    return /^(?:origin|upstream)$/.test(args[at] ?? "")
+      ? null
+      : versionLike.test(args[at] ?? "")
+        ? "<tag>"
+        : "<branch>";
   return null;
 }
+
+const versionLike = /^v?\d+(?:\.\d+)+\S*$/;
+const address = /^(?:\w+@)?(?:\d{1,3}\.){3}\d{1,3}(?::\S*)?$/;
+const ofThisMachine = /^(?:0\.0\.0\.0|127\.0\.0\.1)(?::\d+)?$/;
+const image = /^[\w.-]+(?::\d+)?(?:\/[\w.-]+)+(?::[\w.-]+|@sha256:\w+)$/;
 
 function openValue(value: string, flag: string, program = ""): string {
   const named = /^--?([a-z][a-z-]+)$/.exec(flag)?.[1];
@@ -243,7 +293,7 @@ function openValue(value: string, flag: string, program = ""): string {
   if (secret.test(flag)) return "<secret>";
   const [, variable = "", set = ""] = /^(\w+)=(.*)$/s.exec(value) ?? [];
   if (variable !== "" && set !== "" && secret.test(variable)) return `${variable}=<secret>`;
-  if (/^(?:-m|--message|--title|--body|--notes|--head|--branch)$/.test(flag))
+  if (/^(?:-m|--message|--title|--body|--notes|--head|--branch)$/.test(flag) && program !== "ansible")
     return `<${named ?? "message"}>`;
   if (sql.test(value)) return `"${statementOf([value]).join(" ").toUpperCase()} …"`;
   if (program === "ssh" && /\s/.test(value))
@@ -251,7 +301,7 @@ function openValue(value: string, flag: string, program = ""): string {
       .map((run) => openForm(run))
       .join(" && ")}"`;
   if (/\s|\$\(|\n/.test(value)) return `<${named ?? "text"}>`;
-  if (/^[a-z+]{2,12}:\/\//i.test(value) || /^git@/.test(value)) return "<url>";
+  if (/^[a-z][a-z0-9+]{1,11}:\/\//i.test(value) || /^git@/.test(value)) return "<url>";
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(value) || /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$/i.test(value))
     return "<id>";
   if (
@@ -259,7 +309,13 @@ function openValue(value: string, flag: string, program = ""): string {
     (flag === "-t" || flag === "--tag" || /^[\w./-]+:[\w.-]+$/.test(value))
   )
     return "<image>";
-  if (/^v?\d+(?:\.\d+)+\S*$/.test(value)) return "<version>";
+  if (image.test(value)) return "<image>";
+  const [, key = "", given = ""] = /^([a-z][\w.-]*)=(.+)$/is.exec(value) ?? [];
+  if (key !== "" && given !== "") return `${key}=${openValue(given, "", program)}`;
+  if (date.test(value)) return "<date>";
+  if (address.test(value)) return ofThisMachine.test(value) ? value : openAddress(value);
+  if (versionLike.test(value)) return "<version>";
+  if (program !== "ssh" && isNumbered(value)) return `<${named ?? "name"}>`;
   if (/@v?\d+(?:\.\d+)*$/.test(value)) return value.replace(/@v?\d[\d.]*$/, "@<version>");
   if (/\/v?\d+(?:\.\d+)+$/.test(value)) return value.replace(/v?\d+(?:\.\d+)+$/, "<version>");
   if (/^\d+$/.test(value)) return flag === "" ? "<number>" : value;
@@ -267,6 +323,12 @@ function openValue(value: string, flag: string, program = ""): string {
   // A flag's file is part of how a project is run; a file that a program is given is what it is run on.
   if (isPath(value)) return flag === "" || /^(?:\/|~)/.test(value) ? "<path>" : value;
   return value;
+}
+
+/** A machine by its number; what is named on it stays. */
+function openAddress(value: string): string {
+  const [, place = ""] = /:(\D\S*)$/.exec(value) ?? [];
+  return place === "" ? "<address>" : `<address>:${place}`;
 }
 
 const secret = /token|secret|passw|api.?key|credential/i;

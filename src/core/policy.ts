@@ -126,7 +126,7 @@ export const policy = {
       longest: 5,
       times: 3,
       leastTimes: 2,
-      /** Sequences told of one session, and how sure that is; of one that every task is made of. */
+      /** Sequences told of one session, and how sure that is; of one without a tool of the project's own, which is no news however often it is seen. */
       most: 1,
       weak: 0.08,
       everyday: 0.02,

@@ -11,15 +11,18 @@ export type Role = "look" | "chore" | "record" | "check" | "install" | "deed";
 
 /** What a run is for, as far as its words tell. */
 export function roleOf(run: Run): Role {
-  const { program } = launched(run);
+  const { launcher, program } = launched(run);
   const inner = { ...run, ...program };
   if (run.filters || prints(inner.name) || looks(inner)) return "look";
-  if (chores.has(inner.name)) return "chore";
+  // Files that are moved about on another machine, or in a container, are put there on purpose.
+  if (chores.has(inner.name)) return elsewhere.test(launcher.join(" ")) ? "deed" : "chore";
   const verb = verbOf(inner);
   if (inner.name === "git") return gitRole(verb);
   if (installs(inner, verb)) return "install";
   return checksOf(inner, verb) ? "check" : "deed";
 }
+
+const elsewhere = /^ssh\b|\bexec$|\bcompose run$/;
 
 function verbOf({ args }: Run): string {
   return args.find((arg) => !arg.startsWith("-")) ?? "";
@@ -30,27 +33,30 @@ function looks(run: Run): boolean {
   if (isLook(run) || fetches(run) || parses(run)) return true;
   const words = args.filter((arg) => !arg.startsWith("-")).slice(0, 2);
   if (words.length === 0 && (name === "npm" || name === "pnpm" || name === "yarn")) return name === "npm";
-  if (/^(?:make|npm|pnpm|yarn|bun)$/.test(name) || keeps(args)) return false;
-  if (!clouds.has(name)) return words.some((word) => asking.test(word));
-  // The tools of clouds have their verbs deeper, and longer.
-  const deeper = args.filter((arg) => !arg.startsWith("-")).slice(0, 4);
-  const isCall =
-    name === "gh" &&
-    words[0] === "api" &&
-    !args.some((arg) => /^(?:-X|-f|-F|--method|--field|--input)/.test(arg));
-  return isCall || deeper.some((word) => asking.test(word) || /^(?:describe|get|list|wait)-/.test(word));
+  if (/^(?:make|npm|pnpm|yarn|bun)$/.test(name)) return false;
+  return words.some(asks) || (deep.test(name) && verbsOf(args).some(asks));
 }
 
-const clouds = new Set("aws gcloud az kubectl gh doctl flyctl heroku oci ibmcloud".split(" "));
-
-/** Whether what it shows is kept in a file, for what comes next: a plan that is then applied is a step. */
-function keeps(args: readonly string[]): boolean {
-  return args.some((arg) => /^--?(?:out|output-file)(?:=|$)/.test(arg));
+function asks(word: string): boolean {
+  return asking.test(word) || askingCompound.test(word);
 }
+
+/** The words before the first option or value: `run services describe`. */
+function verbsOf(args: readonly string[]): readonly string[] {
+  const end = args.findIndex((arg) => !/^[a-z][a-z-]*$/.test(arg));
+  return args.slice(0, end < 0 ? mostVerbs : Math.min(end, mostVerbs));
+}
+
+/** Programs whose verb may stand behind several words of what it is about, and how many words are looked at. */
+const deep = /^(?:aws|gcloud|az|kubectl|oc|gh|fly|flyctl|heroku|argocd|doctl|ibmcloud|oci)$/;
+const mostVerbs = 5;
 
 /** Verbs that ask: what they answer is of the moment, and asked again it is waited for. */
 const asking =
-  /^(?:status|list|ls|show|view|get|describe|logs?|info|inspect|ps|images|search|explain|version|whoami|top|events|history|watch|wait|tail|doctor|diff|plan|help|explain|auth|ping|is-active|is-enabled)$/;
+  /^(?:status|list|ls|show|view|get|describe|logs?|info|inspect|ps|images|search|explain|version|whoami|top|events|history|watch|wait|tail|doctor|diff|plan|help|auth|ping|health|checks)$/;
+/** The same with what is asked for: `describe-stacks`, `is-active`. What one gets in order to log in is used. */
+const askingCompound =
+  /^(?:describe|list|show|wait|is|head|lookup|get(?!-(?:login|credentials|token|access)))-[a-z]/;
 
 /** Whether a script can be read tells nothing of what it does. */
 function parses({ name, args: [flag, file] }: Run): boolean {
@@ -63,7 +69,9 @@ function parses({ name, args: [flag, file] }: Run): boolean {
 
 /** Getting a page is a look at it. */
 function fetches({ name, args }: Run): boolean {
-  const isSent = (arg: string) => /^(?:-d|-X|-F|-T|--data|--request|--upload|--form)/.test(arg);
+  const isSent = (arg: string) =>
+    /^(?:-d|-X|-F|-T|--data|--request|--upload|--form|--method|--input|--field|--raw-field)/.test(arg);
+  if (name === "gh" && args[0] === "api") return !args.some((arg) => isSent(arg) || arg === "-f");
   return (name === "curl" || name === "wget") && !args.some(isSent);
 }
 

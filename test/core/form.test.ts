@@ -77,6 +77,22 @@ describe("the normal form of a command", () => {
     ["curl -X POST https://api.example.com/v1/x", "curl -X POST <url>"],
     ["pytest tests/unit/test_a.py --cov=shop", "pytest <path> --cov=shop"],
     ["npm install zod@4.1.0", "npm install zod@<version>"],
+    ["go test ./pkg/x -run TestA5 -count=1", "go test <path> -run <test> -count=1"],
+    [
+      "aws cloudformation deploy --stack-name web-1 --region us-east-1",
+      "aws cloudformation deploy --stack-name <stack-name> --region us-east-1",
+    ],
+    ["sync --env stage --since 2026-11-06", "sync --env stage --since <date>"],
+    [
+      "helm upgrade web charts/web --set image.tag=1.1.0",
+      "helm upgrade web charts/web --set image.tag=<version>",
+    ],
+    ["python manage.py runserver 0.0.0.0:8000", "python manage.py runserver 0.0.0.0:8000"],
+    ["kubectl set image deployment/api api=reg.io/x:v1", "kubectl set image deployment/api api=<image>"],
+    ["git push origin v1.1.0", "git push origin <tag>"],
+    ["aws s3 cp s3://backups/db.dump /tmp/db.dump", "aws s3 cp <url> <path>"],
+    ["sudo -E env FOO=1 nice -n 5 systemctl stop app1", "sudo -E env FOO=1 nice -n 5 systemctl stop <name>"],
+    ["scp app-1.tgz deploy@10.0.0.1:/srv/app/", "scp <path> <address>:/srv/app/"],
     ["git tag release/0.3.0", "git tag release/<version>"],
     ["python3 /home/dev/shop/scripts/gen.py 17", "python3 …/scripts/gen.py <number>"],
     ["deploy --api-key abc --stage prod", "deploy --api-key <secret> --stage prod"],
@@ -96,7 +112,7 @@ describe("the normal form of a command", () => {
 
   it("keeps the values that every time had", () => {
     const runs = ["pytest tests/ -k a --cov=shop", "pytest tests/ -k b --cov=shop"].map(first);
-    expect(openForm(runs[1] as Run, [runs[0] as Run])).toBe("pytest tests/ -k b --cov=shop");
+    expect(openForm(runs[1] as Run, [runs[0] as Run])).toBe("pytest tests/ -k <test> --cov=shop");
     const keys = ["deploy --token abc --token=x", "deploy --token abc --token=x"].map(first);
     expect(openForm(keys[1] as Run, [keys[0] as Run])).toBe("deploy --token <secret> --token=<secret>");
     const paths = ["eslint src/a.ts --max-warnings 0", "eslint src/b.ts --max-warnings 0"].map(first);

@@ -27,7 +27,7 @@ const detectors: readonly Detector[] = [
 ];
 
 /** Raised whenever detectors find something else than before: sessions are then looked at again. */
-export const detectorsVersion = 5;
+export const detectorsVersion = 6;
 
 /** Everything worth keeping in a session, best first; what says the same is one finding. */
 export function detect(events: readonly Event[], calls: Calls = readCalls()): Finding[] {

@@ -1,6 +1,6 @@
 import type { Event } from "../event.ts";
 import { type Finding, finding } from "../finding.ts";
-import { openForm } from "../form.ts";
+import { formOf, openForm } from "../form.ts";
 import { policy } from "../policy.ts";
 import { nameFrom, termsOf, wordsOf } from "../words.ts";
 import { askedBy, proofOf } from "./asked.ts";
@@ -78,7 +78,7 @@ function procedureIn({ prompt, deeds }: Stretch): Procedure | null {
   const { calls, steps: least, own: leastOwn, mostSteps, compact, ownShare } = policy.detect.procedure;
   if (deeds.length < calls) return null;
   const steps = stepsIn(deeds);
-  const own = steps.filter(({ act }) => act.role === "deed" || act.role === "install");
+  const own = ownOf(steps, leastOwn);
   if (steps.length < least || own.length < leastOwn || !own.some(({ act }) => act.role === "deed"))
     return null;
   const links = linksIn(steps, prompt);
@@ -90,14 +90,95 @@ function procedureIn({ prompt, deeds }: Stretch): Procedure | null {
   return { prompt, steps: steps.slice(0, mostSteps), own: own.slice(0, mostSteps), telling };
 }
 
-/** What was done, each thing once, where it was first done. */
+/** What other work does not have too. Checks before a release are its own, though they are run at other times as well. */
+function ownOf(steps: readonly Step[], least: number): Step[] {
+  const own = steps.filter(({ act }) => act.role === "deed" || act.role === "install");
+  const last = steps.at(-1);
+  if (own.length >= least || last?.act.role !== "deed" || !releases.test(last.form)) return own;
+  return steps.filter(({ act }) => act.role !== "record");
+}
+
+const releases = /\b(?:publish|deploy|release|upload|apply|rollout|upgrade)\b/;
+
+/** What was done, each thing once, where it was first done; and, last, the look by which one sees that it worked. */
 function stepsIn(deeds: readonly Deed[]): Step[] {
   const steps = new Map<string, Step>();
-  for (const { event, acts } of deeds) {
-    for (const act of acts)
-      if (act.form !== null && !steps.has(act.form)) steps.set(act.form, { event, act, form: act.form });
-  }
-  return [...steps.values()];
+  const used = usedLater(deeds);
+  let seen: Step | null = null;
+  for (const { event, acts } of deeds)
+    for (const act of acts) {
+      const form = act.form ?? (makes(act, used) ? formOf(act.run) : null);
+      const step = form === null ? null : stepFor({ event, act, form }, steps);
+      if (step !== null) {
+        steps.set(step.form, step);
+        seen = null;
+      } else if (seen === null && form === null && sees(act))
+        seen = { event, act, form: formOf(act.run) ?? act.run.name };
+    }
+  return [...steps.values(), ...(seen !== null && acts(steps) ? [seen] : [])];
+}
+
+function acts(steps: ReadonlyMap<string, Step>): boolean {
+  return [...steps.values()].at(-1)?.act.role === "deed";
+}
+
+/** A step that is new. A trial is another than the deed, and so is the same deed for another thing, after something else. */
+function stepFor(step: Step, steps: ReadonlyMap<string, Step>): Step | null {
+  const trial = step.act.run.args.find((arg) => trials.test(arg));
+  const form = trial === undefined ? step.form : `${step.form} ${trial}`;
+  const known = steps.get(form);
+  if (known === undefined) return { ...step, form };
+  const thing = thingOf(step.act);
+  const isOther = step.act.role === "deed" && thing !== null && thing !== thingOf(known.act);
+  if (!isOther || [...steps.keys()].at(-1) === form || steps.has(`${form} ${thing}`)) return null;
+  return { ...step, form: `${form} ${thing}` };
+}
+
+const trials = /^--(?:check|dry-run)$/;
+
+/** What a deed is about, where a plain word names it: `docker compose up -d web`. */
+function thingOf({ run }: Act): string | null {
+  const last = run.args.at(-1) ?? "";
+  return /^[a-z][a-z-]+$/.test(last) ? last : null;
+}
+
+/** Looks that tell whether what was done holds: a page, a state. */
+function sees({ run, role }: Act): boolean {
+  return (
+    role === "look" &&
+    !run.filters &&
+    run.name !== "git" &&
+    (/^(?:curl|wget)$/.test(run.name) || run.args.some(isState))
+  );
+}
+
+function isState(arg: string): boolean {
+  return /^(?:status|ping|health|is-active)$/.test(arg);
+}
+
+/** A look or an archive that leaves a file is a step where a later deed uses that file. */
+function makes({ run, role }: Act, used: ReadonlySet<string>): boolean {
+  if (role !== "look" && !(role === "chore" && /^(?:tar|zip)$/.test(run.name))) return false;
+  return made(run).some((file) => used.has(file));
+}
+
+/** The files that a program is told to write. */
+function made({ name, args }: Act["run"]): string[] {
+  if (name === "tar" || name === "zip")
+    return args.filter((arg) => /\.(?:tgz|tar|zip|tar\.\w+)$/.test(arg)).slice(0, 1);
+  return args.flatMap((arg, at) => {
+    const [, joined] = /^--?(?:out|output|output-file)=(.+)$/.exec(arg) ?? [];
+    if (joined !== undefined) return joined;
+    return /^(?:-o|-O|--?out|--output|--output-file)$/.test(args[at - 1] ?? "") && !arg.startsWith("-")
+      ? arg
+      : [];
+  });
+}
+
+/** Words of deeds, among which the files are that earlier steps made. */
+function usedLater(deeds: readonly Deed[]): Set<string> {
+  const doing = deeds.flatMap(({ acts }) => acts.filter(({ role }) => role === "deed" || role === "install"));
+  return new Set(doing.flatMap(({ run }) => run.args));
 }
 
 /** Steps hang together by what they name: a thing that another step named, or that the task is about. */

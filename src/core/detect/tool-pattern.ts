@@ -95,14 +95,16 @@ function isWhole(names: readonly string[]): boolean {
   return names.at(-1) === "edit" && !names.includes("run");
 }
 
-/** Whether no tool in it is one that a project has brought along: editing and checking in turns is how anybody works. */
-function isAnybodys({ ideas: names }: Pattern): boolean {
-  return names.every((idea) => common.has(idea) || idea.startsWith("`"));
-}
-
 function isEveryday({ ideas: names }: Pattern): boolean {
   return names.every((idea) => everyday.has(idea));
 }
+
+/** A tool of the project's own: of a server that it is given, or a script. Checks and what an agent brings along are none. */
+function isOwn(idea: string): boolean {
+  return idea.startsWith("`") ? ownScript.test(idea) : !common.has(idea) && idea.includes(" ");
+}
+
+const ownScript = /[\w-]\.(?:sh|py|mjs|cjs|js|ts|rb|pl|ps1)\b/;
 
 interface Pattern {
   readonly ideas: readonly string[];
@@ -159,7 +161,7 @@ function tell(pattern: Pattern, { events, verdicts }: Scene): Finding {
         everyday.has(idea) ? `${idea.charAt(0).toUpperCase()}${idea.slice(1)} what it takes` : `Use ${idea}`,
       ),
       keywords: [...new Set([...own, ...kinds])].slice(0, 8),
-      confidence: isAnybodys(pattern) ? policy.detect.pattern.everyday : policy.detect.pattern.weak,
+      confidence: names.some(isOwn) ? policy.detect.pattern.weak : policy.detect.pattern.everyday,
       name: nameFrom([...names, ...kinds].join(" ")),
       scope: "project",
       artifact: "skill",

@@ -62,6 +62,55 @@ describe("a procedure", () => {
       ),
     ],
     [
+      "with a plan that is kept in a file for the next step",
+      ok(
+        "terraform init",
+        "terraform workspace select stage",
+        "terraform plan -out=stage.plan",
+        "terraform apply stage.plan",
+      ),
+    ],
+    [
+      "of an archive that is brought to another machine",
+      ok(
+        "tar czf app.tgz dist",
+        "scp app.tgz deploy@web1:/srv",
+        "ssh deploy@web1 'cd /srv && tar xzf app.tgz'",
+        "ssh deploy@web1 sudo systemctl restart app",
+      ),
+    ],
+    [
+      "that ends with a look at what came of it",
+      ok(
+        "npm run build",
+        "rsync -az dist/ web1:/srv",
+        "ssh web1 systemctl restart app",
+        "curl -I https://acme.io",
+      ),
+    ],
+    [
+      "with a trial before the deed",
+      ok(
+        "ansible-galaxy install -r req.yml",
+        "ansible-playbook -i inv/stage site.yml --check",
+        "ansible-playbook -i inv/stage site.yml",
+        "ansible -i inv/stage all -m ping",
+      ),
+    ],
+    [
+      "of one program that brings up one thing after the other",
+      ok(
+        "docker compose up -d db",
+        "docker compose exec db psql -c 'create database t'",
+        "docker compose run --rm web alembic upgrade head",
+        "docker compose up -d web",
+      ),
+    ],
+    [
+      "of checks before a release",
+      ok("cargo fmt --all", "cargo clippy --all-targets", "cargo test --workspace", "cargo publish -p core"),
+    ],
+    [
       "with other tools in between",
       [
         ...ok(...rollout.slice(0, 2)),
