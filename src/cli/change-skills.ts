@@ -4,6 +4,7 @@ import { isEvolvedId } from "../core/evolve.ts";
 import { isGapId } from "../core/gap.ts";
 import type { Instinct } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
+import { listed } from "../engine/exchange.ts";
 import { rejectedForGood } from "../engine/gap.ts";
 import type { Keeping } from "../engine/keep.ts";
 import { decidedByUndo } from "../engine/shelf.ts";
@@ -14,7 +15,7 @@ import { writingOnWire } from "./learned-on-wire.ts";
 import { isCalled, named } from "./named.ts";
 import { changing } from "./opening.ts";
 import type { SkillsCall } from "./skills.ts";
-import { tellDiff, tellOutcomes } from "./telling.ts";
+import { tellDiff, tellFiles, tellOutcomes } from "./telling.ts";
 import { calledAs, paintFor, printJson, printLines } from "./terminal.ts";
 
 /** Takes back the latest change, of one name or of all. */
@@ -75,6 +76,7 @@ export async function accept(call: SkillsCall, word: string): Promise<number> {
         refusal: null,
         planning: () => knack.planAcceptImport(waiting, where ?? "everywhere"),
         doing: () => knack.acceptImport(waiting, where ?? "everywhere"),
+        isForeign: true,
       });
     const { name, kept, instinct } = await named(knack, word);
     const drafts = kept.filter(({ reach }) => reach === "draft");
@@ -234,42 +236,67 @@ interface Doing {
   readonly doing: () => Promise<Keeping>;
   /** What else to say when it is done. */
   readonly after?: (steps: readonly Step[]) => string[];
+  /** Whether it came from elsewhere: then all its files are named once more. */
+  readonly isForeign?: boolean;
 }
 
 /** Does it, or says what it would do; exit code 1 when the answer is no. */
 export async function change(
   call: SkillsCall,
-  { none, refusal, planning, doing, after }: Doing,
+  { none, refusal, planning, doing, after, isForeign = false }: Doing,
 ): Promise<number> {
   const plan = await planning();
   if (plan.ok && plan.steps.length === 0 && none !== null) return refuse(call, none, null);
-  if (!plan.ok) return refuse(call, `Not done: ${plan.because}.`, refusal?.(plan.because) ?? null);
+  if (!plan.ok) return refuse(call, notDone(plan.because), refusal?.(plan.because) ?? null);
   if (call.args["dry-run"]) {
     const paint = paintFor(process.stdout, call.env);
     const lines = plan.steps.flatMap(({ diff }) => tellDiff(diff, paint));
-    tell(call, plan.steps, [...lines, "Nothing was written (--dry-run)."]);
+    const named = isForeign ? namedIn(plan.steps) : [];
+    tell(call, plan.steps, [...lines, ...named, "Nothing was written (--dry-run)."], isForeign);
     return 0;
   }
   const done = await doing();
-  if (!done.kept) return refuse(call, `Not done: ${done.because}.`, refusal?.(done.because) ?? null);
+  if (!done.kept) return refuse(call, notDone(done.because), refusal?.(done.because) ?? null);
   tell(
     call,
-    done.outcomes.filter((one) => one.done),
+    done.outcomes.flatMap(({ done: isDone, change }) => {
+      const files = done.steps.find((step) => step.change.id === change.id)?.files ?? null;
+      return isDone ? { change, files } : [];
+    }),
     [
       ...tellOutcomes(done.outcomes, call.env).map((line) => line.trimStart()),
+      ...(isForeign ? namedIn(done.steps) : []),
       ...(after?.(done.steps) ?? []),
     ],
+    isForeign,
   );
   return done.outcomes.every((one) => one.done) ? 0 : 1;
 }
 
+/** Why nothing was done, in a sentence with one full stop. */
+function notDone(because: string): string {
+  return `Not done: ${because.replace(/\.$/, "")}.`;
+}
+
+/** The same files go to every place. */
+function namedIn([first]: readonly Step[]): string[] {
+  return first?.files ? [tellFiles(listed(first.files))] : [];
+}
+
 function tell(
   { args }: SkillsCall,
-  changes: readonly { readonly change: Parameters<typeof writingOnWire>[0] }[],
+  changes: readonly Pick<Step, "change" | "files">[],
   lines: readonly string[],
+  isForeign = false,
 ): void {
   if (args.json)
-    printJson({ done: args["dry-run"] !== true, skills: changes.map((one) => writingOnWire(one.change)) });
+    printJson({
+      done: args["dry-run"] !== true,
+      skills: changes.map(({ change, files }) => ({
+        ...writingOnWire(change),
+        ...(isForeign ? { files: listed(files ?? []) } : {}),
+      })),
+    });
   else printLines(lines);
 }
 

@@ -3,13 +3,14 @@ import { join } from "node:path";
 import { userHome } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
 import { kindOf } from "../core/imported.ts";
+import { redact } from "../core/redact.ts";
 import type { ImportedThing, ImportVerdict } from "../engine/exchange.ts";
 import type { Knack } from "../open.ts";
 import { ask, canAsk } from "./keep.ts";
 import { type Call, defineVerb, type Env } from "./main.ts";
 import { changing } from "./opening.ts";
 import { confidenceOf, oneOf, selecting } from "./selection.ts";
-import { tellDiff } from "./telling.ts";
+import { tellDiff, tellFiles } from "./telling.ts";
 import { calledAs, counted, onOneLine, paintFor, printJson, printLines } from "./terminal.ts";
 
 const args = {
@@ -60,7 +61,7 @@ export const importing = defineVerb({
         printJson({
           done: !dryRun,
           from: plan.from,
-          things: plan.things.map(({ diff: _, ...thing }) => thing),
+          things: plan.things.map(onWire),
           accepted,
           problems: plan.problems,
         });
@@ -69,6 +70,11 @@ export const importing = defineVerb({
     });
   },
 });
+
+/** A lesson is all in what it says; of anything else the files are told, and all that they change. */
+function onWire({ files, diff, ...thing }: ImportedThing) {
+  return thing.kind === "lesson" ? thing : { ...thing, files, diff: redact(diff) };
+}
 
 /** Where ECC keeps its instincts. */
 function eccFolder(env: Env): string {
@@ -103,12 +109,13 @@ function show(
   if (args.json) return;
   const paint = paintFor(process.stdout, env);
   printLines([
-    ...things.flatMap(({ kind, name, says, verdict, because, diff }) =>
+    ...things.flatMap(({ kind, name, says, verdict, because, files, diff }) =>
       verdict === "left-out"
         ? []
         : [
             `${marks[verdict]} ${kind} ${onOneLine(name, 60)}: ${onOneLine(says, 100)}`,
             ...(because === null ? [] : [paint.dim(`             ${onOneLine(because, 200)}`)]),
+            ...(files.length === 0 ? [] : [`             ${tellFiles(files)}`]),
             ...(diff === "" ? [] : tellDiff(diff, paint)),
           ],
     ),

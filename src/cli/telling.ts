@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Artifact, Reach } from "../core/change.ts";
 import { redact } from "../core/redact.ts";
 import { parse, skillFile } from "../core/skill.ts";
+import type { ListedFile } from "../engine/exchange.ts";
 import type { Suggestion } from "../engine/keep.ts";
 import { ruleTextOf } from "../engine/plan-rule.ts";
 import type { Settled } from "../engine/publish.ts";
@@ -160,4 +161,10 @@ export function tellDiff(diff: string, paint: Paint): string[] {
   return onLines(redact(diff).replace(/\n$/, "")).map((line) =>
     line.startsWith("-") ? paint.red(line) : /^(?:@@|---|\+\+\+)/.test(line) ? paint.dim(line) : line,
   );
+}
+
+/** All files of something that came from elsewhere, in a line: what can be run is named so. */
+export function tellFiles(files: readonly ListedFile[]): string {
+  const names = files.map(({ path, executable }) => `${onOneLine(path)}${executable ? " (executable)" : ""}`);
+  return `${counted(files.length, "file")}: ${names.join(", ")}`;
 }

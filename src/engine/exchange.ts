@@ -29,9 +29,11 @@ import { shelf } from "./shelf.ts";
 import {
   bytesOf,
   changeOf,
+  dirname,
   fileIn,
   filesAt,
   historyOf,
+  ifDamaged,
   no,
   notHere,
   type Plan,
@@ -226,8 +228,20 @@ export interface ImportedThing {
   readonly says: string;
   readonly verdict: ImportVerdict;
   readonly because: string | null;
-  /** For a skill: what is different from the one that is here. */
+  /** For a skill, command or agent: its files, and what is different in them from the one that is here. */
+  readonly files: readonly ListedFile[];
   readonly diff: string;
+}
+
+/** A file as it is named to a person who is to say yes to it. */
+export interface ListedFile {
+  readonly path: string;
+  readonly executable: boolean;
+}
+
+/** The files of a package by name: what can be run is said to be. */
+export function listed(files: readonly PackageFile[]): ListedFile[] {
+  return files.map(({ path, mode }) => ({ path, executable: (mode & 0o111) !== 0 }));
 }
 
 /** What taking something in would do. */
@@ -299,7 +313,14 @@ async function lookAtLesson(around: Around, carried: Carried): Promise<LookedAt>
   const target = targetOf(carried, around);
   const realm = typeof target === "string" ? "" : target.realm;
   const id = carriedId(carried, realm);
-  const about = { kind: "lesson" as const, id, name: carried.name, says: carried.lesson, diff: "" };
+  const about = {
+    kind: "lesson" as const,
+    id,
+    name: carried.name,
+    says: carried.lesson,
+    files: [],
+    diff: "",
+  };
   const no = (verdict: ImportVerdict, because: string): LookedAt => ({
     thing: { ...about, verdict, because },
     entry: null,
@@ -368,7 +389,7 @@ async function twinOf({ learning }: Store, carried: Carried, realm: string): Pro
 async function lookAtSkill(around: Around, carried: CarriedSkill): Promise<LookedAt> {
   const { deps, options, known, from, batch, at } = around;
   const kind = carried.kind ?? "skill";
-  const about = { kind, name: carried.name, says: carried.description, diff: "" };
+  const about = { kind, name: carried.name, says: carried.description, files: [], diff: "" };
   const no = (verdict: ImportVerdict, because: string, id = ""): LookedAt => ({
     thing: { ...about, id, verdict, because },
     entry: null,
@@ -386,7 +407,9 @@ async function lookAtSkill(around: Around, carried: CarriedSkill): Promise<Looke
   if (before?.status === "waiting") return no("waiting", "it waits for your yes already", id);
   if (before?.status === "rejected") return no("refused", "you refused it before", id);
   const there = await options.skillNamed(carried.name, kind);
-  if (there !== null && isSameText(there.text, text)) return no("same", `it is at ${there.path}`, id);
+  const beside = there !== null && kind === "skill" ? await filesBeside(deps, there.path) : [];
+  if (there !== null && isSameText(there.text, text) && hasAll(beside, files))
+    return no("same", `it is at ${there.path}`, id);
   const skill: ImportedSkill = {
     type: "skill",
     ...(kind === "skill" ? {} : { kind }),
@@ -404,47 +427,17 @@ async function lookAtSkill(around: Around, carried: CarriedSkill): Promise<Looke
       id,
       verdict: there === null ? "new" : "changed",
       because: there === null ? null : `another one is at ${there.path}`,
-      diff: diffOfAll(
-        fileIn({ kind, name: carried.name }),
-        carried.name,
-        there?.text ?? null,
-        text,
-        kind === "skill" ? files : [],
-      ),
+      files: listed(files),
+      diff: [
+        diffOf(fileIn({ kind, name: carried.name }), there?.text ?? null, text),
+        diffOfOthers(carried.name, beside, files),
+      ].join(""),
     },
     entry: before
       ? wordOn([id], "offered", at)
       : { ...common, type: "skill.imported", key: `imported:${id}`, data: skill },
     files,
   };
-}
-
-/** A path that two files would have, or that is a file and a folder; in small letters, as some systems read them. */
-function clashIn(paths: readonly string[]): string | null {
-  const sorted = [...paths].sort();
-  return (
-    sorted.find(
-      (path, at) => sorted[at + 1] === path || paths.some((other) => other.startsWith(`${path}/`)),
-    ) ?? null
-  );
-}
-
-/** What every file of a package would be, beside what there is of its first one. */
-function diffOfAll(
-  first: string,
-  folder: string,
-  before: string | null,
-  text: string,
-  files: readonly PackageFile[],
-): string {
-  const others = files.filter(({ path }) => path !== skillFile && path !== first);
-  const runs = ({ mode }: PackageFile) => (mode & 0o111 ? " (may be run)" : "");
-  return [
-    diffOf(first, before, text),
-    ...others.map((file) =>
-      diffOf(`${folder}/${file.path}${runs(file)}`, null, new TextDecoder().decode(file.bytes)),
-    ),
-  ].join("");
 }
 
 /** The files of a package that came from elsewhere, marked as such; or why it is none that may be taken in. */
@@ -455,12 +448,8 @@ function packageOf(
   const { carry } = defaults;
   if (!isSkillName(name)) return `its name is none that a ${kind} may have`;
   if (files.length > carry.skillFiles) return `it has ${files.length} files; ${carry.skillFiles} are allowed`;
-  const bad = files.find(({ path }) => !isSafePath(path));
-  if (bad) return `the path "${bad.path}" leads out of its folder`;
-  const hidden = files.find(({ path }) => path.split("/").some((part) => part.startsWith(".")));
-  if (hidden) return `the file "${hidden.path}" is one that people do not see`;
-  const clash = clashIn(files.map(({ path }) => path.toLowerCase()));
-  if (clash !== null) return `two of its files would be at "${clash}"`;
+  const badly = faultInPaths(files.map(({ path }) => path));
+  if (badly !== null) return badly;
   const size = files.reduce((sum, { text }) => sum + text.length, 0);
   if (size > carry.skillBytes) return `it has ${size} characters; ${carry.skillBytes} are allowed`;
   const isSkill = kind === "skill";
@@ -483,6 +472,71 @@ function packageOf(
     mode: mode & 0o111 ? 0o755 : 0o644,
     bytes: bytesOf(text),
   }));
+}
+
+/** What lies beside the text of a skill that is here. */
+async function filesBeside({ library }: PublishDeps, path: string): Promise<readonly PackageFile[]> {
+  const folder = path.endsWith(`/${skillFile}`) ? dirname(path) : path;
+  return othersIn((await library.read(folder).catch(ifDamaged))?.files ?? []);
+}
+
+/** A command or an agent is its one file; a skill may have others. */
+function othersIn(files: readonly PackageFile[]): readonly PackageFile[] {
+  return files.some(({ path }) => path === skillFile) ? files.filter(({ path }) => path !== skillFile) : [];
+}
+
+/** Whether everything that came beside a text is here as it came. */
+function hasAll(here: readonly PackageFile[], files: readonly PackageFile[]): boolean {
+  const texts = textsIn(here);
+  return [...textsIn(othersIn(files))].every(([path, text]) => texts.get(path) === text);
+}
+
+/** What is different in the files beside the text, each of them: a script is where the harm would be. */
+function diffOfOthers(
+  name: string,
+  before: readonly PackageFile[],
+  files: readonly PackageFile[],
+  isWhole = false,
+): string {
+  const [old, fresh] = [textsIn(before), textsIn(othersIn(files))];
+  const gone = isWhole ? [...old.keys()].filter((path) => !fresh.has(path)) : [];
+  return [...fresh.keys(), ...gone]
+    .map((path) => diffOf(`${name}/${path}`, old.get(path) ?? null, fresh.get(path) ?? null))
+    .join("");
+}
+
+function textsIn(files: readonly PackageFile[]): ReadonlyMap<string, string> {
+  return new Map(files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]));
+}
+
+/** What is wrong with the paths of a package, on whatever disk it is to lie; null where nothing is. */
+function faultInPaths(paths: readonly string[]): string | null {
+  const bad = paths.find((path) => !isSafePath(path));
+  if (bad !== undefined) return `the path "${bad}" leads out of its folder`;
+  // What nobody sees in a listing may be a setting or a hook of some tool.
+  const hidden = paths.find((path) => path.split("/").some((part) => part.startsWith(".")));
+  if (hidden !== undefined) return `the path "${hidden}" is hidden`;
+  const files = new Map<string, string>();
+  for (const path of paths) {
+    const twin = files.get(folded(path));
+    if (twin !== undefined)
+      return twin === path
+        ? `"${path}" is in there twice`
+        : `"${twin}" and "${path}" are one file on some disks`;
+    files.set(folded(path), path);
+  }
+  for (const path of paths) {
+    const parts = folded(path).split("/");
+    const file = parts.slice(1).map((_, n) => files.get(parts.slice(0, n + 1).join("/")));
+    const clash = file.find((one) => one !== undefined);
+    if (clash !== undefined) return `"${clash}" is both a file and a folder, of "${path}"`;
+  }
+  return null;
+}
+
+/** A path as a disk takes it that does not tell capitals, or composed letters, apart. */
+function folded(path: string): string {
+  return path.normalize("NFKC").toUpperCase().toLowerCase();
 }
 
 /** Whether two skills say the same, whoever they are from. */
@@ -562,6 +616,9 @@ export async function planAcceptImport(
 ): Promise<Plan> {
   const files = await deps.versions.restore(hash);
   if (files === null) return no(`the files of ${name} are gone; import it once more`);
+  // What waits may have come in when less was looked at.
+  const badly = faultInPaths(files.map(({ path }) => path));
+  if (badly !== null) return no(badly);
   const targets =
     kind === "skill" ? deps.places.skills(reach, root, []) : deps.places.files(kind, reach, root);
   if (targets === null) return no(notHere);
@@ -579,7 +636,9 @@ export async function planAcceptImport(
     const artifact = { kind, name, path, root: owner, reach, instinct: id } as const;
     const change = changeOf(artifact, there?.hash ?? null, hash, there ? "update" : "create", history);
     const before = there ? textOfPackage(there.files) : null;
-    steps.push({ change, files, diff: diffOf(fileIn(artifact), before, textOfPackage(files)) });
+    const diff = diffOf(fileIn(artifact), before, textOfPackage(files));
+    const others = diffOfOthers(name, othersIn(there?.files ?? []), files, true);
+    steps.push({ change, files, diff: diff + others });
   }
   return { ok: true, steps, concerns: [], belongsTo: null };
 }

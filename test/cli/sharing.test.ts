@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { bundleOf } from "../../src/core/bundle.ts";
+import { sha256 } from "../../src/library/exchange.ts";
 import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { filesIn, machine } from "../helpers/machine.ts";
@@ -43,6 +45,41 @@ test("what is left out is told by its reason, once", async () => {
   ]);
   const { things } = JSON.parse((await knackHere([...words, "--json"], { home, cwd: home })).stdout);
   expect(things).toHaveLength(3);
+});
+
+test("every file that comes with a skill is shown, and named once more where it is accepted", async () => {
+  const home = tempFolder();
+  const text = '---\nname: "tidy-up"\ndescription: "Use when things lie about."\n---\n\nRun it.\n';
+  const script = { path: "scripts/run.sh", mode: 0o755, text: "#!/bin/sh\nmake tidy\n" };
+  const skillOf = (more: typeof script) => ({
+    ...{ name: "tidy-up", description: "Use when things lie about." },
+    files: [{ path: "SKILL.md", mode: 0o644, text }, more],
+  });
+  const run = (...words: string[]) => knackHere(words, { home, cwd: home });
+  const write = (more: typeof script) =>
+    writeFileSync(
+      join(home, "b.json"),
+      JSON.stringify(bundleOf({ instincts: [], skills: [skillOf(more)] }, 0, sha256)),
+    );
+  write(script);
+  const names = "2 files: SKILL.md, scripts/run.sh (executable)";
+  const files = [
+    { path: "SKILL.md", executable: false },
+    { path: "scripts/run.sh", executable: true },
+  ];
+  const { things } = JSON.parse((await run("import", join(home, "b.json"), "--dry-run", "--json")).stdout);
+  expect(things).toMatchObject([{ files, diff: expect.stringContaining("+make tidy") }]);
+  const came = await run("import", join(home, "b.json"));
+  expect(came.stdout).toContain(names);
+  expect(came.stdout).toContain("+make tidy");
+  const dry = await run("skills", "accept", "tidy-up", "--dry-run", "--json");
+  expect(JSON.parse(dry.stdout)).toMatchObject({ done: false, skills: [{ files }] });
+  expect((await run("skills", "accept", "tidy-up", "--dry-run")).stdout).toContain("+make tidy");
+  expect((await run("skills", "accept", "tidy-up")).stdout).toContain(names);
+  // The same words with another script are another skill.
+  write({ ...script, text: "#!/bin/sh\nmake clean\n" });
+  const again = await run("import", join(home, "b.json"));
+  expect(again.stdout).toMatch(/~ changed[\s\S]*-make tidy\n\+make clean/);
 });
 
 describe("what was learned", () => {
