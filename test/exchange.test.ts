@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, test } from "vitest";
 import { type Bundle, bundleOf, type CarriedSkill } from "../src/core/bundle.ts";
@@ -366,10 +366,11 @@ describe("a file from elsewhere", () => {
     ["that is packed and cut short", "b.json.gz", gzipSync(text).subarray(0, 60), /damaged/],
     ["that unpacks to too much", "b.json.gz", gzipSync(Buffer.alloc(30_000_000, 32)), /larger than 20 MB/],
     ["that is something else", "b.json", "{}", /no bundle of Knack's/],
+    ["that is a device", "/dev/null", "", /neither a file nor a folder/],
     ["that holds nothing", "a.md", "# Title\n", /holds no instinct/],
   ])("%s is refused", async (_, name, content, message) => {
-    const path = join(tempFolder(), name);
-    writeFileSync(path, content);
+    const path = isAbsolute(name) ? name : join(tempFolder(), name);
+    if (!isAbsolute(name)) writeFileSync(path, content);
     await expect(readExchange(path)).rejects.toThrow(message);
   });
 

@@ -90,8 +90,10 @@ export async function decideImport(
   env: Env,
 ): Promise<number> {
   return changing(env, { dryRun }, async (knack) => {
+    // Who said yes may think better of it.
+    const open = decision === "rejected" ? ["waiting", "accepted"] : ["waiting"];
     const waiting = (await knack.imports()).flatMap((one) =>
-      one.type === "lesson" && one.status === "waiting" ? one : [],
+      one.type === "lesson" && open.includes(one.status) ? one : [],
     );
     const found = waiting.filter(
       ({ id, finding }) => id === word || finding.name === word || (word.length > 3 && id.startsWith(word)),
@@ -102,13 +104,15 @@ export async function decideImport(
         "UNKNOWN_NAME",
         lesson
           ? `"${word}" means ${found.length} lessons.`
-          : `No imported lesson "${word}" waits for your yes.`,
+          : `No imported lesson "${word}" ${decision === "accepted" ? "waits for your yes" : "waits, or was accepted"}.`,
         {
           hint: lesson
             ? found.map(({ id, finding }) => `${id} ${finding.name}`).join("; ")
-            : "knack instincts --imported lists what does. For what Knack learned itself: knack skills accept <name>",
+            : `knack instincts --imported --all lists what came. For what Knack learned itself: knack skills ${decision === "accepted" ? "accept" : "reject"} <name>`,
         },
       );
+    const kept =
+      decision === "accepted" ? [] : (await knack.shelf()).filter((one) => one.instinct === lesson.id);
     if (!dryRun) await knack.decideImports([lesson.id], decision);
     if (json) printJson({ done: !dryRun, instinct: lesson.id, decision });
     else
@@ -116,6 +120,9 @@ export async function decideImport(
         decision === "accepted"
           ? `${lesson.finding.name} ${dryRun ? "would be" : "is"} accepted: it counts as your own word.`
           : `${lesson.finding.name} ${dryRun ? "would not be" : "is not"} taken in again.`,
+        ...[...new Set(kept.map(({ name }) => name))].map(
+          (name) => `What was written of it stays. To take it away: ${calledAs(env)} skills reject ${name}`,
+        ),
       ]);
     return 0;
   });

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import { domains } from "../core/domain.ts";
 import { KnackError } from "../core/errors.ts";
+import { messageOf } from "../library/packages.ts";
 import { type Call, defineVerb } from "./main.ts";
 import { withKnack } from "./opening.ts";
 import { confidenceOf, oneOf, selecting } from "./selection.ts";
@@ -81,27 +82,38 @@ function isFolder(path: string): boolean {
 function write(files: ReadonlyMap<string, Uint8Array | string>, args: ExportCall["args"]): string[] {
   for (const [path, content] of files) {
     if (args.force || !existsSync(path)) continue;
-    if (statSync(path).isDirectory())
+    const found = statSync(path);
+    if (found.isDirectory())
       throw new KnackError("WRONG_USAGE", `"${path}" is a folder.`, { hint: "Name a file." });
-    if (!Buffer.from(content).equals(readFileSync(path)))
+    // Looking into a pipe would wait for somebody to write to it.
+    if (!found.isFile())
+      throw new KnackError("WRONG_USAGE", `"${path}" is no file.`, {
+        hint: "Name a file, or write to it all the same with --force.",
+      });
+    if (!Buffer.from(content).equals(orUnwritable(path, () => readFileSync(path))))
       throw new KnackError("WRONG_USAGE", `"${path}" is there already, with something else in it.`, {
         hint: "Choose another name, or write over it with --force.",
       });
   }
   if (!args["dry-run"])
-    for (const [path, content] of files) {
-      try {
+    for (const [path, content] of files)
+      orUnwritable(path, () => {
         mkdirSync(dirname(path), { recursive: true });
         // It is for one person to hand on, not for everybody on the machine.
         writeFileSync(path, content, { mode: 0o600 });
-      } catch (cause) {
-        throw new KnackError("WRONG_USAGE", `"${path}" cannot be written.`, {
-          hint: "Name a place that is yours: knack export -o lessons.md",
-          cause,
-        });
-      }
-    }
+      });
   return [...files.keys()];
+}
+
+function orUnwritable<Result>(path: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (cause) {
+    throw new KnackError("WRONG_USAGE", `"${path}" cannot be written: ${messageOf(cause)}`, {
+      cause,
+      hint: "Name a file in a place that is yours: knack export -o lessons.md",
+    });
+  }
 }
 
 /** Nothing is no file: whoever asked is told why, and what to do. */

@@ -251,7 +251,7 @@ export function evidenceOnWire({ findings, against, uses, decisions }: InstinctE
       id,
       kind: finding.kind,
       session,
-      at: iso(when),
+      at: iso(when || null),
       refs: finding.refs,
       events: finding.keys,
       confidence: finding.confidence,
@@ -259,8 +259,8 @@ export function evidenceOnWire({ findings, against, uses, decisions }: InstinctE
         Object.entries(finding.excerpt).map(([key, text]) => [key, text === null ? null : redact(text)]),
       ),
     })),
-    against: against.map(({ instinct, run, at: when }) => ({ instinct, run, at: iso(when) })),
-    uses: uses.map((use) => ({ ...use, at: iso(use.at) })),
-    decisions: decisions.map(({ at: when, decision, actor }) => ({ at: iso(when), decision, actor })),
+    against: against.map(({ instinct, run, at: when }) => ({ instinct, run, at: iso(when || null) })),
+    uses: uses.map((use) => ({ ...use, at: iso(use.at || null) })),
+    decisions: decisions.map(({ at: when, decision, actor }) => ({ at: iso(when || null), decision, actor })),
   };
 }

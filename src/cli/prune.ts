@@ -4,7 +4,7 @@ import { policy } from "../core/policy.ts";
 import { redact } from "../core/redact.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { changing } from "./opening.ts";
-import { calledAs, counted, day, onOneLine, printJson, printLines } from "./terminal.ts";
+import { calledAs, counted, day, iso, onOneLine, printJson, printLines } from "./terminal.ts";
 
 export const prune = defineVerb({
   about: "Retire what was noticed once and never again. New evidence, or you, brings it back.",
@@ -45,10 +45,14 @@ export const prune = defineVerb({
 function daysOf(text: string | undefined): number {
   if (text === undefined) return policy.learn.pendingDays;
   const days = Number(text);
-  if (text.trim() === "" || !Number.isFinite(days) || days < 0)
-    throw new KnackError("WRONG_USAGE", `--max-age needs a number of days, not "${text}".`, {
-      hint: "knack prune --max-age 30",
-    });
+  if (!/^\d+(?:\.\d+)?$/.test(text.trim()) || days > policy.learn.longestWait)
+    throw new KnackError(
+      "WRONG_USAGE",
+      `--max-age needs a number of days up to ${policy.learn.longestWait}, not "${text}".`,
+      {
+        hint: "knack prune --max-age 30",
+      },
+    );
   return days;
 }
 
@@ -71,5 +75,5 @@ function line({ id, lesson, standing }: Instinct): string {
 }
 
 function onWire({ id, name, lesson, standing }: Instinct) {
-  return { id, name, lesson: redact(lesson), lastAt: new Date(standing.lastAt).toISOString() };
+  return { id, name, lesson: redact(lesson), lastAt: iso(standing.lastAt || null) };
 }

@@ -7,29 +7,50 @@ export const eccEndings = [".md", ".yaml", ".yml"] as const;
 
 /**
  * The instincts in a file of ECC's: flat front matter between two lines of `---`, then Markdown, as often as one
- * likes. What has no id is none; a confidence that is no number counts as one half.
+ * likes. What has no id is none; a confidence that is no number counts as one half. What has an id and cannot be
+ * understood is told of: nobody is to learn from half a sentence.
  */
-export function parseEcc(text: string): Carried[] {
-  const blocks: { readonly fields: Map<string, string>; readonly body: string[] }[] = [];
+export function parseEcc(text: string): { readonly lessons: Carried[]; readonly problems: string[] } {
+  const blocks: Block[] = [];
   let isFront = false;
   for (const line of text.replaceAll("\r\n", "\n").split("\n")) {
     if (line.trim() === "---") {
       isFront = !isFront;
-      if (isFront) blocks.push({ fields: new Map(), body: [] });
+      const open = blocks.at(-1);
+      if (isFront) blocks.push({ fields: new Map(), body: [], isClosed: false });
+      else if (open) open.isClosed = true;
       continue;
     }
     const block = blocks.at(-1);
     if (!block) continue;
+    // A title cannot be a field: the front matter was never closed, and the next line of --- begins another.
+    if (isFront && line.startsWith("## ")) isFront = false;
     const colon = line.indexOf(":");
     if (!isFront) block.body.push(line);
-    else if (colon > 0) block.fields.set(line.slice(0, colon).trim(), unquoted(line.slice(colon + 1).trim()));
+    else if (colon > 0) block.fields.set(line.slice(0, colon).trim(), line.slice(colon + 1).trim());
   }
-  return blocks.flatMap(({ fields, body }) => carriedIn(fields, body) ?? []);
+  const read = blocks.flatMap((block) => (block.fields.has("id") ? carriedIn(block) : []));
+  return {
+    lessons: read.flatMap((one) => (typeof one === "string" ? [] : one)),
+    problems: read.flatMap((one) => (typeof one === "string" ? one : [])),
+  };
 }
 
-function carriedIn(fields: ReadonlyMap<string, string>, body: readonly string[]): Carried | null {
+interface Block {
+  /** The fields as they are written. */
+  readonly fields: Map<string, string>;
+  readonly body: string[];
+  isClosed: boolean;
+}
+
+/** The instinct in a block, or why there is none. */
+function carriedIn({ fields: written, body, isClosed }: Block): Carried | string {
+  const fields = new Map([...written].map(([key, value]) => [key, unquoted(value)]));
   const id = fields.get("id") ?? "";
-  if (!/^[A-Za-z0-9._-]{1,128}$/.test(id)) return null;
+  if (!/^[A-Za-z0-9._-]{1,128}$/.test(id)) return `the id "${oneLine(id).slice(0, 60)}" is none`;
+  if (!isClosed) return `${id}: its front matter has no closing ---`;
+  const broken = [...written].find(([, value]) => isBroken(value));
+  if (broken) return `${id}: its ${oneLine(broken[0]).slice(0, 60)} cannot be read`;
   const said = (title: string) => {
     const section = sectionOf(body, title);
     const lines = section ? body.slice(section.from, section.to) : [];
@@ -40,11 +61,11 @@ function carriedIn(fields: ReadonlyMap<string, string>, body: readonly string[])
       .find((line) => line.startsWith("# "))
       ?.slice(2)
       .trim() ?? "";
-  const action = oneLine(said("Action").split(/\n\s*\n/)[0] ?? "") || heading || id.replaceAll("-", " ");
+  // A title that only repeats the id tells nobody what to do.
+  const advice = heading.toLowerCase() === id.replaceAll("-", " ").toLowerCase() ? "" : heading;
+  const action = oneLine(said("Action").split(/\n\s*\n/)[0] ?? "") || advice;
+  if (action === "") return `${id}: it does not say what to do (## Action)`;
   const trigger = oneLine(fields.get("trigger") ?? "") || heading || id.replaceAll("-", " ");
-  // Nothing to do, or a line that is cut: whatever it was to say, it does not.
-  if ((said("Action") === "" && heading === "" && said("Lesson") === "") || /^[[{][^\]}]*$/.test(trigger))
-    return null;
   const lesson = oneLine(said("Lesson")) || sentence(`${capital(trigger)}: ${action}`);
   const project = [fields.get("project_id"), fields.get("project_name")] as const;
   return {
@@ -60,6 +81,12 @@ function carriedIn(fields: ReadonlyMap<string, string>, body: readonly string[])
     kind: findingKinds.find((kind) => kind === fields.get("kind")) ?? bare.kind,
     artifact: artifactKinds.find((kind) => kind === fields.get("artifact")) ?? bare.artifact,
   };
+}
+
+/** Whether a field begins something that it does not end. */
+function isBroken(value: string): boolean {
+  const end = { "[": "]", "{": "}", '"': '"', "'": "'" }[value.slice(0, 1)];
+  return end !== undefined && !value.slice(1).includes(end);
 }
 
 function confidenceIn(text: string | undefined): number {

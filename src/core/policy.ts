@@ -40,6 +40,8 @@ export const policy = {
     unproved: 0.75,
     /** Days that a pending instinct waits for another session. */
     pendingDays: 30,
+    /** The most days that anybody may let them wait: a hundred years, beyond which a number is a slip. */
+    longestWait: 36_500,
   },
   promote: {
     /** Distinct projects that must have the same lesson before it is told in all, and how sure they must be on average. */

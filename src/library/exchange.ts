@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
-import { basename, extname, join, sep } from "node:path";
+import { basename, extname, join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import * as z from "zod/mini";
@@ -33,22 +33,39 @@ export async function readExchange(path: string): Promise<Reading> {
     throw new KnackError("WRONG_USAGE", `"${path}" is an address; Knack reads files only.`, {
       hint: "Download it, look at it, then import the file.",
     });
-  const found = await stat(path).catch((cause: unknown) => {
+  const unreadable = (cause: unknown): never => {
     throw new KnackError("NOTHING_READABLE", `"${path}" cannot be read: ${messageOf(cause)}`, { cause });
-  });
+  };
+  const found = await stat(path).catch(unreadable);
   const from = basename(path);
-  if (found.isDirectory()) return readFolder(path, from);
-  if (!found.isFile()) throw new KnackError("NOTHING_READABLE", `"${path}" is neither a file nor a folder.`);
+  if (found.isDirectory()) return readFolder(path, from, await below(path).catch(unreadable));
+  // A pipe or a device may never end.
+  if (!found.isFile())
+    throw new KnackError("NOTHING_READABLE", `"${path}" is neither a file nor a folder.`, {
+      hint: "Write what it gives into a file, look at it, then import the file.",
+    });
   if (found.size > policy.carry.bytes) throw tooLarge(path);
-  const bytes = await readFile(path);
+  const bytes = await readFile(path).catch(unreadable);
   const text = (await textOf(bytes, path)).replace(/^\ufeff/, "");
   if (/^\s*\{/.test(text)) return { ...readBundle(text, path), from, problems: [] };
-  const lessons = parseEcc(text);
+  const { lessons, problems } = parseEcc(text);
   if (lessons.length === 0)
     throw new KnackError("NOTHING_READABLE", `"${path}" holds no instinct and is no bundle.`, {
-      hint: "An instinct begins with a line of ---, its fields (id, trigger, confidence …) and another line of ---.",
+      hint:
+        problems[0] ??
+        "An instinct begins with a line of ---, its fields (id, trigger, confidence …) and another line of ---.",
     });
-  return { from, lessons, skills: [], problems: [] };
+  return { from, lessons, skills: [], problems };
+}
+
+/** The files below a folder that may hold ECC's instincts. */
+async function below(folder: string): Promise<string[]> {
+  return (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter(
+      (entry) => entry.isFile() && eccEndings.some((ending) => ending === extname(entry.name).toLowerCase()),
+    )
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
+    .sort();
 }
 
 async function textOf(bytes: Buffer, path: string): Promise<string> {
@@ -66,13 +83,7 @@ function tooLarge(path: string): KnackError {
 }
 
 /** ECC's instincts below a folder: its own layout, or any other; what lies in a project's folder is that project's. */
-async function readFolder(folder: string, from: string): Promise<Reading> {
-  const names = (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter(
-      (entry) => entry.isFile() && eccEndings.some((ending) => ending === extname(entry.name).toLowerCase()),
-    )
-    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
-    .sort();
+async function readFolder(folder: string, from: string, names: readonly string[]): Promise<Reading> {
   const isLayout = names.some((name) => /(?:^|[\\/])instincts[\\/]/.test(name));
   const meant = names.filter((name) => !isLayout || /(?:^|[\\/])instincts[\\/]/.test(name));
   if (meant.length > policy.carry.files)
@@ -87,16 +98,18 @@ async function readFolder(folder: string, from: string): Promise<Reading> {
       const { size } = await stat(join(folder, name));
       if (size > policy.carry.skillBytes) throw new Error("it is too large");
       const project = /(?:^|[\\/])projects[\\/]([^\\/]+)[\\/]/.exec(name)?.[1];
-      lessons.push(
-        ...parseEcc(await readFile(join(folder, name), "utf8")).map((one) => placed(one, project)),
-      );
+      const found = parseEcc(await readFile(join(folder, name), "utf8"));
+      lessons.push(...found.lessons.map((one) => placed(one, project)));
+      problems.push(...found.problems.map((problem) => `${name.split(sep).join("/")}: ${problem}`));
     } catch (error) {
       problems.push(`${name.split(sep).join("/")}: ${messageOf(error)}`);
     }
   }
   if (lessons.length === 0)
     throw new KnackError("NOTHING_READABLE", `"${folder}" holds no instincts.`, {
-      hint: "ECC keeps them below instincts/personal, instincts/inherited and projects/<id>/instincts.",
+      hint:
+        problems[0] ??
+        "ECC keeps them below instincts/personal, instincts/inherited and projects/<id>/instincts.",
     });
   if (lessons.length > policy.carry.lessons)
     throw new KnackError(

@@ -31,6 +31,19 @@ test("handing out and taking back say so when there is nothing, and what to do",
   expect((await knackHere(["export", "--help"], { home })).stdout).toMatch(/-o, --out/);
 });
 
+test("a place that cannot be written to is named, with what to do", async () => {
+  const { home } = machine();
+  await knackHere(["learn"], { home });
+  writeFileSync(join(home, "file"), "x");
+  for (const out of [join(home, "file/lessons.md"), "/dev/null"]) {
+    const { code, stderr } = await knackHere(["export", "--all", "-o", out], { home });
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(/(?:cannot be written|is no file)[\s\S]*Name a file/),
+    ]);
+  }
+});
+
 test("what is left out is told by its reason, once", async () => {
   const home = tempFolder();
   const ecc = (id: string, project: string) =>

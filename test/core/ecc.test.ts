@@ -58,7 +58,20 @@ describe("ECC's instincts", () => {
       [{ trigger: "when it's late", action: "Go home" }],
     ],
     ["are not what is no front matter", "# Only a text\n\n- with a list\n", []],
-  ])("%s", (_, text, found) => expect(parseEcc(text)).toMatchObject(found));
+  ])("%s", (_, text, found) => expect(parseEcc(text).lessons).toMatchObject(found));
+
+  it.each<[string, string, RegExp]>([
+    ["no end of their front matter", "---\nid: one\ntrigger: a\n\n# T\n\n## Action\nDo.\n", /no closing ---/],
+    ["a list that does not end", file("id: one\ntrigger: [unclosed"), /its trigger cannot be read/],
+    ["a quote that does not end", file('id: one\ntrigger: "when'), /its trigger cannot be read/],
+    ["no action", file("id: one\ntrigger: a", "Text.\n"), /what to do/],
+    ["a title for an action that is their id", file("id: do-it\ntrigger: a", "# Do it\n"), /what to do/],
+    ["an id that is a path", file("id: ../../etc\ntrigger: a"), /the id/],
+  ])("with %s are told of, and the next one is read", (_, text, problem) => {
+    const { lessons, problems } = parseEcc(`${text}\n${file("id: next\ntrigger: b")}`);
+    expect(lessons).toMatchObject([{ name: "next" }]);
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+  });
 
   test("come back as they were written", () => {
     const text = fc
@@ -92,7 +105,7 @@ describe("ECC's instincts", () => {
             }),
           );
           const written = [...eccFilesOf(carried, () => "hash").values()].join("\n");
-          expect(parseEcc(written)).toEqual(carried);
+          expect(parseEcc(written)).toEqual({ lessons: carried, problems: [] });
         },
       ),
       { numRuns: 60 },
@@ -105,7 +118,7 @@ describe("ECC's instincts", () => {
       projectId: null,
     });
     expect(written.split("\n").filter((line) => line.trim() === "---")).toHaveLength(2);
-    expect(parseEcc(written)).toMatchObject([{ action: "one --- two" }]);
+    expect(parseEcc(written).lessons).toMatchObject([{ action: "one --- two" }]);
   });
 
   test("lie where ECC looks for them, two of one name beside each other", () => {
