@@ -60,6 +60,23 @@ test("what is left out is told by its reason, once", async () => {
   expect(things).toHaveLength(3);
 });
 
+test("a yes to a lesson of others may be taken back, and broken ones are told of", async () => {
+  const home = tempFolder();
+  const run = (...words: string[]) => knackHere(words, { home, cwd: home });
+  const text = ["---", "id: use-rg", "trigger: searching code", "---", "## Action", "Use rg.", ""];
+  const broken = ["---", "id: half", "trigger: [unclosed", "---", "## Action", "Do.", ""];
+  writeFileSync(join(home, "theirs.md"), [...text, ...broken].join("\n"));
+  const came = await run("import", join(home, "theirs.md"), "--accept", "--yes", "--json");
+  const { accepted, problems } = JSON.parse(came.stdout);
+  expect(problems).toEqual(["half: its trigger cannot be read"]);
+  const listed = async () => JSON.parse((await run("instincts", "--json")).stdout).instincts;
+  expect(await listed()).toMatchObject([{ id: accepted[0], status: "active" }]);
+  expect((await run("instincts", "reject", accepted[0])).code).toBe(0);
+  expect(await listed()).toEqual([]);
+  for (const days of ["1e99", "0x10", "99999999"])
+    expect((await run("prune", "--max-age", days)).stderr).toContain("--max-age needs a number of days");
+});
+
 test("every file that comes with a skill is shown, and named once more where it is accepted", async () => {
   const home = tempFolder();
   const text = '---\nname: "tidy-up"\ndescription: "Use when things lie about."\n---\n\nRun it.\n';

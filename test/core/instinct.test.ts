@@ -235,6 +235,7 @@ describe("an instinct", () => {
       "active",
       0.01,
     ],
+    ["without a time is as old as Knack's knowing of it", [seen("s1", { at: 0 })], 8, "pending", 0.58],
     ["that a person rejected stays rejected", [seen("s1"), decided("rejected", 1)], 400, "rejected", 0],
     ["that a person wants everywhere stays", [seen("s1"), decided("accepted", 1, true)], 400, "promoted", 0],
   ])("%s", (_, evidence, days, status, confidence) => {
@@ -259,10 +260,12 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.oneof(
       fc.constantFrom(null, "r1", "r2"),
       fc.nat(5),
       fc.boolean(),
+      // Some transcripts do not tell when.
+      fc.constantFrom({}, { at: 0 }),
     )
-    .map(([run, kind, confidence, origin, n, byModel]) =>
+    .map(([run, kind, confidence, origin, n, byModel, undated]) =>
       seen(run, {
-        ...{ kind, confidence, origin, id: `${run}-${kind}-${n}` },
+        ...{ kind, confidence, origin, id: `${run}-${kind}-${n}`, ...undated },
         ...(byModel ? { by: "model" } : {}),
       }),
     ),
