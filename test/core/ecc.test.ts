@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { bare, type Carried, withoutHomes } from "../../src/core/carried.ts";
 import { eccFilesOf, parseEcc, renderEcc } from "../../src/core/ecc.ts";
+import { oneLine } from "../../src/core/markdown.ts";
 
 const aLesson = (more: Partial<Carried> = {}): Carried => ({
   ...bare,
@@ -80,6 +81,8 @@ describe("ECC's instincts", () => {
       .filter(
         (one) =>
           one !== "" &&
+          // What cannot be seen is not written.
+          oneLine(one) === one &&
           !/^["']|["']$|^[#>`~-]|\\/.test(one) &&
           !/[\u0000-\u001f\u0085\u2028\u2029]/.test(one),
       );
