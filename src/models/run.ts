@@ -25,6 +25,8 @@ export interface RunOptions {
 
 /** Characters of what a program prints that are listened to. */
 const mostChars = 4_000_000;
+/** Milliseconds in which the last of what an ended program printed is read. */
+const lingerMs = 500;
 
 /**
  * Runs a program and all that it starts in a group of their own, which is gone when this returns: at the end, when
@@ -45,15 +47,25 @@ export function runProgram(command: string, words: readonly string[], options: R
     // Who does not read to the end is not at fault.
     child.stdin.on("error", () => {}).end(input);
     const release = whenToldToEnd(() => endGroup(child));
+    // Somebody who left the group may hold the pipes open; nobody waits for that.
+    const letGo = () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
     const timer = setTimeout(() => {
       timedOut = true;
       endGroup(child);
-      // Somebody who left the group may hold the pipes open; nobody waits for that.
-      child.stdout.destroy();
-      child.stderr.destroy();
+      letGo();
     }, timeoutMs);
+    let lingering: NodeJS.Timeout | undefined;
+    // Whoever it started, and left behind, is not waited for: what it has said is there.
+    child.on("exit", () => {
+      endGroup(child);
+      lingering = setTimeout(letGo, lingerMs);
+    });
     const end = (code: number | null, missing: string | null) => {
       clearTimeout(timer);
+      clearTimeout(lingering);
       release();
       endGroup(child);
       done({ code, stdout, stderr, timedOut, missing });
