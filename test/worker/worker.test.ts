@@ -209,7 +209,7 @@ describe("a worker that is killed", () => {
     const own = someWork(home, 3);
     // Long enough to be caught at.
     const [, long = ""] = own.transcripts;
-    writeFileSync(long, readFileSync(long, "utf8").repeat(1_500));
+    writeFileSync(long, readFileSync(long, "utf8").repeat(6_000));
     leave(home, own.notes);
     const poison = /^spool\/taken\/[1-9]~place-work1\.json$/;
     await killAt(home, () => filesLike(home, /^spool\/taken\/\d~/).length > 0);
