@@ -1,11 +1,4 @@
-import {
-  type ArtifactKind,
-  type Excerpt,
-  type Finding,
-  type FindingKind,
-  noExcerpt,
-  type Scope,
-} from "./finding.ts";
+import { type ArtifactKind, type Finding, type Lesson, noExcerpt, type Scope } from "./finding.ts";
 import { withoutHidden } from "./hidden.ts";
 import { idOf } from "./ids.ts";
 import type { Remedy } from "./link.ts";
@@ -15,40 +8,14 @@ import { readSymptom } from "./symptom.ts";
 import { nameFrom } from "./words.ts";
 
 /** A lesson on its way from one person or tool to another. */
-export interface Carried {
-  /** What it is called where it comes from. */
-  readonly name: string;
-  readonly trigger: string;
-  readonly action: string;
-  readonly lesson: string;
-  readonly steps: readonly string[];
-  readonly keywords: readonly string[];
-  /** How sure they are of it, 0..1. */
-  readonly confidence: number;
+export interface Carried extends Omit<Lesson, "symptom"> {
   /** What part of the work it is about, in their words. */
   readonly domain: string;
-  readonly scope: Scope;
   /** The project it was learned in; null where that is not told. */
   readonly project: { readonly id: string | null; readonly name: string | null } | null;
-  readonly kind: FindingKind;
-  readonly artifact: ArtifactKind;
-  readonly remedy: Remedy | null;
-  readonly call: readonly string[] | null;
-  /** The words that prove it. */
-  readonly excerpt: Excerpt;
   /** Sessions that taught it, where it comes from. */
   readonly sessions: number;
 }
-
-export const findingKinds: readonly FindingKind[] = [
-  "error-recovery",
-  "user-correction",
-  "explicit-instruction",
-  "convention",
-  "multi-step",
-  "repeated-action",
-  "tool-pattern",
-];
 
 export const artifactKinds: readonly ArtifactKind[] = ["skill", "rule", "command", "agent"];
 

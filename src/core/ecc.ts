@@ -1,4 +1,5 @@
-import { artifactKinds, bare, type Carried, findingKinds } from "./carried.ts";
+import { artifactKinds, bare, type Carried } from "./carried.ts";
+import { findingKinds } from "./finding.ts";
 import { oneLine, sectionOf } from "./markdown.ts";
 import { nameFrom } from "./words.ts";
 

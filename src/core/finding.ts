@@ -3,14 +3,18 @@ import type { Remedy } from "./link.ts";
 import type { Symptom } from "./symptom.ts";
 
 /** What kind of thing was noticed; each kind has a detector of the same name. */
-export type FindingKind =
-  | "error-recovery"
-  | "user-correction"
-  | "explicit-instruction"
-  | "convention"
-  | "multi-step"
-  | "repeated-action"
-  | "tool-pattern";
+export type FindingKind = (typeof findingKinds)[number];
+
+/** Every kind, for those who must name one. */
+export const findingKinds = [
+  "error-recovery",
+  "user-correction",
+  "explicit-instruction",
+  "convention",
+  "multi-step",
+  "repeated-action",
+  "tool-pattern",
+] as const;
 
 /** Whether a finding rests on what a person said, and not on what an agent did. */
 export function isSaid(kind: FindingKind): boolean {

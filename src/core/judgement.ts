@@ -5,6 +5,7 @@ import {
   type Finding,
   type FindingKind,
   finding,
+  findingKinds,
   isSaid,
   mostEvents,
   noExcerpt,
@@ -58,17 +59,6 @@ export interface Judged extends Judgements {
 }
 
 export const noJudgements: Judgements = { kept: [], dropped: [], own: [] };
-
-/** Every kind, for those who must name one. */
-export const findingKinds: readonly FindingKind[] = [
-  "error-recovery",
-  "user-correction",
-  "explicit-instruction",
-  "convention",
-  "multi-step",
-  "repeated-action",
-  "tool-pattern",
-];
 
 const orNull = (type: string): JsonObject => ({ type: [type, "null"] });
 const kindOrNull: JsonObject = { type: ["string", "null"], enum: [...findingKinds, null] };

@@ -1,8 +1,8 @@
 import { type Event, numberOf, shorten } from "./event.ts";
-import { type Finding, isSaid } from "./finding.ts";
+import { type Finding, findingKinds, isSaid } from "./finding.ts";
 import { idOf } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
-import { answerSchema, type Candidate, findingKinds } from "./judgement.ts";
+import { answerSchema, type Candidate } from "./judgement.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 
 /** Candidates under their names: the same claim about the same event keeps its name when the session grows. */
