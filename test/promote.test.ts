@@ -65,6 +65,13 @@ const standings = (instincts: readonly Instinct[]) =>
   instincts.map(({ project, scope, standing }) => `${project} ${scope} ${standing.status}`).sort();
 
 describe("a lesson of two projects", () => {
+  test("is not told of while it waits for another session", async () => {
+    const store = await aStore();
+    const silent = { kind: "repeated-action", confidence: 0.03 } as const;
+    await learnedFrom(store, inProject("/a", told(silent)), inProject("/b", told(silent)));
+    expect(await sharedLessons({ store, clock }, { all: true })).toEqual([]);
+  });
+
   test("is promoted by what it says, in other words too, and told once in every project", async () => {
     const store = await aStore();
     const other = told({

@@ -3,6 +3,7 @@ import { type Instinct, isImported } from "../core/instinct.ts";
 import type { Actor, LedgerEntry } from "../core/ledger.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { type Shared, sharedIn, sharedWith, withRuns } from "../core/promote.ts";
+import { isWaiting } from "../core/suggest.ts";
 import { note } from "./note.ts";
 import type { Clock, Store } from "./ports.ts";
 
@@ -27,7 +28,8 @@ export async function sharedLessons(
   { store, clock, policy = defaults }: PromoteDeps,
   { all = false }: { readonly all?: boolean } = {},
 ): Promise<Shared[]> {
-  const instincts = await store.learning.instincts.list();
+  // What is noted and told to nobody is not told of here either.
+  const instincts = (await store.learning.instincts.list()).filter((one) => !isWaiting(one, policy));
   const options = { now: clock.now(), projects: await placesOf(store), all };
   const found = sharedIn(instincts, options, policy);
   const undecided = found.filter(({ verdict }) => verdict.do === "promote");
