@@ -18,19 +18,25 @@ import type { Item } from "./core/item.ts";
 import type { Judged } from "./core/judgement.ts";
 import type { EntryOf, LedgerEntry, Maintained, ProjectFold } from "./core/ledger.ts";
 import { modelChoice, priceOf } from "./core/model.ts";
+import type { NudgeDecided } from "./core/nudge.ts";
 import { isObserver, type ObserverName, observerNames } from "./core/observer.ts";
 import { policy } from "./core/policy.ts";
 import { identify } from "./core/project.ts";
 import type { Shared } from "./core/promote.ts";
+import type { Answer, LearningFinish, LearningStart } from "./core/protocol.ts";
 import type { Question } from "./core/question.ts";
 import { homeIn, type Match } from "./core/recall.ts";
 import { redact } from "./core/redact.ts";
+import type { ProposalView, ReviewMode } from "./core/review.ts";
 import { contextOf } from "./core/search/context.ts";
 import type { Diagnostic } from "./core/session.ts";
+import type { Signal, SignalGiven } from "./core/signal.ts";
 import { Damaged } from "./core/table.ts";
 import { isUseOf } from "./core/use.ts";
 import { archived, type PutAway, planRestore } from "./engine/archive.ts";
+import type { AskDeps } from "./engine/ask.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
+import type { HostWord, Present } from "./engine/caller.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { type Credited, credit, creditUntold, type Rated, rate } from "./engine/credit.ts";
@@ -58,6 +64,14 @@ import {
   withdrawLatest,
 } from "./engine/exchange.ts";
 import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
+import {
+  type Finished,
+  type ForegroundDeps,
+  finishLearning,
+  type Started,
+  startLearning,
+  useSkill,
+} from "./engine/foreground.ts";
 import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
   type Advanced,
@@ -96,8 +110,10 @@ import {
   suggest,
 } from "./engine/keep.ts";
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
+import { expandEvents, type LookDeps, loadSkill } from "./engine/look.ts";
 import { maintain } from "./engine/maintain.ts";
 import { note } from "./engine/note.ts";
+import type { ReviewLimits } from "./engine/nudge.ts";
 import { type Observer, observers } from "./engine/observe.ts";
 import { plan } from "./engine/plan.ts";
 import type {
@@ -116,11 +132,19 @@ import type {
 } from "./engine/ports.ts";
 import { type Moved, probation } from "./engine/probation.ts";
 import { demoteByHand, promoteByHand, promoteDue, sharedBy, sharedLessons } from "./engine/promote.ts";
+import { acceptProposal, planProposal, proposals, rejectProposal } from "./engine/proposal.ts";
 import { prunable, prune, unprune } from "./engine/prune.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
 import type { Reindexed } from "./engine/reindex.ts";
 import { type Report, type ReportOptions, report } from "./engine/report.ts";
+import {
+  previewReview,
+  type ReviewDeps,
+  type Reviewed,
+  type ReviewPreview,
+  review,
+} from "./engine/review.ts";
 import {
   decidedByUndo,
   planAccepts,
@@ -131,6 +155,7 @@ import {
   type Shelved,
   shelf,
 } from "./engine/shelf.ts";
+import { deriveSignals, giveSignal, type ReplyTaken, takeReply } from "./engine/signal.ts";
 import { inspect, renew, type SnapshotState } from "./engine/snapshot.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
 import { type ItemCache, isStocked, knownIn, stock } from "./engine/stock.ts";
@@ -142,7 +167,7 @@ import { modelFor, unsetModel } from "./models/index.ts";
 import { replayModel } from "./models/replay.ts";
 import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
-import { modelSettings, settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
+import { modelSettings, reviewSettings, settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
 import { createTranscripts } from "./sources/transcripts.ts";
 import { lookInto } from "./store/foreign.ts";
@@ -362,6 +387,33 @@ export interface Knack {
   /** Takes a piece of background work on, until a time; false while another process, which lives, has it. */
   claim(work: string, until: number): Promise<boolean>;
   giveBack(work: string): Promise<void>;
+  /** Who calls, by the host's word, with its session as it is by now. */
+  present(word: HostWord): Promise<Present>;
+  /** An agent begins to write a skill, and ends it. */
+  startLearning(present: Present, start: LearningStart): Promise<Answer<Started>>;
+  finishLearning(present: Present, finish: LearningFinish): Promise<Answer<Finished>>;
+  /** An agent says that a learned skill guided its work. */
+  useSkill(...of: Rest<typeof useSkill>): ReturnType<typeof useSkill>;
+  /** An agent says what it should have learned, by a call or in its structured reply. */
+  giveSignal(present: Present, signal: Signal): Promise<Answer<SignalGiven>>;
+  takeReply(present: Present, reply: unknown): Promise<ReplyTaken>;
+  /** Notes what sessions show that they should have learned. */
+  deriveSignals(sessions: readonly SessionView[]): Promise<SignalGiven[]>;
+  /** A skill, or one of its files, for an agent. */
+  loadSkill(...of: Rest<typeof loadSkill>): ReturnType<typeof loadSkill>;
+  /** More of some events of the session that calls. */
+  expandEvents(...of: Rest<typeof expandEvents>): ReturnType<typeof expandEvents>;
+  /** What reviews may do and did, and whether one is due in each project that has something new. */
+  reviews(): Promise<ReviewState>;
+  /** Reviews what is due, or a project because a person asks. */
+  review(options?: { readonly project?: string; readonly asked?: boolean }): Promise<Reviewed[]>;
+  /** What a review of a project would be given, and what it would cost. */
+  previewReview(project: string): Promise<ReviewPreview>;
+  /** What reviews proposed. */
+  proposals(): Promise<ProposalView[]>;
+  planProposal(proposal: ProposalView): Promise<Plan>;
+  acceptProposal(proposal: ProposalView): Promise<Keeping>;
+  rejectProposal(proposal: ProposalView): Promise<void>;
   /** Every change that was meant, made or dropped. */
   changes(): Promise<KeptChange[]>;
   /** The skills in the agents' folders, for this project and for the person. */
@@ -395,6 +447,25 @@ export interface Knack {
   close(): Promise<void>;
 }
 
+/** What a verb takes beside its dependencies. */
+type Rest<Verb extends (...all: never[]) => unknown> =
+  Parameters<Verb> extends [unknown, ...infer Others] ? Others : never;
+
+/** Background reviews, as a person sees them. */
+export interface ReviewState {
+  readonly mode: ReviewMode;
+  readonly model: string;
+  /** Why no model can be asked; null where one can. */
+  readonly unset: string | null;
+  readonly today: { readonly reviews: number; readonly usd: number };
+  readonly limits: Pick<ReviewLimits, "perDay" | "usd" | "usdPerDay">;
+  readonly last: EntryOf<"review.ended"> | null;
+  /** The projects in which something is new, and what was decided there last. */
+  readonly projects: readonly { readonly project: string; readonly decision: NudgeDecided }[];
+  readonly signals: { readonly counted: number; readonly refused: number };
+  readonly waiting: number;
+}
+
 /** What was seen of an instinct. */
 export interface InstinctEvidence {
   /** The surest first. */
@@ -419,6 +490,13 @@ interface Chosen {
   readonly settings: ReturnType<typeof modelSettings>;
 }
 
+/** Who looks at sessions, and the model that is really asked, with what it may cost. */
+interface Observing extends Chosen, Pick<AskDeps, "limits" | "price"> {
+  readonly observer: Observer;
+  /** Another model by a person's word for it; where nothing is sent anywhere, the same. */
+  readonly modelOf: (word: string) => Pick<AskDeps, "model" | "price">;
+}
+
 /** By what was asked for, the environment and the settings, in this order. */
 function chosenOn(home: Home, env: Environment, asked: string | null): Chosen {
   const settings = modelSettings(home);
@@ -427,14 +505,17 @@ function chosenOn(home: Home, env: Environment, asked: string | null): Chosen {
     throw new KnackError("WRONG_USAGE", `There is no observer "${name}".`, {
       hint: `Known: ${observerNames.join(", ")}`,
     });
-  const model = modelFor({
-    choice: modelChoice(settings.model) ?? { via: "off" },
+  return { name, settings, model: modelNamed(home, env, settings, settings.model) };
+}
+
+function modelNamed(home: Home, env: Environment, settings: Chosen["settings"], word: string): Model {
+  return modelFor({
+    choice: modelChoice(word) ?? { via: "off" },
     url: settings["model.url"],
     keyEnv: settings["model.keyEnv"],
     env,
     folder: home.models,
   });
-  return { name, settings, model };
 }
 
 /** Who looks at sessions where nothing was opened, and so no model was asked. */
@@ -516,7 +597,7 @@ export async function openKnack({
   const isReplayed = modelDump !== undefined || modelAnswers !== undefined;
   const written = new Set<string>();
   /** Who looks at sessions, and the model that is really asked. */
-  const observing = (): Chosen & { readonly observer: Observer } => {
+  const observing = (): Observing => {
     const { name, settings, model: chosen } = chosenOn(home, env, observer ?? (isReplayed ? "model" : null));
     const model = isReplayed
       ? replayModel({
@@ -530,25 +611,23 @@ export async function openKnack({
         : chosen;
     const { "model.inputUsd": input, "model.outputUsd": output } = settings;
     const known = priceOf(model.name);
+    const limits = { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] };
+    const price =
+      input === null && output === null
+        ? known
+        : {
+            input: input ?? known?.input ?? policy.model.unknownPrice.input,
+            output: output ?? known?.output ?? policy.model.unknownPrice.output,
+          };
+    const timeoutMs = settings["model.timeoutMs"];
     return {
-      name,
-      settings,
-      model,
-      observer: observers[name]({
-        store,
-        clock,
-        redactor,
-        model,
-        timeoutMs: settings["model.timeoutMs"],
-        limits: { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] },
-        price:
-          input === null && output === null
-            ? known
-            : {
-                input: input ?? known?.input ?? policy.model.unknownPrice.input,
-                output: output ?? known?.output ?? policy.model.unknownPrice.output,
-              },
-      }),
+      ...{ name, settings, model, limits, price },
+      modelOf: (word) => {
+        if (model !== chosen) return { model, price };
+        const other = modelNamed(home, env, settings, word);
+        return { model: other, price: priceOf(other.name) };
+      },
+      observer: observers[name]({ store, clock, redactor, model, timeoutMs, limits, price }),
     };
   };
   const findFor = async (
@@ -599,6 +678,43 @@ export async function openKnack({
     } finally {
       await knack.giveBack("library");
     }
+  };
+  const foregrounding: ForegroundDeps = {
+    ...publishing,
+    refuses,
+    staging: (root) => ({
+      folder: root === null ? join(home.folder, "staging") : join(root, ".knack", "staging"),
+      root: root ?? home.folder,
+    }),
+  };
+  const looking: LookDeps = { ...foregrounding, catalog: () => knack.catalog() };
+  /** What reviews need, by the settings of this moment. */
+  const reviewing = (): ReviewDeps => {
+    const { model, settings, limits, price, modelOf } = observing();
+    const own = reviewSettings(home);
+    const gate = own["review.gate"] === null ? { model, price } : modelOf(own["review.gate"]);
+    const usdPerDay = settings["model.budgetDay"];
+    return {
+      ...publishing,
+      model,
+      price,
+      limits: { ...limits, usdPerCall: own["review.budget"] },
+      gate,
+      timeoutMs: own["review.timeoutMs"],
+      allowed: {
+        mode: own.review,
+        calls: own["review.calls"],
+        apartMs: own["review.minutes"] * 60_000,
+        perDay: own["review.perDay"],
+        usd: own["review.budget"],
+        usdPerDay,
+        unset: model.unset,
+      },
+      catalog: () => knack.catalog(),
+      refuses,
+      claim: (until) => knack.claim("review", until),
+      giveBack: () => knack.giveBack("review"),
+    };
   };
   const wholeOrNot = async () => {
     const { items, unread } = await knack.catalog();
@@ -867,6 +983,31 @@ export async function openKnack({
       return store.leases.take(work, { holder: self, now: clock.now(), until, insteadOf: dead });
     },
     giveBack: (work) => store.leases.release(work, self),
+    present: async () => {
+      throw new Error("to be built");
+    },
+    startLearning: (present, start) => startLearning(foregrounding, present, start),
+    finishLearning: (present, finish) => finishLearning(foregrounding, present, finish),
+    useSkill: (present, used) => useSkill(foregrounding, present, used),
+    giveSignal: (present, signal) => giveSignal(foregrounding, present, signal),
+    takeReply: (present, reply) => takeReply(foregrounding, present, reply),
+    deriveSignals: (sessions) => deriveSignals(foregrounding, sessions),
+    loadSkill: (present, wanted) => loadSkill(looking, present, wanted),
+    expandEvents: (present, refs) => expandEvents(looking, present, refs),
+    reviews: async () => {
+      throw new Error("to be built");
+    },
+    review: async ({ project, asked = false } = {}) => {
+      const all = project === undefined ? (await store.projects.list()).map(({ id }) => id) : [project];
+      const done: Reviewed[] = [];
+      for (const one of all) done.push(await review(reviewing(), one, { asked }));
+      return done;
+    },
+    previewReview: (project) => previewReview(reviewing(), project),
+    proposals: () => proposals(publishing),
+    planProposal: (proposal) => planProposal(publishing, proposal),
+    acceptProposal: (proposal) => acceptProposal(publishing, proposal),
+    rejectProposal: (proposal) => rejectProposal(publishing, proposal),
     changes: () => store.learning.changes.list(),
     skills: async (root = null) => {
       const all = places.all(root).filter(({ folder }) => folder !== home.drafts);

@@ -6,6 +6,7 @@ import { KnackError } from "./core/errors.ts";
 import { modelChoice, modelForms } from "./core/model.ts";
 import type { ObserverName } from "./core/observer.ts";
 import { policy } from "./core/policy.ts";
+import { type ReviewMode, reviewModes } from "./core/review.ts";
 
 /** What a person may set, for themselves or for a project. */
 export interface Settings {
@@ -36,6 +37,18 @@ export interface Settings {
   /** US dollars for a million tokens, where Knack's own table is wrong or has none. */
   readonly "model.inputUsd": number | null;
   readonly "model.outputUsd": number | null;
+  /** What background reviews may do. */
+  readonly review: ReviewMode;
+  /** Tool calls since the last one from which a review is worth it. */
+  readonly "review.calls": number;
+  /** Minutes between two of them, and how many there are in a day at the most. */
+  readonly "review.minutes": number;
+  readonly "review.perDay": number;
+  /** US dollars for one of them, all its calls together; for a day `model.budgetDay` holds. */
+  readonly "review.budget": number;
+  /** The model that is asked first whether there is anything to review; null for the same. */
+  readonly "review.gate": string | null;
+  readonly "review.timeoutMs": number;
 }
 
 const defaults: Settings = {
@@ -54,6 +67,13 @@ const defaults: Settings = {
   "model.budgetCall": policy.model.usdPerCall,
   "model.inputUsd": null,
   "model.outputUsd": null,
+  review: "off",
+  "review.calls": policy.nudge.calls,
+  "review.minutes": policy.nudge.apartMs / 60_000,
+  "review.perDay": policy.nudge.perDay,
+  "review.budget": policy.review.usd,
+  "review.gate": null,
+  "review.timeoutMs": policy.review.timeoutMs,
 };
 
 const own = {
@@ -76,6 +96,13 @@ const personal = {
   "model.budgetCall": z.optional(z.number().check(z.minimum(0), z.maximum(100))),
   "model.inputUsd": z.optional(z.nullable(z.number().check(z.minimum(0)))),
   "model.outputUsd": z.optional(z.nullable(z.number().check(z.minimum(0)))),
+  review: z.optional(z.enum(reviewModes)),
+  "review.calls": z.optional(z.int().check(z.minimum(1), z.maximum(10_000))),
+  "review.minutes": z.optional(z.number().check(z.minimum(0), z.maximum(10_080))),
+  "review.perDay": z.optional(z.int().check(z.minimum(0), z.maximum(200))),
+  "review.budget": z.optional(z.number().check(z.minimum(0), z.maximum(100))),
+  "review.gate": z.optional(z.nullable(z.string().check(z.refine((word) => modelChoice(word) !== null)))),
+  "review.timeoutMs": z.optional(z.int().check(z.minimum(1_000), z.maximum(300_000))),
 };
 /** An address without a password in it. */
 function isAddress(word: string): boolean {
@@ -126,8 +153,28 @@ export function settingsFor(home: Home, root: string | null, id: string | null =
     foreground: mine.foreground ?? defaults.foreground,
     "recall.holdout": mine["recall.holdout"] ?? defaults["recall.holdout"],
     ...modelPart(mine),
+    ...reviewPart(mine),
   };
 }
+
+/** What a person says of background reviews; no project has a say in what is spent. */
+export function reviewSettings(home: Home): ReviewSettings {
+  return reviewPart(read(userScope(home)));
+}
+
+function reviewPart(mine: User): ReviewSettings {
+  return {
+    review: mine.review ?? defaults.review,
+    "review.calls": mine["review.calls"] ?? defaults["review.calls"],
+    "review.minutes": mine["review.minutes"] ?? defaults["review.minutes"],
+    "review.perDay": mine["review.perDay"] ?? defaults["review.perDay"],
+    "review.budget": mine["review.budget"] ?? defaults["review.budget"],
+    "review.gate": mine["review.gate"] ?? defaults["review.gate"],
+    "review.timeoutMs": mine["review.timeoutMs"] ?? defaults["review.timeoutMs"],
+  };
+}
+
+export type ReviewSettings = Pick<Settings, "review" | Extract<keyof Settings, `review.${string}`>>;
 
 /** What a person says of observers and models: no project has a say in what leaves the machine. */
 export function modelSettings(home: Home): ModelSettings {
@@ -255,6 +302,14 @@ const hints: Readonly<Record<Key, string>> = {
   "model.budgetCall": "US dollars for one call",
   "model.inputUsd": "US dollars for a million tokens that are sent, or null",
   "model.outputUsd": "US dollars for a million tokens that are answered, or null",
+  review:
+    "off, suggest (a review leaves proposals: knack review inbox), or auto (it also publishes drafts and patches of learned skills)",
+  "review.calls": "tool calls since the last review from which one is worth it",
+  "review.minutes": "minutes between two reviews",
+  "review.perDay": "how many reviews in a day at the most",
+  "review.budget": "US dollars for one review; for a day model.budgetDay holds",
+  "review.gate": `a small model that is asked first: ${modelForms}; or null for the same model`,
+  "review.timeoutMs": "milliseconds from 1000 to 300000",
 };
 
 export function unknownKey(key: string): KnackError {

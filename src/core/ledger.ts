@@ -6,7 +6,11 @@ import type { ImportedLesson, ImportedSkill, ImportWord } from "./imported.ts";
 import type { Decision } from "./instinct.ts";
 import type { Judged } from "./judgement.ts";
 import type { Measured } from "./measure.ts";
+import type { NudgeDecided } from "./nudge.ts";
 import type { Project } from "./project.ts";
+import type { LearningFinished, LearningStarted, Receipt } from "./protocol.ts";
+import type { Proposal, ReviewAnswered, ReviewBegun, ReviewEnded } from "./review.ts";
+import type { SignalGiven } from "./signal.ts";
 import type { Use } from "./use.ts";
 
 /** Who decided. */
@@ -176,6 +180,25 @@ export type LedgerEntry =
   | Entry<"model.called", ModelCalled>
   /** What a model thought of a session's candidates, or why none was asked. */
   | Entry<"session.judged", Judged>
+  /** An agent writes a skill while it works, and how that ended. */
+  | Entry<"learning.started", LearningStarted>
+  | Entry<"learning.finished", LearningFinished>
+  /** A person was shown that something was learned, changed or used. */
+  | Entry<"receipt.given", Receipt>
+  /** An agent said what it should have learned, or the transcript says so; also what does not count. */
+  | Entry<"signal.given", SignalGiven>
+  /** It was decided whether a review is worth its cost. */
+  | Entry<"nudge.decided", NudgeDecided>
+  /** A review, from beginning to end. */
+  | Entry<"review.begun", ReviewBegun>
+  | Entry<"review.answered", ReviewAnswered>
+  | Entry<"review.ended", ReviewEnded>
+  /** What one proposed, and what was decided about that. */
+  | Entry<"proposal.made", Proposal>
+  | Entry<
+      "proposal.decided",
+      { readonly proposal: string; readonly decision: "accepted" | "rejected" | "published" }
+    >
   | Entry<"change.intended", Change>
   | Entry<"change.made", { readonly id: string }>
   | Entry<"change.dropped", { readonly id: string; readonly because: string }>;

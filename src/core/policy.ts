@@ -712,6 +712,69 @@ export const policy = {
     /** How sure a model's word makes a finding, at least and at most, and one that only the model saw. */
     confidence: { least: 0.3, most: 0.9, own: 0.7 },
   },
+  protocol: {
+    /** Characters of what a person is shown, and of what an agent says a learning was about. */
+    messageChars: 500,
+    summaryChars: 1_000,
+    /** Events that one call may name. */
+    refs: 50,
+    /** Files of a package that an agent writes, bytes of one, and of all. */
+    files: 40,
+    fileBytes: 200_000,
+    packageBytes: 1_000_000,
+    /** Events that are listed for an agent that names none, and characters of each line. */
+    listed: 40,
+    lineChars: 160,
+    /** Events that are expanded at once, and characters of each. */
+    expanded: 20,
+    expandedChars: 5_000,
+    /** Milliseconds that a call waits for its own line in the transcript, by which the session is known. */
+    waitMs: 2_000,
+    /** Days after which what was staged and never finished is put away. */
+    stagingDays: 7,
+  },
+  signal: {
+    /** Events that a signal must name, and that one of a person's explicit request must. */
+    refs: 2,
+    refsOfRequest: 1,
+  },
+  nudge: {
+    /** Tool calls since the last review from which one is worth it. */
+    calls: 15,
+    /** Milliseconds between two reviews, and how many there are in a day at the most. */
+    apartMs: 30 * 60_000,
+    perDay: 12,
+  },
+  review: {
+    /** US dollars that one review may cost, all its calls together. */
+    usd: 0.5,
+    /** Milliseconds that one call of a reviewer may take, and tokens of its answer. */
+    timeoutMs: 120_000,
+    outputTokens: 6_000,
+    /** Milliseconds that one review may take in all. */
+    longestMs: 300_000,
+    /** Events, and characters, of a bundle; and of its timeline. */
+    events: 400,
+    chars: 60_000,
+    timeline: 400,
+    /** Characters of one event in a bundle. */
+    eventChars: 1_500,
+    /** Skills that are named, and characters of each description; and of a text that may be changed. */
+    skills: 200,
+    descriptionChars: 160,
+    textChars: 12_000,
+    /** How often a reviewer may ask for more of some events, how many, and characters of each. */
+    expansions: 2,
+    expanded: 12,
+    expandedChars: 3_000,
+    /** What one review may propose, and the files of one. */
+    drafts: 2,
+    files: 8,
+    /** Sessions of a project whose turns and calls its usual ones are reckoned from, at least. */
+    baseline: 20,
+    /** How often one is begun that never ends. */
+    tries: 3,
+  },
   rule: {
     /** Characters of one rule line. */
     chars: 300,

@@ -113,6 +113,16 @@ async function take(learning: Learning, entry: LedgerEntry): Promise<readonly st
     case "change.dropped":
       await followChange(learning, entry);
       return [];
+    case "learning.started":
+    case "learning.finished":
+    case "receipt.given":
+    case "signal.given":
+    case "nudge.decided":
+    case "review.begun":
+    case "review.answered":
+    case "review.ended":
+    case "proposal.made":
+    case "proposal.decided":
     case "session.found":
     case "transcript.rewritten":
     case "events.purged":
