@@ -144,6 +144,7 @@ import {
   type Reviewed,
   type ReviewPreview,
   review,
+  unfinished,
 } from "./engine/review.ts";
 import {
   decidedByUndo,
@@ -405,8 +406,8 @@ export interface Knack {
   expandEvents(...of: Rest<typeof expandEvents>): ReturnType<typeof expandEvents>;
   /** What reviews may do and did, and whether one is due in each project that has something new. */
   reviews(): Promise<ReviewState>;
-  /** Reviews what is due, or a project because a person asks. */
-  review(options?: { readonly project?: string; readonly asked?: boolean }): Promise<Reviewed[]>;
+  /** Reviews what is due, in these projects or in all, after what a killed process began; or because a person asks. */
+  review(options?: { readonly projects?: readonly string[]; readonly asked?: boolean }): Promise<Reviewed[]>;
   /** What a review of a project would be given, and what it would cost. */
   previewReview(project: string): Promise<ReviewPreview>;
   /** What reviews proposed. */
@@ -711,7 +712,10 @@ export async function openKnack({
         unset: model.unset,
       },
       catalog: () => knack.catalog(),
-      refuses,
+      refuses: async (root, id) =>
+        [root ?? id, id].some((place) => isWithin(home.folder, place) || isWithin(realOf(home.folder), place))
+          ? "it is Knack's own work"
+          : refuses(root, id),
       claim: (until) => knack.claim("review", until),
       giveBack: () => knack.giveBack("review"),
     };
@@ -997,10 +1001,13 @@ export async function openKnack({
     reviews: async () => {
       throw new Error("to be built");
     },
-    review: async ({ project, asked = false } = {}) => {
-      const all = project === undefined ? (await store.projects.list()).map(({ id }) => id) : [project];
+    review: async ({ projects, asked = false } = {}) => {
+      const deps = reviewing();
+      if (deps.allowed.mode === "off" && !asked) return [];
+      const due = projects ?? (await store.projects.list()).map(({ id }) => id);
+      const begun = asked ? [] : (await unfinished(store)).map(({ project }) => project);
       const done: Reviewed[] = [];
-      for (const one of all) done.push(await review(reviewing(), one, { asked }));
+      for (const one of new Set([...begun, ...due])) done.push(await review(deps, one, { asked }));
       return done;
     },
     previewReview: (project) => previewReview(reviewing(), project),

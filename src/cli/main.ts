@@ -108,6 +108,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "keep the library small and true: what is stale, harmful, double or too much",
     load: async () => (await import("./curate.ts")).curate,
   },
+  review: {
+    about: "look back at what sessions could have taught: --now, --dry-run, inbox, diff, accept, reject",
+    load: async () => (await import("./review.ts")).review,
+  },
   status: {
     about: "one page: what is known, kept, waiting, off or broken",
     load: async () => (await import("./status.ts")).status,

@@ -36,11 +36,26 @@ export interface Spend {
 export interface ModelLimits {
   readonly usdPerDay: number;
   readonly usdPerCall: number;
+  /** What all calls for one purpose may cost together, since it was begun. */
+  readonly together?: { readonly purpose: string; readonly usd: number; readonly since: number };
 }
 
 /** What was spent in the day before a time. A call of which nobody knows how it ended cost what it could. */
 export function spendOf(entries: readonly LedgerEntry[], now: number, { model }: Policy = defaults): Spend {
-  const since = now - model.dayMs;
+  return spendSince(entries, now - model.dayMs);
+}
+
+/** What was spent for one purpose since a time. */
+export function spendFor(
+  entries: readonly LedgerEntry[],
+  { purpose, since }: { readonly purpose: string; readonly since: number },
+): Spend {
+  const isFor = (entry: LedgerEntry) =>
+    (entry.type === "model.asked" || entry.type === "model.called") && entry.data.purpose === purpose;
+  return spendSince(entries.filter(isFor), since - 1);
+}
+
+function spendSince(entries: readonly LedgerEntry[], since: number): Spend {
   const costs = new Map<string, number>();
   let failed = 0;
   // What was noted by a clock that was ahead was spent all the same.
@@ -73,7 +88,12 @@ export function openUntil(
 
 /** Why a model is not asked. */
 export interface Hold {
-  readonly because: "day-budget-spent" | "call-too-dear" | "too-many-calls" | "breaker-open";
+  readonly because:
+    | "day-budget-spent"
+    | "call-too-dear"
+    | "purpose-too-dear"
+    | "too-many-calls"
+    | "breaker-open";
   readonly message: string;
 }
 
@@ -95,6 +115,13 @@ export function holdOf(
     return {
       because: "call-too-dear",
       message: `a call could cost ${inUsd(usdAtMost)}, more than ${inUsd(limits.usdPerCall)} (model.budgetCall)`,
+    };
+  const { together } = limits;
+  const own = together ? spendFor(entries, together).usd : 0;
+  if (together && own + usdAtMost > together.usd)
+    return {
+      because: "purpose-too-dear",
+      message: `${inUsd(own)} of ${inUsd(together.usd)} are spent for it, and a call could cost ${inUsd(usdAtMost)}`,
     };
   const { calls, usd } = spendOf(entries, now, policy);
   if (calls >= policy.model.callsPerDay)

@@ -42,7 +42,7 @@ export async function ask(
   const purpose = request.purpose;
   const usdAtMost = mostUsd(request, price, policy);
   const hold = await store.transaction(async (tx) => {
-    const since = askedAt - policy.model.dayMs;
+    const since = Math.min(askedAt - policy.model.dayMs, limits.together?.since ?? askedAt);
     const entries: LedgerEntry[] = [
       ...(await tx.ledger.since("model.asked", since)),
       ...(await tx.ledger.since("model.called", since)),
@@ -94,11 +94,17 @@ function checked(reply: ModelReply, isUsable: (value: unknown) => boolean): Mode
   return { ok: false, because: "unusable", message: "the answer does not have the form", usage, ms };
 }
 
-function mostUsd(
-  { system, prompt, schema, maxOutputTokens }: ModelRequest,
+/** The most that a call may cost, reckoned before it is made. */
+export function mostUsd(
+  {
+    system,
+    prompt,
+    schema,
+    maxOutputTokens,
+  }: Pick<ModelRequest, "system" | "prompt" | "schema" | "maxOutputTokens">,
   price: Price | null,
-  policy: Policy,
-) {
+  policy: Policy = defaults,
+): number {
   const chars = system.length + prompt.length + JSON.stringify(schema).length;
   const inputTokens = Math.ceil(chars / policy.model.charsPerToken);
   return costOf({ inputTokens, outputTokens: maxOutputTokens }, price, policy);

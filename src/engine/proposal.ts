@@ -1,23 +1,86 @@
-import type { ProposalView } from "../core/review.ts";
-import type { Keeping } from "./keep.ts";
-import type { Plan, PublishDeps } from "./step.ts";
+import { KnackError } from "../core/errors.ts";
+import type { LedgerEntry } from "../core/ledger.ts";
+import type { Proposal, ProposalView } from "../core/review.ts";
+import { type Keeping, perform } from "./keep.ts";
+import { note } from "./note.ts";
+import { planAccepted } from "./plan-proposal.ts";
+import { historyOf, type Plan, type PublishDeps } from "./step.ts";
 
 /** Everything that reviews proposed, the latest first, and what became of it. */
-export async function proposals(_deps: PublishDeps): Promise<ProposalView[]> {
-  throw new Error("to be built");
+export async function proposals(deps: PublishDeps): Promise<ProposalView[]> {
+  const { ledger } = deps.store;
+  const decisions = new Map(
+    (await ledger.since("proposal.decided", 0)).map(({ data }) => [data.proposal, data.decision]),
+  );
+  const { changes } = await historyOf(deps.store);
+  const made = new Set(changes.flatMap(({ change, state }) => (state === "made" ? change.instinct : [])));
+  const views: ProposalView[] = [];
+  for (const { at, data } of await ledger.since("proposal.made", 0)) {
+    // A process that was killed right after it wrote the files has not said so, but they are there.
+    const decided = decisions.get(data.id) ?? (made.has(data.id) ? "published" : null);
+    const status = decided ?? ((await isOutdated(deps, data)) ? "outdated" : "waiting");
+    views.push({ ...data, at: at ?? 0, status });
+  }
+  return views.reverse();
+}
+
+/** Whether what a patch was made for is not what is there. */
+async function isOutdated({ library }: PublishDeps, { path, before }: Proposal): Promise<boolean> {
+  if (before === null) return false;
+  const there = await library.read(path).catch(ifUnreadable);
+  return there !== "unreadable" && there?.hash !== before;
+}
+
+function ifUnreadable(error: unknown): "unreadable" {
+  if (error instanceof KnackError) return "unreadable";
+  throw error;
 }
 
 /** What accepting one would do. */
-export async function planProposal(_deps: PublishDeps, _proposal: ProposalView): Promise<Plan> {
-  throw new Error("to be built");
+export async function planProposal(deps: PublishDeps, proposal: ProposalView): Promise<Plan> {
+  return planAccepted(deps, proposal);
 }
 
 /** Publishes one because a person says so. */
-export async function acceptProposal(_deps: PublishDeps, _proposal: ProposalView): Promise<Keeping> {
-  throw new Error("to be built");
+export async function acceptProposal(deps: PublishDeps, proposal: ProposalView): Promise<Keeping> {
+  const keeping = await perform(
+    deps,
+    () => planAccepted(deps, proposal),
+    "person",
+    () => [],
+  );
+  if (keeping.kept) await decide(deps, proposal, "accepted");
+  return keeping;
 }
 
 /** Turns one down; what was proposed is not proposed again as it is. */
-export async function rejectProposal(_deps: PublishDeps, _proposal: ProposalView): Promise<void> {
-  throw new Error("to be built");
+export async function rejectProposal(deps: PublishDeps, proposal: ProposalView): Promise<void> {
+  await decide(deps, proposal, "rejected");
+}
+
+async function decide(
+  { store, clock }: PublishDeps,
+  proposal: Proposal,
+  decision: "accepted" | "rejected",
+): Promise<void> {
+  const entry: LedgerEntry = { ...decided(proposal, decision, clock.now()), actor: "person" };
+  await store.transaction((tx) => note(tx, [entry]));
+}
+
+/** The ledger's word on what became of a proposal. */
+export function decided(
+  { id, project }: Proposal,
+  decision: "accepted" | "rejected" | "published",
+  at: number,
+): LedgerEntry {
+  return {
+    at,
+    project,
+    session: null,
+    actor: "knack",
+    type: "proposal.decided",
+    // A person may change their mind, and back.
+    key: decision === "published" ? `proposal:${id}:published` : `proposal:${id}:${decision}:${at}`,
+    data: { proposal: id, decision },
+  };
 }

@@ -32,11 +32,13 @@ export interface Worked {
   readonly lessons: number;
   readonly drafts: number;
   readonly snapshot: boolean;
+  /** Reviews that came to an end. */
+  readonly reviews: number;
 }
 
 /**
- * Handles what the hooks handed over: reads, learns, publishes drafts, renews the snapshot, and ends. One at a time
- * for a home; may be killed at any point, and the next one goes on from there.
+ * Handles what the hooks handed over: reads, learns, publishes drafts, renews the snapshot, reviews what is due, and
+ * ends. One at a time for a home; may be killed at any point, and the next one goes on from there.
  */
 export async function work({
   env,
@@ -61,18 +63,36 @@ async function inTurn(home: Home, knack: Knack, clock: Clock): Promise<Worked> {
   const until = clock.now() + policy.work.longestMs;
   try {
     if (!(await takeTurn(knack, until, clock))) return { ...nothing, busy: true };
-    try {
-      return await handleAll(knack, home, until, clock);
-    } finally {
+    const projects = new Set<string>();
+    const worked = await handleAll(knack, home, until, clock, projects).finally(async () => {
       rmSync(home.worker, { force: true });
       await knack.giveBack("work");
-    }
+    });
+    // Others may handle what comes from here on: a model takes its time.
+    return { ...worked, reviews: await reviewDue(knack, [...projects]) };
   } finally {
     await knack.close();
   }
 }
 
-const nothing: Worked = { busy: false, notes: 0, sessions: 0, lessons: 0, drafts: 0, snapshot: false };
+/** Reviews the projects that were worked in, as far as a person allows it and it is due. */
+async function reviewDue(knack: Knack, projects: readonly string[]): Promise<number> {
+  const done = await knack.review({ projects });
+  const ended = done.filter((one) => one.ended !== null);
+  // What was published is to be known to the next session.
+  if (ended.some((one) => one.ended?.outcome === "published")) await knack.renewSnapshot();
+  return ended.length;
+}
+
+const nothing: Worked = {
+  busy: false,
+  notes: 0,
+  sessions: 0,
+  lessons: 0,
+  drafts: 0,
+  snapshot: false,
+  reviews: 0,
+};
 
 /** The lease on the spool, from another that is about to end, or from one that died. */
 async function takeTurn(knack: Knack, until: number, clock: Clock): Promise<boolean> {
@@ -84,7 +104,13 @@ async function takeTurn(knack: Knack, until: number, clock: Clock): Promise<bool
   }
 }
 
-async function handleAll(knack: Knack, home: Home, until: number, clock: Clock): Promise<Worked> {
+async function handleAll(
+  knack: Knack,
+  home: Home,
+  until: number,
+  clock: Clock,
+  projects: Set<string>,
+): Promise<Worked> {
   const inbox = inboxAt(home.spool, policy.work);
   const isLate = () => clock.now() > until;
   const faults: unknown[] = [];
@@ -98,7 +124,7 @@ async function handleAll(knack: Knack, home: Home, until: number, clock: Clock):
     await knack.learn(recorded, { until: isLate, lookUntil: isLate }).catch((error) => faults.push(error));
   for (;;) {
     writeWhole(home.worker, jsonBytes({ pid: process.pid, until } satisfies WorkerSign));
-    worked = add(worked, await handle(knack, inbox, isLate, faults));
+    worked = add(worked, await handle(knack, inbox, isLate, faults, projects));
     if (inbox.isEmpty()) await pause(policy.work.lingerMs);
     if (!inbox.isEmpty() && !isLate()) continue;
     // Whoever leaves a note from here on sees no worker and starts one; what came before is seen now.
@@ -115,7 +141,13 @@ async function handleAll(knack: Knack, home: Home, until: number, clock: Clock):
  * Handles what lies in the inbox: new notes together, and one by one what did not come through before or now. What a
  * person has to mend is no note's fault: it ends the work, and counts against none.
  */
-async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults: unknown[]): Promise<Worked> {
+async function handle(
+  knack: Knack,
+  inbox: Inbox,
+  isLate: () => boolean,
+  faults: unknown[],
+  projects: Set<string>,
+): Promise<Worked> {
   const taken = inbox.take();
   const [words, places] = [
     taken.filter(({ note }) => isWord(note)),
@@ -155,6 +187,7 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
       faults.push(error);
     }
   }
+  for (const { project } of heard) projects.add(project.id);
   const own = places.length > 0 ? await knack.publishOwn({ sessions: heard, until: isLate }) : [];
   const snapshot = await knack.renewSnapshot();
   // Only now: whoever takes over from a killed worker must know that there is something to publish.
@@ -212,6 +245,7 @@ function add(a: Worked, b: Worked): Worked {
     lessons: a.lessons + b.lessons,
     drafts: a.drafts + b.drafts,
     snapshot: a.snapshot || b.snapshot,
+    reviews: a.reviews + b.reviews,
   };
 }
 
