@@ -3,6 +3,8 @@ export const policy = {
   keep: {
     /** Characters of an event's text, and of its input, that stay in the cache. */
     eventChars: 5_000,
+    /** Characters of a command that tell what it is, where a whole session is looked at. */
+    headChars: 120,
     /** Days that cached events stay after they were last read from their transcript. */
     eventDays: 30,
     /** Diagnostics kept for one transcript; the rest are counted. */

@@ -1,6 +1,8 @@
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import { type Event, numberOf, refOf } from "../core/event.ts";
 import type { EntryOf, LedgerEntry, ProjectFold } from "../core/ledger.ts";
+import type { Outlined } from "../core/outline.ts";
+import { policy } from "../core/policy.ts";
 import type { Session } from "../core/session.ts";
 import type { Clock, Reading, Store } from "../engine/ports.ts";
 import { createLearning } from "./learning.ts";
@@ -234,6 +236,25 @@ function events(db: Kysely<Tables>): Store["events"] {
       );
       return rows.map((row) => eventFromRow(rowOf(row), base));
     },
+    outline: async (session, from, to) => {
+      const base = await baseOf(session);
+      const last = await within(base)
+        .select((each) => each.fn.max("id").as("id"))
+        .executeTakeFirst();
+      const end = Math.min(base + to, last?.id ?? 0);
+      const found: Outlined[] = [];
+      for (let at = base + from; at <= end; at += outlinedAtOnce) {
+        const until = Math.min(end, at + outlinedAtOnce - 1);
+        const row = await within(base)
+          .select(outlineOf(base))
+          .where("id", ">=", at)
+          .where("id", "<=", until)
+          .executeTakeFirstOrThrow();
+        const rows: Parameters<typeof outlineFromRow>[0][] = parsed(rowOf<{ rows: string }>(row).rows);
+        for (const one of rows) found.push(outlineFromRow(one));
+      }
+      return found;
+    },
     origins: async (session) => {
       const rows = await within(await baseOf(session))
         .select(bytesOf("origin"))
@@ -284,6 +305,29 @@ function events(db: Kysely<Tables>): Store["events"] {
       return dropped;
     },
   };
+}
+
+/** Events in one row: a row of its own for each costs more than all that is read of them. */
+const outlinedAtOnce = 5_000;
+
+/** The rows are made into one text by the database, which need not make objects of what is not asked for. */
+function outlineOf(base: number) {
+  return sql<string>`cast(json_group_array(json_array(id - ${base}, kind, outcome, facts ->> 'tool',
+    substr(facts ->> 'command', 1, ${policy.keep.headChars}), facts ->> '$.files[0]', facts ->> 'sidechain')) as blob)`.as(
+    "rows",
+  );
+}
+
+function outlineFromRow([n, kind, outcome, tool, head, file, sidechain]: readonly [
+  n: number,
+  kind: Outlined["kind"],
+  outcome: Outlined["outcome"],
+  tool: string | null,
+  head: string | null,
+  file: string | null,
+  sidechain: number,
+]): Outlined {
+  return { n, kind, outcome, tool, head, file, sidechain: sidechain === 1 };
 }
 
 async function dropEvents(db: Kysely<Tables>, n: number): Promise<number> {
