@@ -273,3 +273,59 @@ function ownerOfPlace({ places }: PublishDeps, path: string, root: string | null
 function artifactAt({ folder, root }: Place, name: string, id: string): Omit<Artifact, "reach"> {
   return { kind: "skill", name, path: `${folder}/${name}`, root, instinct: id };
 }
+
+/** Whether a patch may be made without anybody's yes: of what is Knack's own and as Knack left it, and not pinned. */
+export async function isOwn(deps: PublishDeps, proposal: Proposal): Promise<boolean> {
+  if (proposal.do === "create") return true;
+  const root = (await deps.store.projects.get([proposal.project]))[0]?.root ?? null;
+  const shelf = await listAll(deps.library, deps.places.all(root));
+  if (typeof shelf === "string") return false;
+  const history = await historyOf(deps.store);
+  const pinned = await pinnedPlaces(deps.store, history.kept);
+  const places = shelf.skills.filter(({ name, hash }) => name === proposal.name && hash === proposal.before);
+  return places.length > 0 && places.every((one) => isOurs(one, history) && !pinned.has(one.path));
+}
+
+/** The agents in whose sessions the evidence lies. */
+async function formatsOf({ store }: PublishDeps, { evidence }: Proposal): Promise<Format[]> {
+  const runs = new Set(evidence.map(({ run }) => run));
+  const sessions = (await store.sessions.list()).filter((session) => runs.has(runOf(session)));
+  return [...new Set(sessions.map(({ format }) => format))];
+}
+
+function filesOf(texts: readonly ProposedFile[]): PackageFile[] {
+  return texts.map(({ path, text }) => ({
+    path,
+    bytes: bytesOf(text),
+    mode: path.startsWith("scripts/") ? 0o755 : 0o644,
+  }));
+}
+
+/** The texts of a package; what is no text cannot be edited. */
+function textsOf(files: readonly PackageFile[]): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const { path, bytes } of files) {
+    try {
+      texts.set(path, new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+    } catch {
+      // It stays as it is.
+    }
+  }
+  return texts;
+}
+
+function replaced(files: readonly PackageFile[], texts: ReadonlyMap<string, string>): PackageFile[] {
+  return files.map((file) => {
+    const text = texts.get(file.path);
+    return text === undefined ? file : { ...file, bytes: bytesOf(text) };
+  });
+}
+
+/** The same package with other facts in its front matter. */
+function withFacts(files: readonly PackageFile[], facts: Record<string, string>): PackageFile[] {
+  return files.map((file) => {
+    const { skill } = file.path === skillFile ? parse(textOfPackage([file])) : { skill: null };
+    if (skill === null) return file;
+    return { ...file, bytes: bytesOf(render({ ...skill, metadata: { ...skill.metadata, ...facts } })) };
+  });
+}
