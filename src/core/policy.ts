@@ -759,8 +759,23 @@ export const policy = {
     events: 400,
     chars: 60_000,
     timeline: 400,
-    /** Characters of one event in a bundle. */
+    /** Characters of one event in a bundle, and of each where there are many. */
     eventChars: 1_500,
+    leastChars: 200,
+    /** Calls after a failure within which a call like it is another try. */
+    retryCalls: 30,
+    /** Sessions of a bundle, stretches of omitted events that it tells of, and characters about each. */
+    sessions: 30,
+    spans: 40,
+    summaryChars: 160,
+    /** What a review may come to at the most, signals that it is told, events that one of them names, and characters of its words. */
+    candidates: 6,
+    signals: 12,
+    refs: 12,
+    hintChars: 120,
+    whyChars: 400,
+    /** Shares of a bundle's characters: for signals and candidates, the texts of skills, the list of skills, and events of which only the index tells. */
+    shares: { told: 0.15, texts: 0.3, skills: 0.15, timeline: 0.1 },
     /** Skills that are named, and characters of each description; and of a text that may be changed. */
     skills: 200,
     descriptionChars: 160,

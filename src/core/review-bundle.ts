@@ -1,0 +1,542 @@
+import { type Event, refOf, shorten } from "./event.ts";
+import { fitted, homeless, sizeWithin } from "./fence.ts";
+import type { Stretch, Window } from "./nudge.ts";
+import type { Outlined } from "./outline.ts";
+import { policy as defaults, type Policy } from "./policy.ts";
+import type {
+  Candidate,
+  IncludedEvent,
+  OmittedSpan,
+  ReviewBundle,
+  ReviewedSkill,
+  TimelineEntry,
+} from "./review.ts";
+import { chosen, type Episode, episodesIn, type Salient, spread } from "./salience.ts";
+import type { Signal } from "./signal.ts";
+
+/** What a bundle is made of, before any event is read in full. */
+export interface Material {
+  readonly project: string;
+  readonly window: Window;
+  /** For each stretch of the window, in its order, its events in theirs. */
+  readonly outlines: readonly (readonly Outlined[])[];
+  /** With the refs of the bundle, as candidates have them. */
+  readonly signals: readonly Signal[];
+  readonly candidates: readonly Candidate[];
+  readonly skills: readonly ReviewedSkill[];
+}
+
+/** An event of a window by the name that a bundle has for it. */
+export interface Place {
+  /** Which of the window's stretches. */
+  readonly stretch: number;
+  /** `e17`. */
+  readonly ref: string;
+}
+
+/** `s1.e17`. */
+export function bundleRef({ stretch, ref }: Place): string {
+  return `${nameOf(stretch)}.${ref}`;
+}
+
+/** Where the event of a bundle stands; null for what names none. */
+export function placeOf(id: string): Place | null {
+  const [, stretch, ref] = /^s([1-9]\d{0,5})\.(e[1-9]\d{0,9})$/.exec(id) ?? [];
+  return stretch === undefined || ref === undefined ? null : { stretch: Number(stretch) - 1, ref };
+}
+
+/** The sessions of a window by the names they go by in its bundle. */
+function nameOf(stretch: number): string {
+  return `s${stretch + 1}`;
+}
+
+/** The refs of a session as a bundle has them; none where the window does not have the session. */
+export function refsIn({ stretches }: Window, run: string, refs: readonly string[]): string[] {
+  const stretch = stretches.findIndex((one) => one.run === run || one.session === run);
+  return stretch < 0 ? [] : refs.map((ref) => bundleRef({ stretch, ref }));
+}
+
+/** What is told of a window: which of its events, and why. */
+export interface Choice {
+  /** In the order of the window, as far as its sessions are told. */
+  readonly events: readonly Outlined[];
+  /** By the places of those events: what goes by which name. */
+  readonly ids: (at: number) => string;
+  readonly stretches: readonly { readonly index: number; readonly start: number }[];
+  readonly kinds: readonly (readonly Episode[])[];
+  /** Few enough to be told whole, if their words are. */
+  readonly mayBeWhole: boolean;
+  /** Everything that has to be read, in no order. */
+  readonly wanted: readonly Place[];
+}
+
+/** Looks at all events of a window, without their words, and says which are to be read. */
+export function choose(material: Material, policy: Policy = defaults): Choice {
+  const { review } = policy;
+  const stretches: { index: number; start: number }[] = [];
+  const events: Outlined[] = [];
+  for (const index of sessionsTold(material, policy)) {
+    const outline = material.outlines[index] ?? [];
+    if (outline.length > 0) stretches.push({ index, start: events.length });
+    for (const event of outline) events.push(event);
+  }
+  const placed = (at: number): Place => ({
+    stretch: stretches.findLast(({ start }) => start <= at)?.index ?? 0,
+    ref: refOf(events[at]?.n ?? 0),
+  });
+  const ids = (at: number) => bundleRef(placed(at));
+  const starts = new Set(stretches.map(({ start }) => start));
+  const pointed = placesOf(pointedTo(material), stretches, material);
+  const kinds = episodesIn(events, { starts, pointed }, policy);
+  const most = Math.min(review.events, review.timeline);
+  const mayBeWhole = events.length <= most;
+  const places = mayBeWhole ? events.map((_, at) => at) : chosen(kinds, most).map(({ at }) => at);
+  return { events, ids, stretches, kinds, mayBeWhole, wanted: places.map(placed) };
+}
+
+/** The events that signals and candidates name. */
+function pointedTo({ signals, candidates }: Pick<Material, "signals" | "candidates">): string[] {
+  return [...new Set([...signals, ...candidates].flatMap(({ refs }) => refs))];
+}
+
+function placesOf(
+  ids: readonly string[],
+  stretches: readonly { readonly index: number; readonly start: number }[],
+  { outlines }: Material,
+): Set<number> {
+  const found = new Set<number>();
+  for (const id of ids) {
+    const place = placeOf(id);
+    const told = stretches.find(({ index }) => index === place?.stretch);
+    if (place === null || told === undefined) continue;
+    const at = indexOf(outlines[told.index] ?? [], Number(place.ref.slice(1)));
+    if (at >= 0) found.add(told.start + at);
+  }
+  return found;
+}
+
+/** Where an event stands in an outline, which is in the order of their numbers. */
+function indexOf(outline: readonly Outlined[], n: number): number {
+  let [low, high] = [0, outline.length - 1];
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    const found = outline[middle]?.n ?? 0;
+    if (found === n) return middle;
+    if (found < n) low = middle + 1;
+    else high = middle - 1;
+  }
+  return -1;
+}
+
+/** The sessions that are told of, where there are too many: those that are pointed to, then the longest. */
+function sessionsTold(material: Material, { review }: Policy): number[] {
+  const pointed = new Set(pointedTo(material).map((id) => placeOf(id)?.stretch));
+  const weight = (index: number) =>
+    (pointed.has(index) ? 2 ** 30 : 0) + (material.outlines[index]?.length ?? 0);
+  return material.window.stretches
+    .map((_, index) => index)
+    .sort((a, b) => weight(b) - weight(a))
+    .slice(0, review.sessions)
+    .sort((a, b) => a - b);
+}
+
+/**
+ * Everything that a reviewer is given, within the characters it may have. All events where they fit; otherwise what
+ * says most, from all over the window, and of the rest how much it is.
+ */
+export function bundleOf(
+  material: Material,
+  choice: Choice,
+  /** The chosen events by their names in the bundle. */
+  events: ReadonlyMap<string, Event>,
+  policy: Policy = defaults,
+): ReviewBundle {
+  const frame = frameOf(material, choice, policy);
+  const room = policy.review.chars - sizeWithin(frame);
+  const telling = (some: readonly Salient[], most: number) => tell(some, most, choice, events);
+  const whole = choice.mayBeWhole ? wholeOf(choice, telling, room, frame.omitted.length, policy) : null;
+  if (whole !== null) return { ...frame, ...whole };
+  const { review } = policy;
+  const mostSpans = Math.min(review.spans, choice.wanted.length + choice.stretches.length);
+  const spansRoom = mostSpans * (review.summaryChars + spanOverhead);
+  const indexRoom = Math.floor(review.chars * review.shares.timeline);
+  const told = fittingOf(choice, telling, room - spansRoom - indexRoom, policy);
+  const isTold = new Set(told.map(({ at }) => at));
+  const index = indexBeside(choice, isTold, indexRoom, policy);
+  const inOrder = [...told].sort((a, b) => a.at - b.at);
+  return {
+    ...frame,
+    timeline: [...told, ...index].sort((a, b) => a.at - b.at).map(({ entry }) => entry),
+    included: inOrder.map(({ event }) => event),
+    omitted: [...omittedFrom(choice, isTold, policy), ...frame.omitted],
+  };
+}
+
+/** An event as it is told: in the timeline, and in full. */
+interface Told {
+  readonly at: number;
+  readonly entry: TimelineEntry;
+  readonly event: IncludedEvent;
+  readonly size: number;
+}
+
+type Telling = (some: readonly Salient[], most: number) => Told[];
+
+/** Between two values of a list stand a comma and, before a model, the end of a line. */
+const between = 2;
+const spanOverhead = 130;
+
+function tell(
+  some: readonly Salient[],
+  most: number,
+  choice: Choice,
+  events: ReadonlyMap<string, Event>,
+): Told[] {
+  return some.flatMap(({ at, reason }) => {
+    const id = choice.ids(at);
+    const found = events.get(id);
+    const outline = choice.events[at];
+    if (found === undefined || outline === undefined) return [];
+    const entry = entryOf(id, outline);
+    const event = { id, reason, detail: detailOf(found, most) };
+    return [{ at, entry, event, size: sizeWithin(entry) + sizeWithin(event) + 2 * between }];
+  });
+}
+
+function sizeOf(told: readonly Told[]): number {
+  return told.reduce((sum, { size }) => sum + size, 0);
+}
+
+function entryOf(id: string, { kind, tool, outcome }: Outlined): TimelineEntry {
+  return { id, kind, tool: tool === null ? null : fitted(tool, toolChars), outcome };
+}
+
+const toolChars = 60;
+
+/** An event in words: what was said, or what was called and what came of it. */
+export function detailOf({ kind, command, input, exitCode, text }: Event, most: number): string {
+  const words = homeless(shorten(text, longest)).trim();
+  if (kind !== "call") return fitted(words, most);
+  const asked = homeless(shorten(command ?? (input === null ? "" : JSON.stringify(input)), longest)).trim();
+  const came = exitCode === null || exitCode === 0 ? words : `exit code ${exitCode}\n${words}`;
+  if (came === "") return fitted(asked, most);
+  const half = Math.floor(most / 2);
+  const call = fitted(asked, Math.max(half, most - came.length - arrow.length));
+  const output = fitted(came, most - (sizeWithin(call) - 2) - sizeWithin(arrow) + 2);
+  return `${call}${arrow}${output}`;
+}
+
+const arrow = "\n→ ";
+/** More of a text is never told, so that more of it need not be looked at. */
+const longest = defaults.keep.eventChars;
+
+/** The whole window, where its words fit. */
+function wholeOf(
+  { events, kinds }: Choice,
+  telling: Telling,
+  room: number,
+  left: number,
+  { keep, review }: Policy,
+): Pick<ReviewBundle, "timeline" | "included" | "whole"> | null {
+  const reasons = new Map(kinds.flat(2).map(({ at, reason }) => [at, reason]));
+  const all = events.map((_, at): Salient => ({ at, reason: reasons.get(at) ?? "whole" }));
+  for (const most of [keep.eventChars, review.eventChars]) {
+    const told = telling(all, most);
+    if (told.length < all.length) return null;
+    if (sizeOf(told) <= room)
+      return {
+        timeline: told.map(({ entry }) => entry),
+        included: told.map(({ event }) => event),
+        whole: left === 0,
+      };
+  }
+  return null;
+}
+
+/** As much as fits: all that is worth telling, in fewer words where there is much; less of it where even those are too many. */
+function fittingOf({ kinds }: Choice, telling: Telling, room: number, { review }: Policy): Told[] {
+  const mostEvents = Math.min(review.events, review.timeline);
+  const all = chosen(kinds, mostEvents);
+  for (let most: number = review.eventChars; most > review.leastChars; most = Math.floor(most * 0.7)) {
+    const told = telling(all, most);
+    if (sizeOf(told) <= room) return told;
+  }
+  let fitting: Told[] = [];
+  for (let [low, high] = [0, all.length]; low <= high; ) {
+    const middle = (low + high) >> 1;
+    const told = telling(chosen(kinds, middle), review.leastChars);
+    const fits = sizeOf(told) <= room;
+    if (fits) fitting = told;
+    if (fits) low = middle + 1;
+    else high = middle - 1;
+  }
+  return fitting;
+}
+
+/** Events of which only the index tells, from all over the window, as far as there is room for them. */
+function indexBeside(
+  { events, ids }: Choice,
+  told: ReadonlySet<number>,
+  room: number,
+  { review }: Policy,
+): { at: number; entry: TimelineEntry }[] {
+  const rest: number[] = [];
+  for (let at = 0; at < events.length; at++) if (!told.has(at)) rest.push(at);
+  let left = room;
+  const found: { at: number; entry: TimelineEntry }[] = [];
+  for (const at of spread(rest, Math.max(0, review.timeline - told.size))) {
+    const entry = entryOf(ids(at), events[at] as Outlined);
+    left -= sizeWithin(entry) + between;
+    if (left < 0) break;
+    found.push({ at, entry });
+  }
+  return found;
+}
+
+// --- What is left out ---
+
+interface Tally {
+  from: number;
+  to: number;
+  count: number;
+  calls: number;
+  replies: number;
+  prompts: number;
+  failed: number;
+  readonly tools: Map<string, number>;
+}
+
+/** What is not told, in a few stretches; where there are many, small ones are told together with what lies between them. */
+function omittedFrom(
+  { events, ids, stretches }: Choice,
+  told: ReadonlySet<number>,
+  { review }: Policy,
+): OmittedSpan[] {
+  const starts = new Set(stretches.map(({ start }) => start));
+  const spans: Tally[][] = [];
+  let open: Tally | null = null;
+  for (const [at, event] of events.entries()) {
+    if (starts.has(at)) spans.push([]);
+    if (starts.has(at) || told.has(at)) open = null;
+    if (told.has(at)) continue;
+    if (open === null) {
+      open = { from: at, to: at, count: 0, calls: 0, replies: 0, prompts: 0, failed: 0, tools: new Map() };
+      spans.at(-1)?.push(open);
+    }
+    count(open, at, event);
+  }
+  joinSmallest(spans, review.spans);
+  return spans.flat().map((span) => ({
+    range: [ids(span.from), ids(span.to)],
+    count: span.count,
+    summary: fitted(summaryOf(span), review.summaryChars),
+  }));
+}
+
+function count(span: Tally, at: number, { kind, tool, outcome }: Outlined): void {
+  span.to = at;
+  span.count++;
+  if (kind === "prompt") span.prompts++;
+  if (kind === "reply") span.replies++;
+  if (outcome === "failed" || outcome === "rejected") span.failed++;
+  if (kind !== "call") return;
+  span.calls++;
+  const name = (tool ?? "?").slice(0, toolChars);
+  span.tools.set(name, (span.tools.get(name) ?? 0) + 1);
+}
+
+/** Neighbours of one session become one, the smallest first, until there are few enough. */
+function joinSmallest(sessions: Tally[][], most: number): void {
+  let left = sessions.reduce((sum, spans) => sum + spans.length, 0) - most;
+  for (; left > 0; left--) {
+    let best: { spans: Tally[]; at: number; count: number } | null = null;
+    for (const spans of sessions)
+      for (let at = 0; at + 1 < spans.length; at++) {
+        const count = (spans[at] as Tally).count + (spans[at + 1] as Tally).count;
+        if (best === null || count < best.count) best = { spans, at, count };
+      }
+    if (best === null) return;
+    const [first, second] = best.spans.slice(best.at, best.at + 2) as [Tally, Tally];
+    best.spans.splice(best.at, 2, joined(first, second));
+  }
+}
+
+function joined(a: Tally, b: Tally): Tally {
+  const tools = new Map(a.tools);
+  for (const [tool, count] of b.tools) tools.set(tool, (tools.get(tool) ?? 0) + count);
+  return {
+    from: a.from,
+    to: b.to,
+    count: a.count + b.count,
+    calls: a.calls + b.calls,
+    replies: a.replies + b.replies,
+    prompts: a.prompts + b.prompts,
+    failed: a.failed + b.failed,
+    tools,
+  };
+}
+
+/** `14 calls: 9 Read, 3 Grep, 2 Bash; 2 replies; nothing failed`. */
+function summaryOf({ count, calls, replies, prompts, failed, tools }: Tally): string {
+  const often = [...tools].sort(([, a], [, b]) => b - a);
+  const named = often.slice(0, toolsNamed).map(([tool, times]) => `${times} ${tool}`);
+  const others = often.slice(toolsNamed).reduce((sum, [, times]) => sum + times, 0);
+  const how = [...named, ...(others > 0 ? [`${others} others`] : [])].join(", ");
+  const marks = count - calls - replies - prompts;
+  return [
+    ...(prompts > 0 ? [several(prompts, "prompt")] : []),
+    ...(replies > 0 ? [replies === 1 ? "1 reply" : `${replies} replies`] : []),
+    ...(marks > 0 ? [several(marks, "mark")] : []),
+    ...(calls > 0
+      ? [`${several(calls, "call")}: ${how}`, failed === 0 ? "nothing failed" : `${failed} failed`]
+      : []),
+  ].join("; ");
+}
+
+const toolsNamed = 4;
+
+function several(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+// --- What stands around the events ---
+
+/** A bundle before its events are put in: everything in it has its length, whatever it was made from. */
+function frameOf(material: Material, choice: Choice, policy: Policy): ReviewBundle {
+  const { review } = policy;
+  const { window, outlines } = material;
+  const sessions = choice.stretches.flatMap(({ index }) => {
+    const stretch = window.stretches[index] as Stretch;
+    const outline = outlines[index] ?? [];
+    const [first, last] = [outline[0]?.n ?? stretch.from, outline.at(-1)?.n ?? stretch.to];
+    return [
+      { name: nameOf(index), run: fitted(stretch.run, nameChars), from: refOf(first), to: refOf(last) },
+    ];
+  });
+  const room = Math.floor((review.chars * review.shares.told) / 2);
+  return {
+    scope: {
+      kind: "foreground",
+      project: fitted(homeless(material.project), nameChars),
+      sessions,
+      startedAt: timeOf(window.since),
+      finishedAt: timeOf(window.until),
+    },
+    candidates: within(
+      material.candidates.slice(0, review.candidates).map((one) => toldCandidate(one, policy)),
+      room,
+    ),
+    signals: within(
+      material.signals.slice(0, review.signals).map((one) => toldSignal(one, policy)),
+      room,
+    ),
+    timeline: [],
+    included: [],
+    omitted: untold(material, choice),
+    skills: skillsTold(material, policy),
+    whole: false,
+  };
+}
+
+const nameChars = 80;
+
+function timeOf(at: number): string | null {
+  return Number.isFinite(at) && Math.abs(at) < 8.64e15 ? new Date(at).toISOString() : null;
+}
+
+/** Sessions of the window that are not told of at all. */
+function untold({ window, outlines }: Material, { stretches }: Choice): OmittedSpan[] {
+  const told = new Set(stretches.map(({ index }) => index));
+  const rest = window.stretches.flatMap((_, index) =>
+    told.has(index) || (outlines[index]?.length ?? 0) === 0 ? [] : index,
+  );
+  const [first, last] = [rest[0], rest.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const count = rest.reduce((sum, index) => sum + (outlines[index]?.length ?? 0), 0);
+  return [{ range: [nameOf(first), nameOf(last)], count, summary: several(rest.length, "shorter session") }];
+}
+
+function toldCandidate(candidate: Candidate, { review }: Policy): Candidate {
+  const { why, refs } = candidate;
+  const rest = { why: fitted(homeless(why), review.whyChars), refs: someOf(refs, review.refs) };
+  return candidate.do === "create"
+    ? { do: "create", hint: fitted(candidate.hint, review.hintChars), ...rest }
+    : { do: "patch", skill: fitted(candidate.skill, nameChars), ...rest };
+}
+
+function toldSignal(signal: Signal, { review }: Policy): Signal {
+  const refs = someOf(signal.refs, review.refs);
+  return signal.kind === "create"
+    ? {
+        ...signal,
+        nameHint: fitted(signal.nameHint, review.hintChars),
+        refs,
+        summary: fitted(homeless(signal.summary), review.whyChars),
+      }
+    : {
+        ...signal,
+        skill: fitted(signal.skill, nameChars),
+        refs,
+        hint: fitted(homeless(signal.hint), review.whyChars),
+      };
+}
+
+function someOf(refs: readonly string[], most: number): string[] {
+  return refs.slice(0, most).map((ref) => fitted(ref, refChars));
+}
+
+const refChars = 24;
+
+/** As many of the first as there is room for. */
+function within<Item>(items: readonly Item[], room: number): Item[] {
+  let left = room;
+  return items.filter((item) => {
+    left -= sizeWithin(item) + between;
+    return left >= 0;
+  });
+}
+
+/** The skills that there are: those that may be changed with their texts, the others by name, with as much about each as there is room for. */
+function skillsTold({ skills, candidates }: Material, { review }: Policy): ReviewedSkill[] {
+  const patched = new Set(
+    candidates.slice(0, review.candidates).flatMap((one) => (one.do === "patch" ? one.skill : [])),
+  );
+  const isPatched = ({ name }: ReviewedSkill) => patched.has(name);
+  const open = skills.filter(isPatched).slice(0, review.candidates);
+  const others = skills.filter((skill) => !isPatched(skill));
+  const shown = open.filter(({ text, hash }) => text !== null && hash !== null);
+  const textRoom = Math.floor((review.chars * review.shares.texts) / Math.max(1, shown.length));
+  const textChars = Math.min(review.textChars, textRoom);
+  const first = open.map((skill): ReviewedSkill => {
+    const isShown = shown.includes(skill);
+    return {
+      ...named(skill, review.descriptionChars),
+      text: isShown ? fitted(skill.text ?? "", textChars) : null,
+      hash: isShown ? fitted(skill.hash ?? "", nameChars) : null,
+    };
+  });
+  const room = Math.floor(review.chars * review.shares.skills);
+  const rest = others.slice(0, Math.max(0, review.skills - first.length));
+  for (let chars: number = review.descriptionChars; chars >= 20; chars = Math.floor(chars / 2)) {
+    const list = rest.map((skill) => named(skill, chars));
+    if (list.reduce((sum, one) => sum + sizeWithin(one) + between, 0) <= room) return [...first, ...list];
+  }
+  return [
+    ...first,
+    ...within(
+      rest.map((skill) => named(skill, 0)),
+      room,
+    ),
+  ];
+}
+
+function named({ name, owner, description, draft }: ReviewedSkill, chars: number): ReviewedSkill {
+  return {
+    name: fitted(name, nameChars),
+    owner,
+    description: fitted(description.replace(/\s+/g, " ").trim(), chars),
+    draft,
+    text: null,
+    hash: null,
+  };
+}
