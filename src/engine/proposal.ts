@@ -3,8 +3,8 @@ import type { LedgerEntry } from "../core/ledger.ts";
 import type { Proposal, ProposalView } from "../core/review.ts";
 import { type Keeping, perform } from "./keep.ts";
 import { note } from "./note.ts";
-import { planAccepted } from "./plan-proposal.ts";
-import { historyOf, type Plan, type PublishDeps } from "./step.ts";
+import { isWritten, planAccepted } from "./plan-proposal.ts";
+import { type Plan, type PublishDeps } from "./step.ts";
 
 /** Everything that reviews proposed, the latest first, and what became of it. */
 export async function proposals(deps: PublishDeps): Promise<ProposalView[]> {
@@ -12,16 +12,17 @@ export async function proposals(deps: PublishDeps): Promise<ProposalView[]> {
   const decisions = new Map(
     (await ledger.since("proposal.decided", 0)).map(({ data }) => [data.proposal, data.decision]),
   );
-  const { changes } = await historyOf(deps.store);
-  const made = new Set(changes.flatMap(({ change, state }) => (state === "made" ? change.instinct : [])));
   const views: ProposalView[] = [];
   for (const { at, data } of await ledger.since("proposal.made", 0)) {
-    // A process that was killed right after it wrote the files has not said so, but they are there.
-    const decided = decisions.get(data.id) ?? (made.has(data.id) ? "published" : null);
-    const status = decided ?? ((await isOutdated(deps, data)) ? "outdated" : "waiting");
-    views.push({ ...data, at: at ?? 0, status });
+    views.push({ ...data, at: at ?? 0, status: decisions.get(data.id) ?? (await statusOf(deps, data)) });
   }
   return views.reverse();
+}
+
+/** What nobody has decided about waits, unless it was written, or what it is for is something else by now. */
+async function statusOf(deps: PublishDeps, proposal: Proposal): Promise<ProposalView["status"]> {
+  if (await isWritten(deps, proposal)) return "published";
+  return (await isOutdated(deps, proposal)) ? "outdated" : "waiting";
 }
 
 /** Whether what a patch was made for is not what is there. */
