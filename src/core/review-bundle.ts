@@ -11,7 +11,7 @@ import type {
   ReviewedSkill,
   TimelineEntry,
 } from "./review.ts";
-import { chosen, type Episode, episodesIn, type Salient, spread } from "./salience.ts";
+import { chosen, type Salient, salientIn, spread } from "./salience.ts";
 import type { Signal } from "./signal.ts";
 
 /** What a bundle is made of, before any event is read in full. */
@@ -63,7 +63,7 @@ export interface Choice {
   /** By the places of those events: what goes by which name. */
   readonly ids: (at: number) => string;
   readonly stretches: readonly { readonly index: number; readonly start: number }[];
-  readonly kinds: readonly (readonly Episode[])[];
+  readonly salient: Salient;
   /** Few enough to be told whole, if their words are. */
   readonly mayBeWhole: boolean;
   /** Everything that has to be read, in no order. */
@@ -87,11 +87,11 @@ export function choose(material: Material, policy: Policy = defaults): Choice {
   const ids = (at: number) => bundleRef(placed(at));
   const starts = new Set(stretches.map(({ start }) => start));
   const pointed = placesOf(pointedTo(material), stretches, material);
-  const kinds = episodesIn(events, { starts, pointed }, policy);
+  const salient = salientIn(events, { starts, pointed }, policy);
   const most = Math.min(review.events, review.timeline);
   const mayBeWhole = events.length <= most;
-  const places = mayBeWhole ? events.map((_, at) => at) : chosen(kinds, most).map(({ at }) => at);
-  return { events, ids, stretches, kinds, mayBeWhole, wanted: places.map(placed) };
+  const places = mayBeWhole ? events.map((_, at) => at) : chosen(salient.kinds, most);
+  return { events, ids, stretches, salient, mayBeWhole, wanted: places.map(placed) };
 }
 
 /** The events that signals and candidates name. */
@@ -153,7 +153,7 @@ export function bundleOf(
 ): ReviewBundle {
   const frame = frameOf(material, choice, policy);
   const room = policy.review.chars - sizeWithin(frame);
-  const telling = (some: readonly Salient[], most: number) => tell(some, most, choice, events);
+  const telling = (some: readonly number[], most: number) => tell(some, most, choice, events);
   const whole = choice.mayBeWhole ? wholeOf(choice, telling, room, frame.omitted.length, policy) : null;
   if (whole !== null) return { ...frame, ...whole };
   const { review } = policy;
@@ -180,25 +180,25 @@ interface Told {
   readonly size: number;
 }
 
-type Telling = (some: readonly Salient[], most: number) => Told[];
+type Telling = (some: readonly number[], most: number) => Told[];
 
 /** Between two values of a list stand a comma and, before a model, the end of a line. */
 const between = 2;
 const spanOverhead = 130;
 
 function tell(
-  some: readonly Salient[],
+  some: readonly number[],
   most: number,
   choice: Choice,
   events: ReadonlyMap<string, Event>,
 ): Told[] {
-  return some.flatMap(({ at, reason }) => {
+  return some.flatMap((at) => {
     const id = choice.ids(at);
     const found = events.get(id);
     const outline = choice.events[at];
     if (found === undefined || outline === undefined) return [];
     const entry = entryOf(id, outline);
-    const event = { id, reason, detail: detailOf(found, most) };
+    const event = { id, reason: choice.salient.reasons[at] ?? "whole", detail: detailOf(found, most) };
     return [{ at, entry, event, size: sizeWithin(entry) + sizeWithin(event) + 2 * between }];
   });
 }
@@ -232,14 +232,13 @@ const longest = defaults.keep.eventChars;
 
 /** The whole window, where its words fit. */
 function wholeOf(
-  { events, kinds }: Choice,
+  { events }: Choice,
   telling: Telling,
   room: number,
   left: number,
   { keep, review }: Policy,
 ): Pick<ReviewBundle, "timeline" | "included" | "whole"> | null {
-  const reasons = new Map(kinds.flat(2).map(({ at, reason }) => [at, reason]));
-  const all = events.map((_, at): Salient => ({ at, reason: reasons.get(at) ?? "whole" }));
+  const all = events.map((_, at) => at);
   for (const most of [keep.eventChars, review.eventChars]) {
     const told = telling(all, most);
     if (told.length < all.length) return null;
@@ -254,7 +253,12 @@ function wholeOf(
 }
 
 /** As much as fits: all that is worth telling, in fewer words where there is much; less of it where even those are too many. */
-function fittingOf({ kinds }: Choice, telling: Telling, room: number, { review }: Policy): Told[] {
+function fittingOf(
+  { salient: { kinds } }: Choice,
+  telling: Telling,
+  room: number,
+  { review }: Policy,
+): Told[] {
   const mostEvents = Math.min(review.events, review.timeline);
   const all = chosen(kinds, mostEvents);
   for (let most: number = review.eventChars; most > review.leastChars; most = Math.floor(most * 0.7)) {

@@ -4,112 +4,133 @@ import { isEdit } from "./recovery.ts";
 import type { Salience } from "./review.ts";
 import { checks } from "./task.ts";
 
-/** An event of a window: where it stands among all of them, and why it is worth telling. */
+/** An event by its place in a window; or a failure and what then worked, which say little without each other. */
+export type Episode = number | readonly [failed: number, worked: number];
+
+/** What is worth telling of a window, and why. Places and not objects, because there may be hundreds of thousands. */
 export interface Salient {
-  readonly at: number;
-  readonly reason: Salience;
+  /** The most important kinds first; each event is in one of them at the most. */
+  readonly kinds: readonly (readonly Episode[])[];
+  /** By place; what has none is worth no words. */
+  readonly reasons: readonly (Salience | undefined)[];
 }
 
-/** Events that say little without each other, such as a failure and what then worked. */
-export type Episode = readonly [Salient, ...Salient[]];
-
-/** What is worth telling of a window, the most important kinds first; each event is in one of them at the most. */
-export function episodesIn(
+/** What is worth telling of a window. */
+export function salientIn(
   events: readonly Outlined[],
   /** Where a session begins, and the events that somebody points to, by their places. */
   { starts, pointed }: { readonly starts: ReadonlySet<number>; readonly pointed: ReadonlySet<number> },
   { review }: Policy = defaults,
-): Episode[][] {
-  const taken = new Set<number>();
-  const take = (at: number, reason: Salience): Salient[] => {
-    if (taken.has(at)) return [];
-    taken.add(at);
-    return [{ at, reason }];
+): Salient {
+  const reasons = new Array<Salience | undefined>(events.length).fill(undefined);
+  // What an event is told for first holds.
+  const take = (at: number, reason: Salience): boolean => {
+    if (at < 0 || at >= events.length || reasons[at] !== undefined) return false;
+    reasons[at] = reason;
+    return true;
   };
-  const each = (isIt: (event: Outlined, at: number) => boolean, reason: Salience): Episode[] =>
-    events.flatMap((event, at) => (isIt(event, at) ? episode(take(at, reason)) : []));
-  const signalled = each((_, at) => pointed.has(at), "signal-ref");
-  const prompts = each(isPrompt, "prompt");
-  const troubles = troublesIn(events, starts, review.retryCalls).flatMap((trouble) =>
-    episode(trouble.flatMap(({ at, reason }) => take(at, reason))),
+  const takeAll = (places: readonly number[], reason: Salience) => places.filter((at) => take(at, reason));
+  const { prompts, answers, verifications, writes, skills } = kindsIn(events, starts);
+  const signalled = takeAll(
+    [...pointed].sort((a, b) => a - b),
+    "signal-ref",
   );
-  const answers = finalAnswers(events, starts).flatMap((at) => episode(take(at, "final-answer")));
-  const verifications = each(isVerification, "verification");
-  const writes = each(isWrite, "file-write");
-  const skills = each(({ tool }) => tool !== null && /^skill$/i.test(tool), "skill");
-  const context = [...signalled, ...troubles].flatMap(([first, ...rest]) =>
-    [first.at - 1, (rest.at(-1) ?? first).at + 1].flatMap((at) =>
-      events[at] === undefined ? [] : episode(take(at, "context")),
-    ),
-  );
-  return [signalled, prompts, troubles, answers, verifications, writes, skills, context];
-}
-
-function episode([first, ...rest]: readonly Salient[]): Episode[] {
-  return first === undefined ? [] : [[first, ...rest]];
-}
-
-function isPrompt({ kind, sidechain }: Outlined): boolean {
-  return kind === "prompt" && !sidechain;
-}
-
-function isVerification({ kind, head }: Outlined): boolean {
-  return kind === "call" && head !== null && checks.test(bare(head));
-}
-
-function isWrite(event: Outlined): boolean {
-  return event.kind === "call" && isEdit(event);
-}
-
-/** The last words of each turn: what the person was told in the end. */
-function finalAnswers(events: readonly Outlined[], starts: ReadonlySet<number>): number[] {
-  const found: number[] = [];
-  let last: number | null = null;
-  for (const [at, event] of events.entries()) {
-    const isNew = isPrompt(event) || starts.has(at);
-    if (isNew && last !== null) found.push(last);
-    if (isNew) last = null;
-    if (event.kind === "reply" && !event.sidechain) last = at;
+  const asked = takeAll(prompts, "prompt");
+  const troubles: Episode[] = [];
+  for (const { at, reason, worked } of troublesIn(events, starts, review.retryCalls)) {
+    const isTold = take(at, reason);
+    if (worked !== null && take(worked, "recovery")) troubles.push(isTold ? [at, worked] : worked);
+    else if (isTold) troubles.push(at);
   }
-  return last === null ? found : [...found, last];
+  const others = [
+    takeAll(answers, "final-answer"),
+    takeAll(verifications, "verification"),
+    takeAll(writes, "file-write"),
+    takeAll(skills, "skill"),
+  ];
+  const around = [...signalled, ...troubles].flatMap((episode) => {
+    const [first, last] = typeof episode === "number" ? [episode, episode] : episode;
+    return [first - 1, last + 1];
+  });
+  return { kinds: [signalled, asked, troubles, ...others, takeAll(around, "context")], reasons };
 }
 
-/** Each call that failed or was refused, with the call like it that then worked; and calls that merely tried it again. */
-function troublesIn(events: readonly Outlined[], starts: ReadonlySet<number>, within: number): Salient[][] {
-  const found: Salient[][] = [];
-  const open = new Map<string, { readonly trouble: Salient[]; readonly calls: number }>();
+/** The places of what single events are worth telling for. */
+function kindsIn(events: readonly Outlined[], starts: ReadonlySet<number>) {
+  const prompts: number[] = [];
+  const answers: number[] = [];
+  const verifications: number[] = [];
+  const writes: number[] = [];
+  const skills: number[] = [];
+  // The last words of a turn are what the person was told in the end.
+  let last = -1;
+  for (let at = 0; at < events.length; at++) {
+    const event = events[at] as Outlined;
+    const isAsked = event.kind === "prompt" && !event.sidechain;
+    if ((isAsked || starts.has(at)) && last >= 0) {
+      answers.push(last);
+      last = -1;
+    }
+    if (isAsked) prompts.push(at);
+    if (event.kind === "reply" && !event.sidechain) last = at;
+    if (event.kind !== "call") continue;
+    if (event.head !== null && checks.test(bare(event.head))) verifications.push(at);
+    else if (isEdit(event)) writes.push(at);
+    else if (event.tool === "Skill" || event.tool === "skill") skills.push(at);
+  }
+  if (last >= 0) answers.push(last);
+  return { prompts, answers, verifications, writes, skills };
+}
+
+interface Trouble {
+  readonly at: number;
+  readonly reason: "error" | "rejected" | "retry";
+  /** The call like it that then worked. */
+  worked: number | null;
+}
+
+/** Each call that failed or was refused, and calls that merely tried one again. */
+function troublesIn(events: readonly Outlined[], starts: ReadonlySet<number>, within: number): Trouble[] {
+  const found: Trouble[] = [];
+  const open = new Map<string, { readonly trouble: Trouble; readonly calls: number }>();
   let calls = 0;
-  for (const [at, event] of events.entries()) {
+  let latest = 0;
+  for (let at = 0; at < events.length; at++) {
+    const event = events[at] as Outlined;
     if (starts.has(at)) open.clear();
     if (event.kind !== "call") continue;
     calls++;
+    const isTrouble = event.outcome === "failed" || event.outcome === "rejected";
+    if (!isTrouble && (open.size === 0 || calls - latest > within)) continue;
     const key = likenessOf(event);
     const before = open.get(key);
-    const isRetry = before !== undefined && calls - before.calls <= within;
-    if (event.outcome === "failed" || event.outcome === "rejected") {
-      const trouble: Salient[] = [{ at, reason: event.outcome === "rejected" ? "rejected" : "error" }];
+    if (isTrouble) {
+      const trouble: Trouble = {
+        at,
+        reason: event.outcome === "rejected" ? "rejected" : "error",
+        worked: null,
+      };
       found.push(trouble);
       open.set(key, { trouble, calls });
-    } else if (isRetry && event.outcome === "ok") {
-      before.trouble.push({ at, reason: "recovery" });
+      latest = calls;
+    } else if (before !== undefined) {
       open.delete(key);
-    } else if (isRetry) found.push([{ at, reason: "retry" }]);
+      if (calls - before.calls > within) continue;
+      if (event.outcome === "ok") before.trouble.worked = at;
+      else found.push({ at, reason: "retry", worked: null });
+    }
   }
   return found;
 }
 
-/** What two calls have in common of which one may be another try at what the other wanted. */
+/** What two calls have in common of which one may be another try at what the other wanted: program and verb, or tool and file. */
 function likenessOf({ tool, head, file }: Outlined): string {
-  if (head === null) return `${tool} ${file ?? ""}`;
-  const words = bare(head)
-    .split(/\s+/)
-    .filter((word) => !word.startsWith("-"));
-  return words.slice(0, 2).join(" ");
+  return head === null ? `${tool} ${file ?? ""}` : (/^\S+(?:\s+[^-\s]\S*)?/.exec(bare(head))?.[0] ?? head);
 }
 
 /** A command without where it is run and what is set for it. */
 function bare(head: string): string {
-  return head.trim().replace(/^(?:cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)\s*|\w+=\S*\s+)+/, "");
+  return head.replace(/^(?:\s+|cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)|\w+=\S*\s)+/, "");
 }
 
 /**
@@ -117,13 +138,14 @@ function bare(head: string): string {
  * kind leave some room for the next; what is left then is filled in the order of the kinds. Of a kind that has more,
  * those that are taken lie all over the window.
  */
-export function chosen(kinds: readonly (readonly Episode[])[], room: number): Salient[] {
+export function chosen(kinds: readonly (readonly Episode[])[], room: number): number[] {
   const [signalled = [], ...others] = kinds.map((kind) => spread(kind, room));
-  const taken: Salient[] = [];
+  const taken: number[] = [];
   const fill = (kind: readonly Episode[], until: number): readonly Episode[] => {
     for (const [at, episode] of kind.entries()) {
-      if (taken.length + episode.length > until) return kind.slice(at);
-      taken.push(...episode);
+      const places = typeof episode === "number" ? [episode] : episode;
+      if (taken.length + places.length > until) return kind.slice(at);
+      taken.push(...places);
     }
     return [];
   };
@@ -135,10 +157,10 @@ export function chosen(kinds: readonly (readonly Episode[])[], room: number): Sa
 
 /** The first few of a list in an order in which every beginning lies all over it: both ends, the middle, the quarters. */
 export function spread<Item>(items: readonly Item[], most: number): Item[] {
-  if (items.length <= 2) return items.slice(0, most);
-  const bits = Math.ceil(Math.log2(items.length));
-  const order = [0, items.length - 1];
   const last = items.length - 1;
+  if (last < 2) return items.slice(0, most);
+  const bits = Math.ceil(Math.log2(items.length));
+  const order = [0, last];
   for (let n = 1; n < 2 ** bits && order.length < most; n++) {
     const at = reversed(n, bits);
     if (at < last) order.push(at);
@@ -146,6 +168,7 @@ export function spread<Item>(items: readonly Item[], most: number): Item[] {
   return order.slice(0, most).map((at) => items[at] as Item);
 }
 
+/** A number with its bits in the other order. */
 function reversed(n: number, bits: number): number {
   let [rest, result] = [n, 0];
   for (let bit = 0; bit < bits; bit++) {

@@ -220,9 +220,11 @@ function events(db: Kysely<Tables>): Store["events"] {
     },
     page: async (session, after, most) => {
       const base = await baseOf(session);
-      const rows = await within(base)
+      const rows = await db
+        .selectFrom("event")
         .select(columnsOf("event"))
         .where("id", ">", base + after)
+        .where("id", "<", base + eventsPerSession)
         .orderBy("id")
         .limit(most)
         .execute();
@@ -245,7 +247,9 @@ function events(db: Kysely<Tables>): Store["events"] {
       const found: Outlined[] = [];
       for (let at = base + from; at <= end; at += outlinedAtOnce) {
         const until = Math.min(end, at + outlinedAtOnce - 1);
-        const row = await within(base)
+        // Only these two bounds: given more, the database would begin at the widest each time.
+        const row = await db
+          .selectFrom("event")
           .select(outlineOf(base))
           .where("id", ">=", at)
           .where("id", "<=", until)
