@@ -140,6 +140,8 @@ export interface ReviewAnswered {
   readonly review: string;
   readonly candidates: readonly Candidate[];
   readonly answer: ReviewAnswer;
+  /** What of it was not taken, and why. */
+  readonly refused: readonly string[];
 }
 
 export interface ReviewEnded {

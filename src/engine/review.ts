@@ -1,24 +1,33 @@
 import { spendFor } from "../core/budget.ts";
+import type { Event } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
-import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
-import type { NudgeDecided, Window } from "../core/nudge.ts";
+import type { LedgerEntry } from "../core/ledger.ts";
+import { type NudgeDecided, paceHold, paceOf, type ReviewLimits } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
+import { receiptFor } from "../core/protocol.ts";
 import type {
+  Draft,
   Proposal,
+  ProposalView,
   ReviewAnswer,
+  ReviewAnswered,
   ReviewBegun,
   ReviewBundle,
   ReviewEnded,
-  ReviewMode,
 } from "../core/review.ts";
+import { placeOf } from "../core/review-bundle.ts";
+import { readReview, reviewInquiry } from "../core/reviewer.ts";
 import { type AskDeps, ask, mostUsd } from "./ask.ts";
 import type { CatalogReading } from "./catalog.ts";
+import { eventsAt } from "./gather.ts";
 import { perform } from "./keep.ts";
 import { note } from "./note.ts";
-import { nudge, type ReviewLimits } from "./nudge.ts";
-import { type ProposalGround, planPublished, proposable } from "./plan-proposal.ts";
+import { nudge } from "./nudge.ts";
+import { isOwn, type ProposalGround, planPublished, proposable } from "./plan-proposal.ts";
 import type { Model, ModelReply, ModelRequest, Store } from "./ports.ts";
 import { decided, proposals } from "./proposal.ts";
+import { repair } from "./publish.ts";
+import { bundleFor, type Ground, groundOf } from "./review-ground.ts";
 import type { PublishDeps } from "./step.ts";
 
 export interface ReviewDeps extends PublishDeps, Pick<AskDeps, "model" | "limits" | "price"> {
@@ -146,10 +155,8 @@ async function begin(
       return { ...known, begun };
     }
     if (others.some((one) => one.project === project)) return null;
-    const again = await nudge({ ...deps, store: tx }, project, {
-      ...{ limits: allowed, asked, running: false, dryRun: true },
-    });
-    if (!again.run) return null;
+    if (paceHold({ ...paceOf(await tx.ledger.since("review.begun", 0), at), now: at, asked, limits: allowed }))
+      return null;
     const { window } = decision;
     const begun: ReviewBegun = {
       review: idOf("r", JSON.stringify([project, window, at])),
@@ -169,33 +176,132 @@ function begunEntry(project: string, data: ReviewBegun, at: number): LedgerEntry
   return { at, project, session: null, actor: "knack", type: "review.begun", key, data };
 }
 
-/** What a review has come to: what is worth asking a model, or how it ends without. */
+/** How a review ends. */
 type Outcome = Pick<ReviewEnded, "outcome" | "because"> & { readonly proposals?: readonly string[] };
 
 /** Takes a review from where it is to its end. */
 async function goThrough(deps: ReviewDeps, open: Open, until: number): Promise<ReviewEnded> {
-  const { begun } = open;
-  if (begun.tries > defaults.review.tries)
-    return end(deps, open, { outcome: "failed", because: `it was begun ${defaults.review.tries} times and never ended` });
-  const known = await answerOf(deps.store, begun.review);
-  const answered = known ?? (await inquire(deps, open, until));
-  if ("outcome" in answered) return end(deps, open, answered);
-  return end(deps, open, await propose(deps, open, answered));
+  const { tries } = defaults.review;
+  if (open.begun.tries > tries)
+    return end(deps, open, { outcome: "failed", because: `it was begun ${tries} times and never ended` });
+  const answered = (await answerOf(deps.store, open.begun)) ?? (await inquire(deps, open, until));
+  return end(deps, open, "outcome" in answered ? answered : await propose(deps, open, answered));
 }
 
-async function answerOf({ ledger }: Store, review: string): Promise<ReviewAnswer | null> {
+async function answerOf({ ledger }: Store, { review }: ReviewBegun): Promise<ReviewAnswered | null> {
   const [entry] = await ledger.get([answeredKey(review)]);
-  return entry?.type === "review.answered" ? entry.data.answer : null;
+  return entry?.type === "review.answered" ? entry.data : null;
 }
 
 function answeredKey(review: string): string {
   return `review:${review}:answered`;
 }
 
+/** Looks at a window and asks whether anything is to be learned from it; the answer is on the ledger before it is used. */
+async function inquire(deps: ReviewDeps, open: Open, until: number): Promise<ReviewAnswered | Outcome> {
+  const { project, begun } = open;
+  const ground = await groundOf(deps, project, begun.window);
+  if (typeof ground === "string") return { outcome: "skipped", because: ground };
+  const candidates = await gate(deps, open, ground, until);
+  if ("outcome" in candidates) return candidates;
+  const bundle = await bundleFor(deps, project, begun.window, ground, candidates.some);
+  const said = await converse(deps, open, bundle, until);
+  if ("outcome" in said) return said;
+  const data = await withoutSecrets(deps, {
+    ...{ review: begun.review, candidates: candidates.some, ...said },
+  });
+  const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
+  const entry: LedgerEntry = { ...common, type: "review.answered", key: answeredKey(begun.review), data };
+  await deps.store.transaction((tx) => note(tx, [entry]));
+  // Of two who asked, the first one's answer counts.
+  return (await answerOf(deps.store, begun)) ?? data;
+}
+
+/** Has a bundle reviewed; a reviewer that wants to see more of some events is asked again. */
+async function converse(
+  deps: ReviewDeps,
+  open: Open,
+  bundle: ReviewBundle,
+  until: number,
+): Promise<Pick<ReviewAnswered, "answer" | "refused"> | Outcome> {
+  const more = new Map<string, Event>();
+  for (let left: number = defaults.review.expansions; ; left--) {
+    const { shown, ...inquiry } = reviewInquiry(bundle, { more, left });
+    const read = (value: unknown) => readReview(value, bundle, shown);
+    const asked = { ...inquiry, maxOutputTokens: defaults.review.outputTokens };
+    const reply = await askWithin(deps, deps, open, asked, until, (value) => read(value) !== null);
+    if (!reply.ok) return noAnswer(reply);
+    const said = read(reply.value);
+    if (said === null) return { outcome: "failed", because: "the answer does not have the form" };
+    const wanted = said.answer.expand.filter((id) => !more.has(id));
+    if (said.answer.drafts.length > 0 || wanted.length === 0 || left === 0) return said;
+    const places = wanted.flatMap((id) => placeOf(id) ?? []);
+    for (const [id, event] of await eventsAt(deps, open.begun.window, places)) more.set(id, event);
+  }
+}
+
+function noAnswer({ because, message }: Extract<ModelReply, { ok: false }>): Outcome {
+  const isAsked = because !== "not-asked" && because !== "unset";
+  return { outcome: isAsked ? "failed" : "skipped", because: `${because}: ${message}` };
+}
+
+/** Asks a model for a review: within what is left of its time, and of its money, which all its calls share. */
+async function askWithin(
+  deps: ReviewDeps,
+  { model, price }: Pick<AskDeps, "model" | "price">,
+  open: Open,
+  inquiry: Pick<ModelRequest, "system" | "prompt" | "schema" | "maxOutputTokens">,
+  until: number,
+  isUsable: (value: unknown) => boolean,
+): Promise<ModelReply> {
+  const { store, clock, allowed, limits } = deps;
+  const timeoutMs = Math.min(deps.timeoutMs, until - clock.now());
+  if (timeoutMs <= 0)
+    return { ok: false, because: "not-asked", message: "its time is over", usage: null, ms: 0 };
+  const purpose = purposeOf(open.begun);
+  const together = { purpose, usd: allowed.usd, since: open.at };
+  const maxUsd = Math.max(0, allowed.usd - (await spentOn(store, open)));
+  return ask(
+    { store, clock, model, price, limits: { ...limits, together } },
+    { purpose, ...inquiry, maxUsd, timeoutMs },
+    { project: open.project, session: null },
+    isUsable,
+  );
+}
+
+/** An answer as it may be kept. What holds a secret is not proposed without it: nobody knows what it would be then. */
+async function withoutSecrets({ redactor }: ReviewDeps, answered: ReviewAnswered): Promise<ReviewAnswered> {
+  const { answer, refused } = answered;
+  const drafts: Draft[] = [];
+  const secret: string[] = [];
+  for (const draft of answer.drafts) {
+    const texts = textsIn(draft);
+    const clean = await redactor.scrub(texts.map((text) => ({ label: "text", text })));
+    if (clean.every((text, at) => text === texts[at])) drafts.push(draft);
+    else secret.push(`${nameIn(draft)}: it holds a secret`);
+  }
+  const [because = "", ...reasons] = await redactor.scrub(
+    [answer.because, ...refused].map((text) => ({ label: "", text })),
+  );
+  return { ...answered, answer: { ...answer, because, drafts }, refused: [...reasons, ...secret] };
+}
+
+function textsIn(draft: Draft): string[] {
+  return draft.do === "create"
+    ? [draft.name, draft.description, draft.body, draft.because, ...draft.files.map(({ text }) => text)]
+    : [draft.because, ...draft.edits.flatMap(({ find, replace }) => [find, replace])];
+}
+
+function nameIn(draft: Draft): string {
+  return draft.do === "create" ? draft.name : draft.skill;
+}
+
 /** Makes proposals of an answer's drafts, and publishes what needs nobody's yes. */
-async function propose(deps: ReviewDeps, open: Open, answer: ReviewAnswer): Promise<Outcome> {
+async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): Promise<Outcome> {
   const { begun, project } = open;
-  if (answer.drafts.length === 0) return { outcome: "nothing", because: answer.because };
+  const { answer } = answered;
+  if (answer.drafts.length === 0 && answered.refused.length === 0)
+    return { outcome: "nothing", because: answer.because };
   // What a killed process wrote halfway is ended before anything is looked at.
   await repair(deps);
   const { made, refused } = await propound(deps, open, answer);
@@ -203,7 +309,7 @@ async function propose(deps: ReviewDeps, open: Open, answer: ReviewAnswer): Prom
   const published: string[] = [];
   for (const proposal of made)
     if (publishes && (await publish(deps, project, proposal))) published.push(proposal.id);
-  const because = [answer.because, ...refused].filter((text) => text !== "").join("; ");
+  const because = [answer.because, ...answered.refused, ...refused].filter((text) => text !== "").join("; ");
   const proposals = made.map(({ id }) => id);
   if (published.length > 0) return { outcome: "published", because, proposals };
   return { outcome: made.length > 0 ? "proposed" : "refused", because, proposals };
@@ -228,10 +334,9 @@ async function propound(
   const refused: string[] = [];
   for (const draft of answer.drafts) {
     const found = await proposable(deps, draft, ground);
-    const name = draft.do === "create" ? draft.name : draft.skill;
     const because = "because" in found ? found.because : whyNotAgain(known, found.proposal);
     if ("because" in found || because !== null) {
-      refused.push(`${name}: ${because}`);
+      refused.push(`${nameIn(draft)}: ${because}`);
       continue;
     }
     await deps.versions.keep(found.files);
@@ -247,10 +352,12 @@ async function propound(
 }
 
 /** What was once proposed as it is waits, or was decided about. */
-function whyNotAgain(known: readonly ProposalView[], { id }: Proposal): string | null {
-  const before = known.find((one) => one.id === id);
-  if (!before) return null;
-  return before.status === "waiting" ? "it waits in the inbox already" : `the same was ${before.status} before`;
+function whyNotAgain(known: readonly ProposalView[], { id, path }: Proposal): string | null {
+  const same = known.find((one) => one.id === id);
+  if (same && same.status !== "waiting") return `the same was ${same.status} before`;
+  return known.some((one) => one.path === path && one.status === "waiting")
+    ? "a proposal for it waits in the inbox already"
+    : null;
 }
 
 /** Publishes a proposal that needs nobody's yes; false where it stays one. */
@@ -280,7 +387,7 @@ async function end(deps: ReviewDeps, { begun, project }: Open, came: Outcome): P
   const data: ReviewEnded = {
     review,
     outcome: came.outcome,
-    because: because.slice(0, defaults.review.becauseChars),
+    because: because.slice(0, defaults.review.endChars),
     proposals: came.proposals ?? [],
     window,
   };
