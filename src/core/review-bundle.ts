@@ -152,7 +152,7 @@ export function bundleOf(
   policy: Policy = defaults,
 ): ReviewBundle {
   const frame = frameOf(material, choice, policy);
-  const room = policy.review.chars - sizeWithin(frame);
+  const room = policy.review.chars - sizeWithin(frame) - formOfText;
   const telling = (some: readonly number[], most: number) => tell(some, most, choice, events);
   const whole = choice.mayBeWhole ? wholeOf(choice, telling, room, frame.omitted.length, policy) : null;
   if (whole !== null) return { ...frame, ...whole };
@@ -185,6 +185,8 @@ type Telling = (some: readonly number[], most: number) => Told[];
 /** Between two values of a list stand a comma and, before a model, the end of a line. */
 const between = 2;
 const spanOverhead = 130;
+/** The line ends and names that a bundle has more of when it is put before a model. */
+const formOfText = 200;
 
 function tell(
   some: readonly number[],
