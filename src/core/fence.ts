@@ -27,6 +27,19 @@ export function sizeWithin(value: unknown): number {
   return size;
 }
 
+/** As many of the first as there is room for. */
+export function fitting<Item>(items: readonly Item[], room: number): Item[] {
+  let left = room;
+  const end = items.findIndex((item) => {
+    left -= sizeWithin(item) + between;
+    return left < 0;
+  });
+  return end < 0 ? [...items] : items.slice(0, end);
+}
+
+/** Between two values of a list stand a comma and, before a model, the end of a line. */
+export const between = 2;
+
 /** A text without the folder of the person whose machine it comes from: that says nothing about a lesson. */
 export function homeless(text: string): string {
   return text.replace(/(?<![\w.~])(?:\/home\/|\/Users\/|[A-Za-z]:\\{1,2}Users\\{1,2})[\w.-]{1,64}/g, "~");

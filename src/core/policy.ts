@@ -788,6 +788,12 @@ export const policy = {
     refs: 12,
     hintChars: 120,
     whyChars: 400,
+    /** Characters that are put before the model of the gate, and of one event there; and tokens of its answer. */
+    gateChars: 12_000,
+    gateEventChars: 400,
+    gateTokens: 400,
+    /** A finding this sure may be what a review comes to. */
+    sure: 0.5,
     /** Shares of a bundle's characters: for signals and candidates, the texts of skills, the list of skills, and events of which only the index tells. */
     shares: { told: 0.15, texts: 0.3, skills: 0.15, timeline: 0.1 },
     /** Skills that are named, and characters of each description; and of a text that may be changed. */
@@ -801,6 +807,10 @@ export const policy = {
     /** What one review may propose, and the files of one. */
     drafts: 2,
     files: 8,
+    /** Edits of one patch, and characters of a text that one takes out or puts in; and of a file that is new. */
+    edits: 12,
+    editChars: 4_000,
+    fileChars: 20_000,
     /** Sessions of a project whose turns and calls its usual ones are reckoned from, at least. */
     baseline: 20,
     /** How often one is begun that never ends. */

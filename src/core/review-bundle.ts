@@ -1,5 +1,5 @@
 import { type Event, refOf, shorten } from "./event.ts";
-import { fitted, homeless, sizeWithin } from "./fence.ts";
+import { between, fitted, fitting, homeless, sizeWithin } from "./fence.ts";
 import type { Stretch, Window } from "./nudge.ts";
 import type { Outlined } from "./outline.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
@@ -152,7 +152,7 @@ export function bundleOf(
   policy: Policy = defaults,
 ): ReviewBundle {
   const frame = frameOf(material, choice, policy);
-  const room = policy.review.chars - sizeWithin(frame);
+  const room = policy.review.chars - sizeWithin(frame) - formOfText;
   const telling = (some: readonly number[], most: number) => tell(some, most, choice, events);
   const whole = choice.mayBeWhole ? wholeOf(choice, telling, room, frame.omitted.length, policy) : null;
   if (whole !== null) return { ...frame, ...whole };
@@ -182,9 +182,9 @@ interface Told {
 
 type Telling = (some: readonly number[], most: number) => Told[];
 
-/** Between two values of a list stand a comma and, before a model, the end of a line. */
-const between = 2;
 const spanOverhead = 130;
+/** The line ends and names that a bundle has more of when it is put before a model. */
+const formOfText = 200;
 
 function tell(
   some: readonly number[],
@@ -265,16 +265,16 @@ function fittingOf(
     const told = telling(all, most);
     if (sizeOf(told) <= room) return told;
   }
-  let fitting: Told[] = [];
+  let best: Told[] = [];
   for (let [low, high] = [0, all.length]; low <= high; ) {
     const middle = (low + high) >> 1;
     const told = telling(chosen(kinds, middle), review.leastChars);
     const fits = sizeOf(told) <= room;
-    if (fits) fitting = told;
+    if (fits) best = told;
     if (fits) low = middle + 1;
     else high = middle - 1;
   }
-  return fitting;
+  return best;
 }
 
 /** Events of which only the index tells, from all over the window, as far as there is room for them. */
@@ -426,11 +426,11 @@ function frameOf(material: Material, choice: Choice, policy: Policy): ReviewBund
       startedAt: timeOf(window.since),
       finishedAt: timeOf(window.until),
     },
-    candidates: within(
+    candidates: fitting(
       material.candidates.slice(0, review.candidates).map((one) => toldCandidate(one, policy)),
       room,
     ),
-    signals: within(
+    signals: fitting(
       material.signals.slice(0, review.signals).map((one) => toldSignal(one, policy)),
       room,
     ),
@@ -491,15 +491,6 @@ function someOf(refs: readonly string[], most: number): string[] {
 
 const refChars = 24;
 
-/** As many of the first as there is room for. */
-function within<Item>(items: readonly Item[], room: number): Item[] {
-  let left = room;
-  return items.filter((item) => {
-    left -= sizeWithin(item) + between;
-    return left >= 0;
-  });
-}
-
 /** The skills that there are: those that may be changed with their texts, the others by name, with as much about each as there is room for. */
 function skillsTold({ skills, candidates }: Material, { review }: Policy): ReviewedSkill[] {
   const patched = new Set(
@@ -527,7 +518,7 @@ function skillsTold({ skills, candidates }: Material, { review }: Policy): Revie
   }
   return [
     ...first,
-    ...within(
+    ...fitting(
       rest.map((skill) => named(skill, 0)),
       room,
     ),
