@@ -10,13 +10,24 @@ import { type Call, defineVerb, type Env } from "./main.ts";
 import { isCalled } from "./named.ts";
 import { changing, withKnack } from "./opening.ts";
 import { tellDiff, tellOutcomes } from "./telling.ts";
-import { calledAs, counted, day, iso, onOneLine, paintFor, printJson, printLines, table } from "./terminal.ts";
+import {
+  calledAs,
+  counted,
+  day,
+  iso,
+  onOneLine,
+  paintFor,
+  printJson,
+  printLines,
+  table,
+} from "./terminal.ts";
 
 const args = {
   words: {
     type: "positional",
     required: false,
-    description: "inbox, diff <id>, accept <id>, reject <id>, take <file>; alone: what is due, and why or why not",
+    description:
+      "inbox, diff <id>, accept <id>, reject <id>, take <file>; alone: what is due, and why or why not",
   },
   now: { type: "boolean", description: "review this folder's project now" },
   project: { type: "string", description: "another project, by a part of its name or id" },
@@ -49,18 +60,26 @@ export const review = defineVerb({
     }
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
     if (action && !call.args.now) return action(call, words);
-    throw new KnackError("WRONG_USAGE", `knack review has no "${name}"${action ? " together with --now" : ""}.`, {
-      hint: `It has ${Object.keys(actions).join(", ")}; --now reviews, --dry-run shows what would be sent.`,
-    });
+    throw new KnackError(
+      "WRONG_USAGE",
+      `knack review has no "${name}"${action ? " together with --now" : ""}.`,
+      {
+        hint: `It has ${Object.keys(actions).join(", ")}; --now reviews, --dry-run shows what would be sent.`,
+      },
+    );
   },
 });
 
 function one(words: readonly string[], action: string): string {
   const [word, ...more] = words;
   if (word !== undefined && more.length === 0) return word;
-  throw new KnackError("WRONG_USAGE", `knack review ${action} takes the id of a proposal, or its skill's name.`, {
-    hint: "knack review inbox shows what waits.",
-  });
+  throw new KnackError(
+    "WRONG_USAGE",
+    `knack review ${action} takes the id of a proposal, or its skill's name.`,
+    {
+      hint: "knack review inbox shows what waits.",
+    },
+  );
 }
 
 /** What reviews may do, and what is due. */
@@ -111,12 +130,17 @@ async function projectFor(knack: Knack, part: string | undefined): Promise<strin
   const wanted = part.toLowerCase();
   const all = await knack.projects();
   const exact = all.filter(({ id, name }) => id === part || name === part);
-  const found = exact.length > 0 ? exact : all.filter(({ id, name }) => `${name}\n${id}`.toLowerCase().includes(wanted));
+  const found =
+    exact.length > 0 ? exact : all.filter(({ id, name }) => `${name}\n${id}`.toLowerCase().includes(wanted));
   const [first] = found;
   if (first && found.length === 1) return first.id;
-  throw new KnackError("UNKNOWN_NAME", `"${part}" is ${first ? `${found.length} projects` : "no project that Knack knows"}.`, {
-    hint: first ? found.map(({ id }) => id).join("; ") : "knack projects lists them.",
-  });
+  throw new KnackError(
+    "UNKNOWN_NAME",
+    `"${part}" is ${first ? `${found.length} projects` : "no project that Knack knows"}.`,
+    {
+      hint: first ? found.map(({ id }) => id).join("; ") : "knack projects lists them.",
+    },
+  );
 }
 
 async function now(call: ReviewCall): Promise<number> {
@@ -138,7 +162,10 @@ function isWell({ ended }: Reviewed): boolean {
 
 function doneLines({ decision, ended, usd }: Reviewed, made: readonly ProposalView[], env: Env): string[] {
   if (ended === null)
-    return [`Not reviewed: ${onOneLine(decision.message, 300)}.`, ...nextStep(decision, env).map((line) => `  ${line}`)];
+    return [
+      `Not reviewed: ${onOneLine(decision.message, 300)}.`,
+      ...nextStep(decision, env).map((line) => `  ${line}`),
+    ];
   const cost = usd > 0 ? ` (${inUsd(usd)})` : "";
   return [
     `Reviewed ${windowInWords(decision)}${cost}: ${outcomes[ended.outcome]}`,
@@ -150,7 +177,9 @@ function doneLines({ decision, ended, usd }: Reviewed, made: readonly ProposalVi
     ...(made.some(({ status }) => status === "waiting")
       ? [`Look: ${calledAs(env)} review diff <id>   keep: review accept <id>   no: review reject <id>`]
       : []),
-    ...(made.some(({ status }) => status === "published") ? [`To take it back: ${calledAs(env)} skills undo`] : []),
+    ...(made.some(({ status }) => status === "published")
+      ? [`To take it back: ${calledAs(env)} skills undo`]
+      : []),
   ];
 }
 
@@ -195,10 +224,16 @@ async function preview({ args: { json, project }, env }: ReviewCall): Promise<nu
   });
 }
 
-function previewLines({ decision, bundle, because, model, usdAtMost, characters }: ReviewPreview, env: Env): string[] {
+function previewLines(
+  { decision, bundle, because, model, usdAtMost, characters }: ReviewPreview,
+  env: Env,
+): string[] {
   const due = decision.run ? `due (${decision.because})` : `not due: ${decision.message}`;
   if (bundle === null)
-    return [`A review is ${due}; ${windowInWords(decision)}.`, `Nothing would be sent: ${onOneLine(because ?? "", 300)}.`];
+    return [
+      `A review is ${due}; ${windowInWords(decision)}.`,
+      `Nothing would be sent: ${onOneLine(because ?? "", 300)}.`,
+    ];
   return [
     ...JSON.stringify(bundle, null, 2).split("\n"),
     "",
@@ -238,7 +273,9 @@ async function inbox({ args: { json, all }, env }: ReviewCall, words: readonly s
     const hidden = every.length - shown.length;
     printLines([
       ...(shown.length > 0 ? [paint.dim(head), ...rows] : ["Nothing waits for you."]),
-      ...(hidden > 0 ? [`${counted(hidden, "more")} decided or outdated: --all shows them.`.replace("mores", "more")] : []),
+      ...(hidden > 0
+        ? [`${counted(hidden, "more")} decided or outdated: --all shows them.`.replace("mores", "more")]
+        : []),
       ...(shown.some(({ status }) => status === "waiting")
         ? ["", `Look: ${calledAs(env)} review diff <id>   keep: review accept <id>   no: review reject <id>`]
         : []),
@@ -255,9 +292,15 @@ async function named(knack: Knack, word: string): Promise<ProposalView> {
   const found = byId.length > 0 ? byId : byName;
   const [first] = found;
   if (first && found.length === 1) return first;
-  throw new KnackError("UNKNOWN_NAME", first ? `"${word}" is ${found.length} proposals.` : `Nothing that was proposed is called "${word}".`, {
-    hint: first ? found.map(({ id, name }) => `${id} ${name}`).join("; ") : "knack review inbox --all lists what was.",
-  });
+  throw new KnackError(
+    "UNKNOWN_NAME",
+    first ? `"${word}" is ${found.length} proposals.` : `Nothing that was proposed is called "${word}".`,
+    {
+      hint: first
+        ? found.map(({ id, name }) => `${id} ${name}`).join("; ")
+        : "knack review inbox --all lists what was.",
+    },
+  );
 }
 
 async function diff({ args: { json }, env }: ReviewCall, word: string): Promise<number> {
@@ -265,7 +308,12 @@ async function diff({ args: { json }, env }: ReviewCall, word: string): Promise<
     const proposal = await named(knack, word);
     const plan = await knack.planProposal(proposal);
     const text = plan.ok ? plan.steps.map((step) => step.diff).join("") : "";
-    if (json) printJson({ proposal: proposalOnWire(proposal), diff: redact(text), because: plan.ok ? null : plan.because });
+    if (json)
+      printJson({
+        proposal: proposalOnWire(proposal),
+        diff: redact(text),
+        because: plan.ok ? null : plan.because,
+      });
     else {
       const paint = paintFor(process.stdout, env);
       printLines([
@@ -277,7 +325,10 @@ async function diff({ args: { json }, env }: ReviewCall, word: string): Promise<
   });
 }
 
-function aboutLines({ id, name, do: does, because, model, evidence, status }: ProposalView, _env: Env): string[] {
+function aboutLines(
+  { id, name, do: does, because, model, evidence, status }: ProposalView,
+  _env: Env,
+): string[] {
   const runs = [...new Set(evidence.map(({ run }) => run))];
   return [
     `${name}  ${does === "create" ? "new" : "change"}, ${status}  ${id}`,
@@ -299,14 +350,21 @@ async function accept(call: ReviewCall, word: string): Promise<number> {
       if (json) printJson({ done: false, skills: plan.steps.map(({ change }) => writingOnWire(change)) });
       else {
         const paint = paintFor(process.stdout, call.env);
-        printLines([...plan.steps.flatMap((step) => tellDiff(step.diff, paint)), "Nothing was written (--dry-run)."]);
+        printLines([
+          ...plan.steps.flatMap((step) => tellDiff(step.diff, paint)),
+          "Nothing was written (--dry-run).",
+        ]);
       }
       return 0;
     }
     const keeping = await knack.acceptProposal(proposal);
     if (!keeping.kept) return refused(call, proposal, keeping.because);
     const done = keeping.outcomes.every((outcome) => outcome.done);
-    if (json) printJson({ done, skills: keeping.outcomes.filter((one) => one.done).map(({ change }) => writingOnWire(change)) });
+    if (json)
+      printJson({
+        done,
+        skills: keeping.outcomes.filter((one) => one.done).map(({ change }) => writingOnWire(change)),
+      });
     else
       printLines([
         `Accepted ${proposal.name}:`,
@@ -321,7 +379,10 @@ function refused({ args: { json }, env }: ReviewCall, { id, name }: ProposalView
   if (json) printJson({ done: false, because, skills: [] });
   else
     printLines(
-      [`Not done: ${onOneLine(because, 300)}.`, `  To put ${name} out of the inbox: ${calledAs(env)} review reject ${id}`],
+      [
+        `Not done: ${onOneLine(because, 300)}.`,
+        `  To put ${name} out of the inbox: ${calledAs(env)} review reject ${id}`,
+      ],
       process.stderr,
     );
   return 1;

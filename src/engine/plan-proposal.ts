@@ -1,8 +1,7 @@
-import type { Draft, Proposal, ProposedFile } from "../core/review.ts";
 import { proposalId } from "../core/protocol.ts";
+import type { Draft, Proposal, ProposedFile } from "../core/review.ts";
 import { applyEdits, packageFor } from "../core/reviewer.ts";
 import { type Format, runOf } from "../core/session.ts";
-import { parse } from "../core/skill.ts";
 import { pinnedPlaces } from "./archive.ts";
 import {
   duplicateFault,
@@ -15,17 +14,7 @@ import {
 } from "./plan-learned.ts";
 import { isOurs, listAll, settled } from "./plan-skill.ts";
 import type { PackageFile, Place, SkillPackage } from "./ports.ts";
-import {
-  bytesOf,
-  dirname,
-  historyOf,
-  no,
-  notHere,
-  type Plan,
-  type PublishDeps,
-  type Step,
-  textOfPackage,
-} from "./step.ts";
+import { bytesOf, dirname, historyOf, no, notHere, type Plan, type PublishDeps, type Step } from "./step.ts";
 
 /** What a review proposes from: the project, and what the review rests on. */
 export interface ProposalGround {

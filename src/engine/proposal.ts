@@ -4,7 +4,7 @@ import type { Proposal, ProposalView } from "../core/review.ts";
 import { type Keeping, perform } from "./keep.ts";
 import { note } from "./note.ts";
 import { isWritten, planAccepted } from "./plan-proposal.ts";
-import { type Plan, type PublishDeps } from "./step.ts";
+import type { Plan, PublishDeps } from "./step.ts";
 
 /** Everything that reviews proposed, the latest first, and what became of it. */
 export async function proposals(deps: PublishDeps): Promise<ProposalView[]> {

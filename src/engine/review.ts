@@ -6,16 +6,17 @@ import { type NudgeDecided, paceHold, paceOf, type ReviewLimits } from "../core/
 import { policy as defaults } from "../core/policy.ts";
 import { receiptFor } from "../core/protocol.ts";
 import type {
+  Candidate,
   Draft,
   Proposal,
   ProposalView,
-  ReviewAnswer,
   ReviewAnswered,
   ReviewBegun,
   ReviewBundle,
   ReviewEnded,
 } from "../core/review.ts";
 import { placeOf } from "../core/review-bundle.ts";
+import { gateByRules, gateInquiry, readGate } from "../core/review-gate.ts";
 import { readReview, reviewInquiry } from "../core/reviewer.ts";
 import { type AskDeps, ask, mostUsd } from "./ask.ts";
 import type { CatalogReading } from "./catalog.ts";
@@ -90,13 +91,16 @@ export async function review(
   try {
     const open = (await unfinished(store)).find((one) => one.project === project);
     if (open && (allowed.unset !== null || (allowed.mode === "off" && !asked))) return await held(false);
-    const decision = open
-      ? goingOn(open)
-      : await nudge(deps, project, { ...about, running: false });
+    const decision = open ? goingOn(open) : await nudge(deps, project, { ...about, running: false });
     const root = await rootOf(store, project);
     const refusal = await deps.refuses(root, project);
     if (refusal !== null)
-      return { project, decision: { ...decision, run: false, because: "off", message: refusal }, ended: null, usd: 0 };
+      return {
+        project,
+        decision: { ...decision, run: false, because: "off", message: refusal },
+        ended: null,
+        usd: 0,
+      };
     if (!decision.run) return { project, decision, ended: null, usd: 0 };
     const begun = await begin(deps, project, { open: open ?? null, asked, decision });
     if (begun === null) return await held(false);
@@ -141,7 +145,11 @@ async function rootOf(store: Store, project: string): Promise<string | null> {
 async function begin(
   deps: ReviewDeps,
   project: string,
-  { open, asked, decision }: { readonly open: Open | null; readonly asked: boolean; readonly decision: NudgeDecided },
+  {
+    open,
+    asked,
+    decision,
+  }: { readonly open: Open | null; readonly asked: boolean; readonly decision: NudgeDecided },
 ): Promise<Open | null> {
   const { store, clock, allowed, model } = deps;
   return store.transaction(async (tx) => {
@@ -155,7 +163,9 @@ async function begin(
       return { ...known, begun };
     }
     if (others.some((one) => one.project === project)) return null;
-    if (paceHold({ ...paceOf(await tx.ledger.since("review.begun", 0), at), now: at, asked, limits: allowed }))
+    if (
+      paceHold({ ...paceOf(await tx.ledger.since("review.begun", 0), at), now: at, asked, limits: allowed })
+    )
       return null;
     const { window } = decision;
     const begun: ReviewBegun = {
@@ -215,6 +225,27 @@ async function inquire(deps: ReviewDeps, open: Open, until: number): Promise<Rev
   await deps.store.transaction((tx) => note(tx, [entry]));
   // Of two who asked, the first one's answer counts.
   return (await answerOf(deps.store, begun)) ?? data;
+}
+
+/** What a review may come to: by rules, which cost nothing, then by the word of a small model; or how it ends here. */
+async function gate(
+  deps: ReviewDeps,
+  open: Open,
+  ground: Ground,
+  until: number,
+): Promise<{ readonly some: readonly Candidate[] } | Outcome> {
+  const ruled = gateByRules(ground);
+  if ("skip" in ruled) return { outcome: "nothing", because: ruled.skip };
+  if (deps.gate.model.unset !== null) return { some: ruled.candidates };
+  const { project, begun } = open;
+  const bundle = await bundleFor(deps, project, begun.window, ground, ruled.candidates);
+  const { shown: _, ...inquiry } = gateInquiry(bundle, ground);
+  const read = (value: unknown) => readGate(value, bundle);
+  const asked = { ...inquiry, maxOutputTokens: defaults.review.gateTokens };
+  const reply = await askWithin(deps, deps.gate, open, asked, until, (value) => read(value) !== null);
+  if (!reply.ok) return noAnswer(reply);
+  const said = read(reply.value) ?? { skip: "the answer does not have the form" };
+  return "skip" in said ? { outcome: "nothing", because: said.skip } : { some: said.candidates };
 }
 
 /** Has a bundle reviewed; a reviewer that wants to see more of some events is asked again. */
@@ -319,7 +350,7 @@ async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): 
 async function propound(
   deps: ReviewDeps,
   { begun, project }: Open,
-  answer: ReviewAnswer,
+  answer: ReviewAnswered["answer"],
 ): Promise<{ readonly made: readonly Proposal[]; readonly refused: readonly string[] }> {
   const known = await proposals(deps);
   const before = known.filter(({ review }) => review === begun.review);
@@ -328,7 +359,12 @@ async function propound(
     review: begun.review,
     project: { id: project, root: await rootOf(deps.store, project) },
     model: begun.model,
-    eventsOf: (ids) => eventsIn(begun.window, ids),
+    eventsOf: (ids) =>
+      ids.flatMap((id) => {
+        const place = placeOf(id);
+        const run = begun.window.stretches[place?.stretch ?? -1]?.run;
+        return place && run !== undefined ? [{ run, ref: place.ref }] : [];
+      }),
   };
   const made = new Map<string, Proposal>();
   const refused: string[] = [];
@@ -405,4 +441,52 @@ async function spentOn({ ledger }: Store, { begun, at }: Open): Promise<number> 
 
 function purposeOf({ review }: ReviewBegun): string {
   return `review ${review}`;
+}
+
+/** The same without asking anybody, and without noting anything. */
+export async function previewReview(deps: ReviewDeps, project: string): Promise<ReviewPreview> {
+  const { allowed, model, price } = deps;
+  const [open] = (await unfinished(deps.store)).filter((one) => one.project === project);
+  const decision = open
+    ? goingOn(open)
+    : await nudge(deps, project, { limits: allowed, asked: false, running: false, dryRun: true });
+  const nothing = (because: string): ReviewPreview => ({
+    ...{ project, decision, bundle: null, because, model: model.name, usdAtMost: 0, characters: 0 },
+  });
+  if (decision.window.stretches.length === 0) return nothing("nothing has happened since the last review");
+  const ground = await groundOf(deps, project, decision.window);
+  if (typeof ground === "string") return nothing(ground);
+  const ruled = gateByRules(ground);
+  if ("skip" in ruled) return nothing(ruled.skip);
+  const bundle = await bundleFor(deps, project, decision.window, ground, ruled.candidates);
+  const calls = callsFor(deps, bundle, ground);
+  return {
+    ...{ project, decision, bundle, because: null, model: model.name },
+    characters: calls.reduce((sum, { characters }) => sum + characters, 0),
+    usdAtMost: Math.min(
+      allowed.usd,
+      calls.reduce((sum, { usd }) => sum + usd, 0) + defaults.review.expansions * expansionUsd(),
+    ),
+  };
+  /** One more look has all of the first, and what was asked for. */
+  function expansionUsd(): number {
+    const { expanded, expandedChars, outputTokens } = defaults.review;
+    const { shown: _, ...inquiry } = reviewInquiry(bundle, { more: new Map(), left: 0 });
+    const prompt = inquiry.prompt + " ".repeat(expanded * expandedChars);
+    return mostUsd({ ...inquiry, prompt, maxOutputTokens: outputTokens }, price);
+  }
+}
+
+/** What a review sends if the reviewer asks for nothing more: to the gate, and to the reviewer. */
+function callsFor(deps: ReviewDeps, bundle: ReviewBundle, ground: Ground) {
+  const { shown: _, ...first } = gateInquiry(bundle, ground);
+  const { shown: __, ...second } = reviewInquiry(bundle, { more: new Map(), left: 0 });
+  const { gateTokens, outputTokens } = defaults.review;
+  const gated =
+    deps.gate.model.unset === null ? [{ ...first, maxOutputTokens: gateTokens, ...deps.gate }] : [];
+  const all = [...gated, { ...second, maxOutputTokens: outputTokens, model: deps.model, price: deps.price }];
+  return all.map(({ price, ...inquiry }) => ({
+    characters: inquiry.system.length + inquiry.prompt.length,
+    usd: mostUsd(inquiry, price),
+  }));
 }

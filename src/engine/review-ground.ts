@@ -1,0 +1,122 @@
+import { type Event, numberOf } from "../core/event.ts";
+import type { Finding } from "../core/finding.ts";
+import type { Item } from "../core/item.ts";
+import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
+import { countersOf, newSignals, reviewedSoFar, type Window } from "../core/nudge.ts";
+import type { Candidate, ReviewBundle, ReviewedSkill } from "../core/review.ts";
+import { refsIn } from "../core/review-bundle.ts";
+import { baselineOf, type GateGround } from "../core/review-gate.ts";
+import type { Signal } from "../core/signal.ts";
+import { skillFile } from "../core/skill.ts";
+import type { CatalogReading } from "./catalog.ts";
+import { gather } from "./gather.ts";
+import { listAll } from "./plan-skill.ts";
+import type { Redactor, SkillPackage, Store } from "./ports.ts";
+import { dirname, type PublishDeps } from "./step.ts";
+
+/** What a review of a window knows before anybody is asked. */
+export interface Ground extends GateGround {
+  /** Those that an agent may have in this project. Their texts are told where they may be changed. */
+  readonly skills: readonly ReviewedSkill[];
+  /** The packages of those that lie where something may be written. */
+  readonly packages: readonly SkillPackage[];
+}
+
+type GroundDeps = PublishDeps & { readonly catalog: () => Promise<CatalogReading> };
+
+/** Looks at a window and at the library; of what could not be read nothing is known, so that there is no review. */
+export async function groundOf(deps: GroundDeps, project: string, window: Window): Promise<Ground | string> {
+  const { items, unread } = await deps.catalog();
+  if (unread.length > 0) return `the library could not be read: ${unread[0]}`;
+  const root = (await deps.store.projects.get([project]))[0]?.root ?? null;
+  const listed = await listAll(deps.library, deps.places.all(root));
+  if (typeof listed === "string") return `the library could not be read: ${listed}`;
+  const entries = await entriesOf(deps.store, project);
+  const own = items.filter(({ kind, realm }) => kind === "skill" && (realm === project || realm === "user"));
+  return {
+    signals: signalsIn(entries, project, window),
+    findings: await findingsIn(deps.store, window),
+    counters: countersOf(entries, project),
+    baseline: baselineOf(entries.flatMap((one) => (one.type === "session.measured" ? one.data : []))),
+    skills: own.map((item) => toldOf(item, listed.skills)),
+    packages: listed.skills,
+  };
+}
+
+/** What the ledger has of a project that decides about reviews. */
+async function entriesOf({ ledger }: Store, project: string): Promise<LedgerEntry[]> {
+  const types = [
+    "signal.given",
+    "learning.finished",
+    "review.begun",
+    "review.ended",
+    "session.measured",
+  ] as const;
+  const all: LedgerEntry[] = [];
+  for (const type of types) all.push(...((await ledger.since(type, 0)) as EntryOf<typeof type>[]));
+  return all.filter((entry) => entry.project === project);
+}
+
+/** The signals that no review has seen, with the names that their events have in the bundle. */
+function signalsIn(entries: readonly LedgerEntry[], project: string, window: Window): Signal[] {
+  return newSignals(entries, reviewedSoFar(entries, project)).flatMap(({ run, signal }) => {
+    const refs = refsIn(window, run, signal.refs);
+    return refs.length > 0 ? [{ ...signal, refs }] : [];
+  });
+}
+
+/** What was found in the stretches of a window. */
+async function findingsIn({ learning }: Store, window: Window): Promise<Finding[]> {
+  const { stretches } = window;
+  const kept = await learning.findings.ofSessions(stretches.map(({ session }) => session));
+  return kept.flatMap(({ session, finding }) => {
+    const own = stretches.filter((stretch) => stretch.session === session);
+    const isIn = (ref: Event["ref"]) =>
+      own.some(({ from, to }) => numberOf(ref) >= from && numberOf(ref) <= to);
+    return finding.refs.some(isIn) ? [{ ...finding, refs: refsIn(window, session, finding.refs) }] : [];
+  });
+}
+
+function toldOf(item: Item, packages: readonly SkillPackage[]): ReviewedSkill {
+  const { name, owner, description, draft } = item;
+  const found = packageOf(item, packages);
+  return { name, owner, description, draft, text: found?.text ?? null, hash: found?.hash ?? null };
+}
+
+/** The package of an item; what an agent brings along is nobody's to write. */
+function packageOf({ path, owner }: Item, packages: readonly SkillPackage[]): SkillPackage | undefined {
+  if (owner === "core" || !path.endsWith(`/${skillFile}`)) return undefined;
+  return packages.find((one) => one.path === dirname(path) && one.owner !== "core");
+}
+
+/** What a reviewer is given: the texts of those skills alone that it may change; nothing of it has a secret. */
+export async function bundleFor(
+  deps: GroundDeps,
+  project: string,
+  window: Window,
+  { signals, skills }: Ground,
+  candidates: readonly Candidate[],
+): Promise<ReviewBundle> {
+  const changed = new Set(candidates.flatMap((one) => (one.do === "patch" ? one.skill : [])));
+  const told = skills.map((skill) =>
+    changed.has(skill.name) ? skill : { ...skill, text: null, hash: null },
+  );
+  const name = (await deps.store.projects.get([project]))[0]?.name ?? project;
+  const clean = await scrubbed(deps.redactor, { project: name, signals, candidates, skills: told });
+  return gather(deps, { ...clean, window });
+}
+
+/** The same without secrets, whatever text it is in. */
+async function scrubbed<Told>(redactor: Redactor, told: Told): Promise<Told> {
+  const texts = new Set<string>();
+  JSON.stringify(told, (_, value) => {
+    if (typeof value === "string") texts.add(value);
+    return value;
+  });
+  const all = [...texts];
+  const clean = await redactor.scrub(all.map((text) => ({ label: "text", text })));
+  const cleanOf = new Map(all.map((text, at) => [text, clean[at] ?? ""]));
+  return JSON.parse(JSON.stringify(told), (_, value) =>
+    typeof value === "string" ? (cleanOf.get(value) ?? "") : value,
+  ) as Told;
+}
