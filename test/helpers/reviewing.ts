@@ -1,0 +1,195 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { LedgerEntry } from "../../src/core/ledger.ts";
+import type { Claim } from "../../src/core/signal.ts";
+import type { Present } from "../../src/engine/caller.ts";
+import { type Knack, openKnack } from "../../src/open.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { type Act, anEndpoint, type Endpoint, type Question } from "./endpoint.ts";
+import { asked, failed, hour, type Lived, minute, ran, replied, type Step, writeLived } from "./lived.ts";
+import { tempFolder } from "./temp.ts";
+
+/** A person's machine with a repository, a model on loopback, and sessions to look back at. */
+export interface Looking {
+  readonly home: string;
+  readonly repository: string;
+  readonly env: Record<string, string>;
+  readonly endpoint: Endpoint;
+  readonly clock: { now(): number; pass(ms: number): void };
+  open(): Promise<Knack>;
+  /** Has a session lived and learned from; answers with it as its agent's host would name it. */
+  lives(knack: Knack, name?: string, steps?: readonly Step[]): Promise<Present>;
+  entries(): Promise<LedgerEntry[]>;
+}
+
+/** What the scripted models say: of the gate, and of the reviewer. */
+export interface Script {
+  readonly gate?: (question: Question) => Act;
+  readonly reviewer: (question: Question, bundle: Told) => Act;
+}
+
+/** What a reviewer is shown, as far as tests look at it. */
+export interface Told {
+  readonly candidates: readonly { readonly do: string; readonly hint?: string; readonly skill?: string }[];
+  readonly skills: readonly { readonly name: string; readonly base?: string; readonly text?: string }[];
+  readonly events: readonly { readonly id: string; readonly what: string; readonly detail: string }[];
+}
+
+export const start = Date.UTC(2026, 10, 2);
+
+/** A session in which what a skill tells failed, and something else worked. */
+export const staleTunnel: readonly Step[] = [
+  asked("Deploy the site to staging"),
+  replied("I will follow the deploy skill."),
+  failed("make tunnel", "make: *** No rule to make target 'tunnel'.  Stop."),
+  ran("make help", "tunnel-up  open the tunnel\ndeploy  deploy the site"),
+  ran("make tunnel-up", "tunnel is open"),
+  ran("make deploy", "deployed to staging"),
+  replied("Deployed; the target is called tunnel-up now."),
+];
+
+export async function looking(script: Script, settings: object = {}): Promise<Looking> {
+  const home = tempFolder();
+  const repository = join(home, "work");
+  mkdirSync(join(repository, ".git/info"), { recursive: true });
+  const endpoint = await anEndpoint((question) => answerTo(script, question));
+  const env = {
+    ...{ HOME: home, KNACK_HOME: join(home, ".knack"), PATH: process.env.PATH ?? "" },
+    TEST_KEY: "not-a-secret-word",
+  };
+  mkdirSync(env.KNACK_HOME);
+  configure(env.KNACK_HOME, endpoint.url, settings);
+  let now = start;
+  const clock = {
+    now: () => now++,
+    pass: (ms: number) => {
+      now += ms;
+    },
+  };
+  return {
+    ...{ home, repository, env, endpoint, clock },
+    open: async () => {
+      const knack = await openKnack({ env, clock });
+      onTestFinished(() => knack.close());
+      return knack;
+    },
+    lives: (knack, name = "first", steps = staleTunnel) => lives(knack, { home, repository, name, steps }),
+    entries: async () => {
+      const store = await openSqlite({ path: join(env.KNACK_HOME, "knack.db"), clock });
+      try {
+        return await store.ledger.all();
+      } finally {
+        await store.close();
+      }
+    },
+  };
+}
+
+export function configure(folder: string, url: string, settings: object): void {
+  const config = {
+    ...{ review: "auto", model: "openai/some-mini", "model.url": url, "model.keyEnv": "TEST_KEY" },
+    ...{ "model.inputUsd": 1, "model.outputUsd": 5, "review.timeoutMs": 30_000 },
+    ...settings,
+  };
+  writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+}
+
+/** The gate lets everything through that rules let through, unless it is scripted. */
+export function answerTo({ gate, reviewer }: Script, question: Question): Act {
+  if (question.body.includes("You decide, cheaply")) return (gate ?? passing)(question);
+  return reviewer(question, toldIn(question.prompt));
+}
+
+function passing({ prompt }: Question): Act {
+  const { candidates } = toldIn(prompt);
+  const [first] = candidates;
+  const decision = first?.do ?? "skip";
+  return { value: { decision, skill: first?.skill ?? null, hint: first?.hint ?? null, reason: "worth a look" } };
+}
+
+/** The data in a request, found as the request says. */
+export function toldIn(text: string): Told {
+  const [, , json] = /^----- ([\w-]+) begins -----\n(.*?)\n----- \1 ends -----$/ms.exec(text) ?? [];
+  if (json === undefined) throw new Error(`no data in ${text.slice(0, 200)}`);
+  return JSON.parse(json) as Told;
+}
+
+async function lives(
+  knack: Knack,
+  { home, repository, name, steps }: { home: string; repository: string; name: string; steps: readonly Step[] },
+): Promise<Present> {
+  const lived: Lived = { name, cwd: repository, at: start - 3 * hour, pace: minute, steps };
+  const paths = writeLived(home, [lived]);
+  const { sessions } = await knack.learn(paths);
+  const [session] = sessions;
+  if (!session) throw new Error("no session was read");
+  const run = session.sessionId ?? session.id;
+  return {
+    caller: {
+      ...{ session: run, invocation: `${run}#1`, kind: "foreground", project: session.project },
+      ...{ format: "claude-code", model: null },
+    },
+    session,
+  };
+}
+
+/** The refs of what failed and of what then worked in a session. */
+export async function troubleIn(knack: Knack, { session }: Present): Promise<string[]> {
+  if (!session) throw new Error("there is no session");
+  const events = await knack.events(session);
+  const failure = events.find(({ outcome }) => outcome === "failed");
+  const fix = events.find(({ command }) => command === "make tunnel-up");
+  return [failure, fix].flatMap((event) => event?.ref ?? []);
+}
+
+/** An agent says that a skill is wrong, or that something is worth one. */
+export async function signals(knack: Knack, present: Present, more: Partial<Claim> = {}): Promise<void> {
+  const refs = await troubleIn(knack, present);
+  const claim = {
+    ...{ kind: "create", nameHint: "rl-deploy-tunnel", trigger: "recovered_surprise", refs },
+    ...{ deferred: "needs_full_context_review", summary: "deploying needs the tunnel, by tunnel-up" },
+    ...more,
+  } as Claim;
+  const given = await knack.giveSignal(present, claim as never);
+  if (!given.ok) throw new Error(JSON.stringify(given.fault));
+}
+
+export const skillIssue = {
+  ...{ kind: "update", skill: "rl-deploy-tunnel", issue: "stale_command", effect: "retry_after_tool_error" },
+  ...{ deferred: "needs_existing_skill_diff", hint: "the target is called tunnel-up now" },
+} as Partial<Claim>;
+
+/** A reviewer's answer in the form that is asked for. */
+export function answering(drafts: readonly object[], because = "It will be needed again.") {
+  const blank = {
+    ...{ name: null, description: null, body: null, files: [], skill: null, base: null, edits: [] },
+    ...{ refs: [], because: "The target has another name now." },
+  };
+  return { because, expand: [], drafts: drafts.map((draft) => ({ ...blank, ...draft })) };
+}
+
+/** A draft of a new skill that nothing is wrong with. */
+export function aCreate({ events }: Told, more: object = {}): object {
+  return {
+    do: "create",
+    name: "rl-deploy-tunnel",
+    description: "Use when make deploy needs the tunnel to the cluster.",
+    body: "## Steps\n\n1. Run `make tunnel-up`.\n2. Run `make deploy`.",
+    refs: events.slice(0, 2).map(({ id }) => id),
+    ...more,
+  };
+}
+
+/** A patch of the skill that is there. */
+export function aPatch({ events, skills }: Told, more: object = {}): object {
+  const shown = skills.find(({ text }) => text !== undefined);
+  return {
+    do: "patch",
+    skill: shown?.name ?? "none",
+    base: shown?.base ?? "none",
+    edits: [{ path: "SKILL.md", find: "make tunnel`", replace: "make tunnel-up`" }],
+    refs: events.slice(0, 2).map(({ id }) => id),
+    ...more,
+  };
+}
