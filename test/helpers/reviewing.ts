@@ -105,7 +105,9 @@ function passing({ prompt }: Question): Act {
   const { candidates } = toldIn(prompt);
   const [first] = candidates;
   const decision = first?.do ?? "skip";
-  return { value: { decision, skill: first?.skill ?? null, hint: first?.hint ?? null, reason: "worth a look" } };
+  return {
+    value: { decision, skill: first?.skill ?? null, hint: first?.hint ?? null, reason: "worth a look" },
+  };
 }
 
 /** The data in a request, found as the request says. */
@@ -117,7 +119,12 @@ export function toldIn(text: string): Told {
 
 async function lives(
   knack: Knack,
-  { home, repository, name, steps }: { home: string; repository: string; name: string; steps: readonly Step[] },
+  {
+    home,
+    repository,
+    name,
+    steps,
+  }: { home: string; repository: string; name: string; steps: readonly Step[] },
 ): Promise<Present> {
   const lived: Lived = { name, cwd: repository, at: start - 3 * hour, pace: minute, steps };
   const paths = writeLived(home, [lived]);
@@ -192,4 +199,25 @@ export function aPatch({ events, skills }: Told, more: object = {}): object {
     refs: events.slice(0, 2).map(({ id }) => id),
     ...more,
   };
+}
+
+/** Has the agent of a session write the skill that later turns out to be stale. */
+export async function learnsSkill(knack: Knack, present: Present, name = "rl-deploy-tunnel"): Promise<void> {
+  const refs = await troubleIn(knack, present);
+  const common = { action: "create" as const, skill: name, refs };
+  const started = await knack.startLearning(present, {
+    ...{ ...common, reason: "recovered_surprise" as const },
+    message: "I am writing down how to deploy.",
+  });
+  if (!started.ok) throw new Error(JSON.stringify(started.fault));
+  mkdirSync(started.value.staging, { recursive: true });
+  writeFileSync(join(started.value.staging, "SKILL.md"), staleSkill(name));
+  const finished = await knack.finishLearning(present, {
+    ...{ ...common, status: "created" as const, message: null, summary: null },
+  });
+  if (!finished.ok) throw new Error(JSON.stringify(finished.fault));
+}
+
+export function staleSkill(name: string): string {
+  return `---\nname: ${name}\ndescription: Use when make deploy needs the tunnel to the cluster.\n---\n\n## Steps\n\n1. Run \`make tunnel\`.\n2. Run \`make deploy\`.\n`;
 }
