@@ -87,7 +87,7 @@ export function choose(material: Material, policy: Policy = defaults): Choice {
   });
   const ids = (at: number) => bundleRef(placed(at));
   const starts = new Set(stretches.map(({ start }) => start));
-  const pointed = placesOf(pointedTo(material), stretches, material);
+  const pointed = placesOf(pointedTo(material, policy), stretches, material);
   const salient = salientIn(events, { starts, pointed }, policy);
   const most = Math.min(review.events, review.timeline);
   const mayBeWhole = events.length <= most;
@@ -95,9 +95,10 @@ export function choose(material: Material, policy: Policy = defaults): Choice {
   return { events, ids, stretches, salient, mayBeWhole, wanted: places.map(placed) };
 }
 
-/** The events that signals and candidates name. */
-function pointedTo({ signals, candidates }: Pick<Material, "signals" | "candidates">): string[] {
-  return [...new Set([...signals, ...candidates].flatMap(({ refs }) => refs))];
+/** The events that signals and candidates name, as far as those are told. */
+function pointedTo({ signals, candidates }: Material, { review }: Policy): string[] {
+  const told = [...signals.slice(0, review.signals), ...candidates.slice(0, review.candidates)];
+  return [...new Set(told.flatMap(({ refs }) => refs.slice(0, review.refs)))];
 }
 
 function placesOf(
@@ -130,14 +131,14 @@ function indexOf(outline: readonly Outlined[], n: number): number {
 }
 
 /** The sessions that are told of, where there are too many: those that are pointed to, then the longest. */
-function sessionsTold(material: Material, { review }: Policy): number[] {
-  const pointed = new Set(pointedTo(material).map((id) => placeOf(id)?.stretch));
+function sessionsTold(material: Material, policy: Policy): number[] {
+  const pointed = new Set(pointedTo(material, policy).map((id) => placeOf(id)?.stretch));
   const weight = (index: number) =>
     (pointed.has(index) ? 2 ** 30 : 0) + (material.outlines[index]?.length ?? 0);
   return material.window.stretches
     .map((_, index) => index)
     .sort((a, b) => weight(b) - weight(a))
-    .slice(0, review.sessions)
+    .slice(0, policy.review.sessions)
     .sort((a, b) => a - b);
 }
 
@@ -172,6 +173,7 @@ export function bundleOf(
     timeline: [...told, ...index].sort((a, b) => a.at - b.at).map(({ entry }) => entry),
     included: told.sort((a, b) => a.at - b.at).map(({ event }) => event),
     omitted: [...spans, ...frame.omitted],
+    whole: spans.length === 0 && frame.omitted.length === 0,
   };
 }
 
