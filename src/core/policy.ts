@@ -773,8 +773,9 @@ export const policy = {
     events: 400,
     chars: 60_000,
     timeline: 400,
-    /** Characters of one event in a bundle, and of each where there are many. */
+    /** Characters of one event in a bundle; and of each where there are many: of what people said, what went wrong or is pointed to, and of the rest. */
     eventChars: 1_500,
+    mainChars: 450,
     leastChars: 200,
     /** Calls after a failure within which a call like it is another try. */
     retryCalls: 30,

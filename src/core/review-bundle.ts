@@ -9,6 +9,7 @@ import type {
   OmittedSpan,
   ReviewBundle,
   ReviewedSkill,
+  Salience,
   TimelineEntry,
 } from "./review.ts";
 import { chosen, type Salient, salientIn, spread } from "./salience.ts";
@@ -86,7 +87,7 @@ export function choose(material: Material, policy: Policy = defaults): Choice {
   });
   const ids = (at: number) => bundleRef(placed(at));
   const starts = new Set(stretches.map(({ start }) => start));
-  const pointed = placesOf(pointedTo(material), stretches, material);
+  const pointed = placesOf(pointedTo(material, policy), stretches, material);
   const salient = salientIn(events, { starts, pointed }, policy);
   const most = Math.min(review.events, review.timeline);
   const mayBeWhole = events.length <= most;
@@ -94,9 +95,10 @@ export function choose(material: Material, policy: Policy = defaults): Choice {
   return { events, ids, stretches, salient, mayBeWhole, wanted: places.map(placed) };
 }
 
-/** The events that signals and candidates name. */
-function pointedTo({ signals, candidates }: Pick<Material, "signals" | "candidates">): string[] {
-  return [...new Set([...signals, ...candidates].flatMap(({ refs }) => refs))];
+/** The events that signals and candidates name, as far as those are told. */
+function pointedTo({ signals, candidates }: Material, { review }: Policy): string[] {
+  const told = [...signals.slice(0, review.signals), ...candidates.slice(0, review.candidates)];
+  return [...new Set(told.flatMap(({ refs }) => refs.slice(0, review.refs)))];
 }
 
 function placesOf(
@@ -129,14 +131,14 @@ function indexOf(outline: readonly Outlined[], n: number): number {
 }
 
 /** The sessions that are told of, where there are too many: those that are pointed to, then the longest. */
-function sessionsTold(material: Material, { review }: Policy): number[] {
-  const pointed = new Set(pointedTo(material).map((id) => placeOf(id)?.stretch));
+function sessionsTold(material: Material, policy: Policy): number[] {
+  const pointed = new Set(pointedTo(material, policy).map((id) => placeOf(id)?.stretch));
   const weight = (index: number) =>
     (pointed.has(index) ? 2 ** 30 : 0) + (material.outlines[index]?.length ?? 0);
   return material.window.stretches
     .map((_, index) => index)
     .sort((a, b) => weight(b) - weight(a))
-    .slice(0, review.sessions)
+    .slice(0, policy.review.sessions)
     .sort((a, b) => a - b);
 }
 
@@ -153,22 +155,25 @@ export function bundleOf(
 ): ReviewBundle {
   const frame = frameOf(material, choice, policy);
   const room = policy.review.chars - sizeWithin(frame) - formOfText;
-  const telling = (some: readonly number[], most: number) => tell(some, most, choice, events);
+  const telling = tellingOf(choice, events);
   const whole = choice.mayBeWhole ? wholeOf(choice, telling, room, frame.omitted.length, policy) : null;
   if (whole !== null) return { ...frame, ...whole };
   const { review } = policy;
   const mostSpans = Math.min(review.spans, choice.wanted.length + choice.stretches.length);
   const spansRoom = mostSpans * (review.summaryChars + spanOverhead);
   const indexRoom = Math.floor(review.chars * review.shares.timeline);
-  const told = fittingOf(choice, telling, room - spansRoom - indexRoom, policy);
-  const isTold = new Set(told.map(({ at }) => at));
+  const places = placesFor(choice, telling, room - spansRoom - indexRoom, policy);
+  const isTold = new Set(places);
   const index = indexBeside(choice, isTold, indexRoom, policy);
-  const inOrder = [...told].sort((a, b) => a.at - b.at);
+  const spans = omittedFrom(choice, isTold, policy);
+  const rest = sizeOf(index) + spans.reduce((sum, span) => sum + sizeWithin(span) + between, 0);
+  const told = atLength(places, telling, room - rest, policy);
   return {
     ...frame,
     timeline: [...told, ...index].sort((a, b) => a.at - b.at).map(({ entry }) => entry),
-    included: inOrder.map(({ event }) => event),
-    omitted: [...omittedFrom(choice, isTold, policy), ...frame.omitted],
+    included: told.sort((a, b) => a.at - b.at).map(({ event }) => event),
+    omitted: [...spans, ...frame.omitted],
+    whole: spans.length === 0 && frame.omitted.length === 0,
   };
 }
 
@@ -180,30 +185,43 @@ interface Told {
   readonly size: number;
 }
 
-type Telling = (some: readonly number[], most: number) => Told[];
+type Telling = (some: readonly number[], length: Length) => Told[];
+
+/** Characters of what people said, what went wrong and what is pointed to; and of the rest. */
+interface Length {
+  readonly main: number;
+  readonly rest: number;
+}
+
+const isMain: ReadonlySet<Salience> = new Set([
+  "signal-ref",
+  "prompt",
+  "error",
+  "rejected",
+  "recovery",
+  "retry",
+] satisfies Salience[]);
 
 const spanOverhead = 130;
 /** The line ends and names that a bundle has more of when it is put before a model. */
 const formOfText = 200;
 
-function tell(
-  some: readonly number[],
-  most: number,
-  choice: Choice,
-  events: ReadonlyMap<string, Event>,
-): Told[] {
-  return some.flatMap((at) => {
-    const id = choice.ids(at);
-    const found = events.get(id);
-    const outline = choice.events[at];
-    if (found === undefined || outline === undefined) return [];
-    const entry = entryOf(id, outline);
-    const event = { id, reason: choice.salient.reasons[at] ?? "whole", detail: detailOf(found, most) };
-    return [{ at, entry, event, size: sizeWithin(entry) + sizeWithin(event) + 2 * between }];
-  });
+/** Tells events at a length; their words are looked at once, however often they are told. */
+function tellingOf(choice: Choice, events: ReadonlyMap<string, Event>): Telling {
+  const known = new Map([...events].map(([id, event]) => [id, wordsOf(event)]));
+  return (some, length) =>
+    some.flatMap((at) => {
+      const id = choice.ids(at);
+      const [words, outline] = [known.get(id), choice.events[at]];
+      if (words === undefined || outline === undefined) return [];
+      const entry = entryOf(id, outline);
+      const reason = choice.salient.reasons[at] ?? "whole";
+      const event = { id, reason, detail: detailIn(words, isMain.has(reason) ? length.main : length.rest) };
+      return [{ at, entry, event, size: sizeWithin(entry) + sizeWithin(event) + 2 * between }];
+    });
 }
 
-function sizeOf(told: readonly Told[]): number {
+function sizeOf(told: readonly { readonly size: number }[]): number {
   return told.reduce((sum, { size }) => sum + size, 0);
 }
 
@@ -213,13 +231,26 @@ function entryOf(id: string, { kind, tool, outcome }: Outlined): TimelineEntry {
 
 const toolChars = 60;
 
-/** An event in words: what was said, or what was called and what came of it. */
-export function detailOf({ kind, command, input, exitCode, text }: Event, most: number): string {
+/** An event in words, at whatever length: what was said, or what was called and what came of it. */
+interface Words {
+  readonly asked: string;
+  readonly came: string;
+}
+
+function wordsOf({ kind, command, input, exitCode, text }: Event): Words {
   const words = homeless(shorten(text, longest)).trim();
-  if (kind !== "call") return fitted(words, most);
+  if (kind !== "call") return { asked: "", came: words };
   const asked = homeless(shorten(command ?? (input === null ? "" : JSON.stringify(input)), longest)).trim();
-  const came = exitCode === null || exitCode === 0 ? words : `exit code ${exitCode}\n${words}`;
-  if (came === "") return fitted(asked, most);
+  return { asked, came: exitCode === null || exitCode === 0 ? words : `exit code ${exitCode}\n${words}` };
+}
+
+/** An event at its length: a call has half of it at least, if it is that long. */
+export function detailOf(event: Event, most: number): string {
+  return detailIn(wordsOf(event), most);
+}
+
+function detailIn({ asked, came }: Words, most: number): string {
+  if (asked === "" || came === "") return fitted(asked || came, most);
   const half = Math.floor(most / 2);
   const call = fitted(asked, Math.max(half, most - came.length - arrow.length));
   const output = fitted(came, most - (sizeWithin(call) - 2) - sizeWithin(arrow) + 2);
@@ -240,7 +271,7 @@ function wholeOf(
 ): Pick<ReviewBundle, "timeline" | "included" | "whole"> | null {
   const all = events.map((_, at) => at);
   for (const most of [keep.eventChars, review.eventChars]) {
-    const told = telling(all, most);
+    const told = telling(all, { main: most, rest: most });
     if (told.length < all.length) return null;
     if (sizeOf(told) <= room)
       return {
@@ -252,29 +283,33 @@ function wholeOf(
   return null;
 }
 
-/** As much as fits: all that is worth telling, in fewer words where there is much; less of it where even those are too many. */
-function fittingOf(
+/** As many of what is worth telling as fit in few words. */
+function placesFor(
   { salient: { kinds } }: Choice,
   telling: Telling,
   room: number,
   { review }: Policy,
-): Told[] {
-  const mostEvents = Math.min(review.events, review.timeline);
-  const all = chosen(kinds, mostEvents);
-  for (let most: number = review.eventChars; most > review.leastChars; most = Math.floor(most * 0.7)) {
-    const told = telling(all, most);
-    if (sizeOf(told) <= room) return told;
-  }
-  let best: Told[] = [];
-  for (let [low, high] = [0, all.length]; low <= high; ) {
+): number[] {
+  const few = { main: review.mainChars, rest: review.leastChars };
+  let best: number[] = [];
+  for (let [low, high] = [0, Math.min(review.events, review.timeline)]; low <= high; ) {
     const middle = (low + high) >> 1;
-    const told = telling(chosen(kinds, middle), review.leastChars);
+    const told = telling(chosen(kinds, middle), few);
     const fits = sizeOf(told) <= room;
-    if (fits) best = told;
+    if (fits) best = told.map(({ at }) => at);
     if (fits) low = middle + 1;
     else high = middle - 1;
   }
   return best;
+}
+
+/** Events in as many words as there is room for. */
+function atLength(places: readonly number[], telling: Telling, room: number, { review }: Policy): Told[] {
+  for (let main: number = review.eventChars; main > review.mainChars; main = Math.floor(main * 0.8)) {
+    const told = telling(places, { main, rest: Math.max(review.leastChars, Math.floor(main / 2)) });
+    if (sizeOf(told) <= room) return told;
+  }
+  return telling(places, { main: review.mainChars, rest: review.leastChars });
 }
 
 /** Events of which only the index tells, from all over the window, as far as there is room for them. */
@@ -283,16 +318,17 @@ function indexBeside(
   told: ReadonlySet<number>,
   room: number,
   { review }: Policy,
-): { at: number; entry: TimelineEntry }[] {
+): Pick<Told, "at" | "entry" | "size">[] {
   const rest: number[] = [];
   for (let at = 0; at < events.length; at++) if (!told.has(at)) rest.push(at);
   let left = room;
-  const found: { at: number; entry: TimelineEntry }[] = [];
+  const found: Pick<Told, "at" | "entry" | "size">[] = [];
   for (const at of spread(rest, Math.max(0, review.timeline - told.size))) {
     const entry = entryOf(ids(at), events[at] as Outlined);
-    left -= sizeWithin(entry) + between;
+    const size = sizeWithin(entry) + between;
+    left -= size;
     if (left < 0) break;
-    found.push({ at, entry });
+    found.push({ at, entry, size });
   }
   return found;
 }
