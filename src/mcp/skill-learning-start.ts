@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { policy } from "../core/policy.ts";
 import { issues, learningActions, triggers } from "../core/protocol.ts";
 import { defineTool, eventRefs, skillName, told } from "./tool.ts";
 
@@ -9,7 +10,9 @@ export const skillLearningStart = defineTool({
     "Call before you write or change any file of a skill. Worth it when this session verified something reusable: the person asked to remember it, several steps made one workflow, a surprise was overcome, the person corrected you, the same calls keep coming; or a skill you used proved wrong. Not for one-offs, plain facts, unverified workarounds or bundled skills. Answers with the folder to write in and the rules. Then write the package and call skill_learning_finish. Do not ask the person for approval; show them the message.",
   input: z.object({
     action: z.enum(learningActions).describe("create: a new skill. update: one that is there."),
-    skill_name: skillName.describe("What it is for, in lower case with hyphens; a new one starts with rl-."),
+    skill_name: skillName.describe(
+      `What it is for, in lower case with hyphens; a new one begins with ${policy.skill.prefix}`,
+    ),
     reason: z
       .enum([...triggers, ...issues])
       .describe("create: one of the first five. update: what is wrong, one of the last six."),

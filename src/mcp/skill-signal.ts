@@ -1,11 +1,12 @@
 import * as z from "zod";
+import { policy } from "../core/policy.ts";
 import { deferReasons, effects, issues, triggers } from "../core/protocol.ts";
 import type { Signal, SignalGiven } from "../core/signal.ts";
 import type { ReplyTaken } from "../engine/signal.ts";
 import { eventRefs, refuse, skillName, type Tool, told } from "./tool.ts";
 
 const learning = z.object({
-  package_name_hint: skillName.describe("A name for it, beginning with rl-."),
+  package_name_hint: skillName.describe(`A name for it, beginning with ${policy.skill.prefix}`),
   trigger: z.enum(triggers),
   reason_not_written: z.enum(deferReasons),
   event_refs: eventRefs,
