@@ -24,8 +24,6 @@ export interface LoadedSkill {
   /** The file that this is: `SKILL.md`, or a support file. */
   readonly file: string;
   readonly text: string;
-  /** Whether something of it was left out, because it is long. */
-  readonly cut: boolean;
   readonly files: readonly string[];
 }
 
@@ -119,18 +117,8 @@ async function textOf({ library }: LookDeps, item: Item, file: string): Promise<
       next: "Go on without it, and tell the person; they can look at it with: knack skills validate",
       details: concerns.map(({ message, where }) => `${where}: ${message}`),
     });
-  const { loadedChars } = policy.protocol;
-  return {
-    ok: true,
-    value: {
-      name,
-      description,
-      file,
-      text: shorten(text, loadedChars),
-      cut: text.length > loadedChars,
-      files: namesOf(files),
-    },
-  };
+  const shown = shorten(text, policy.protocol.loadedChars);
+  return { ok: true, value: { name, description, file, text: shown, files: namesOf(files) } };
 }
 
 function namesOf(files: readonly PackageFile[]): string[] {

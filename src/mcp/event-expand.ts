@@ -13,6 +13,6 @@ export const eventExpand = defineTool({
       text:
         events.map(({ line, text }) => (text === null ? line : `${line}\n${text}\n`)).join("\n") ||
         "Nothing of this session has been written down yet.",
-      data: { events },
+      data: null,
     })),
 });

@@ -132,11 +132,11 @@ async function tell({ mcpReq }: ServerContext, message: string): Promise<void> {
 }
 
 function resultOf(answer: Answer<Reply>): CallToolResult {
-  if (answer.ok)
-    return {
-      content: [{ type: "text", text: answer.value.text }],
-      structuredContent: { ...answer.value.data },
-    };
+  if (answer.ok) {
+    const { text, data } = answer.value;
+    const content = [{ type: "text" as const, text }];
+    return data === null ? { content } : { content, structuredContent: { ...data } };
+  }
   const { code, message, next, details } = answer.fault;
   return {
     isError: true,

@@ -27,13 +27,13 @@ export const skillLearningStart = defineTool({
     const answer = await call.knack.startLearning(present, { ...rest, skill: skill_name, refs: event_refs });
     if (answer.ok) await call.tell(answer.value.message);
     return told(answer, ({ learning, staging, message, rules }) => ({
-      text: [
-        message,
-        `Write the package in ${staging}`,
-        ...rules.map((rule) => `- ${rule}`),
-        "Then call skill_learning_finish; also when you give up (status aborted or failed).",
-      ].join("\n"),
-      data: { learning, staging, message, rules },
+      text: [message, `Write the package in ${staging}`, ...rules.map((rule) => `- ${rule}`), next].join(
+        "\n",
+      ),
+      data: { message, staging, rules, next, learning },
     }));
   },
 });
+
+const next =
+  "Tell the person the message, write the package in the staging folder, then call skill_learning_finish; also when you give up (status aborted or failed).";

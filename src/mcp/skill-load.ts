@@ -18,11 +18,9 @@ export const skillLoad = defineTool({
         const more = loaded.more > 0 ? [`and ${loaded.more} more: skill_search finds them`] : [];
         return { text: [...lines, ...more].join("\n") || "There are no skills here.", data: { ...loaded } };
       }
-      const { name, description, file, text, cut, files } = loaded;
+      const { name, file, text, files } = loaded;
       const others = files.filter((one) => one !== file);
-      return {
-        text: others.length === 0 ? text : `${text}\n\nOther files of ${name}: ${others.join(", ")}`,
-        data: { skill_name: name, description, path: file, text, cut, files },
-      };
+      const end = others.length === 0 ? "" : `\n\nOther files of ${name}: ${others.join(", ")}`;
+      return { text: `${text}${end}`, data: null };
     }),
 });

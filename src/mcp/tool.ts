@@ -15,10 +15,13 @@ export interface ToolCall {
   tell(message: string): Promise<void>;
 }
 
-/** What a tool answers: a text for an agent, and the same for a program. */
+/**
+ * What a tool answers: a text for an agent, and the same for a program. Claude Code shows its model the latter alone, so
+ * it holds all that matters; what is a text by nature has none, and is read as it is.
+ */
 export interface Reply {
   readonly text: string;
-  readonly data: Readonly<Record<string, unknown>>;
+  readonly data: Readonly<Record<string, unknown>> | null;
 }
 
 export interface Tool {
