@@ -695,9 +695,10 @@ export async function openKnack({
   };
   /** The file of the session that calls: an agent's transcript, or what a program records. */
   const fileOf = async (word: HostWord): Promise<string | null> => {
-    const transcript = await transcriptOf(word, { home: userHome(env), env });
-    const recorded = recordOf(home.spool, word.session ?? "");
-    return transcript ?? (word.session !== null && existsSync(recorded) ? recorded : null);
+    const recorded =
+      word.format === null && word.session !== null ? recordOf(home.spool, word.session) : null;
+    if (recorded !== null && existsSync(recorded)) return recorded;
+    return transcriptOf(word, { home: userHome(env), env });
   };
   /** What reviews need, by the settings of this moment. */
   const reviewing = (): ReviewDeps => {

@@ -24,7 +24,11 @@ export interface CallerDeps {
 
 /** Who calls, by the host's word alone, with its session as it is by now. */
 export async function present(deps: CallerDeps, word: HostWord): Promise<Present> {
-  const path = (await deps.fileOf(word)) ?? (await recordedAt(deps, word));
+  // A host that is known has its files in a place that is known; for another, what was read before says where.
+  const path =
+    word.format === null
+      ? ((await recordedAt(deps, word)) ?? (await deps.fileOf(word)))
+      : ((await deps.fileOf(word)) ?? (await recordedAt(deps, word)));
   const session = path === null ? null : meantBy(word, await deps.sessionsIn(path));
   const there = session?.project.root ?? null;
   const project = session && there !== null ? session.project : await deps.projectOf(word.cwd);
