@@ -684,6 +684,11 @@ export async function openKnack({
   const foregrounding: ForegroundDeps = {
     ...publishing,
     refuses,
+    inLibrary: async (name) => {
+      const { items } = await knack.catalog();
+      const isCalled = (one: string) => one === name || one.endsWith(`:${name}`);
+      return items.find((item) => item.kind === "skill" && isCalled(item.name))?.owner ?? null;
+    },
     staging: (root) => ({
       folder: root === null ? join(home.folder, "staging") : join(root, ".knack", "staging"),
       root: root ?? home.folder,

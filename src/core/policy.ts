@@ -716,6 +716,10 @@ export const policy = {
     /** Characters of what a person is shown, and of what an agent says a learning was about. */
     messageChars: 500,
     summaryChars: 1_000,
+    /** Characters of a receipt in the agent's own words. */
+    receiptChars: 300,
+    /** Characters of the name of a skill that an agent writes. */
+    name: { shortest: 3, longest: 64 },
     /** Events that one call may name. */
     refs: 50,
     /** Files of a package that an agent writes, bytes of one, and of all. */
