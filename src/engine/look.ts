@@ -3,7 +3,7 @@ import { lineOf, wholeOf } from "../core/event-line.ts";
 import { type Item, itemNamed } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
-import type { Answer, Fault } from "../core/protocol.ts";
+import { type Answer, faultOf, faulty } from "../core/protocol.ts";
 import { isSafePath, mayBeWritten, scan } from "../core/scan.ts";
 import { skillFile } from "../core/skill.ts";
 import { latestEvents, type Present } from "./caller.ts";
@@ -56,11 +56,13 @@ export async function loadSkill(
   if (skill === null) return { ok: true, value: indexOf(skills) };
   const item = itemNamed(skills, project.id, skill);
   if (item === null)
-    return refuse({
-      code: "skill_unknown",
-      message: `There is no skill "${skill}" here.`,
-      next: "Call skill_load without a name to see what there is, or skill_search with what you are about to do.",
-    });
+    return faulty(
+      faultOf(
+        "skill_unknown",
+        `There is no skill "${skill}" here.`,
+        "Call skill_load without a name to see what there is, or skill_search with what you are about to do.",
+      ),
+    );
   const loaded = await textOf(deps, item, file ?? skillFile);
   if (loaded.ok) await noteUse(deps, present, item);
   return loaded;
@@ -81,11 +83,13 @@ function indexOf(skills: readonly Item[]): SkillIndex {
 async function textOf({ library }: LookDeps, item: Item, file: string): Promise<Answer<LoadedSkill>> {
   const { name, description, path } = item;
   if (!isSafePath(file))
-    return refuse({
-      code: "invalid_argument",
-      message: `"${file}" is no path of a file in a skill.`,
-      next: "Name a file as skill_load lists it: references/notes.md.",
-    });
+    return faulty(
+      faultOf(
+        "invalid_argument",
+        `"${file}" is no path of a file in a skill.`,
+        "Name a file as skill_load lists it: references/notes.md.",
+      ),
+    );
   const folder = path.replace(/[\\/][^\\/]*$/, "");
   const files = (await library.read(folder))?.files ?? [];
   // Some agents also take a single file for a skill; it has no others.
@@ -93,30 +97,36 @@ async function textOf({ library }: LookDeps, item: Item, file: string): Promise<
     (one) => one.path === file || (file === skillFile && path.endsWith(`/${one.path}`)),
   );
   if (found === undefined)
-    return refuse({
-      code: "skill_package_missing",
-      message: `The skill "${name}" has no file "${file}".`,
-      next: `Call skill_load with skill_name "${name}" alone; it lists the files.`,
-      details: namesOf(files),
-    });
+    return faulty(
+      faultOf(
+        "skill_package_missing",
+        `The skill "${name}" has no file "${file}".`,
+        `Call skill_load with skill_name "${name}" alone; it lists the files.`,
+        namesOf(files),
+      ),
+    );
   const text = plainText(found.bytes);
   if (text === null)
-    return refuse({
-      code: "skill_package_invalid",
-      message: `"${file}" of the skill "${name}" is no text.`,
-      next: "Use it by its path, or leave it.",
-      details: [`${folder}/${file}`],
-    });
+    return faulty(
+      faultOf(
+        "skill_package_invalid",
+        `"${file}" of the skill "${name}" is no text.`,
+        "Use it by its path, or leave it.",
+        [`${folder}/${file}`],
+      ),
+    );
   const concerns = scan(text, { most: Number.POSITIVE_INFINITY, file }).filter(
     (concern) => !mayBeWritten([concern]),
   );
   if (concerns.length > 0)
-    return refuse({
-      code: "skill_package_invalid",
-      message: `The skill "${name}" is not handed out: its ${file} says what no skill should.`,
-      next: "Go on without it, and tell the person; they can look at it with: knack skills validate",
-      details: concerns.map(({ message, where }) => `${where}: ${message}`),
-    });
+    return faulty(
+      faultOf(
+        "skill_package_invalid",
+        `The skill "${name}" is not handed out: its ${file} says what no skill should.`,
+        "Go on without it, and tell the person; they can look at it with: knack skills validate",
+        concerns.map(({ message, where }) => `${where}: ${message}`),
+      ),
+    );
   const shown = shorten(text, policy.protocol.loadedChars);
   return { ok: true, value: { name, description, file, text: shown, files: namesOf(files) } };
 }
@@ -156,34 +166,39 @@ export async function expandEvents(
 ): Promise<Answer<readonly ExpandedEvent[]>> {
   const { listed, expanded, expandedChars } = policy.protocol;
   if (session === null)
-    return refuse({
-      code: "learning_unavailable",
-      message:
+    return faulty(
+      faultOf(
+        "learning_unavailable",
         caller.session === null
           ? "The host does not say which session this is."
           : "There is no transcript of this session to be found.",
-      next: "Go on without it. A person can start the server with KNACK_SESSION set to the session's id.",
-    });
+        "Go on without it. A person can start the server with KNACK_SESSION set to the session's id.",
+      ),
+    );
   const wanted = [...new Set(refs)];
   if (wanted.length === 0) {
     const latest = await latestEvents(store, session, listed);
     return { ok: true, value: latest.map((event) => ({ ref: event.ref, line: lineOf(event), text: null })) };
   }
   if (wanted.length > expanded)
-    return refuse({
-      code: "invalid_argument",
-      message: `${wanted.length} events are more than the ${expanded} that can be shown at once.`,
-      next: `Ask for ${expanded} or fewer.`,
-    });
+    return faulty(
+      faultOf(
+        "invalid_argument",
+        `${wanted.length} events are more than the ${expanded} that can be shown at once.`,
+        `Ask for ${expanded} or fewer.`,
+      ),
+    );
   const found = new Map((await store.events.some(session.id, wanted)).map((event) => [event.ref, event]));
   const missing = wanted.filter((ref) => !found.has(ref));
   if (missing.length > 0)
-    return refuse({
-      code: "evidence_unresolved",
-      message: "This session has no events of these names.",
-      next: "Call event_expand without event_refs: it lists the latest events with their refs.",
-      details: missing,
-    });
+    return faulty(
+      faultOf(
+        "evidence_unresolved",
+        "This session has no events of these names.",
+        "Call event_expand without event_refs: it lists the latest events with their refs.",
+        missing,
+      ),
+    );
   const inOrder = [...found.values()].sort((a, b) => numberOf(a.ref) - numberOf(b.ref));
   return {
     ok: true,
@@ -193,11 +208,4 @@ export async function expandEvents(
       text: shorten(wholeOf(event), expandedChars),
     })),
   };
-}
-
-function refuse({ details = [], ...fault }: Omit<Fault, "details"> & Partial<Fault>): {
-  readonly ok: false;
-  readonly fault: Fault;
-} {
-  return { ok: false, fault: { ...fault, details } };
 }

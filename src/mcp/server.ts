@@ -3,9 +3,9 @@ import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/s
 import { KnackError } from "../core/errors.ts";
 import { hostWord } from "../core/host.ts";
 import { policy } from "../core/policy.ts";
-import type { Answer, Fault } from "../core/protocol.ts";
+import { type Answer, type Fault, faultOf, faulty } from "../core/protocol.ts";
 import type { Knack } from "../open.ts";
-import { faultText, type Reply, refuse, type Tool } from "./tool.ts";
+import { faultText, type Reply, type Tool } from "./tool.ts";
 import { tools } from "./tools.ts";
 
 export interface ServeOptions {
@@ -85,7 +85,7 @@ function deskOf({ env, cwd, off, open }: ServeOptions): Desk {
     return knack;
   };
   const run = async (tool: Tool, args: unknown, context: ServerContext): Promise<Answer<Reply>> => {
-    if (off !== null) return refuse(unavailable(off, "Go on without it."));
+    if (off !== null) return faulty(faultOf("learning_unavailable", off, "Go on without it."));
     try {
       const word = hostWord(context.mcpReq._meta ?? {}, env, cwd);
       const own = await opened();
@@ -96,7 +96,7 @@ function deskOf({ env, cwd, off, open }: ServeOptions): Desk {
         tell: (message) => tell(context, message),
       });
     } catch (error) {
-      return refuse(faultOf(error));
+      return faulty(troubleOf(error));
     }
   };
   return {
@@ -145,15 +145,12 @@ function resultOf(answer: Answer<Reply>): CallToolResult {
   };
 }
 
-function unavailable(message: string, next: string): Fault {
-  return { code: "learning_unavailable", message, next, details: [] };
-}
-
 /** What an agent hears of what went wrong in Knack itself. */
-function faultOf(error: unknown): Fault {
+function troubleOf(error: unknown): Fault {
   const hint = error instanceof KnackError ? error.hint : undefined;
   const message = error instanceof Error ? error.message : String(error);
-  return unavailable(
+  return faultOf(
+    "learning_unavailable",
     `Knack cannot do that now: ${message}`,
     hint ?? "Go on without it, and tell the person that knack doctor says more.",
   );

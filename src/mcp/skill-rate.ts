@@ -1,7 +1,8 @@
 import * as z from "zod";
 import { itemNamed } from "../core/item.ts";
+import { faultOf, faulty } from "../core/protocol.ts";
 import { redact } from "../core/redact.ts";
-import { defineTool, refuse, skillName } from "./tool.ts";
+import { defineTool, skillName } from "./tool.ts";
 
 export const skillRate = defineTool({
   name: "skill_rate",
@@ -20,12 +21,13 @@ export const skillRate = defineTool({
     const { items } = await knack.catalog(root === null ? {} : { cwd: root });
     const item = itemNamed(items, project, skill_name);
     if (item === null)
-      return refuse({
-        code: "skill_unknown",
-        message: `There is no skill "${skill_name}" here.`,
-        next: "Call skill_load without a name to see what there is.",
-        details: [],
-      });
+      return faulty(
+        faultOf(
+          "skill_unknown",
+          `There is no skill "${skill_name}" here.`,
+          "Call skill_load without a name to see what there is.",
+        ),
+      );
     const rating = { id: item.id, name: item.name, verdict, because: redact(because ?? "") };
     const { session } = await knack.rate({
       ...rating,

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { policy } from "../core/policy.ts";
-import { deferReasons, effects, issues, triggers } from "../core/protocol.ts";
+import { deferReasons, effects, type Fault, faultOf, faulty, issues, triggers } from "../core/protocol.ts";
 import type { Signal, SignalGiven } from "../core/signal.ts";
 import type { ReplyTaken } from "../engine/signal.ts";
-import { eventRefs, refuse, skillName, type Tool, told } from "./tool.ts";
+import { eventRefs, skillName, type Tool, told } from "./tool.ts";
 
 const learning = z.object({
   package_name_hint: skillName.describe(`A name for it, beginning with ${policy.skill.prefix}`),
@@ -39,7 +39,7 @@ export const skillSignal: Tool = {
     const read = input.safeParse(args ?? {});
     const signal = read.success ? signalOf(read.data) : null;
     // What is no signal is handed over as it is: a refusal is kept with its reason, too.
-    if (signal === null) return refuse(notOne(await knack.takeReply(who, args), read));
+    if (signal === null) return faulty(notOne(await knack.takeReply(who, args), read));
     return told(await knack.giveSignal(who, signal), (given) => ({
       text: "Noted for a later review. There is nothing to show or to do.",
       data: onWire(given),
@@ -74,15 +74,18 @@ function signalOf({ learning_signal, skill_issue_signal }: z.output<typeof input
   };
 }
 
-function notOne({ signals, problems }: ReplyTaken, read: { readonly error?: z.ZodError | undefined }) {
+function notOne(
+  { signals, problems }: ReplyTaken,
+  { error }: { readonly error?: z.ZodError | undefined },
+): Fault {
   const said = [...signals.flatMap(({ message }) => message ?? []), ...problems];
-  const form = read.error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
-  return {
-    code: "signal_refused" as const,
-    message: "That is not exactly one signal of the form that is asked for.",
-    next: "Give either learning_signal or skill_issue_signal with all its fields, or none at all.",
-    details: [...new Set([...said, ...form])],
-  };
+  const form = error?.issues.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? [];
+  return faultOf(
+    "signal_refused",
+    "That is not exactly one signal of the form that is asked for.",
+    "Give either learning_signal or skill_issue_signal with all its fields, or none at all.",
+    [...new Set([...said, ...form])],
+  );
 }
 
 function onWire({ id, signal, invocation, refusal, message }: SignalGiven) {

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { HostWord } from "../core/host.ts";
-import type { Answer, Fault } from "../core/protocol.ts";
+import { type Answer, type Fault, faultOf, faulty } from "../core/protocol.ts";
 import type { Present } from "../engine/caller.ts";
 import type { Knack } from "../open.ts";
 
@@ -47,22 +47,18 @@ export function defineTool<Input extends z.ZodObject>({
     ...tool,
     run: async (args, call) => {
       const read = tool.input.safeParse(args ?? {});
-      return read.success ? run(read.data, call) : refuse(notOfTheForm(tool.name, read.error));
+      return read.success ? run(read.data, call) : faulty(notOfTheForm(tool.name, read.error));
     },
   };
 }
 
 function notOfTheForm(name: string, { issues }: z.ZodError): Fault {
-  return {
-    code: "invalid_argument",
-    message: `The arguments of ${name} have not their form.`,
-    next: "Repair what is listed and call it again.",
-    details: issues.map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`),
-  };
-}
-
-export function refuse(fault: Fault): { readonly ok: false; readonly fault: Fault } {
-  return { ok: false, fault };
+  return faultOf(
+    "invalid_argument",
+    `The arguments of ${name} have not their form.`,
+    "Repair what is listed and call it again.",
+    issues.map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`),
+  );
 }
 
 /** An answer of the engine in the words of a tool. */
