@@ -12,11 +12,9 @@ function headOf({ kind, tool, command, files, input, outcome, exitCode, text }: 
   if (kind === "reply") return `the agent: ${text}`;
   if (kind === "mark") return `mark: ${text}`;
   const what = command ?? (files.length > 0 ? files.join(" ") : input === null ? "" : JSON.stringify(input));
-  const ended =
-    outcome === null || outcome === "ok" ? "" : exitCode === null ? outcome : `${outcome} (exit ${exitCode})`;
-  return [`${tool ?? "call"}`, ended === "" ? "" : `[${ended}]`, what]
-    .filter((part) => part !== "")
-    .join(" ");
+  const wentWell = outcome === null || outcome === "ok" || outcome === "unknown";
+  const ended = wentWell ? "" : `[${outcome}${exitCode === null ? "" : `, exit ${exitCode}`}]`;
+  return [tool ?? "call", ended, what].filter((part) => part !== "").join(" ");
 }
 
 /** All that is kept of an event: what was said, or what was called and what came of it. */

@@ -148,6 +148,8 @@ function resultOf(answer: Answer<Reply>): CallToolResult {
 /** What an agent hears of what went wrong in Knack itself. */
 function troubleOf(error: unknown): Fault {
   const hint = error instanceof KnackError ? error.hint : undefined;
+  // A bug keeps its stack, in the log that the host keeps of the server.
+  if (!(error instanceof KnackError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   const message = error instanceof Error ? error.message : String(error);
   return faultOf(
     "learning_unavailable",
