@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { agents, sessionsOn } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
+import { transcriptOf } from "./agents/running.ts";
 import { type Home, homeOf, userHome } from "./config.ts";
 import { openUntil, type Spend, spendOf } from "./core/budget.ts";
 import { type Bundle, bundleOf, type CarriedSkill } from "./core/bundle.ts";
@@ -12,6 +13,7 @@ import type { Kept } from "./core/change.ts";
 import { eccFilesOf } from "./core/ecc.ts";
 import { KnackError } from "./core/errors.ts";
 import type { Event } from "./core/event.ts";
+import type { HostWord } from "./core/host.ts";
 import type { Import, ImportedSkill } from "./core/imported.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
 import type { Item } from "./core/item.ts";
@@ -36,7 +38,7 @@ import { isUseOf } from "./core/use.ts";
 import { archived, type PutAway, planRestore } from "./engine/archive.ts";
 import type { AskDeps } from "./engine/ask.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
-import type { HostWord, Present } from "./engine/caller.ts";
+import { type Present, present as presentOf } from "./engine/caller.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { type Credited, credit, creditUntold, type Rated, rate } from "./engine/credit.ts";
@@ -165,7 +167,7 @@ import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
 import { modelFor, unsetModel } from "./models/index.ts";
 import { replayModel } from "./models/replay.ts";
-import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
+import { createRecorder, type Recorder, type RecorderOptions, recordOf } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
 import { modelSettings, reviewSettings, settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
@@ -692,7 +694,17 @@ export async function openKnack({
       root: root ?? home.folder,
     }),
   };
-  const looking: LookDeps = { ...foregrounding, catalog: () => knack.catalog() };
+  const looking: LookDeps = {
+    ...foregrounding,
+    catalog: (cwd) => knack.catalog(cwd === null ? {} : { cwd }),
+  };
+  /** The file of the session that calls: an agent's transcript, or what a program records. */
+  const fileOf = async (word: HostWord): Promise<string | null> => {
+    const recorded =
+      word.format === null && word.session !== null ? recordOf(home.spool, word.session) : null;
+    if (recorded !== null && existsSync(recorded)) return recorded;
+    return transcriptOf(word, { home: userHome(env), env });
+  };
   /** What reviews need, by the settings of this moment. */
   const reviewing = (): ReviewDeps => {
     const { model, settings, limits, price, modelOf } = observing();
@@ -994,9 +1006,16 @@ export async function openKnack({
       return store.leases.take(work, { holder: self, now: clock.now(), until, insteadOf: dead });
     },
     giveBack: (work) => store.leases.release(work, self),
-    present: async () => {
-      throw new Error("to be built");
-    },
+    present: (word) =>
+      presentOf(
+        {
+          store,
+          fileOf,
+          sessionsIn: async (path) => (await knack.sessions([path], { refresh: true })).sessions,
+          projectOf: async (cwd) => identify(cwd, null, await checkouts.of(cwd)),
+        },
+        word,
+      ),
     startLearning: (present, start) => startLearning(foregrounding, present, start),
     finishLearning: (present, finish) => finishLearning(foregrounding, present, finish),
     useSkill: (present, used) => useSkill(foregrounding, present, used),
