@@ -5,13 +5,17 @@ export type { Counts, Event, EventKind, EventSource, Outcome } from "./core/even
 export type { Cluster, EvolvedKind, Request } from "./core/evolve.ts";
 export type { ArtifactKind, Excerpt, Finding, FindingKind, Lesson, Scope } from "./core/finding.ts";
 export type { Decision, Instinct, InstinctStatus, Standing } from "./core/instinct.ts";
+export type { Counters, NudgeCause, NudgeDecided, NudgeHold, Stretch, Window } from "./core/nudge.ts";
 export type { Project } from "./core/project.ts";
+export type { Answer, Caller, Fault, FaultCode } from "./core/protocol.ts";
 export { type Call, failureIn, type Question, questionIn } from "./core/question.ts";
 export type { Known, Match } from "./core/recall.ts";
 export type { Concern } from "./core/scan.ts";
 export type { Diagnostic, Format, Session } from "./core/session.ts";
+export type { Claim, Signal, SignalGiven, SignalRefusal } from "./core/signal.ts";
 export type { PutAway } from "./engine/archive.ts";
 export type { Backtest, BacktestOptions } from "./engine/backtest.ts";
+export type { HostWord, Present } from "./engine/caller.ts";
 export type { Curation, Planned, RoomFor } from "./engine/curate.ts";
 export type { Evolution, EvolveAction, EvolveOptions, Evolving } from "./engine/evolve.ts";
 export type { Found } from "./engine/find.ts";
@@ -23,6 +27,7 @@ export type { Clock, Embedder, Field, KeptChange, KeptFinding, Redactor } from "
 export type { Settled } from "./engine/publish.ts";
 export type { Hit, Repeat, Showing, Spot, Wrong } from "./engine/replay.ts";
 export type { Shelved } from "./engine/shelf.ts";
+export type { ReplyTaken } from "./engine/signal.ts";
 export type { Choice, Plan, Step } from "./engine/step.ts";
 export { type InstinctEvidence, type Knack, type KnackOptions, type ModelState, openKnack } from "./open.ts";
 export type { Recorder, RecorderOptions } from "./recorder.ts";

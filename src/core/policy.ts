@@ -727,6 +727,8 @@ export const policy = {
     /** Events that one call may name, and receipts of one reply. */
     refs: 50,
     receipts: 20,
+    /** Characters of a whole reply. */
+    replyChars: 1_000_000,
     /** Files of a package that an agent writes, bytes of one, and of all. */
     files: 40,
     fileBytes: 200_000,
@@ -739,6 +741,17 @@ export const policy = {
     expandedChars: 5_000,
     /** Milliseconds that a call waits for its own line in the transcript, by which the session is known. */
     waitMs: 2_000,
+    /** Where it looks for that line: in so many folders of projects, so many files of the latest, so many bytes at the end of each. */
+    foldersSearched: 5,
+    filesSearched: 12,
+    endBytes: 512_000,
+    /** Folders below the agent's own in which a transcript that is named after its session may lie. */
+    foldersDeep: 4,
+    /** Characters of a skill, or of one of its files, that an agent is handed; and skills that are listed at once. */
+    loadedChars: 40_000,
+    skillsListed: 200,
+    /** Milliseconds that a server whose host is gone takes to end what it was doing. */
+    endMs: 3_000,
     /** Days after which what was staged and never finished is put away. */
     stagingDays: 7,
   },
