@@ -735,6 +735,7 @@ export async function openKnack({
         [root ?? id, id].some((place) => isWithin(home.folder, place) || isWithin(realOf(home.folder), place))
           ? "it is Knack's own work"
           : refuses(root, id),
+      passesOver: isRefused,
       claim: (until) => knack.claim("review", until),
       giveBack: () => knack.giveBack("review"),
     };

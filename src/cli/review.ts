@@ -9,6 +9,7 @@ import { writingOnWire } from "./learned-on-wire.ts";
 import { type Call, defineVerb, type Env } from "./main.ts";
 import { isCalled } from "./named.ts";
 import { changing, withKnack } from "./opening.ts";
+import { take } from "./review-take.ts";
 import { tellDiff, tellOutcomes } from "./telling.ts";
 import {
   calledAs,
@@ -47,6 +48,7 @@ const actions: Readonly<Record<string, (call: ReviewCall, words: readonly string
   diff: (call, words) => diff(call, one(words, "diff")),
   accept: (call, words) => accept(call, one(words, "accept")),
   reject: (call, words) => reject(call, one(words, "reject")),
+  take,
 };
 
 export const review = defineVerb({

@@ -23,7 +23,7 @@ import type { CatalogReading } from "./catalog.ts";
 import { eventsAt } from "./gather.ts";
 import { perform } from "./keep.ts";
 import { note } from "./note.ts";
-import { nudge } from "./nudge.ts";
+import { type NudgeDeps, nudge } from "./nudge.ts";
 import { isOwn, type ProposalGround, planPublished, proposable } from "./plan-proposal.ts";
 import type { Model, ModelReply, ModelRequest, Store } from "./ports.ts";
 import { decided, proposals } from "./proposal.ts";
@@ -31,7 +31,10 @@ import { repair } from "./publish.ts";
 import { bundleFor, type Ground, groundOf } from "./review-ground.ts";
 import type { PublishDeps } from "./step.ts";
 
-export interface ReviewDeps extends PublishDeps, Pick<AskDeps, "model" | "limits" | "price"> {
+export interface ReviewDeps
+  extends PublishDeps,
+    Pick<NudgeDeps, "passesOver">,
+    Pick<AskDeps, "model" | "limits" | "price"> {
   /** Who is asked first whether there is anything to review. */
   readonly gate: Pick<AskDeps, "model" | "price">;
   readonly timeoutMs: number;

@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { onTestFinished } from "vitest";
+import { root } from "./knack.ts";
+
+/** Reviews in a process of its own, and ends it by SIGKILL at the first look at the clock after the ledger has such an entry. */
+const program = `
+import { createRequire } from "node:module";
+const { library, driver, database, now, until, projects } = JSON.parse(process.argv[1]);
+const { openKnack } = await import(library);
+const Database = createRequire(driver)("libsql");
+const looking = new Database(database, { readonly: true });
+const found = looking.prepare("select count(*) as n from ledger where type = ? and at >= ?");
+let ticks = 0;
+const clock = {
+  now: () => {
+    if (until !== null && found.get([until, now]).n > 0) process.kill(process.pid, "SIGKILL");
+    return now + ticks++;
+  },
+};
+const knack = await openKnack({ clock });
+await knack.repair();
+const done = await knack.review(projects === null ? {} : { projects });
+await knack.close();
+console.log(JSON.stringify(done));
+`;
+
+export interface ReviewOrders {
+  readonly env: Readonly<Record<string, string>>;
+  /** The time that its clock begins with. */
+  readonly now: number;
+  /** The type of entry at which it ends itself; null for one that goes on to the end. */
+  readonly until: string | null;
+}
+
+export function startReview({ env, now, until }: ReviewOrders): ChildProcess {
+  const orders = {
+    library: pathToFileURL(join(root, "dist/index.js")).href,
+    driver: join(root, "package.json"),
+    database: join(env.KNACK_HOME ?? "", "knack.db"),
+    ...{ now, until, projects: null },
+  };
+  const words = ["--input-type=module", "-e", program, JSON.stringify(orders)];
+  const child = spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "inherit"] });
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+  });
+  return child;
+}
+
+/** How it ended: by itself, with what it said, or by a signal. */
+export async function ending(
+  child: ChildProcess,
+): Promise<{ readonly signal: NodeJS.Signals | null; readonly said: string }> {
+  let said = "";
+  child.stdout?.setEncoding("utf8").on("data", (text) => {
+    said += text;
+  });
+  return new Promise((done) => child.on("close", (_, signal) => done({ signal, said })));
+}

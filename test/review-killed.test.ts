@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, test } from "vitest";
+import { policy } from "../src/core/policy.ts";
+import { processesOf } from "./helpers/hook.ts";
+import { hour } from "./helpers/lived.ts";
+import { ending, startReview } from "./helpers/review-process.ts";
+import {
+  answering,
+  aPatch,
+  type Looking,
+  learnsSkill,
+  looking,
+  signals,
+  skillIssue,
+} from "./helpers/reviewing.ts";
+
+const name = "rl-deploy-tunnel";
+const textOf = ({ repository }: Looking) =>
+  readFileSync(join(repository, ".claude/skills", name, "SKILL.md"), "utf8");
+
+/** A desk where a learned skill is stale; nobody has it open. */
+async function stale(silent: () => boolean = () => false) {
+  const at = await looking({
+    reviewer: (_, told) => (silent() ? "silence" : { value: answering([aPatch(told)]) }),
+  });
+  const knack = await at.open();
+  await learnsSkill(knack, await at.lives(knack, "first"));
+  await signals(knack, await at.lives(knack, "second"), skillIssue);
+  await knack.close();
+  at.clock.pass(hour);
+  return at;
+}
+
+const ledgerOf = async (at: Looking) => {
+  const entries = await at.entries();
+  const count = (type: string) => entries.filter((entry) => entry.type === type).length;
+  const usd = entries.reduce((sum, entry) => sum + (entry.type === "model.called" ? entry.data.usd : 0), 0);
+  const open = entries.flatMap((entry) => (entry.type === "model.asked" ? entry.data : []));
+  const closed = new Set(entries.flatMap((entry) => (entry.type === "model.called" ? entry.data.call : [])));
+  const lost = open
+    .filter(({ call }) => !closed.has(call))
+    .reduce((sum, { usdAtMost }) => sum + usdAtMost, 0);
+  return { entries, count, spent: usd + lost };
+};
+
+describe("a review that is killed", () => {
+  /** The calls that are made in all: of the gate and of the reviewer. */
+  it.each<[stage: string, calls: number]>([
+    ["review.begun", 2],
+    ["model.called", 3],
+    ["review.answered", 2],
+    ["proposal.made", 2],
+    ["change.intended", 2],
+    ["change.made", 2],
+    ["proposal.decided", 2],
+  ])("right after %s is ended by the next: one review, one change, one receipt", async (stage, calls) => {
+    const at = await stale();
+    const { signal } = await ending(startReview({ env: at.env, now: at.clock.now(), until: stage }));
+    expect(signal).toBe("SIGKILL");
+    at.clock.pass(hour);
+    const knack = await at.open();
+    await knack.repair();
+    const [done] = await knack.review();
+    expect(done?.ended).toMatchObject({ outcome: "published" });
+    expect(textOf(at)).toContain("`make tunnel-up`");
+    expect(at.endpoint.asked).toHaveLength(calls);
+    const { count, entries, spent } = await ledgerOf(at);
+    expect([count("review.answered"), count("proposal.made"), count("proposal.decided")]).toEqual([1, 1, 1]);
+    expect([count("review.begun"), count("review.ended")]).toEqual([2, 1]);
+    const texts = entries.flatMap((entry) => (entry.type === "receipt.given" ? entry.data.text : []));
+    expect(texts).toEqual([`Learned skill: ${name}`, `Updated skill: ${name}`]);
+    expect(spent).toBeLessThanOrEqual(policy.review.usd);
+    expect((await knack.review())[0]?.decision).toMatchObject({ run: false, because: "nothing-new" });
+    expect((await knack.check()).drift).toEqual([]);
+    expect(processesOf(at.home)).toEqual([]);
+  });
+
+  test("while a model is asked leaves what that may cost set aside, and asks once more", async () => {
+    let isSilent = true;
+    const at = await stale(() => isSilent);
+    const child = startReview({ env: at.env, now: at.clock.now(), until: null });
+    const over = ending(child);
+    while (at.endpoint.asked.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    child.kill("SIGKILL");
+    await over;
+    isSilent = false;
+    at.clock.pass(hour);
+    const knack = await at.open();
+    expect((await knack.review())[0]).toMatchObject({ ended: { outcome: "published" } });
+    const { count, spent } = await ledgerOf(at);
+    expect([count("model.asked"), count("model.called"), count("review.ended")]).toEqual([4, 3, 1]);
+    expect(spent).toBeLessThanOrEqual(policy.review.usd);
+  });
+
+  test("as often as it is begun is given up, and the window is left for another", async () => {
+    const at = await stale();
+    for (let tries = 0; tries < policy.review.tries; tries++) {
+      at.clock.pass(hour);
+      const { signal } = await ending(
+        startReview({ env: at.env, now: at.clock.now(), until: "review.begun" }),
+      );
+      expect(signal).toBe("SIGKILL");
+    }
+    at.clock.pass(hour);
+    const knack = await at.open();
+    expect((await knack.review())[0]?.ended).toMatchObject({ outcome: "failed" });
+    expect(at.endpoint.asked).toHaveLength(0);
+    at.clock.pass(hour);
+    expect((await knack.review())[0]?.ended).toMatchObject({ outcome: "published" });
+  });
+});
