@@ -792,8 +792,7 @@ export async function openKnack({
         verdict.do === "promote" ? { id, name } : [],
       );
       const { left } = await knack.credit(sessions, stop);
-      // Whoever names files may go on from where another was killed, after these were looked at.
-      await knack.deriveSignals(paths ? sessions : fresh);
+      await knack.deriveSignals(fresh);
       return { ...learned, promoted, uncredited: left, unread };
     },
     model: async () => {

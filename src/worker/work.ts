@@ -188,6 +188,8 @@ async function handle(
     }
   }
   for (const { project } of heard) projects.add(project.id);
+  // Once more for who goes on where another was killed after these were looked at.
+  if (places.length > 0) await knack.deriveSignals(heard);
   const own = places.length > 0 ? await knack.publishOwn({ sessions: heard, until: isLate }) : [];
   const snapshot = await knack.renewSnapshot();
   // Only now: whoever takes over from a killed worker must know that there is something to publish.

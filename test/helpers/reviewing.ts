@@ -95,7 +95,7 @@ export function configure(folder: string, url: string, settings: object): void {
   writeFileSync(join(folder, "config.json"), JSON.stringify(config));
 }
 
-/** The gate lets everything through that rules let through, unless it is scripted. */
+/** The gate lets through what rules let through, a change before anything new, unless it is scripted. */
 export function answerTo({ gate, reviewer }: Script, question: Question): Act {
   if (question.body.includes("You decide, cheaply")) return (gate ?? passing)(question);
   return reviewer(question, toldIn(question.prompt));
@@ -103,7 +103,7 @@ export function answerTo({ gate, reviewer }: Script, question: Question): Act {
 
 function passing({ prompt }: Question): Act {
   const { candidates } = toldIn(prompt);
-  const [first] = candidates;
+  const first = candidates.find((one) => one.do === "patch") ?? candidates[0];
   const decision = first?.do ?? "skip";
   return {
     value: { decision, skill: first?.skill ?? null, hint: first?.hint ?? null, reason: "worth a look" },
