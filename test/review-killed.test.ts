@@ -62,7 +62,7 @@ describe("a review that is killed", () => {
     const knack = await at.open();
     await knack.repair();
     const [done] = await knack.review();
-    expect(done?.ended).toEqual({ outcome: "published" });
+    expect(done?.ended).toMatchObject({ outcome: "published" });
     expect(textOf(at)).toContain("`make tunnel-up`");
     expect(at.endpoint.asked).toHaveLength(calls);
     const { count, entries, spent } = await ledgerOf(at);

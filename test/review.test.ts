@@ -385,7 +385,7 @@ describe("a review", () => {
     expect([at.endpoint.asked.length, await typesOf(at, /^review/)]).toEqual([0, []]);
   });
 
-  test("asks nobody when its money would not do, and asks once more when there is more of it", async () => {
+  test("asks nobody when its money would not do, and says what it would cost at the most", async () => {
     const { at, knack } = await fresh((told) => value(aCreate(told)), { "review.budget": 0.001 });
     expect(await review(knack)).toMatchObject({
       outcome: "skipped",
@@ -393,7 +393,7 @@ describe("a review", () => {
     });
     expect(at.endpoint.asked).toHaveLength(0);
     const preview = await knack.previewReview((await knack.projects())[0]?.id ?? "");
-    expect(preview).toMatchObject({ bundle: { candidates: [{ do: "create" }] }, usdAtMost: 0.001 });
+    expect(preview).toMatchObject({ bundle: { whole: true }, usdAtMost: 0.001 });
   });
 
   test("learns nothing from Knack's own work", async () => {

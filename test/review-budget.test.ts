@@ -1,0 +1,180 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { LedgerEntry } from "../src/core/ledger.ts";
+import { policy } from "../src/core/policy.ts";
+import type { Session } from "../src/core/session.ts";
+import { note } from "../src/engine/note.ts";
+import type { ReviewLimits } from "../src/engine/nudge.ts";
+import type { Model, ModelReply, ModelRequest, Store } from "../src/engine/ports.ts";
+import { type ReviewDeps, review } from "../src/engine/review.ts";
+import { ran, said, session as sessionOf } from "./helpers/events.ts";
+import { hour, minute } from "./helpers/lived.ts";
+import { type Desk, desk } from "./helpers/publishing.ts";
+
+const project = "/p";
+const events = sessionOf(
+  said("deploy it"),
+  ran("make deploy", "failed", "no tunnel"),
+  ran("make tunnel", "ok"),
+  ran("make deploy", "ok"),
+);
+
+/** A session of which an agent said that it should have learned something. */
+async function grows(store: Store, n: number, repository: string, at: number): Promise<void> {
+  const path = `/s/${n}.jsonl`;
+  const session: Session = {
+    ...{ id: path, path, format: "claude-code", project: { id: project, name: "work", root: repository } },
+    counts: { events: 4, prompts: 1, calls: 3, failed: 1, rejected: 0 },
+    ...{ sessionId: `run-${n}`, agentId: null, subagent: false, cwd: repository, remote: null },
+    ...{ transcriptPath: null, startedAt: at, endedAt: at + 1 },
+  };
+  const reading = {
+    ...{ path, format: "claude-code" as const, size: 1, modifiedAt: 1, diagnostics: [], cachedAt: 1 },
+    ...{ position: { offset: 1, line: 1, digest: "" }, state: { threads: [], rest: null } },
+  };
+  const given: LedgerEntry = {
+    ...{ at, project, session: `run-${n}`, actor: "agent", type: "signal.given", key: `signal:${n}` },
+    data: {
+      ...{ id: `s${n}`, from: "agent", invocation: `run-${n}#1`, refusal: null, message: null },
+      signal: {
+        ...{ kind: "create", nameHint: `rl-task-${n}`, trigger: "recovered_surprise", refs: ["e2", "e4"] },
+        ...{ deferred: "needs_full_context_review", summary: "the tunnel comes first" },
+      },
+    },
+  };
+  await store.transaction(async (tx) => {
+    await tx.readings.save([reading]);
+    await tx.sessions.save([session]);
+    await tx.events.save([{ session: path, events }]);
+    await note(tx, [given]);
+  });
+}
+
+/** What a scripted model does when it is asked. */
+const replies = ["nothing", "garbage", "more", "skip", "time-out", "overloaded"] as const;
+type Reply = (typeof replies)[number];
+
+function replyTo({ system, maxUsd }: ModelRequest, reply: Reply, share: number): ModelReply {
+  const usage = { inputTokens: 1_000, outputTokens: 100, costUsd: Math.min(maxUsd, dearest) * share };
+  const failed = { ok: false as const, message: "scripted", ms: 1 };
+  if (reply === "time-out") return { ...failed, because: "time-out", usage: null };
+  if (reply === "overloaded") return { ...failed, because: "overloaded", usage: null };
+  const isGate = system.includes("You decide, cheaply");
+  const decision = reply === "skip" ? "skip" : "create";
+  const value =
+    reply === "garbage"
+      ? "what?"
+      : isGate
+        ? { decision, skill: null, hint: null, reason: "so" }
+        : { because: "so", expand: reply === "more" ? ["s1.e1", "s1.e3"] : [], drafts: [] };
+  return { ok: true, value, usage, ms: 1 };
+}
+
+/** What a call of such a model may cost at the most, by what the requests of this test look like. */
+const dearest = 0.01;
+const limits: ReviewLimits = {
+  ...{ mode: "auto", calls: 15, apartMs: 10 * minute, perDay: 5, usd: 0.06, usdPerDay: 0.12, unset: null },
+};
+
+/** One of several who review at once: everything it does waits for its turn. */
+function worker(
+  own: Desk,
+  holder: string,
+  turn: <T>(work: () => Promise<T>) => Promise<T>,
+  script: () => readonly [Reply, number],
+): ReviewDeps {
+  const { store, clock } = own;
+  const model: Model = {
+    ...{ name: "openai/some-mini", to: "nowhere", isLive: true, unset: null },
+    ask: (request) => turn(async () => replyTo(request, ...script())),
+  };
+  const price = { input: 0.2, output: 1 };
+  return {
+    ...own,
+    store: { ...store, transaction: (work) => turn(() => store.transaction(work)) },
+    ...{ model, price, gate: { model, price }, allowed: limits, timeoutMs: minute },
+    limits: { usdPerDay: limits.usdPerDay, usdPerCall: limits.usd },
+    catalog: () => turn(async () => ({ items: [], problems: [], unread: [], files: [], here: null })),
+    refuses: async () => null,
+    claim: (until) => turn(() => store.leases.take("review", { holder, now: clock.now(), until })),
+    giveBack: () => turn(() => store.leases.release("review", holder)),
+  };
+}
+
+/** The most that any day, and any review, cost; the most reviews of any day; and the least time between two. */
+function extremesOf(entries: readonly LedgerEntry[]) {
+  const costs = new Map<string, { at: number; purpose: string; usd: number }>();
+  for (const { at, type, data } of entries)
+    if (type === "model.asked")
+      costs.set(data.call, { at: at ?? 0, purpose: data.purpose, usd: data.usdAtMost });
+  for (const { type, data } of entries) {
+    const asked = type === "model.called" ? costs.get(data.call) : undefined;
+    if (asked && type === "model.called") asked.usd = data.usd;
+  }
+  const calls = [...costs.values()];
+  const sum = (some: typeof calls) => some.reduce((all, { usd }) => all + usd, 0);
+  const begun = entries.flatMap((entry) =>
+    entry.type === "review.begun" && entry.data.tries === 1 ? (entry.at ?? 0) : [],
+  );
+  const inDay = (at: number) => (other: number) => other <= at && other > at - policy.model.dayMs;
+  return {
+    day: Math.max(0, ...calls.map(({ at }) => sum(calls.filter((one) => inDay(at)(one.at))))),
+    review: Math.max(0, ...calls.map(({ purpose }) => sum(calls.filter((one) => one.purpose === purpose)))),
+    count: Math.max(0, ...begun.map((at) => begun.filter(inDay(at)).length)),
+    apart: Math.min(...begun.slice(1).map((at, n) => at - (begun[n] ?? 0))),
+  };
+}
+
+/** The events that successful reviews looked at, each as often as it was. */
+function lookedAt(entries: readonly LedgerEntry[]): string[] {
+  return entries.flatMap((entry) =>
+    entry.type === "review.ended" && !["failed", "skipped"].includes(entry.data.outcome)
+      ? entry.data.window.stretches.map(({ session, from }) => `${session} ${from}`)
+      : [],
+  );
+}
+
+describe("four workers who review at once", () => {
+  test("never exceed a budget, never begin too often, and look at nothing twice, in whatever order", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.scheduler(),
+        fc.infiniteStream(fc.tuple(fc.constantFrom(...replies), fc.double({ min: 0, max: 1, noNaN: true }))),
+        fc.infiniteStream(
+          fc.oneof(
+            { weight: 20, arbitrary: fc.integer({ min: 1, max: 2_000 }) },
+            { weight: 1, arbitrary: fc.integer({ min: minute, max: 2 * hour }) },
+          ),
+        ),
+        async (scheduler, script, steps) => {
+          let now = Date.UTC(2026, 0, 10);
+          const clock = { now: () => (now += steps.next().value as number) };
+          const own = await desk({ clock });
+          let sessions = 0;
+          const turn = <T>(work: () => Promise<T>): Promise<T> =>
+            scheduler.schedule(Promise.resolve()).then(work);
+          const next = () => script.next().value as readonly [Reply, number];
+          const works = async (n: number) => {
+            const deps = worker(own, `${n}`, turn, next);
+            for (let times = 0; times < 3; times++) {
+              await grows(own.store, sessions++, own.repository, now);
+              await review(deps, project, { asked: false });
+            }
+          };
+          const all = Promise.all([works(1), works(2), works(3), works(4)]);
+          await scheduler.waitFor(all);
+          const entries = await own.store.ledger.all();
+          const { day, review: one, count, apart } = extremesOf(entries);
+          expect(day).toBeLessThanOrEqual(limits.usdPerDay + 1e-9);
+          expect(one).toBeLessThanOrEqual(limits.usd + 1e-9);
+          expect(count).toBeLessThanOrEqual(limits.perDay);
+          expect(apart).toBeGreaterThanOrEqual(limits.apartMs);
+          const looked = lookedAt(entries);
+          expect(looked).toEqual([...new Set(looked)]);
+          await own.store.close();
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});
