@@ -177,7 +177,7 @@ describe("four workers who review at once", () => {
           await own.store.close();
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 });

@@ -110,3 +110,18 @@ describe("a review that is killed", () => {
     expect((await knack.review())[0]?.ended).toMatchObject({ outcome: "published" });
   });
 });
+
+test("of four processes that review at once, one does: one review, one change, nobody is asked twice", async () => {
+  const at = await stale();
+  const now = at.clock.now();
+  const all = await Promise.all(
+    [1, 2, 3, 4].map(() => ending(startReview({ env: at.env, now, until: null }))),
+  );
+  const outcomes = all.flatMap(({ said }) =>
+    (JSON.parse(said) as { ended: { outcome: string } | null }[]).map(({ ended }) => ended?.outcome ?? null),
+  );
+  expect(outcomes.sort()).toEqual([null, null, null, "published"]);
+  const { count } = await ledgerOf(at);
+  expect([count("review.begun"), count("review.ended"), count("model.asked")]).toEqual([1, 1, 2]);
+  expect(textOf(at)).toContain("`make tunnel-up`");
+});

@@ -9,6 +9,7 @@ import { writingOnWire } from "./learned-on-wire.ts";
 import { type Call, defineVerb, type Env } from "./main.ts";
 import { isCalled } from "./named.ts";
 import { changing, withKnack } from "./opening.ts";
+import { type ReviewStatus, reviewStatusOf } from "./review-status.ts";
 import { take } from "./review-take.ts";
 import { tellDiff, tellOutcomes } from "./telling.ts";
 import {
@@ -87,27 +88,28 @@ function one(words: readonly string[], action: string): string {
 /** What reviews may do, and what is due. */
 async function state({ args: { json }, env }: ReviewCall): Promise<number> {
   return withKnack(env, {}, async (knack) => {
-    const found = await knack.reviews();
-    if (json) {
-      printJson({ ...found, last: found.last && { ...found.last.data, at: iso(found.last.at) } });
-      return 0;
-    }
-    const { mode, model, unset, today, limits, last, projects, signals, waiting } = found;
-    const names = await namesOf(knack);
-    printLines([
-      `Reviews: ${mode}${mode === "off" ? ` (to turn them on: ${calledAs(env)} config set review suggest)` : ""}`,
-      `  model    ${unset === null ? model : `${unset} (${howToSetModel(env)})`}`,
-      `  today    ${today.reviews} of ${counted(limits.perDay, "review")}, ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)}; one may cost ${inUsd(limits.usd)}`,
-      `  last     ${last === null ? "none yet" : `${day(last.at ?? 0)}: ${last.data.outcome} (${onOneLine(redact(last.data.because), 160)})`}`,
-      `  signals  ${signals.counted} counted, ${signals.refused} refused`,
-      `  inbox    ${waiting === 0 ? "empty" : `${counted(waiting, "proposal")}: ${calledAs(env)} review inbox`}`,
-      ...projects.map(
-        ({ project, decision }) =>
-          `${onOneLine(redact(names(project)), 60)}: ${decision.run ? `due (${decision.because})` : `not now: ${onOneLine(decision.message, 160)}`}; ${windowInWords(decision)}`,
-      ),
-    ]);
+    const status = await reviewStatusOf(knack, await knack.projects());
+    if (json) printJson(status);
+    else printLines(stateLines(status, env));
     return 0;
   });
+}
+
+function stateLines(status: ReviewStatus, env: Env): string[] {
+  const { mode, model, unset, today, limits, last, projects, signals, waiting } = status;
+  const called = calledAs(env);
+  return [
+    `Reviews: ${mode}${mode === "off" ? ` (to turn them on: ${called} config set review suggest)` : ""}`,
+    `  model    ${unset === null ? model : `${unset} (${howToSetModel(env)})`}`,
+    `  today    ${today.reviews} of ${counted(limits.perDay, "review")}, ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)}; one may cost ${inUsd(limits.usd)}`,
+    `  last     ${last === null ? "none yet" : `${(last.at ?? "").slice(0, 10)}: ${last.outcome} (${onOneLine(redact(last.because), 160)})`}`,
+    `  signals  ${signals.counted} counted, ${signals.refused} refused`,
+    `  inbox    ${waiting === 0 ? "empty" : `${counted(waiting, "proposal")}: ${called} review inbox`}`,
+    ...projects.map(({ name, run, message, events, sessions }) => {
+      const what = `${counted(events, "event")} of ${counted(sessions, "session")}`;
+      return `${onOneLine(redact(name), 60)}: ${run ? "due" : "not now"}: ${onOneLine(message, 160)}; it would look at ${what}`;
+    }),
+  ];
 }
 
 async function namesOf(knack: Knack): Promise<(project: string) => string> {
@@ -115,11 +117,11 @@ async function namesOf(knack: Knack): Promise<(project: string) => string> {
   return (project) => names.get(project) ?? project;
 }
 
-function windowInWords({ window: { stretches }, counters }: NudgeDecided): string {
+function windowInWords({ window: { stretches } }: NudgeDecided): string {
   const events = stretches.reduce((sum, { from, to }) => sum + to - from + 1, 0);
   return stretches.length === 0
-    ? "nothing is new"
-    : `${counted(events, "event")} of ${counted(stretches.length, "session")} with ${counted(counters.calls, "call")} since the last one`;
+    ? "nothing new"
+    : `${counted(events, "event")} of ${counted(stretches.length, "session")}`;
 }
 
 function howToSetModel(env: Env): string {
@@ -233,13 +235,13 @@ function previewLines(
   const due = decision.run ? `due (${decision.because})` : `not due: ${decision.message}`;
   if (bundle === null)
     return [
-      `A review is ${due}; ${windowInWords(decision)}.`,
+      `A review is ${due}; it would look at ${windowInWords(decision)}.`,
       `Nothing would be sent: ${onOneLine(because ?? "", 300)}.`,
     ];
   return [
     ...JSON.stringify(bundle, null, 2).split("\n"),
     "",
-    `A review is ${due}; ${windowInWords(decision)}.`,
+    `A review is ${due}; it would look at ${windowInWords(decision)}.`,
     `It would send ${characters.toLocaleString("en-US")} characters to ${model}, and cost ${inUsd(usdAtMost)} at the most.`,
     "Nothing was sent (--dry-run).",
     ...(decision.run ? [] : nextStep(decision, env).map((line) => `  ${line}`)),
@@ -275,9 +277,7 @@ async function inbox({ args: { json, all }, env }: ReviewCall, words: readonly s
     const hidden = every.length - shown.length;
     printLines([
       ...(shown.length > 0 ? [paint.dim(head), ...rows] : ["Nothing waits for you."]),
-      ...(hidden > 0
-        ? [`${counted(hidden, "more")} decided or outdated: --all shows them.`.replace("mores", "more")]
-        : []),
+      ...(hidden > 0 ? [`${hidden} decided or outdated: --all shows them.`] : []),
       ...(shown.some(({ status }) => status === "waiting")
         ? ["", `Look: ${calledAs(env)} review diff <id>   keep: review accept <id>   no: review reject <id>`]
         : []),
