@@ -469,6 +469,8 @@ export interface ReviewState {
   readonly projects: readonly { readonly project: string; readonly decision: NudgeDecided }[];
   readonly signals: { readonly counted: number; readonly refused: number };
   readonly waiting: number;
+  /** When those began that have not ended. */
+  readonly begun: readonly number[];
 }
 
 /** What was seen of an instinct. */
@@ -1044,6 +1046,7 @@ export async function openKnack({
       return {
         ...{ mode, unset, model: model.name, limits: { perDay, usd, usdPerDay } },
         ...(await reviewsSoFar(deps)),
+        begun: (await unfinished(store)).map(({ at }) => at),
         projects: await nudges(deps, { limits: allowed, asked: false, running }),
       };
     },

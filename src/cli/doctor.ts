@@ -12,6 +12,7 @@ import { type Check, right, wrong } from "./check.ts";
 import { checkChain } from "./check-chain.ts";
 import { checkClaude } from "./check-claude.ts";
 import { checkModel } from "./check-model.ts";
+import { checkReviews } from "./check-review.ts";
 import { checkServer } from "./check-server.ts";
 import { checkUpkeep, checkWorker } from "./check-worker.ts";
 import { type Installation, installationOf } from "./installation.ts";
@@ -80,6 +81,7 @@ async function look({ env, redactionThread }: Surroundings, rebuilding: boolean)
       ...(await checkChain({ knack, home, installation, env, now })),
       ...checkWorker(home, env, now),
       ...(await checkModel(knack, env, now)),
+      ...(knack ? await checkReviews(knack, env, now) : []),
       ...(knack ? [checkUpkeep(await knack.maintained(), env, now)] : []),
     ];
     return { checks, installation, error: opened.error };

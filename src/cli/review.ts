@@ -12,17 +12,7 @@ import { changing, withKnack } from "./opening.ts";
 import { type ReviewStatus, reviewStatusOf } from "./review-status.ts";
 import { take } from "./review-take.ts";
 import { tellDiff, tellOutcomes } from "./telling.ts";
-import {
-  calledAs,
-  counted,
-  day,
-  iso,
-  onOneLine,
-  paintFor,
-  printJson,
-  printLines,
-  table,
-} from "./terminal.ts";
+import { calledAs, counted, iso, onOneLine, paintFor, printJson, printLines, table } from "./terminal.ts";
 
 const args = {
   words: {

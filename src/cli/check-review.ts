@@ -1,0 +1,44 @@
+import { inUsd } from "../core/budget.ts";
+import { KnackError } from "../core/errors.ts";
+import type { Knack, ModelState, ReviewState } from "../open.ts";
+import { absent, ago, type Check, right, wrong } from "./check.ts";
+import type { Env } from "./main.ts";
+import { calledAs, counted } from "./terminal.ts";
+
+/** Whether reviews in the background can do what they may, and end what they begin. */
+export async function checkReviews(knack: Knack, env: Env, now: number): Promise<Check[]> {
+  try {
+    return [checkState(await knack.reviews(), await knack.model(), env, now)];
+  } catch (error) {
+    if (!(error instanceof KnackError)) throw error;
+    // Settings that cannot be read, and observers that are none, have links of their own.
+    return [];
+  }
+}
+
+function checkState(state: ReviewState, { openUntil }: ModelState, env: Env, now: number): Check {
+  const { mode, model, unset, today, limits, begun } = state;
+  if (mode === "off")
+    return absent("reviews", "off: nobody looks back", `${calledAs(env)} config set review suggest`);
+  if (unset !== null)
+    return wrong(
+      "reviews",
+      `${mode}, but ${unset}`,
+      `${calledAs(env)} config set model <model>, or config set review off`,
+    );
+  if (openUntil !== null)
+    return wrong(
+      "reviews",
+      `${mode}, but ${model} failed too often and is not asked for ${Math.ceil((openUntil - now) / 60_000)} more min`,
+      "mend what the model's last failure names; what is due waits",
+    );
+  const [first] = begun;
+  if (first !== undefined)
+    return absent(
+      "reviews",
+      `${mode}: one that began ${ago(first, now)} has not ended; the next worker goes on with it`,
+      `${calledAs(env)} review --now`,
+    );
+  const spent = `${today.reviews} of ${counted(limits.perDay, "review")} and ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)} in the last day`;
+  return right("reviews", `${mode}, by ${model}: ${spent}`);
+}
