@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { policy } from "../src/core/policy.ts";
 import { processesOf } from "./helpers/hook.ts";
 import { hour } from "./helpers/lived.ts";
@@ -8,6 +8,7 @@ import { ending, startReview } from "./helpers/review-process.ts";
 import {
   answering,
   aPatch,
+  configure,
   type Looking,
   learnsSkill,
   looking,
@@ -91,6 +92,25 @@ describe("a review that is killed", () => {
     const { count, spent } = await ledgerOf(at);
     expect([count("model.asked"), count("model.called"), count("review.ended")]).toEqual([4, 3, 1]);
     expect(spent).toBeLessThanOrEqual(policy.review.usd);
+  });
+
+  test("while an agent's program is asked leaves no process behind", async () => {
+    const at = await stale();
+    const [bin, sign] = [join(at.home, "bin"), join(at.home, "asked")];
+    mkdirSync(bin);
+    writeFileSync(join(bin, "claude"), `#!/bin/sh\nsleep 300 &\necho $$ > ${sign}\nexec sleep 300\n`, {
+      mode: 0o755,
+    });
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { model: "claude" });
+    const env = { ...at.env, PATH: `${bin}:${at.env.PATH}` };
+    const child = startReview({ env, now: at.clock.now(), until: null });
+    const over = ending(child);
+    await vi.waitFor(() => expect(existsSync(sign) && readFileSync(sign, "utf8")).toMatch(/\d\n/), 30_000);
+    child.kill("SIGKILL");
+    await over;
+    const group = Number(readFileSync(sign, "utf8"));
+    await vi.waitFor(() => expect(() => process.kill(-group, 0)).toThrow(/ESRCH/), 30_000);
+    expect((await ledgerOf(at)).count("review.ended")).toBe(0);
   });
 
   test("as often as it is begun is given up, and the window is left for another", async () => {

@@ -29,13 +29,29 @@ const mostChars = 4_000_000;
 const lingerMs = 500;
 
 /**
+ * Waits beside a program until who asked is gone, and ends the group then: whoever is killed outright ends nothing
+ * itself. It holds none of the program's pipes, and goes with the group.
+ */
+const guard =
+  '(while kill -0 "$0"; do sleep 1 || exit; done; kill -9 -$$) </dev/null >/dev/null 2>&1 & exec "$@"';
+
+/**
  * Runs a program and all that it starts in a group of their own, which is gone when this returns: at the end, when
- * the time is over, and when this process is told to end.
+ * the time is over, and when this process is told to end; and a moment after this process was killed.
  */
 export function runProgram(command: string, words: readonly string[], options: RunOptions): Promise<Ran> {
   const { cwd, env, input, timeoutMs } = options;
+  const path = command.includes("/") ? command : programOn(env, command);
+  if (path === null) {
+    const missing = `${command} is not on the PATH`;
+    return Promise.resolve({ code: null, stdout: "", stderr: "", timedOut: false, missing });
+  }
+  const isGuarded = process.platform !== "win32";
+  const [program, rest] = isGuarded
+    ? ["/bin/sh", ["-c", guard, String(process.pid), path, ...words]]
+    : [path, words];
   return new Promise((done) => {
-    const child = spawn(command, words, { cwd, env, stdio: "pipe", detached: process.platform !== "win32" });
+    const child = spawn(program, rest, { cwd, env, stdio: "pipe", detached: isGuarded });
     let [stdout, stderr] = ["", ""];
     let timedOut = false;
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
