@@ -1,0 +1,54 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { spool } from "../../src/hook/spool.ts";
+import { processesOf } from "../helpers/hook.ts";
+import { knack } from "../helpers/knack.ts";
+import { hour, minute, writeLived } from "../helpers/lived.ts";
+import { aCreate, answering, looking, staleTunnel, start } from "../helpers/reviewing.ts";
+
+/** A desk where a session has just ended, and a worker that handles what its hook left. */
+async function ended(settings: object) {
+  const at = await looking({ reviewer: (_, told) => ({ value: answering([aCreate(told)]) }) }, settings);
+  const { home, repository, env } = at;
+  const lived = { name: "first", cwd: repository, at: start - 3 * hour, pace: minute, steps: staleTunnel };
+  const [transcript = ""] = writeLived(home, [lived]);
+  const note = {
+    type: "place",
+    session: "first",
+    transcript,
+    cwd: repository,
+    event: "Stop",
+    at: start,
+  } as const;
+  const works = async () => {
+    spool(join(env.KNACK_HOME ?? "", "spool"), note);
+    const run = await knack(["work", "--json"], { home, env: { TEST_KEY: "not-a-secret-word" } });
+    return { ...run, worked: JSON.parse(run.stdout) };
+  };
+  return { at, works, knack: at.open };
+}
+
+describe("a worker", () => {
+  test("reviews what the sessions it has read say is due, once, and ends", async () => {
+    const { at, works, knack: open } = await ended({ review: "auto" });
+    expect(await works()).toMatchObject({ code: 0, stderr: "", worked: { sessions: 1, reviews: 1 } });
+    expect(at.endpoint.asked).toHaveLength(2);
+    const draft = join(at.env.KNACK_HOME ?? "", "drafts/rl-deploy-tunnel/SKILL.md");
+    expect(existsSync(draft)).toBe(true);
+    const opened = await open();
+    expect(await opened.proposals()).toMatchObject([{ status: "published" }]);
+    // The snapshot that the next session's hooks look into knows of it.
+    expect(await opened.snapshot()).toMatchObject({ found: "snapshot", stale: null });
+    expect((await works()).worked).toMatchObject({ reviews: 0 });
+    expect([at.endpoint.asked.length, processesOf(at.home)]).toEqual([2, []]);
+  });
+
+  test("asks nobody where reviews are off, and notes what could have been learned all the same", async () => {
+    const { at, works } = await ended({ review: "off" });
+    expect((await works()).worked).toMatchObject({ sessions: 1, reviews: 0 });
+    const types = (await at.entries()).map(({ type }) => type);
+    expect([at.endpoint.asked.length, types.includes("signal.given")]).toEqual([0, true]);
+    expect(types.some((type) => /^(?:review|model)/.test(type))).toBe(false);
+  });
+});
