@@ -18,7 +18,7 @@ export const work = defineVerb({
     else if (worked.busy) printLines(["Another worker is at it."]);
     else
       printLines([
-        `Handled ${counted(worked.notes, "note")}: looked through ${counted(worked.sessions, "session")}, ${counted(worked.lessons, "lesson")} in them, ${counted(worked.drafts, "draft")} written.`,
+        `Handled ${counted(worked.notes, "note")}: looked through ${counted(worked.sessions, "session")}, ${counted(worked.lessons, "lesson")} in them, ${counted(worked.drafts, "draft")} written, ${counted(worked.reviews, "review")}.`,
       ]);
     return 0;
   },

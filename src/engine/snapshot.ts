@@ -69,6 +69,12 @@ export interface StartLesson {
   readonly state: "live" | "waiting" | "known";
 }
 
+/** Proof that something was learned between two sessions. */
+export interface StartReceipt {
+  readonly at: number;
+  readonly text: string;
+}
+
 /** What came of a session so far. */
 export interface SessionNews {
   readonly learned: readonly { readonly instinct: string; readonly name: string }[];
@@ -166,6 +172,7 @@ export async function snapshot(
     ...madeRows(kept),
     ...startRows(instincts, projects, { findings, kept, now, policy }),
     ...sessionRows(instincts, { findings, kept, now, policy }),
+    ...(await receiptRows(store, policy)),
     ...projects.map((project): Row => [`project ${project.id}`, project]),
     ["projects", [...projects].sort((a, b) => b.lastAt - a.lastAt).slice(0, policy.recall.projects)],
   ]);
@@ -359,6 +366,15 @@ function startRows(
     };
     return [`start ${realm}`, start];
   });
+}
+
+/** What reviews learned while nobody was there to be told, of each project the latest. */
+async function receiptRows({ ledger }: Store, { show }: Policy): Promise<Row[]> {
+  const byProject = new Map<string, StartReceipt[]>();
+  for (const { at, project, actor, data } of await ledger.since("receipt.given", 0))
+    if (actor === "knack" && project !== null)
+      byProject.set(project, [...(byProject.get(project) ?? []), { at: at ?? 0, text: data.text }]);
+  return [...byProject].map(([project, all]) => [`receipts ${project}`, all.slice(-show.startLessons)]);
 }
 
 /** The finding of each instinct that was noticed first. */

@@ -5,7 +5,7 @@ import { idOf } from "../core/ids.ts";
 import { policy } from "../core/policy.ts";
 import { homeIn } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
-import type { Start, StartLesson } from "../engine/snapshot.ts";
+import type { Start, StartLesson, StartReceipt } from "../engine/snapshot.ts";
 import type { Call, Reply } from "./call.ts";
 import type { Place } from "./note.ts";
 import { seenBy } from "./seen.ts";
@@ -61,7 +61,11 @@ function facts(call: Call, { table, project }: Known, last: number | null): Repl
     : holding.filter(({ text, instinct }) => within(text) && seen.tells(instinct));
   const skills = resumed ? [] : starts.flatMap((start) => start.skills);
   const listed = skills.map(({ name, description }) => `- ${name}: ${redact(description)}`).filter(within);
-  const receipt = last === null ? greeting(lessons) : receiptOf(news, last, call.now);
+  const receipts = ((table.get(`receipts ${project}`) as StartReceipt[] | undefined) ?? [])
+    .filter(({ at }) => last !== null && at > last)
+    .map(({ text }) => redact(text));
+  const noticed = last === null ? greeting(lessons) : receiptOf(news, last, call.now);
+  const receipt = [...(noticed === null ? [] : [noticed]), ...receipts].join("\n") || null;
   const said = [
     ...(learned.length > 0 ? [`Learned here since${sinceDay(last, call.now)}:`, ...learned] : []),
     ...(tellings.length > 0 ? ["Holds here:", show(call, project, "start", tellings)] : []),

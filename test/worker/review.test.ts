@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { spool } from "../../src/hook/spool.ts";
-import { processesOf } from "../helpers/hook.ts";
+import { hook, payloads, processesOf, said } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
 import { hour, minute, writeLived } from "../helpers/lived.ts";
 import { aCreate, answering, looking, staleTunnel, start } from "../helpers/reviewing.ts";
@@ -32,6 +32,9 @@ async function ended(settings: object) {
 describe("a worker", () => {
   test("reviews what the sessions it has read say is due, once, and ends", async () => {
     const { at, works, knack: open } = await ended({ review: "auto" });
+    const place = { home: at.home, project: at.repository, knackHome: at.env.KNACK_HOME ?? "" };
+    const begins = async (session: string) => said(await hook(payloads(place, session).start(), at));
+    await begins("a");
     expect(await works()).toMatchObject({ code: 0, stderr: "", worked: { sessions: 1, reviews: 1 } });
     expect(at.endpoint.asked).toHaveLength(2);
     const draft = join(at.env.KNACK_HOME ?? "", "drafts/rl-deploy-tunnel/SKILL.md");
@@ -40,6 +43,8 @@ describe("a worker", () => {
     expect(await opened.proposals()).toMatchObject([{ status: "published" }]);
     // The snapshot that the next session's hooks look into knows of it.
     expect(await opened.snapshot()).toMatchObject({ found: "snapshot", stale: null });
+    expect((await begins("b"))?.systemMessage).toContain("Learned skill: rl-deploy-tunnel");
+    expect((await begins("c"))?.systemMessage ?? "").not.toContain("Learned skill");
     expect((await works()).worked).toMatchObject({ reviews: 0 });
     expect([at.endpoint.asked.length, processesOf(at.home)]).toEqual([2, []]);
   });
