@@ -144,6 +144,13 @@ describe("a review that publishes", () => {
     expect(existsSync(live(at))).toBe(false);
     expect(await receiptsOf(at)).toEqual([`Learned skill: ${name}`]);
     expect((await knack.shelf()).map(({ state }) => state)).toEqual(["draft"]);
+    // Whoever takes it away is not given it again.
+    expect(await knack.reject(await knack.shelf())).toMatchObject({ kept: true });
+    at.clock.pass(day);
+    await signals(knack, await at.lives(knack, "again"));
+    expect(await review(knack)).toMatchObject({ outcome: "refused", proposals: [] });
+    expect(existsSync(draft(at))).toBe(false);
+    expect((await knack.check()).drift).toEqual([]);
   });
 
   it.each(["hand-written", "pinned", "edited"])("only proposes to change a skill that is %s", async (how) => {

@@ -232,7 +232,7 @@ function previewLines(
     ...JSON.stringify(bundle, null, 2).split("\n"),
     "",
     `A review is ${due}; it would look at ${windowInWords(decision)}.`,
-    `It would send ${characters.toLocaleString("en-US")} characters to ${model}, and cost ${inUsd(usdAtMost)} at the most.`,
+    `It would send ${characters.toLocaleString("en-US")} characters to ${model === "off" ? "a model, once one is set" : model}, and cost ${inUsd(usdAtMost)} at the most.`,
     "Nothing was sent (--dry-run).",
     ...(decision.run ? [] : nextStep(decision, env).map((line) => `  ${line}`)),
   ];

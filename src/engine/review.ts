@@ -94,16 +94,13 @@ export async function review(
   try {
     const open = (await unfinished(store)).find((one) => one.project === project);
     if (open && (allowed.unset !== null || (allowed.mode === "off" && !asked))) return await held(false);
-    const decision = open ? goingOn(open) : await nudge(deps, project, { ...about, running: false });
-    const root = await rootOf(store, project);
-    const refusal = await deps.refuses(root, project);
-    if (refusal !== null)
-      return {
-        project,
-        decision: { ...decision, run: false, because: "off", message: refusal },
-        ended: null,
-        usd: 0,
-      };
+    const refusal = await deps.refuses(await rootOf(store, project), project);
+    const dryRun = refusal !== null;
+    const decision = open ? goingOn(open) : await nudge(deps, project, { ...about, running: false, dryRun });
+    if (refusal !== null) {
+      const off = { ...decision, run: false, because: "off" as const, message: refusal };
+      return { project, decision: off, ended: null, usd: 0 };
+    }
     if (!decision.run) return { project, decision, ended: null, usd: 0 };
     const begun = await begin(deps, project, { open: open ?? null, asked, decision });
     if (begun === null) return await held(false);
@@ -391,11 +388,15 @@ async function propound(
 }
 
 /** What was once proposed as it is waits, or was decided about. */
-function whyNotAgain(known: readonly ProposalView[], { id, path }: Proposal): string | null {
+function whyNotAgain(known: readonly ProposalView[], { id, path, before }: Proposal): string | null {
   const same = known.find((one) => one.id === id);
   if (same && same.status !== "waiting") return `the same was ${same.status} before`;
-  return known.some((one) => one.path === path && one.status === "waiting")
-    ? "a proposal for it waits in the inbox already"
+  const others = known.filter((one) => one.path === path);
+  if (others.some(({ status }) => status === "waiting"))
+    return "a proposal for it waits in the inbox already";
+  // What is new has a place where nothing is: whatever was made there is gone because somebody wanted that.
+  return before === null && others.some(({ status }) => status === "published" || status === "accepted")
+    ? "it was made before, and taken away"
     : null;
 }
 
