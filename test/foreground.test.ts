@@ -1,19 +1,26 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
+import { rootsOn } from "../src/agents/roots.ts";
+import { KnackError } from "../src/core/errors.ts";
 import { itemId } from "../src/core/item.ts";
 import { policy } from "../src/core/policy.ts";
 import type { Caller, FaultCode, LearningFinish, LearningStart } from "../src/core/protocol.ts";
 import { redact } from "../src/core/redact.ts";
 import { parse } from "../src/core/skill.ts";
 import { archiveStep, pin } from "../src/engine/archive.ts";
+import { catalog } from "../src/engine/catalog.ts";
 import { useSkill } from "../src/engine/foreground.ts";
 import { findDrift } from "../src/engine/inspect.ts";
-import { perform } from "../src/engine/keep.ts";
+import { decidedOn, perform } from "../src/engine/keep.ts";
+import { homesOfKept } from "../src/engine/learnings.ts";
+import { note } from "../src/engine/note.ts";
 import type { Library } from "../src/engine/ports.ts";
-import { decidedByUndo, planTakeBack, shelf } from "../src/engine/shelf.ts";
+import { probation } from "../src/engine/probation.ts";
+import { decidedByUndo, planAccepts, planTakeBack, shelf } from "../src/engine/shelf.ts";
 import { sweepStaging } from "../src/engine/staging.ts";
 import { historyOf } from "../src/engine/step.ts";
+import { readRoots } from "../src/library/catalog.ts";
 import { type Bench, bench, finish, goodText, skillName, start } from "./helpers/learning.ts";
 import { put, skillText } from "./helpers/library.ts";
 import { filesIn } from "./helpers/machine.ts";
@@ -317,6 +324,20 @@ describe("a package", () => {
     rmSync(join(staging, ".."), { recursive: true });
     put(staging, { "SKILL.md": goodText() });
     expect(codeOf(await finish(own))).toBe("ok");
+  });
+
+  test("is not even read where it holds far too much, and told of where the disk refuses it", async () => {
+    const own = await bench();
+    const staging = await stagingOf(own);
+    put(staging, { "SKILL.md": goodText(), "assets/big.txt": "x".repeat(21_000_000) });
+    expect(JSON.stringify(await finish(own))).toMatch(/skill_package_invalid.*far more in it/);
+    rmSync(join(staging, "assets"), { recursive: true });
+    const locked = new KnackError("LIBRARY_UNAVAILABLE", "Cannot read it", { hint: "Unlock it." });
+    const library = { ...own.library, read: async () => Promise.reject(locked) };
+    expect(await finish({ ...own, library })).toMatchObject({
+      ok: false,
+      fault: { code: "publish_failed", next: "Unlock it." },
+    });
   });
 
   test("tells all that is wrong with it at once", async () => {
@@ -676,5 +697,57 @@ describe("what was staged and never finished", () => {
     expect(existsSync(join(staging, ".."))).toBe(false);
     expect(await own.versions.restore(hash)).toHaveLength(1);
     expect(await sweepStaging({ ...own, clock: later })).toBe(0);
+  });
+});
+
+describe("a learned skill that did harm", () => {
+  test("is a draft of its project again, with all its files, and goes live when it is accepted", async () => {
+    const own = await bench();
+    put(await stagingOf(own), { "SKILL.md": goodText(), "scripts/a.sh": "true\n" });
+    await finish(own);
+    const rated = async (session: string, verdict: "harmful" | "helpful") => {
+      const id = itemId("/p", "skill", skillName);
+      const data = { kind: "skill", id, name: skillName, verdict, because: "" } as const;
+      const common = { at: own.clock.now(), project: "/p", session, actor: "knack" } as const;
+      await own.store.transaction((tx) =>
+        note(tx, [{ ...common, type: "use.rated", key: `rated:${session}`, data }]),
+      );
+    };
+    const homes = () => homesOfKept(own.store);
+    const items = async () =>
+      (
+        await catalog({
+          store: own.store,
+          gaps: await homes(),
+          catalog: { roots: rootsOn({ home: own.home, env: {} }), read: readRoots },
+        })
+      ).items;
+    const moves = async () => {
+      const roomFor = async () => ({ room: true, instead: null }) as const;
+      return (await probation(own, { items: await items(), roomFor })).map(({ to }) => to);
+    };
+    await rated("s1", "harmful");
+    expect(await moves()).toEqual([]);
+    await rated("s2", "harmful");
+    expect(await moves()).toEqual(["draft"]);
+    expect(existsSync(live(own))).toBe(false);
+    expect((await items()).map(({ name, realm, draft, owner }) => [name, realm, draft, owner])).toEqual([
+      [skillName, "/p", true, "learned"],
+    ]);
+    const drafts = (await shelf(own)).filter(({ reach }) => reach === "draft");
+    expect(drafts).toMatchObject([{ askedIn: "/p", origin: { by: "agent", session: "run-1" }, evidence: 2 }]);
+    const accepted = await perform(
+      own,
+      () => planAccepts(own, drafts, "me"),
+      "person",
+      () => drafts.map(({ instinct }) => decidedOn(instinct, "accepted", own.clock.now())),
+    );
+    expect(accepted.kept).toBe(true);
+    expect(Object.keys(filesIn(live(own))).sort()).toEqual(["SKILL.md", "scripts/a.sh"]);
+    expect((await shelf(own)).map(({ reach, state }) => [reach, state])).toEqual([["me", "active"]]);
+    await rated("s3", "harmful");
+    await rated("s4", "harmful");
+    expect(await moves()).toEqual([]);
+    expect(await findDrift(own.store)).toEqual([]);
   });
 });

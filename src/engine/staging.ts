@@ -67,6 +67,8 @@ export async function gather(
 ): Promise<Handed | Fault> {
   const { started } = learning;
   const { action, skill, staging, seed, target, before } = started;
+  const heavy = (await tooMuchIn(deps, staging)) ?? (await tooMuchIn(deps, target));
+  if (heavy) return heavy;
   const staged = await filesIn(deps, staging);
   const live = await filesIn(deps, target);
   const isWritten = staged !== null && staged.hash !== seed;
@@ -82,6 +84,20 @@ export async function gather(
   }
   if (isWritten) return staged;
   return action === "create" ? nothing(staging, skill) : unchanged(staging);
+}
+
+/** Whether a folder has more than a package may have by far, so that it is not even read. */
+async function tooMuchIn({ library }: ForegroundDeps, folder: string): Promise<Fault | null> {
+  const { files: fewest, packageBytes, unread } = policy.protocol;
+  const most = { files: fewest * unread, bytes: packageBytes * unread };
+  const { files, bytes } = await library.weigh(folder, most);
+  if (files <= most.files && bytes <= most.bytes) return null;
+  return faultOf(
+    "skill_package_invalid",
+    `${folder} has far more in it than a skill: more than ${files > most.files ? `${most.files} files` : `${most.bytes} bytes`}.`,
+    `Take out what does not belong to the skill (at most ${fewest} files, ${packageBytes} bytes), then finish again.`,
+    [folder],
+  );
 }
 
 /** Of files alone: a copy has no links. */
