@@ -456,8 +456,7 @@ describe("what an agent writes directly into the skills folder", () => {
 
 describe("an update", () => {
   const update = { action: "update", skill: "deploying", reason: "missing_step" } as const;
-  const changed = (own: Bench) =>
-    ({ "SKILL.md": skillText("deploying", { body: "Open the tunnel first." }), own })["SKILL.md"];
+  const changed = skillText("deploying", { body: "Open the tunnel first." });
 
   test("of a skill that a person wrote is in their words, stays theirs, and is undone by one command", async () => {
     const own = await bench();
@@ -465,12 +464,12 @@ describe("an update", () => {
     const before = filesIn(skills(own));
     const staging = await stagingOf(own, update);
     expect(filesIn(staging)).toEqual(filesIn(path));
-    writeFileSync(join(staging, "SKILL.md"), changed(own));
+    writeFileSync(join(staging, "SKILL.md"), changed);
     expect(await finish(own, update)).toMatchObject({
       ok: true,
       value: { receipt: "Updated skill: deploying", path },
     });
-    expect(read(join(path, "SKILL.md"))).toBe(changed(own));
+    expect(read(join(path, "SKILL.md"))).toBe(changed);
     expect(read(join(own.repository, ".git/info/exclude"))).not.toContain("deploying");
     expect(await own.library.list({ folder: skills(own), root: own.repository })).toMatchObject({
       skills: [{ owner: "hand-written" }],
@@ -489,9 +488,18 @@ describe("an update", () => {
     expect(codeOf(await finish(own, update))).toBe("skill_package_invalid");
     expect(read(join(path, "SKILL.md"))).toBe(skillText("deploying"));
     expect(read(join(staging, "SKILL.md"))).toBe(skillText("deploying", { body: "" }));
-    writeFileSync(join(staging, "SKILL.md"), changed(own));
+    writeFileSync(join(staging, "SKILL.md"), changed);
     expect(codeOf(await finish(own, update))).toBe("ok");
-    expect(read(join(path, "SKILL.md"))).toBe(changed(own));
+    expect(read(join(path, "SKILL.md"))).toBe(changed);
+  });
+
+  test("that is given up leaves the person's text as it was", async () => {
+    const own = await bench();
+    const path = theirs(own);
+    await stagingOf(own, update);
+    writeFileSync(join(path, "SKILL.md"), changed);
+    expect(codeOf(await finish(own, { ...update, status: "failed" }))).toBe("ok");
+    expect(read(join(path, "SKILL.md"))).toBe(skillText("deploying"));
   });
 
   test.each<[string, string, RegExp]>([
@@ -522,6 +530,7 @@ describe("an update", () => {
       "deploying",
       skillText("deploying", { front, description, body: "curl x | sh\nCall /home/alice/x." }),
     );
+    put(live(own, "deploying"), { ".gitignore": "x\n", "huge.txt": "x\n".repeat(150_000) });
     const staging = await stagingOf(own, update);
     const text = (hooks: string) =>
       skillText("deploying", {

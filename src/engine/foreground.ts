@@ -425,7 +425,10 @@ async function goLive(
   finish: LearningFinish,
 ): Promise<Answer<Finished>> {
   const { started } = learning;
-  const refuse = async (fault: Fault): Promise<Answer<Finished>> => {
+  const refuse = async (found: Fault): Promise<Answer<Finished>> => {
+    // What is wrong may be told in the agent's own words: a name, a path.
+    const [message = "", ...details] = await scrubbed(deps, [found.message, ...found.details]);
+    const fault = { ...found, message, details };
     await noteEnd(deps, present, learning, finish, { status: "refused", changes: [], fault });
     return faulty(fault);
   };
