@@ -172,6 +172,19 @@ describe("a start", () => {
     expect(filesIn(elsewhere)).toEqual({});
   });
 
+  test("is ended with nothing where its folder became a link that leads out of the project", async () => {
+    const own = await bench();
+    const staging = await stagingOf(own);
+    const elsewhere = join(own.home, "elsewhere");
+    put(elsewhere, { "SKILL.md": goodText() });
+    rmSync(staging, { recursive: true });
+    symlinkSync(elsewhere, staging);
+    expect(codeOf(await finish(own))).toBe("publish_failed");
+    expect(existsSync(live(own))).toBe(false);
+    expect(codeOf(await finish(own, { status: "aborted" }))).toBe("ok");
+    expect(filesIn(elsewhere)).toEqual({ "SKILL.md": goodText() });
+  });
+
   test("scrubs what is told, and what it notes", async () => {
     const own = await bench();
     const key = `ghp_${"a1B2".repeat(9)}`;
