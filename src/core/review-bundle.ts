@@ -1,5 +1,5 @@
 import { type Event, refOf, shorten } from "./event.ts";
-import { between, fitted, fitting, homeless, sizeWithin } from "./fence.ts";
+import { between, fitted, fitting, homeless, oneLine, sizeWithin } from "./fence.ts";
 import type { Stretch, Window } from "./nudge.ts";
 import type { Outlined } from "./outline.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
@@ -498,9 +498,9 @@ function untold({ window, outlines }: Material, { stretches }: Choice): OmittedS
 
 function toldCandidate(candidate: Candidate, { review }: Policy): Candidate {
   const { why, refs } = candidate;
-  const rest = { why: fitted(homeless(why), review.whyChars), refs: someOf(refs, review.refs) };
+  const rest = { why: oneLine(homeless(why), review.whyChars), refs: someOf(refs, review.refs) };
   return candidate.do === "create"
-    ? { do: "create", hint: fitted(candidate.hint, review.hintChars), ...rest }
+    ? { do: "create", hint: oneLine(candidate.hint, review.hintChars), ...rest }
     : { do: "patch", skill: fitted(candidate.skill, nameChars), ...rest };
 }
 
@@ -509,15 +509,15 @@ function toldSignal(signal: Signal, { review }: Policy): Signal {
   return signal.kind === "create"
     ? {
         ...signal,
-        nameHint: fitted(signal.nameHint, review.hintChars),
+        nameHint: oneLine(signal.nameHint, review.hintChars),
         refs,
-        summary: fitted(homeless(signal.summary), review.whyChars),
+        summary: oneLine(homeless(signal.summary), review.whyChars),
       }
     : {
         ...signal,
         skill: fitted(signal.skill, nameChars),
         refs,
-        hint: fitted(homeless(signal.hint), review.whyChars),
+        hint: oneLine(homeless(signal.hint), review.whyChars),
       };
 }
 
@@ -565,7 +565,7 @@ function named({ name, owner, description, draft }: ReviewedSkill, chars: number
   return {
     name: fitted(name, nameChars),
     owner,
-    description: fitted(description.replace(/\s+/g, " ").trim(), chars),
+    description: oneLine(description, chars),
     draft,
     text: null,
     hash: null,
