@@ -1,0 +1,30 @@
+import { gather } from "../src/engine/gather.ts";
+import { createRedactor } from "../src/redaction/secretlint.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
+
+// Bundles one session of a database, in a process of its own, and prints what that took.
+const [path = "", session = "", count = ""] = process.argv.slice(2);
+const store = await openSqlite({ path, clock: { now: Date.now } });
+const started = performance.now();
+const bundle = await gather(
+  { store, redactor: createRedactor() },
+  {
+    project: "bench",
+    window: { stretches: [{ session, run: "bench", from: 1, to: Number(count) }], since: 0, until: 1 },
+    signals: [],
+    candidates: [{ do: "create", hint: "x", why: "y", refs: ["s1.e17", `s1.e${count}`] }],
+    skills: [],
+  },
+);
+const ms = performance.now() - started;
+await store.close();
+console.log(
+  JSON.stringify({
+    ms,
+    megabytes: process.resourceUsage().maxRSS / 1024,
+    characters: JSON.stringify(bundle).length,
+    events: bundle.included.length,
+    timeline: bundle.timeline.length,
+    spans: bundle.omitted.length,
+  }),
+);
