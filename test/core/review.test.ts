@@ -52,6 +52,17 @@ describe("a bundle", () => {
     ]);
   });
 
+  it.each<[string, string | undefined]>([
+    ["npm test", "verification"],
+    ["cd app && CI=1 npx tsc --noEmit", "verification"],
+    ["git add . && make build", "verification"],
+    ["git status", "whole"],
+    ["pwd && git status -sb", "whole"],
+    ["cat README.md", "whole"],
+  ])("tells %s as %s", (command, reason) => {
+    expect(reasonsIn(bundled([session(ran(command, "ok"))]))["s1.e1"]).toBe(reason);
+  });
+
   test("of a long session always has what says most, wherever it lies, and counts the rest", () => {
     const events = session(
       said("First request"),
