@@ -1,5 +1,4 @@
-import type { Event } from "./event.ts";
-import { numberOf } from "./event.ts";
+import { type Event, numberOf } from "./event.ts";
 import { type Around, fenced, fitted, oneLine } from "./fence.ts";
 import { isObject, type JsonObject, listOf, textOf } from "./json.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
@@ -102,7 +101,7 @@ export function expansionOf(
       what: whatIs({
         id,
         kind: event.kind,
-        tool: event.tool && fitted(event.tool, 60),
+        tool: event.tool && fitted(event.tool, review.toolChars),
         outcome: event.outcome,
       }),
       detail: detailOf(event, review.expandedChars),
