@@ -5,6 +5,7 @@ import { openSqlite } from "../src/store/sqlite.ts";
 // Bundles one session of a database, in a process of its own, and prints what that took.
 const [path = "", session = "", count = ""] = process.argv.slice(2);
 const store = await openSqlite({ path, clock: { now: Date.now } });
+const before = process.cpuUsage();
 const started = performance.now();
 const bundle = await gather(
   { store, redactor: createRedactor() },
@@ -17,10 +18,12 @@ const bundle = await gather(
   },
 );
 const ms = performance.now() - started;
+const { user, system } = process.cpuUsage(before);
 await store.close();
 console.log(
   JSON.stringify({
     ms,
+    cpuMs: (user + system) / 1_000,
     megabytes: process.resourceUsage().maxRSS / 1024,
     characters: JSON.stringify(bundle).length,
     events: bundle.included.length,

@@ -19,7 +19,7 @@ export async function reviewing(): Promise<Figure[]> {
     const runs = Array.from({ length: 5 }, () => once(path));
     const { characters, events, timeline, spans } = runs[0] as Gathered;
     console.log(
-      `  ${count} events in ${(statSync(path).size / 2 ** 20).toFixed(0)} MB: ${events} told, ${timeline} in the index, ${spans} stretches left out`,
+      `  ${count} events in ${(statSync(path).size / 2 ** 20).toFixed(0)} MB: ${events} told, ${timeline} in the index, ${spans} stretches left out; ${median(runs.map(({ cpuMs }) => cpuMs)).toFixed(0)} ms of processor time`,
     );
     return [
       atMost("milliseconds to bundle them", median(runs.map(({ ms }) => ms)), 1_000, " ms"),
@@ -31,6 +31,7 @@ export async function reviewing(): Promise<Figure[]> {
 
 interface Gathered {
   readonly ms: number;
+  readonly cpuMs: number;
   readonly megabytes: number;
   readonly characters: number;
   readonly events: number;
