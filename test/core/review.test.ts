@@ -150,6 +150,14 @@ describe("a bundle", () => {
       [session(...many(500, (n) => called(`${n}${"\u0000".repeat(500)}`, {}, "failed", "x")))],
     ],
     [
+      "200,000 events",
+      [
+        session(
+          ...many(200_000, (n) => ran(`make ${n % 9}`, n % 3 === 0 ? "failed" : "ok", "x".repeat(900))),
+        ),
+      ],
+    ],
+    [
       "many sessions",
       many(300, (n) => session(said(`Request ${n}`), ran("make", "failed", "x".repeat(500)))),
     ],
