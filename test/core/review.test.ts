@@ -14,6 +14,8 @@ const many = <Item>(count: number, make: (n: number) => Item): Item[] =>
 const reasonsIn = ({ included }: ReviewBundle) =>
   Object.fromEntries(included.map(({ id, reason }) => [id, reason]));
 
+const text = "x".repeat(900);
+
 /** A long stretch of looking around, in which nothing happens. */
 const looking = (count: number) =>
   many(count, (n) => called("Read", { file_path: `/a/${n}` }, "ok", "x".repeat(3_000)));
@@ -152,9 +154,10 @@ describe("a bundle", () => {
     [
       "200,000 events",
       [
-        session(
-          ...many(200_000, (n) => ran(`make ${n % 9}`, n % 3 === 0 ? "failed" : "ok", "x".repeat(900))),
-        ),
+        many(200_000, (n) => ({
+          ...ran(`make ${n % 9}`, n % 3 === 0 ? "failed" : "ok", text),
+          ref: `e${n + 1}`,
+        })),
       ],
     ],
     [
