@@ -63,6 +63,12 @@ export function fitted(text: string, most: number): string {
   return "";
 }
 
+/** The same for a few words: on one line, and cut at their end. */
+export function oneLine(text: string, most: number): string {
+  const flat = text.replace(/\s+/g, " ").trim();
+  return fitted(flat.length <= most ? flat : `${flat.slice(0, Math.max(0, most - 1))}…`, most);
+}
+
 /** Where there is no room to say how much is left out, only the head stays. */
 function brief(text: string, most: number): string {
   return most >= leastShortened ? shorten(text, most) : text.slice(0, most);

@@ -6,26 +6,22 @@ export interface Outlined {
   /** 17 for `e17`. */
   readonly n: number;
   readonly kind: EventKind;
+  readonly sidechain: boolean;
+  /** The rest is of calls, and null for what is none. */
   readonly outcome: Outcome | null;
   readonly tool: string | null;
   /** How a command begins. */
   readonly head: string | null;
   /** The first of the files that it is about. */
   readonly file: string | null;
-  readonly sidechain: boolean;
 }
 
 /** An event without its words. */
-export function outlined({ ref, kind, outcome, tool, command, files, sidechain }: Event): Outlined {
-  return {
-    n: numberOf(ref),
-    kind,
-    outcome,
-    tool,
-    head: command === null ? null : headOf(command),
-    file: files[0] ?? null,
-    sidechain,
-  };
+export function outlined({ ref, kind, sidechain, outcome, tool, command, files }: Event): Outlined {
+  const known = { n: numberOf(ref), kind, sidechain };
+  return kind === "call"
+    ? { ...known, outcome, tool, head: command === null ? null : headOf(command), file: files[0] ?? null }
+    : { ...known, outcome: null, tool: null, head: null, file: null };
 }
 
 /** Characters as a database counts them: a pair of surrogates is one. */

@@ -798,6 +798,11 @@ export const policy = {
     sessions: 30,
     spans: 40,
     summaryChars: 160,
+    /** Characters of a name in a bundle, of a tool's, and of a ref that may be none; and tools that a stretch is told by. */
+    nameChars: 80,
+    toolChars: 60,
+    refChars: 24,
+    tools: 4,
     /** What a review may come to at the most, signals that it is told, events that one of them names, and characters of its words. */
     candidates: 6,
     signals: 12,

@@ -1,6 +1,7 @@
 import { type Event, refOf, shorten } from "./event.ts";
-import { between, fitted, fitting, homeless, sizeWithin } from "./fence.ts";
+import { between, fitted, fitting, homeless, oneLine, sizeWithin } from "./fence.ts";
 import type { Stretch, Window } from "./nudge.ts";
+import { omittedFrom, several } from "./omission.ts";
 import type { Outlined } from "./outline.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type {
@@ -226,10 +227,8 @@ function sizeOf(told: readonly { readonly size: number }[]): number {
 }
 
 function entryOf(id: string, { kind, tool, outcome }: Outlined): TimelineEntry {
-  return { id, kind, tool: tool === null ? null : fitted(tool, toolChars), outcome };
+  return { id, kind, tool: tool === null ? null : fitted(tool, defaults.review.toolChars), outcome };
 }
-
-const toolChars = 60;
 
 /** An event in words, at whatever length: what was said, or what was called and what came of it. */
 interface Words {
@@ -333,112 +332,6 @@ function indexBeside(
   return found;
 }
 
-// --- What is left out ---
-
-interface Tally {
-  from: number;
-  to: number;
-  count: number;
-  calls: number;
-  replies: number;
-  prompts: number;
-  failed: number;
-  readonly tools: Map<string, number>;
-}
-
-/** What is not told, in a few stretches; where there are many, small ones are told together with what lies between them. */
-function omittedFrom(
-  { events, ids, stretches }: Choice,
-  told: ReadonlySet<number>,
-  { review }: Policy,
-): OmittedSpan[] {
-  const starts = new Set(stretches.map(({ start }) => start));
-  const spans: Tally[][] = [];
-  let open: Tally | null = null;
-  for (const [at, event] of events.entries()) {
-    if (starts.has(at)) spans.push([]);
-    if (starts.has(at) || told.has(at)) open = null;
-    if (told.has(at)) continue;
-    if (open === null) {
-      open = { from: at, to: at, count: 0, calls: 0, replies: 0, prompts: 0, failed: 0, tools: new Map() };
-      spans.at(-1)?.push(open);
-    }
-    count(open, at, event);
-  }
-  joinSmallest(spans, review.spans);
-  return spans.flat().map((span) => ({
-    range: [ids(span.from), ids(span.to)],
-    count: span.count,
-    summary: fitted(summaryOf(span), review.summaryChars),
-  }));
-}
-
-function count(span: Tally, at: number, { kind, tool, outcome }: Outlined): void {
-  span.to = at;
-  span.count++;
-  if (kind === "prompt") span.prompts++;
-  if (kind === "reply") span.replies++;
-  if (outcome === "failed" || outcome === "rejected") span.failed++;
-  if (kind !== "call") return;
-  span.calls++;
-  const name = (tool ?? "?").slice(0, toolChars);
-  span.tools.set(name, (span.tools.get(name) ?? 0) + 1);
-}
-
-/** Neighbours of one session become one, the smallest first, until there are few enough. */
-function joinSmallest(sessions: Tally[][], most: number): void {
-  let left = sessions.reduce((sum, spans) => sum + spans.length, 0) - most;
-  for (; left > 0; left--) {
-    let best: { spans: Tally[]; at: number; count: number } | null = null;
-    for (const spans of sessions)
-      for (let at = 0; at + 1 < spans.length; at++) {
-        const count = (spans[at] as Tally).count + (spans[at + 1] as Tally).count;
-        if (best === null || count < best.count) best = { spans, at, count };
-      }
-    if (best === null) return;
-    const [first, second] = best.spans.slice(best.at, best.at + 2) as [Tally, Tally];
-    best.spans.splice(best.at, 2, joined(first, second));
-  }
-}
-
-function joined(a: Tally, b: Tally): Tally {
-  const tools = new Map(a.tools);
-  for (const [tool, count] of b.tools) tools.set(tool, (tools.get(tool) ?? 0) + count);
-  return {
-    from: a.from,
-    to: b.to,
-    count: a.count + b.count,
-    calls: a.calls + b.calls,
-    replies: a.replies + b.replies,
-    prompts: a.prompts + b.prompts,
-    failed: a.failed + b.failed,
-    tools,
-  };
-}
-
-/** `14 calls: 9 Read, 3 Grep, 2 Bash; 2 replies; nothing failed`. */
-function summaryOf({ count, calls, replies, prompts, failed, tools }: Tally): string {
-  const often = [...tools].sort(([, a], [, b]) => b - a);
-  const named = often.slice(0, toolsNamed).map(([tool, times]) => `${times} ${tool}`);
-  const others = often.slice(toolsNamed).reduce((sum, [, times]) => sum + times, 0);
-  const how = [...named, ...(others > 0 ? [`${others} others`] : [])].join(", ");
-  const marks = count - calls - replies - prompts;
-  return [
-    ...(prompts > 0 ? [several(prompts, "prompt")] : []),
-    ...(replies > 0 ? [replies === 1 ? "1 reply" : `${replies} replies`] : []),
-    ...(marks > 0 ? [several(marks, "mark")] : []),
-    ...(calls > 0
-      ? [`${several(calls, "call")}: ${how}`, failed === 0 ? "nothing failed" : `${failed} failed`]
-      : []),
-  ].join("; ");
-}
-
-const toolsNamed = 4;
-
-function several(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
 // --- What stands around the events ---
 
 /** A bundle before its events are put in: everything in it has its length, whatever it was made from. */
@@ -478,7 +371,7 @@ function frameOf(material: Material, choice: Choice, policy: Policy): ReviewBund
   };
 }
 
-const nameChars = 80;
+const { nameChars, refChars } = defaults.review;
 
 function timeOf(at: number): string | null {
   return Number.isFinite(at) && Math.abs(at) < 8.64e15 ? new Date(at).toISOString() : null;
@@ -498,9 +391,9 @@ function untold({ window, outlines }: Material, { stretches }: Choice): OmittedS
 
 function toldCandidate(candidate: Candidate, { review }: Policy): Candidate {
   const { why, refs } = candidate;
-  const rest = { why: fitted(homeless(why), review.whyChars), refs: someOf(refs, review.refs) };
+  const rest = { why: oneLine(homeless(why), review.whyChars), refs: someOf(refs, review.refs) };
   return candidate.do === "create"
-    ? { do: "create", hint: fitted(candidate.hint, review.hintChars), ...rest }
+    ? { do: "create", hint: oneLine(candidate.hint, review.hintChars), ...rest }
     : { do: "patch", skill: fitted(candidate.skill, nameChars), ...rest };
 }
 
@@ -509,23 +402,21 @@ function toldSignal(signal: Signal, { review }: Policy): Signal {
   return signal.kind === "create"
     ? {
         ...signal,
-        nameHint: fitted(signal.nameHint, review.hintChars),
+        nameHint: oneLine(signal.nameHint, review.hintChars),
         refs,
-        summary: fitted(homeless(signal.summary), review.whyChars),
+        summary: oneLine(homeless(signal.summary), review.whyChars),
       }
     : {
         ...signal,
         skill: fitted(signal.skill, nameChars),
         refs,
-        hint: fitted(homeless(signal.hint), review.whyChars),
+        hint: oneLine(homeless(signal.hint), review.whyChars),
       };
 }
 
 function someOf(refs: readonly string[], most: number): string[] {
   return refs.slice(0, most).map((ref) => fitted(ref, refChars));
 }
-
-const refChars = 24;
 
 /** The skills that there are: those that may be changed with their texts, the others by name, with as much about each as there is room for. */
 function skillsTold({ skills, candidates }: Material, { review }: Policy): ReviewedSkill[] {
@@ -565,7 +456,7 @@ function named({ name, owner, description, draft }: ReviewedSkill, chars: number
   return {
     name: fitted(name, nameChars),
     owner,
-    description: fitted(description.replace(/\s+/g, " ").trim(), chars),
+    description: oneLine(description, chars),
     draft,
     text: null,
     hash: null,

@@ -1,5 +1,5 @@
 import { likenessOf, type Named } from "./alike.ts";
-import { type Around, between, fenced, fitted, fitting, sizeWithin } from "./fence.ts";
+import { type Around, between, fenced, fitted, fitting, oneLine, sizeWithin } from "./fence.ts";
 import type { Finding } from "./finding.ts";
 import { isObject, type JsonObject, textOf } from "./json.ts";
 import type { Measured } from "./measure.ts";
@@ -148,7 +148,7 @@ export function gateInquiry(
     signals: bundle.signals,
   };
   const skills = bundle.skills.map(
-    ({ name, owner, description }) => `${name} (${owner}): ${fitted(description, review.hintChars)}`,
+    ({ name, owner, description }) => `${name} (${owner}): ${oneLine(description, review.hintChars)}`,
   );
   const room = review.gateChars - sizeWithin(head) - frameChars;
   const listed = fitting(skills, Math.floor(room / 2));
@@ -207,7 +207,7 @@ export const gateSchema: JsonObject = {
 export function readGate(value: unknown, bundle: ReviewBundle, { review }: Policy = defaults): Gate | null {
   if (!isObject(value)) return null;
   const decision = decisions.find((one) => one === value.decision);
-  const reason = fitted((textOf(value.reason) ?? "").replace(/\s+/g, " ").trim(), review.whyChars);
+  const reason = oneLine(textOf(value.reason) ?? "", review.whyChars);
   if (decision === undefined || reason === "") return null;
   if (decision === "skip") return { skip: reason };
   const { candidates, signals, skills } = bundle;
@@ -216,7 +216,7 @@ export function readGate(value: unknown, bundle: ReviewBundle, { review }: Polic
   if (decision === "create") {
     const meant = candidates.filter((one) => one.do === "create");
     if (isBound && meant.length === 0) return null;
-    const hint = fitted((textOf(value.hint) ?? "").replace(/\s+/g, " ").trim(), review.hintChars);
+    const hint = oneLine(textOf(value.hint) ?? "", review.hintChars);
     if (hint === "") return meant.length > 0 ? { candidates: meant } : null;
     return { candidates: [{ do: "create", hint, why: reason, refs: refsOf(meant) ?? refs }] };
   }

@@ -1,6 +1,5 @@
-import type { Event } from "./event.ts";
-import { numberOf } from "./event.ts";
-import { type Around, fenced, fitted } from "./fence.ts";
+import { type Event, numberOf } from "./event.ts";
+import { type Around, fenced, fitted, oneLine } from "./fence.ts";
 import { isObject, type JsonObject, listOf, textOf } from "./json.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Inquiry } from "./record.ts";
@@ -102,7 +101,7 @@ export function expansionOf(
       what: whatIs({
         id,
         kind: event.kind,
-        tool: event.tool && fitted(event.tool, 60),
+        tool: event.tool && fitted(event.tool, review.toolChars),
         outcome: event.outcome,
       }),
       detail: detailOf(event, review.expandedChars),
@@ -167,7 +166,7 @@ export function readReview(
   );
   return {
     answer: {
-      because: fitted(because.trim(), review.whyChars),
+      because: oneLine(because, review.whyChars),
       expand: [...new Set(expand)].slice(0, review.expanded),
       drafts,
     },
@@ -223,7 +222,7 @@ function draftIn(
   if (because === "") return `${name}: it gives no reason`;
   const ground = {
     refs: [...new Set(refs)].slice(0, policy.review.refs),
-    because: fitted(because, policy.review.whyChars),
+    because: oneLine(because, policy.review.whyChars),
   };
   if (value.do === "create") return newIn(value, name, bundle, ground, policy);
   return value.do === "patch"

@@ -74,12 +74,17 @@ function kindsIn(events: readonly Outlined[], starts: ReadonlySet<number>) {
     if (isAsked) prompts.push(at);
     if (event.kind === "reply" && !event.sidechain) last = at;
     if (event.kind !== "call") continue;
-    if (event.head !== null && checks.test(bare(event.head))) verifications.push(at);
+    if (event.head !== null && verifies(event.head)) verifications.push(at);
     else if (isEdit(event)) writes.push(at);
     else if (event.tool === "Skill" || event.tool === "skill") skills.push(at);
   }
   if (last >= 0) answers.push(last);
   return { prompts, answers, verifications, writes, skills };
+}
+
+/** Whether one of a command's programs checks the work. */
+function verifies(head: string): boolean {
+  return head.split(/&&|[;|]/).some((part) => checks.test(bare(part)));
 }
 
 interface Trouble {

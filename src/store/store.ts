@@ -254,7 +254,7 @@ function events(db: Kysely<Tables>): Store["events"] {
           .where("id", ">=", at)
           .where("id", "<=", until)
           .executeTakeFirstOrThrow();
-        const rows: Parameters<typeof outlineFromRow>[0][] = parsed(rowOf<{ rows: string }>(row).rows);
+        const rows: OutlineRow[] = parsed(rowOf<{ rows: string }>(row).rows);
         for (const one of rows) found.push(outlineFromRow(one));
       }
       return found;
@@ -316,22 +316,32 @@ const outlinedAtOnce = 5_000;
 
 /** The rows are made into one text by the database, which need not make objects of what is not asked for. */
 function outlineOf(base: number) {
-  return sql<string>`cast(json_group_array(json_array(id - ${base}, kind, outcome, facts ->> 'tool',
-    substr(facts ->> 'command', 1, ${policy.keep.headChars}), facts ->> '$.files[0]', facts ->> 'sidechain')) as blob)`.as(
-    "rows",
-  );
+  const always = sql`id - ${base}, kind, facts ->> 'sidechain'`;
+  const ofCall = sql`outcome, facts ->> 'tool', substr(facts ->> 'command', 1, ${policy.keep.headChars}), facts ->> '$.files[0]'`;
+  const row = sql`case kind when 'call' then json_array(${always}, ${ofCall}) else json_array(${always}) end`;
+  return sql<string>`cast(json_group_array(${row}) as blob)`.as("rows");
 }
 
-function outlineFromRow([n, kind, outcome, tool, head, file, sidechain]: readonly [
+type OutlineRow = readonly [
   n: number,
   kind: Outlined["kind"],
-  outcome: Outlined["outcome"],
-  tool: string | null,
-  head: string | null,
-  file: string | null,
   sidechain: number,
-]): Outlined {
-  return { n, kind, outcome, tool, head, file, sidechain: sidechain === 1 };
+  outcome?: Outlined["outcome"],
+  tool?: string | null,
+  head?: string | null,
+  file?: string | null,
+];
+
+function outlineFromRow([n, kind, sidechain, outcome, tool, head, file]: OutlineRow): Outlined {
+  return {
+    n,
+    kind,
+    sidechain: sidechain === 1,
+    outcome: outcome ?? null,
+    tool: tool ?? null,
+    head: head ?? null,
+    file: file ?? null,
+  };
 }
 
 async function dropEvents(db: Kysely<Tables>, n: number): Promise<number> {

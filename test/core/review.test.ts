@@ -14,6 +14,8 @@ const many = <Item>(count: number, make: (n: number) => Item): Item[] =>
 const reasonsIn = ({ included }: ReviewBundle) =>
   Object.fromEntries(included.map(({ id, reason }) => [id, reason]));
 
+const text = "x".repeat(900);
+
 /** A long stretch of looking around, in which nothing happens. */
 const looking = (count: number) =>
   many(count, (n) => called("Read", { file_path: `/a/${n}` }, "ok", "x".repeat(3_000)));
@@ -50,6 +52,17 @@ describe("a bundle", () => {
       { name: "s1", run: "run-0", from: "e1", to: "e6" },
       { name: "s2", run: "run-1", from: "e1", to: "e3" },
     ]);
+  });
+
+  it.each<[string, string | undefined]>([
+    ["npm test", "verification"],
+    ["cd app && CI=1 npx tsc --noEmit", "verification"],
+    ["git add . && make build", "verification"],
+    ["git status", "whole"],
+    ["pwd && git status -sb", "whole"],
+    ["cat README.md", "whole"],
+  ])("tells %s as %s", (command, reason) => {
+    expect(reasonsIn(bundled([session(ran(command, "ok"))]))["s1.e1"]).toBe(reason);
   });
 
   test("of a long session always has what says most, wherever it lies, and counts the rest", () => {
@@ -137,6 +150,15 @@ describe("a bundle", () => {
     [
       "tools with endless names",
       [session(...many(500, (n) => called(`${n}${"\u0000".repeat(500)}`, {}, "failed", "x")))],
+    ],
+    [
+      "200,000 events",
+      [
+        many(200_000, (n) => ({
+          ...ran(`make ${n % 9}`, n % 3 === 0 ? "failed" : "ok", text),
+          ref: `e${n + 1}`,
+        })),
+      ],
     ],
     [
       "many sessions",
