@@ -235,6 +235,18 @@ describe("what happened since the last review", () => {
     ],
   ])("%s", (_, entries, expected) => expect(countersOf(entries, "/p")).toMatchObject(expected));
 
+  test("is, of signals, what can be looked at, or was said since", () => {
+    const entries = [
+      signalled("1", start, "update", ["e1", "e2"], false, "read late"),
+      signalled("2", start, "update", ["e1", "e2"], false, "gone"),
+      signalled("3", until + 2 * minute, "update", ["e1", "e2"], false, "gone"),
+      begun("v1", until + minute),
+      ended("v1", until + 9 * minute, "nothing", reviewed),
+    ];
+    const looked = { ...window, stretches: [{ session: "/s/2.jsonl", run: "read late", from: 1, to: 9 }] };
+    expect(countersOf(entries, "/p", reviewedSoFar(entries, "/p"), looked).hints).toBe(2);
+  });
+
   test("is the same in whatever order it is read", () => {
     const entries = [
       lived,
