@@ -10,7 +10,7 @@ export interface Counters {
   /** Tool calls, and prompts of people. */
   readonly calls: number;
   readonly turns: number;
-  /** Signals that count: of something worth a skill, and of something wrong with one. */
+  /** Things that are worth a skill by signals that count, and signs that something is wrong with one. */
   readonly signals: number;
   readonly hints: number;
   /** When the last successful review ended, and until which moment of the sessions it looked; null before the first. */
@@ -108,33 +108,37 @@ export function reviewedSoFar(entries: Iterable<LedgerEntry>, project: string): 
   };
 }
 
-/** What happened in a project since its last successful review. */
+/** What happened in a project since its last successful review; signals of what cannot be looked at call for none. */
 export function countersOf(
   entries: readonly LedgerEntry[],
   project: string,
   reviewed: ReviewedSoFar = reviewedSoFar(entries, project),
+  window: Window | null = null,
 ): Counters {
   const own = entries.filter((entry) => entry.project === project);
   const sums = longestOf(own).map((measured) => sumAfter(measured, reviewed.until));
-  const fresh = newSignals(own, reviewed);
+  const runs = window && new Set(window.stretches.map(({ run }) => run));
+  const fresh = newSignals(own, reviewed).filter(
+    ({ at, run }) => runs === null || runs.has(run) || (reviewed.begunAt !== null && at > reviewed.begunAt),
+  );
   return {
     calls: sums.reduce((sum, { calls }) => sum + calls, 0),
     turns: sums.reduce((sum, { turns }) => sum + turns, 0),
-    signals: fresh.filter(({ signal }) => signal.kind === "create").length,
+    // Sessions that show the same thing show one thing.
+    signals: new Set(fresh.flatMap(({ signal }) => (signal.kind === "create" ? signal.nameHint : []))).size,
     hints: fresh.filter(({ signal }) => signal.kind === "update").length,
     lastReviewAt: reviewed.endedAt,
     reviewedUntil: reviewed.until,
   };
 }
 
-/** The signals of a project that no review has seen: given after it began, or about what it had not before it. */
+/** The signals of a project that no review has seen: given after the last began, or about what none had before it. */
 export function newSignals(
   entries: Iterable<LedgerEntry>,
   { begunAt, toByRun }: Pick<ReviewedSoFar, "begunAt" | "toByRun">,
 ): CountedEntry[] {
   return countedSignals(entries).filter(
-    ({ at, run, signal }) =>
-      begunAt === null || at > begunAt || lastNumber(signal) > (toByRun.get(run) ?? Number.POSITIVE_INFINITY),
+    ({ at, run, signal }) => begunAt === null || at > begunAt || lastNumber(signal) > (toByRun.get(run) ?? 0),
   );
 }
 

@@ -103,7 +103,7 @@ async function decideOn(
   };
   return new Map(
     [...grounds].map(([project, { reviewed, window }]) => {
-      const counters = countersOf(entries, project, reviewed);
+      const counters = countersOf(entries, project, reviewed, window);
       return [project, decide({ ...common, counters, window })];
     }),
   );

@@ -168,7 +168,7 @@ const signalled = (
     id,
     from: "agent",
     invocation: `${run}#${id}`,
-    signal: { kind, refs },
+    signal: { kind, refs, nameHint: `rl-${id[0]}` },
     refusal: refusal ? "no-prefix" : null,
     message: null,
   } as unknown as SignalGiven,
@@ -216,6 +216,7 @@ describe("what happened since the last review", () => {
       "is what counts of what was signalled",
       [
         signalled("1", start, "create", ["e1", "e2"]),
+        signalled("1 again", start, "create", ["e1", "e2"], false, "t"),
         signalled("2", start, "update", ["e1", "e2"]),
         signalled("3", start, "create", ["e1", "e2"], true),
       ],
@@ -233,6 +234,18 @@ describe("what happened since the last review", () => {
       { signals: 1, hints: 1 },
     ],
   ])("%s", (_, entries, expected) => expect(countersOf(entries, "/p")).toMatchObject(expected));
+
+  test("is, of signals, what can be looked at, or was said since", () => {
+    const entries = [
+      signalled("1", start, "update", ["e1", "e2"], false, "read late"),
+      signalled("2", start, "update", ["e1", "e2"], false, "gone"),
+      signalled("3", until + 2 * minute, "update", ["e1", "e2"], false, "gone"),
+      begun("v1", until + minute),
+      ended("v1", until + 9 * minute, "nothing", reviewed),
+    ];
+    const looked = { ...window, stretches: [{ session: "/s/2.jsonl", run: "read late", from: 1, to: 9 }] };
+    expect(countersOf(entries, "/p", reviewedSoFar(entries, "/p"), looked).hints).toBe(2);
+  });
 
   test("is the same in whatever order it is read", () => {
     const entries = [
