@@ -208,6 +208,40 @@ describe("knack mcp, to the official client,", () => {
     await refused("skill_rate", { skill_name: "nothing", verdict: "helpful" }, "skill_unknown");
     await refused("event_expand", { event_refs: ["e999"] }, "evidence_unresolved");
 
+    const hint = {
+      package_name_hint: "rl-harbor-charts",
+      trigger: "recovered_surprise",
+      reason_not_written: "needs_full_context_review",
+      event_refs: ["e2", "e3"],
+      summary: "The flag is --month.",
+    };
+    const flaw = {
+      skill_name: "platform",
+      issue: "missing_step",
+      reason_not_patched: "needs_existing_skill_diff",
+    };
+    await refused("skill_signal", {}, "signal_refused");
+    await refused("skill_signal", { learning_signal: { ...hint, trigger: "because" } }, "signal_refused");
+    await refused(
+      "skill_signal",
+      { learning_signal: { ...hint, event_refs: ["e2"] } },
+      "evidence_unresolved",
+    );
+    expect((await call("skill_signal", { learning_signal: hint })).data).toMatchObject({
+      kind: "create",
+      accepted: true,
+    });
+    const both = {
+      learning_signal: hint,
+      skill_issue_signal: {
+        ...flaw,
+        observed_effect: "manual_override",
+        event_refs: ["e2", "e3"],
+        patch_hint: "Say month.",
+      },
+    };
+    await refused("skill_signal", both, "signal_refused");
+
     // What is wrong is said file by file, and can be repaired.
     const { staging } = (await call("skill_learning_start", start)).data as { staging: string };
     const secret = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
@@ -241,6 +275,19 @@ describe("knack mcp, to the official client,", () => {
       receipt: null,
     });
     expect(readdirSync(skills).sort()).toEqual([".system", name]);
+  });
+
+  test("says so when what is good cannot be made live, and keeps it for another try", async () => {
+    const { call, skills } = await host();
+    const { staging } = (await call("skill_learning_start", start)).data as { staging: string };
+    write(staging, { "SKILL.md": packageText(name, steps) });
+    mkdirSync(join(skills, ".."), { recursive: true });
+    writeFileSync(skills, "in the way");
+    const answer = await call("skill_learning_finish", finish);
+    expect(answer.code, answer.text).toBe("publish_failed");
+    expect(existsSync(join(staging, "SKILL.md"))).toBe(true);
+    rmSync(skills);
+    expect((await call("skill_learning_finish", finish)).data).toMatchObject({ status: "created" });
   });
 
   test.each<[string, Record<string, string>]>([
