@@ -66,6 +66,11 @@ export function keptBy(changes: readonly Dated[]): Kept[] {
   });
 }
 
+/** Whether Knack made something, and did not only change what was there. */
+export function isMade({ changes }: Pick<Kept, "changes">): boolean {
+  return changes.some(({ before }) => before === null);
+}
+
 /** What was put away and is not there again, also not as a draft of the same lesson. */
 export function archivedBy(changes: readonly Dated[]): Archived[] {
   const there = new Set(keptBy(changes).map(({ instinct, name }) => `${instinct} ${name}`));

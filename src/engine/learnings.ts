@@ -2,6 +2,7 @@ import { isWrittenId, type LearningFinished, type LearningStarted } from "../cor
 import type { Format } from "../core/session.ts";
 import { askedIn } from "./gap.ts";
 import type { Store } from "./ports.ts";
+import { historyOf } from "./step.ts";
 
 /** A learning with all that was noted of it. */
 export interface Learning {
@@ -71,8 +72,13 @@ export async function originsOf(store: Store, ids: readonly string[]): Promise<M
 }
 
 /** The projects of what was made of gaps, learnings and proposals, by the ids that it goes by. */
-export async function homesOfKept(store: Store, ids: readonly string[]): Promise<Map<string, string>> {
+export async function homesOfKept(store: Store): Promise<Map<string, string>> {
+  const { kept } = await historyOf(store);
   const homes = await askedIn(store);
-  for (const [id, { project }] of await originsOf(store, ids)) homes.set(id, project);
+  const origins = await originsOf(
+    store,
+    kept.map(({ instinct }) => instinct),
+  );
+  for (const [id, { project }] of origins) homes.set(id, project);
   return homes;
 }

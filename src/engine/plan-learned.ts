@@ -118,13 +118,20 @@ export async function duplicateFault(deps: PublishDeps, wanted: Wanted): Promise
       [`put away: ${old.because}`],
     );
   const gone = asked ? null : await takenBack(deps, skill, id, history);
-  if (gone === null) return null;
+  if (gone === null || (await isAllowedAgain(deps, gone, history))) return null;
   return faultOf(
     "skill_near_duplicate",
     `A person took ${gone} back, which is about the same.`,
-    "Finish with aborted. Only when the person asks for it, start again with the reason explicit_user_request.",
+    `Finish with aborted. Only when the person asks for it, start again with the reason explicit_user_request; they can allow it for good: knack skills unskip ${gone}`,
     [gone],
   );
+}
+
+/** Whether a person said that what they took back may be made again. */
+async function isAllowedAgain({ store }: PublishDeps, name: string, { changes }: History): Promise<boolean> {
+  const made = changes.findLast(({ change }) => change.name === name)?.change.instinct;
+  const decided = await store.ledger.since("instinct.decided", 0);
+  return decided.findLast(({ data }) => data.instinct === made)?.data.decision === "unskipped";
 }
 
 /** What Knack says of a skill that an agent or a review wrote. */
