@@ -116,7 +116,7 @@ import { homesOfKept } from "./engine/learnings.ts";
 import { expandEvents, type LookDeps, loadSkill } from "./engine/look.ts";
 import { maintain } from "./engine/maintain.ts";
 import { note } from "./engine/note.ts";
-import type { ReviewLimits } from "./engine/nudge.ts";
+import { nudges, type ReviewLimits, reviewsSoFar } from "./engine/nudge.ts";
 import { type Observer, observers } from "./engine/observe.ts";
 import { plan } from "./engine/plan.ts";
 import type {
@@ -594,7 +594,7 @@ export async function openKnack({
   const cache = dryRun ? noCache : itemCacheAt(join(home.cache, "library.json"));
   const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
-  const isRefused = async ({ cwd, project }: SessionView) =>
+  const isRefused = async ({ cwd, project }: Pick<SessionView, "cwd" | "project">) =>
     cwd !== null && (isWithin(home.folder, cwd) || isWithin(realOf(home.folder), cwd))
       ? "Knack's own work"
       : refuses(project.root, project.id);
@@ -766,9 +766,13 @@ export async function openKnack({
       const stop = lookUntil ? { until: lookUntil } : {};
       const library = once(wholeOrNot);
       const before = await store.learning.instincts.mark();
+      const fresh: SessionView[] = [];
       const learned = await learn(deps, sessions, {
         refuses: isRefused,
-        onNoted: (seen) => creditUntold(store, seen, { library, refuses: isRefused, ...stop }),
+        onNoted: async (seen) => {
+          fresh.push(...seen.map(({ session }) => session));
+          await creditUntold(store, seen, { library, refuses: isRefused, ...stop });
+        },
         fewestEvents,
         observer: looks,
         // Who asks for files of what would be sent wants those of sessions that rules have looked at, too.
@@ -783,6 +787,7 @@ export async function openKnack({
         verdict.do === "promote" ? { id, name } : [],
       );
       const { left } = await knack.credit(sessions, stop);
+      await knack.deriveSignals(fresh);
       return { ...learned, promoted, uncredited: left, unread };
     },
     model: async () => {
@@ -1018,11 +1023,24 @@ export async function openKnack({
     useSkill: (present, used) => useSkill(foregrounding, present, used),
     giveSignal: (present, signal) => giveSignal(foregrounding, present, signal),
     takeReply: (present, reply) => takeReply(foregrounding, present, reply),
-    deriveSignals: (sessions) => deriveSignals(foregrounding, sessions),
+    deriveSignals: async (sessions) => {
+      const heard: SessionView[] = [];
+      for (const session of sessions) if ((await isRefused(session)) === null) heard.push(session);
+      return deriveSignals(foregrounding, heard);
+    },
     loadSkill: (present, wanted) => loadSkill(looking, present, wanted),
     expandEvents: (present, refs) => expandEvents(looking, present, refs),
     reviews: async () => {
-      throw new Error("to be built");
+      const { model, allowed } = reviewing();
+      const { mode, unset, perDay, usd, usdPerDay } = allowed;
+      const held = await store.leases.holder("review");
+      const running = held !== null && held.until > clock.now() && isAlive(held.holder);
+      const deps = { store, clock, passesOver: isRefused };
+      return {
+        ...{ mode, unset, model: model.name, limits: { perDay, usd, usdPerDay } },
+        ...(await reviewsSoFar(deps)),
+        projects: await nudges(deps, { limits: allowed, asked: false, running }),
+      };
     },
     review: async ({ project, asked = false } = {}) => {
       const all = project === undefined ? (await store.projects.list()).map(({ id }) => id) : [project];

@@ -134,6 +134,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "take it out again, and leave every file as it was",
     load: async () => (await import("./uninstall.ts")).uninstall,
   },
+  schema: {
+    about: "the form of what others hand over, as JSON Schema: reply",
+    load: async () => (await import("./schema.ts")).schema,
+  },
   config: {
     about: "your settings, and a project's",
     load: async () => (await import("./config.ts")).config,

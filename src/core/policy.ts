@@ -725,6 +725,8 @@ export const policy = {
     /** Events that one call may name, and receipts of one reply. */
     refs: 50,
     receipts: 20,
+    /** Characters of a whole reply. */
+    replyChars: 1_000_000,
     /** Files of a package that an agent writes, bytes of one, and of all. */
     files: 40,
     fileBytes: 200_000,

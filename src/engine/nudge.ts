@@ -14,6 +14,7 @@ import {
 } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { runOf, type Session } from "../core/session.ts";
+import { countedSignals } from "../core/signal.ts";
 import { tellingsOf } from "./inspect.ts";
 import { note } from "./note.ts";
 import type { Clock, Store } from "./ports.ts";
@@ -169,4 +170,38 @@ async function noteDecision({ store, clock }: NudgeDeps, project: string, data: 
   const key = `nudge:${idOf("n", JSON.stringify([project, data.because, begins]))}`;
   const common = { at: clock.now(), project, session: null, actor: "knack" as const };
   await store.transaction((tx) => note(tx, [{ ...common, type: "nudge.decided", key, data }]));
+}
+
+/** What reviews, and what they rest on, have come to. */
+export interface ReviewsSoFar {
+  /** In the last day; money is what all calls of models cost, since one budget holds for all. */
+  readonly today: { readonly reviews: number; readonly usd: number };
+  readonly last: EntryOf<"review.ended"> | null;
+  readonly signals: { readonly counted: number; readonly refused: number };
+  /** Proposals that nobody has decided about. */
+  readonly waiting: number;
+}
+
+export async function reviewsSoFar({ store, clock }: NudgeDeps): Promise<ReviewsSoFar> {
+  const { ledger } = store;
+  const now = clock.now();
+  const since = now - defaults.model.dayMs;
+  const given = await ledger.since("signal.given", 0);
+  const signals = countedSignals([...given, ...(await ledger.since("learning.finished", 0))]);
+  const decided = new Set((await ledger.since("proposal.decided", 0)).map(({ data }) => data.proposal));
+  const counted = new Set(given.flatMap(({ data }) => (data.refusal === null ? data.id : [])));
+  const refused = given.flatMap(({ data }) => (counted.has(data.id) ? [] : data.id));
+  const calls: LedgerEntry[] = [
+    ...(await ledger.since("model.asked", since)),
+    ...(await ledger.since("model.called", since)),
+  ];
+  return {
+    today: {
+      reviews: paceOf(await ledger.since("review.begun", since), now).today,
+      usd: spendOf(calls, now).usd,
+    },
+    last: (await ledger.since("review.ended", 0)).at(-1) ?? null,
+    signals: { counted: signals.length, refused: new Set(refused).size },
+    waiting: (await ledger.since("proposal.made", 0)).filter(({ data }) => !decided.has(data.id)).length,
+  };
 }

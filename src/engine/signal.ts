@@ -4,7 +4,7 @@ import { idOf } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
-import { type Answer, type Fault, isDone } from "../core/protocol.ts";
+import { type Answer, callerFault, type Fault, isDone } from "../core/protocol.ts";
 import { readReply } from "../core/reply.ts";
 import { runOf } from "../core/session.ts";
 import {
@@ -85,24 +85,10 @@ export async function takeReply(deps: ForegroundDeps, present: Present, reply: u
   return { receipts, signals: await take(deps, present, "reply", read.signals), problems };
 }
 
-/** Why no signal of a caller is taken; null where it is. */
+/** Why no signal of a caller is taken; null where it is. What works in the background starts no review of its own. */
 async function whyNobody(deps: ForegroundDeps, { caller, session }: Present): Promise<Fault | null> {
   const { root, id } = caller.project;
-  const off = await deps.refuses(root, id);
-  const because =
-    caller.kind === "background"
-      ? "What works in the background signals nothing."
-      : session === null
-        ? "The session of this call is not known, so its events cannot be looked at."
-        : off !== null
-          ? `Nothing is learned here: ${off}.`
-          : null;
-  if (because === null) return null;
-  const next =
-    caller.kind === "foreground" && session === null
-      ? "The host has to say which session this is: KNACK_SESSION in the server's environment."
-      : "Go on without it.";
-  return { code: "learning_unavailable", message: because, next, details: [] };
+  return callerFault(caller, session !== null, await deps.refuses(root, id));
 }
 
 /** Judges what was given together, and notes it. */
@@ -121,7 +107,7 @@ async function take(
   )) as unknown as (Claim | Formless)[];
   const refs = clean.flatMap((one) => ("refs" in one ? one.refs : []));
   const useful = (await eventsNamed(store, session, refs)).filter(isUseful);
-  const skills = await skillsHere(deps, caller.project.root);
+  const skills = await withLibrary(deps, clean, await skillsHere(deps, caller.project.root));
   const run = caller.session ?? runOf(session);
   const { invocation, project } = caller;
   const prefix = await deps.prefixOf(project.root);
@@ -131,15 +117,13 @@ async function take(
       ({ data }) => data.invocation === invocation && isDone(data),
     );
     const before = (await tx.ledger.since("signal.given", since)).flatMap(({ data }) =>
-      data.invocation === invocation && data.from !== "transcript" && data.signal !== null
-        ? data.signal.kind
-        : [],
+      data.invocation === invocation && data.from !== "transcript" && isGiven(data) ? data.signal.kind : [],
     );
     const judged = judge(clean, {
       ...{ from, run, invocation, learned, prefix },
       before: new Set(before),
       useful: new Set(useful.map(({ ref }) => ref)),
-      skills: ownersOf(skills),
+      skills,
     });
     const common = { at: clock.now(), project: project.id, session: run, actor: "agent" as const };
     await note(
@@ -148,6 +132,11 @@ async function take(
     );
     return judged;
   });
+}
+
+/** Whether a signal stands in a turn: one that was refused for its own sake may be followed by any other. */
+function isGiven(data: SignalGiven): data is SignalGiven & { readonly signal: Claim } {
+  return data.signal !== null && (data.refusal === null || data.refusal === "both-signals");
 }
 
 /** A signal that was refused may be given again and count, so that both are noted. */
@@ -180,6 +169,22 @@ async function skillsHere(
       if (!skills.has(name)) skills.set(name, { owner, text });
   }
   return skills;
+}
+
+/** Whose the skills are that signals name, also those that lie elsewhere: plugins have theirs. */
+async function withLibrary(
+  { inLibrary = async () => null }: ForegroundDeps,
+  given: readonly (Claim | Formless)[],
+  here: Skills,
+): Promise<SignalGround["skills"]> {
+  const owners = new Map(ownersOf(here));
+  for (const one of given) {
+    if (!("refs" in one)) continue;
+    const name = one.kind === "create" ? one.nameHint : one.skill;
+    const owner = owners.has(name) ? null : await inLibrary(name);
+    if (owner !== null) owners.set(name, owner);
+  }
+  return owners;
 }
 
 function ownersOf(skills: Skills): SignalGround["skills"] {
