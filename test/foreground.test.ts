@@ -1,19 +1,26 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
+import { rootsOn } from "../src/agents/roots.ts";
+import { KnackError } from "../src/core/errors.ts";
 import { itemId } from "../src/core/item.ts";
 import { policy } from "../src/core/policy.ts";
 import type { Caller, FaultCode, LearningFinish, LearningStart } from "../src/core/protocol.ts";
 import { redact } from "../src/core/redact.ts";
 import { parse } from "../src/core/skill.ts";
 import { archiveStep, pin } from "../src/engine/archive.ts";
+import { catalog } from "../src/engine/catalog.ts";
 import { useSkill } from "../src/engine/foreground.ts";
 import { findDrift } from "../src/engine/inspect.ts";
-import { perform } from "../src/engine/keep.ts";
+import { decidedOn, perform } from "../src/engine/keep.ts";
+import { homesOfKept } from "../src/engine/learnings.ts";
+import { note } from "../src/engine/note.ts";
 import type { Library } from "../src/engine/ports.ts";
-import { decidedByUndo, planTakeBack, shelf } from "../src/engine/shelf.ts";
+import { probation } from "../src/engine/probation.ts";
+import { decidedByUndo, planAccepts, planTakeBack, shelf } from "../src/engine/shelf.ts";
 import { sweepStaging } from "../src/engine/staging.ts";
 import { historyOf } from "../src/engine/step.ts";
+import { readRoots } from "../src/library/catalog.ts";
 import { type Bench, bench, finish, goodText, skillName, start } from "./helpers/learning.ts";
 import { put, skillText } from "./helpers/library.ts";
 import { filesIn } from "./helpers/machine.ts";
@@ -163,6 +170,19 @@ describe("a start", () => {
     symlinkSync(elsewhere, join(own.repository, ".knack"));
     expect(codeOf(await start(own))).toBe("learning_unavailable");
     expect(filesIn(elsewhere)).toEqual({});
+  });
+
+  test("is ended with nothing where its folder became a link that leads out of the project", async () => {
+    const own = await bench();
+    const staging = await stagingOf(own);
+    const elsewhere = join(own.home, "elsewhere");
+    put(elsewhere, { "SKILL.md": goodText() });
+    rmSync(staging, { recursive: true });
+    symlinkSync(elsewhere, staging);
+    expect(codeOf(await finish(own))).toBe("publish_failed");
+    expect(existsSync(live(own))).toBe(false);
+    expect(codeOf(await finish(own, { status: "aborted" }))).toBe("ok");
+    expect(filesIn(elsewhere)).toEqual({ "SKILL.md": goodText() });
   });
 
   test("scrubs what is told, and what it notes", async () => {
@@ -319,6 +339,20 @@ describe("a package", () => {
     expect(codeOf(await finish(own))).toBe("ok");
   });
 
+  test("is not even read where it holds far too much, and told of where the disk refuses it", async () => {
+    const own = await bench();
+    const staging = await stagingOf(own);
+    put(staging, { "SKILL.md": goodText(), "assets/big.txt": "x".repeat(21_000_000) });
+    expect(JSON.stringify(await finish(own))).toMatch(/skill_package_invalid.*far more in it/);
+    rmSync(join(staging, "assets"), { recursive: true });
+    const locked = new KnackError("LIBRARY_UNAVAILABLE", "Cannot read it", { hint: "Unlock it." });
+    const library = { ...own.library, read: async () => Promise.reject(locked) };
+    expect(await finish({ ...own, library })).toMatchObject({
+      ok: false,
+      fault: { code: "publish_failed", next: "Unlock it." },
+    });
+  });
+
   test("tells all that is wrong with it at once", async () => {
     const own = await bench();
     put(await stagingOf(own), { "SKILL.md": goodText("rl-other", { body: "" }), "x.md": "x" });
@@ -435,8 +469,7 @@ describe("what an agent writes directly into the skills folder", () => {
 
 describe("an update", () => {
   const update = { action: "update", skill: "deploying", reason: "missing_step" } as const;
-  const changed = (own: Bench) =>
-    ({ "SKILL.md": skillText("deploying", { body: "Open the tunnel first." }), own })["SKILL.md"];
+  const changed = skillText("deploying", { body: "Open the tunnel first." });
 
   test("of a skill that a person wrote is in their words, stays theirs, and is undone by one command", async () => {
     const own = await bench();
@@ -444,12 +477,12 @@ describe("an update", () => {
     const before = filesIn(skills(own));
     const staging = await stagingOf(own, update);
     expect(filesIn(staging)).toEqual(filesIn(path));
-    writeFileSync(join(staging, "SKILL.md"), changed(own));
+    writeFileSync(join(staging, "SKILL.md"), changed);
     expect(await finish(own, update)).toMatchObject({
       ok: true,
       value: { receipt: "Updated skill: deploying", path },
     });
-    expect(read(join(path, "SKILL.md"))).toBe(changed(own));
+    expect(read(join(path, "SKILL.md"))).toBe(changed);
     expect(read(join(own.repository, ".git/info/exclude"))).not.toContain("deploying");
     expect(await own.library.list({ folder: skills(own), root: own.repository })).toMatchObject({
       skills: [{ owner: "hand-written" }],
@@ -468,9 +501,18 @@ describe("an update", () => {
     expect(codeOf(await finish(own, update))).toBe("skill_package_invalid");
     expect(read(join(path, "SKILL.md"))).toBe(skillText("deploying"));
     expect(read(join(staging, "SKILL.md"))).toBe(skillText("deploying", { body: "" }));
-    writeFileSync(join(staging, "SKILL.md"), changed(own));
+    writeFileSync(join(staging, "SKILL.md"), changed);
     expect(codeOf(await finish(own, update))).toBe("ok");
-    expect(read(join(path, "SKILL.md"))).toBe(changed(own));
+    expect(read(join(path, "SKILL.md"))).toBe(changed);
+  });
+
+  test("that is given up leaves the person's text as it was", async () => {
+    const own = await bench();
+    const path = theirs(own);
+    await stagingOf(own, update);
+    writeFileSync(join(path, "SKILL.md"), changed);
+    expect(codeOf(await finish(own, { ...update, status: "failed" }))).toBe("ok");
+    expect(read(join(path, "SKILL.md"))).toBe(skillText("deploying"));
   });
 
   test.each<[string, string, RegExp]>([
@@ -501,6 +543,7 @@ describe("an update", () => {
       "deploying",
       skillText("deploying", { front, description, body: "curl x | sh\nCall /home/alice/x." }),
     );
+    put(live(own, "deploying"), { ".gitignore": "x\n", "huge.txt": "x\n".repeat(150_000) });
     const staging = await stagingOf(own, update);
     const text = (hooks: string) =>
       skillText("deploying", {
@@ -676,5 +719,57 @@ describe("what was staged and never finished", () => {
     expect(existsSync(join(staging, ".."))).toBe(false);
     expect(await own.versions.restore(hash)).toHaveLength(1);
     expect(await sweepStaging({ ...own, clock: later })).toBe(0);
+  });
+});
+
+describe("a learned skill that did harm", () => {
+  test("is a draft of its project again, with all its files, and goes live when it is accepted", async () => {
+    const own = await bench();
+    put(await stagingOf(own), { "SKILL.md": goodText(), "scripts/a.sh": "true\n" });
+    await finish(own);
+    const rated = async (session: string, verdict: "harmful" | "helpful") => {
+      const id = itemId("/p", "skill", skillName);
+      const data = { kind: "skill", id, name: skillName, verdict, because: "" } as const;
+      const common = { at: own.clock.now(), project: "/p", session, actor: "knack" } as const;
+      await own.store.transaction((tx) =>
+        note(tx, [{ ...common, type: "use.rated", key: `rated:${session}`, data }]),
+      );
+    };
+    const homes = () => homesOfKept(own.store);
+    const items = async () =>
+      (
+        await catalog({
+          store: own.store,
+          gaps: await homes(),
+          catalog: { roots: rootsOn({ home: own.home, env: {} }), read: readRoots },
+        })
+      ).items;
+    const moves = async () => {
+      const roomFor = async () => ({ room: true, instead: null }) as const;
+      return (await probation(own, { items: await items(), roomFor })).map(({ to }) => to);
+    };
+    await rated("s1", "harmful");
+    expect(await moves()).toEqual([]);
+    await rated("s2", "harmful");
+    expect(await moves()).toEqual(["draft"]);
+    expect(existsSync(live(own))).toBe(false);
+    expect((await items()).map(({ name, realm, draft, owner }) => [name, realm, draft, owner])).toEqual([
+      [skillName, "/p", true, "learned"],
+    ]);
+    const drafts = (await shelf(own)).filter(({ reach }) => reach === "draft");
+    expect(drafts).toMatchObject([{ askedIn: "/p", origin: { by: "agent", session: "run-1" }, evidence: 2 }]);
+    const accepted = await perform(
+      own,
+      () => planAccepts(own, drafts, "me"),
+      "person",
+      () => drafts.map(({ instinct }) => decidedOn(instinct, "accepted", own.clock.now())),
+    );
+    expect(accepted.kept).toBe(true);
+    expect(Object.keys(filesIn(live(own))).sort()).toEqual(["SKILL.md", "scripts/a.sh"]);
+    expect((await shelf(own)).map(({ reach, state }) => [reach, state])).toEqual([["me", "active"]]);
+    await rated("s3", "harmful");
+    await rated("s4", "harmful");
+    expect(await moves()).toEqual([]);
+    expect(await findDrift(own.store)).toEqual([]);
   });
 });

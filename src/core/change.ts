@@ -12,7 +12,7 @@ export interface Artifact {
   /** The repository or home folder that it belongs to. */
   readonly root: string;
   readonly reach: Reach;
-  /** The instinct it comes from, or the gap, or the cluster of instincts. */
+  /** The instinct it comes from, or the gap, the cluster of instincts, the learning or the proposal. */
   readonly instinct: string;
   /** The instincts it comes from, where they are several. */
   readonly members?: readonly string[];

@@ -64,11 +64,14 @@ export function examine(submitted: Submitted): Examined {
 }
 
 function layoutFaults({ files, links, before }: Submitted): string[] {
-  const { files: most, fileBytes, packageBytes } = policy.protocol;
-  const old = new Set(before?.map(({ path }) => path));
+  const { fileBytes } = policy.protocol;
+  const old = new Map(before?.map((file) => [file.path, file]));
   const fresh = files.filter(({ path }) => !old.has(path));
-  const badly = faultInPaths(files.map(({ path }) => path));
-  const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  const badly = newFault(files, before ?? [], fresh);
+  // What was large before may stay so, and not grow.
+  const most = Math.max(policy.protocol.files, old.size);
+  const packageBytes = Math.max(policy.protocol.packageBytes, bytesIn(before ?? []));
+  const total = bytesIn(files);
   return [
     ...links.map((path) => `${path} is a link or no plain file: put the file itself there`),
     ...(badly === null ? [] : [badly]),
@@ -81,13 +84,28 @@ function layoutFaults({ files, links, before }: Submitted): string[] {
     ...fresh.filter(({ path }) => folders.has(path)).map(({ path }) => `${path} has to be a folder`),
     ...(files.length > most ? [`It has ${files.length} files; ${most} are allowed`] : []),
     ...files
-      .filter(({ bytes }) => bytes > fileBytes)
+      .filter(({ path, bytes }) => bytes > Math.max(fileBytes, old.get(path)?.bytes ?? 0))
       .map(({ path, bytes }) => `${path} has ${bytes} bytes; ${fileBytes} are allowed`),
     ...(total > packageBytes ? [`All files together have ${total} bytes; ${packageBytes} are allowed`] : []),
     ...fresh
       .filter(({ path, text }) => text === null && !path.startsWith("assets/") && path !== skillFile)
       .map(({ path }) => `${path} is no text in UTF-8; such files go into assets/`),
   ];
+}
+
+function bytesIn(files: readonly PackageText[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** What is wrong with the paths, unless it was before. */
+function newFault(
+  files: readonly PackageText[],
+  before: readonly PackageText[],
+  fresh: readonly PackageText[],
+): string | null {
+  const faultIn = (all: readonly PackageText[]) => faultInPaths(all.map(({ path }) => path));
+  const found = faultIn(files);
+  return found === faultIn(before) ? faultIn(fresh) : found;
 }
 
 function aboutText(
@@ -158,12 +176,9 @@ const free = new Set(["name", "description", "license", "compatibility", "allowe
 
 /** The settings of some agent in a person's skill that would be other ones: permissions and hooks stand there. */
 function settingsChanged(was: string, text: string): string[] {
-  const [old, fresh] = [settingsIn(was), settingsIn(text)];
-  const keys = new Set([...old.keys(), ...fresh.keys()]);
-  return [...keys].flatMap((key) =>
-    old.has(key) && fresh.has(key) && old.get(key) !== fresh.get(key)
-      ? [`"${key}" is a setting, which only a person changes.`]
-      : [],
+  const fresh = settingsIn(text);
+  return [...settingsIn(was)].flatMap(([key, value]) =>
+    value === fresh.get(key) ? [] : [`"${key}" is a setting, which only a person changes.`],
   );
 }
 
@@ -182,13 +197,14 @@ function scannedIn(
   { files, before, owner }: Submitted,
   skill: Skill | null,
 ): { faults: string[]; remarks: string[] } {
-  const old = new Map(before?.map(({ path, text }) => [path, new Set((text ?? "").split(/\r?\n/))]));
+  const texts = new Map(before?.map(({ path, text }) => [path, text]));
+  const old = new Map([...texts].map(([path, text]) => [path, new Set((text ?? "").split(/\r?\n/))]));
   const faults: string[] = [];
   const remarks: string[] = [];
   const sort = ({ severity, where, message }: Concern, isOld: boolean) =>
     (severity === "block" && !isOld ? faults : remarks).push(`${where}: ${message}`);
   for (const { path, text } of files) {
-    if (text === null) continue;
+    if (text === null || (owner !== "learned" && text === texts.get(path))) continue;
     const lines = text.split(/\r?\n/);
     for (const concern of scan(text, { most: policy.protocol.fileBytes, file: path })) {
       const line = lines[Number(/\d+$/.exec(concern.where)?.[0] ?? 0) - 1] ?? "";

@@ -1,4 +1,5 @@
 import type { Reach } from "../core/change.ts";
+import { KnackError } from "../core/errors.ts";
 import { itemId } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { pinnedBy } from "../core/pin.ts";
@@ -78,6 +79,26 @@ export async function startLearning(
   present: Present,
   start: LearningStart,
 ): Promise<Answer<Started>> {
+  return begin(deps, present, start).catch(ifDiskRefuses);
+}
+
+/** Ends it: what the agent wrote is checked and goes live, or nothing changes and it is told what to repair. */
+export async function finishLearning(
+  deps: ForegroundDeps,
+  present: Present,
+  finish: LearningFinish,
+): Promise<Answer<Finished>> {
+  return end(deps, present, finish).catch(ifDiskRefuses);
+}
+
+/** What the disk refuses is told to the agent; everything else is a bug, and keeps its stack. */
+function ifDiskRefuses(error: unknown): { readonly ok: false; readonly fault: Fault } {
+  const codes: readonly string[] = ["LIBRARY_UNAVAILABLE", "BAD_PACKAGE", "VERSION_DAMAGED"];
+  if (!(error instanceof KnackError) || !codes.includes(error.code)) throw error;
+  return faulty(faultOf("publish_failed", error.message, error.hint ?? "See what is there, and call again."));
+}
+
+async function begin(deps: ForegroundDeps, present: Present, start: LearningStart): Promise<Answer<Started>> {
   const { root } = present.caller.project;
   const prefix = await deps.prefixOf(root);
   const wrong =
@@ -321,8 +342,7 @@ async function besideOf(
   return beside.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Ends it: what the agent wrote is checked and goes live, or nothing changes and it is told what to repair. */
-export async function finishLearning(
+async function end(
   deps: ForegroundDeps,
   present: Present,
   finish: LearningFinish,
@@ -336,11 +356,11 @@ export async function finishLearning(
   const learning = (await learningsOf(deps.store)).findLast((one) => isIts(one, present, finish));
   if (!learning) return faulty(notStarted(finish.skill));
   const desk = deskOf(deps, root, learning.started.learning);
-  const end = endOf(learning);
-  if (end) {
-    if (end.status !== finish.status) return faulty(ended(end));
+  const last = endOf(learning);
+  if (last) {
+    if (last.status !== finish.status) return faulty(ended(last));
     await clear(deps, desk);
-    return { ok: true, value: await answerOf(deps, learning, end, []) };
+    return { ok: true, value: await answerOf(deps, learning, last, []) };
   }
   await endChanges(deps, learning);
   return finish.status === "aborted" || finish.status === "failed"
@@ -389,12 +409,12 @@ async function giveUp(
 ): Promise<Answer<Finished>> {
   const fault = await discard(deps, learning, desk, present.caller.project.root);
   if (fault) return faulty(fault);
-  const end = await noteEnd(deps, present, learning, finish, {
+  const noted = await noteEnd(deps, present, learning, finish, {
     status: finish.status,
     changes: [],
     fault: null,
   });
-  return { ok: true, value: await answerOf(deps, learning, end, []) };
+  return { ok: true, value: await answerOf(deps, learning, noted, []) };
 }
 
 async function goLive(
@@ -405,7 +425,10 @@ async function goLive(
   finish: LearningFinish,
 ): Promise<Answer<Finished>> {
   const { started } = learning;
-  const refuse = async (fault: Fault): Promise<Answer<Finished>> => {
+  const refuse = async (found: Fault): Promise<Answer<Finished>> => {
+    // What is wrong may be told in the agent's own words: a name, a path.
+    const [message = "", ...details] = await scrubbed(deps, [found.message, ...found.details]);
+    const fault = { ...found, message, details };
     await noteEnd(deps, present, learning, finish, { status: "refused", changes: [], fault });
     return faulty(fault);
   };
@@ -433,13 +456,13 @@ async function goLive(
     );
   const changes = keeping.kept ? keeping.outcomes.map(({ change }) => change.id) : [];
   const made = changes.length > 0 ? changes : await madeOf(deps, ready);
-  const end = await noteEnd(deps, present, learning, finish, {
+  const noted = await noteEnd(deps, present, learning, finish, {
     status: finish.status,
     changes: made,
     fault: null,
   });
   await clear(deps, desk);
-  return { ok: true, value: await answerOf(deps, learning, end, looked.remarks) };
+  return { ok: true, value: await answerOf(deps, learning, noted, looked.remarks) };
 }
 
 /** Everything that is wrong with what was written, at once. */

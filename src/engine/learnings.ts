@@ -74,7 +74,7 @@ export async function originsOf(store: Store, ids: readonly string[]): Promise<M
 /** The projects of what was made of gaps, learnings and proposals, by the ids that it goes by. */
 export async function homesOfKept(store: Store): Promise<Map<string, string>> {
   const { kept } = await historyOf(store);
-  const homes = await askedIn(store);
+  const homes = await askedIn(store, kept);
   const origins = await originsOf(
     store,
     kept.map(({ instinct }) => instinct),

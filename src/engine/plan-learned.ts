@@ -1,8 +1,9 @@
 import type { Artifact, Kept, Reach } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
 import { changedLines, type Examined, examine, ownFacts, type PackageText } from "../core/package.ts";
+import { policy } from "../core/policy.ts";
 import { type Fault, faultOf } from "../core/protocol.ts";
-import { mayBeWritten, scanSkill } from "../core/scan.ts";
+import { mayBeWritten, scan, scanSkill } from "../core/scan.ts";
 import { type Owner, ownerOf, parse, render, type Skill, skillFile } from "../core/skill.ts";
 import { archivedLike } from "./archive.ts";
 import { originsOf } from "./learnings.ts";
@@ -246,7 +247,13 @@ export async function planAcceptWritten(
   const listed = await listAll(deps.library, targets);
   if (typeof listed === "string") return no(listed);
   // The draft may have been edited since it was looked at.
-  const concerns = scanSkill(skill);
+  const others = found.files.flatMap((file) => {
+    const { path, text } = asText(file);
+    return text === null || path === skillFile
+      ? []
+      : scan(text, { most: policy.protocol.fileBytes, file: path });
+  });
+  const concerns = [...scanSkill(skill), ...others];
   if (!mayBeWritten(concerns)) return no(refusal(concerns));
   const history = await historyOf(deps.store);
   const active = { ...skill, metadata: { ...skill.metadata, quality: "active" } };

@@ -450,6 +450,12 @@ export type Written =
       readonly found: string | null;
     };
 
+/** How much there is. */
+export interface Weight {
+  readonly files: number;
+  readonly bytes: number;
+}
+
 export interface Expecting {
   /** The hash of what the caller believes to be there; null for nothing. */
   readonly expecting: string | null;
@@ -485,6 +491,8 @@ export interface Library {
   makeFolder(place: Place, name: string): Promise<boolean>;
   /** Takes a folder away with whatever is in it; links in it are not followed. May be called twice. False where one leads out of the place. */
   clearFolder(place: Place, name: string): Promise<boolean>;
+  /** How much a folder holds, without reading it: files and bytes, at least so many as were counted. Nothing where there is none. */
+  weigh(folder: string, most: Weight): Promise<Weight>;
   /** What a folder holds, by name; nothing where there is none. */
   namesIn(folder: string): Promise<string[]>;
   /** Ends what a killed process left half done, and answers with the names of packages that it brought back. May be called at any time. */

@@ -30,9 +30,8 @@ export async function prepare(
 ): Promise<boolean> {
   // Out of git before it is there.
   if (root !== null) await deps.library.excludeFromGit(root, deps.staging(root).folder);
-  if ((await filesIn(deps, `${desk.folder}/${skill}`)) !== null) return true;
   if (!(await deps.library.makeFolder(desk, skill))) return false;
-  if (seed === null) return true;
+  if (seed === null || (await deps.library.namesIn(`${desk.folder}/${skill}`)).length > 0) return true;
   const empty = await deps.library.read(`${desk.folder}/${skill}`);
   const written = await deps.library.write(desk, skill, seed, { expecting: empty?.hash ?? null });
   return written.written;
@@ -46,6 +45,7 @@ async function filesIn({ library }: Pick<ForegroundDeps, "library">, path: strin
 
 /** Whether an agent has written something in its folder. */
 export async function isWrittenIn(deps: ForegroundDeps, { started }: Learning): Promise<boolean> {
+  if ((await tooMuchIn(deps, started.staging)) !== null) return true;
   const staged = await filesIn(deps, started.staging);
   return staged !== null && staged.hash !== started.seed;
 }
@@ -67,6 +67,10 @@ export async function gather(
 ): Promise<Handed | Fault> {
   const { started } = learning;
   const { action, skill, staging, seed, target, before } = started;
+  // It may have become a link to somewhere else since it was made.
+  if (!(await deps.library.makeFolder(desk, skill))) return stuck(staging, "outside");
+  const heavy = (await tooMuchIn(deps, staging)) ?? (await tooMuchIn(deps, target));
+  if (heavy) return heavy;
   const staged = await filesIn(deps, staging);
   const live = await filesIn(deps, target);
   const isWritten = staged !== null && staged.hash !== seed;
@@ -82,6 +86,20 @@ export async function gather(
   }
   if (isWritten) return staged;
   return action === "create" ? nothing(staging, skill) : unchanged(staging);
+}
+
+/** Whether a folder has more than a package may have by far, so that it is not even read. */
+async function tooMuchIn({ library }: ForegroundDeps, folder: string): Promise<Fault | null> {
+  const { files: fewest, packageBytes, unread } = policy.protocol;
+  const most = { files: fewest * unread, bytes: packageBytes * unread };
+  const { files, bytes } = await library.weigh(folder, most);
+  if (files <= most.files && bytes <= most.bytes) return null;
+  return faultOf(
+    "skill_package_invalid",
+    `${folder} has far more in it than a skill: more than ${files > most.files ? `${most.files} files` : `${most.bytes} bytes`}.`,
+    `Take out what does not belong to the skill (at most ${fewest} files, ${packageBytes} bytes), then finish again.`,
+    [folder],
+  );
 }
 
 /** Of files alone: a copy has no links. */
@@ -163,7 +181,7 @@ export async function discard(
 ): Promise<Fault | null> {
   const { started } = learning;
   const live = await filesIn(deps, started.target);
-  const staged = await filesIn(deps, started.staging);
+  const staged = (await tooMuchIn(deps, started.staging)) ? null : await filesIn(deps, started.staging);
   if (live !== null && live.hash !== started.before) {
     const by = madeBy(await historyOf(deps.store), learning, live.hash);
     // A finish that was killed may have come this far.
@@ -171,9 +189,18 @@ export async function discard(
     const fault = by === null ? await putBack(deps, started, root, live) : null;
     if (fault) return fault;
   }
-  if (staged !== null && staged.hash !== started.seed) await deps.versions.keep(portable(staged.files).files);
+  await keepStaged(deps, started, staged);
   await clear(deps, desk);
   return null;
+}
+
+/** Keeps what an agent wrote, and nobody wants, as a version. */
+async function keepStaged(
+  { versions }: ForegroundDeps,
+  { seed }: Learning["started"],
+  staged: Package | null,
+): Promise<void> {
+  if (staged !== null && staged.hash !== seed) await versions.keep(portable(staged.files).files);
 }
 
 function saysTheSame(a: Package, b: Package): boolean {
@@ -205,9 +232,9 @@ export async function sweepStaging(deps: ForegroundDeps): Promise<number> {
     // A project may lie elsewhere by now: only what is where it would be made is Knack's to take away.
     const desk = desks.find(({ folder }) => started.staging === `${folder}/${started.skill}`);
     if (!desk || (await deps.library.namesIn(desk.folder)).length === 0) continue;
-    const staged = await filesIn(deps, started.staging);
-    if (staged !== null && staged.hash !== started.seed)
-      await deps.versions.keep(portable(staged.files).files);
+    // What is far too much to be a skill is not worth keeping.
+    const isHeavy = (await tooMuchIn(deps, started.staging)) !== null;
+    await keepStaged(deps, started, isHeavy ? null : await filesIn(deps, started.staging));
     await clear(deps, desk);
     swept++;
   }

@@ -1,6 +1,6 @@
-import { lstat, mkdir, readdir, rm } from "node:fs/promises";
+import { lstat, mkdir, opendir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Place } from "../engine/ports.ts";
+import type { Place, Weight } from "../engine/ports.ts";
 import { checkName, ifMissing } from "./packages.ts";
 import { refusing } from "./skills.ts";
 import { isWithin, isWork } from "./work.ts";
@@ -33,4 +33,17 @@ export async function clearFolder(place: Place, name: string): Promise<boolean> 
 export async function namesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(ifMissing([]));
   return names.filter((name) => !isWork(name)).sort();
+}
+
+/** How much a folder holds; counting ends where it is more than anybody wants to know. */
+export async function weigh(folder: string, most: Weight): Promise<Weight> {
+  const entries = await opendir(folder, { recursive: true }).catch(ifMissing(null));
+  let [files, bytes] = [0, 0];
+  for await (const entry of entries ?? []) {
+    if (entry.isDirectory()) continue;
+    files++;
+    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).size;
+    if (files > most.files || bytes > most.bytes) break;
+  }
+  return { files, bytes };
 }

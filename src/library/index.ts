@@ -1,6 +1,6 @@
 import type { Library } from "../engine/ports.ts";
 import { exclude, unexclude } from "./exclude.ts";
-import { clearFolder, makeFolder, namesIn } from "./folders.ts";
+import { clearFolder, makeFolder, namesIn, weigh } from "./folders.ts";
 import { listPackages, readPackage, removePackage, repairPlace, writePackage } from "./skills.ts";
 import { readTextFile, removeTextFile, writeTextFile } from "./text.ts";
 
@@ -15,6 +15,7 @@ export function createLibrary(): Library {
     makeFolder,
     clearFolder,
     namesIn,
+    weigh,
     readText: readTextFile,
     writeText: writeTextFile,
     removeText: removeTextFile,
