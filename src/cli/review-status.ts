@@ -59,9 +59,14 @@ function dueRows({ projects }: ReviewStatus): [string, string][] {
   if (first === undefined) return [];
   const { name, run, message, events, sessions, counters } = first;
   const more = others.length > 0 ? ` (and ${counted(others.length, "more project")})` : "";
-  const what = `${counted(events, "event")} of ${counted(sessions, "session")}, ${counted(counters.calls, "call")}`;
-  const why = `${run ? "due" : "not due"}: ${onOneLine(message, 120)}`;
-  return [["", `${onOneLine(name, 40)}: ${why}; it would look at ${what}${more}`]];
+  const { calls, signals, hints } = counters;
+  const shown = [
+    counted(calls, "call"),
+    ...(signals + hints > 0 ? [counted(signals + hints, "signal")] : []),
+  ];
+  const what = `${counted(events, "event")} of ${counted(sessions, "session")}, ${shown.join(", ")}`;
+  const why = run ? `one is due: ${onOneLine(message, 120)}` : `none: ${onOneLine(message, 120)}`;
+  return [["", `in ${onOneLine(name, 40)} ${why}; it ${run ? "will" : "would"} look at ${what}${more}`]];
 }
 
 export function waitingReviews(status: ReviewStatus | null): string[] {

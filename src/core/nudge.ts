@@ -10,7 +10,7 @@ export interface Counters {
   /** Tool calls, and prompts of people. */
   readonly calls: number;
   readonly turns: number;
-  /** Signals that count: of something worth a skill, and of something wrong with one. */
+  /** Things that are worth a skill by signals that count, and signs that something is wrong with one. */
   readonly signals: number;
   readonly hints: number;
   /** When the last successful review ended, and until which moment of the sessions it looked; null before the first. */
@@ -120,7 +120,8 @@ export function countersOf(
   return {
     calls: sums.reduce((sum, { calls }) => sum + calls, 0),
     turns: sums.reduce((sum, { turns }) => sum + turns, 0),
-    signals: fresh.filter(({ signal }) => signal.kind === "create").length,
+    // Sessions that show the same thing show one thing.
+    signals: new Set(fresh.flatMap(({ signal }) => (signal.kind === "create" ? signal.nameHint : []))).size,
     hints: fresh.filter(({ signal }) => signal.kind === "update").length,
     lastReviewAt: reviewed.endedAt,
     reviewedUntil: reviewed.until,

@@ -168,7 +168,7 @@ const signalled = (
     id,
     from: "agent",
     invocation: `${run}#${id}`,
-    signal: { kind, refs },
+    signal: { kind, refs, nameHint: `rl-${id[0]}` },
     refusal: refusal ? "no-prefix" : null,
     message: null,
   } as unknown as SignalGiven,
@@ -216,6 +216,7 @@ describe("what happened since the last review", () => {
       "is what counts of what was signalled",
       [
         signalled("1", start, "create", ["e1", "e2"]),
+        signalled("1 again", start, "create", ["e1", "e2"], false, "t"),
         signalled("2", start, "update", ["e1", "e2"]),
         signalled("3", start, "create", ["e1", "e2"], true),
       ],
