@@ -30,7 +30,7 @@ const lingerMs = 500;
 
 /**
  * Runs a program and all that it starts in a group of their own, which is gone when this returns: at the end, when
- * the time is over, and when this process is told to end.
+ * the time is over, when this process is told to end, and when it is killed.
  */
 export function runProgram(command: string, words: readonly string[], options: RunOptions): Promise<Ran> {
   const { cwd, env, input, timeoutMs } = options;
@@ -47,6 +47,7 @@ export function runProgram(command: string, words: readonly string[], options: R
     // Who does not read to the end is not at fault.
     child.stdin.on("error", () => {}).end(input);
     const release = whenToldToEnd(() => endGroup(child));
+    const callOff = guard(child);
     // Somebody who left the group may hold the pipes open; nobody waits for that.
     const letGo = () => {
       child.stdout.destroy();
@@ -68,6 +69,7 @@ export function runProgram(command: string, words: readonly string[], options: R
       clearTimeout(lingering);
       release();
       endGroup(child);
+      callOff();
       done({ code, stdout, stderr, timedOut, missing });
     };
     child.on("error", (error) => end(null, error.message)).on("close", (code) => end(code, null));
@@ -82,6 +84,17 @@ function endGroup(child: ChildProcess): void {
   } catch {
     // It is gone already.
   }
+}
+
+/** Has a group ended should this process be killed, which it cannot listen for; answers with how to call that off. */
+function guard({ pid }: ChildProcess): () => void {
+  if (pid === undefined || process.platform === "win32") return () => {};
+  // The shell waits for a line; where the pipe ends without one, nobody is left who would write it.
+  const words = ["-c", 'read -r _ || kill -s KILL -- "-$1"', "guard", String(pid)];
+  const watch = spawn("/bin/sh", words, { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  watch.on("error", () => {}).unref();
+  watch.stdin.on("error", () => {});
+  return () => watch.stdin.end("\n");
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
