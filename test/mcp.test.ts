@@ -204,6 +204,7 @@ describe("knack mcp, to the official client,", () => {
     const update = { ...start, action: "update", reason: "missing_step" };
     await refused("skill_learning_start", { ...update, skill_name: "nothing" }, "skill_package_missing");
     await refused("skill_learning_start", { ...update, skill_name: "platform" }, "skill_core_readonly");
+    await refused("skill_learning_start", { ...update, skill_name: "learn-skill" }, "skill_core_readonly");
     await refused("skill_learning_finish", finish, "learning_not_started");
     await refused("skill_used", { skill_name: "nothing" }, "skill_unknown");
     await refused("skill_load", { skill_name: "nothing" }, "skill_unknown");
