@@ -33,7 +33,7 @@ import { redact } from "./core/redact.ts";
 import type { ProposalView, ReviewMode } from "./core/review.ts";
 import { contextOf } from "./core/search/context.ts";
 import type { Diagnostic } from "./core/session.ts";
-import type { Signal, SignalGiven } from "./core/signal.ts";
+import type { Claim, SignalGiven } from "./core/signal.ts";
 import { Damaged } from "./core/table.ts";
 import { isUseOf } from "./core/use.ts";
 import { archived, type PutAway, planRestore } from "./engine/archive.ts";
@@ -400,7 +400,7 @@ export interface Knack {
   /** An agent says that a learned skill guided its work. */
   useSkill(...of: Rest<typeof useSkill>): ReturnType<typeof useSkill>;
   /** An agent says what it should have learned, by a call or in its structured reply. */
-  giveSignal(present: Present, signal: Signal): Promise<Answer<SignalGiven>>;
+  giveSignal(present: Present, signal: Claim): Promise<Answer<SignalGiven>>;
   takeReply(present: Present, reply: unknown): Promise<ReplyTaken>;
   /** Notes what sessions show that they should have learned. */
   deriveSignals(sessions: readonly SessionView[]): Promise<SignalGiven[]>;

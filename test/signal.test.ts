@@ -112,10 +112,10 @@ describe("a signal by a call", () => {
     const { knack, lives, lines, present, signals } = await at();
     await lives(1, lines(1).user("Make the check pass"), ...recovers(lines(1)));
     const secret = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
-    const claim = { ...create, summary: `The check needs HARBOR_DB and ${secret}.` } as typeof create;
-    const first = await knack.giveSignal(await present(1), claim as never);
+    const claim = { ...create, summary: `The check needs HARBOR_DB and ${secret}.` };
+    const first = await knack.giveSignal(await present(1), claim);
     expect(first).toMatchObject({ ok: true, value: { refusal: null, invocation: `${idOf(1)}#1` } });
-    expect(await knack.giveSignal(await present(1), claim as never)).toEqual(first);
+    expect(await knack.giveSignal(await present(1), claim)).toEqual(first);
     const all = (await signals()).filter(({ from }) => from === "agent");
     expect(all).toHaveLength(1);
     expect(JSON.stringify(all)).not.toContain(secret);
@@ -126,8 +126,8 @@ describe("a signal by a call", () => {
     const { knack, lives, lines, present, signals, store, project } = await at();
     const lived = lines(1);
     await lives(1, lived.user("Make the check pass"), ...recovers(lived));
-    const refusalOf = async (claim: object) => {
-      const answer = await knack.giveSignal(await present(1), claim as never);
+    const refusalOf = async (claim: Claim) => {
+      const answer = await knack.giveSignal(await present(1), claim);
       return answer.ok ? null : [answer.fault.code, ...answer.fault.details, answer.fault.next !== ""];
     };
     expect(await refusalOf({ ...create, refs: ["e2", "e99"] })).toEqual([
@@ -136,7 +136,7 @@ describe("a signal by a call", () => {
       true,
     ]);
     expect(await refusalOf({ ...create, nameHint: "harbor" })).toEqual(["signal_refused", "no-prefix", true]);
-    const update = {
+    const update: Claim = {
       ...{ kind: "update", skill: "check", issue: "stale_command", deferred: "needs_existing_skill_diff" },
       ...{ effect: "verified_alternative", refs: ["e2", "e3"], hint: "It needs HARBOR_DB." },
     };
@@ -165,7 +165,7 @@ describe("a signal by a call", () => {
     const { knack, lives, lines, present, signals } = await at();
     await lives(1, lines(1).user("Look"), ...padded(lines(1)));
     for (const who of [await present(1, "background"), await present(7)]) {
-      const answer = await knack.giveSignal(who, create as never);
+      const answer = await knack.giveSignal(who, create);
       expect(answer).toMatchObject({ ok: false, fault: { code: "learning_unavailable" } });
     }
     expect(await signals()).toEqual([]);

@@ -146,7 +146,5 @@ function textOf({ lesson }: Finding): string {
 
 function hintOf(prefix: string, name: string): string {
   const whole = name.startsWith(prefix) ? name : `${prefix}${name}`;
-  return whole.slice(0, longestName).replace(/-+$/, "");
+  return whole.slice(0, defaults.protocol.name.longest).replace(/-+$/, "");
 }
-
-const longestName = 64;

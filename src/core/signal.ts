@@ -171,7 +171,7 @@ function refusalOf(claim: Claim, ground: SignalGround, policy: Policy): No | nul
     learnedAlready(ground) ??
     codesOf(claim) ??
     refsOf(claim, ground, policy) ??
-    (claim.kind === "create" ? nameOf(claim, ground) : skillOf(claim, ground)) ??
+    (claim.kind === "create" ? nameOf(claim, ground, policy) : skillOf(claim, ground)) ??
     summaryOf(claim)
   );
 }
@@ -214,8 +214,12 @@ function usefulRefs({ refs }: Claim, { useful }: SignalGround): string[] {
   return [...new Set(refs)].filter((ref) => useful.has(ref));
 }
 
-function nameOf({ nameHint }: CreateClaim, { prefix, skills }: SignalGround): No | null {
-  if (!isSkillName(nameHint))
+function nameOf(
+  { nameHint }: CreateClaim,
+  { prefix, skills }: SignalGround,
+  { protocol }: Policy,
+): No | null {
+  if (!isSkillName(nameHint) || nameHint.length < protocol.name.shortest)
     return no("bad-name", `"${nameHint}" cannot be a skill's name: small letters, digits and single hyphens`);
   if (!nameHint.startsWith(prefix) || nameHint.length === prefix.length)
     return no("no-prefix", `the name of a new skill begins with ${prefix}, unlike "${nameHint}"`);

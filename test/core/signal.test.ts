@@ -95,7 +95,7 @@ describe("a signal", () => {
     ],
     ["needs a name that can be one", { ...create, nameHint: "rl-../up" }, "bad-name"],
     ["needs the prefix", { ...create, nameHint: "notion-filters" }, "no-prefix"],
-    ["needs more than the prefix", { ...create, nameHint: "rl" }, "no-prefix"],
+    ["needs more than two letters", { ...create, nameHint: "rl" }, "bad-name", { prefix: "" }],
     ["creates nothing that is there", { ...create, nameHint: "rl-known" }, "skill-exists"],
     ["is about a skill, not a path", { ...update, skill: "notion/SKILL.md" }, "bad-name"],
     ["is about a skill that is there", { ...update, skill: "rl-unknown" }, "unknown-skill"],
