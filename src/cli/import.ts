@@ -167,7 +167,7 @@ function outlook({ args, env }: ImportCall, things: readonly ImportedThing[], ac
       return count > 0 ? counted(count, kind) : [];
     })
     .join(" and ");
-  if (what === "") return ["Nothing new came in."];
+  if (what === "" && accepted === 0) return ["Nothing new came in."];
   if (dryRun) return [`${what} would wait for your yes. Nothing was taken in (--dry-run).`];
   const called = calledAs(env);
   return [

@@ -29,29 +29,13 @@ const mostChars = 4_000_000;
 const lingerMs = 500;
 
 /**
- * Waits beside a program until who asked is gone, and ends the group then: whoever is killed outright ends nothing
- * itself. It holds none of the program's pipes, and goes with the group.
- */
-const guard =
-  '(while kill -0 "$0"; do sleep 1 || exit; done; kill -9 -$$) </dev/null >/dev/null 2>&1 & exec "$@"';
-
-/**
  * Runs a program and all that it starts in a group of their own, which is gone when this returns: at the end, when
- * the time is over, and when this process is told to end; and a moment after this process was killed.
+ * the time is over, when this process is told to end, and when it is killed.
  */
 export function runProgram(command: string, words: readonly string[], options: RunOptions): Promise<Ran> {
   const { cwd, env, input, timeoutMs } = options;
-  const path = command.includes("/") ? command : programOn(env, command);
-  if (path === null) {
-    const missing = `${command} is not on the PATH`;
-    return Promise.resolve({ code: null, stdout: "", stderr: "", timedOut: false, missing });
-  }
-  const isGuarded = process.platform !== "win32";
-  const [program, rest] = isGuarded
-    ? ["/bin/sh", ["-c", guard, String(process.pid), path, ...words]]
-    : [path, words];
   return new Promise((done) => {
-    const child = spawn(program, rest, { cwd, env, stdio: "pipe", detached: isGuarded });
+    const child = spawn(command, words, { cwd, env, stdio: "pipe", detached: process.platform !== "win32" });
     let [stdout, stderr] = ["", ""];
     let timedOut = false;
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -63,6 +47,7 @@ export function runProgram(command: string, words: readonly string[], options: R
     // Who does not read to the end is not at fault.
     child.stdin.on("error", () => {}).end(input);
     const release = whenToldToEnd(() => endGroup(child));
+    const callOff = guard(child);
     // Somebody who left the group may hold the pipes open; nobody waits for that.
     const letGo = () => {
       child.stdout.destroy();
@@ -84,6 +69,7 @@ export function runProgram(command: string, words: readonly string[], options: R
       clearTimeout(lingering);
       release();
       endGroup(child);
+      callOff();
       done({ code, stdout, stderr, timedOut, missing });
     };
     child.on("error", (error) => end(null, error.message)).on("close", (code) => end(code, null));
@@ -98,6 +84,17 @@ function endGroup(child: ChildProcess): void {
   } catch {
     // It is gone already.
   }
+}
+
+/** Has a group ended should this process be killed, which it cannot listen for; answers with how to call that off. */
+function guard({ pid }: ChildProcess): () => void {
+  if (pid === undefined || process.platform === "win32") return () => {};
+  // The shell waits for a line; where the pipe ends without one, nobody is left who would write it.
+  const words = ["-c", 'read -r _ || kill -s KILL -- "-$1"', "guard", String(pid)];
+  const watch = spawn("/bin/sh", words, { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  watch.on("error", () => {}).unref();
+  watch.stdin.on("error", () => {});
+  return () => watch.stdin.end("\n");
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

@@ -12,7 +12,7 @@ describe("knack config", () => {
     const { home, harbor } = machine({ sessions: /nothing/ });
     const run = (...words: string[]) => knackHere(["config", ...words], { home, cwd: harbor });
     expect((await run("get")).stdout).toBe(
-      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nforeground = "off"\nrecall.holdout = 0\nobserver = "heuristic"\nmodel = "off"\nmodel.url = null\nmodel.keyEnv = null\nmodel.timeoutMs = 10000\nmodel.budgetDay = 1\nmodel.budgetCall = 0.5\nmodel.inputUsd = null\nmodel.outputUsd = null\n',
+      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nforeground = "off"\nrecall.holdout = 0\nobserver = "heuristic"\nmodel = "off"\nmodel.url = null\nmodel.keyEnv = null\nmodel.timeoutMs = 10000\nmodel.budgetDay = 1\nmodel.budgetCall = 0.5\nmodel.inputUsd = null\nmodel.outputUsd = null\nreview = "off"\nreview.calls = 15\nreview.minutes = 30\nreview.perDay = 12\nreview.budget = 0.5\nreview.gate = null\nreview.timeoutMs = 120000\n',
     );
     expect((await run("path")).stdout).toBe(`${join(home, ".knack/config.json")}\n`);
     expect((await run("set", "suggestions", "3")).code).toBe(0);

@@ -77,6 +77,17 @@ test("a yes to a lesson of others may be taken back, and broken ones are told of
     expect((await run("prune", "--max-age", days)).stderr).toContain("--max-age needs a number of days");
 });
 
+test("a yes to lessons that came before and wait says what it did", async () => {
+  const home = tempFolder();
+  const run = (...words: string[]) => knackHere(words, { home, cwd: home });
+  const text = ["---", "id: use-rg", "trigger: searching code", "---", "## Action", "Use rg.", ""];
+  const file = join(home, "theirs.md");
+  writeFileSync(file, text.join("\n"));
+  expect((await run("import", file)).stdout).toContain("1 lesson came in, and wait for your yes");
+  expect((await run("import", file)).stdout).toContain("Nothing new came in.");
+  expect((await run("import", file, "--accept", "--yes")).stdout).toContain("1 lesson accepted.");
+});
+
 test("every file that comes with a skill is shown, and named once more where it is accepted", async () => {
   const home = tempFolder();
   const text = '---\nname: "tidy-up"\ndescription: "Use when things lie about."\n---\n\nRun it.\n';

@@ -1,3 +1,7 @@
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildSync } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { runProgram } from "../../src/models/run.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -17,4 +21,40 @@ describe("a program that is asked", () => {
   ])("is heard when it %s", async (_, script, code) => {
     expect(await run(script)).toMatchObject({ code, stdout: "answer\n", timedOut: false });
   });
+
+  it("does not outlive a Knack that is killed, nor does what it started", async () => {
+    const folder = tempFolder();
+    const [asker, pids] = [join(folder, "asker.mjs"), join(folder, "pids")];
+    const source = `import { runProgram } from ${JSON.stringify(join(import.meta.dirname, "../../src/models/run.ts"))};
+      const script = 'sleep 60 & echo $$ $! > "$0.new" && mv "$0.new" "$0"; sleep 60';
+      await runProgram("/bin/sh", ["-c", script, process.argv[2]], { cwd: ".", env: process.env, input: "", timeoutMs: 60_000 });`;
+    buildSync({
+      stdin: { contents: source, resolveDir: folder },
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      outfile: asker,
+    });
+    const child = spawn(process.execPath, [asker, pids], { cwd: folder, stdio: "ignore" });
+    await until(() => existsSync(pids));
+    const agents = readFileSync(pids, "utf8").trim().split(" ").map(Number);
+    expect(agents.map(isAlive)).toEqual([true, true]);
+    child.kill("SIGKILL");
+    await until(() => !agents.some(isAlive));
+  });
 });
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // Who has ended and is not yet buried is no longer alive.
+    const stat = existsSync("/proc") ? readFileSync(`/proc/${pid}/stat`, "utf8") : "";
+    return !/\) Z /.test(stat);
+  } catch {
+    return false;
+  }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
