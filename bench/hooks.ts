@@ -154,6 +154,7 @@ function skill(n: number, instinct: string): Shelved {
     sessions: 2,
     evidence: 2,
     askedIn: null,
+    origin: null,
   };
 }
 

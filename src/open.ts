@@ -72,7 +72,7 @@ import {
   startLearning,
   useSkill,
 } from "./engine/foreground.ts";
-import { askedIn, type GapDeps, type GapView, gaps } from "./engine/gap.ts";
+import { type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
   type Advanced,
   type AdvanceOptions,
@@ -110,6 +110,7 @@ import {
   suggest,
 } from "./engine/keep.ts";
 import { type Learned, type LearnOptions, learn } from "./engine/learn.ts";
+import { homesOfKept } from "./engine/learnings.ts";
 import { expandEvents, type LookDeps, loadSkill } from "./engine/look.ts";
 import { maintain } from "./engine/maintain.ts";
 import { note } from "./engine/note.ts";
@@ -157,6 +158,7 @@ import {
 } from "./engine/shelf.ts";
 import { deriveSignals, giveSignal, type ReplyTaken, takeReply } from "./engine/signal.ts";
 import { inspect, renew, type SnapshotState } from "./engine/snapshot.ts";
+import { sweepStaging } from "./engine/staging.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
 import { type ItemCache, isStocked, knownIn, stock } from "./engine/stock.ts";
 import { type Tally, tally } from "./engine/tally.ts";
@@ -674,7 +676,7 @@ export async function openKnack({
     try {
       if (anew) index.condemn();
       index.sweep(clock.now());
-      return await stock({ store, catalog, index, cache, here, gaps: await askedIn(store) });
+      return await stock({ store, catalog, index, cache, here, gaps: await homesOfKept(store) });
     } finally {
       await knack.giveBack("library");
     }
@@ -682,6 +684,11 @@ export async function openKnack({
   const foregrounding: ForegroundDeps = {
     ...publishing,
     refuses,
+    inLibrary: async (name) => {
+      const { items } = await knack.catalog();
+      const isCalled = (one: string) => one === name || one.endsWith(`:${name}`);
+      return items.find((item) => item.kind === "skill" && isCalled(item.name))?.owner ?? null;
+    },
     staging: (root) => ({
       folder: root === null ? join(home.folder, "staging") : join(root, ".knack", "staging"),
       root: root ?? home.folder,
@@ -950,7 +957,8 @@ export async function openKnack({
     prunable: (days) => prunable(publishing, days),
     prune: (days) => prune(publishing, { days, actor: "person" }),
     unprune: () => unprune(publishing),
-    maintain: (options) => maintain(deps, options),
+    maintain: (options) =>
+      maintain(deps, { ...options, ...(dryRun ? {} : { sweep: () => sweepStaging(foregrounding) }) }),
     maintained: async () => (await store.ledger.since("maintained", 0)).at(-1) ?? null,
     hear: (notes) => hear(store, notes),
     renewSnapshot: async () => {
@@ -1020,7 +1028,7 @@ export async function openKnack({
         store,
         catalog,
         here: await placeOf(cwd),
-        gaps: await askedIn(store),
+        gaps: await homesOfKept(store),
         known: knownIn(cache.load()),
       });
     },

@@ -3,6 +3,7 @@ import { KnackError } from "../core/errors.ts";
 import { isEvolvedId } from "../core/evolve.ts";
 import { isGapId } from "../core/gap.ts";
 import type { Instinct } from "../core/instinct.ts";
+import { isWrittenId } from "../core/protocol.ts";
 import { redact } from "../core/redact.ts";
 import { listed } from "../engine/exchange.ts";
 import { rejectedForGood } from "../engine/gap.ts";
@@ -80,9 +81,7 @@ export async function accept(call: SkillsCall, word: string): Promise<number> {
       });
     const { name, kept, instinct } = await named(knack, word);
     const drafts = kept.filter(({ reach }) => reach === "draft");
-    const isAsked = drafts.some((draft) => isGapId(draft.instinct));
-    const lead = instinct ?? (await leadOf(knack, drafts));
-    const reach = where ?? (isAsked ? "me" : await defaultReach(knack, lead));
+    const reach = where ?? (await usualReach(knack, drafts, instinct));
     const isLive = kept.some((one) => one.reach !== "draft");
     const edited = kept.filter(({ state, reach: to }) => state === "edited" && to !== "draft");
     if (drafts.length === 0 && edited.length > 0)
@@ -205,23 +204,34 @@ export async function unskip(call: SkillsCall, word: string): Promise<number> {
   });
 }
 
-/** What a word of the person means that was refused: a lesson, or what several lessons grew into. */
+/** What a word of the person means that was refused: a lesson, what several lessons grew into, or what an agent wrote. */
 async function refusedAs(knack: Knack, word: string) {
   const change = (await knack.changes()).findLast(
-    (one) => isEvolvedId(one.change.instinct) && isCalled(one.change.name, word),
+    ({ change: { instinct, name } }) =>
+      (isEvolvedId(instinct) || isWrittenId(instinct)) && isCalled(name, word),
   )?.change;
   if (change) return { name: change.name, instinct: null, grown: change.instinct };
   return { ...(await named(knack, word)), grown: null };
 }
 
+/** Where drafts go when nobody says: what a project asked for, or an agent wrote in it, stays there. */
+export async function usualReach(
+  knack: Knack,
+  drafts: readonly Kept[],
+  instinct: Instinct | null,
+): Promise<Reach> {
+  if (drafts.some((draft) => isGapId(draft.instinct) || isWrittenId(draft.instinct))) return "me";
+  return defaultReach(knack, instinct ?? (await leadOf(knack, drafts)));
+}
+
 /** The first of the lessons that a draft was made of, which says whose it is. */
-export async function leadOf(knack: Knack, drafts: readonly Kept[]): Promise<Instinct | null> {
+async function leadOf(knack: Knack, drafts: readonly Kept[]): Promise<Instinct | null> {
   const members = new Set(drafts.flatMap((draft) => draft.members ?? []));
   return (await knack.instincts()).find(({ id }) => members.has(id)) ?? null;
 }
 
 /** Where a lesson goes when nobody says: its project if that is here, the person's own folders otherwise. */
-export async function defaultReach(knack: Knack, instinct: Instinct | null): Promise<Reach> {
+async function defaultReach(knack: Knack, instinct: Instinct | null): Promise<Reach> {
   if (!instinct || instinct.scope === "user") return "everywhere";
   const plan = await knack.plan(instinct, { reach: "me", actor: "person" });
   return plan.ok || !plan.because.includes("not on this machine") ? "me" : "everywhere";

@@ -1,8 +1,9 @@
 import { standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
+import type { Origin } from "../engine/learnings.ts";
 import { editOf, type Shelved } from "../engine/shelf.ts";
 import type { Knack } from "../open.ts";
-import { defaultReach, leadOf } from "./change-skills.ts";
+import { usualReach } from "./change-skills.ts";
 import { evidenceLines, evidenceOnWire } from "./instincts.ts";
 import { named } from "./named.ts";
 import { withKnack } from "./opening.ts";
@@ -74,8 +75,8 @@ async function skippedBy(knack: Knack) {
 }
 
 function shelvedOnWire(one: Shelved) {
-  const { name, kind, reach, path, confidence, sessions, evidence, instinct, belongsTo } = one;
-  const told = { reach, path, confidence, sessions, evidence, instinct, belongsTo };
+  const { name, kind, reach, path, confidence, sessions, evidence, instinct, belongsTo, origin } = one;
+  const told = { reach, path, confidence, sessions, evidence, instinct, belongsTo, origin };
   return { name, kind, status: one.state, ...told, at: iso(one.at) };
 }
 
@@ -99,6 +100,7 @@ export async function show({ args, env }: SkillsCall, word: string): Promise<num
     for (const one of kept)
       printLines([
         `${paint.bold(one.name)}  ${paint.dim(`${one.kind}, ${states[one.state]}, ${reachInWords(one.reach)}, ${short(fileOf(one), env)}`)}`,
+        ...(one.origin ? [paint.dim(`  ${originInWords(one.origin)}`)] : []),
         "",
         ...onLines(redact(one.text ?? "nothing is there").trimEnd()).map((line) =>
           line === "" ? "" : `  ${line}`,
@@ -116,6 +118,13 @@ export async function show({ args, env }: SkillsCall, word: string): Promise<num
   });
 }
 
+/** Where something that was written comes from: `learned by the agent (opus) in session …, from 2 events`. */
+function originInWords({ by, session, model, evidence }: Origin): string {
+  const who = `${by === "agent" ? "learned by the agent" : "proposed by a review"}${model ? ` (${model})` : ""}`;
+  const where = session === null ? "" : ` in session ${session}`;
+  return `${who}${where}, from ${evidence} ${evidence === 1 ? "event" : "events"}`;
+}
+
 /** What is pending: what accepting would change, or what a person changed. */
 export async function diff({ args, env }: SkillsCall, word: string): Promise<number> {
   return withKnack(env, { dryRun: args["dry-run"] === true }, async (knack) => {
@@ -125,8 +134,7 @@ export async function diff({ args, env }: SkillsCall, word: string): Promise<num
       if (one.state === "edited" || one.state === "missing")
         parts.push({ what: `${states[one.state]}: ${fileOf(one)}`, diff: editOf(one) });
       if (one.reach !== "draft" || one.state === "missing") continue;
-      const lead = instinct ?? (await leadOf(knack, [one]));
-      const plan = await knack.planAccept([one], await defaultReach(knack, lead));
+      const plan = await knack.planAccept([one], await usualReach(knack, [one], instinct));
       parts.push(
         plan.ok
           ? {

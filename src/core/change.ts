@@ -12,7 +12,7 @@ export interface Artifact {
   /** The repository or home folder that it belongs to. */
   readonly root: string;
   readonly reach: Reach;
-  /** The instinct it comes from, or the gap, or the cluster of instincts. */
+  /** The instinct it comes from, or the gap, the cluster of instincts, the learning or the proposal. */
   readonly instinct: string;
   /** The instincts it comes from, where they are several. */
   readonly members?: readonly string[];
@@ -64,6 +64,11 @@ export function keptBy(changes: readonly Dated[]): Kept[] {
     if (last.after === null || holding === null) return [];
     return [{ ...artifactOf(last), instinct: holding.instinct, content: last.after, changes: own, at }];
   });
+}
+
+/** Whether Knack made something, and did not only change what was there. */
+export function isMade({ changes }: Pick<Kept, "changes">): boolean {
+  return changes.some(({ before }) => before === null);
 }
 
 /** What was put away and is not there again, also not as a draft of the same lesson. */

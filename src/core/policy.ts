@@ -716,12 +716,18 @@ export const policy = {
     /** Characters of what a person is shown, and of what an agent says a learning was about. */
     messageChars: 500,
     summaryChars: 1_000,
+    /** Characters of a receipt in the agent's own words. */
+    receiptChars: 300,
+    /** Characters of the name of a skill that an agent writes. */
+    name: { shortest: 3, longest: 64 },
     /** Events that one call may name. */
     refs: 50,
     /** Files of a package that an agent writes, bytes of one, and of all. */
     files: 40,
     fileBytes: 200_000,
     packageBytes: 1_000_000,
+    /** How many times that a folder may hold before it is not even read. */
+    unread: 20,
     /** Events that are listed for an agent that names none, and characters of each line. */
     listed: 40,
     lineChars: 160,

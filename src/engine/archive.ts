@@ -8,6 +8,7 @@ import type { EntryOf } from "../core/ledger.ts";
 import { pinnedBy } from "../core/pin.ts";
 import { parse, render, type Skill, skillFile } from "../core/skill.ts";
 import { closedAmong, rejectedForGood } from "./gap.ts";
+import { originsOf } from "./learnings.ts";
 import { note } from "./note.ts";
 import type { Place, Store } from "./ports.ts";
 import {
@@ -70,10 +71,11 @@ async function read(
 
 /** Whom artifacts are for: the project that they lie in, or the one that taught them; or the person. */
 export async function realms(
-  { learning, projects }: Store,
+  store: Store,
   artifacts: readonly Artifact[],
   items: readonly Item[] = [],
 ): Promise<(artifact: Artifact) => string> {
+  const { learning, projects } = store;
   const known = new Map(
     items.map(({ path, realm }) => [path.endsWith(`/${skillFile}`) ? dirname(path) : path, realm]),
   );
@@ -82,12 +84,18 @@ export async function realms(
   const unsure = artifacts.filter(({ reach, root }) => reach === "draft" || !byRoot.has(root));
   const ids = [...new Set(unsure.flatMap(({ instinct, members = [] }) => [instinct, ...members]))];
   const instincts = new Map((await learning.instincts.get(ids)).map((one) => [one.id, one]));
+  const origins = await originsOf(store, ids);
   return ({ path, reach, root, instinct: id, members = [] }) => {
     const realm = known.get(path);
     if (realm !== undefined) return realm;
     const instinct = [id, ...members].map((one) => instincts.get(one)).find((one) => one !== undefined);
     if (reach === "everywhere" || (reach === "draft" && instinct?.scope === "user")) return "user";
-    return (reach === "draft" ? undefined : byRoot.get(root)) ?? instinct?.project ?? "user";
+    return (
+      (reach === "draft" ? undefined : byRoot.get(root)) ??
+      instinct?.project ??
+      origins.get(id)?.project ??
+      "user"
+    );
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Kept } from "../core/change.ts";
+import { isMade, type Kept } from "../core/change.ts";
 import { type Catalogued, type ItemFile, type ItemKind, itemsOf } from "../core/item.ts";
 import { policy } from "../core/policy.ts";
 import type { Catalog, ItemRoot, Store } from "./ports.ts";
@@ -11,7 +11,7 @@ export interface CatalogDeps {
   readonly known?: (path: string) => ItemFile | undefined;
   /** The project that somebody is in, which belongs to it though nothing was learned there yet. */
   readonly here?: Place | undefined;
-  /** The projects of gaps, by the gaps' ids: their drafts are for those who asked. */
+  /** The projects of gaps, learnings and proposals, by their ids: their drafts are for those who asked. */
   readonly gaps?: ReadonlyMap<string, string>;
 }
 
@@ -80,13 +80,16 @@ function isKnown(realm: string | undefined): boolean {
 
 /** Says of each file that Knack wrote what it was made of: the ledger knows better than the file. */
 function withSources(files: readonly ItemFile[], skills: readonly Kept[]): ItemFile[] {
-  const sources = new Map(skills.map(({ path, instinct }) => [path, instinct]));
+  const sources = new Map(skills.map((kept) => [kept.path, kept]));
   return files.map((file) => {
     const places = [file.path, folderOf(file.path), file.real, folderOf(file.real)];
-    const source = places.map((place) => sources.get(place)).find(isKnown) ?? null;
+    const kept = places.map((place) => sources.get(place)).find((one) => one !== undefined);
     const { item } = file;
+    const source = kept?.instinct ?? null;
     if (item === null || item.source === source) return file;
-    return { ...file, item: { ...item, source, owner: source === null ? item.owner : "learned" } };
+    // A person's skill that was only changed is still theirs.
+    const owner = kept && isMade(kept) ? "learned" : item.owner;
+    return { ...file, item: { ...item, source, owner } };
   });
 }
 

@@ -16,9 +16,10 @@ import { type Instinct, isTold, lessonIdOf, standingAt } from "../core/instinct.
 import type { ItemKind } from "../core/item.ts";
 import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
 import { gistOf, same } from "../core/likeness.ts";
+import { faultInPaths } from "../core/package.ts";
 import { policy as defaults } from "../core/policy.ts";
 import type { Project } from "../core/project.ts";
-import { isSafePath, mayBeWritten, scan } from "../core/scan.ts";
+import { mayBeWritten, scan } from "../core/scan.ts";
 import { isSkillName, parse, render, skillFile } from "../core/skill.ts";
 import { isWaiting } from "../core/suggest.ts";
 import { likely } from "./absorb.ts";
@@ -29,6 +30,7 @@ import { shelf } from "./shelf.ts";
 import {
   bytesOf,
   changeOf,
+  diffOfOthers,
   dirname,
   fileIn,
   filesAt,
@@ -36,11 +38,13 @@ import {
   ifDamaged,
   no,
   notHere,
+  othersIn,
   type Plan,
   type PublishDeps,
   refusal,
   type Step,
   textOfPackage,
+  textsIn,
 } from "./step.ts";
 
 /** Which lessons and skills are meant. */
@@ -480,63 +484,10 @@ async function filesBeside({ library }: PublishDeps, path: string): Promise<read
   return othersIn((await library.read(folder).catch(ifDamaged))?.files ?? []);
 }
 
-/** A command or an agent is its one file; a skill may have others. */
-function othersIn(files: readonly PackageFile[]): readonly PackageFile[] {
-  return files.some(({ path }) => path === skillFile) ? files.filter(({ path }) => path !== skillFile) : [];
-}
-
 /** Whether everything that came beside a text is here as it came. */
 function hasAll(here: readonly PackageFile[], files: readonly PackageFile[]): boolean {
   const texts = textsIn(here);
   return [...textsIn(othersIn(files))].every(([path, text]) => texts.get(path) === text);
-}
-
-/** What is different in the files beside the text, each of them: a script is where the harm would be. */
-function diffOfOthers(
-  name: string,
-  before: readonly PackageFile[],
-  files: readonly PackageFile[],
-  isWhole = false,
-): string {
-  const [old, fresh] = [textsIn(before), textsIn(othersIn(files))];
-  const gone = isWhole ? [...old.keys()].filter((path) => !fresh.has(path)) : [];
-  return [...fresh.keys(), ...gone]
-    .map((path) => diffOf(`${name}/${path}`, old.get(path) ?? null, fresh.get(path) ?? null))
-    .join("");
-}
-
-function textsIn(files: readonly PackageFile[]): ReadonlyMap<string, string> {
-  return new Map(files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]));
-}
-
-/** What is wrong with the paths of a package, on whatever disk it is to lie; null where nothing is. */
-function faultInPaths(paths: readonly string[]): string | null {
-  const bad = paths.find((path) => !isSafePath(path));
-  if (bad !== undefined) return `the path "${bad}" leads out of its folder`;
-  // What nobody sees in a listing may be a setting or a hook of some tool.
-  const hidden = paths.find((path) => path.split("/").some((part) => part.startsWith(".")));
-  if (hidden !== undefined) return `the path "${hidden}" is hidden`;
-  const files = new Map<string, string>();
-  for (const path of paths) {
-    const twin = files.get(folded(path));
-    if (twin !== undefined)
-      return twin === path
-        ? `"${path}" is in there twice`
-        : `"${twin}" and "${path}" are one file on some disks`;
-    files.set(folded(path), path);
-  }
-  for (const path of paths) {
-    const parts = folded(path).split("/");
-    const file = parts.slice(1).map((_, n) => files.get(parts.slice(0, n + 1).join("/")));
-    const clash = file.find((one) => one !== undefined);
-    if (clash !== undefined) return `"${clash}" is both a file and a folder, of "${path}"`;
-  }
-  return null;
-}
-
-/** A path as a disk takes it that does not tell capitals, or composed letters, apart. */
-function folded(path: string): string {
-  return path.normalize("NFKC").toUpperCase().toLowerCase();
 }
 
 /** Whether two skills say the same, whoever they are from. */

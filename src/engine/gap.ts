@@ -54,8 +54,7 @@ export async function gaps({ store }: Pick<PublishDeps, "store">): Promise<GapVi
 }
 
 /** The projects that asked for what was made of gaps, by the ids under which it was made. */
-export async function askedIn(store: Store): Promise<Map<string, string>> {
-  const { kept } = await historyOf(store);
+export async function askedIn(store: Store, kept: readonly Kept[]): Promise<Map<string, string>> {
   if (!kept.some(({ instinct }) => isGapId(instinct))) return new Map();
   const asks = gapsOf(await store.ledger.since("prompt.unmatched", 0));
   return new Map(asks.flatMap(({ project, asks: own }) => own.map(({ id }) => [id, project])));

@@ -6,6 +6,7 @@ import { isGapId } from "../core/gap.ts";
 import { type Item, type ItemKind, itemId } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { pinnedBy } from "../core/pin.ts";
+import { isWrittenId } from "../core/protocol.ts";
 import { parse, type Skill } from "../core/skill.ts";
 import { realms } from "./archive.ts";
 import { creditEntries } from "./credit.ts";
@@ -91,7 +92,7 @@ async function knownOf(store: Store, kept: readonly Shelved[], { changes }: Hist
     // Instincts that grew together go by one id; a decision was made about the finding of that name.
     approved: new Set([
       ...findings.flatMap(({ id, instinct }) => (accepted.has(id) ? instinct : [])),
-      ...[...accepted].filter(isEvolvedId),
+      ...[...accepted].filter((id) => isEvolvedId(id) || isWrittenId(id)),
     ]),
   };
 }

@@ -7,12 +7,19 @@ import { prune } from "./prune.ts";
 
 /**
  * What is to be done once a day: what is old fades (which is computed, and never written), old events go, and pending
- * instincts that nothing came of retire. Each has a try of its own, and what went wrong is on the ledger beside the
+ * instincts that nothing came of retire, and so does what agents staged and never finished. Each has a try of its own, and what went wrong is on the ledger beside the
  * rest. Null where it was done today; `again` does it all the same.
  */
 export async function maintain(
   deps: PurgeDeps,
-  { again = false }: { readonly again?: boolean } = {},
+  {
+    again = false,
+    sweep,
+  }: {
+    readonly again?: boolean;
+    /** Puts away what agents began to write and never finished. */
+    readonly sweep?: () => Promise<number>;
+  } = {},
 ): Promise<Maintained | null> {
   const { store, clock } = deps;
   const at = clock.now();
@@ -42,6 +49,7 @@ export async function maintain(
     ),
     errors,
   };
+  if (sweep) await tried("clearing what was staged", sweep);
   const entry: LedgerEntry = {
     ...{ at, project: null, session: null, actor: "knack", type: "maintained", key },
     data: done,

@@ -2,9 +2,11 @@ import type { Kept, Reach } from "../core/change.ts";
 import { isEvolvedId } from "../core/evolve.ts";
 import { isGapId } from "../core/gap.ts";
 import type { Instinct } from "../core/instinct.ts";
+import { isWrittenId } from "../core/protocol.ts";
 import { parse, render } from "../core/skill.ts";
 import { planAcceptGap } from "./gap-plan.ts";
 import { planLive } from "./plan-evolved.ts";
+import { planAcceptWritten } from "./plan-learned.ts";
 import { planRule } from "./plan-rule.ts";
 import { formatsOf, planJoin, planSkill } from "./plan-skill.ts";
 import {
@@ -41,6 +43,7 @@ export async function planAccept(deps: PublishDeps, draft: Kept, reach: Reach): 
   const target = skill.metadata["belongs-to"];
   if (target !== undefined) return planJoin(deps, draft, skill, target, found);
   if (isGapId(draft.instinct)) return planAcceptGap(deps, draft, skill, reach);
+  if (isWrittenId(draft.instinct)) return planAcceptWritten(deps, draft, found, reach);
   if (isEvolvedId(draft.instinct)) return planLive(deps, draft, reach, await historyOf(deps.store));
   const [instinct] = await deps.store.learning.instincts.get([draft.instinct]);
   if (!instinct) return no(`nothing is known any more about ${draft.name}`);

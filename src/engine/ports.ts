@@ -450,9 +450,17 @@ export type Written =
       readonly found: string | null;
     };
 
+/** How much there is. */
+export interface Weight {
+  readonly files: number;
+  readonly bytes: number;
+}
+
 export interface Expecting {
   /** The hash of what the caller believes to be there; null for nothing. */
   readonly expecting: string | null;
+  /** For a package: links in it go with it; otherwise it is left alone, since no copy would have them. */
+  readonly dropLinks?: boolean;
 }
 
 export type TextRead =
@@ -469,12 +477,24 @@ export type TextRead =
 export interface Library {
   /** Every package in a place, by name; a broken one is told of beside the good ones. Never throws. */
   list(place: Place): Promise<Listing>;
-  /** All files of the package at a path, by path; null when there is none. */
-  read(path: string): Promise<{ readonly files: readonly PackageFile[]; readonly hash: string } | null>;
+  /** All files of the package at a path, by path, and what is no file; null when there is none. */
+  read(path: string): Promise<{
+    readonly files: readonly PackageFile[];
+    readonly hash: string;
+    readonly links: readonly string[];
+  } | null>;
   /** Puts a package in a place, over the one that the caller expects there. */
   write(place: Place, name: string, files: readonly PackageFile[], options: Expecting): Promise<Written>;
   /** Takes a package away, if it is the expected one. */
-  remove(place: Place, name: string, options: { readonly expecting: string }): Promise<Written>;
+  remove(place: Place, name: string, options: Expecting & { readonly expecting: string }): Promise<Written>;
+  /** Makes a folder in a place, for somebody to write a package in. May be called twice. False where a link leads out of it. */
+  makeFolder(place: Place, name: string): Promise<boolean>;
+  /** Takes a folder away with whatever is in it; links in it are not followed. May be called twice. False where one leads out of the place. */
+  clearFolder(place: Place, name: string): Promise<boolean>;
+  /** How much a folder holds, without reading it: files and bytes, at least so many as were counted. Nothing where there is none. */
+  weigh(folder: string, most: Weight): Promise<Weight>;
+  /** What a folder holds, by name; nothing where there is none. */
+  namesIn(folder: string): Promise<string[]>;
   /** Ends what a killed process left half done, and answers with the names of packages that it brought back. May be called at any time. */
   repair(place: Place): Promise<string[]>;
   /** A text file; bytes that are not UTF-8 make it unreadable, since they could not be written back. Never throws. */

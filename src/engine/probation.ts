@@ -1,14 +1,16 @@
-import type { Kept } from "../core/change.ts";
+import { isMade, type Kept } from "../core/change.ts";
 import { type Judged, verdictsOf } from "../core/credit.ts";
 import { isEvolvedId } from "../core/evolve.ts";
 import { goesBy, isGapId } from "../core/gap.ts";
 import type { Item } from "../core/item.ts";
 import { policy as defaults } from "../core/policy.ts";
+import { isWrittenId } from "../core/protocol.ts";
 import { demotionSteps, pinnedPlaces } from "./archive.ts";
 import { creditEntries, namingOf } from "./credit.ts";
 import { type AsksRoom, withRoom } from "./curate.ts";
 import { gaps } from "./gap.ts";
 import { perform } from "./keep.ts";
+import { originsOf } from "./learnings.ts";
 import { planAccept } from "./plan.ts";
 import type { Store } from "./ports.ts";
 import { type History, historyOf, isTakingBack, latestOf, no, type Plan, type PublishDeps } from "./step.ts";
@@ -97,14 +99,15 @@ async function onProbation(
 }
 
 /** The project of a lesson that nobody said yes to; null for what was joined with something else, which is no lesson. */
-async function unsaidLesson(
-  { learning }: Store,
-  kept: Kept,
-  accepted: ReadonlySet<string>,
-): Promise<string | null> {
+async function unsaidLesson(store: Store, kept: Kept, accepted: ReadonlySet<string>): Promise<string | null> {
+  const { learning } = store;
   if (isEvolvedId(kept.instinct)) {
     const [member] = await learning.instincts.get([...(kept.members ?? [])]);
     return accepted.has(kept.instinct) ? null : (member?.project ?? null);
+  }
+  if (isWrittenId(kept.instinct)) {
+    const { project = null } = (await originsOf(store, [kept.instinct])).get(kept.instinct) ?? {};
+    return accepted.has(kept.instinct) || !isMade(kept) ? null : project;
   }
   const [instinct] = await learning.instincts.get([kept.instinct]);
   if (!instinct) return null;
@@ -112,10 +115,10 @@ async function unsaidLesson(
   return decisions.at(-1)?.decision === "accepted" ? null : instinct.project;
 }
 
-/** What grew of several lessons and a person said yes to. */
+/** What grew of several lessons, or an agent wrote, and a person said yes to. */
 async function acceptedClusters({ ledger }: Store): Promise<Set<string>> {
-  const decided = (await ledger.since("instinct.decided", 0)).filter(({ data }) =>
-    isEvolvedId(data.instinct),
+  const decided = (await ledger.since("instinct.decided", 0)).filter(
+    ({ data }) => isEvolvedId(data.instinct) || isWrittenId(data.instinct),
   );
   const last = new Map(decided.map(({ data }) => [data.instinct, data.decision]));
   return new Set([...last].flatMap(([id, decision]) => (decision === "accepted" ? id : [])));
@@ -153,5 +156,6 @@ async function planPromotion(deps: PublishDeps, kept: Kept, { roomFor }: Probati
 
 async function realmOf({ store }: PublishDeps, { instinct: id, members }: Kept): Promise<string> {
   const [instinct] = await store.learning.instincts.get([...(members ?? [id])]);
-  return instinct?.scope === "user" ? "user" : (instinct?.project ?? "user");
+  const { project } = (await originsOf(store, [id])).get(id) ?? {};
+  return instinct?.scope === "user" ? "user" : (instinct?.project ?? project ?? "user");
 }

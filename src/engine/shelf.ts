@@ -1,4 +1,4 @@
-import type { Artifact, Kept } from "../core/change.ts";
+import { type Artifact, isMade, type Kept } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
 import { goesBy, isGapId } from "../core/gap.ts";
 import { type Instinct, standingAt } from "../core/instinct.ts";
@@ -8,6 +8,7 @@ import { parse } from "../core/skill.ts";
 import { isThere } from "./archive.ts";
 import { closedAmong, gaps, rejectedForGood } from "./gap.ts";
 import { decided, decidedOn } from "./keep.ts";
+import { type Origin, originsOf } from "./learnings.ts";
 import { planAccept } from "./plan.ts";
 import { planUndo, planUndoTidying } from "./publish.ts";
 import {
@@ -41,8 +42,10 @@ export interface Shelved extends Kept {
   readonly sessions: number;
   /** Pieces of evidence. */
   readonly evidence: number;
-  /** The project that asked for it, where it was made of a gap. */
+  /** The project that asked for it, where it was made of a gap, or in which an agent or a review wrote it. */
   readonly askedIn: string | null;
+  /** Where it comes from, where an agent or a review wrote it. */
+  readonly origin: Origin | null;
 }
 
 /** Everything that is kept, by name. */
@@ -54,18 +57,24 @@ export async function shelf(deps: PublishDeps): Promise<Shelved[]> {
   const times = new Map<string, number>();
   for (const { instinct } of findings) times.set(instinct, (times.get(instinct) ?? 0) + 1);
   const asked = ids.some(isGapId) ? await gaps(deps) : [];
+  const origins = await originsOf(deps.store, ids);
   const shelved: Shelved[] = [];
   for (const one of kept) {
     const disk = await (one.kind === "rule" ? ruleOnDisk(deps, one) : filesOnDisk(deps, one));
     const standing = standingOf(lessonsOf(one).flatMap((id) => instincts.get(id) ?? []));
     const gap = asked.find((each) => goesBy(each, one.instinct));
+    const origin = origins.get(one.instinct) ?? null;
     shelved.push({
       ...one,
       ...disk,
       confidence: standing === null ? null : standing.confidence(deps.clock.now()),
-      sessions: standing?.sessions ?? gap?.state.asked.length ?? 0,
-      evidence: gap?.asks.length ?? lessonsOf(one).reduce((sum, id) => sum + (times.get(id) ?? 0), 0),
-      askedIn: gap?.project ?? null,
+      sessions: standing?.sessions ?? gap?.state.asked.length ?? (origin ? 1 : 0),
+      evidence:
+        gap?.asks.length ??
+        origin?.evidence ??
+        lessonsOf(one).reduce((sum, id) => sum + (times.get(id) ?? 0), 0),
+      askedIn: gap?.project ?? origin?.project ?? null,
+      origin,
     });
   }
   return shelved.sort((a, b) => (a.name === b.name ? (a.path < b.path ? -1 : 1) : a.name < b.name ? -1 : 1));
@@ -160,6 +169,11 @@ export async function planRemoval(deps: PublishDeps, kept: readonly Shelved[]): 
     if (one.state === "unreadable") return { ok: false, because: `${one.path} cannot be read` };
     if (one.state === "edited" && one.reach !== "draft")
       return { ok: false, because: `${one.path} was changed by hand; delete it yourself` };
+    if (one.reach !== "draft" && one.kind !== "rule" && !isMade(one))
+      return {
+        ok: false,
+        because: `${one.name} is not Knack's, it was only changed (knack skills undo ${one.name})`,
+      };
     // What is gone already is noted as gone.
     const found = one.kind === "rule" ? null : await filesAt(deps, one);
     steps.push(removal(one, found?.hash ?? one.content, history, one.text));

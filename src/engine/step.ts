@@ -213,6 +213,29 @@ export function textOfPackage(files: readonly PackageFile[]): string {
   return file ? new TextDecoder().decode(file.bytes) : "";
 }
 
+/** A command or an agent is its one file; a skill may have others. */
+export function othersIn(files: readonly PackageFile[]): readonly PackageFile[] {
+  return files.some(({ path }) => path === skillFile) ? files.filter(({ path }) => path !== skillFile) : [];
+}
+
+/** What is different in the files beside the text, each of them: a script is where the harm would be. */
+export function diffOfOthers(
+  name: string,
+  before: readonly PackageFile[],
+  files: readonly PackageFile[],
+  isWhole = false,
+): string {
+  const [old, fresh] = [textsIn(before), textsIn(othersIn(files))];
+  const gone = isWhole ? [...old.keys()].filter((path) => !fresh.has(path)) : [];
+  return [...fresh.keys(), ...gone]
+    .map((path) => diffOf(`${name}/${path}`, old.get(path) ?? null, fresh.get(path) ?? null))
+    .join("");
+}
+
+export function textsIn(files: readonly PackageFile[]): ReadonlyMap<string, string> {
+  return new Map(files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]));
+}
+
 /** For a copy that is only looked at: a damaged one is told of when it is needed. */
 export function ifDamaged(error: unknown): null {
   if (error instanceof KnackError) return null;

@@ -1,5 +1,6 @@
 import type { Library } from "../engine/ports.ts";
 import { exclude, unexclude } from "./exclude.ts";
+import { clearFolder, makeFolder, namesIn, weigh } from "./folders.ts";
 import { listPackages, readPackage, removePackage, repairPlace, writePackage } from "./skills.ts";
 import { readTextFile, removeTextFile, writeTextFile } from "./text.ts";
 
@@ -11,6 +12,10 @@ export function createLibrary(): Library {
     write: writePackage,
     remove: removePackage,
     repair: repairPlace,
+    makeFolder,
+    clearFolder,
+    namesIn,
+    weigh,
     readText: readTextFile,
     writeText: writeTextFile,
     removeText: removeTextFile,

@@ -7,11 +7,11 @@ import { isSafePath } from "../core/scan.ts";
 import { isSkillName, skillFile } from "../core/skill.ts";
 import type { PackageFile } from "../engine/ports.ts";
 
-/** The files of a package, and whether links or other things stand among them, which a copy would lose. */
+/** The files of a package, and the links and other things among them, which a copy would lose. */
 export interface Contents {
   readonly files: readonly PackageFile[];
   readonly hash: string;
-  readonly plain: boolean;
+  readonly links: readonly string[];
 }
 
 /** Everything in a package as it was at one time; null when there is no folder. */
@@ -53,7 +53,8 @@ async function walkThrough(folder: string): Promise<Contents> {
     }
   };
   await walk("");
-  return { files: byPath(files), hash: hashOf([...files, ...others]), plain: others.length === 0 };
+  const links = others.map(({ path }) => path.slice(0, -linkMark.length)).sort();
+  return { files: byPath(files), hash: hashOf([...files, ...others]), links };
 }
 
 async function fileAt(folder: string, path: string): Promise<PackageFile> {
@@ -69,8 +70,11 @@ async function fileAt(folder: string, path: string): Promise<PackageFile> {
 /** A link counts by where it points; nothing is read through it. */
 async function otherAt(folder: string, path: string, entry: Dirent): Promise<PackageFile> {
   const target = entry.isSymbolicLink() ? await readlink(join(folder, path)) : "";
-  return { path: `${path}\0link`, bytes: Buffer.from(target), mode: 0 };
+  return { path: `${path}${linkMark}`, bytes: Buffer.from(target), mode: 0 };
 }
+
+/** No path of a file ends so. */
+const linkMark = "\0link";
 
 /** One hash of a package's files: paths, bytes, and whether they may be run. */
 export function hashOf(files: readonly PackageFile[]): string {

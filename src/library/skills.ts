@@ -6,6 +6,7 @@ import { isSkillName, ownerOf, parse, problemsOf, skillFile } from "../core/skil
 import type {
   BrokenPackage,
   Expecting,
+  Library,
   Listing,
   PackageFile,
   Place,
@@ -128,13 +129,11 @@ async function packageAt(path: string, name: string): Promise<SkillPackage | Bro
 }
 
 /** All files of a package, also while somebody replaces it. */
-export async function readPackage(
-  path: string,
-): Promise<{ readonly files: readonly PackageFile[]; readonly hash: string } | null> {
+export async function readPackage(path: string): ReturnType<Library["read"]> {
   try {
     const aside = join(dirname(path), asidePrefix + basename(path));
     const found = (await contentsOf(path)) ?? (await contentsOf(aside)) ?? (await contentsOf(path));
-    return found === null ? null : { files: found.files, hash: found.hash };
+    return found;
   } catch (cause) {
     throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${path}: ${messageOf(cause)}`, {
       hint: "See that the folder may be read by you.",
@@ -148,7 +147,7 @@ export async function writePackage(
   place: Place,
   name: string,
   files: readonly PackageFile[],
-  { expecting }: Expecting,
+  { expecting, dropLinks = false }: Expecting,
 ): Promise<Written> {
   checkName(name);
   checkFiles(name, files);
@@ -156,7 +155,7 @@ export async function writePackage(
     if (!(await isWithin(place.folder, place.root)))
       return { written: false, because: "outside", found: null };
     await mkdir(place.folder, { recursive: true });
-    const known = await knownState(place, name, expecting);
+    const known = await knownState(place, name, expecting, dropLinks);
     if (known !== null) return known;
     return inWorkFolder(place.folder, async (work) => {
       await writeFiles(join(work, "new"), files);
@@ -173,13 +172,13 @@ export async function writePackage(
 export async function removePackage(
   place: Place,
   name: string,
-  { expecting }: { readonly expecting: string },
+  { expecting, dropLinks = false }: Expecting & { readonly expecting: string },
 ): Promise<Written> {
   checkName(name);
   return refusing(place, async () => {
     if (!(await isWithin(place.folder, place.root)))
       return { written: false, because: "outside", found: null };
-    const known = await knownState(place, name, expecting);
+    const known = await knownState(place, name, expecting, dropLinks);
     if (known !== null) return known;
     return inWorkFolder(place.folder, async (work) =>
       (await replace(place, name, expecting, work, null))
@@ -190,7 +189,12 @@ export async function removePackage(
 }
 
 /** What speaks against a change before anything is moved; null when the package is as expected. */
-async function knownState(place: Place, name: string, expecting: string | null): Promise<Written | null> {
+async function knownState(
+  place: Place,
+  name: string,
+  expecting: string | null,
+  dropLinks: boolean,
+): Promise<Written | null> {
   await settle(place, name);
   const target = join(place.folder, name);
   const there = await lstat(target).catch(ifMissing(null));
@@ -199,7 +203,9 @@ async function knownState(place: Place, name: string, expecting: string | null):
   const contents = await contentsOf(target);
   if (contents === null || contents.hash !== expecting)
     return { written: false, because: "changed", found: contents?.hash ?? null };
-  return contents.plain ? null : { written: false, because: "link", found: contents.hash };
+  return dropLinks || contents.links.length === 0
+    ? null
+    : { written: false, because: "link", found: contents.hash };
 }
 
 /** The three moves; false when somebody else was quicker. */
@@ -278,7 +284,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** What the disk refuses, told with the place and the next step. */
-async function refusing<T>({ folder }: Place, work: () => Promise<T>): Promise<T> {
+export async function refusing<T>({ folder }: Place, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {

@@ -1,0 +1,274 @@
+import type { Artifact, Kept, Reach } from "../core/change.ts";
+import { diffOf } from "../core/diff.ts";
+import { changedLines, type Examined, examine, ownFacts, type PackageText } from "../core/package.ts";
+import { policy } from "../core/policy.ts";
+import { type Fault, faultOf } from "../core/protocol.ts";
+import { mayBeWritten, scan, scanSkill } from "../core/scan.ts";
+import { type Owner, ownerOf, parse, render, type Skill, skillFile } from "../core/skill.ts";
+import { archivedLike } from "./archive.ts";
+import { originsOf } from "./learnings.ts";
+import { createStep, draftsAway, listAll, nearest, settled, takenBack } from "./plan-skill.ts";
+import type { PackageFile, Place } from "./ports.ts";
+import {
+  bytesOf,
+  changeOf,
+  diffOfOthers,
+  dirname,
+  fileIn,
+  type History,
+  historyOf,
+  no,
+  notHere,
+  othersIn,
+  type Plan,
+  type PublishDeps,
+  refusal,
+  type Step,
+  textOfPackage,
+} from "./step.ts";
+
+/** The files of a package, and what is no file among them. */
+export interface Handed {
+  readonly files: readonly PackageFile[];
+  readonly links: readonly string[];
+}
+
+/** Looks at a package that an agent or a review wrote, in place of what is there: its form, its sizes, its secrets, its words. */
+export async function examinePackage(
+  { redactor }: Pick<PublishDeps, "redactor">,
+  name: string,
+  { files, links }: Handed,
+  { before, owner }: { readonly before: readonly PackageFile[] | null; readonly owner: Owner },
+): Promise<Examined> {
+  const texts = files.map(asText);
+  const old = before?.map(asText) ?? null;
+  const examined = examine({ name, files: texts, links, before: old, owner });
+  const readable = texts.flatMap(({ path, text }) => (text === null ? [] : [{ path, text }]));
+  const clean = await redactor.scrub(readable.map(({ text }) => ({ label: "text", text })));
+  const secrets = readable.flatMap(({ path, text }, at) => {
+    const lines = clean[at] === text ? [] : changedLines(text, clean[at] ?? "");
+    const was = new Set((old?.find((one) => one.path === path)?.text ?? "").split(/\r?\n/));
+    return lines.map((line) => ({
+      where: `${path}, line ${line}: `,
+      isTheirs: owner !== "learned" && was.has(text.split(/\r?\n/)[line - 1] ?? ""),
+    }));
+  });
+  const fresh = secrets.filter(
+    ({ where }) => ![...examined.faults, ...examined.remarks].some((told) => told.startsWith(where)),
+  );
+  const say = ({ where }: { readonly where: string }) =>
+    `${where}It holds a secret: take it out, and say where it is to be had instead.`;
+  return {
+    ...examined,
+    faults: [...examined.faults, ...fresh.filter(({ isTheirs }) => !isTheirs).map(say)],
+    remarks: [...examined.remarks, ...fresh.filter(({ isTheirs }) => isTheirs).map(say)],
+  };
+}
+
+function asText({ path, bytes }: PackageFile): PackageText {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    // Such a byte is in no text, whatever else the file is.
+    return { path, bytes: bytes.length, text: text.includes("\0") ? null : text };
+  } catch {
+    return { path, bytes: bytes.length, text: null };
+  }
+}
+
+/** Whose a package is, as far as its text tells. */
+export function ownerAt(path: string, files: readonly PackageFile[] | null): Owner {
+  return files === null ? "learned" : ownerOf(path, parse(textOfPackage(files)).skill);
+}
+
+/** Where something new is to go, and for whom. */
+export interface Wanted {
+  readonly skill: Skill;
+  /** What it goes by. */
+  readonly id: string;
+  readonly path: string;
+  readonly project: string;
+  readonly root: string | null;
+  /** The person asked for it in so many words. */
+  readonly asked: boolean;
+}
+
+/** Why a new skill is not needed: something live, a draft, or something that was put away or taken back is about the same. */
+export async function duplicateFault(deps: PublishDeps, wanted: Wanted): Promise<Fault | null> {
+  const { skill, id, path, project, root, asked } = wanted;
+  const listed = await listAll(deps.library, deps.places.all(root));
+  if (typeof listed === "string")
+    return faultOf("publish_failed", listed, "See that the folder can be read, and call again.");
+  const near = nearest(
+    skill,
+    listed.skills.filter((one) => one.path !== path),
+  );
+  if (near)
+    return faultOf(
+      "skill_near_duplicate",
+      `${near.name} is about the same already.`,
+      `Load ${near.name}; if it lacks what you learned, start an update of it; otherwise finish with aborted.`,
+      [near.path],
+    );
+  const history = await historyOf(deps.store);
+  const old = await archivedLike(deps, skill, { instinct: id, realm: project }, history);
+  if (old)
+    return faultOf(
+      "skill_near_duplicate",
+      `${old.name}, which was put away, is about the same.`,
+      `Finish with aborted, and tell the person that it can be brought back: knack skills restore ${old.name}`,
+      [`put away: ${old.because}`],
+    );
+  const gone = asked ? null : await takenBack(deps, skill, id, history);
+  if (gone === null || (await isAllowedAgain(deps, gone, history))) return null;
+  return faultOf(
+    "skill_near_duplicate",
+    `A person took ${gone} back, which is about the same.`,
+    `Finish with aborted. Only when the person asks for it, start again with the reason explicit_user_request; they can allow it for good: knack skills unskip ${gone}`,
+    [gone],
+  );
+}
+
+/** Whether a person said that what they took back may be made again. */
+async function isAllowedAgain({ store }: PublishDeps, name: string, { changes }: History): Promise<boolean> {
+  const made = changes.findLast(({ change }) => change.name === name)?.change.instinct;
+  const decided = await store.ledger.since("instinct.decided", 0);
+  return decided.findLast(({ data }) => data.instinct === made)?.data.decision === "unskipped";
+}
+
+/** What Knack says of a skill that an agent or a review wrote. */
+export interface Facts {
+  readonly author: "agent" | "review";
+  /** The agent's session; null where it is not known. */
+  readonly session: string | null;
+  readonly events: readonly string[];
+  readonly model: string | null;
+}
+
+/** Something that was written and found good. */
+export interface Ready {
+  /** What it goes by: a learning's id, or a proposal's. */
+  readonly id: string;
+  readonly name: string;
+  readonly files: readonly PackageFile[];
+  readonly path: string;
+  readonly place: Place;
+  /** Whom it reaches where Knack has not kept it yet. */
+  readonly reach: Reach;
+  /** What it takes the place of, as it was when it was written; null for something new. */
+  readonly base: readonly PackageFile[] | null;
+  readonly facts: Facts;
+}
+
+/** The files as they go live: a learned skill says where it is from, a person's is left in their words. */
+export function finalFiles({ path, files, base, facts, reach }: Ready): PackageFile[] {
+  const plain = files.map((file) => ({ ...file, mode: file.mode & 0o111 ? 0o755 : 0o644 }));
+  const { skill } = parse(textOfPackage(files));
+  if (skill === null || ownerAt(path, base) !== "learned") return plain;
+  const once = base === null ? null : parse(textOfPackage(base)).skill;
+  const text = render({ ...skill, metadata: metadataOf(skill, once, facts, reach) });
+  return plain.map((file) => (file.path === skillFile ? { ...file, bytes: bytesOf(text) } : file));
+}
+
+function metadataOf(
+  skill: Skill,
+  once: Skill | null,
+  { author, session, events, model }: Facts,
+  reach: Reach,
+): Record<string, string> {
+  const only = (metadata: Skill["metadata"], isOwn: boolean) =>
+    Object.fromEntries(Object.entries(metadata).filter(([key]) => ownFacts.has(key) === isOwn));
+  const before = Number(once?.metadata.evidence ?? 0) || 0;
+  return {
+    ...only(skill.metadata, false),
+    quality: reach === "draft" ? "draft" : "active",
+    ...only(once?.metadata ?? {}, true),
+    origin: "knack",
+    evidence: String(before + events.length),
+    ...(session === null ? {} : { session }),
+    events: events.join(" "),
+    model: model ?? author,
+    author,
+  };
+}
+
+/** What making it live would do; what is there already as it should be needs nothing. */
+export async function planWritten(deps: PublishDeps, ready: Ready): Promise<Plan> {
+  const { name, path, place, base } = ready;
+  const history = await historyOf(deps.store);
+  const files = finalFiles(ready);
+  const after = deps.versions.hashOf(files);
+  const current = await deps.library.read(path);
+  if (current?.hash === after) return settled([], null);
+  if (base === null && current !== null) return no(`there is another skill at ${path}`);
+  if (base !== null && current === null) return no(`${path} is gone`);
+  const isKnown = (hash: string) =>
+    hash === deps.versions.hashOf(base ?? []) ||
+    history.changes.some(({ change }) => change.path === path && change.after === hash);
+  if (current !== null && !isKnown(current.hash)) return no(`${path} was changed by hand meanwhile`);
+  const known = base === null ? undefined : history.kept.find((one) => one.path === path);
+  const artifact: Artifact = known ?? {
+    ...{ kind: "skill", name, path, root: place.root, reach: ready.reach, instinct: ready.id },
+  };
+  const text = textOfPackage(files);
+  const step = (one: Artifact, before: string | null, old: string | null): Step => ({
+    change: changeOf(one, before, after, base === null ? "create" : "update", history),
+    files,
+    diff: diffOf(fileIn(one), old, text) + diffOfOthers(name, othersIn(base ?? []), files, true),
+  });
+  const old = current ? textOfPackage(current.files) : null;
+  const steps = [step(artifact, current?.hash ?? null, old)];
+  // What lies in several folders for several agents stays one skill.
+  for (const twin of known ? twinsOf(known, history) : []) {
+    const there = await deps.library.read(twin.path);
+    if (there?.hash === current?.hash) steps.push(step(twin, there?.hash ?? null, old));
+  }
+  return settled(steps, null);
+}
+
+function twinsOf({ path, name, instinct, reach }: Kept, { kept }: History): Kept[] {
+  return kept.filter(
+    (one) => one.path !== path && one.name === name && one.instinct === instinct && one.reach === reach,
+  );
+}
+
+/** What accepting the draft of something that an agent or a review wrote would do: it goes live as it stands there. */
+export async function planAcceptWritten(
+  deps: PublishDeps,
+  draft: Kept,
+  found: { readonly files: readonly PackageFile[]; readonly hash: string },
+  reach: Reach,
+): Promise<Plan> {
+  const { skill } = parse(textOfPackage(found.files));
+  if (skill === null) return no(`the draft ${draft.name} cannot be read`);
+  const origin = (await originsOf(deps.store, [draft.instinct])).get(draft.instinct);
+  const [project] = origin ? await deps.store.projects.get([origin.project]) : [];
+  const targets = deps.places.skills(reach, project?.root ?? null, origin?.format ? [origin.format] : []);
+  if (targets === null) return no(notHere);
+  const listed = await listAll(deps.library, targets);
+  if (typeof listed === "string") return no(listed);
+  // The draft may have been edited since it was looked at.
+  const others = found.files.flatMap((file) => {
+    const { path, text } = asText(file);
+    return text === null || path === skillFile
+      ? []
+      : scan(text, { most: policy.protocol.fileBytes, file: path });
+  });
+  const concerns = [...scanSkill(skill), ...others];
+  if (!mayBeWritten(concerns)) return no(refusal(concerns));
+  const history = await historyOf(deps.store);
+  const active = { ...skill, metadata: { ...skill.metadata, quality: "active" } };
+  const source = { instinct: { id: draft.instinct }, choice: { reach } };
+  const steps = targets.map((target) => {
+    const step = createStep(deps, source, active, target, listed, history, null);
+    const files = [...(step.files ?? []), ...found.files.filter(({ path }) => path !== skillFile)];
+    const change = changeOf(step.change, null, deps.versions.hashOf(files), "create", history);
+    return { ...step, files, change };
+  });
+  const away = await draftsAway(deps, draft.instinct, history);
+  return settled([...steps, ...away], null);
+}
+
+/** Where a path lies, of the places that there are. */
+export function placeAt(path: string, places: readonly Place[]): Place | null {
+  return places.find(({ folder }) => folder === dirname(path)) ?? null;
+}

@@ -1,0 +1,49 @@
+import { lstat, mkdir, opendir, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Place, Weight } from "../engine/ports.ts";
+import { checkName, ifMissing } from "./packages.ts";
+import { refusing } from "./skills.ts";
+import { isWithin, isWork } from "./work.ts";
+
+/** Makes a folder for somebody to write in; false where a link leads out of the place. */
+export async function makeFolder(place: Place, name: string): Promise<boolean> {
+  checkName(name);
+  const folder = join(place.folder, name);
+  return refusing(place, async () => {
+    if (!(await isWithin(folder, place.root))) return false;
+    await mkdir(folder, { recursive: true });
+    // What was made meanwhile counts, not what was looked at.
+    return isWithin(folder, place.root);
+  });
+}
+
+/** Takes a folder away with whatever is in it. */
+export async function clearFolder(place: Place, name: string): Promise<boolean> {
+  checkName(name);
+  const folder = join(place.folder, name);
+  return refusing(place, async () => {
+    if (!(await isWithin(place.folder, place.root))) return false;
+    const there = await lstat(folder).catch(ifMissing(null));
+    if (there !== null) await rm(folder, { recursive: true, force: true });
+    return true;
+  });
+}
+
+/** What a folder holds, without what Knack itself works with there. */
+export async function namesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(ifMissing([]));
+  return names.filter((name) => !isWork(name)).sort();
+}
+
+/** How much a folder holds; counting ends where it is more than anybody wants to know. */
+export async function weigh(folder: string, most: Weight): Promise<Weight> {
+  const entries = await opendir(folder, { recursive: true }).catch(ifMissing(null));
+  let [files, bytes] = [0, 0];
+  for await (const entry of entries ?? []) {
+    if (entry.isDirectory()) continue;
+    files++;
+    if (entry.isFile()) bytes += (await lstat(join(entry.parentPath, entry.name))).size;
+    if (files > most.files || bytes > most.bytes) break;
+  }
+  return { files, bytes };
+}
