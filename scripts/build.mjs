@@ -51,13 +51,23 @@ async function bundle(sources) {
     splitting: true,
     chunkNames: "parts/[name]-[hash]",
     external,
-    plugins: [modelsApart],
+    plugins: [
+      apart("models-apart", join("models", "index.ts"), "./api.ts", "models-api"),
+      apart("mcp-apart", join("cli", "mcp.ts"), "../mcp/server.ts", "mcp-server"),
+    ],
   });
-  // By itself, because what it shares with the rest, zod above all, would be loaded by every command.
+  // By themselves, because what they share with the rest, zod above all, would be loaded by every command.
   await esbuild({
     ...common,
     alias: { "@vercel/oidc": join(root, "src/models/no-gateway.ts") },
     entryPoints: { "parts/models-api": "src/models/api.ts" },
+    outdir: "dist",
+    format: "esm",
+    minify: true,
+  });
+  await esbuild({
+    ...common,
+    entryPoints: { "parts/mcp-server": "src/mcp/server.ts" },
     outdir: "dist",
     format: "esm",
     minify: true,
@@ -80,23 +90,25 @@ async function bundle(sources) {
   });
 }
 
-/** Leaves the library of models outside; who asks for it is in a part, beside it. */
-const modelsApart = {
-  name: "models-apart",
-  setup: (build) => {
-    build.onResolve({ filter: /^\.\/api\.ts$/ }, ({ kind, importer }) =>
-      kind === "dynamic-import" && importer.endsWith(join("models", "index.ts"))
-        ? { path: "./models-api.js", external: true }
-        : null,
-    );
-    build.onEnd(() => {
-      const strayed = readdirSync(join(root, "dist"))
-        .filter((name) => name.endsWith(".js"))
-        .filter((name) => readFileSync(join(root, "dist", name), "utf8").includes("./models-api.js"));
-      if (strayed.length > 0) throw new Error(`${strayed.join()} would look for models-api.js in vain`);
-    });
-  },
-};
+/** Leaves what is large and seldom needed outside; who asks for it is in a part, beside it. */
+function apart(name, importer, path, part) {
+  return {
+    name,
+    setup: (build) => {
+      build.onResolve({ filter: /\.ts$/ }, (asked) =>
+        asked.kind === "dynamic-import" && asked.path === path && asked.importer.endsWith(importer)
+          ? { path: `./${part}.js`, external: true }
+          : null,
+      );
+      build.onEnd(() => {
+        const strayed = readdirSync(join(root, "dist"))
+          .filter((file) => file.endsWith(".js"))
+          .filter((file) => readFileSync(join(root, "dist", file), "utf8").includes(`./${part}.js`));
+        if (strayed.length > 0) throw new Error(`${strayed.join()} would look for ${part}.js in vain`);
+      });
+    },
+  };
+}
 
 function declareTypes() {
   const tsc = join(root, "node_modules/typescript/bin/tsc");

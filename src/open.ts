@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { agents, sessionsOn } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
+import { transcriptOf } from "./agents/running.ts";
 import { type Home, homeOf, userHome } from "./config.ts";
 import { openUntil, type Spend, spendOf } from "./core/budget.ts";
 import { type Bundle, bundleOf, type CarriedSkill } from "./core/bundle.ts";
@@ -12,6 +13,7 @@ import type { Kept } from "./core/change.ts";
 import { eccFilesOf } from "./core/ecc.ts";
 import { KnackError } from "./core/errors.ts";
 import type { Event } from "./core/event.ts";
+import type { HostWord } from "./core/host.ts";
 import type { Import, ImportedSkill } from "./core/imported.ts";
 import type { Decision, Instinct } from "./core/instinct.ts";
 import type { Item } from "./core/item.ts";
@@ -30,13 +32,13 @@ import { redact } from "./core/redact.ts";
 import type { ProposalView, ReviewMode } from "./core/review.ts";
 import { contextOf } from "./core/search/context.ts";
 import type { Diagnostic } from "./core/session.ts";
-import type { Signal, SignalGiven } from "./core/signal.ts";
+import type { Claim, SignalGiven } from "./core/signal.ts";
 import { Damaged } from "./core/table.ts";
 import { isUseOf } from "./core/use.ts";
 import { archived, type PutAway, planRestore } from "./engine/archive.ts";
 import type { AskDeps } from "./engine/ask.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
-import type { HostWord, Present } from "./engine/caller.ts";
+import { type Present, present as presentOf } from "./engine/caller.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { type Credited, credit, creditUntold, type Rated, rate } from "./engine/credit.ts";
@@ -114,7 +116,7 @@ import { homesOfKept } from "./engine/learnings.ts";
 import { expandEvents, type LookDeps, loadSkill } from "./engine/look.ts";
 import { maintain } from "./engine/maintain.ts";
 import { note } from "./engine/note.ts";
-import type { ReviewLimits } from "./engine/nudge.ts";
+import { nudges, type ReviewLimits, reviewsSoFar } from "./engine/nudge.ts";
 import { type Observer, observers } from "./engine/observe.ts";
 import { plan } from "./engine/plan.ts";
 import type {
@@ -167,7 +169,7 @@ import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";
 import { modelFor, unsetModel } from "./models/index.ts";
 import { replayModel } from "./models/replay.ts";
-import { createRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
+import { createRecorder, type Recorder, type RecorderOptions, recordOf } from "./recorder.ts";
 import { createRedactor } from "./redaction/secretlint.ts";
 import { modelSettings, reviewSettings, settingsFor, tellingOf, whyNotLearn } from "./settings.ts";
 import { createCheckouts } from "./sources/checkouts.ts";
@@ -397,7 +399,7 @@ export interface Knack {
   /** An agent says that a learned skill guided its work. */
   useSkill(...of: Rest<typeof useSkill>): ReturnType<typeof useSkill>;
   /** An agent says what it should have learned, by a call or in its structured reply. */
-  giveSignal(present: Present, signal: Signal): Promise<Answer<SignalGiven>>;
+  giveSignal(present: Present, signal: Claim): Promise<Answer<SignalGiven>>;
   takeReply(present: Present, reply: unknown): Promise<ReplyTaken>;
   /** Notes what sessions show that they should have learned. */
   deriveSignals(sessions: readonly SessionView[]): Promise<SignalGiven[]>;
@@ -592,7 +594,7 @@ export async function openKnack({
   const cache = dryRun ? noCache : itemCacheAt(join(home.cache, "library.json"));
   const self = `${process.pid} ${randomUUID()}`;
   const refuses = async (root: string | null, id: string) => whyNotLearn(home, root, id);
-  const isRefused = async ({ cwd, project }: SessionView) =>
+  const isRefused = async ({ cwd, project }: Pick<SessionView, "cwd" | "project">) =>
     cwd !== null && (isWithin(home.folder, cwd) || isWithin(realOf(home.folder), cwd))
       ? "Knack's own work"
       : refuses(project.root, project.id);
@@ -694,7 +696,17 @@ export async function openKnack({
       root: root ?? home.folder,
     }),
   };
-  const looking: LookDeps = { ...foregrounding, catalog: () => knack.catalog() };
+  const looking: LookDeps = {
+    ...foregrounding,
+    catalog: (cwd) => knack.catalog(cwd === null ? {} : { cwd }),
+  };
+  /** The file of the session that calls: an agent's transcript, or what a program records. */
+  const fileOf = async (word: HostWord): Promise<string | null> => {
+    const recorded =
+      word.format === null && word.session !== null ? recordOf(home.spool, word.session) : null;
+    if (recorded !== null && existsSync(recorded)) return recorded;
+    return transcriptOf(word, { home: userHome(env), env });
+  };
   /** What reviews need, by the settings of this moment. */
   const reviewing = (): ReviewDeps => {
     const { model, settings, limits, price, modelOf } = observing();
@@ -754,9 +766,13 @@ export async function openKnack({
       const stop = lookUntil ? { until: lookUntil } : {};
       const library = once(wholeOrNot);
       const before = await store.learning.instincts.mark();
+      const fresh: SessionView[] = [];
       const learned = await learn(deps, sessions, {
         refuses: isRefused,
-        onNoted: (seen) => creditUntold(store, seen, { library, refuses: isRefused, ...stop }),
+        onNoted: async (seen) => {
+          fresh.push(...seen.map(({ session }) => session));
+          await creditUntold(store, seen, { library, refuses: isRefused, ...stop });
+        },
         fewestEvents,
         observer: looks,
         // Who asks for files of what would be sent wants those of sessions that rules have looked at, too.
@@ -771,6 +787,7 @@ export async function openKnack({
         verdict.do === "promote" ? { id, name } : [],
       );
       const { left } = await knack.credit(sessions, stop);
+      await knack.deriveSignals(fresh);
       return { ...learned, promoted, uncredited: left, unread };
     },
     model: async () => {
@@ -991,19 +1008,39 @@ export async function openKnack({
       return store.leases.take(work, { holder: self, now: clock.now(), until, insteadOf: dead });
     },
     giveBack: (work) => store.leases.release(work, self),
-    present: async () => {
-      throw new Error("to be built");
-    },
+    present: (word) =>
+      presentOf(
+        {
+          store,
+          fileOf,
+          sessionsIn: async (path) => (await knack.sessions([path], { refresh: true })).sessions,
+          projectOf: async (cwd) => identify(cwd, null, await checkouts.of(cwd)),
+        },
+        word,
+      ),
     startLearning: (present, start) => startLearning(foregrounding, present, start),
     finishLearning: (present, finish) => finishLearning(foregrounding, present, finish),
     useSkill: (present, used) => useSkill(foregrounding, present, used),
     giveSignal: (present, signal) => giveSignal(foregrounding, present, signal),
     takeReply: (present, reply) => takeReply(foregrounding, present, reply),
-    deriveSignals: (sessions) => deriveSignals(foregrounding, sessions),
+    deriveSignals: async (sessions) => {
+      const heard: SessionView[] = [];
+      for (const session of sessions) if ((await isRefused(session)) === null) heard.push(session);
+      return deriveSignals(foregrounding, heard);
+    },
     loadSkill: (present, wanted) => loadSkill(looking, present, wanted),
     expandEvents: (present, refs) => expandEvents(looking, present, refs),
     reviews: async () => {
-      throw new Error("to be built");
+      const { model, allowed } = reviewing();
+      const { mode, unset, perDay, usd, usdPerDay } = allowed;
+      const held = await store.leases.holder("review");
+      const running = held !== null && held.until > clock.now() && isAlive(held.holder);
+      const deps = { store, clock, passesOver: isRefused };
+      return {
+        ...{ mode, unset, model: model.name, limits: { perDay, usd, usdPerDay } },
+        ...(await reviewsSoFar(deps)),
+        projects: await nudges(deps, { limits: allowed, asked: false, running }),
+      };
     },
     review: async ({ project, asked = false } = {}) => {
       const all = project === undefined ? (await store.projects.list()).map(({ id }) => id) : [project];

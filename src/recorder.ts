@@ -40,6 +40,11 @@ interface Options extends RecorderOptions {
   readonly clock: Clock;
 }
 
+/** The file that a program's session is recorded in. */
+export function recordOf(spool: string, session: string): string {
+  return join(spool, `program-${session.replace(/[^\w.-]/g, "_")}.jsonl`);
+}
+
 export function createRecorder({
   spool,
   clock,
@@ -47,7 +52,7 @@ export function createRecorder({
   cwd = null,
   onError = warn,
 }: Options): Recorder {
-  const file = join(spool, `program-${session.replace(/[^\w.-]/g, "_")}.jsonl`);
+  const file = recordOf(spool, session);
   type What = ProgramRecord extends infer R
     ? R extends ProgramRecord
       ? Omit<R, "knack" | "session" | "at" | "cwd">

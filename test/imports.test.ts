@@ -16,6 +16,15 @@ const allowed: Record<string, readonly string[]> = {
   hook: ["core", "engine", "sources", "store", "hook", "config.ts", "node:"],
   worker: ["core", "engine", "hook", "store", "worker", "config.ts", "open.ts", "node:"],
   agents: ["core", "engine", "agents", "jsonc-parser", "node:"],
+  mcp: [
+    "core",
+    "engine",
+    "mcp",
+    "open.ts",
+    "zod",
+    "@modelcontextprotocol/server",
+    "@modelcontextprotocol/server/stdio",
+  ],
   cli: [
     "core",
     "engine",
@@ -25,6 +34,7 @@ const allowed: Record<string, readonly string[]> = {
     "redaction",
     "hook",
     "worker",
+    "mcp",
     "config.ts",
     "settings.ts",
     "open.ts",

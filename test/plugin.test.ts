@@ -2,6 +2,10 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
+import { deferReasons, issues, triggers } from "../src/core/protocol.ts";
+import { scan } from "../src/core/scan.ts";
+import { parse, problemsOf, type Skill } from "../src/core/skill.ts";
+import { tools } from "../src/mcp/tools.ts";
 import { root } from "./helpers/knack.ts";
 import { tempFolder } from "./helpers/temp.ts";
 
@@ -33,6 +37,16 @@ describe("the plugin's template", () => {
     },
   );
 
+  test("has a skill that says how to learn one: valid, short, and with every code of the protocol", () => {
+    const text = read("plugin/skills/learn-skill/SKILL.md");
+    const { skill, problems } = parse(text);
+    expect([...problems, ...problemsOf(skill as Skill, "learn-skill")]).toEqual([]);
+    expect(text.split("\n").length).toBeLessThanOrEqual(150);
+    expect(scan(text, { most: text.length })).toEqual([]);
+    for (const code of [...triggers, ...issues, ...deferReasons]) expect(text).toContain(`\`${code}\``);
+    for (const { name } of tools) expect(text).toContain(name);
+  });
+
   test("starts nothing for a tool call that succeeds", () => {
     expect(Object.keys(JSON.parse(read("plugin/hooks/hooks.json")).hooks)).toEqual([
       "SessionStart",
@@ -42,6 +56,39 @@ describe("the plugin's template", () => {
       "PreCompact",
       "SessionEnd",
     ]);
+  });
+});
+
+describe("the plugin's own server", () => {
+  const ask = (...requests: object[]) =>
+    requests.map((one) => `${JSON.stringify({ jsonrpc: "2.0", ...one })}\n`).join("");
+  const asked = ask(
+    { id: 1, method: "initialize", params: { protocolVersion: "2025-06-18" } },
+    { method: "notifications/initialized" },
+    { id: 2, method: "tools/list" },
+    { id: 3, method: "server/discover" },
+  );
+  const serve = (env: Record<string, string>) =>
+    spawnSync(process.execPath, [join(plugin, "mcp/knack.cjs")], { input: asked, encoding: "utf8", env });
+
+  test("has no tools where the program is missing, and says so", () => {
+    const { status, stdout, stderr } = serve({ HOME: tempFolder(), PATH: "" });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const [hello, tools, unknown] = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(hello.result.instructions).toContain("npm install -g knack-cli");
+    expect(tools.result).toEqual({ tools: [] });
+    expect(unknown.error.code).toBe(-32601);
+  });
+
+  test("is the program's where there is one", () => {
+    const home = tempFolder();
+    mkdirSync(join(home, "agents/claude"), { recursive: true });
+    writeFileSync(join(home, "cli.js"), "process.stdout.write(process.argv.slice(2).join());");
+    writeFileSync(join(home, "agents/claude/paths.json"), JSON.stringify({ cli: join(home, "cli.js") }));
+    expect(serve({ HOME: home, PATH: "", KNACK_HOME: home })).toMatchObject({ status: 0, stdout: "mcp" });
   });
 });
 

@@ -100,7 +100,7 @@ async function prepare(deps: InstallDeps, whom: For): Promise<{ installation: In
     deeds.push({
       path: marketplaceFolder(knackHome),
       what: "write",
-      says: "the plugin, generated for this machine: its hooks and its commands",
+      says: "the plugin, generated for this machine: its hooks, its commands and its tools",
       perform: () => writePlugin(library, knackHome, files),
     });
   deeds.push(...settings.deeds);

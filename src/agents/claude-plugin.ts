@@ -26,8 +26,9 @@ export function marketplaceFolder(knackHome: string): string {
 }
 
 /**
- * The marketplace, with the plugin in it, for one machine. Hooks name this node and this hook in full, because a bare
- * `knack` is not found by an agent that was started from a menu, under another node, or when npx has cleaned up.
+ * The marketplace, with the plugin in it, for one machine. Hooks and the server name this node and this program in full,
+ * because a bare `knack` is not found by an agent that was started from a menu, under another node, or when npx has
+ * cleaned up.
  */
 export function generatePlugin(
   template: readonly FileText[],
@@ -36,9 +37,10 @@ export function generatePlugin(
 ): FileText[] {
   const { version, node, hook, cli } = program;
   const plugin = template
-    .filter(({ path }) => path !== "hooks/knack.cjs")
+    .filter(({ path }) => !finders.has(path))
     .map(({ path, text }): FileText => {
       if (path === "hooks/hooks.json") return { path, text: json(boundHooks(text, program, knackHome)) };
+      if (path === serversFile) return { path, text: json(boundServers(text, program, knackHome)) };
       if (path === ".claude-plugin/plugin.json")
         return { path, text: json({ ...JSON.parse(text), version }) };
       return { path, text };
@@ -55,6 +57,21 @@ export function generatePlugin(
     ...plugin.map(({ path, text }) => ({ path: `${pluginName}/${path}`, text })),
     { path: "paths.json", text: json({ version, node, hook, cli }) },
   ];
+}
+
+/** What looks for Knack where nothing says where it is. */
+const finders: ReadonlySet<string> = new Set(["hooks/knack.cjs", "mcp/knack.cjs"]);
+
+/** Where a plugin names its MCP servers. */
+export const serversFile = ".mcp.json";
+
+function boundServers(text: string, { node, cli }: Program, knackHome: string): object {
+  const all = JSON.parse(text) as { readonly mcpServers: Readonly<Record<string, object>> };
+  const bound = Object.entries(all.mcpServers).map(([name, server]) => [
+    name,
+    { ...server, command: node, args: [cli, "mcp"], env: { KNACK_HOME: knackHome } },
+  ]);
+  return { ...all, mcpServers: Object.fromEntries(bound) };
 }
 
 interface Hooks {

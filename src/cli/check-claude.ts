@@ -35,7 +35,7 @@ export function checkClaude(installation: Installation, running: Running, env: E
 }
 
 /** Whether nothing at all is there, not even half of it. */
-function isAbsent({ files, folder }: Installation): boolean {
+export function isAbsent({ files, folder }: Installation): boolean {
   const isNamed = files.some((file) => file.isOn !== null || file.marketplace !== null || isBroken(file));
   return !isNamed && !existsSync(folder);
 }
@@ -115,6 +115,12 @@ function missingIn(folder: string): string[] {
       .filter((name) => !existsSync(join(plugin, "commands", `${name}.md`)))
       .map((name) => `/knack:${name}`),
   ];
+}
+
+/** The plugin that is installed; null where Claude Code itself fetches it from elsewhere. */
+export function pluginFolder(installation: Installation): string | null {
+  const marketplace = marketplaceOf(installation);
+  return marketplace?.folder === null ? null : pluginIn(marketplace?.folder ?? installation.folder);
 }
 
 /** The plugin's folder, which the marketplace names. */

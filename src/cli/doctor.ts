@@ -12,6 +12,7 @@ import { type Check, right, wrong } from "./check.ts";
 import { checkChain } from "./check-chain.ts";
 import { checkClaude } from "./check-claude.ts";
 import { checkModel } from "./check-model.ts";
+import { checkServer } from "./check-server.ts";
 import { checkUpkeep, checkWorker } from "./check-worker.ts";
 import { type Installation, installationOf } from "./installation.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
@@ -75,6 +76,7 @@ async function look({ env, redactionThread }: Surroundings, rebuilding: boolean)
       ...(knack ? await checkStore(knack, rebuilding, env) : [opened.check]),
       ...(await checkAgents(env)),
       ...checkClaude(installation, running, env),
+      await checkServer(installation, env),
       ...(await checkChain({ knack, home, installation, env, now })),
       ...checkWorker(home, env, now),
       ...(await checkModel(knack, env, now)),

@@ -25,6 +25,8 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 export interface Verb<Args extends ArgsDef = ArgsDef> {
   readonly about: string;
+  /** What --help says below the flags. */
+  readonly more?: readonly string[];
   readonly args: Args;
   run(call: Call<Args>): Promise<number>;
 }
@@ -120,6 +122,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
     about: "what /knack:… does within an agent",
     load: async () => (await import("./slash.ts")).slash,
   },
+  mcp: {
+    about: "Knack's tools for agents, over MCP (agents start it by themselves)",
+    load: async () => (await import("./mcp.ts")).mcp,
+  },
   install: {
     about: "put Knack into an agent: knack install claude",
     load: async () => (await import("./install.ts")).install,
@@ -127,6 +133,10 @@ const verbs: Readonly<Record<string, { readonly about: string; readonly load: ()
   uninstall: {
     about: "take it out again, and leave every file as it was",
     load: async () => (await import("./uninstall.ts")).uninstall,
+  },
+  schema: {
+    about: "the form of what others hand over, as JSON Schema: reply",
+    load: async () => (await import("./schema.ts")).schema,
   },
   config: {
     about: "your settings, and a project's",
@@ -185,7 +195,8 @@ async function dispatch(words: readonly string[], surroundings: Surroundings): P
   if (own.includes("--help") || own.includes("-h")) {
     const command: CommandDef = { meta: { name: `knack ${name}`, description: verb.about }, args: verb.args };
     const usage = await renderUsage(command);
-    process.stdout.write(`${process.stdout.isTTY ? usage : stripVTControlCharacters(usage)}\n`);
+    const more = verb.more === undefined ? "" : `${verb.more.join("\n")}\n`;
+    process.stdout.write(`${process.stdout.isTTY ? usage : stripVTControlCharacters(usage)}\n${more}`);
     return 0;
   }
   refuseWrongFlags(name, verb.args, rest);

@@ -38,7 +38,7 @@ export const rate = defineVerb({
         ...meant,
         verdict,
         because: args.because ?? "",
-        session: await sessionOf(knack, args.session),
+        session: args.session === undefined ? null : await runNamed(knack, args.session),
       };
       const { session } = await knack.rate({ ...rating, because: redact(rating.because) });
       if (args.json) printJson({ ...rating, because: redact(rating.because), session, noted: !dryRun });
@@ -67,11 +67,11 @@ function only(items: readonly Item[], name: string): Item | null {
 }
 
 /** The session whose id begins so. */
-async function sessionOf(knack: Knack, word: string | undefined): Promise<string | null> {
-  if (word === undefined) return null;
+export async function runNamed(knack: Knack, word: string): Promise<string> {
   const runs = [...new Set(await knack.runs())];
   const found = runs.filter((run) => run === word || (word.length > 3 && run.startsWith(word)));
-  if (found.length === 1) return found[0] ?? null;
+  const [first] = found;
+  if (first !== undefined && found.length === 1) return first;
   throw new KnackError(
     "UNKNOWN_NAME",
     found.length === 0

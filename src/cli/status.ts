@@ -12,6 +12,7 @@ import { brokenSettings, whyNotLearn } from "../settings.ts";
 import { spentText } from "./check-model.ts";
 import { states } from "./look-at-skills.ts";
 import { defineVerb, type Env } from "./main.ts";
+import { type ReviewStatus, reviewRows, reviewStatusOf, waitingReviews } from "./review-status.ts";
 import { fileOf } from "./telling.ts";
 import {
   calledAs,
@@ -46,6 +47,8 @@ interface Status {
   readonly next: string;
   /** Who looks at sessions, and what models cost in the last day; null where that cannot be told. */
   readonly observer: ModelState | null;
+  /** What reviews in the background do, and why none is due; null where that cannot be told. */
+  readonly reviews: ReviewStatus | null;
   readonly week: Week;
 }
 
@@ -160,6 +163,7 @@ async function statusOf(knack: Knack, env: Env): Promise<Status> {
           ? `${calledAs(env)} doctor`
           : nextStep(counted, broken, learnedAt, env),
     observer: typeof observer === "string" ? null : observer,
+    reviews: observer === null || typeof observer === "string" ? null : await reviewStatusOf(knack, projects),
     week: await weekOf(knack, instincts, Date.now()),
   };
 }
@@ -290,6 +294,7 @@ function print(told: Status, env: Env): void {
         counted(told.rules, "rule"),
       ].join(", "),
     ],
+    ...reviewRows(told.reviews, env),
     ["", ""],
     ["This week", ""],
     ...weekRows(told.week),
@@ -325,7 +330,7 @@ function statusesOf({ instincts }: Status): string {
   return counts.join(", ") || "nothing yet";
 }
 
-function waitingOf({ suggestions, suggested, drafts, proposals }: Status): string {
+function waitingOf({ suggestions, suggested, drafts, proposals, reviews }: Status): string {
   const more = suggestions > suggested.length ? ", …" : "";
   const waiting = [
     ...(suggestions > 0
@@ -333,6 +338,7 @@ function waitingOf({ suggestions, suggested, drafts, proposals }: Status): strin
       : []),
     ...(drafts > 0 ? [counted(drafts, "draft")] : []),
     ...(proposals > 0 ? [counted(proposals, "proposal")] : []),
+    ...waitingReviews(reviews),
   ];
   return waiting.join(", ") || "nothing";
 }

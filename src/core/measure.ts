@@ -14,6 +14,8 @@ export interface Measured {
   readonly startedAt: number;
   /** Each prompt: when it was given, and the calls that were made for it. */
   readonly turns: readonly (readonly [at: number, calls: number])[];
+  /** What the prompts that are not listed any more come to, some at a time: when the last was given, how many, and their calls. */
+  readonly beyond?: readonly (readonly [at: number, turns: number, calls: number])[];
   /** When the person corrected the agent. */
   readonly corrections: readonly number[];
   /** What failed, and when; the same trouble has the same name in every session. Failing tests and the like are the work itself. */
@@ -40,14 +42,26 @@ export function measure(
       const { failed, complaint } = failure;
       return [idOf("f", `${subjectOf(failure)} ${complaint.signature}`), failed.at ?? startedAt] as const;
     });
+  const beyond = turns.slice(policy.credit.turns);
   return {
     run,
     events: events.length,
     startedAt,
     turns: turns.slice(0, policy.credit.turns),
+    ...(beyond.length > 0 ? { beyond: summed(beyond) } : {}),
     corrections,
     failures: failures.slice(0, policy.credit.failures),
   };
+}
+
+/** Prompts in groups, each as one sum. */
+function summed(turns: readonly (readonly [at: number, calls: number])[]) {
+  const { turnsTogether } = policy.credit;
+  return Array.from({ length: Math.ceil(turns.length / turnsTogether) }, (_, n) => {
+    const group = turns.slice(n * turnsTogether, (n + 1) * turnsTogether);
+    const calls = group.reduce((sum, [, count]) => sum + count, 0);
+    return [group.at(-1)?.[0] ?? 0, group.length, calls] as const;
+  });
 }
 
 /** What is compared of a session, each between 0 and 1. */

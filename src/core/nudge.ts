@@ -1,9 +1,16 @@
+import { inUsd } from "./budget.ts";
+import type { EntryOf, LedgerEntry } from "./ledger.ts";
+import type { Measured } from "./measure.ts";
+import { policy as defaults, type Policy } from "./policy.ts";
+import { isReviewed, type ReviewMode } from "./review.ts";
+import { type CountedEntry, countedSignals, lastNumber } from "./signal.ts";
+
 /** What happened in a project since the last successful review. */
 export interface Counters {
   /** Tool calls, and prompts of people. */
   readonly calls: number;
   readonly turns: number;
-  /** Signals that count: of something worth a skill, and of something wrong with one. */
+  /** Things that are worth a skill by signals that count, and signs that something is wrong with one. */
   readonly signals: number;
   readonly hints: number;
   /** When the last successful review ended, and until which moment of the sessions it looked; null before the first. */
@@ -51,4 +58,223 @@ export interface NudgeDecided {
   readonly counters: Counters;
   /** What is, or would be, looked at. */
   readonly window: Window;
+}
+
+/** What a person allows. */
+export interface ReviewLimits {
+  readonly mode: ReviewMode;
+  readonly calls: number;
+  readonly apartMs: number;
+  readonly perDay: number;
+  readonly usd: number;
+  readonly usdPerDay: number;
+  /** Why no model can be asked; null where one can. */
+  readonly unset: string | null;
+}
+
+/** How far a project was reviewed. */
+export interface ReviewedSoFar {
+  /** When the last successful review began and ended, and until which moment it looked; null before the first. */
+  readonly begunAt: number | null;
+  readonly endedAt: number | null;
+  readonly until: number | null;
+  /** The last event that was looked at, by Knack's id of the session, and by the agent's. */
+  readonly to: ReadonlyMap<string, number>;
+  readonly toByRun: ReadonlyMap<string, number>;
+}
+
+/** Adds up the reviews of a project. A window that was looked at is not looked at again, whatever came of it. */
+export function reviewedSoFar(entries: Iterable<LedgerEntry>, project: string): ReviewedSoFar {
+  const begun = new Map<string, number>();
+  const ended: EntryOf<"review.ended">[] = [];
+  for (const entry of entries) {
+    if (entry.project !== project) continue;
+    if (entry.type === "review.begun")
+      begun.set(entry.data.review, Math.max(begun.get(entry.data.review) ?? 0, entry.at ?? 0));
+    if (entry.type === "review.ended" && isReviewed(entry.data)) ended.push(entry);
+  }
+  const [to, toByRun] = [new Map<string, number>(), new Map<string, number>()];
+  for (const { data } of ended)
+    for (const stretch of data.window.stretches) {
+      to.set(stretch.session, Math.max(to.get(stretch.session) ?? 0, stretch.to));
+      toByRun.set(stretch.run, Math.max(toByRun.get(stretch.run) ?? 0, stretch.to));
+    }
+  const latest = (times: readonly number[]) => (times.length > 0 ? Math.max(...times) : null);
+  return {
+    begunAt: latest(ended.map(({ at, data }) => begun.get(data.review) ?? at ?? 0)),
+    endedAt: latest(ended.map(({ at }) => at ?? 0)),
+    until: latest(ended.map(({ data }) => data.window.until)),
+    ...{ to, toByRun },
+  };
+}
+
+/** What happened in a project since its last successful review; signals of what cannot be looked at call for none. */
+export function countersOf(
+  entries: readonly LedgerEntry[],
+  project: string,
+  reviewed: ReviewedSoFar = reviewedSoFar(entries, project),
+  window: Window | null = null,
+): Counters {
+  const own = entries.filter((entry) => entry.project === project);
+  const sums = longestOf(own).map((measured) => sumAfter(measured, reviewed.until));
+  const runs = window && new Set(window.stretches.map(({ run }) => run));
+  const fresh = newSignals(own, reviewed).filter(
+    ({ at, run }) => runs === null || runs.has(run) || (reviewed.begunAt !== null && at > reviewed.begunAt),
+  );
+  return {
+    calls: sums.reduce((sum, { calls }) => sum + calls, 0),
+    turns: sums.reduce((sum, { turns }) => sum + turns, 0),
+    // Sessions that show the same thing show one thing.
+    signals: new Set(fresh.flatMap(({ signal }) => (signal.kind === "create" ? signal.nameHint : []))).size,
+    hints: fresh.filter(({ signal }) => signal.kind === "update").length,
+    lastReviewAt: reviewed.endedAt,
+    reviewedUntil: reviewed.until,
+  };
+}
+
+/** The signals of a project that no review has seen: given after the last began, or about what none had before it. */
+export function newSignals(
+  entries: Iterable<LedgerEntry>,
+  { begunAt, toByRun }: Pick<ReviewedSoFar, "begunAt" | "toByRun">,
+): CountedEntry[] {
+  return countedSignals(entries).filter(
+    ({ at, run, signal }) => begunAt === null || at > begunAt || lastNumber(signal) > (toByRun.get(run) ?? 0),
+  );
+}
+
+/** Each session as it was last measured; of several files the longest that a person spoke in stands for it. */
+function longestOf(entries: readonly LedgerEntry[]): Measured[] {
+  const longest = new Map<string, Measured>();
+  for (const { type, data } of entries)
+    if (type === "session.measured" && data.turns.length > 0)
+      if ((longest.get(data.run)?.events ?? 0) <= data.events) longest.set(data.run, data);
+  return [...longest.values()];
+}
+
+/** Turns and calls of a session after a moment. */
+function sumAfter({ turns, beyond = [] }: Measured, until: number | null): { turns: number; calls: number } {
+  const all = [...turns.map(([at, calls]) => [at, 1, calls] as const), ...beyond];
+  const after = all.filter(([at]) => until === null || at > until);
+  return {
+    turns: after.reduce((sum, [, count]) => sum + count, 0),
+    calls: after.reduce((sum, [, , calls]) => sum + calls, 0),
+  };
+}
+
+/** Everything that decides about a review. */
+export interface NudgeGround {
+  readonly counters: Counters;
+  readonly window: Window;
+  readonly limits: ReviewLimits;
+  readonly asked: boolean;
+  readonly running: boolean;
+  readonly now: number;
+  /** Reviews of all projects in the last day, and when the latest began. */
+  readonly today: number;
+  readonly latestAt: number | null;
+  /** US dollars that models cost in the last day, and that this review may cost at the least. */
+  readonly spent: number;
+  readonly usdAtLeast: number;
+  /** Until when no model is asked, after failures. */
+  readonly openUntil: number | null;
+}
+
+/** Whether a review is worth its cost, and allowed; of several reasons against it the first one is told. */
+export function decide(ground: NudgeGround): NudgeDecided {
+  const { counters, window } = ground;
+  const hold = holdOf(ground);
+  if (hold !== null) return { run: false, ...hold, counters, window };
+  const because = causeOf(ground) ?? "asked";
+  return { run: true, because, message: causes[because](counters), counters, window };
+}
+
+const causes: Readonly<Record<NudgeCause, (counters: Counters) => string>> = {
+  "skill-issue": ({ hints }) => `${of(hints, "sign")} that a skill is wrong`,
+  signal: ({ signals }) => `${of(signals, "thing")} worth a skill, and not written down`,
+  threshold: ({ calls }) => `${of(calls, "tool call")} since the last review`,
+  asked: () => "you asked for it",
+};
+
+/** Why a review is worth its cost; null where nothing says so. */
+function causeOf({ asked, counters, limits }: NudgeGround): NudgeCause | null {
+  if (asked) return "asked";
+  if (counters.hints > 0) return "skill-issue";
+  if (counters.signals > 0) return "signal";
+  return counters.calls >= limits.calls ? "threshold" : null;
+}
+
+interface Held {
+  readonly because: NudgeHold;
+  readonly message: string;
+}
+
+/** What a person asks for waits for no interval and needs no reason; the bounds of money and number hold for them too. */
+function holdOf(ground: NudgeGround): Held | null {
+  const { limits, asked, running, window } = ground;
+  if (limits.mode === "off" && !asked) return held("off", "reviews are off");
+  if (limits.unset !== null) return held("no-model", `no model can be asked: ${limits.unset}`);
+  if (window.stretches.length === 0) return held("nothing-new", "nothing has happened since the last review");
+  if (causeOf(ground) === null) return held("nothing-new", tooLittle(ground));
+  if (running) return held("running", "another review is at work");
+  return paceHold(ground) ?? costHold(ground);
+}
+
+function tooLittle({ counters, limits }: NudgeGround): string {
+  return `${counters.calls} of the ${limits.calls} tool calls that make one worth it, and no signal`;
+}
+
+/** Whether the number of reviews, and the time between two, allow another. */
+export function paceHold({
+  asked,
+  now,
+  today,
+  latestAt,
+  limits,
+}: Pick<NudgeGround, "asked" | "now" | "today" | "latestAt" | "limits">): Held | null {
+  const wait = latestAt === null || latestAt > now ? 0 : latestAt + limits.apartMs - now;
+  if (wait > 0 && !asked)
+    return held("too-soon", `the last review was not long ago; the next in ${Math.ceil(wait / 60_000)} min`);
+  return today >= limits.perDay
+    ? held("too-many-today", `${of(today, "review")} in the last day, of ${limits.perDay} (review.perDay)`)
+    : null;
+}
+
+function costHold({ limits, spent, usdAtLeast, openUntil, now }: NudgeGround): Held | null {
+  if (spent >= limits.usdPerDay || spent + usdAtLeast > limits.usdPerDay)
+    return held(
+      "budget-spent",
+      `${inUsd(spent)} of ${inUsd(limits.usdPerDay)} for a day are spent (model.budgetDay)`,
+    );
+  if (limits.usd <= 0 || usdAtLeast > limits.usd)
+    return held(
+      "too-dear",
+      `one review may cost ${inUsd(limits.usd)} (review.budget), and that is not enough`,
+    );
+  return openUntil === null
+    ? null
+    : held(
+        "breaker-open",
+        `the model failed; it is asked again in ${Math.ceil((openUntil - now) / 60_000)} min`,
+      );
+}
+
+function held(because: NudgeHold, message: string): Held {
+  return { because, message };
+}
+
+function of(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** How many reviews began in the last day, in whatever project, and when the latest did. */
+export function paceOf(
+  begun: readonly EntryOf<"review.begun">[],
+  now: number,
+  { model }: Policy = defaults,
+): Pick<NudgeGround, "today" | "latestAt"> {
+  const recent = begun.filter(({ at }) => (at ?? 0) > now - model.dayMs);
+  // One that a killed process began and another goes on with is one.
+  const reviews = new Set(recent.map(({ data }) => data.review));
+  const latest = recent.map(({ at }) => at ?? 0);
+  return { today: reviews.size, latestAt: latest.length > 0 ? Math.max(...latest) : null };
 }

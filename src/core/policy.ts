@@ -506,6 +506,8 @@ export const policy = {
     /** Prompts, and failures, of a session that are kept to compare it with others. */
     turns: 200,
     failures: 100,
+    /** Prompts beyond those that are added up together. */
+    turnsTogether: 20,
   },
   report: {
     /** How often an interval may miss the truth, however often it is looked at. */
@@ -720,8 +722,11 @@ export const policy = {
     receiptChars: 300,
     /** Characters of the name of a skill that an agent writes. */
     name: { shortest: 3, longest: 64 },
-    /** Events that one call may name. */
+    /** Events that one call may name, and receipts of one reply. */
     refs: 50,
+    receipts: 20,
+    /** Characters of a whole reply. */
+    replyChars: 1_000_000,
     /** Files of a package that an agent writes, bytes of one, and of all. */
     files: 40,
     fileBytes: 200_000,
@@ -736,6 +741,17 @@ export const policy = {
     expandedChars: 5_000,
     /** Milliseconds that a call waits for its own line in the transcript, by which the session is known. */
     waitMs: 2_000,
+    /** Where it looks for that line: in so many folders of projects, so many files of the latest, so many bytes at the end of each. */
+    foldersSearched: 5,
+    filesSearched: 12,
+    endBytes: 512_000,
+    /** Folders below the agent's own in which a transcript that is named after its session may lie. */
+    foldersDeep: 4,
+    /** Characters of a skill, or of one of its files, that an agent is handed; and skills that are listed at once. */
+    loadedChars: 40_000,
+    skillsListed: 200,
+    /** Milliseconds that a server whose host is gone takes to end what it was doing. */
+    endMs: 3_000,
     /** Days after which what was staged and never finished is put away. */
     stagingDays: 7,
   },
@@ -743,6 +759,11 @@ export const policy = {
     /** Events that a signal must name, and that one of a person's explicit request must. */
     refs: 2,
     refsOfRequest: 1,
+    /** Signals that are derived from one turn, and turns after a skill's first use in which a correction is taken to be about it. */
+    perTurn: 3,
+    turnsAfterUse: 3,
+    /** Characters that are kept of what has not the form of a signal. */
+    words: 500,
   },
   nudge: {
     /** Tool calls since the last review from which one is worth it. */
@@ -750,6 +771,8 @@ export const policy = {
     /** Milliseconds between two reviews, and how many there are in a day at the most. */
     apartMs: 30 * 60_000,
     perDay: 12,
+    /** Sessions that one review looks at, the latest; others wait for the next. */
+    sessions: 40,
   },
   review: {
     /** US dollars that one review may cost, all its calls together. */

@@ -196,7 +196,7 @@ export function callerFault(
     return faultOf(
       "learning_unavailable",
       "Skills are written in the foreground only; this caller works in the background.",
-      "Say what should be learned as a signal (skill_signal), and go on.",
+      "Go on without it.",
     );
   if (refused !== null)
     return faultOf(

@@ -1,4 +1,20 @@
-import type { DeferReason, Effect, Issue, Trigger } from "./protocol.ts";
+import { type Event, numberOf } from "./event.ts";
+import { idOf } from "./ids.ts";
+import type { LedgerEntry } from "./ledger.ts";
+import { isOwnCall } from "./own-call.ts";
+import { policy as defaults, type Policy } from "./policy.ts";
+import {
+  type DeferReason,
+  deferReasons,
+  type Effect,
+  effects,
+  type Issue,
+  isDone,
+  issues,
+  type Trigger,
+  triggers,
+} from "./protocol.ts";
+import { isSkillName, type Owner } from "./skill.ts";
 
 /** What an agent says it should have learned, and did not write down. */
 export type Signal = CreateSignal | UpdateSignal;
@@ -24,6 +40,20 @@ export interface UpdateSignal {
   readonly hint: string;
 }
 
+/** The same as somebody gives it: its codes may be any words. */
+export type Claim = CreateClaim | UpdateClaim;
+
+export interface CreateClaim extends Omit<CreateSignal, "trigger" | "deferred"> {
+  readonly trigger: string;
+  readonly deferred: string;
+}
+
+export interface UpdateClaim extends Omit<UpdateSignal, "issue" | "deferred" | "effect"> {
+  readonly issue: string;
+  readonly deferred: string;
+  readonly effect: string;
+}
+
 /** Why a signal does not count. */
 export type SignalRefusal =
   | "no-form"
@@ -43,15 +73,204 @@ export type SignalRefusal =
   | "no-summary";
 
 /** A signal as the ledger has it. */
-export interface SignalGiven {
+export type SignalGiven = CountedSignal | RefusedSignal;
+
+interface Given {
   readonly id: string;
-  /** Null where what was given has not the form of one. */
-  readonly signal: Signal | null;
   /** The agent's tool call, the agent's structured reply, or what the transcript shows. */
   readonly from: "agent" | "reply" | "transcript";
   readonly invocation: string;
-  /** Null when it counts. */
-  readonly refusal: SignalRefusal | null;
+}
+
+/** One that counts. */
+export interface CountedSignal extends Given {
+  readonly signal: Signal;
+  readonly refusal: null;
+  readonly message: null;
+}
+
+/** One that does not. */
+export interface RefusedSignal extends Given {
+  /** Null where what was given has not the form of one. */
+  readonly signal: Claim | null;
+  readonly refusal: SignalRefusal;
   /** Why, in words. */
-  readonly message: string | null;
+  readonly message: string;
+  /** What was given, as far as it is kept, where it has not the form. */
+  readonly words?: string;
+}
+
+/** Something that was given as a signal and has not the form of one. */
+export interface Formless {
+  readonly kind: Claim["kind"];
+  readonly formless: string;
+  readonly words: string;
+}
+
+/** What decides whether a signal counts. */
+export interface SignalGround {
+  readonly from: SignalGiven["from"];
+  /** The agent's session, and its turn. */
+  readonly run: string;
+  readonly invocation: string;
+  /** Whether something was learned in this turn. */
+  readonly learned: boolean;
+  /** The kinds that were given in this turn before. */
+  readonly before: ReadonlySet<Claim["kind"]>;
+  readonly prefix: string;
+  /** The refs that name an event of the session which says something. */
+  readonly useful: ReadonlySet<string>;
+  /** The skills that there are, by name, and who made them. */
+  readonly skills: ReadonlyMap<string, Owner>;
+}
+
+/** Which of the signals that are given together count; none that does not is lost. */
+export function judge(
+  given: readonly (Claim | Formless)[],
+  ground: SignalGround,
+  policy: Policy = defaults,
+): SignalGiven[] {
+  const kinds = new Set([...given.map(({ kind }) => kind), ...ground.before]);
+  return given.map((one) => {
+    const id = signalId(ground, one);
+    const common = { id, from: ground.from, invocation: ground.invocation };
+    if (kinds.size > 1) return refused(common, one, no("both-signals", bothGiven));
+    if ("formless" in one) return refused(common, one, no("no-form", one.formless));
+    const refusal = refusalOf(one, ground, policy);
+    if (refusal !== null) return refused(common, one, refusal);
+    const refs = usefulRefs(one, ground);
+    return { ...common, signal: { ...one, refs } as Signal, refusal: null, message: null };
+  });
+}
+
+const bothGiven =
+  "something worth a skill and something wrong with one were both signalled: give exactly one of the two";
+
+function signalId({ run, invocation, from }: SignalGround, one: Claim | Formless): string {
+  return idOf("g", JSON.stringify([run, invocation, from, one]));
+}
+
+interface No {
+  readonly refusal: SignalRefusal;
+  readonly message: string;
+}
+
+function no(refusal: SignalRefusal, message: string): No {
+  return { refusal, message };
+}
+
+function refused(common: Given, one: Claim | Formless, { refusal, message }: No): RefusedSignal {
+  return "formless" in one
+    ? { ...common, signal: null, refusal, message, words: one.words }
+    : { ...common, signal: one, refusal, message };
+}
+
+/** The first condition that a signal does not meet, always in the same order; null when it meets all. */
+function refusalOf(claim: Claim, ground: SignalGround, policy: Policy): No | null {
+  return (
+    learnedAlready(ground) ??
+    codesOf(claim) ??
+    refsOf(claim, ground, policy) ??
+    (claim.kind === "create" ? nameOf(claim, ground, policy) : skillOf(claim, ground)) ??
+    summaryOf(claim)
+  );
+}
+
+function learnedAlready({ learned }: SignalGround): No | null {
+  return learned ? no("already-learned", "a skill was created or updated in this turn") : null;
+}
+
+function codesOf(claim: Claim): No | null {
+  if (claim.kind === "create" && !isOneOf(triggers, claim.trigger))
+    return no("unknown-trigger", `"${claim.trigger}" is no trigger: ${triggers.join(", ")}`);
+  if (claim.kind === "update" && !isOneOf(issues, claim.issue))
+    return no("unknown-issue", `"${claim.issue}" is no issue: ${issues.join(", ")}`);
+  if (claim.kind === "update" && !isOneOf(effects, claim.effect))
+    return no("unknown-effect", `"${claim.effect}" is no observed effect: ${effects.join(", ")}`);
+  return isOneOf(deferReasons, claim.deferred)
+    ? null
+    : no(
+        "unknown-defer-reason",
+        `"${claim.deferred}" is no reason to have put it off: ${deferReasons.join(", ")}`,
+      );
+}
+
+function isOneOf(codes: readonly string[], word: string): boolean {
+  return codes.includes(word);
+}
+
+function refsOf(claim: Claim, ground: SignalGround, { signal }: Policy): No | null {
+  const isRequest = claim.kind === "create" && claim.trigger === "explicit_user_request";
+  const needed = isRequest ? signal.refsOfRequest : signal.refs;
+  if (usefulRefs(claim, ground).length >= needed) return null;
+  const lost = claim.refs.filter((ref) => !ground.useful.has(ref));
+  return lost.length > 0
+    ? no("refs-unresolved", `no event that says something is behind ${[...new Set(lost)].join(", ")}`)
+    : no("too-few-refs", `it names ${claim.refs.length} of the ${needed} events that it needs`);
+}
+
+/** The events that a signal really names, each once. */
+function usefulRefs({ refs }: Claim, { useful }: SignalGround): string[] {
+  return [...new Set(refs)].filter((ref) => useful.has(ref));
+}
+
+function nameOf(
+  { nameHint }: CreateClaim,
+  { prefix, skills }: SignalGround,
+  { protocol }: Policy,
+): No | null {
+  if (!isSkillName(nameHint) || nameHint.length < protocol.name.shortest)
+    return no("bad-name", `"${nameHint}" cannot be a skill's name: small letters, digits and single hyphens`);
+  if (!nameHint.startsWith(prefix) || nameHint.length === prefix.length)
+    return no("no-prefix", `the name of a new skill begins with ${prefix}, unlike "${nameHint}"`);
+  return skills.has(nameHint)
+    ? no("skill-exists", `there is a skill "${nameHint}": signal what is wrong with it instead`)
+    : null;
+}
+
+function skillOf({ skill }: UpdateClaim, { skills }: SignalGround): No | null {
+  if (!isSkillName(skill)) return no("bad-name", `"${skill}" is no skill's name`);
+  const owner = skills.get(skill);
+  if (owner === undefined) return no("unknown-skill", `there is no skill "${skill}"`);
+  return owner === "core" ? no("core-skill", `the skill "${skill}" is not for agents to change`) : null;
+}
+
+function summaryOf(claim: Claim): No | null {
+  const words = claim.kind === "create" ? claim.summary : claim.hint;
+  if (words.trim() !== "") return null;
+  return no("no-summary", claim.kind === "create" ? "it says not what is to be learned" : "it has no hint");
+}
+
+/** Whether an event can stand for something: it is there for more than its number, and is not Knack's own. */
+export function isUseful(event: Event): boolean {
+  return event.kind === "call" ? !isOwnCall(event) : event.text.trim() !== "";
+}
+
+/** A signal with where and when it was given. */
+export interface CountedEntry extends CountedSignal {
+  readonly run: string;
+  readonly at: number;
+}
+
+/**
+ * The signals on the ledger that count, each once: not those of a turn in which something was learned after all, nor
+ * those of a turn in which both kinds were given.
+ */
+export function countedSignals(entries: Iterable<LedgerEntry>): CountedEntry[] {
+  const counted = new Map<string, CountedEntry>();
+  const [learned, both] = [new Set<string>(), new Set<string>()];
+  for (const { type, data, session, at } of entries) {
+    if (type === "learning.finished" && isDone(data)) learned.add(data.invocation);
+    if (type !== "signal.given") continue;
+    if (data.refusal === null) counted.set(data.id, { ...data, run: session ?? "", at: at ?? 0 });
+    else if (data.refusal === "both-signals") both.add(data.invocation);
+  }
+  return [...counted.values()].filter(
+    ({ invocation, from }) => !learned.has(invocation) && (from === "transcript" || !both.has(invocation)),
+  );
+}
+
+/** The last event that a signal names. */
+export function lastNumber({ refs }: Pick<Signal, "refs">): number {
+  return Math.max(0, ...refs.map(numberOf).filter(Number.isFinite));
 }

@@ -124,11 +124,16 @@ function namedIn(event: Event, known: Known, isSkillWork: boolean): NamedItem[] 
       ...find(textOf(input?.skill) ?? textOf(input?.command)?.split(/\s/)[0], ["skill", "command"], "tool"),
       ...attributed,
     ];
+  if (tool !== null && ownTools.test(tool))
+    return [...find(textOf(input?.skill_name), ["skill"], "tool"), ...attributed];
   if (tool === "Task" || tool === "Agent")
     return [...find(textOf(input?.subagent_type), ["agent"], "tool"), ...attributed];
   const read = isSkillWork ? [] : filesRead(event);
   return [...read.flatMap((path) => itemAt(path, known)), ...attributed];
 }
+
+/** Knack's own tools by which an agent loads a skill, or says that it used one, however its host spells them. */
+const ownTools = /(?:^|[_.:/-])skill_(?:load|used)$/;
 
 /** Codex's way of naming a skill in a prompt: a link to its file behind a dollar sign. */
 function mentioned(text: string): string[] {

@@ -1,24 +1,82 @@
+import type { Event } from "../core/event.ts";
+import { numberOf } from "../core/event.ts";
+import type { HostWord } from "../core/host.ts";
+import type { Project } from "../core/project.ts";
 import type { Caller } from "../core/protocol.ts";
-import type { Format } from "../core/session.ts";
+import { runOf } from "../core/session.ts";
 import type { SessionView } from "./inspect.ts";
-
-/** What a host says about a call, beside what a model says in it. */
-export interface HostWord {
-  /** The agent's own id of the session. */
-  readonly session: string | null;
-  /** The host's id of this very call: it stands in the transcript of the session that makes it. */
-  readonly callId: string | null;
-  /** The host's id of the turn. */
-  readonly turn: string | null;
-  readonly kind: Caller["kind"];
-  /** The folder that is worked in. */
-  readonly cwd: string;
-  readonly format: Format | null;
-  readonly model: string | null;
-}
+import type { Store } from "./ports.ts";
 
 /** A caller, with what is known of its session by now; null where there is none to be found. */
 export interface Present {
   readonly caller: Caller;
   readonly session: SessionView | null;
+}
+
+export interface CallerDeps {
+  readonly store: Store;
+  /** The file of the session that calls; null where none is found. */
+  readonly fileOf: (word: HostWord) => Promise<string | null>;
+  /** Reads what is new in a file, and answers with its sessions. */
+  readonly sessionsIn: (path: string) => Promise<readonly SessionView[]>;
+  readonly projectOf: (cwd: string) => Promise<Project>;
+}
+
+/** Who calls, by the host's word alone, with its session as it is by now. */
+export async function present(deps: CallerDeps, word: HostWord): Promise<Present> {
+  // A host that is known has its files in a place that is known; for another, what was read before says where.
+  const path =
+    word.format === null
+      ? ((await recordedAt(deps, word)) ?? (await deps.fileOf(word)))
+      : ((await deps.fileOf(word)) ?? (await recordedAt(deps, word)));
+  const session = path === null ? null : meantBy(word, await deps.sessionsIn(path));
+  const there = session?.project.root ?? null;
+  const project = session && there !== null ? session.project : await deps.projectOf(word.cwd);
+  const run = session === null ? word.session : runOf(session);
+  return {
+    caller: {
+      session: run,
+      invocation: session
+        ? `${run}#${await turnOf(deps.store, session)}`
+        : `${run ?? "nobody"}#${word.turn ?? 0}`,
+      kind: word.kind,
+      project,
+      format: word.format ?? session?.format ?? null,
+      model: word.model,
+    },
+    session,
+  };
+}
+
+/** The latest events of a session, in order, as far as they are kept; at most so many. */
+export async function latestEvents(store: Store, session: SessionView, most: number): Promise<Event[]> {
+  // Of so many events with numbers from 1, the last few have at least these.
+  const { events } = await store.events.count(session.id);
+  const found: Event[] = [];
+  for (let after = Math.max(0, events - most); ; ) {
+    const page = await store.events.page(session.id, after, most);
+    found.push(...page);
+    const last = page.at(-1);
+    if (last === undefined) return found.slice(-most);
+    after = numberOf(last.ref);
+  }
+}
+
+async function turnOf(store: Store, session: SessionView): Promise<number> {
+  return (await latestEvents(store, session, 1)).at(-1)?.turn ?? 0;
+}
+
+/** Where a session of this id was read before: a program's, or that of an agent whose files have other names. */
+async function recordedAt({ store }: CallerDeps, { session }: HostWord): Promise<string | null> {
+  if (session === null) return null;
+  const known = (await store.sessions.list()).filter(({ sessionId }) => sessionId === session);
+  const trusted = known.find(({ format }) => format !== "hook" && format !== "program") ?? known[0];
+  return trusted?.path ?? null;
+}
+
+/** Of a file's sessions the one that the host names, or the one that went on last. */
+function meantBy({ session }: HostWord, sessions: readonly SessionView[]): SessionView | null {
+  const named = sessions.find((one) => runOf(one) === session);
+  const latest = [...sessions].sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))[0];
+  return named ?? latest ?? null;
 }

@@ -333,7 +333,7 @@ async function ratedBefore({ ledger }: Store, run: string, file: string, started
   return new Map(inOrder.map(({ data }) => [data.id, data.verdict]));
 }
 
-/** A person's word on what something was worth. */
+/** A person's word on what something was worth, or an agent's. */
 export interface Rated {
   readonly kind: "lesson" | "skill";
   readonly id: string;
@@ -342,19 +342,24 @@ export interface Rated {
   readonly because: string;
   /** The agent's session that is meant; the latest that had to do with it when none is named. */
   readonly session: string | null;
+  /** Who says so; the person by default. */
+  readonly by?: "person" | "agent";
 }
 
-/** Notes what a person says; it goes before whatever Knack thinks of that session. */
+/**
+ * Notes what a person says; it goes before whatever Knack thinks of that session. An agent's word counts where neither
+ * the person nor what happened says anything.
+ */
 export async function rate(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
-  { session, ...data }: Rated,
+  { session, by = "person", ...data }: Rated,
 ): Promise<{ session: string | null }> {
   const at = clock.now();
   const latest = await latestOf(store, data.id);
   const meant = session ?? latest?.session ?? null;
   const project = latest?.project ?? null;
-  const key = `rated:person:${data.id}:${meant ?? ""}:${at}`;
-  const entry: LedgerEntry = { at, project, session: meant, actor: "person", type: "use.rated", key, data };
+  const key = `rated:${by}:${data.id}:${meant ?? ""}:${at}`;
+  const entry: LedgerEntry = { at, project, session: meant, actor: by, type: "use.rated", key, data };
   await store.transaction((tx) => note(tx, [entry]));
   return { session: meant };
 }

@@ -19,7 +19,7 @@ export async function viewSessions(store: Store, paths?: readonly string[]): Pro
   const readings = await store.readings.of([...new Set(sessions.map(({ path }) => path))]);
   const byPath = new Map(readings.map((reading) => [reading.path, reading]));
   const views: SessionView[] = [];
-  for (const [main, ...alsoFrom] of group(sessions)) {
+  for (const [main, ...alsoFrom] of tellingsOf(sessions)) {
     const tellings = [main, ...alsoFrom];
     const diagnostics = tellings.flatMap(({ path }) => byPath.get(path)?.diagnostics ?? []);
     const view: SessionView = { ...main, ...spanOf(tellings), diagnostics, alsoFrom };
@@ -53,7 +53,7 @@ export async function* eachEvent(store: Store, session: SessionView): AsyncGener
 const eventsAtOnce = 1_000;
 
 /** Puts the tellings of one session together, the one to follow first. */
-function group(sessions: readonly Session[]): [Session, ...Session[]][] {
+export function tellingsOf(sessions: readonly Session[]): [Session, ...Session[]][] {
   const groups: [Session, ...Session[]][] = [];
   const bySession = new Map<string, [Session, ...Session[]][]>();
   for (const session of [...sessions].sort((a, b) => trust(a) - trust(b) || (a.id < b.id ? -1 : 1))) {

@@ -6,6 +6,7 @@ import { idOf } from "../core/ids.ts";
 import type { Judged } from "../core/judgement.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { gistOf } from "../core/likeness.ts";
+import { isOwnCall } from "../core/own-call.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { readCalls } from "../core/recovery.ts";
 import { isWaiting } from "../core/suggest.ts";
@@ -163,7 +164,10 @@ async function judgedAt({ ledger }: Store, { id }: SessionView, pass: number): P
 }
 
 /** The findings that stand on their own, or that another session agrees with. */
-async function withoutWaiting({ learning }: Store, findings: readonly KeptFinding[]): Promise<KeptFinding[]> {
+export async function withoutWaiting(
+  { learning }: Store,
+  findings: readonly KeptFinding[],
+): Promise<KeptFinding[]> {
   const ids = [...new Set(findings.map(({ instinct }) => instinct))];
   const waiting = new Set(
     (await learning.instincts.get(ids)).filter((one) => isWaiting(one)).map(({ id }) => id),
@@ -266,9 +270,14 @@ export async function readAgain(
   if (files.length > 0) await ingest(deps, files, { refresh: true, until });
 }
 
-/** Without the prompts that another agent wrote: they are no person's words. */
+/**
+ * Without the prompts that another agent wrote, which are no person's words, and without what an agent does for Knack:
+ * nobody learns from how learning is done.
+ */
 export function withoutOtherAgents({ subagent }: SessionView, events: readonly Event[]): Event[] {
-  return events.filter(({ kind, sidechain }) => kind !== "prompt" || !(subagent || sidechain));
+  return events.filter((event) =>
+    event.kind === "prompt" ? !(subagent || event.sidechain) : !isOwnCall(event),
+  );
 }
 
 /** Notes what sessions taught, each unless another process was quicker. */

@@ -1,41 +1,207 @@
-import type { NudgeDecided, Window } from "../core/nudge.ts";
-import type { ReviewMode } from "../core/review.ts";
+import { openUntil, spendOf } from "../core/budget.ts";
+import { idOf } from "../core/ids.ts";
+import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
+import {
+  countersOf,
+  decide,
+  type NudgeDecided,
+  paceOf,
+  type ReviewedSoFar,
+  type ReviewLimits,
+  reviewedSoFar,
+  type Stretch,
+  type Window,
+} from "../core/nudge.ts";
+import { policy as defaults } from "../core/policy.ts";
+import { runOf, type Session } from "../core/session.ts";
+import { countedSignals } from "../core/signal.ts";
+import { tellingsOf } from "./inspect.ts";
+import { note } from "./note.ts";
 import type { Clock, Store } from "./ports.ts";
+
+export type { ReviewLimits } from "../core/nudge.ts";
 
 export interface NudgeDeps {
   readonly store: Store;
   readonly clock: Clock;
+  /** Why a session is nothing to review, if there is a reason: Knack's own work. */
+  readonly passesOver?: (session: Session) => Promise<string | null>;
 }
 
-/** What a person allows. */
-export interface ReviewLimits {
-  readonly mode: ReviewMode;
-  readonly calls: number;
-  readonly apartMs: number;
-  readonly perDay: number;
-  readonly usd: number;
-  readonly usdPerDay: number;
-  /** Why no model can be asked; null where one can. */
-  readonly unset: string | null;
+export interface NudgeOptions {
+  readonly limits: ReviewLimits;
+  /** A person asks for it: only what nobody may exceed holds it back. */
+  readonly asked: boolean;
+  readonly running: boolean;
+  /** What the review costs at the least, in US dollars, as far as that is known. */
+  readonly usdAtLeast?: number;
+  /** Notes nothing. */
+  readonly dryRun?: boolean;
 }
 
 /** What came since the last successful review of a project. */
-export async function windowOf(_deps: NudgeDeps, _project: string): Promise<Window> {
-  throw new Error("to be built");
+export async function windowOf(deps: NudgeDeps, project: string): Promise<Window> {
+  const reviewed = reviewedSoFar(await reviewsOf(deps.store), project);
+  return (await newIn(deps, await sessionsIn(deps.store, project), reviewed)).window;
 }
 
 /** Whether a review of a project is worth its cost now; a no is noted, with what it would have looked at. */
-export async function nudge(
-  _deps: NudgeDeps,
-  _project: string,
-  _options: {
-    readonly limits: ReviewLimits;
-    /** A person asks for it: only what nobody may exceed holds it back. */
-    readonly asked: boolean;
-    readonly running: boolean;
-    /** Notes nothing. */
-    readonly dryRun?: boolean;
-  },
-): Promise<NudgeDecided> {
-  throw new Error("to be built");
+export async function nudge(deps: NudgeDeps, project: string, options: NudgeOptions): Promise<NudgeDecided> {
+  const sessions = await sessionsIn(deps.store, project);
+  const decided = (await decideOn(deps, new Map([[project, sessions]]), options)).get(project);
+  if (decided === undefined) throw new Error(`nothing was decided about ${project}`);
+  if (!options.dryRun) await noteDecision(deps, project, decided);
+  return decided;
+}
+
+/** The same for every project in which something is new, the latest first, without noting anything. */
+export async function nudges(
+  deps: NudgeDeps,
+  options: Omit<NudgeOptions, "dryRun">,
+): Promise<{ readonly project: string; readonly decision: NudgeDecided }[]> {
+  const byProject = new Map<string, Session[]>();
+  for (const session of mainOnly(await deps.store.sessions.list()))
+    byProject.set(session.project.id, [...(byProject.get(session.project.id) ?? []), session]);
+  return [...(await decideOn(deps, byProject, options))]
+    .map(([project, decision]) => ({ project, decision }))
+    .filter(({ decision }) => decision.window.stretches.length > 0)
+    .sort((a, b) => b.decision.window.until - a.decision.window.until);
+}
+
+/** Decides about projects; what the ledger has is read once for all of them. */
+async function decideOn(
+  deps: NudgeDeps,
+  projects: ReadonlyMap<string, readonly Session[]>,
+  { limits, asked, running, usdAtLeast = 0 }: NudgeOptions,
+): Promise<Map<string, NudgeDecided>> {
+  const { store, clock } = deps;
+  const now = clock.now();
+  const reviews = await reviewsOf(store);
+  const grounds = new Map<string, { reviewed: ReviewedSoFar; window: Window; startedAt: number | null }>();
+  for (const [project, sessions] of projects) {
+    const reviewed = reviewedSoFar(reviews, project);
+    grounds.set(project, { reviewed, ...(await newIn(deps, sessions, reviewed)) });
+  }
+  const starts = [...grounds.values()].flatMap(({ startedAt }) => startedAt ?? []);
+  const entries: LedgerEntry[] = [
+    // Only sessions that have grown can have said more.
+    ...(starts.length > 0 ? await store.ledger.since("session.measured", Math.min(...starts)) : []),
+    ...(await store.ledger.since("signal.given", 0)),
+    ...(await store.ledger.since("learning.finished", 0)),
+  ];
+  const since = now - defaults.model.dayMs;
+  const calls: LedgerEntry[] = [
+    ...(await store.ledger.since("model.asked", since)),
+    ...(await store.ledger.since("model.called", since)),
+  ];
+  const begun = reviews.filter((entry) => entry.type === "review.begun");
+  const common = {
+    ...{ limits, asked, running, usdAtLeast, now },
+    ...paceOf(begun, now),
+    spent: spendOf(calls, now).usd,
+    openUntil: openUntil(calls, now),
+  };
+  return new Map(
+    [...grounds].map(([project, { reviewed, window }]) => {
+      const counters = countersOf(entries, project, reviewed, window);
+      return [project, decide({ ...common, counters, window })];
+    }),
+  );
+}
+
+async function reviewsOf({ ledger }: Store): Promise<EntryOf<"review.begun" | "review.ended">[]> {
+  return [...(await ledger.since("review.begun", 0)), ...(await ledger.since("review.ended", 0))];
+}
+
+async function sessionsIn({ sessions }: Store, project: string): Promise<Session[]> {
+  return mainOnly((await sessions.list()).filter((session) => session.project.id === project));
+}
+
+/**
+ * The sessions that people had, each by its transcript. Of what other agents did for one, the session itself has the
+ * result.
+ */
+function mainOnly(sessions: readonly Session[]): Session[] {
+  return tellingsOf(sessions).flatMap(([main]) => (main.subagent ? [] : main));
+}
+
+/**
+ * What is new in sessions since they were reviewed, by the numbers of their events: the latest sessions first, as many
+ * as one review looks at. Events that are gone cannot be looked at.
+ */
+async function newIn(
+  { store, passesOver = async () => null }: NudgeDeps,
+  sessions: readonly Session[],
+  { to }: Pick<ReviewedSoFar, "to">,
+): Promise<{ readonly window: Window; readonly startedAt: number | null }> {
+  const grown = sessions
+    .filter(({ id, counts }) => counts.events > (to.get(id) ?? 0))
+    .sort((a, b) => endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1))
+    .slice(0, defaults.nudge.sessions);
+  const readings = await store.readings.of([...new Set(grown.map(({ path }) => path))]);
+  const cached = new Set(readings.flatMap(({ path, cachedAt }) => (cachedAt === null ? [] : path)));
+  const looked: Session[] = [];
+  for (const session of grown)
+    if (cached.has(session.path) && (await passesOver(session)) === null) looked.push(session);
+  const stretches = looked.reverse().map((session): Stretch => {
+    const from = (to.get(session.id) ?? 0) + 1;
+    return { session: session.id, run: runOf(session), from, to: session.counts.events };
+  });
+  if (stretches.length === 0) return { window: { stretches, since: 0, until: 0 }, startedAt: null };
+  const begins = await Promise.all(
+    looked.map(async ({ id, startedAt }) => {
+      const [first] = await store.events.page(id, to.get(id) ?? 0, 1);
+      return first?.at ?? startedAt ?? 0;
+    }),
+  );
+  return {
+    window: { stretches, since: Math.min(...begins), until: Math.max(...looked.map(endOf)) },
+    startedAt: Math.min(...looked.map(({ startedAt }) => startedAt ?? 0)),
+  };
+}
+
+function endOf({ endedAt, startedAt }: Session): number {
+  return endedAt ?? startedAt ?? 0;
+}
+
+/** A reason is noted once for a window: not again whenever a session of it has grown. */
+async function noteDecision({ store, clock }: NudgeDeps, project: string, data: NudgeDecided): Promise<void> {
+  const begins = data.window.stretches.map(({ session, from }) => [session, from]);
+  const key = `nudge:${idOf("n", JSON.stringify([project, data.because, begins]))}`;
+  const common = { at: clock.now(), project, session: null, actor: "knack" as const };
+  await store.transaction((tx) => note(tx, [{ ...common, type: "nudge.decided", key, data }]));
+}
+
+/** What reviews, and what they rest on, have come to. */
+export interface ReviewsSoFar {
+  /** In the last day; money is what all calls of models cost, since one budget holds for all. */
+  readonly today: { readonly reviews: number; readonly usd: number };
+  readonly last: EntryOf<"review.ended"> | null;
+  readonly signals: { readonly counted: number; readonly refused: number };
+  /** Proposals that nobody has decided about. */
+  readonly waiting: number;
+}
+
+export async function reviewsSoFar({ store, clock }: NudgeDeps): Promise<ReviewsSoFar> {
+  const { ledger } = store;
+  const now = clock.now();
+  const since = now - defaults.model.dayMs;
+  const given = await ledger.since("signal.given", 0);
+  const signals = countedSignals([...given, ...(await ledger.since("learning.finished", 0))]);
+  const decided = new Set((await ledger.since("proposal.decided", 0)).map(({ data }) => data.proposal));
+  const counted = new Set(given.flatMap(({ data }) => (data.refusal === null ? data.id : [])));
+  const refused = given.flatMap(({ data }) => (counted.has(data.id) ? [] : data.id));
+  const calls: LedgerEntry[] = [
+    ...(await ledger.since("model.asked", since)),
+    ...(await ledger.since("model.called", since)),
+  ];
+  return {
+    today: {
+      reviews: paceOf(await ledger.since("review.begun", since), now).today,
+      usd: spendOf(calls, now).usd,
+    },
+    last: (await ledger.since("review.ended", 0)).at(-1) ?? null,
+    signals: { counted: signals.length, refused: new Set(refused).size },
+    waiting: (await ledger.since("proposal.made", 0)).filter(({ data }) => !decided.has(data.id)).length,
+  };
 }

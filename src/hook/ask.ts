@@ -62,7 +62,7 @@ function askFor(call: Call, { project }: Known, ask: NonNullable<SessionNews["as
     ask: [
       `From Knack: this session holds something worth keeping that is not written down yet: ${ask.line}`,
       `If it would help the next time, it can be kept in your own words (one or two sentences: when it applies, and what works) with: ${command} skills write ${ask.instinct} --session ${session} --lesson "…"`,
-      "It becomes a draft that a person can look at. If it is not worth keeping, ending the turn is fine and is noted.",
+      "It becomes a draft that a person can look at. If it takes more than that, write a whole skill instead: the skill knack:learn-skill says how. If it is not worth keeping, ending the turn is fine and is noted.",
     ].join("\n"),
   };
 }

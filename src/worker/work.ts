@@ -155,6 +155,8 @@ async function handle(knack: Knack, inbox: Inbox, isLate: () => boolean, faults:
       faults.push(error);
     }
   }
+  // Once more for who goes on where another was killed after these were looked at.
+  if (places.length > 0) await knack.deriveSignals(heard);
   const own = places.length > 0 ? await knack.publishOwn({ sessions: heard, until: isLate }) : [];
   const snapshot = await knack.renewSnapshot();
   // Only now: whoever takes over from a killed worker must know that there is something to publish.

@@ -20,7 +20,7 @@ import { openSqlite } from "../../src/store/sqlite.ts";
 import { knackHere } from "../helpers/here.ts";
 import { failIn, fails, fire, type Left, leave, teaching, works } from "../helpers/hooked.ts";
 import { edit, type Installed, type InstallOptions, installed } from "../helpers/installed.ts";
-import { knack, type Ran, root } from "../helpers/knack.ts";
+import { cli, knack, type Ran, root } from "../helpers/knack.ts";
 import { failed, hour, minute, ran, replied } from "../helpers/lived.ts";
 import { filesIn } from "../helpers/machine.ts";
 import { sharedFolder, tempFolder } from "../helpers/temp.ts";
@@ -79,13 +79,35 @@ describe("Knack in Claude Code, to the doctor,", () => {
     expect(readdirSync(join(home, ".knack"))).toEqual(["agents"]);
   });
 
+  test.each<[string, object | null, { ok: boolean; says: RegExp }]>([
+    [
+      "that answers",
+      { command: process.execPath, args: [cli, "mcp"] },
+      { ok: true, says: /^answers with 8 tools$/ },
+    ],
+    [
+      "that ends at once",
+      { command: process.execPath, args: ["-e", 'console.error("no such program"); process.exit(3)'] },
+      { ok: false, says: /^it does not answer: no such program$/ },
+    ],
+    ["that is gone", { command: "/nowhere/node", args: [] }, { ok: false, says: /ENOENT/ }],
+    ["that an earlier version did not have", null, { ok: true, says: /has no tools for agents/ }],
+  ])("has a server %s", async (_, server, { ok, says }) => {
+    const { home, folder } = at();
+    if (server !== null)
+      writeFileSync(join(folder, "knack/.mcp.json"), JSON.stringify({ mcpServers: { knack: server } }));
+    const { checks } = await doctor(home);
+    expect(checks.server).toMatchObject({ ok, says: expect.stringMatching(says) });
+    expect(readdirSync(join(home, ".knack"))).toEqual(["agents"]);
+  });
+
   test("that is not there is no failure, and says how to have it", async () => {
     const home = tempFolder();
     mkdirSync(join(home, ".claude"));
     writeFileSync(join(home, ".claude/settings.json"), '{"model": "opus"}');
     const { code, checks } = await doctor(home);
     expect(code).toBe(0);
-    for (const name of ["plugin", "program", "installs", "hooks", "fired", "injected"])
+    for (const name of ["plugin", "program", "installs", "hooks", "server", "fired", "injected"])
       expect(checks[name]).toMatchObject({
         ok: true,
         says: "not installed in Claude Code",
@@ -368,7 +390,7 @@ describe("the chain, to the doctor,", () => {
     expect(checks.snapshot?.says).toMatch(/^made (?:just now|\d minutes? ago), and current$/);
     expect(filesIn(home)).toEqual(before);
     const order =
-      "home settings database ledger plugin program installs hooks fired captured learned changes published snapshot library injected listing spool aside worker hook.log model upkeep";
+      "home settings database ledger plugin program installs hooks server fired captured learned changes published snapshot library injected listing spool aside worker hook.log model upkeep";
     expect(
       Object.keys(checks)
         .filter((name) => !["Claude Code", "Codex", "agents"].includes(name))

@@ -66,6 +66,12 @@ describe("knack install claude", () => {
       args: [join(root, "dist/hook.cjs"), "--home", join(home, "Knäck home")],
       timeout: 5,
     });
+    const servers = readFileSync(join(home, "Knäck home/agents/claude/knack/.mcp.json"), "utf8");
+    expect(JSON.parse(servers).mcpServers.knack).toEqual({
+      command: process.execPath,
+      args: [join(root, "dist/cli.js"), "mcp"],
+      env: { KNACK_HOME: join(home, "Knäck home") },
+    });
     const out = await run("uninstall", "claude");
     expect(out.code).toBe(0);
     expect(out.stdout).toContain("Took Knack out of Claude Code:");

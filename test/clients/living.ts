@@ -23,7 +23,12 @@ export interface Live {
 
 /** The published Claude Code in a home and a project of its own, with a model that follows a script. */
 export async function live(
-  play: { readonly script: Script; readonly setup: (project: string) => Promise<void> },
+  play: {
+    readonly script: Script;
+    readonly setup: (project: string) => Promise<void>;
+    /** Tools that run without being asked about, beside the usual ones. */
+    readonly allowed?: readonly string[];
+  },
   env: Record<string, string> = {},
 ): Promise<Live> {
   const stage = await setStage({ projectName: "harbör docks", ...play });
@@ -48,6 +53,7 @@ export async function live(
         "Bash",
         "Skill",
         "Read",
+        ...(play.allowed ?? []),
       ];
       const { code, stdout, stderr } = await runClient(claude, args, {
         cwd: stage.project,

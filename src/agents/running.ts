@@ -1,0 +1,130 @@
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { HostWord } from "../core/host.ts";
+import { policy } from "../core/policy.ts";
+import { agents, type Surroundings } from "./index.ts";
+
+/** The transcript of the session that makes a call, by its host's word; null where none is found. */
+export async function transcriptOf(word: HostWord, surroundings: Surroundings): Promise<string | null> {
+  const { session, callId, format } = word;
+  const ways = agents.filter((agent) => format === null || agent.format === format);
+  const folders = ways.flatMap((agent) => agent.sessionFolders(surroundings));
+  if (format === "claude-code" && callId !== null) {
+    const found = await holding(callId, session, folders, word.cwd);
+    if (found !== null) return found;
+  }
+  if (session === null || !/^[\w.-]{4,128}$/.test(session)) return null;
+  for (const folder of folders) {
+    const found = namedAfter(session, folder, 0);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** The file that has the call in it: the host writes its line at about the time at which it makes the call. */
+async function holding(
+  callId: string,
+  session: string | null,
+  folders: readonly string[],
+  cwd: string,
+): Promise<string | null> {
+  const { waitMs } = policy.protocol;
+  for (let waited = 0; ; waited += pauseMs) {
+    const found = newest(folders, cwd, session).find((path) => endHas(path, callId));
+    if (found !== undefined) return found;
+    if (waited >= waitMs) return null;
+    await sleep(pauseMs);
+  }
+}
+
+const pauseMs = 25;
+
+/** The transcripts that were written last: those of the folder that is worked in first, and in it the session's own. */
+function newest(folders: readonly string[], cwd: string, session: string | null): string[] {
+  const own = cwd.replace(/[^A-Za-z0-9]/g, "-");
+  const isOwn = (path: string) => session !== null && basename(path) === `${session}.jsonl`;
+  const projects = folders
+    .flatMap((folder) => entriesIn(folder).map((entry) => join(folder, entry.name)))
+    .sort((a, b) => Number(basename(b) === own) - Number(basename(a) === own) || changedAt(b) - changedAt(a))
+    .slice(0, policy.protocol.foldersSearched);
+  return projects
+    .flatMap((project) => transcriptsIn(project))
+    .map((path) => ({ path, at: changedAt(path) }))
+    .sort((a, b) => Number(isOwn(b.path)) - Number(isOwn(a.path)) || b.at - a.at)
+    .slice(0, policy.protocol.filesSearched)
+    .map(({ path }) => path);
+}
+
+/** The sessions of a project, and those of their subagents. */
+function transcriptsIn(project: string): string[] {
+  return entriesIn(project).flatMap((entry) => {
+    const path = join(project, entry.name);
+    if (!entry.isDirectory()) return isLines(path) ? [path] : [];
+    const below = join(path, "subagents");
+    return entriesIn(below).flatMap(({ name }) => (isLines(name) ? [join(below, name)] : []));
+  });
+}
+
+function isLines(path: string): boolean {
+  return path.endsWith(".jsonl");
+}
+
+/** Whether a text is in the last lines of a file. */
+function endHas(path: string, text: string): boolean {
+  let file: number;
+  try {
+    file = openSync(path, "r");
+  } catch {
+    return false;
+  }
+  try {
+    const { size } = fstatSync(file);
+    const bytes = Buffer.alloc(Math.min(size, policy.protocol.endBytes));
+    readSync(file, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.includes(text);
+  } catch {
+    return false;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The file or folder's file whose name ends with a session's id, the latest folders first. */
+function namedAfter(session: string, folder: string, depth: number): string | null {
+  const entries = entriesIn(folder);
+  const file = entries.find(({ name }) => isNamedAfter(name, session));
+  if (file && !file.isDirectory()) return join(folder, file.name);
+  if (depth === policy.protocol.foldersDeep) return null;
+  const below = entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort((a, b) => Number(b === session) - Number(a === session) || (a < b ? 1 : -1));
+  for (const name of below) {
+    const found = namedAfter(session, join(folder, name), depth + 1);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** `rollout-…-<session>.jsonl`, `<session>.jsonl`. */
+function isNamedAfter(name: string, session: string): boolean {
+  const stem = name.replace(/\.jsonl?$/, "");
+  return stem !== name && (stem === session || stem.endsWith(`-${session}`));
+}
+
+function entriesIn(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+function changedAt(path: string): number {
+  try {
+    return statSync(path).mtimeMs;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,75 @@
+import { inUsd } from "../core/budget.ts";
+import type { ProjectFold } from "../core/ledger.ts";
+import type { NudgeDecided } from "../core/nudge.ts";
+import type { Knack, ReviewState } from "../open.ts";
+import type { Env } from "./main.ts";
+import { calledAs, counted, dateTime, iso, onOneLine } from "./terminal.ts";
+
+/** Background reviews as `knack status --json` tells of them. */
+export interface ReviewStatus extends Omit<ReviewState, "last" | "projects"> {
+  readonly last: { readonly at: string | null; readonly outcome: string; readonly because: string } | null;
+  readonly projects: readonly (Pick<NudgeDecided, "run" | "because" | "message" | "counters"> & {
+    readonly project: string;
+    readonly name: string;
+    /** What would be looked at. */
+    readonly sessions: number;
+    readonly events: number;
+  })[];
+}
+
+export async function reviewStatusOf(
+  knack: Knack,
+  projects: readonly Pick<ProjectFold, "id" | "name">[],
+): Promise<ReviewStatus> {
+  const { last, projects: due, ...rest } = await knack.reviews();
+  const names = new Map(projects.map(({ id, name }) => [id, name]));
+  return {
+    ...rest,
+    last: last && { at: iso(last.at), outcome: last.data.outcome, because: last.data.because },
+    projects: due.map(({ project, decision: { run, because, message, counters, window } }) => ({
+      ...{ project, name: names.get(project) ?? project, run, because, message, counters },
+      sessions: window.stretches.length,
+      events: window.stretches.reduce((sum, { from, to }) => sum + to - from + 1, 0),
+    })),
+  };
+}
+
+/** What a person is told of them: what they may do, and of the latest project whether one is due. */
+export function reviewRows(status: ReviewStatus | null, env: Env): [string, string][] {
+  if (status === null) return [];
+  const { mode, model, unset, today, limits, last } = status;
+  const said =
+    mode === "off"
+      ? `off (${calledAs(env)} config set review suggest)`
+      : unset !== null
+        ? `${mode}, but ${unset}`
+        : `${mode}, by ${model}: ${today.reviews} of ${counted(limits.perDay, "review")} and ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)} in the last day`;
+  const lately =
+    last === null ? "" : `; last ${dateTime(Date.parse(last.at ?? ""))}: ${onOneLine(last.outcome, 40)}`;
+  return [["reviews", `${said}${lately}${signalsIn(status)}`], ...dueRows(status)];
+}
+
+function signalsIn({ signals: { counted: count, refused } }: ReviewStatus): string {
+  if (count + refused === 0) return "";
+  return `; ${counted(count, "signal")}${refused > 0 ? ` and ${refused} refused` : ""}`;
+}
+
+function dueRows({ projects }: ReviewStatus): [string, string][] {
+  const [first, ...others] = projects;
+  if (first === undefined) return [];
+  const { name, run, message, events, sessions, counters } = first;
+  const more = others.length > 0 ? ` (and ${counted(others.length, "more project")})` : "";
+  const { calls, signals, hints } = counters;
+  const shown = [
+    counted(calls, "call"),
+    ...(signals + hints > 0 ? [counted(signals + hints, "signal")] : []),
+  ];
+  const what = `${counted(events, "event")} of ${counted(sessions, "session")}, ${shown.join(", ")}`;
+  const why = run ? `one is due: ${onOneLine(message, 120)}` : `none: ${onOneLine(message, 120)}`;
+  return [["", `in ${onOneLine(name, 40)} ${why}; it ${run ? "will" : "would"} look at ${what}${more}`]];
+}
+
+export function waitingReviews(status: ReviewStatus | null): string[] {
+  const waiting = status?.waiting ?? 0;
+  return waiting > 0 ? [`${counted(waiting, "proposal")} of reviews (knack review inbox)`] : [];
+}

@@ -1,0 +1,159 @@
+import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { KnackError } from "../core/errors.ts";
+import { hostWord } from "../core/host.ts";
+import { policy } from "../core/policy.ts";
+import { type Answer, type Fault, faultOf, faulty } from "../core/protocol.ts";
+import type { Knack } from "../open.ts";
+import { faultText, type Reply, type Tool } from "./tool.ts";
+import { tools } from "./tools.ts";
+
+export interface ServeOptions {
+  readonly version: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The folder that the server was started in. */
+  readonly cwd: string;
+  /** Why every call is refused; null where none is. */
+  readonly off: string | null;
+  /** Opens Knack, once there is a call. */
+  readonly open: () => Promise<Knack>;
+}
+
+/** Serves Knack's tools on standard input and output, until the host closes them. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const desk = deskOf(options);
+  const transport = new StdioServerTransport();
+  const ended = new Promise<void>((resolve) => {
+    process.stdin.once("end", resolve).once("close", resolve);
+    process.stdout.once("error", resolve);
+  });
+  const handle = serveStdio(() => serverOf(options.version, desk), { transport });
+  await ended;
+  await handle.close().catch(() => {});
+  await desk.close();
+}
+
+/** What the calls of a connection share. */
+interface Desk {
+  answer(tool: Tool, args: unknown, context: ServerContext): Promise<Answer<Reply>>;
+  /** Lets what is being done come to its end, for a moment, and closes Knack. */
+  close(): Promise<void>;
+}
+
+function serverOf(version: string, desk: Desk): McpServer {
+  const server = new McpServer(
+    { name: "knack", version },
+    { capabilities: { tools: {}, logging: {} }, instructions },
+  );
+  for (const tool of tools) {
+    const { name, title, about: description, readOnly } = tool;
+    const standard = tool.input["~standard"];
+    server.registerTool(
+      name,
+      {
+        title,
+        description,
+        // The form is told here and looked at by the tool: a refusal has a code and a next step.
+        inputSchema: {
+          "~standard": { ...standard, validate: (value: unknown) => ({ value: value as never }) },
+        },
+        annotations: {
+          readOnlyHint: readOnly,
+          destructiveHint: false,
+          idempotentHint: true,
+          openWorldHint: false,
+        },
+      },
+      async (args: unknown, context: ServerContext) => resultOf(await desk.answer(tool, args, context)),
+    );
+  }
+  return server;
+}
+
+const instructions =
+  "Knack keeps what agents learn as skills. Before unfamiliar work, skill_search. When this session verified something reusable, skill_learning_start, write the package, skill_learning_finish. Most turns learn nothing.";
+
+function deskOf({ env, cwd, off, open }: ServeOptions): Desk {
+  let knack: Promise<Knack> | null = null;
+  let last: Promise<unknown> = Promise.resolve();
+  const opened = () => {
+    // Who could not open it tries again at the next call.
+    knack ??= open().catch((error) => {
+      knack = null;
+      throw error;
+    });
+    return knack;
+  };
+  const run = async (tool: Tool, args: unknown, context: ServerContext): Promise<Answer<Reply>> => {
+    if (off !== null) return faulty(faultOf("learning_unavailable", off, "Go on without it."));
+    try {
+      const word = hostWord(context.mcpReq._meta ?? {}, env, cwd);
+      const own = await opened();
+      return await tool.run(args, {
+        knack: own,
+        word,
+        present: () => own.present(word),
+        tell: (message) => tell(context, message),
+      });
+    } catch (error) {
+      return faulty(troubleOf(error));
+    }
+  };
+  return {
+    // One after the other: what a call writes the next one sees.
+    answer: (tool, args, context) => {
+      const answer = last.then(() => run(tool, args, context));
+      last = answer;
+      return answer;
+    },
+    close: async () => {
+      let timer: NodeJS.Timeout | undefined;
+      const enough = new Promise((resolve) => {
+        timer = setTimeout(resolve, policy.protocol.endMs);
+      });
+      await Promise.race([last, enough]);
+      clearTimeout(timer);
+      await (await knack?.catch(() => null))?.close();
+    },
+  };
+}
+
+/** By progress where the call can have it, else as a message of the log; that nobody listens is no trouble. */
+async function tell({ mcpReq }: ServerContext, message: string): Promise<void> {
+  const token = mcpReq._meta?.progressToken;
+  const told =
+    token === undefined
+      ? mcpReq.log("info", message, "knack")
+      : mcpReq.notify({
+          method: "notifications/progress",
+          params: { progressToken: token, progress: 1, message },
+        });
+  await told.catch(() => {});
+}
+
+function resultOf(answer: Answer<Reply>): CallToolResult {
+  if (answer.ok) {
+    const { text, data } = answer.value;
+    const content = [{ type: "text" as const, text }];
+    return data === null ? { content } : { content, structuredContent: { ...data } };
+  }
+  const { code, message, next, details } = answer.fault;
+  return {
+    isError: true,
+    content: [{ type: "text", text: faultText(answer.fault) }],
+    structuredContent: { error: { code, message, next, details: [...details] } },
+  };
+}
+
+/** What an agent hears of what went wrong in Knack itself. */
+function troubleOf(error: unknown): Fault {
+  const hint = error instanceof KnackError ? error.hint : undefined;
+  // A bug keeps its stack, in the log that the host keeps of the server.
+  if (!(error instanceof KnackError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  const message = error instanceof Error ? error.message : String(error);
+  return faultOf(
+    "learning_unavailable",
+    `Knack cannot do that now: ${message}`,
+    hint ?? "Go on without it, and tell the person that knack doctor says more.",
+  );
+}

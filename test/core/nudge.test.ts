@@ -1,0 +1,322 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import type { LedgerEntry } from "../../src/core/ledger.ts";
+import { measure } from "../../src/core/measure.ts";
+import {
+  type Counters,
+  countersOf,
+  decide,
+  type NudgeGround,
+  type NudgeHold,
+  paceOf,
+  type ReviewLimits,
+  reviewedSoFar,
+  type Window,
+} from "../../src/core/nudge.ts";
+import { policy } from "../../src/core/policy.ts";
+import type { ReviewBegun, ReviewEnded } from "../../src/core/review.ts";
+import type { SignalGiven } from "../../src/core/signal.ts";
+import { ran, said, session } from "../helpers/events.ts";
+import { measured } from "../helpers/measured.ts";
+
+const minute = 60_000;
+const now = Date.UTC(2026, 10, 2, 12);
+const none: Counters = { calls: 0, turns: 0, signals: 0, hints: 0, lastReviewAt: null, reviewedUntil: null };
+const window: Window = {
+  stretches: [{ session: "/s/1.jsonl", run: "s", from: 1, to: 40 }],
+  since: now - 60 * minute,
+  until: now - minute,
+};
+const empty: Window = { stretches: [], since: 0, until: 0 };
+const limits: ReviewLimits = {
+  mode: "suggest",
+  calls: 15,
+  apartMs: 30 * minute,
+  perDay: 3,
+  usd: 0.5,
+  usdPerDay: 1,
+  unset: null,
+};
+const ground: NudgeGround = {
+  counters: { ...none, calls: 20, turns: 4 },
+  window,
+  limits,
+  asked: false,
+  running: false,
+  now,
+  today: 0,
+  latestAt: null,
+  spent: 0,
+  usdAtLeast: 0,
+  openUntil: null,
+};
+const allow = (more: Partial<ReviewLimits>) => ({ limits: { ...limits, ...more } });
+
+describe("a nudge", () => {
+  it.each<[string, Partial<NudgeGround>, string]>([
+    ["comes when enough tools were called", { counters: { ...none, calls: 15 } }, "threshold"],
+    ["comes for something worth a skill", { counters: { ...none, signals: 1 } }, "signal"],
+    ["comes for something wrong with a skill", { counters: { ...none, hints: 1 } }, "skill-issue"],
+    [
+      "names what is wrong before what is new",
+      { counters: { ...none, signals: 2, hints: 1, calls: 99 } },
+      "skill-issue",
+    ],
+    ["names a signal before a count", { counters: { ...none, signals: 2, calls: 99 } }, "signal"],
+    ["comes when somebody asks, for nothing else", { asked: true, counters: none }, "asked"],
+    ["comes when somebody asks, though reviews are off", { asked: true, ...allow({ mode: "off" }) }, "asked"],
+    ["comes when somebody asks, though one just was", { asked: true, latestAt: now - minute }, "asked"],
+    ["comes once the time is over", { latestAt: now - 30 * minute }, "threshold"],
+    ["is not put off by a clock that was ahead", { latestAt: now + 600 * minute }, "threshold"],
+    ["comes within the day's number", { today: 2 }, "threshold"],
+    ["comes within the day's budget", { spent: 0.9, usdAtLeast: 0.1 }, "threshold"],
+    ["comes in the other mode", allow({ mode: "auto" }), "threshold"],
+  ])("%s", (_, more, because) =>
+    expect(decide({ ...ground, ...more })).toMatchObject({ run: true, because }),
+  );
+
+  it.each<[string, Partial<NudgeGround>, NudgeHold]>([
+    ["reviews are off", allow({ mode: "off" }), "off"],
+    ["no model is set", allow({ unset: "no model is set" }), "no-model"],
+    [
+      "no model is set, though somebody asks",
+      { asked: true, ...allow({ mode: "off", unset: "none" }) },
+      "no-model",
+    ],
+    ["nothing has happened", { window: empty }, "nothing-new"],
+    ["nothing has happened, though somebody asks", { asked: true, window: empty }, "nothing-new"],
+    ["too little has happened", { counters: { ...none, calls: 14, turns: 9 } }, "nothing-new"],
+    ["another one is at work", { running: true }, "running"],
+    ["another one is at work, though somebody asks", { asked: true, running: true }, "running"],
+    ["one just was", { latestAt: now - 29 * minute }, "too-soon"],
+    ["there were enough today", { today: 3 }, "too-many-today"],
+    ["there were enough today, though somebody asks", { asked: true, today: 3 }, "too-many-today"],
+    ["the day's money is spent", { spent: 1 }, "budget-spent"],
+    ["the day's money is spent, though somebody asks", { asked: true, spent: 1 }, "budget-spent"],
+    ["the rest of the day's money is too little", { spent: 0.8, usdAtLeast: 0.3 }, "budget-spent"],
+    ["it costs more than one may", { usdAtLeast: 0.6 }, "too-dear"],
+    ["nothing may be spent on one", allow({ usd: 0 }), "too-dear"],
+    ["it costs more than one may, though somebody asks", { asked: true, usdAtLeast: 0.6 }, "too-dear"],
+    ["the model failed", { openUntil: now + 5 * minute }, "breaker-open"],
+    ["the model failed, though somebody asks", { asked: true, openUntil: now + 5 * minute }, "breaker-open"],
+  ])("is held back because %s", (_, more, because) => {
+    const decided = decide({ ...ground, ...more });
+    expect(decided).toMatchObject({ run: false, because });
+    expect(decided.message).not.toBe("");
+    // What it would have looked at is told all the same.
+    expect(decided.window).toEqual(more.window ?? window);
+  });
+
+  test("tells the first of several reasons, always in the same order", () => {
+    const order: readonly [NudgeHold, Partial<NudgeGround>, Partial<ReviewLimits>][] = [
+      ["off", {}, { mode: "off" }],
+      ["no-model", {}, { unset: "none" }],
+      ["nothing-new", { counters: none }, {}],
+      ["running", { running: true }, {}],
+      ["too-soon", { latestAt: now }, {}],
+      ["too-many-today", { today: 9 }, {}],
+      ["budget-spent", { spent: 2 }, {}],
+      ["too-dear", {}, { usd: 0 }],
+      ["breaker-open", { openUntil: now + minute }, {}],
+    ];
+    fc.assert(
+      fc.property(fc.subarray([...order.keys()], { minLength: 1 }), (chosen) => {
+        const some = chosen.map((at) => order[at] as (typeof order)[number]);
+        const all = Object.assign({}, ground, ...some.map(([, more]) => more));
+        const allowed = Object.assign({}, limits, ...some.map(([, , more]) => more));
+        expect(decide({ ...all, limits: allowed }).because).toBe(some[0]?.[0]);
+      }),
+    );
+  });
+});
+
+const common = { project: "/p", actor: "knack" as const };
+const begun = (
+  review: string,
+  at: number,
+  more: Partial<ReviewBegun> = {},
+): Extract<LedgerEntry, { type: "review.begun" }> => ({
+  ...common,
+  at,
+  session: null,
+  type: "review.begun",
+  key: `begun:${review}:${at}`,
+  data: { review, window, cause: "threshold", mode: "suggest", model: "m", tries: 1, ...more },
+});
+const ended = (review: string, at: number, outcome: ReviewEnded["outcome"], looked: Window): LedgerEntry => ({
+  ...common,
+  at,
+  session: null,
+  type: "review.ended",
+  key: `ended:${review}`,
+  data: { review, outcome, because: "", proposals: [], window: looked },
+});
+const signalled = (
+  id: string,
+  at: number,
+  kind: "create" | "update",
+  refs: string[],
+  refusal = false,
+  run = "s",
+): LedgerEntry => ({
+  ...common,
+  at,
+  session: run,
+  type: "signal.given",
+  key: `signal:${id}`,
+  data: {
+    id,
+    from: "agent",
+    invocation: `${run}#${id}`,
+    signal: { kind, refs, nameHint: `rl-${id[0]}` },
+    refusal: refusal ? "no-prefix" : null,
+    message: null,
+  } as unknown as SignalGiven,
+});
+
+describe("what happened since the last review", () => {
+  const start = now - 600 * minute;
+  // Prompts every ten minutes.
+  const lived = measured({ run: "s", at: start, calls: [5, 6, 7] });
+  const until = start + 10 * minute;
+  const reviewed: Window = {
+    stretches: [{ session: "/s/1.jsonl", run: "s", from: 1, to: 20 }],
+    since: start,
+    until,
+  };
+
+  it.each<[string, LedgerEntry[], Partial<Counters>]>([
+    [
+      "is everything before the first",
+      [lived],
+      { calls: 18, turns: 3, lastReviewAt: null, reviewedUntil: null },
+    ],
+    [
+      "is nothing of other projects",
+      [measured({ run: "t", at: start, project: "/q" })],
+      { calls: 0, turns: 0 },
+    ],
+    [
+      "is each session once, as it was last measured",
+      [measured({ run: "s", at: start, calls: [5] }), lived],
+      { calls: 18, turns: 3 },
+    ],
+    [
+      "is what came after it",
+      [lived, begun("v1", until + minute), ended("v1", until + 2 * minute, "nothing", reviewed)],
+      { calls: 7, turns: 1, lastReviewAt: until + 2 * minute, reviewedUntil: until },
+    ],
+    [
+      "is everything when it failed",
+      [lived, ended("v1", until, "failed", reviewed)],
+      { calls: 18, lastReviewAt: null },
+    ],
+    ["is everything when it was skipped", [lived, ended("v1", until, "skipped", reviewed)], { calls: 18 }],
+    [
+      "is what counts of what was signalled",
+      [
+        signalled("1", start, "create", ["e1", "e2"]),
+        signalled("1 again", start, "create", ["e1", "e2"], false, "t"),
+        signalled("2", start, "update", ["e1", "e2"]),
+        signalled("3", start, "create", ["e1", "e2"], true),
+      ],
+      { signals: 1, hints: 1 },
+    ],
+    [
+      "is not what a review has seen, but what was said after it began, or is about more",
+      [
+        signalled("1", start, "create", ["e1", "e2"]),
+        signalled("2", until + minute + 1, "update", ["e1", "e2"]),
+        signalled("3", start, "create", ["e2", "e30"]),
+        begun("v1", until + minute),
+        ended("v1", until + 9 * minute, "proposed", reviewed),
+      ],
+      { signals: 1, hints: 1 },
+    ],
+  ])("%s", (_, entries, expected) => expect(countersOf(entries, "/p")).toMatchObject(expected));
+
+  test("is, of signals, what can be looked at, or was said since", () => {
+    const entries = [
+      signalled("1", start, "update", ["e1", "e2"], false, "read late"),
+      signalled("2", start, "update", ["e1", "e2"], false, "gone"),
+      signalled("3", until + 2 * minute, "update", ["e1", "e2"], false, "gone"),
+      begun("v1", until + minute),
+      ended("v1", until + 9 * minute, "nothing", reviewed),
+    ];
+    const looked = { ...window, stretches: [{ session: "/s/2.jsonl", run: "read late", from: 1, to: 9 }] };
+    expect(countersOf(entries, "/p", reviewedSoFar(entries, "/p"), looked).hints).toBe(2);
+  });
+
+  test("is the same in whatever order it is read", () => {
+    const entries = [
+      lived,
+      measured({ run: "s", at: start, calls: [5] }),
+      measured({ run: "t", at: start + minute, calls: [9] }),
+      signalled("1", start, "create", ["e1", "e2"]),
+      signalled("2", now, "update", ["e3", "e2"]),
+      begun("v1", until),
+      ended("v1", until + minute, "nothing", reviewed),
+    ];
+    // Of two measurements the longer one holds.
+    const longer = entries.map((entry) =>
+      entry === lived && entry.type === "session.measured"
+        ? { ...entry, data: { ...entry.data, events: 30 } }
+        : entry,
+    );
+    const whole = countersOf(longer, "/p");
+    fc.assert(
+      fc.property(fc.shuffledSubarray(longer, { minLength: longer.length }), (mixed) => {
+        expect(countersOf(mixed, "/p")).toEqual(whole);
+      }),
+    );
+  });
+
+  test("has all prompts of a long session, also those that are not listed", () => {
+    const prompts = policy.credit.turns + 50;
+    const events = session(
+      ...Array.from({ length: prompts }, () => [said("next"), ran("make", "ok")]).flat(),
+    );
+    const first = events[0]?.at ?? 0;
+    const data = measure(events, { run: "s", startedAt: first, corrections: [] });
+    const entry: LedgerEntry = {
+      ...common,
+      at: first,
+      session: "s",
+      type: "session.measured",
+      key: "m",
+      data,
+    };
+    expect(countersOf([entry], "/p")).toMatchObject({ turns: prompts, calls: prompts });
+    const middle = events.find(({ turn }) => turn === policy.credit.turns + 40)?.at ?? 0;
+    const seen = { stretches: [], since: first, until: middle };
+    const left = countersOf([entry, ended("v1", middle, "nothing", seen)], "/p").turns;
+    expect(left).toBeGreaterThanOrEqual(10);
+    expect(left).toBeLessThan(10 + policy.credit.turnsTogether);
+  });
+
+  test("begins, for each session, behind the last event that was looked at", () => {
+    const more = { ...reviewed, stretches: [{ session: "/s/1.jsonl", run: "s", from: 21, to: 33 }] };
+    const { to } = reviewedSoFar(
+      [
+        ended("v2", 2, "published", more),
+        ended("v1", 1, "nothing", reviewed),
+        ended("v3", 3, "failed", window),
+      ],
+      "/p",
+    );
+    expect([...to]).toEqual([["/s/1.jsonl", 33]]);
+  });
+});
+
+describe("the pace of reviews", () => {
+  test("counts each once, however often it was begun, and forgets those of yesterday", () => {
+    const entries = [
+      begun("v0", now - policy.model.dayMs),
+      begun("v1", now - 90),
+      begun("v1", now - 50),
+      begun("v2", now - 70),
+    ];
+    expect(paceOf(entries, now)).toEqual({ today: 2, latestAt: now - 50 });
+    expect(paceOf([], now)).toEqual({ today: 0, latestAt: null });
+  });
+});

@@ -1,0 +1,166 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import * as z from "zod";
+import { policy } from "../../src/core/policy.ts";
+import { deferReasons, effects, issues, triggers } from "../../src/core/protocol.ts";
+import { readReply, replySchema } from "../../src/core/reply.ts";
+
+/** What others, who know only the schema, take for a reply. */
+const accepts = z.fromJSONSchema(replySchema as Parameters<typeof z.fromJSONSchema>[0]);
+
+/** The examples of the contract. */
+const create = {
+  kind: "create_candidate",
+  package_name_hint: "rl-notion-database-filters",
+  trigger: "recovered_surprise",
+  reason_not_written: "needs_full_context_review",
+  event_refs: ["e17", "e19", "e21"],
+  summary: "Reusable Notion filter schema gotcha.",
+};
+const update = {
+  kind: "update_candidate",
+  skill_name: "notion-database-filters",
+  issue: "wrong_api_assumption",
+  reason_not_patched: "needs_existing_skill_diff",
+  observed_effect: "retry_after_user_correction",
+  event_refs: ["e12", "e14", "e18"],
+  patch_hint: "Use rich_text filter for this property.",
+};
+
+describe("a reply", () => {
+  it.each<[string, unknown, boolean]>([
+    ["may say nothing", {}, true],
+    ["may say so", { used_skill_receipts: [], learning_signal: null, skill_issue_signal: null }, true],
+    ["may stand among other fields", { answer: "Done.", learning_signal: null }, true],
+    [
+      "may have a receipt",
+      { used_skill_receipts: [{ skill_name: "rl-x", message: "Used learned skill: rl-x" }] },
+      true,
+    ],
+    ["may have one without words", { used_skill_receipts: [{ skill_name: "rl-x" }] }, true],
+    ["may signal something new", { learning_signal: create }, true],
+    ["may signal something wrong", { skill_issue_signal: update }, true],
+    ["is an object", [], false],
+    ["has a list of receipts", { used_skill_receipts: "rl-x" }, false],
+    ["names the skill of a receipt", { used_skill_receipts: [{ message: "Used it" }] }, false],
+    ["has signals that are objects", { learning_signal: "rl-x" }, false],
+    ["says the right kind", { learning_signal: { ...create, kind: "update_candidate" } }, false],
+    ["has all fields of a signal", { learning_signal: { ...create, trigger: undefined } }, false],
+    ["has codes that are texts", { skill_issue_signal: { ...update, issue: 3 } }, false],
+    ["has a list of events", { skill_issue_signal: { ...update, event_refs: "e1" } }, false],
+  ])("%s", (_, value, right) => {
+    expect(accepts.safeParse(value).success).toBe(right);
+    const { signals, problems } = readReply(value);
+    expect(problems.length + signals.filter((one) => "formless" in one).length === 0).toBe(right);
+  });
+
+  test("is read into the words that Knack uses", () => {
+    const { receipts, signals } = readReply({
+      used_skill_receipts: [{ skill_name: "rl-x", message: "Benutzt: rl-x" }],
+      learning_signal: create,
+      skill_issue_signal: update,
+    });
+    expect(receipts).toEqual([{ skill: "rl-x", message: "Benutzt: rl-x" }]);
+    expect(signals).toEqual([
+      {
+        kind: "create",
+        nameHint: create.package_name_hint,
+        trigger: create.trigger,
+        deferred: create.reason_not_written,
+        refs: create.event_refs,
+        summary: create.summary,
+      },
+      {
+        kind: "update",
+        skill: update.skill_name,
+        issue: update.issue,
+        deferred: update.reason_not_patched,
+        effect: update.observed_effect,
+        refs: update.event_refs,
+        hint: update.patch_hint,
+      },
+    ]);
+  });
+
+  test("that the schema accepts is read whole", () => {
+    const name = fc.stringMatching(/^[a-z0-9]{1,9}(-[a-z0-9]{1,9}){0,3}$/);
+    const refs = fc.array(fc.stringMatching(/^[a-z][0-9]{1,9}$/), {
+      minLength: 1,
+      maxLength: policy.protocol.refs,
+    });
+    const text = (maxLength: number) => fc.string({ minLength: 1, maxLength });
+    const maybe = <T>(arb: fc.Arbitrary<T>) => fc.option(arb, { nil: null });
+    const reply = fc.record(
+      {
+        used_skill_receipts: maybe(
+          fc.array(
+            fc.record(
+              { skill_name: name, message: maybe(text(policy.protocol.messageChars)) },
+              { requiredKeys: ["skill_name"] },
+            ),
+            { maxLength: policy.protocol.receipts },
+          ),
+        ),
+        learning_signal: maybe(
+          fc.record({
+            kind: fc.constant("create_candidate"),
+            package_name_hint: name,
+            trigger: fc.constantFrom(...triggers),
+            reason_not_written: fc.constantFrom(...deferReasons),
+            event_refs: refs,
+            summary: text(policy.protocol.summaryChars),
+          }),
+        ),
+        skill_issue_signal: maybe(
+          fc.record({
+            kind: fc.constant("update_candidate"),
+            skill_name: name,
+            issue: fc.constantFrom(...issues),
+            reason_not_patched: fc.constantFrom(...deferReasons),
+            observed_effect: fc.constantFrom(...effects),
+            event_refs: refs,
+            patch_hint: text(policy.protocol.summaryChars),
+          }),
+        ),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(reply, (value) => {
+        expect(accepts.safeParse(value).success).toBe(true);
+        const { receipts, signals, problems } = readReply(value);
+        expect(problems).toEqual([]);
+        expect(receipts.map(({ skill, message }) => [skill, message])).toEqual(
+          (value.used_skill_receipts ?? []).map((one) => [one.skill_name, one.message ?? null]),
+        );
+        const given = [value.learning_signal, value.skill_issue_signal].flatMap((one) => one ?? []);
+        expect(signals.map((one) => ("formless" in one ? null : one.refs))).toEqual(
+          given.map(({ event_refs }) => event_refs),
+        );
+      }),
+    );
+  });
+
+  test("that is anything at all throws nothing, and stays small", () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(
+          fc.constantFrom("used_skill_receipts", "learning_signal", "skill_issue_signal"),
+          fc.anything(),
+        ),
+        (value) => {
+          const read = readReply(value);
+          expect(JSON.stringify(read).length).toBeLessThan(20_000);
+        },
+      ),
+    );
+    const long = {
+      ...create,
+      summary: "x".repeat(1e6),
+      trigger: "y".repeat(1e6),
+      event_refs: Array(1e4).fill("e1"),
+    };
+    expect(JSON.stringify(readReply({ learning_signal: long })).length).toBeLessThan(3_000);
+    expect(JSON.stringify(readReply({ learning_signal: [long] })).length).toBeLessThan(3_000);
+  });
+});

@@ -1,0 +1,468 @@
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { take } from "../src/cli/review-take.ts";
+import type { EntryOf, LedgerEntry } from "../src/core/ledger.ts";
+import type { Window } from "../src/core/nudge.ts";
+import type { Claim } from "../src/core/signal.ts";
+import { note } from "../src/engine/note.ts";
+import { nudge, type ReviewLimits, windowOf } from "../src/engine/nudge.ts";
+import type { Store } from "../src/engine/ports.ts";
+import { openKnack } from "../src/open.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
+import { claudeLines } from "./helpers/claude.ts";
+import { knackHere } from "./helpers/here.ts";
+import { tempFolder } from "./helpers/temp.ts";
+
+const began = Date.UTC(2026, 10, 1, 9);
+const idOf = (n: number) => `5f0c1a52-0000-4000-8000-${String(n).padStart(12, "0")}`;
+type Lines = ReturnType<typeof claudeLines>;
+
+/** A machine with a project and two skills, and a Knack on it. */
+async function at() {
+  const home = tempFolder();
+  const project = join(home, "harbor");
+  mkdirSync(join(project, ".git"), { recursive: true });
+  const skill = (name: string, text: string) =>
+    put(
+      join(project, `.claude/skills/${name}/SKILL.md`),
+      `---\nname: ${name}\ndescription: About ${name}.\n---\n\n${text}\n`,
+    );
+  skill("check", "Run `npx docks verify --strict`.");
+  const env = { HOME: home, KNACK_HOME: join(home, ".knack") };
+  let now = began + 86_400_000;
+  const clock = { now: () => ++now };
+  const knack = await openKnack({ env, clock });
+  onTestFinished(() => knack.close());
+  const store = await openSqlite({ path: join(home, ".knack/knack.db"), clock });
+  onTestFinished(() => store.close());
+  return {
+    ...{ home, project, knack, store, clock, skill },
+    lines: (n: number, cwd = project) => claudeLines(idOf(n), cwd),
+    /** Leaves a session, or more of it, and lets Knack learn from it. */
+    lives: async (n: number, ...records: readonly object[]) => {
+      const path = join(home, ".claude/projects/-harbor", `${idOf(n)}.jsonl`);
+      mkdirSync(dirname(path), { recursive: true });
+      appendFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+      await knack.learn([path]);
+      return path;
+    },
+    signals: async () => (await store.ledger.since("signal.given", 0)).map(({ data }) => data),
+    present: (n: number, kind: "foreground" | "background" = "foreground") =>
+      knack.present({
+        session: idOf(n),
+        callId: null,
+        turn: null,
+        kind,
+        cwd: project,
+        format: "claude-code",
+        model: null,
+      }),
+  };
+}
+
+function put(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+const padded = (lines: Lines, count = 8) =>
+  Array.from({ length: count }, (_, n) => lines.says(`Looking at part ${n} first.`));
+const runs = ({ runs: call, result }: Lines, id: string, command: string, failure?: string) => [
+  call(id, command),
+  failure === undefined
+    ? result(id, "fine", { toolUseResult: { stdout: "fine", stderr: "" } })
+    : result(id, `Exit code 1\n${failure}`, { error: true, toolUseResult: `Error: Exit code 1\n${failure}` }),
+];
+/** A failure, and what then worked. */
+const recovers = (lines: Lines, command = "sh check.sh") => [
+  ...runs(lines, "f1", command, "error: HARBOR_DB is not set"),
+  ...runs(lines, "w1", `HARBOR_DB=local ${command}`),
+  lines.says("It passes with HARBOR_DB=local."),
+];
+const loads = ({ calls, result }: Lines, name: string) => [
+  calls("s1", "Skill", { skill: name }),
+  result("s1", `Launching skill: ${name}`),
+];
+const create: Claim = {
+  kind: "create",
+  nameHint: "rl-harbor-check",
+  trigger: "recovered_surprise",
+  deferred: "conversation_still_evolving",
+  refs: ["e2", "e3"],
+  summary: "The check needs HARBOR_DB.",
+};
+
+const learned = (project: string, invocation: string, refs: readonly string[]): LedgerEntry => ({
+  at: began + 60_000,
+  project,
+  session: idOf(1),
+  actor: "agent",
+  type: "learning.finished",
+  key: `finished:${invocation}`,
+  data: {
+    ...{ learning: "l1", invocation, action: "create", skill: "rl-x", status: "created" },
+    ...{ summary: null, refs, changes: [], fault: null },
+  },
+});
+const noted = (store: Store, ...entries: LedgerEntry[]) => store.transaction((tx) => note(tx, entries));
+
+describe("a signal by a call", () => {
+  test("is noted once, with the turn, and without secrets", async () => {
+    const { knack, lives, lines, present, signals } = await at();
+    await lives(1, lines(1).user("Make the check pass"), ...recovers(lines(1)));
+    const secret = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
+    const claim = { ...create, summary: `The check needs HARBOR_DB and ${secret}.` };
+    const first = await knack.giveSignal(await present(1), claim);
+    expect(first).toMatchObject({ ok: true, value: { refusal: null, invocation: `${idOf(1)}#1` } });
+    expect(await knack.giveSignal(await present(1), claim)).toEqual(first);
+    const all = (await signals()).filter(({ from }) => from === "agent");
+    expect(all).toHaveLength(1);
+    expect(JSON.stringify(all)).not.toContain(secret);
+    expect((await knack.check()).drift).toEqual([]);
+  });
+
+  test("that does not count is kept with its reason, and says what to do", async () => {
+    const { knack, lives, lines, present, signals, store, project } = await at();
+    const lived = lines(1);
+    await lives(1, lived.user("Make the check pass"), ...recovers(lived));
+    const refusalOf = async (claim: Claim) => {
+      const answer = await knack.giveSignal(await present(1), claim);
+      return answer.ok ? null : [answer.fault.code, ...answer.fault.details, answer.fault.next !== ""];
+    };
+    expect(await refusalOf({ ...create, refs: ["e2", "e99"] })).toEqual([
+      "evidence_unresolved",
+      "refs-unresolved",
+      true,
+    ]);
+    expect(await refusalOf({ ...create, nameHint: "harbor" })).toEqual(["signal_refused", "no-prefix", true]);
+    const update: Claim = {
+      ...{ kind: "update", skill: "check", issue: "stale_command", deferred: "needs_existing_skill_diff" },
+      ...{ effect: "verified_alternative", refs: ["e2", "e3"], hint: "It needs HARBOR_DB." },
+    };
+    expect(await refusalOf(create)).toBe(null);
+    expect(await refusalOf(update)).toEqual(["signal_refused", "both-signals", true]);
+    // What was refused in a turn makes nothing of a later one wrong.
+    await lives(1, lived.user("And again"), lived.says("Yes."));
+    expect(await refusalOf(update)).toBe(null);
+    await noted(store, learned(project, `${idOf(1)}#2`, []));
+    expect(await refusalOf({ ...update, hint: "Otherwise." })).toEqual([
+      "signal_refused",
+      "already-learned",
+      true,
+    ]);
+    const own = (await signals()).filter(({ from }) => from === "agent");
+    expect(own.map(({ refusal }) => refusal).sort()).toEqual(
+      ["already-learned", "both-signals", "no-prefix", "refs-unresolved", null, null].sort(),
+    );
+    // Both kinds in the first turn, and something learned in the second: none is left.
+    expect((await knack.reviews()).signals.counted).toBe(
+      (await signals()).filter(({ from }) => from === "transcript").length,
+    );
+  });
+
+  test("is not taken of what works in the background, nor of nobody", async () => {
+    const { knack, lives, lines, present, signals } = await at();
+    await lives(1, lines(1).user("Look"), ...padded(lines(1)));
+    for (const who of [await present(1, "background"), await present(7)]) {
+      const answer = await knack.giveSignal(who, create);
+      expect(answer).toMatchObject({ ok: false, fault: { code: "learning_unavailable" } });
+    }
+    expect(await signals()).toEqual([]);
+  });
+});
+
+describe("an agent's structured reply", () => {
+  const wire = {
+    kind: "create_candidate",
+    package_name_hint: "rl-harbor-check",
+    trigger: "recovered_surprise",
+    reason_not_written: "needs_full_context_review",
+    event_refs: ["e2", "e3"],
+    summary: "The check needs HARBOR_DB.",
+  };
+
+  test("gives receipts once for a turn, signals, and what is wrong with it", async () => {
+    const { knack, lives, lines, present, project } = await at();
+    put(
+      join(project, ".claude/skills/rl-docks/SKILL.md"),
+      "---\nname: rl-docks\ndescription: About docks.\nmetadata:\n  origin: knack\n---\n\nLook at the docks.\n",
+    );
+    await lives(1, lines(1).user("Make the check pass"), ...recovers(lines(1)));
+    const reply = {
+      used_skill_receipts: [{ skill_name: "rl-docks" }, { skill_name: "nobody" }],
+      learning_signal: wire,
+    };
+    const first = await knack.takeReply(await present(1), reply);
+    expect(first.receipts).toEqual(["Used learned skill: rl-docks"]);
+    expect(first.signals).toMatchObject([{ from: "reply", refusal: null }]);
+    expect(first.problems).toEqual([expect.stringContaining("nobody")]);
+    expect((await knack.takeReply(await present(1), reply)).receipts).toEqual([]);
+    expect(await knack.takeReply(await present(1), {})).toEqual({ receipts: [], signals: [], problems: [] });
+    expect((await knack.takeReply(await present(1), "Done.")).problems).toHaveLength(1);
+  });
+
+  test("that has no form is kept all the same, and in the background nothing of it is", async () => {
+    const { knack, lives, lines, present, signals } = await at();
+    await lives(1, lines(1).user("Look"), ...padded(lines(1)));
+    const formless = { learning_signal: { summary: "Something." } };
+    const { signals: given } = await knack.takeReply(await present(1), formless);
+    expect(given).toMatchObject([{ refusal: "no-form", signal: null, words: '{"summary":"Something."}' }]);
+    const background = await knack.takeReply(await present(1, "background"), { learning_signal: wire });
+    expect([background.signals.length, background.problems.length]).toEqual([0, 1]);
+    expect(await signals()).toHaveLength(1);
+  });
+
+  test("is taken from a file by knack review take", async () => {
+    const { home, lives, lines, signals, knack } = await at();
+    await lives(1, lines(1).user("Make the check pass"), ...recovers(lines(1)));
+    const file = join(home, "reply.json");
+    writeFileSync(file, JSON.stringify({ learning_signal: wire }));
+    const env = { HOME: home, KNACK_HOME: join(home, ".knack") };
+    const said: string[] = [];
+    const print = process.stdout.write;
+    process.stdout.write = ((text: string) => said.push(text) > 0) as typeof print;
+    try {
+      const call = { args: { session: idOf(1).slice(0, 36), json: true }, env };
+      expect(await take(call, [file])).toBe(0);
+      writeFileSync(file, JSON.stringify({ learning_signal: { ...wire, trigger: "fun" } }));
+      expect(await take(call, [file])).toBe(1);
+      writeFileSync(file, "no JSON");
+      await expect(take(call, [file])).rejects.toThrow("no JSON");
+      await expect(take({ ...call, args: {} }, [file])).rejects.toThrow("the session");
+    } finally {
+      process.stdout.write = print;
+    }
+    const [first, second] = said.map((text) => JSON.parse(text));
+    expect(first).toMatchObject({ signals: [{ refusal: null }], problems: [], noted: true });
+    expect(second).toMatchObject({ signals: [{ refusal: "unknown-trigger" }] });
+    expect((await signals()).filter(({ from }) => from === "reply")).toHaveLength(2);
+    expect((await knack.check()).drift).toEqual([]);
+  });
+});
+
+describe("a signal of the transcript", () => {
+  test("tells of a failure that was recovered from, once", async () => {
+    const { knack, lives, lines, signals } = await at();
+    const own = lines(1);
+    const path = await lives(1, own.user("Make the check pass"), ...padded(own), ...recovers(own));
+    const first = await signals();
+    expect(first).toMatchObject([
+      {
+        from: "transcript",
+        invocation: `${idOf(1)}#1`,
+        refusal: null,
+        signal: { kind: "create", trigger: "recovered_surprise", deferred: "needs_full_context_review" },
+      },
+    ]);
+    const [{ signal } = { signal: null }] = first;
+    expect(signal?.kind === "create" ? signal.nameHint : "").toMatch(/^rl-/);
+    await knack.learn([path]);
+    await knack.deriveSignals((await knack.sessions([path])).sessions);
+    await lives(1, own.user("Thanks"), own.says("You are welcome."));
+    expect(await signals()).toEqual(first);
+    expect((await knack.check()).drift).toEqual([]);
+  });
+
+  test("tells of a skill that told what failed, and of one after which the person corrected the agent", async () => {
+    const { lives, lines, signals } = await at();
+    const [one, two] = [lines(1), lines(2)];
+    await lives(
+      1,
+      one.user("Make the check pass"),
+      ...loads(one, "check"),
+      ...padded(one),
+      ...recovers(one, "npx docks verify --strict"),
+    );
+    expect(await signals()).toMatchObject([
+      {
+        signal: { kind: "update", skill: "check", issue: "stale_command", effect: "retry_after_tool_error" },
+      },
+    ]);
+    await lives(
+      2,
+      two.user("Make the check pass"),
+      ...loads(two, "check"),
+      ...padded(two),
+      ...runs(two, "t1", "npm install left-pad"),
+      two.says("I installed it with npm."),
+      two.user("No, that's wrong. Use pnpm instead of npm, this repository has a pnpm lockfile."),
+      ...runs(two, "t2", "pnpm add left-pad"),
+      two.says("Done with pnpm."),
+    );
+    const update = (await signals()).find(({ invocation }) => invocation.startsWith(idOf(2)));
+    expect(update).toMatchObject({
+      signal: { kind: "update", skill: "check", effect: "retry_after_user_correction" },
+      invocation: `${idOf(2)}#2`,
+    });
+  });
+
+  test("is none where something was learned, said, kept or refused, nor of Knack's own work", async () => {
+    const { home, knack, lives, lines, signals, store, project } = await at();
+    const told = (n: number, cwd = project) => {
+      const own = lines(n, cwd);
+      return [own.user("Make the check pass"), ...padded(own), ...recovers(own, `sh check-${n}.sh`)];
+    };
+    await noted(store, learned(project, `${idOf(1)}#1`, []));
+    await lives(1, ...told(1));
+    await lives(2, ...told(2, join(home, ".knack/models/claude")));
+    const off = join(home, "off");
+    put(join(off, ".knack/config.json"), '{"learn": false}');
+    mkdirSync(join(off, ".git"), { recursive: true });
+    await lives(3, ...told(3, off));
+    expect(await signals()).toEqual([]);
+    await lives(4, ...told(4));
+    expect(await signals()).toHaveLength(1);
+    // A lesson that is written down needs nobody to write it.
+    const instincts = await knack.instincts();
+    expect(instincts).not.toEqual([]);
+    for (const one of instincts)
+      expect((await knack.keep(one, { reach: "me", actor: "person" })).kept).toBe(true);
+    await lives(5, ...told(1).map((record) => ({ ...record, sessionId: idOf(5) })));
+    expect(await signals()).toHaveLength(1);
+  });
+
+  test("is none of how Knack itself is used", async () => {
+    const { knack, lives, lines, signals } = await at();
+    const own = lines(1);
+    const knacks = (n: number, tool: string, input: object, failure?: string) => [
+      own.calls(`k${n}${tool}`, `mcp__plugin_knack_knack__${tool}`, input),
+      own.result(`k${n}${tool}`, failure ?? "{}", { error: failure !== undefined }),
+    ];
+    const file = (n: number) => join("/w/.knack/staging", `l${n}/rl-${n}/SKILL.md`);
+    const learns = (n: number) => [
+      own.user(`Do part ${n}`),
+      ...runs(own, `m${n}`, "make"),
+      ...knacks(n, "event_expand", {}),
+      ...knacks(n, "skill_learning_start", { skill_name: `rl-${n}` }),
+      own.calls(`w${n}`, "Write", { file_path: file(n), content: "x" }),
+      own.result(`w${n}`, "written"),
+      ...knacks(
+        n,
+        "skill_learning_finish",
+        { skill_name: `rl-${n}` },
+        n % 2 ? "description too long" : undefined,
+      ),
+      own.says("Learned."),
+    ];
+    await lives(1, ...[1, 2, 3, 4, 5, 6].flatMap(learns));
+    expect(await signals()).toEqual([]);
+    const said = (await knack.instincts()).map(({ lesson }) => lesson).join("\n");
+    expect(said).not.toMatch(/knack|skill_learning|staging/);
+  });
+});
+
+describe("the window of a review", () => {
+  const limits: ReviewLimits = {
+    ...{ mode: "suggest", calls: 3, apartMs: 0, perDay: 9, usd: 1, usdPerDay: 1, unset: null },
+  };
+  const reviewed = (
+    project: string,
+    window: Window,
+    n: number,
+    outcome: "nothing" | "failed",
+  ): EntryOf<"review.ended"> => ({
+    at: began + n,
+    project,
+    session: null,
+    actor: "knack",
+    type: "review.ended",
+    key: `ended:${n}`,
+    data: { review: `r${n}`, outcome, because: "", proposals: [], window },
+  });
+
+  test("is what came since the last successful one, by the events of each session", async () => {
+    const { lives, lines, store, clock, project } = await at();
+    const deps = { store, clock };
+    const [one, two] = [lines(1), lines(2)];
+    const path = await lives(1, one.user("Look"), ...padded(one));
+    const first = await windowOf(deps, project);
+    expect(first.stretches).toEqual([{ session: path, run: idOf(1), from: 1, to: 9 }]);
+    await noted(store, reviewed(project, first, 1, "failed"));
+    expect(await windowOf(deps, project)).toEqual(first);
+    await noted(store, reviewed(project, first, 2, "nothing"));
+    expect((await windowOf(deps, project)).stretches).toEqual([]);
+    await lives(1, one.user("More"), ...runs(one, "t1", "make"));
+    // Another one that began before the review and was read after it.
+    const other = await lives(2, two.user("Look"), ...padded(two, 3));
+    const { stretches, since, until } = await windowOf(deps, project);
+    expect(stretches).toEqual([
+      { session: other, run: idOf(2), from: 1, to: 4 },
+      { session: path, run: idOf(1), from: 10, to: 11 },
+    ]);
+    expect(since).toBeLessThan(first.until);
+    expect(until).toBeGreaterThan(first.until);
+  });
+
+  test("is noted with the reason not to look at it, once, and nothing is noted for who only asks", async () => {
+    const { lives, lines, store, clock, project, knack } = await at();
+    const deps = { store, clock };
+    const options = { limits, asked: false, running: false };
+    const own = lines(1);
+    await lives(1, own.user("Look"), ...runs(own, "t1", "make"), ...padded(own));
+    const because = async () =>
+      (await store.ledger.since("nudge.decided", 0)).map(({ data }) => data.because);
+    expect((await nudge(deps, project, { ...options, dryRun: true })).because).toBe("nothing-new");
+    expect(await because()).toEqual([]);
+    const decided = await nudge(deps, project, options);
+    expect(decided).toMatchObject({
+      run: false,
+      counters: { calls: 1, turns: 1 },
+      window: { stretches: [{ to: 10 }] },
+    });
+    await lives(1, own.user("More"), ...runs(own, "t2", "make"));
+    await nudge(deps, project, options);
+    expect(await because()).toEqual(["nothing-new"]);
+    await nudge(deps, project, { ...options, running: true, asked: true });
+    await lives(1, own.user("More"), ...runs(own, "t3", "make"));
+    expect(await nudge(deps, project, options)).toMatchObject({
+      run: true,
+      because: "threshold",
+      counters: { calls: 3, turns: 3 },
+    });
+    expect(await because()).toEqual(["nothing-new", "running", "threshold"]);
+    expect((await knack.check()).drift).toEqual([]);
+  });
+
+  test("is told by knack status, with why there is no review", async () => {
+    const { home, lives, lines, knack, project } = await at();
+    const own = lines(1);
+    await lives(1, own.user("Make the check pass"), ...padded(own), ...recovers(own));
+    const state = await knack.reviews();
+    expect(state).toMatchObject({ mode: "off", signals: { counted: 1, refused: 0 }, waiting: 0, last: null });
+    expect(state.projects).toMatchObject([{ project, decision: { run: false, because: "off" } }]);
+    await knackHere(["config", "set", "review", "suggest"], { home });
+    const { stdout } = await knackHere(["status", "--json"], { home });
+    expect(JSON.parse(stdout).reviews).toMatchObject({
+      mode: "suggest",
+      today: { reviews: 0, usd: 0 },
+      projects: [
+        {
+          name: "harbor",
+          run: false,
+          because: "no-model",
+          sessions: 1,
+          events: 12,
+          counters: { signals: 1 },
+        },
+      ],
+      signals: { counted: 1, refused: 0 },
+    });
+    const told = (await knackHere(["status"], { home })).stdout;
+    expect(told).toMatch(
+      /reviews +suggest, but .*; 1 signal\n +in harbor none: no model can be asked.*12 events of 1 session/,
+    );
+  });
+});
+
+test("knack schema prints the form of a reply, and says which forms there are", async () => {
+  const home = tempFolder();
+  const list = await knackHere(["schema", "--json"], { home });
+  expect(JSON.parse(list.stdout).schemas).toMatchObject([{ name: "reply" }]);
+  const { stdout, code } = await knackHere(["schema", "reply"], { home });
+  expect([code, Object.keys(JSON.parse(stdout).properties)]).toEqual([
+    0,
+    ["used_skill_receipts", "learning_signal", "skill_issue_signal"],
+  ]);
+  expect((await knackHere(["schema", "nothing"], { home })).code).toBe(2);
+});
