@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { pluginSkills } from "./agents/claude-plugin.ts";
 import { agents, sessionsOn } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
@@ -687,6 +688,7 @@ export async function openKnack({
     ...publishing,
     refuses,
     inLibrary: async (name) => {
+      if (pluginSkills.includes(name.replace(/^knack:/, ""))) return "core";
       const { items } = await knack.catalog();
       const isCalled = (one: string) => one === name || one.endsWith(`:${name}`);
       return items.find((item) => item.kind === "skill" && isCalled(item.name))?.owner ?? null;

@@ -31,8 +31,10 @@ interface Host {
 }
 
 /** A project with a session of Claude Code in it, and a client that starts Knack's server as that does. */
-async function host(env: Record<string, string> = {}, modern = false): Promise<Host> {
-  const home = tempFolder();
+async function host(
+  env: Record<string, string> = {},
+  { modern = false, home = tempFolder() }: { readonly modern?: boolean; readonly home?: string } = {},
+): Promise<Host> {
   const project = join(home, "harbor docks");
   const transcripts = join(home, ".claude/projects", project.replace(/[^A-Za-z0-9]/g, "-"));
   for (const folder of [join(project, ".git/info"), transcripts]) mkdirSync(folder, { recursive: true });
@@ -180,7 +182,7 @@ describe("knack mcp, to the official client,", () => {
   });
 
   test("refuses with a code and the next step, and changes nothing", async () => {
-    const { call, skills } = await host({}, true);
+    const { call, skills } = await host({}, { modern: true });
     const core = join(skills, ".system/platform");
     write(core, { "SKILL.md": packageText("platform", "1. Leave it.", "The platform. Use when asked.") });
     const refused = async (tool: string, args: object, code: string) => {
@@ -202,11 +204,46 @@ describe("knack mcp, to the official client,", () => {
     const update = { ...start, action: "update", reason: "missing_step" };
     await refused("skill_learning_start", { ...update, skill_name: "nothing" }, "skill_package_missing");
     await refused("skill_learning_start", { ...update, skill_name: "platform" }, "skill_core_readonly");
+    await refused("skill_learning_start", { ...update, skill_name: "learn-skill" }, "skill_core_readonly");
     await refused("skill_learning_finish", finish, "learning_not_started");
     await refused("skill_used", { skill_name: "nothing" }, "skill_unknown");
     await refused("skill_load", { skill_name: "nothing" }, "skill_unknown");
     await refused("skill_rate", { skill_name: "nothing", verdict: "helpful" }, "skill_unknown");
     await refused("event_expand", { event_refs: ["e999"] }, "evidence_unresolved");
+
+    const hint = {
+      package_name_hint: "rl-harbor-charts",
+      trigger: "recovered_surprise",
+      reason_not_written: "needs_full_context_review",
+      event_refs: ["e2", "e3"],
+      summary: "The flag is --month.",
+    };
+    const flaw = {
+      skill_name: "platform",
+      issue: "missing_step",
+      reason_not_patched: "needs_existing_skill_diff",
+    };
+    await refused("skill_signal", {}, "signal_refused");
+    await refused("skill_signal", { learning_signal: { ...hint, trigger: "because" } }, "signal_refused");
+    await refused(
+      "skill_signal",
+      { learning_signal: { ...hint, event_refs: ["e2"] } },
+      "evidence_unresolved",
+    );
+    expect((await call("skill_signal", { learning_signal: hint })).data).toMatchObject({
+      kind: "create",
+      accepted: true,
+    });
+    const both = {
+      learning_signal: hint,
+      skill_issue_signal: {
+        ...flaw,
+        observed_effect: "manual_override",
+        event_refs: ["e2", "e3"],
+        patch_hint: "Say month.",
+      },
+    };
+    await refused("skill_signal", both, "signal_refused");
 
     // What is wrong is said file by file, and can be repaired.
     const { staging } = (await call("skill_learning_start", start)).data as { staging: string };
@@ -241,6 +278,45 @@ describe("knack mcp, to the official client,", () => {
       receipt: null,
     });
     expect(readdirSync(skills).sort()).toEqual([".system", name]);
+  });
+
+  test("says so when what is good cannot be made live, and keeps it for another try", async () => {
+    const { call, client, skills } = await host();
+    const logged: unknown[] = [];
+    client.setNotificationHandler("notifications/message", ({ params }) => void logged.push(params.data));
+    // Who wants no progress has the message in the log.
+    const begun = await client.callTool({ name: "skill_learning_start", arguments: start });
+    expect(logged).toEqual([start.message]);
+    const { staging } = begun.structuredContent as { staging: string };
+    write(staging, { "SKILL.md": packageText(name, steps) });
+    mkdirSync(join(skills, ".."), { recursive: true });
+    writeFileSync(skills, "in the way");
+    const answer = await call("skill_learning_finish", finish);
+    expect(answer.code, answer.text).toBe("publish_failed");
+    expect(existsSync(join(staging, "SKILL.md"))).toBe(true);
+    rmSync(skills);
+    expect((await call("skill_learning_finish", finish)).data).toMatchObject({ status: "created" });
+  });
+
+  test("serves two agents of one person at once", async () => {
+    const home = tempFolder();
+    const hosts = [await host({}, { home }), await host({}, { home })];
+    const names = ["rl-tide-tables", "rl-harbor-charts"];
+    const learned = hosts.map(async ({ call }, n) => {
+      const own = { skill_name: names[n] ?? "" };
+      const { staging } = (await call("skill_learning_start", { ...start, ...own })).data as {
+        staging: string;
+      };
+      const text =
+        n === 0 ? steps : "1. Draw the chart with dots.\n2. Look at the legend, which names every dock.";
+      write(staging, {
+        "SKILL.md": packageText(own.skill_name, text, `${own.skill_name}. Use when asked ${n}.`),
+      });
+      return call("skill_learning_finish", { ...finish, ...own });
+    });
+    expect((await Promise.all(learned)).map(({ code, text }) => code ?? text.split("\n")[0])).toEqual(
+      names.map((one) => `Learned skill: ${one}`),
+    );
   });
 
   test.each<[string, Record<string, string>]>([

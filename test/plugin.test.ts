@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
+import { pluginSkills } from "../src/agents/claude-plugin.ts";
 import { deferReasons, issues, triggers } from "../src/core/protocol.ts";
 import { scan } from "../src/core/scan.ts";
 import { parse, problemsOf, type Skill } from "../src/core/skill.ts";
@@ -38,6 +39,7 @@ describe("the plugin's template", () => {
   );
 
   test("has a skill that says how to learn one: valid, short, and with every code of the protocol", () => {
+    expect(readdirSync(join(plugin, "skills"))).toEqual(pluginSkills);
     const text = read("plugin/skills/learn-skill/SKILL.md");
     const { skill, problems } = parse(text);
     expect([...problems, ...problemsOf(skill as Skill, "learn-skill")]).toEqual([]);

@@ -14,6 +14,8 @@ const files = [
     key: ["plugins", pluginId],
     empty: /^\s*\{\s*"version":\s*\d+,\s*"plugins":\s*\{\s*\}\s*\}\s*$/,
   },
+  // Of a server that did not start.
+  { path: "mcp-needs-auth-cache.json", key: [`plugin:${pluginName}:knack`], empty: /^\s*\{\s*\}\s*$/ },
 ] as const satisfies readonly { path: string; key: KeyPath; empty: RegExp }[];
 /** Folders that are Knack's alone, and then those that Claude Code makes for any plugin. */
 const ownFolders = [`plugins/cache/${pluginName}`, `plugins/data/${pluginName}-${pluginName}`];

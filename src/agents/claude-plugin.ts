@@ -20,6 +20,9 @@ export interface FileText {
 export const pluginName = "knack";
 export const pluginId = "knack@knack";
 
+/** The skills that come with it: nobody's to change, and not among those that sessions are credited with. */
+export const pluginSkills: readonly string[] = ["learn-skill"];
+
 /** Where the generated marketplace is, which the settings name. */
 export function marketplaceFolder(knackHome: string): string {
   return join(knackHome, "agents", "claude");

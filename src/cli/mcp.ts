@@ -2,6 +2,7 @@ import { isDisabled } from "../config.ts";
 import { openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { defineVerb } from "./main.ts";
+import { printLines } from "./terminal.ts";
 import { version } from "./version.ts";
 
 export const mcp = defineVerb({
@@ -20,6 +21,11 @@ export const mcp = defineVerb({
   ],
   args: {},
   run: async ({ env, redactionThread }) => {
+    if (process.stdin.isTTY)
+      printLines(
+        ["This is for an agent to start; knack mcp --help says how. End it with Ctrl-D."],
+        process.stderr,
+      );
     // A library of this size is loaded by who needs it.
     const { serve } = await import("../mcp/server.ts");
     await serve({

@@ -83,7 +83,7 @@ function mendings({ checks, installation }: Patient, surroundings: Surroundings)
     ],
     [
       // What a person has taken out of their settings is not put back.
-      isWrong("plugin", "program") && reachOf(installation) !== "nobody",
+      isWrong("plugin", "program", "server") && reachOf(installation) !== "nobody",
       {
         what: "generate the plugin anew",
         done: "generated the plugin anew",

@@ -750,6 +750,8 @@ export const policy = {
     /** Characters of a skill, or of one of its files, that an agent is handed; and skills that are listed at once. */
     loadedChars: 40_000,
     skillsListed: 200,
+    /** Milliseconds between what a person is told of a call and its answer. */
+    tellMs: 50,
     /** Milliseconds that a server whose host is gone takes to end what it was doing. */
     endMs: 3_000,
     /** Days after which what was staged and never finished is put away. */

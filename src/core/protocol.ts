@@ -202,7 +202,7 @@ export function callerFault(
     return faultOf(
       "learning_unavailable",
       `Nothing is learned in this project: ${refused}.`,
-      "Go on without it. A person turns it on with `knack config learn true`.",
+      "Go on without it. A person turns it on with `knack config set learn true`.",
     );
   if (session === null || !isKnown)
     return faultOf(

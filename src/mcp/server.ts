@@ -129,6 +129,8 @@ async function tell({ mcpReq }: ServerContext, message: string): Promise<void> {
           params: { progressToken: token, progress: 1, message },
         });
   await told.catch(() => {});
+  // A host that gets it together with the answer takes the call for ended, and shows nothing.
+  await new Promise((resolve) => setTimeout(resolve, policy.protocol.tellMs));
 }
 
 function resultOf(answer: Answer<Reply>): CallToolResult {

@@ -35,5 +35,4 @@ export const skillLearningStart = defineTool({
   },
 });
 
-const next =
-  "Tell the person the message, write the package in the staging folder, then call skill_learning_finish; also when you give up (status aborted or failed).";
+const next = "Tell the person the message, and write the package in the staging folder.";

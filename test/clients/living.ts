@@ -24,7 +24,7 @@ export interface Live {
 /** The published Claude Code in a home and a project of its own, with a model that follows a script. */
 export async function live(
   play: {
-    readonly script: Script;
+    readonly script: Script | ((project: string) => Script);
     readonly setup: (project: string) => Promise<void>;
     /** Tools that run without being asked about, beside the usual ones. */
     readonly allowed?: readonly string[];
