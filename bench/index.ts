@@ -7,6 +7,7 @@ import type { Figure } from "./measure.ts";
 import { promoting } from "./promote.ts";
 import { reading } from "./reading.ts";
 import { recalling } from "./recall.ts";
+import { reviewing } from "./review.ts";
 import { scale } from "./scale.ts";
 import { startUp } from "./start-up.ts";
 
@@ -17,6 +18,7 @@ const parts: Record<string, () => Promise<Figure[]>> = {
   library,
   promote: promoting,
   evolve: evolving,
+  review: reviewing,
   scale,
   "start-up": startUp,
   hooks,

@@ -3,6 +3,8 @@ export const policy = {
   keep: {
     /** Characters of an event's text, and of its input, that stay in the cache. */
     eventChars: 5_000,
+    /** Characters of a command that tell what it is, where a whole session is looked at. */
+    headChars: 120,
     /** Days that cached events stay after they were last read from their transcript. */
     eventDays: 30,
     /** Diagnostics kept for one transcript; the rest are counted. */
@@ -788,8 +790,35 @@ export const policy = {
     events: 400,
     chars: 60_000,
     timeline: 400,
-    /** Characters of one event in a bundle. */
+    /** Characters of one event in a bundle; and of each where there are many: of what people said, what went wrong or is pointed to, and of the rest. */
     eventChars: 1_500,
+    mainChars: 450,
+    leastChars: 200,
+    /** Calls after a failure within which a call like it is another try. */
+    retryCalls: 30,
+    /** Sessions of a bundle, stretches of omitted events that it tells of, and characters about each. */
+    sessions: 30,
+    spans: 40,
+    summaryChars: 160,
+    /** Characters of a name in a bundle, of a tool's, and of a ref that may be none; and tools that a stretch is told by. */
+    nameChars: 80,
+    toolChars: 60,
+    refChars: 24,
+    tools: 4,
+    /** What a review may come to at the most, signals that it is told, events that one of them names, and characters of its words. */
+    candidates: 6,
+    signals: 12,
+    refs: 12,
+    hintChars: 120,
+    whyChars: 400,
+    /** Characters that are put before the model of the gate, and of one event there; and tokens of its answer. */
+    gateChars: 12_000,
+    gateEventChars: 400,
+    gateTokens: 400,
+    /** A finding this sure may be what a review comes to. */
+    sure: 0.5,
+    /** Shares of a bundle's characters: for signals and candidates, the texts of skills, the list of skills, and events of which only the index tells. */
+    shares: { told: 0.15, texts: 0.3, skills: 0.15, timeline: 0.1 },
     /** Skills that are named, and characters of each description; and of a text that may be changed. */
     skills: 200,
     descriptionChars: 160,
@@ -801,6 +830,10 @@ export const policy = {
     /** What one review may propose, and the files of one. */
     drafts: 2,
     files: 8,
+    /** Edits of one patch, and characters of a text that one takes out or puts in; and of a file that is new. */
+    edits: 12,
+    editChars: 4_000,
+    fileChars: 20_000,
     /** Sessions of a project whose turns and calls its usual ones are reckoned from, at least. */
     baseline: 20,
     /** How often one is begun that never ends. */

@@ -134,12 +134,13 @@ function isFileTool(tool: string | null): boolean {
   );
 }
 
-function isEdit(event: Event): boolean {
+/** Whether a call changes files by a tool that is made for that. */
+export function isEdit({ tool }: Pick<Event, "tool">): boolean {
   return (
-    event.tool !== null &&
-    /edit|write|apply_patch|str_replace|create_file/i.test(event.tool) &&
-    event.tool !== "write_stdin" &&
-    !/^todo/i.test(event.tool)
+    tool !== null &&
+    /edit|write|apply_patch|str_replace|create_file/i.test(tool) &&
+    tool !== "write_stdin" &&
+    !/^todo/i.test(tool)
   );
 }
 

@@ -63,7 +63,8 @@ export function taskOf(doings: readonly Doing[], policy: Policy = defaults): Tas
   };
 }
 
-const checks =
+/** What commands look like that tell whether the work is right. */
+export const checks =
   /^(?!git ).*\b(?:test|tests|check|lint|typecheck|tsc|build|verify|validate|pytest|vitest|jest|mypy|ruff|clippy|smoke|doctor|audit|status|dry-run)\b/;
 
 /** One thing that was done, where in the task: 0 first, 1 last. */

@@ -7,6 +7,7 @@ import type { ItemFile, ItemKind, ItemProblem } from "../core/item.ts";
 import type { Json, JsonObject } from "../core/json.ts";
 import type { Actor, EntryOf, LedgerEntry, MadeFinding, ProjectFold } from "../core/ledger.ts";
 import type { Gist, Search } from "../core/likeness.ts";
+import type { Outlined } from "../core/outline.ts";
 import type { Checkout } from "../core/project.ts";
 import type { Laid, Part } from "../core/search/segment.ts";
 import type { Diagnostic, Format, Session, SessionFacts } from "../core/session.ts";
@@ -352,6 +353,8 @@ export interface Store {
     /** Of one session, in order, those after a number, at most so many. */
     page(session: string, after: number, most: number): Promise<Event[]>;
     some(session: string, refs: readonly string[]): Promise<Event[]>;
+    /** Of one session, in order, those between two numbers, both included, without their words. */
+    outline(session: string, from: number, to: number): Promise<Outlined[]>;
     origins(session: string): Promise<string[]>;
     count(session: string): Promise<Counts>;
     /** Of sessions that are saved. */

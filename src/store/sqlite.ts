@@ -244,8 +244,8 @@ function worded(cause: unknown, path: string): unknown {
       },
     );
   }
-  // Tables that are not what this version made.
-  return /no such (table|column)|has no column/.test(messageOf(cause))
+  // Tables or rows that are not what this version made.
+  return /no such (table|column)|has no column|malformed JSON/.test(messageOf(cause))
     ? damaged(path, messageOf(cause), cause)
     : cause;
 }

@@ -1,6 +1,8 @@
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
 import { type Event, numberOf, refOf } from "../core/event.ts";
 import type { EntryOf, LedgerEntry, ProjectFold } from "../core/ledger.ts";
+import type { Outlined } from "../core/outline.ts";
+import { policy } from "../core/policy.ts";
 import type { Session } from "../core/session.ts";
 import type { Clock, Reading, Store } from "../engine/ports.ts";
 import { createLearning } from "./learning.ts";
@@ -218,9 +220,11 @@ function events(db: Kysely<Tables>): Store["events"] {
     },
     page: async (session, after, most) => {
       const base = await baseOf(session);
-      const rows = await within(base)
+      const rows = await db
+        .selectFrom("event")
         .select(columnsOf("event"))
         .where("id", ">", base + after)
+        .where("id", "<", base + eventsPerSession)
         .orderBy("id")
         .limit(most)
         .execute();
@@ -233,6 +237,27 @@ function events(db: Kysely<Tables>): Store["events"] {
         db.selectFrom("event").select(columnsOf("event")).where("id", "in", some).execute(),
       );
       return rows.map((row) => eventFromRow(rowOf(row), base));
+    },
+    outline: async (session, from, to) => {
+      const base = await baseOf(session);
+      const last = await within(base)
+        .select((each) => each.fn.max("id").as("id"))
+        .executeTakeFirst();
+      const end = Math.min(base + to, last?.id ?? 0);
+      const found: Outlined[] = [];
+      for (let at = base + from; at <= end; at += outlinedAtOnce) {
+        const until = Math.min(end, at + outlinedAtOnce - 1);
+        // Only these two bounds: given more, the database would begin at the widest each time.
+        const row = await db
+          .selectFrom("event")
+          .select(outlineOf(base))
+          .where("id", ">=", at)
+          .where("id", "<=", until)
+          .executeTakeFirstOrThrow();
+        const rows: OutlineRow[] = parsed(rowOf<{ rows: string }>(row).rows);
+        for (const one of rows) found.push(outlineFromRow(one));
+      }
+      return found;
     },
     origins: async (session) => {
       const rows = await within(await baseOf(session))
@@ -283,6 +308,39 @@ function events(db: Kysely<Tables>): Store["events"] {
       await db.updateTable("reading").set({ cached_at: null }).where("cached_at", "<", before).execute();
       return dropped;
     },
+  };
+}
+
+/** Events in one row: a row of its own for each costs more than all that is read of them. */
+const outlinedAtOnce = 5_000;
+
+/** The rows are made into one text by the database, which need not make objects of what is not asked for. */
+function outlineOf(base: number) {
+  const always = sql`id - ${base}, kind, facts ->> 'sidechain'`;
+  const ofCall = sql`outcome, facts ->> 'tool', substr(facts ->> 'command', 1, ${policy.keep.headChars}), facts ->> '$.files[0]'`;
+  const row = sql`case kind when 'call' then json_array(${always}, ${ofCall}) else json_array(${always}) end`;
+  return sql<string>`cast(json_group_array(${row}) as blob)`.as("rows");
+}
+
+type OutlineRow = readonly [
+  n: number,
+  kind: Outlined["kind"],
+  sidechain: number,
+  outcome?: Outlined["outcome"],
+  tool?: string | null,
+  head?: string | null,
+  file?: string | null,
+];
+
+function outlineFromRow([n, kind, sidechain, outcome, tool, head, file]: OutlineRow): Outlined {
+  return {
+    n,
+    kind,
+    sidechain: sidechain === 1,
+    outcome: outcome ?? null,
+    tool: tool ?? null,
+    head: head ?? null,
+    file: file ?? null,
   };
 }
 

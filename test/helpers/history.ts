@@ -124,7 +124,7 @@ const words = [
   ),
 ];
 
-function prose(random: () => number, length: number): string {
+export function prose(random: () => number, length: number): string {
   let text = "";
   while (text.length < length) text += `${words[Math.floor(random() * words.length)]} `;
   return text;

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { Event } from "../../src/core/event.ts";
 import { foldProjects, type LedgerEntry } from "../../src/core/ledger.ts";
 import { gistOf } from "../../src/core/likeness.ts";
+import { outlined } from "../../src/core/outline.ts";
 import type { Session } from "../../src/core/session.ts";
 import type { KeptFinding, Reading, Store } from "../../src/engine/ports.ts";
 import { aFinding } from "../helpers/findings.ts";
@@ -284,6 +285,25 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
         failed: 0,
         rejected: 0,
       });
+    });
+
+    test("are outlined between two numbers: everything of them but their words", async () => {
+      const { store } = await fresh();
+      await store.sessions.save([aSession("/t/a"), aSession("/t/b")]);
+      const words = { tool: null, input: null, command: null, files: [], outcome: null };
+      const events = [
+        anEvent(1, { kind: "prompt", ...words }),
+        anEvent(2, { command: `echo "${"🙂".repeat(300)}"` }),
+        anEvent(4, { tool: 'a "tool"\n', files: [], outcome: "ok" }),
+        anEvent(7_000, { kind: "reply", ...words }),
+        anEvent(12_000, { outcome: "rejected" }),
+      ];
+      await saveEvents(store, "/t/a", events);
+      await saveEvents(store, "/t/b", [anEvent(3)]);
+      expect(await store.events.outline("/t/a", 1, 2 ** 30)).toEqual(events.map(outlined));
+      expect(await store.events.outline("/t/a", 2, 7_000)).toEqual(events.slice(1, 4).map(outlined));
+      expect(await store.events.outline("/t/a", 5, 6)).toEqual([]);
+      expect(await store.events.outline("/t/none", 1, 9)).toEqual([]);
     });
 
     test("are forgotten by age, and sessions and counts stay; or with all of their file", async () => {

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Store } from "../../src/engine/ports.ts";
 import { migrations } from "../../src/store/schema.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
@@ -35,6 +35,18 @@ describe("the SQLite store", () => {
     expect(() => raw.exec("update ledger set type = 'x'")).toThrow(/only appended/);
     expect(() => raw.exec("delete from ledger")).toThrow(/only appended/);
     raw.close();
+  });
+
+  test("says that it is damaged where the outline of a session cannot be read", async () => {
+    const path = join(tempFolder(), "knack.db");
+    const store = await openSqlite({ path, clock });
+    onTestFinished(() => store.close());
+    await store.sessions.save([aSession("/t/a")]);
+    await saveEvents(store, "/t/a", [anEvent(1)]);
+    const raw = new Database(path);
+    raw.exec("update event set facts = '{'");
+    raw.close();
+    await expect(store.events.outline("/t/a", 1, 9)).rejects.toMatchObject({ code: "STORE_DAMAGED" });
   });
 
   test("refuses a database of a newer Knack and leaves it alone", async () => {
