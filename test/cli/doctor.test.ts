@@ -390,7 +390,7 @@ describe("the chain, to the doctor,", () => {
     expect(checks.snapshot?.says).toMatch(/^made (?:just now|\d minutes? ago), and current$/);
     expect(filesIn(home)).toEqual(before);
     const order =
-      "home settings database ledger plugin program installs hooks server fired captured learned changes published snapshot library injected listing spool aside worker hook.log model upkeep";
+      "home settings database ledger plugin program installs hooks server fired captured learned changes published snapshot library injected listing spool aside worker hook.log model reviews upkeep";
     expect(
       Object.keys(checks)
         .filter((name) => !["Claude Code", "Codex", "agents"].includes(name))

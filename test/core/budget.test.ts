@@ -68,6 +68,22 @@ describe("the budget", () => {
     expect(holdOf(entries, now, usd, limits)?.because ?? null).toBe(because),
   );
 
+  it.each<[string, LedgerEntry[], string | null]>([
+    ["lets a call through that the rest of it pays for", [called("a", now - 1, 0.05)], null],
+    [
+      "holds what all calls for one purpose may not cost together",
+      [called("a", now - 1, 0.2)],
+      "purpose-too-dear",
+    ],
+    ["counts what was set aside for one of them", [asked("a", now - 1, 0.2)], "purpose-too-dear"],
+    ["counts none for it from before it was begun", [called("a", now - minute, 0.2)], null],
+  ])("of a purpose %s", (_, entries, because) => {
+    const together = { purpose: "p", usd: 0.3, since: now - 10 };
+    expect(holdOf(entries, now, 0.2, { ...limits, together })?.because ?? null).toBe(because);
+    const other = { ...together, purpose: "another" };
+    expect(holdOf(entries, now, 0.2, { ...limits, together: other })).toBeNull();
+  });
+
   const anyEntry = fc
     .record({
       call: fc.nat(30).map(String),
