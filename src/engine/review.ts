@@ -65,6 +65,8 @@ export interface ReviewPreview {
   readonly model: Model["name"];
   readonly usdAtMost: number;
   readonly characters: number;
+  /** What would be sent, word for word, if the gate lets it through and the reviewer asks for nothing more. */
+  readonly requests: readonly { readonly model: string; readonly system: string; readonly prompt: string }[];
 }
 
 /** A review that began and has not ended. */
@@ -456,6 +458,7 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
     : await nudge(deps, project, { limits: allowed, asked: false, running: false, dryRun: true });
   const nothing = (because: string): ReviewPreview => ({
     ...{ project, decision, bundle: null, because, model: model.name, usdAtMost: 0, characters: 0 },
+    requests: [],
   });
   if (decision.window.stretches.length === 0) return nothing("nothing has happened since the last review");
   const ground = await groundOf(deps, project, decision.window);
@@ -466,7 +469,8 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
   const calls = callsFor(deps, bundle, ground);
   return {
     ...{ project, decision, bundle, because: null, model: model.name },
-    characters: calls.reduce((sum, { characters }) => sum + characters, 0),
+    requests: calls.map(({ usd: _, ...request }) => request),
+    characters: calls.reduce((sum, { system, prompt }) => sum + system.length + prompt.length, 0),
     usdAtMost: Math.min(
       allowed.usd,
       calls.reduce((sum, { usd }) => sum + usd, 0) + defaults.review.expansions * expansionUsd(),
@@ -489,8 +493,8 @@ function callsFor(deps: ReviewDeps, bundle: ReviewBundle, ground: Ground) {
   const gated =
     deps.gate.model.unset === null ? [{ ...first, maxOutputTokens: gateTokens, ...deps.gate }] : [];
   const all = [...gated, { ...second, maxOutputTokens: outputTokens, model: deps.model, price: deps.price }];
-  return all.map(({ price, ...inquiry }) => ({
-    characters: inquiry.system.length + inquiry.prompt.length,
+  return all.map(({ price, model, ...inquiry }) => ({
+    ...{ model: model.name, system: inquiry.system, prompt: inquiry.prompt },
     usd: mostUsd(inquiry, price),
   }));
 }

@@ -43,6 +43,9 @@ describe("knack review", () => {
     const { json } = await says("--dry-run", "--json");
     expect(json).toMatchObject({ decision: { run: true }, bundle: { whole: true }, because: null });
     expect(json.usdAtMost).toBeGreaterThan(0);
+    expect(json.requests.map(({ prompt }: { prompt: string }) => prompt.includes("No rule to make"))).toEqual(
+      [true, true],
+    );
     expect(at.endpoint.asked).toHaveLength(0);
     expect((await at.entries()).filter(({ type }) => /^(?:review|nudge)/.test(type))).toEqual([]);
   });
