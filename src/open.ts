@@ -10,7 +10,7 @@ import { type Home, homeOf, userHome } from "./config.ts";
 import { openUntil, type Spend, spendOf } from "./core/budget.ts";
 import { type Bundle, bundleOf, type CarriedSkill } from "./core/bundle.ts";
 import type { Carried } from "./core/carried.ts";
-import type { Kept } from "./core/change.ts";
+import type { Kept, LiveReach } from "./core/change.ts";
 import { eccFilesOf } from "./core/ecc.ts";
 import { KnackError } from "./core/errors.ts";
 import type { Event } from "./core/event.ts";
@@ -136,7 +136,7 @@ import type {
 } from "./engine/ports.ts";
 import { type Moved, probation } from "./engine/probation.ts";
 import { demoteByHand, promoteByHand, promoteDue, sharedBy, sharedLessons } from "./engine/promote.ts";
-import { acceptProposal, planProposal, proposals, rejectProposal } from "./engine/proposal.ts";
+import { acceptProposal, planProposal, proposalDiff, proposals, rejectProposal } from "./engine/proposal.ts";
 import { prunable, prune, unprune } from "./engine/prune.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
@@ -349,9 +349,9 @@ export interface Knack {
   decideImports(ids: readonly string[], word: "accepted" | "rejected"): Promise<void>;
   /** Takes back what came in the latest go. */
   withdrawImport(): Promise<Import[]>;
-  planAcceptImport(skill: ImportedSkill, reach: Exclude<Kept["reach"], "draft">): Promise<Plan>;
+  planAcceptImport(skill: ImportedSkill, reach: LiveReach): Promise<Plan>;
   /** Writes a skill that came from elsewhere: exactly the files that waited. */
-  acceptImport(skill: Import & ImportedSkill, reach: Exclude<Kept["reach"], "draft">): Promise<Keeping>;
+  acceptImport(skill: Import & ImportedSkill, reach: LiveReach): Promise<Keeping>;
   /** Pending instincts that nothing came of within so many days. */
   prunable(days: number): Promise<Instinct[]>;
   /** Retires them, and answers with them. */
@@ -417,8 +417,9 @@ export interface Knack {
   previewReview(project: string): Promise<ReviewPreview>;
   /** What reviews proposed. */
   proposals(): Promise<ProposalView[]>;
-  planProposal(proposal: ProposalView): Promise<Plan>;
-  acceptProposal(proposal: ProposalView): Promise<Keeping>;
+  planProposal(proposal: ProposalView, where?: LiveReach | null): Promise<Plan>;
+  proposalDiff(proposal: ProposalView): Promise<string>;
+  acceptProposal(proposal: ProposalView, where?: LiveReach | null): Promise<Keeping>;
   rejectProposal(proposal: ProposalView): Promise<void>;
   /** Every change that was meant, made or dropped. */
   changes(): Promise<KeptChange[]>;
@@ -1063,8 +1064,9 @@ export async function openKnack({
     },
     previewReview: (project) => previewReview(reviewing(), project),
     proposals: () => proposals(publishing),
-    planProposal: (proposal) => planProposal(publishing, proposal),
-    acceptProposal: (proposal) => acceptProposal(publishing, proposal),
+    planProposal: (proposal, where = null) => planProposal(publishing, proposal, where),
+    proposalDiff: (proposal) => proposalDiff(publishing, proposal),
+    acceptProposal: (proposal, where = null) => acceptProposal(publishing, proposal, where),
     rejectProposal: (proposal) => rejectProposal(publishing, proposal),
     changes: () => store.learning.changes.list(),
     skills: async (root = null) => {

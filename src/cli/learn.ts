@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { isDisabled } from "../config.ts";
-import type { Reach } from "../core/change.ts";
+import type { LiveReach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import { type Backtest, outOfTime } from "../engine/backtest.ts";
@@ -85,7 +85,7 @@ export interface LearnFlags {
   readonly json: boolean;
   readonly dryRun: boolean;
   readonly yes: boolean;
-  readonly where: Live | null;
+  readonly where: LiveReach | null;
   /** How a person is told. */
   readonly print: (lines: readonly string[]) => void;
   readonly looking?: Looking;
@@ -140,8 +140,6 @@ function lookingOf(args: {
   return { again: args.again === true, who };
 }
 
-type Live = Exclude<Reach, "draft">;
-
 /** The flags, checked. */
 export function flagsOf(args: {
   readonly json?: boolean | undefined;
@@ -159,7 +157,7 @@ export function flagsOf(args: {
 }
 
 /** Where a person wants something. */
-export function whereOf(word: string | undefined): Live | null {
+export function whereOf(word: string | undefined): LiveReach | null {
   if (word === undefined) return null;
   const found = (["me", "repository", "everywhere"] as const).find((one) => one === word);
   if (found) return found;
@@ -454,8 +452,8 @@ function requestLines(
   ];
 }
 
-function reachFor({ reaches }: Suggestion, { where }: LearnFlags): Live {
-  return where ?? (reaches[0] as Live);
+function reachFor({ reaches }: Suggestion, { where }: LearnFlags): LiveReach {
+  return where ?? (reaches[0] as LiveReach);
 }
 
 async function keepAs(knack: Knack, suggestion: Suggestion, flags: LearnFlags, env: Env): Promise<Keeping> {

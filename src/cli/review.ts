@@ -4,13 +4,16 @@ import type { NudgeDecided } from "../core/nudge.ts";
 import { redact } from "../core/redact.ts";
 import type { ProposalView } from "../core/review.ts";
 import type { Reviewed, ReviewPreview } from "../engine/review.ts";
+import { notHere } from "../engine/step.ts";
 import type { Knack } from "../open.ts";
+import { whereOf } from "./learn.ts";
 import { writingOnWire } from "./learned-on-wire.ts";
 import { type Call, defineVerb, type Env } from "./main.ts";
 import { isCalled } from "./named.ts";
 import { changing, withKnack } from "./opening.ts";
 import { type ReviewStatus, reviewStatusOf } from "./review-status.ts";
 import { take } from "./review-take.ts";
+import { tellBundle } from "./tell-bundle.ts";
 import { tellDiff, tellOutcomes } from "./telling.ts";
 import { calledAs, counted, iso, onOneLine, paintFor, printJson, printLines, table } from "./terminal.ts";
 
@@ -24,6 +27,7 @@ const args = {
   now: { type: "boolean", description: "review this folder's project now" },
   project: { type: "string", description: "another project, by a part of its name or id" },
   all: { type: "boolean", description: "with inbox: also what was decided" },
+  where: { type: "string", description: "with accept: me, repository or everywhere; for something new" },
   session: { type: "string", description: "with take: the agent's session that the reply is of" },
   json: { type: "boolean", description: "print one JSON object" },
   "dry-run": {
@@ -168,13 +172,16 @@ function doneLines({ decision, ended, usd }: Reviewed, made: readonly ProposalVi
       ({ id, do: does, name, status, because }) =>
         `  ${status === "published" ? (does === "create" ? "draft" : "changed") : "proposed"}  ${name}  ${id}: ${onOneLine(redact(because), 160)}`,
     ),
-    ...(made.some(({ status }) => status === "waiting")
-      ? [`Look: ${calledAs(env)} review diff <id>   keep: review accept <id>   no: review reject <id>`]
-      : []),
+    ...(made.some(({ status }) => status === "waiting") ? [whatToDo(env)] : []),
     ...(made.some(({ status }) => status === "published")
       ? [`To take it back: ${calledAs(env)} skills undo`]
       : []),
   ];
+}
+
+function whatToDo(env: Env): string {
+  const called = calledAs(env);
+  return `Look: ${called} review diff <id>. Yes: ${called} review accept <id>. No: ${called} review reject <id>`;
 }
 
 const outcomes = {
@@ -229,11 +236,10 @@ function previewLines(
       `Nothing would be sent: ${onOneLine(because ?? "", 300)}.`,
     ];
   return [
-    ...JSON.stringify(bundle, null, 2).split("\n"),
-    "",
+    ...tellBundle(bundle, paintFor(process.stdout, env)),
     `A review is ${due}; it would look at ${windowInWords(decision)}.`,
     `It would send ${characters.toLocaleString("en-US")} characters to ${model === "off" ? "a model, once one is set" : model}, and cost ${inUsd(usdAtMost)} at the most.`,
-    "Nothing was sent (--dry-run).",
+    "Nothing was sent (--dry-run). With --json it is here word for word.",
     ...(decision.run ? [] : nextStep(decision, env).map((line) => `  ${line}`)),
   ];
 }
@@ -268,9 +274,7 @@ async function inbox({ args: { json, all }, env }: ReviewCall, words: readonly s
     printLines([
       ...(shown.length > 0 ? [paint.dim(head), ...rows] : ["Nothing waits for you."]),
       ...(hidden > 0 ? [`${hidden} decided or outdated: --all shows them.`] : []),
-      ...(shown.some(({ status }) => status === "waiting")
-        ? ["", `Look: ${calledAs(env)} review diff <id>   keep: review accept <id>   no: review reject <id>`]
-        : []),
+      ...(shown.some(({ status }) => status === "waiting") ? ["", whatToDo(env)] : []),
     ]);
     return 0;
   });
@@ -295,11 +299,11 @@ async function named(knack: Knack, word: string): Promise<ProposalView> {
   );
 }
 
-async function diff({ args: { json }, env }: ReviewCall, word: string): Promise<number> {
+async function diff({ args: { json, where }, env }: ReviewCall, word: string): Promise<number> {
   return withKnack(env, {}, async (knack) => {
     const proposal = await named(knack, word);
-    const plan = await knack.planProposal(proposal);
-    const text = plan.ok ? plan.steps.map((step) => step.diff).join("") : "";
+    const plan = await knack.planProposal(proposal, whereOf(where));
+    const text = plan.ok ? plan.steps.map((step) => step.diff).join("") : await knack.proposalDiff(proposal);
     if (json)
       printJson({
         proposal: proposalOnWire(proposal),
@@ -309,18 +313,21 @@ async function diff({ args: { json }, env }: ReviewCall, word: string): Promise<
     else {
       const paint = paintFor(process.stdout, env);
       printLines([
-        ...aboutLines(proposal, env),
-        ...(plan.ok ? tellDiff(text, paint) : [`It cannot be accepted: ${onOneLine(plan.because, 300)}.`]),
+        ...aboutLines(proposal),
+        ...tellDiff(text, paint),
+        ...(plan.ok
+          ? []
+          : [
+              `It cannot be accepted: ${onOneLine(plan.because, 300)}.`,
+              ...elsewhere(plan.because, proposal, env),
+            ]),
       ]);
     }
     return plan.ok ? 0 : 1;
   });
 }
 
-function aboutLines(
-  { id, name, do: does, because, model, evidence, status }: ProposalView,
-  _env: Env,
-): string[] {
+function aboutLines({ id, name, do: does, because, model, evidence, status }: ProposalView): string[] {
   const runs = [...new Set(evidence.map(({ run }) => run))];
   return [
     `${name}  ${does === "create" ? "new" : "change"}, ${status}  ${id}`,
@@ -332,12 +339,13 @@ function aboutLines(
 
 async function accept(call: ReviewCall, word: string): Promise<number> {
   const { json, "dry-run": dryRun = false } = call.args;
+  const where = whereOf(call.args.where);
   return changing(call.env, { dryRun }, async (knack) => {
     const proposal = await named(knack, word);
     const closed = proposal.status === "accepted" || proposal.status === "published";
     if (closed) return refused(call, proposal, `it is ${proposal.status} already`);
     if (dryRun) {
-      const plan = await knack.planProposal(proposal);
+      const plan = await knack.planProposal(proposal, where);
       if (!plan.ok) return refused(call, proposal, plan.because);
       if (json) printJson({ done: false, skills: plan.steps.map(({ change }) => writingOnWire(change)) });
       else {
@@ -349,7 +357,7 @@ async function accept(call: ReviewCall, word: string): Promise<number> {
       }
       return 0;
     }
-    const keeping = await knack.acceptProposal(proposal);
+    const keeping = await knack.acceptProposal(proposal, where);
     if (!keeping.kept) return refused(call, proposal, keeping.because);
     const done = keeping.outcomes.every((outcome) => outcome.done);
     if (json)
@@ -367,17 +375,25 @@ async function accept(call: ReviewCall, word: string): Promise<number> {
   });
 }
 
-function refused({ args: { json }, env }: ReviewCall, { id, name }: ProposalView, because: string): number {
+function refused({ args: { json }, env }: ReviewCall, proposal: ProposalView, because: string): number {
+  const { id, name } = proposal;
   if (json) printJson({ done: false, because, skills: [] });
   else
     printLines(
       [
         `Not done: ${onOneLine(because, 300)}.`,
+        ...elsewhere(because, proposal, env),
         `  To put ${name} out of the inbox: ${calledAs(env)} review reject ${id}`,
       ],
       process.stderr,
     );
   return 1;
+}
+
+/** What is new can go to the person's own folders where its project's are not here. */
+function elsewhere(because: string, { id, do: does }: ProposalView, env: Env): string[] {
+  if (does !== "create" || because !== notHere) return [];
+  return [`  To have it in all your projects: ${calledAs(env)} review accept ${id} --where everywhere`];
 }
 
 async function reject(call: ReviewCall, word: string): Promise<number> {

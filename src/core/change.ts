@@ -3,6 +3,9 @@ import type { ArtifactKind } from "./finding.ts";
 /** Whom something kept reaches: nobody yet, this person in this project, everybody in it, or this person everywhere. */
 export type Reach = "draft" | "me" | "repository" | "everywhere";
 
+/** The same for what is live. */
+export type LiveReach = Exclude<Reach, "draft">;
+
 /** Something kept: a skill's folder, the file of a command or an agent, or one rule in a file of instructions. */
 export interface Artifact {
   readonly kind: ArtifactKind;

@@ -280,7 +280,18 @@ function keyFor(key: string): string {
   return /^[a-z]+(?:-[a-z]+)+$/.test(key) || plainKeys.has(key) ? key : quoted(key);
 }
 
-const plainKeys = new Set(["origin", "quality", "evidence", "model", "kind", "author", "version", "domain"]);
+const plainKeys = new Set([
+  "origin",
+  "quality",
+  "evidence",
+  "model",
+  "kind",
+  "author",
+  "version",
+  "domain",
+  "session",
+  "events",
+]);
 
 export function withoutBlankEnds(text: string): string {
   const lines = text.replaceAll("\r\n", "\n").split("\n");

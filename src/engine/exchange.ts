@@ -1,5 +1,6 @@
 import type { CarriedSkill } from "../core/bundle.ts";
 import { type Carried, carriedId, findingOf, reworded, textsOf, withoutHomes } from "../core/carried.ts";
+import type { LiveReach } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
 import { domainOf } from "../core/domain.ts";
 import { idOf } from "../core/ids.ts";
@@ -562,7 +563,7 @@ export function skillAccepted({ id }: Import, at: number): LedgerEntry {
 export async function planAcceptImport(
   deps: PublishDeps,
   { id, kind = "skill", name, hash }: Pick<ImportedSkill, "id" | "kind" | "name" | "hash">,
-  reach: "me" | "repository" | "everywhere",
+  reach: LiveReach,
   root: string | null,
 ): Promise<Plan> {
   const files = await deps.versions.restore(hash);

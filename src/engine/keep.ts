@@ -1,4 +1,4 @@
-import type { Artifact, Reach } from "../core/change.ts";
+import type { Artifact, LiveReach, Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import { isGapId } from "../core/gap.ts";
 import { type Decision, type Instinct, isTold, standingAt } from "../core/instinct.ts";
@@ -29,7 +29,7 @@ export interface Suggestion {
   readonly findings: readonly KeptFinding[];
   readonly project: { readonly id: string; readonly name: string; readonly root: string | null };
   /** Where it may be kept, the usual place first. */
-  readonly reaches: readonly Exclude<Reach, "draft">[];
+  readonly reaches: readonly LiveReach[];
   /** What keeping it in the usual place would do. */
   readonly plan: Extract<Plan, { ok: true }>;
 }

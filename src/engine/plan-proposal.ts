@@ -1,3 +1,4 @@
+import type { LiveReach, Reach } from "../core/change.ts";
 import { proposalId } from "../core/protocol.ts";
 import type { Draft, Proposal, ProposedFile } from "../core/review.ts";
 import { applyEdits, packageFor } from "../core/reviewer.ts";
@@ -115,14 +116,20 @@ export async function planPublished(deps: PublishDeps, proposal: Proposal): Prom
   return planKept(deps, proposal, "draft");
 }
 
-/** What accepting one would do: what is new goes live for this person. */
-export async function planAccepted(deps: PublishDeps, proposal: Proposal): Promise<Plan> {
-  return planKept(deps, proposal, "live");
+/** What accepting one would do: what is new goes live, for this person in its project unless told otherwise; a change stays where the skill is. */
+export async function planAccepted(
+  deps: PublishDeps,
+  proposal: Proposal,
+  where: LiveReach | null,
+): Promise<Plan> {
+  if (where !== null && proposal.before !== null) return no(`a change is made where ${proposal.name} is`);
+  // Where there is no project to put it in, it is the person's.
+  return planKept(deps, proposal, where ?? ((await rootOf(deps, proposal)) === null ? "everywhere" : "me"));
 }
 
-async function planKept(deps: PublishDeps, proposal: Proposal, as: "draft" | "live"): Promise<Plan> {
+async function planKept(deps: PublishDeps, proposal: Proposal, reach: Reach): Promise<Plan> {
   const files = await deps.versions.restore(proposal.after);
-  return files === null ? no(`the files of ${proposal.name} are gone`) : plan(deps, proposal, files, as);
+  return files === null ? no(`the files of ${proposal.name} are gone`) : plan(deps, proposal, files, reach);
 }
 
 /** Everything that a package must pass before it is written, each time that it is to be. */
@@ -130,10 +137,10 @@ async function plan(
   deps: PublishDeps,
   proposal: Proposal,
   files: readonly PackageFile[],
-  as: "draft" | "live",
+  reach: Reach,
 ): Promise<Plan> {
   const { name, path } = proposal;
-  const ready = await readyFor(deps, proposal, files, as);
+  const ready = await readyFor(deps, proposal, files, reach);
   if (typeof ready === "string") return no(ready);
   const [first] = ready;
   const before = first?.base ?? null;
@@ -142,7 +149,14 @@ async function plan(
   if (faults.length > 0 || skill === null) return no(faults.join("; "));
   if (proposal.before === null) {
     const root = await rootOf(deps, proposal);
-    const wanted = { skill, id: proposal.id, path, project: proposal.project, root, asked: as === "live" };
+    const wanted = {
+      skill,
+      id: proposal.id,
+      path,
+      project: proposal.project,
+      root,
+      asked: reach !== "draft",
+    };
     const twin = await duplicateFault(deps, wanted);
     if (twin !== null) return no(twin.message.replace(/\.$/, ""));
   }
@@ -160,7 +174,7 @@ async function readyFor(
   deps: PublishDeps,
   proposal: Proposal,
   files: readonly PackageFile[],
-  as: "draft" | "live",
+  reach: Reach,
 ): Promise<Ready[] | string> {
   const { name, path } = proposal;
   const common = readyAs(proposal, files);
@@ -170,11 +184,9 @@ async function readyFor(
     if (current?.hash !== proposal.before) return `${name} has changed since, so the proposal is outdated`;
     const place = placeAt(path, deps.places.all(root));
     if (!place) return notHere;
-    const reach = root !== null && path.startsWith(`${root}/`) ? "repository" : "everywhere";
-    return [{ ...common, place, reach, base: current.files }];
+    const reached = root !== null && path.startsWith(`${root}/`) ? "repository" : "everywhere";
+    return [{ ...common, place, reach: reached, base: current.files }];
   }
-  // Where there is no project to put it in, it is the person's.
-  const reach = as === "draft" ? "draft" : root === null ? "everywhere" : "me";
   const places = deps.places.skills(reach, root, await formatsOf(deps, proposal));
   if (places === null) return notHere;
   return places.map((place) => ({ ...common, path: `${place.folder}/${name}`, place, reach, base: null }));

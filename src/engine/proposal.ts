@@ -1,10 +1,14 @@
+import type { LiveReach } from "../core/change.ts";
+import { diffOf } from "../core/diff.ts";
 import { KnackError } from "../core/errors.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import type { Proposal, ProposalView } from "../core/review.ts";
+import { skillFile } from "../core/skill.ts";
 import { type Keeping, perform } from "./keep.ts";
 import { note } from "./note.ts";
 import { isWritten, planAccepted } from "./plan-proposal.ts";
-import type { Plan, PublishDeps } from "./step.ts";
+import type { PackageFile } from "./ports.ts";
+import { diffOfOthers, othersIn, type Plan, type PublishDeps, textOfPackage } from "./step.ts";
 
 /** Everything that reviews proposed, the latest first, and what became of it. */
 export async function proposals(deps: PublishDeps): Promise<ProposalView[]> {
@@ -38,15 +42,33 @@ function ifUnreadable(error: unknown): "unreadable" {
 }
 
 /** What accepting one would do. */
-export async function planProposal(deps: PublishDeps, proposal: ProposalView): Promise<Plan> {
-  return planAccepted(deps, proposal);
+export async function planProposal(
+  deps: PublishDeps,
+  proposal: ProposalView,
+  where: LiveReach | null,
+): Promise<Plan> {
+  return planAccepted(deps, proposal, where);
+}
+
+/** What it would change, also where it cannot be written: the files are kept, whatever became of the place. */
+export async function proposalDiff({ versions }: PublishDeps, proposal: ProposalView): Promise<string> {
+  const { name, before, after } = proposal;
+  const old = before === null ? [] : ((await versions.restore(before)) ?? []);
+  const files = (await versions.restore(after)) ?? [];
+  const text = (all: readonly PackageFile[]) => (all.length === 0 ? null : textOfPackage(all));
+  const others = diffOfOthers(name, othersIn(old), files, true);
+  return diffOf(`${name}/${skillFile}`, text(old), text(files)) + others;
 }
 
 /** Publishes one because a person says so. */
-export async function acceptProposal(deps: PublishDeps, proposal: ProposalView): Promise<Keeping> {
+export async function acceptProposal(
+  deps: PublishDeps,
+  proposal: ProposalView,
+  where: LiveReach | null,
+): Promise<Keeping> {
   const keeping = await perform(
     deps,
-    () => planAccepted(deps, proposal),
+    () => planAccepted(deps, proposal, where),
     "person",
     () => [],
   );

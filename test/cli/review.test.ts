@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
@@ -75,6 +75,19 @@ describe("knack review", () => {
     expect(await says("accept", id)).toMatchObject({ code: 1, stderr: expect.stringMatching(/already/) });
     expect(await says("reject", id)).toMatchObject({ code: 1, stderr: expect.stringMatching(/skills undo/) });
     expect(await says("--now")).toMatchObject({ code: 1, stderr: expect.stringMatching(/knack learn/) });
+  });
+
+  test("shows what is proposed for a project that is gone, and keeps it elsewhere", async () => {
+    const { at, says } = await desk();
+    await says("--now");
+    rmSync(at.repository, { recursive: true });
+    const away = (...words: string[]) => knackHere(["review", ...words], { home: at.home, cwd: at.home });
+    const diff = await away("diff", name);
+    expect(diff).toMatchObject({ code: 1, stdout: expect.stringMatching(/^\+1\. Run `make tunnel-up`\.$/m) });
+    expect(diff.stdout).toMatch(/cannot be accepted: .*\n.*review accept \w+ --where everywhere/);
+    expect(await away("accept", name)).toMatchObject({ code: 1, stderr: expect.stringMatching(/--where/) });
+    expect(await away("accept", name, "--where", "everywhere")).toMatchObject({ code: 0 });
+    expect(existsSync(join(at.home, ".claude/skills", name, "SKILL.md"))).toBe(true);
   });
 
   it.each<[string, object, RegExp]>([
