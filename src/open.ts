@@ -1049,6 +1049,7 @@ export async function openKnack({
       return {
         ...{ mode, unset, model: model.name, limits: { perDay, usd, usdPerDay } },
         ...(await reviewsSoFar(deps)),
+        waiting: (await knack.proposals()).filter(({ status }) => status === "waiting").length,
         begun: (await unfinished(store)).map(({ at }) => at),
         projects: await nudges(deps, { limits: allowed, asked: false, running }),
       };

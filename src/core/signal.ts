@@ -80,6 +80,8 @@ interface Given {
   /** The agent's tool call, the agent's structured reply, or what the transcript shows. */
   readonly from: "agent" | "reply" | "transcript";
   readonly invocation: string;
+  /** The finding that it was derived from. */
+  readonly finding?: string;
 }
 
 /** One that counts. */

@@ -18,6 +18,7 @@ import { countedSignals } from "../core/signal.ts";
 import { tellingsOf } from "./inspect.ts";
 import { note } from "./note.ts";
 import type { Clock, Store } from "./ports.ts";
+import { openSignals } from "./signal.ts";
 
 export type { ReviewLimits } from "../core/nudge.ts";
 
@@ -86,7 +87,7 @@ async function decideOn(
   const entries: LedgerEntry[] = [
     // Only sessions that have grown can have said more.
     ...(starts.length > 0 ? await store.ledger.since("session.measured", Math.min(...starts)) : []),
-    ...(await store.ledger.since("signal.given", 0)),
+    ...(await openSignals(store)),
     ...(await store.ledger.since("learning.finished", 0)),
   ];
   const since = now - defaults.model.dayMs;
@@ -178,17 +179,14 @@ export interface ReviewsSoFar {
   readonly today: { readonly reviews: number; readonly usd: number };
   readonly last: EntryOf<"review.ended"> | null;
   readonly signals: { readonly counted: number; readonly refused: number };
-  /** Proposals that nobody has decided about. */
-  readonly waiting: number;
 }
 
 export async function reviewsSoFar({ store, clock }: NudgeDeps): Promise<ReviewsSoFar> {
   const { ledger } = store;
   const now = clock.now();
   const since = now - defaults.model.dayMs;
-  const given = await ledger.since("signal.given", 0);
+  const given = await openSignals(store);
   const signals = countedSignals([...given, ...(await ledger.since("learning.finished", 0))]);
-  const decided = new Set((await ledger.since("proposal.decided", 0)).map(({ data }) => data.proposal));
   const counted = new Set(given.flatMap(({ data }) => (data.refusal === null ? data.id : [])));
   const refused = given.flatMap(({ data }) => (counted.has(data.id) ? [] : data.id));
   const calls: LedgerEntry[] = [
@@ -202,6 +200,5 @@ export async function reviewsSoFar({ store, clock }: NudgeDeps): Promise<Reviews
     },
     last: (await ledger.since("review.ended", 0)).at(-1) ?? null,
     signals: { counted: signals.length, refused: new Set(refused).size },
-    waiting: (await ledger.since("proposal.made", 0)).filter(({ data }) => !decided.has(data.id)).length,
   };
 }

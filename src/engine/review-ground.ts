@@ -12,7 +12,8 @@ import type { CatalogReading } from "./catalog.ts";
 import { gather } from "./gather.ts";
 import { listAll } from "./plan-skill.ts";
 import type { Redactor, SkillPackage, Store } from "./ports.ts";
-import { dirname, type PublishDeps } from "./step.ts";
+import { isUnwritten, openSignals } from "./signal.ts";
+import { dirname, historyOf, type PublishDeps } from "./step.ts";
 
 /** What a review of a window knows before anybody is asked. */
 export interface Ground extends GateGround {
@@ -44,16 +45,10 @@ export async function groundOf(deps: GroundDeps, project: string, window: Window
 }
 
 /** What the ledger has of a project that decides about reviews. */
-async function entriesOf({ ledger }: Store, project: string): Promise<LedgerEntry[]> {
-  const types = [
-    "signal.given",
-    "learning.finished",
-    "review.begun",
-    "review.ended",
-    "session.measured",
-  ] as const;
-  const all: LedgerEntry[] = [];
-  for (const type of types) all.push(...((await ledger.since(type, 0)) as EntryOf<typeof type>[]));
+async function entriesOf(store: Store, project: string): Promise<LedgerEntry[]> {
+  const types = ["learning.finished", "review.begun", "review.ended", "session.measured"] as const;
+  const all: LedgerEntry[] = await openSignals(store);
+  for (const type of types) all.push(...((await store.ledger.since(type, 0)) as EntryOf<typeof type>[]));
   return all.filter((entry) => entry.project === project);
 }
 
@@ -65,11 +60,11 @@ function signalsIn(entries: readonly LedgerEntry[], project: string, window: Win
   });
 }
 
-/** What was found in the stretches of a window. */
-async function findingsIn({ learning }: Store, window: Window): Promise<Finding[]> {
+/** What was found in the stretches of a window, and is not kept yet. */
+async function findingsIn(store: Store, window: Window): Promise<Finding[]> {
   const { stretches } = window;
-  const kept = await learning.findings.ofSessions(stretches.map(({ session }) => session));
-  return kept.flatMap(({ session, finding }) => {
+  const all = await store.learning.findings.ofSessions(stretches.map(({ session }) => session));
+  return all.filter(isUnwritten(await historyOf(store))).flatMap(({ session, finding }) => {
     const own = stretches.filter((stretch) => stretch.session === session);
     const isIn = (ref: Event["ref"]) =>
       own.some(({ from, to }) => numberOf(ref) >= from && numberOf(ref) <= to);

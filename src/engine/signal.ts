@@ -2,7 +2,7 @@ import { type Derived, derived, type FirstUse, type Missed } from "../core/deriv
 import { type Event, numberOf } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
-import type { LedgerEntry } from "../core/ledger.ts";
+import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
 import { type Answer, callerFault, type Fault, isDone } from "../core/protocol.ts";
 import { readReply } from "../core/reply.ts";
@@ -24,7 +24,7 @@ import { withoutWaiting } from "./learn.ts";
 import { note } from "./note.ts";
 import type { KeptFinding, Store } from "./ports.ts";
 import { scrubJson } from "./scrub.ts";
-import { historyOf } from "./step.ts";
+import { type History, historyOf } from "./step.ts";
 
 /** What an agent's structured reply came to. */
 export interface ReplyTaken {
@@ -218,9 +218,25 @@ export async function deriveSignals(
 async function newLessons(store: Store, sessions: readonly string[]): Promise<KeptFinding[]> {
   const findings = await withoutWaiting(store, await store.learning.findings.ofSessions(sessions));
   if (findings.length === 0) return [];
-  const { kept } = await historyOf(store);
+  return findings.filter(isUnwritten(await historyOf(store)));
+}
+
+/** Whether nothing that is kept was made of a lesson. */
+export function isUnwritten({ kept }: History): (lesson: { readonly instinct: string }) => boolean {
   const written = new Set(kept.flatMap(({ instinct, members = [] }) => [instinct, ...members]));
-  return findings.filter(({ instinct }) => !written.has(instinct));
+  return ({ instinct }) => !written.has(instinct);
+}
+
+/** The signals that were given, without those of the transcript whose lesson is kept by now. */
+export async function openSignals(store: Store): Promise<EntryOf<"signal.given">[]> {
+  const given = await store.ledger.since("signal.given", 0);
+  const findings = [...new Set(given.flatMap(({ data }) => data.finding ?? []))];
+  const instincts = await store.learning.findings.instinctsOf(findings);
+  const isOpen = isUnwritten(await historyOf(store));
+  return given.filter(({ data: { finding } }) => {
+    const instinct = finding === undefined ? undefined : instincts.get(finding);
+    return instinct === undefined || isOpen({ instinct });
+  });
 }
 
 function groupBySession(findings: readonly KeptFinding[]): Map<string, KeptFinding[]> {
@@ -303,7 +319,7 @@ function countedOf(
   const turn = { from: "transcript" as const, invocation, learned: false, before: new Set<never>() };
   return judge([claim], { ...ground, ...turn })
     .filter(({ refusal }) => refusal === null)
-    .map((one) => ({ ...one, id: derivedId(ground.run, finding) }));
+    .map((one) => ({ ...one, id: derivedId(ground.run, finding), finding }));
 }
 
 /** One for each finding, also when its words have changed since. */
