@@ -227,15 +227,18 @@ export function isUnwritten({ kept }: History): (lesson: { readonly instinct: st
   return ({ instinct }) => !written.has(instinct);
 }
 
-/** The signals that were given, without those of the transcript whose lesson is kept by now. */
+/** The signals that were given, without those of the transcript whose lesson is kept or refused by now. */
 export async function openSignals(store: Store): Promise<EntryOf<"signal.given">[]> {
   const given = await store.ledger.since("signal.given", 0);
   const findings = [...new Set(given.flatMap(({ data }) => data.finding ?? []))];
-  const instincts = await store.learning.findings.instinctsOf(findings);
-  const isOpen = isUnwritten(await historyOf(store));
+  const { learning } = store;
+  const instincts = await learning.findings.instinctsOf(findings);
+  const known = await learning.instincts.get([...new Set(instincts.values())]);
+  const refused = new Set(known.flatMap(({ id, standing }) => (standing.status === "rejected" ? id : [])));
+  const isNew = isUnwritten(await historyOf(store));
   return given.filter(({ data: { finding } }) => {
     const instinct = finding === undefined ? undefined : instincts.get(finding);
-    return instinct === undefined || isOpen({ instinct });
+    return instinct === undefined || (isNew({ instinct }) && !refused.has(instinct));
   });
 }
 
