@@ -5,7 +5,7 @@ import { pluginSkills } from "./agents/claude-plugin.ts";
 import { agents, sessionsOn } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
-import { transcriptOf } from "./agents/running.ts";
+import { modelIn, transcriptOf } from "./agents/running.ts";
 import { type Home, homeOf, userHome } from "./config.ts";
 import { openUntil, type Spend, spendOf } from "./core/budget.ts";
 import { type Bundle, bundleOf, type CarriedSkill } from "./core/bundle.ts";
@@ -1023,6 +1023,7 @@ export async function openKnack({
         {
           store,
           fileOf,
+          modelIn,
           sessionsIn: async (path) => (await knack.sessions([path], { refresh: true })).sessions,
           projectOf: async (cwd) => identify(cwd, null, await checkouts.of(cwd)),
         },

@@ -65,7 +65,7 @@ describe("who calls", () => {
       kind: "foreground",
       project: { id: project, name: "harbor docks", root: project },
       format: "claude-code",
-      model: null,
+      model: "model",
     });
     expect(found?.path).toBe(join(transcripts, `${other}.jsonl`));
   });

@@ -89,7 +89,12 @@ describe("a task that people ask for in vain", () => {
     const text = draftText(gap);
     const { skill } = parse(text);
     expect(skill?.description).toBe("Use when asked: draft the changelog; or: write release notes.");
-    expect(skill?.metadata).toMatchObject({ origin: "knack", quality: "draft", evidence: "2" });
+    expect(skill?.metadata).toMatchObject({
+      origin: "knack",
+      author: "heuristic",
+      quality: "draft",
+      evidence: "2",
+    });
     expect(text).toMatch(/git log v1\.0\.0\.\.HEAD[\s\S]*node scripts\/notes\.mjs --for <version>/);
     expect(text).toContain("`npm run docs:check` ends well");
     expect(text).toContain("> can you draft the changelog for 1.2.0? keep it short");

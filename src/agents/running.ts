@@ -70,21 +70,34 @@ function isLines(path: string): boolean {
   return path.endsWith(".jsonl");
 }
 
+/** The model that answered last in a transcript of Claude Code; null where none says so. */
+export function modelIn(path: string): string | null {
+  const said = endOf(path)
+    .toString("utf8")
+    .matchAll(/"message":\{(?:"(?:id|type|role)":"[^"]{0,200}",){0,3}"model":"([\w.:@/-]{1,80})"/g);
+  return [...said].at(-1)?.[1] ?? null;
+}
+
 /** Whether a text is in the last lines of a file. */
 function endHas(path: string, text: string): boolean {
+  return endOf(path).includes(text);
+}
+
+/** The last bytes of a file; none where it cannot be read. */
+function endOf(path: string): Buffer {
   let file: number;
   try {
     file = openSync(path, "r");
   } catch {
-    return false;
+    return Buffer.alloc(0);
   }
   try {
     const { size } = fstatSync(file);
     const bytes = Buffer.alloc(Math.min(size, policy.protocol.endBytes));
     readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    return bytes.includes(text);
+    return bytes;
   } catch {
-    return false;
+    return Buffer.alloc(0);
   } finally {
     closeSync(file);
   }

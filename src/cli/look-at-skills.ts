@@ -1,5 +1,6 @@
 import { standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
+import { parse } from "../core/skill.ts";
 import type { Origin } from "../engine/learnings.ts";
 import { editOf, type Shelved } from "../engine/shelf.ts";
 import type { Knack } from "../open.ts";
@@ -100,7 +101,7 @@ export async function show({ args, env }: SkillsCall, word: string): Promise<num
     for (const one of kept)
       printLines([
         `${paint.bold(one.name)}  ${paint.dim(`${one.kind}, ${states[one.state]}, ${reachInWords(one.reach)}, ${short(fileOf(one), env)}`)}`,
-        ...(one.origin ? [paint.dim(`  ${originInWords(one.origin)}`)] : []),
+        ...whoMade(one).map((line) => paint.dim(`  ${line}`)),
         "",
         ...onLines(redact(one.text ?? "nothing is there").trimEnd()).map((line) =>
           line === "" ? "" : `  ${line}`,
@@ -117,6 +118,19 @@ export async function show({ args, env }: SkillsCall, word: string): Promise<num
     return 0;
   });
 }
+
+/** Who made a skill: an agent, a review, or rules; of a line among an agent's instructions nobody says. */
+function whoMade({ origin, text }: Shelved): string[] {
+  if (origin) return [originInWords(origin)];
+  const author = parse(text ?? "").skill?.metadata.author;
+  const words = author === undefined ? undefined : authors[author];
+  return words === undefined ? [] : [words];
+}
+
+const authors: Readonly<Record<string, string>> = {
+  heuristic: "made by rules, of what sessions showed",
+  model: "made of what rules and a model saw in sessions",
+};
 
 /** Where something that was written comes from: `learned by the agent (opus) in session …, from 2 events`. */
 function originInWords({ by, session, model, evidence }: Origin): string {

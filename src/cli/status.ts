@@ -59,6 +59,8 @@ interface Week {
     readonly lessons: number;
     /** The names of the newest. */
     readonly newest: readonly string[];
+    /** The skills that agents and reviews wrote or changed. */
+    readonly skills: readonly string[];
   };
   readonly used: {
     /** How often a lesson was told, or something of the library shown; lessons by when; and in how many sessions. */
@@ -69,6 +71,8 @@ interface Week {
     readonly offered: number;
     readonly loaded: number;
     readonly skills: number;
+    /** How often an agent said that a learned skill guided it. */
+    readonly guided: number;
     /** What sessions, or you, judged: once for each thing and session. */
     readonly helpful: number;
     readonly harmful: number;
@@ -194,7 +198,11 @@ async function weekOf(knack: Knack, instincts: readonly Instinct[], now: number)
   const { shown, sessions, characters, followable, followed, saved, asked } = told;
   return {
     since: iso(since),
-    learned: { lessons: fresh.length, newest: fresh.slice(0, named).map(({ name }) => name) },
+    learned: {
+      lessons: fresh.length,
+      newest: fresh.slice(0, named).map(({ name }) => name),
+      skills: told.skillsWritten,
+    },
     used: {
       times: shown.start + shown.prompt + shown.failure + told.offered,
       at: shown,
@@ -202,6 +210,7 @@ async function weekOf(knack: Knack, instincts: readonly Instinct[], now: number)
       offered: told.offered,
       loaded: told.loaded,
       skills: told.used,
+      guided: told.guided,
       helpful: told.helpful,
       harmful: told.harmful,
       followable,
@@ -344,8 +353,6 @@ function waitingOf({ suggestions, suggested, drafts, proposals, reviews }: Statu
 }
 
 function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
-  const more = learned.lessons - learned.newest.length;
-  const names = `${learned.newest.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   const { start, prompt, failure } = used.at;
   const occasions = [
     ...(start > 0 ? [`${start} at the start`] : []),
@@ -354,7 +361,7 @@ function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
     ...(used.offered > 0 ? [`${counted(used.offered, "skill")} (${used.loaded} whole)`] : []),
   ];
   return [
-    ["learned", learned.lessons === 0 ? "nothing" : `${counted(learned.lessons, "lesson")}: ${names}`],
+    ["learned", learnedIn(learned)],
     [
       "used",
       used.times === 0
@@ -383,10 +390,27 @@ function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
   ];
 }
 
+function learnedIn({ lessons, newest, skills }: Week["learned"]): string {
+  const listed = (count: number, noun: string, names: readonly string[]) => {
+    const more = count - names.length;
+    return count === 0 ? [] : [`${noun}: ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`];
+  };
+  const parts = [
+    ...listed(lessons, counted(lessons, "lesson"), newest),
+    ...listed(
+      skills.length,
+      `${counted(skills.length, "skill")} written by agents or reviews`,
+      skills.slice(0, named),
+    ),
+  ];
+  return parts.join("; ") || "nothing";
+}
+
 /** What was used of the library, and what was judged, where there is something to say. */
-function judgedRows({ skills, helpful, harmful }: Week["used"]): [string, string][] {
+function judgedRows({ skills, guided, helpful, harmful }: Week["used"]): [string, string][] {
   const parts = [
     ...(skills > 0 ? [`skills used: ${skills}`] : []),
+    ...(guided > 0 ? [`by agents' receipts: ${guided}`] : []),
     ...(helpful + harmful > 0 ? [`${helpful} helpful, ${harmful} harmful`] : []),
   ];
   return parts.length > 0 ? [["", parts.join("; ")]] : [];

@@ -54,6 +54,7 @@ export function composeEvolved(
     description: describe(cluster, policy),
     metadata: {
       origin: "knack",
+      author: "heuristic",
       quality,
       "trigger-topic": cluster.topic.map(oneLine).join(", "),
       "trigger-action": cutAtWord(lasting(actionsOf(members).join("; ")), policy.skill.descriptionChars),

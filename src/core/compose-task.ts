@@ -37,6 +37,7 @@ export function composeTask(
     description: describe(asks, policy),
     metadata: {
       origin: "knack",
+      author: "heuristic",
       kind: "task",
       "trigger-topic": topicsOf(asks).join(", "),
       "trigger-action": actionOf(asks, policy),

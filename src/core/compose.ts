@@ -41,6 +41,7 @@ export function compose(outline: Outline): Skill {
     description: describe(outline),
     metadata: {
       origin: "knack",
+      author: "heuristic",
       kind: outline.kind,
       "trigger-topic": outline.keywords.map(oneLine).join(", "),
       "trigger-action": cutAtWord(lasting(outline.action), policy.skill.descriptionChars),

@@ -17,6 +17,8 @@ export interface CallerDeps {
   readonly store: Store;
   /** The file of the session that calls; null where none is found. */
   readonly fileOf: (word: HostWord) => Promise<string | null>;
+  /** The model that answered last, by the file of a session; null where it does not say. */
+  readonly modelIn: (path: string) => string | null;
   /** Reads what is new in a file, and answers with its sessions. */
   readonly sessionsIn: (path: string) => Promise<readonly SessionView[]>;
   readonly projectOf: (cwd: string) => Promise<Project>;
@@ -42,7 +44,7 @@ export async function present(deps: CallerDeps, word: HostWord): Promise<Present
       kind: word.kind,
       project,
       format: word.format ?? session?.format ?? null,
-      model: word.model,
+      model: word.model ?? (path === null ? null : deps.modelIn(path)),
     },
     session,
   };

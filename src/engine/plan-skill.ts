@@ -156,7 +156,10 @@ function composed(subject: Subject, prefix: string): Skill {
     evidence: evidenceOf(subject.findings),
     steps: subject.instinct.steps,
     check: "",
-    metadata: { quality: subject.choice.reach === "draft" ? "draft" : "active" },
+    metadata: {
+      quality: subject.choice.reach === "draft" ? "draft" : "active",
+      ...(subject.findings.some(({ finding }) => finding.by === "model") ? { author: "model" } : {}),
+    },
   });
 }
 

@@ -27,6 +27,9 @@ export interface Tally {
   /** How often an agent was asked to write a lesson down, and did. */
   readonly asked: number;
   readonly written: number;
+  /** The skills that agents and reviews wrote or changed, by name; and how often an agent said that one guided it. */
+  readonly skillsWritten: readonly string[];
+  readonly guided: number;
 }
 
 type Telling = EntryOf<"lesson.shown">;
@@ -48,7 +51,11 @@ export async function tally(store: Store, since: number): Promise<Tally> {
   const verdicts = verdictsOf(await ledger.since("use.rated", since));
   const all = [...verdicts.values()].flat();
   const uses = await ledger.since("skill.used", since);
+  const receipts = (await ledger.since("receipt.given", since)).map(({ data }) => data);
+  const made = receipts.flatMap(({ kind, skill }) => (kind === "used" ? [] : skill));
   return {
+    skillsWritten: [...new Set(made)],
+    guided: receipts.length - made.length,
     shown: {
       start: tellings.filter(({ data }) => data.occasion === "start").length,
       prompt: tellings.filter(({ data }) => data.occasion === "prompt").length,

@@ -62,8 +62,10 @@ describe("a skill that an agent learned", () => {
     );
     const { items } = JSON.parse((await own.run("skills", "list", "--all", "--json")).slice(2));
     expect(items).toContainEqual(expect.objectContaining({ name: skillName, owner: "learned" }));
+    expect(await own.run("status")).toMatch(
+      /learned .*1 skill written by agents or reviews: rl-deploy-tunnel/,
+    );
     for (const words of [
-      ["status"],
       ["skills", "diff", "deploy-tunnel"],
       ["skills", "pin", skillName],
       ["skills", "unpin", skillName],
