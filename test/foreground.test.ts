@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { rootsOn } from "../src/agents/roots.ts";
 import { KnackError } from "../src/core/errors.ts";
+import type { Event } from "../src/core/event.ts";
 import { itemId } from "../src/core/item.ts";
 import { policy } from "../src/core/policy.ts";
 import type { Caller, FaultCode, LearningFinish, LearningStart } from "../src/core/protocol.ts";
@@ -21,7 +22,8 @@ import { decidedByUndo, planAccepts, planTakeBack, shelf } from "../src/engine/s
 import { sweepStaging } from "../src/engine/staging.ts";
 import { historyOf } from "../src/engine/step.ts";
 import { readRoots } from "../src/library/catalog.ts";
-import { type Bench, bench, finish, goodText, skillName, start } from "./helpers/learning.ts";
+import { edited, ran } from "./helpers/events.ts";
+import { acts, type Bench, bench, finish, goodText, skillName, start, writes } from "./helpers/learning.ts";
 import { put, skillText } from "./helpers/library.ts";
 import { filesIn } from "./helpers/machine.ts";
 
@@ -422,7 +424,7 @@ describe("what an agent writes directly into the skills folder", () => {
   test("is adopted, and becomes the same as if it had been staged", async () => {
     const own = await bench();
     await start(own);
-    put(live(own), { "SKILL.md": goodText(), "references/a.md": "more\n" });
+    await writes(own, live(own), { "SKILL.md": goodText(), "references/a.md": "more\n" });
     const finished = await finish(own);
     expect(finished).toMatchObject({ ok: true, value: { receipt: `Learned skill: ${skillName}` } });
     expect(parse(read(join(live(own), "SKILL.md"))).skill?.metadata.origin).toBe("knack");
@@ -433,7 +435,7 @@ describe("what an agent writes directly into the skills folder", () => {
   test("is moved out when it is refused, and can be repaired where it is then", async () => {
     const own = await bench();
     const staging = await stagingOf(own);
-    put(live(own), { "SKILL.md": goodText(skillName, { body: "" }) });
+    await writes(own, live(own), { "SKILL.md": goodText(skillName, { body: "" }) });
     symlinkSync("/etc/hostname", join(live(own), "host"));
     const answer = await finish(own);
     expect(JSON.stringify(answer)).toMatch(/skill_package_invalid.*Nothing follows.*host is a link/);
@@ -447,7 +449,7 @@ describe("what an agent writes directly into the skills folder", () => {
     const own = await bench();
     const staging = await stagingOf(own);
     put(staging, { "SKILL.md": goodText() });
-    put(live(own), { "SKILL.md": goodText(skillName, { body: "Other." }) });
+    await writes(own, live(own), { "SKILL.md": goodText(skillName, { body: "Other." }) });
     const answer = await finish(own);
     expect(answer).toMatchObject({ ok: false, fault: { details: [staging, live(own)] } });
     expect(read(join(live(own), "SKILL.md"))).toContain("Other.");
@@ -456,7 +458,7 @@ describe("what an agent writes directly into the skills folder", () => {
   test("is taken away when the agent gives up, and kept as a version", async () => {
     const own = await bench();
     const staging = await stagingOf(own);
-    put(live(own), { "SKILL.md": goodText() });
+    await writes(own, live(own), { "SKILL.md": goodText() });
     const hash = (await own.library.read(live(own)))?.hash as string;
     expect(await finish(own, { status: "aborted" })).toMatchObject({ ok: true, value: { receipt: null } });
     expect([existsSync(live(own)), existsSync(join(staging, ".."))]).toEqual([false, false]);
@@ -497,7 +499,7 @@ describe("an update", () => {
     const own = await bench();
     const path = theirs(own);
     const staging = await stagingOf(own, update);
-    writeFileSync(join(path, "SKILL.md"), skillText("deploying", { body: "" }));
+    await writes(own, path, { "SKILL.md": skillText("deploying", { body: "" }) });
     expect(codeOf(await finish(own, update))).toBe("skill_package_invalid");
     expect(read(join(path, "SKILL.md"))).toBe(skillText("deploying"));
     expect(read(join(staging, "SKILL.md"))).toBe(skillText("deploying", { body: "" }));
@@ -510,8 +512,11 @@ describe("an update", () => {
     const own = await bench();
     const path = theirs(own);
     await stagingOf(own, update);
-    writeFileSync(join(path, "SKILL.md"), changed);
-    expect(codeOf(await finish(own, { ...update, status: "failed" }))).toBe("ok");
+    await writes(own, path, { "SKILL.md": changed });
+    expect(await finish(own, { ...update, status: "failed" })).toMatchObject({
+      ok: true,
+      value: { notes: [expect.stringContaining(`wrote in ${path} was replaced by what was there before`)] },
+    });
     expect(read(join(path, "SKILL.md"))).toBe(skillText("deploying"));
   });
 
@@ -576,6 +581,64 @@ describe("an update", () => {
     expect((await shelf(own)).map(({ state, changes }) => [state, changes.length])).toEqual([["active", 2]]);
     await undo(own);
     expect(read(join(live(own), "SKILL.md"))).toContain("again");
+  });
+});
+
+describe("what somebody else writes meanwhile", () => {
+  const update = { action: "update", skill: "deploying", reason: "missing_step" } as const;
+  const mine = skillText("deploying", { body: "Mine, by hand." });
+  const cases: [string, typeof update | Record<string, never>, Event[], FaultCode][] = [
+    ["into a skill that is being changed", update, [], "skill_package_invalid"],
+    ["where a new one is to be", {}, [], "skill_already_exists"],
+    [
+      "into a skill that the agent only reads",
+      update,
+      [
+        ran("cat .claude/skills/deploying/SKILL.md 2>/dev/null", "ok"),
+        { ...edited(".claude/skills/deploying/SKILL.md"), tool: "Read" },
+        edited(".claude/skills/other/SKILL.md"),
+        edited(".claude/skills/deploying/SKILL.md", "rejected"),
+      ],
+      "skill_package_invalid",
+    ],
+  ];
+  test.each(cases)("%s stays there, whatever the agent says", async (_, more, does, code) => {
+    const own = await bench();
+    theirs(own);
+    // What it did before it began is in what it began with.
+    await acts(own, edited(join(live(own, "deploying"), "SKILL.md")));
+    const name = more.skill ?? skillName;
+    const staging = await stagingOf(own, more);
+    put(live(own, name), { "SKILL.md": mine });
+    await acts(own, ...does);
+    const kept = filesIn(skills(own));
+    for (const text of [null, skillText("deploying", { body: "The agent's." })]) {
+      if (text !== null) put(staging, { "SKILL.md": text });
+      const answer = await finish(own, more);
+      expect([codeOf(answer), filesIn(skills(own))]).toEqual([code, kept]);
+      expect(JSON.stringify(answer)).toMatch(/left as it is.*start an? update|left as it is.*start again/);
+    }
+    const given = await finish(own, { ...more, status: "aborted" });
+    expect(given).toMatchObject({
+      ok: true,
+      value: {
+        notes: [`${live(own, name)} was changed meanwhile, not by this session: it is left as it is.`],
+      },
+    });
+    expect([filesIn(skills(own)), existsSync(staging)]).toEqual([kept, false]);
+  });
+
+  test.each([
+    ["a command", [ran("cp -r /x/deploying .claude/skills/", "ok")]],
+    ["a command in its folder", [ran("tee SKILL.md < x", "ok", "", { cwd: "/p/.claude/skills/deploying" })]],
+    ["a command that prints into it", [ran("cat > .claude/skills/deploying/SKILL.md <<'E'\nx\nE", "ok")]],
+  ])("is told from what the agent wrote by %s", async (_, does) => {
+    const own = await bench();
+    const path = theirs(own);
+    await stagingOf(own, update);
+    put(path, { "SKILL.md": mine });
+    await acts(own, ...does);
+    expect(codeOf(await finish(own, update))).toBe("ok");
   });
 });
 
@@ -649,7 +712,7 @@ describe("a learning that is killed", () => {
         if (more.skill) theirs(own);
         const before = filesIn(skills(own));
         const staging = await stagingOf(own, more);
-        put(where === "staged" ? staging : live(own, name), { "SKILL.md": text });
+        await writes(own, where === "staged" ? staging : live(own, name), { "SKILL.md": text });
         const dying = dyingAt(own.library, n);
         died = await finish({ ...own, library: dying.library }, more).then(
           () => dying.died(),

@@ -1,5 +1,6 @@
 import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
+import { numberOf } from "../core/event.ts";
 import { itemId } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { pinnedBy } from "../core/pin.ts";
@@ -24,7 +25,8 @@ import {
   startFault,
 } from "../core/protocol.ts";
 import type { Owner, Skill } from "../core/skill.ts";
-import type { Present } from "./caller.ts";
+import { latestEvents, type Present } from "./caller.ts";
+import { discard, gather } from "./hand-in.ts";
 import { perform } from "./keep.ts";
 import { endOf, type Learning, learningsOf } from "./learnings.ts";
 import { note } from "./note.ts";
@@ -41,7 +43,7 @@ import {
 import { listAll } from "./plan-skill.ts";
 import type { PackageFile, Place } from "./ports.ts";
 import { repair } from "./publish.ts";
-import { clear, deskOf, discard, gather, isWrittenIn, prepare, straysIn } from "./staging.ts";
+import { clear, deskOf, isWrittenIn, prepare, straysIn } from "./staging.ts";
 import { dirname, historyOf, type PublishDeps } from "./step.ts";
 
 export interface ForegroundDeps extends PublishDeps {
@@ -132,11 +134,18 @@ async function begin(deps: ForegroundDeps, present: Present, start: LearningStar
     ...{ learning, invocation, by: kind, format, model, staging },
     ...{ action: start.action, skill: start.skill, reason: start.reason, message },
     refs: [...new Set(start.refs)],
+    seen: open?.started.seen ?? (await lastSeen(deps, present)),
     ...{ seed: ground.before, target: ground.target, before: ground.before, beside: ground.beside },
   };
   await noteStart(deps, present, started, open ?? null);
   const rules = authoringRules({ action: start.action, skill: start.skill, staging });
   return { ok: true, value: { learning, staging, message, rules } };
+}
+
+/** The number of the last event of the caller's session so far. */
+async function lastSeen({ store }: ForegroundDeps, { session }: Present): Promise<number> {
+  const last = session === null ? undefined : (await latestEvents(store, session, 1)).at(-1);
+  return last === undefined ? 0 : numberOf(last.ref);
 }
 
 /** The same start again is the same learning, and is noted again only where something is different. */
@@ -197,7 +206,8 @@ async function stillOpen(
 ): Promise<Learning | null> {
   if (!last || endOf(last) !== null) return null;
   const isSame = last.started.invocation === caller.invocation || last.started.action === "create";
-  return isSame || (await isWrittenIn(deps, last)) ? last : null;
+  const desk = deskOf(deps, caller.project.root, last.started.learning);
+  return isSame || (await isWrittenIn(deps, desk, last)) ? last : null;
 }
 
 /** What is there when a learning begins. */
@@ -407,14 +417,14 @@ async function giveUp(
   desk: Place,
   finish: LearningFinish,
 ): Promise<Answer<Finished>> {
-  const fault = await discard(deps, learning, desk, present.caller.project.root);
-  if (fault) return faulty(fault);
+  const left = await discard(deps, present, learning, desk);
+  if ("code" in left) return faulty(left);
   const noted = await noteEnd(deps, present, learning, finish, {
     status: finish.status,
     changes: [],
     fault: null,
   });
-  return { ok: true, value: await answerOf(deps, learning, noted, []) };
+  return { ok: true, value: await answerOf(deps, learning, noted, left.notes) };
 }
 
 async function goLive(
@@ -432,11 +442,14 @@ async function goLive(
     await noteEnd(deps, present, learning, finish, { status: "refused", changes: [], fault });
     return faulty(fault);
   };
-  const handed = await gather(deps, learning, desk, present.caller.project.root);
+  const handed = await gather(deps, present, learning, desk);
   if ("code" in handed) return refuse(handed);
+  const moved = handed.isMoved
+    ? ` What you wrote directly in ${started.target} was moved to ${started.staging}.`
+    : "";
   const base = started.before === null ? null : await deps.versions.restore(started.before);
   const looked = await look(deps, present, learning, desk, handed, base);
-  if ("code" in looked) return refuse(looked);
+  if ("code" in looked) return refuse({ ...looked, next: looked.next + moved });
   const ready = await readyOf(deps, present, learning, finish, handed, base);
   if ("code" in ready) return refuse(ready);
   const keeping = await perform(
@@ -619,7 +632,7 @@ async function answerOf(
   remarks: readonly string[],
 ): Promise<Finished> {
   const status = end.status as Finished["status"];
-  if (!isDone(end)) return { status, receipt: null, path: null, notes: [] };
+  if (!isDone(end)) return { status, receipt: null, path: null, notes: remarks };
   const [given] = await store.ledger.get([receiptKey(started.learning)]);
   const receipt = given?.type === "receipt.given" ? given.data.text : null;
   const undo = `To take it back: knack skills undo ${started.skill}`;
