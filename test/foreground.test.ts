@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { rootsOn } from "../src/agents/roots.ts";
@@ -46,6 +55,9 @@ const stagingOf = async (own: Bench, more: Parameters<typeof start>[1] = {}) => 
 const seen = (own: Bench) =>
   Object.fromEntries(Object.entries(filesIn(own.repository)).filter(([path]) => !path.startsWith(".git/")));
 
+/** What Knack's folder for staging, and git's list, leave behind. */
+const foldersOf = (own: Bench) => [".knack"].filter((name) => existsSync(join(own.repository, name)));
+
 describe("learning a new skill", () => {
   test("goes from a folder to write in to a live skill with a receipt, and undo leaves nothing", async () => {
     const own = await bench();
@@ -72,6 +84,22 @@ describe("learning a new skill", () => {
     expect((await undo(own)).kept).toBe(true);
     expect(seen(own)).toEqual(before);
     expect(await findDrift(own.store)).toEqual([]);
+    expect(foldersOf(own)).toEqual([]);
+  });
+
+  test("leaves nothing in git's list where it is given up, also after it could not be written", async () => {
+    const own = await bench();
+    put(own.repository, { ".git/info/exclude": "# mine\n*.log\n" });
+    put(await stagingOf(own), { "SKILL.md": goodText() });
+    const full = async () => {
+      throw new KnackError("LIBRARY_UNAVAILABLE", "The disk is full.");
+    };
+    const broken = { ...own, library: { ...own.library, write: full } };
+    expect(codeOf(await finish(broken))).toBe("publish_failed");
+    expect(read(join(own.repository, ".git/info/exclude"))).not.toContain(skillName);
+    expect(codeOf(await finish(own, { status: "aborted" }))).toBe("ok");
+    expect(read(join(own.repository, ".git/info/exclude"))).toBe("# mine\n*.log\n");
+    expect(foldersOf(own)).toEqual([]);
   });
 });
 
@@ -185,6 +213,8 @@ describe("a start", () => {
     expect(existsSync(live(own))).toBe(false);
     expect(codeOf(await finish(own, { status: "aborted" }))).toBe("ok");
     expect(filesIn(elsewhere)).toEqual({ "SKILL.md": goodText() });
+    // Nor was it read: what lies there is nobody's business.
+    expect(existsSync(join(own.home, ".knack/versions"))).toBe(false);
   });
 
   test("scrubs what is told, and what it notes", async () => {
@@ -455,6 +485,36 @@ describe("what an agent writes directly into the skills folder", () => {
     expect(read(join(live(own), "SKILL.md"))).toContain("Other.");
   });
 
+  test.each(["a file", "a link"])("is not looked for behind %s, which is left where it is", async (what) => {
+    const own = await bench();
+    const staging = await stagingOf(own);
+    put(own.home, { "elsewhere/SKILL.md": goodText() });
+    mkdirSync(skills(own), { recursive: true });
+    if (what === "a file") writeFileSync(live(own), "mine");
+    else symlinkSync(join(own.home, "elsewhere"), live(own));
+    expect(codeOf(await finish(own))).toBe("publish_failed");
+    expect(await finish(own, { status: "aborted" })).toMatchObject({
+      ok: true,
+      value: { notes: [expect.stringContaining("left as it is")] },
+    });
+    expect([existsSync(live(own)), existsSync(staging)]).toEqual([true, false]);
+  });
+
+  test("is kept without its secrets when nobody wants it", async () => {
+    const own = await bench();
+    const secret = `ghp_${"a1B2".repeat(9)}`;
+    const staging = await stagingOf(own);
+    const files = { "scripts/a.sh": `curl -H "x: ${secret}"\n`, "assets/raw.bin": `\u00ff\0${secret}` };
+    await writes(own, live(own), { "SKILL.md": goodText(), ...files });
+    writeFileSync(join(live(own), "assets/raw.bin"), Buffer.from(files["assets/raw.bin"], "latin1"));
+    expect(codeOf(await finish(own))).toBe("skill_package_invalid");
+    expect(read(join(staging, "scripts/a.sh"))).toContain(secret);
+    await finish(own, { status: "aborted" });
+    const kept = JSON.stringify(filesIn(own.home));
+    expect(kept).toContain("make tunnel");
+    expect(kept).not.toContain(secret);
+  });
+
   test("is taken away when the agent gives up, and kept as a version", async () => {
     const own = await bench();
     const staging = await stagingOf(own);
@@ -485,7 +545,8 @@ describe("an update", () => {
       value: { receipt: "Updated skill: deploying", path },
     });
     expect(read(join(path, "SKILL.md"))).toBe(changed);
-    expect(read(join(own.repository, ".git/info/exclude"))).not.toContain("deploying");
+    // Git's list is as it was: there was none.
+    expect(existsSync(join(own.repository, ".git/info/exclude"))).toBe(false);
     expect(await own.library.list({ folder: skills(own), root: own.repository })).toMatchObject({
       skills: [{ owner: "hand-written" }],
     });
@@ -493,6 +554,47 @@ describe("an update", () => {
     expect(filesIn(skills(own))).toEqual(before);
     expect(await shelf(own)).toEqual([]);
     expect(await findDrift(own.store)).toEqual([]);
+  });
+
+  test("leaves files and folders as closed as they were, and empty ones there, through undo and giving up", async () => {
+    const own = await bench();
+    const path = theirs(own);
+    put(path, { "scripts/a.sh": "true\n", "scripts/gone.sh": "true\n" });
+    mkdirSync(join(path, "empty/inner"), { recursive: true });
+    const modes: [string, number][] = [
+      ["notes.md", 0o600],
+      ["scripts/a.sh", 0o750],
+      ["scripts/gone.sh", 0o400],
+      ["scripts", 0o700],
+      ["empty/inner", 0o750],
+      ["", 0o710],
+    ];
+    for (const [name, mode] of modes) chmodSync(join(path, name), mode);
+    const now = () => modes.map(([name]) => [name, statSync(join(path, name)).mode & 0o777]);
+    const turn = async (n: number, act: (staging: string) => void, status?: LearningFinish["status"]) => {
+      const present = { ...own.present, caller: { ...own.present.caller, invocation: `run-1#${n}` } };
+      const started = await start(own, update, present);
+      act(started.ok ? started.value.staging : "");
+      const answer = await finish(own, { ...update, ...(status ? { status } : {}) }, present);
+      expect(codeOf(answer)).toBe("ok");
+    };
+    await turn(2, (staging) => {
+      writeFileSync(join(staging, "SKILL.md"), changed);
+      rmSync(join(staging, "scripts/gone.sh"), { force: true });
+    });
+    expect(existsSync(join(path, "scripts/gone.sh"))).toBe(false);
+    await turn(3, (staging) => {
+      put(staging, { "SKILL.md": skillText("deploying"), "scripts/gone.sh": "true\n" });
+    });
+    await undo(own);
+    await undo(own);
+    expect(now()).toEqual(modes);
+    await turn(4, () => {}, "aborted");
+    const present = { ...own.present, caller: { ...own.present.caller, invocation: "run-1#5" } };
+    await start(own, update, present);
+    await writes(own, path, { "SKILL.md": changed });
+    await finish(own, { ...update, status: "aborted" }, present);
+    expect([read(join(path, "SKILL.md")), now()]).toEqual([skillText("deploying"), modes]);
   });
 
   test("made directly in the skills folder is adopted; refused, the person's text is back and the agent's is staged", async () => {
