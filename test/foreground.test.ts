@@ -139,6 +139,10 @@ describe("a start", () => {
     ["of what is there already", "skill_already_exists", { skill: "rl-there" }, {}],
     ["of what is there as a draft", "skill_already_exists", { skill: "rl-waits" }, {}],
     ["of what the person has everywhere", "skill_already_exists", { skill: "rl-everywhere" }, {}],
+    ["of what a plugin brought", "skill_already_exists", { skill: "rl-plugged" }, {}],
+    ["of what is there and no skill yet", "skill_already_exists", { skill: "rl-folder" }, {}],
+    ["where a link is", "learning_unavailable", { skill: "rl-link" }, {}],
+    ["of an update of a link", "learning_unavailable", { action: "update", skill: "linked" }, {}],
     ["of an update of nothing", "skill_package_missing", { action: "update", skill: "rl-none" }, {}],
     [
       "of an update of what came with an agent",
@@ -155,19 +159,47 @@ describe("a start", () => {
   ];
   it.each(cases)("%s is refused: %s", async (_, code, more, caller) => {
     const made = await bench(caller);
-    const own: Bench = { ...made, inLibrary: async (name) => (name === "plugged" ? "core" : null) };
+    const own: Bench = { ...made, inLibrary: async (name) => (/plugged$/.test(name) ? "core" : null) };
     put(own.home, {
       "work/.claude/skills/rl-there/SKILL.md": skillText("rl-there"),
       ".claude/skills/rl-everywhere/SKILL.md": skillText("rl-everywhere"),
       ".knack/drafts/rl-waits/SKILL.md": skillText("rl-waits"),
       "work/.claude/skills/.system/built-in/SKILL.md": skillText("built-in"),
+      "work/.claude/skills/rl-folder/notes.md": "by hand",
+      "elsewhere/SKILL.md": skillText("linked"),
     });
+    symlinkSync(join(own.home, "nowhere"), live(own, "rl-link"));
+    symlinkSync(join(own.home, "elsewhere"), live(own, "linked"));
     const before = filesIn(own.home);
     const answer = await start(own, more);
     expect(codeOf(answer)).toBe(code);
     expect(answer.ok ? "" : answer.fault.next).not.toBe("");
     expect(filesIn(own.home)).toEqual(before);
     expect(await own.store.ledger.since("learning.started", 0)).toEqual([]);
+  });
+
+  test("is refused where the agent's skills are behind a link, or the project is gone, and makes nothing there", async () => {
+    const own = await bench();
+    put(own.home, { "elsewhere/x": "" });
+    mkdirSync(join(own.repository, ".claude"), { recursive: true });
+    symlinkSync(join(own.home, "elsewhere"), skills(own));
+    expect(codeOf(await start(own))).toBe("learning_unavailable");
+    rmSync(skills(own));
+    put(await stagingOf(own), { "SKILL.md": goodText() });
+    rmSync(own.repository, { recursive: true });
+    for (const answer of [await finish(own), await finish(own, { status: "aborted" }), await start(own)])
+      expect(codeOf(answer)).toBe("learning_unavailable");
+    expect(existsSync(own.repository)).toBe(false);
+  });
+
+  test("can be given up where learning was switched off meanwhile", async () => {
+    const own = await bench();
+    const staging = await stagingOf(own);
+    const off = { ...own, refuses: async () => "learn is off" };
+    const answer = await finish(off);
+    expect(JSON.stringify(answer)).toMatch(/learning_unavailable.*--project/);
+    expect(codeOf(await finish(off, { status: "aborted" }))).toBe("ok");
+    expect(existsSync(staging)).toBe(false);
   });
 
   test("is refused in a project that nothing is learned in, and of what is pinned", async () => {
@@ -419,7 +451,29 @@ describe("a package", () => {
       live(own, "sneaked-in"),
     ]);
     await start(own);
-    expect(codeOf(await finish(own))).toBe("ok");
+    expect(await finish(own)).toMatchObject({
+      ok: true,
+      value: {
+        notes: [
+          `${live(own, "deploying")} was changed meanwhile as well.`,
+          `${live(own, "sneaked-in")} was changed meanwhile as well.`,
+          expect.stringContaining("knack skills undo"),
+        ],
+      },
+    });
+  });
+
+  test("is not made live beside another that was poisoned meanwhile, however often it is begun", async () => {
+    const own = await bench();
+    theirs(own);
+    put(await stagingOf(own), { "SKILL.md": goodText() });
+    put(live(own, "deploying"), { "notes.md": `${injected}\n` });
+    for (const _ of [1, 2]) {
+      const answer = await finish(own);
+      expect(JSON.stringify(answer)).toMatch(/skill_package_invalid.*may not be written.*notes.md, line 1/);
+      await start(own);
+    }
+    expect(existsSync(live(own))).toBe(false);
   });
 
   test("much like one that was put away, or that a person took back, is refused", async () => {
@@ -766,6 +820,17 @@ describe("a finish", () => {
     expect(await finish(own, { message: "Something else" })).toEqual(first);
     expect([filesIn(own.repository), await own.store.ledger.count()]).toEqual(before);
     expect(await receipts(own)).toEqual(["Erledigt: rl-deploy-tunnel"]);
+  });
+
+  test("again says that it was taken back, where it was", async () => {
+    const own = await bench();
+    put(await stagingOf(own), { "SKILL.md": goodText() });
+    await finish(own);
+    await undo(own);
+    expect(await finish(own)).toMatchObject({
+      ok: true,
+      value: { receipt: null, path: null, notes: [expect.stringContaining("taken back since")] },
+    });
   });
 
   test("in a later turn ends what was begun in an earlier one", async () => {
