@@ -516,6 +516,13 @@ describe("what an agent writes directly into the skills folder", () => {
     expect(existsSync(live(own))).toBe(false);
   });
 
+  test("is taken on the agent's word where the host has nothing of it on record", async () => {
+    const own = await bench();
+    await start(own);
+    put(live(own), { "SKILL.md": goodText() });
+    expect(codeOf(await finish(own))).toBe("ok");
+  });
+
   test("is moved out when it is refused, and can be repaired where it is then", async () => {
     const own = await bench();
     const staging = await stagingOf(own);
@@ -745,7 +752,7 @@ describe("what somebody else writes meanwhile", () => {
   const mine = skillText("deploying", { body: "Mine, by hand." });
   const cases: [string, typeof update | Record<string, never>, Event[], FaultCode][] = [
     ["into a skill that is being changed", update, [], "skill_package_invalid"],
-    ["where a new one is to be", {}, [], "skill_already_exists"],
+    ["where a new one is to be", {}, [ran("make deploy", "ok")], "skill_already_exists"],
     [
       "into a skill that the agent only reads",
       update,

@@ -31,8 +31,11 @@ export async function gather(
   if (action === "update" && live === null) return gone(target);
   if (live !== null && live.hash !== before) {
     const by = await writerOf(deps, present, learning, live, staged);
-    if (by === "others") return action === "create" ? taken(staging, target) : overtaken(staging, target);
-    if (by === "caller")
+    // Where nothing tells, an agent has a new skill for its own; what was there before it has not.
+    const isOwn = by === "caller" || (by === "unknown" && action === "create" && !isWritten);
+    if (by !== "this" && !isOwn)
+      return action === "create" ? taken(staging, target) : overtaken(staging, target);
+    if (isOwn)
       return isWritten && !sameFiles(deps, staged, live)
         ? both(staging, target)
         : adopt(deps, learning, desk, place, live);
@@ -61,28 +64,30 @@ async function writerOf(
   learning: Learning,
   live: Package,
   staged: Package | null,
-): Promise<"this" | "caller" | "others"> {
+): Promise<"this" | "caller" | "others" | "unknown"> {
   const made = madeBy(await historyOf(deps.store), learning, live.hash);
   if (made === "another") return "others";
   if (made === "this") return "this";
   if (staged !== null && sameFiles(deps, staged, live)) return "caller";
-  return (await hasWritten(deps, present, learning)) ? "caller" : "others";
+  return shownBy(deps, present, learning);
 }
 
-/** Whether the caller's session shows a write to the live package since the learning began. */
-async function hasWritten(
+/** Whose a text is by the caller's session since the learning began; a host that has not even the start on record tells nothing. */
+async function shownBy(
   { store }: ForegroundDeps,
   { session }: Present,
   { started: { seen, target } }: Learning,
-): Promise<boolean> {
-  if (session === null) return false;
-  for (let after = seen; ; ) {
+): Promise<"caller" | "others" | "unknown"> {
+  let shown: "others" | "unknown" = "unknown";
+  for (let after = seen; session !== null; ) {
     const page = await store.events.page(session.id, after, eventsAtOnce);
-    if (page.some((event) => writesTo(event, target))) return true;
+    if (page.some((event) => writesTo(event, target))) return "caller";
+    if (page.some(({ kind }) => kind === "call")) shown = "others";
     const last = page.at(-1);
-    if (last === undefined) return false;
+    if (last === undefined) break;
     after = numberOf(last.ref);
   }
+  return shown;
 }
 
 const eventsAtOnce = 500;
@@ -178,7 +183,7 @@ async function withdraw(
     return { notes: [`${target} is left as it is: it is not what was there at the start.`] };
   const staged = await readableIn(deps, desk, skill);
   const by = await writerOf(deps, present, learning, live, staged);
-  if (by === "others")
+  if (by === "others" || by === "unknown")
     return { notes: [`${target} was changed meanwhile, not by this session: it is left as it is.`] };
   // A finish that was killed may have come this far.
   if (by === "this") return staged !== null && saysTheSame(staged, live) ? isLive(started) : { notes: [] };
