@@ -690,7 +690,11 @@ export async function openKnack({
   };
   const foregrounding: ForegroundDeps = {
     ...publishing,
-    refuses,
+    // A database that was taken away under a running server can be written to, and is gone all the same.
+    refuses: async (root, id) =>
+      dryRun || existsSync(home.database)
+        ? refuses(root, id)
+        : `${home.database} is not there any more; Knack must be started again`,
     inLibrary: async (name) => {
       if (pluginSkills.includes(name.replace(/^knack:/, ""))) return "core";
       const { items } = await knack.catalog();

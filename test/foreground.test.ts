@@ -1,8 +1,18 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { rootsOn } from "../src/agents/roots.ts";
 import { KnackError } from "../src/core/errors.ts";
+import type { Event } from "../src/core/event.ts";
 import { itemId } from "../src/core/item.ts";
 import { policy } from "../src/core/policy.ts";
 import type { Caller, FaultCode, LearningFinish, LearningStart } from "../src/core/protocol.ts";
@@ -21,7 +31,8 @@ import { decidedByUndo, planAccepts, planTakeBack, shelf } from "../src/engine/s
 import { sweepStaging } from "../src/engine/staging.ts";
 import { historyOf } from "../src/engine/step.ts";
 import { readRoots } from "../src/library/catalog.ts";
-import { type Bench, bench, finish, goodText, skillName, start } from "./helpers/learning.ts";
+import { edited, ran } from "./helpers/events.ts";
+import { acts, type Bench, bench, finish, goodText, skillName, start, writes } from "./helpers/learning.ts";
 import { put, skillText } from "./helpers/library.ts";
 import { filesIn } from "./helpers/machine.ts";
 
@@ -43,6 +54,9 @@ const stagingOf = async (own: Bench, more: Parameters<typeof start>[1] = {}) => 
 /** What is in the repository, without git's and Knack's own. */
 const seen = (own: Bench) =>
   Object.fromEntries(Object.entries(filesIn(own.repository)).filter(([path]) => !path.startsWith(".git/")));
+
+/** What Knack's folder for staging, and git's list, leave behind. */
+const foldersOf = (own: Bench) => [".knack"].filter((name) => existsSync(join(own.repository, name)));
 
 describe("learning a new skill", () => {
   test("goes from a folder to write in to a live skill with a receipt, and undo leaves nothing", async () => {
@@ -70,6 +84,22 @@ describe("learning a new skill", () => {
     expect((await undo(own)).kept).toBe(true);
     expect(seen(own)).toEqual(before);
     expect(await findDrift(own.store)).toEqual([]);
+    expect(foldersOf(own)).toEqual([]);
+  });
+
+  test("leaves nothing in git's list where it is given up, also after it could not be written", async () => {
+    const own = await bench();
+    put(own.repository, { ".git/info/exclude": "# mine\n*.log\n" });
+    put(await stagingOf(own), { "SKILL.md": goodText() });
+    const full = async () => {
+      throw new KnackError("LIBRARY_UNAVAILABLE", "The disk is full.");
+    };
+    const broken = { ...own, library: { ...own.library, write: full } };
+    expect(codeOf(await finish(broken))).toBe("publish_failed");
+    expect(read(join(own.repository, ".git/info/exclude"))).not.toContain(skillName);
+    expect(codeOf(await finish(own, { status: "aborted" }))).toBe("ok");
+    expect(read(join(own.repository, ".git/info/exclude"))).toBe("# mine\n*.log\n");
+    expect(foldersOf(own)).toEqual([]);
   });
 });
 
@@ -109,6 +139,10 @@ describe("a start", () => {
     ["of what is there already", "skill_already_exists", { skill: "rl-there" }, {}],
     ["of what is there as a draft", "skill_already_exists", { skill: "rl-waits" }, {}],
     ["of what the person has everywhere", "skill_already_exists", { skill: "rl-everywhere" }, {}],
+    ["of what a plugin brought", "skill_already_exists", { skill: "rl-plugged" }, {}],
+    ["of what is there and no skill yet", "skill_already_exists", { skill: "rl-folder" }, {}],
+    ["where a link is", "learning_unavailable", { skill: "rl-link" }, {}],
+    ["of an update of a link", "learning_unavailable", { action: "update", skill: "linked" }, {}],
     ["of an update of nothing", "skill_package_missing", { action: "update", skill: "rl-none" }, {}],
     [
       "of an update of what came with an agent",
@@ -125,19 +159,47 @@ describe("a start", () => {
   ];
   it.each(cases)("%s is refused: %s", async (_, code, more, caller) => {
     const made = await bench(caller);
-    const own: Bench = { ...made, inLibrary: async (name) => (name === "plugged" ? "core" : null) };
+    const own: Bench = { ...made, inLibrary: async (name) => (/plugged$/.test(name) ? "core" : null) };
     put(own.home, {
       "work/.claude/skills/rl-there/SKILL.md": skillText("rl-there"),
       ".claude/skills/rl-everywhere/SKILL.md": skillText("rl-everywhere"),
       ".knack/drafts/rl-waits/SKILL.md": skillText("rl-waits"),
       "work/.claude/skills/.system/built-in/SKILL.md": skillText("built-in"),
+      "work/.claude/skills/rl-folder/notes.md": "by hand",
+      "elsewhere/SKILL.md": skillText("linked"),
     });
+    symlinkSync(join(own.home, "nowhere"), live(own, "rl-link"));
+    symlinkSync(join(own.home, "elsewhere"), live(own, "linked"));
     const before = filesIn(own.home);
     const answer = await start(own, more);
     expect(codeOf(answer)).toBe(code);
     expect(answer.ok ? "" : answer.fault.next).not.toBe("");
     expect(filesIn(own.home)).toEqual(before);
     expect(await own.store.ledger.since("learning.started", 0)).toEqual([]);
+  });
+
+  test("is refused where the agent's skills are behind a link, or the project is gone, and makes nothing there", async () => {
+    const own = await bench();
+    put(own.home, { "elsewhere/x": "" });
+    mkdirSync(join(own.repository, ".claude"), { recursive: true });
+    symlinkSync(join(own.home, "elsewhere"), skills(own));
+    expect(codeOf(await start(own))).toBe("learning_unavailable");
+    rmSync(skills(own));
+    put(await stagingOf(own), { "SKILL.md": goodText() });
+    rmSync(own.repository, { recursive: true });
+    for (const answer of [await finish(own), await finish(own, { status: "aborted" }), await start(own)])
+      expect(codeOf(answer)).toBe("learning_unavailable");
+    expect(existsSync(own.repository)).toBe(false);
+  });
+
+  test("can be given up where learning was switched off meanwhile", async () => {
+    const own = await bench();
+    const staging = await stagingOf(own);
+    const off = { ...own, refuses: async () => "learn is off" };
+    const answer = await finish(off);
+    expect(JSON.stringify(answer)).toMatch(/learning_unavailable.*--project/);
+    expect(codeOf(await finish(off, { status: "aborted" }))).toBe("ok");
+    expect(existsSync(staging)).toBe(false);
   });
 
   test("is refused in a project that nothing is learned in, and of what is pinned", async () => {
@@ -183,6 +245,8 @@ describe("a start", () => {
     expect(existsSync(live(own))).toBe(false);
     expect(codeOf(await finish(own, { status: "aborted" }))).toBe("ok");
     expect(filesIn(elsewhere)).toEqual({ "SKILL.md": goodText() });
+    // Nor was it read: what lies there is nobody's business.
+    expect(existsSync(join(own.home, ".knack/versions"))).toBe(false);
   });
 
   test("scrubs what is told, and what it notes", async () => {
@@ -387,7 +451,29 @@ describe("a package", () => {
       live(own, "sneaked-in"),
     ]);
     await start(own);
-    expect(codeOf(await finish(own))).toBe("ok");
+    expect(await finish(own)).toMatchObject({
+      ok: true,
+      value: {
+        notes: [
+          `${live(own, "deploying")} was changed meanwhile as well.`,
+          `${live(own, "sneaked-in")} was changed meanwhile as well.`,
+          expect.stringContaining("knack skills undo"),
+        ],
+      },
+    });
+  });
+
+  test("is not made live beside another that was poisoned meanwhile, however often it is begun", async () => {
+    const own = await bench();
+    theirs(own);
+    put(await stagingOf(own), { "SKILL.md": goodText() });
+    put(live(own, "deploying"), { "notes.md": `${injected}\n` });
+    for (const _ of [1, 2]) {
+      const answer = await finish(own);
+      expect(JSON.stringify(answer)).toMatch(/skill_package_invalid.*may not be written.*notes.md, line 1/);
+      await start(own);
+    }
+    expect(existsSync(live(own))).toBe(false);
   });
 
   test("much like one that was put away, or that a person took back, is refused", async () => {
@@ -422,7 +508,7 @@ describe("what an agent writes directly into the skills folder", () => {
   test("is adopted, and becomes the same as if it had been staged", async () => {
     const own = await bench();
     await start(own);
-    put(live(own), { "SKILL.md": goodText(), "references/a.md": "more\n" });
+    await writes(own, live(own), { "SKILL.md": goodText(), "references/a.md": "more\n" });
     const finished = await finish(own);
     expect(finished).toMatchObject({ ok: true, value: { receipt: `Learned skill: ${skillName}` } });
     expect(parse(read(join(live(own), "SKILL.md"))).skill?.metadata.origin).toBe("knack");
@@ -430,10 +516,17 @@ describe("what an agent writes directly into the skills folder", () => {
     expect(existsSync(live(own))).toBe(false);
   });
 
+  test("is taken on the agent's word where the host has nothing of it on record", async () => {
+    const own = await bench();
+    await start(own);
+    put(live(own), { "SKILL.md": goodText() });
+    expect(codeOf(await finish(own))).toBe("ok");
+  });
+
   test("is moved out when it is refused, and can be repaired where it is then", async () => {
     const own = await bench();
     const staging = await stagingOf(own);
-    put(live(own), { "SKILL.md": goodText(skillName, { body: "" }) });
+    await writes(own, live(own), { "SKILL.md": goodText(skillName, { body: "" }) });
     symlinkSync("/etc/hostname", join(live(own), "host"));
     const answer = await finish(own);
     expect(JSON.stringify(answer)).toMatch(/skill_package_invalid.*Nothing follows.*host is a link/);
@@ -447,16 +540,46 @@ describe("what an agent writes directly into the skills folder", () => {
     const own = await bench();
     const staging = await stagingOf(own);
     put(staging, { "SKILL.md": goodText() });
-    put(live(own), { "SKILL.md": goodText(skillName, { body: "Other." }) });
+    await writes(own, live(own), { "SKILL.md": goodText(skillName, { body: "Other." }) });
     const answer = await finish(own);
     expect(answer).toMatchObject({ ok: false, fault: { details: [staging, live(own)] } });
     expect(read(join(live(own), "SKILL.md"))).toContain("Other.");
   });
 
+  test.each(["a file", "a link"])("is not looked for behind %s, which is left where it is", async (what) => {
+    const own = await bench();
+    const staging = await stagingOf(own);
+    put(own.home, { "elsewhere/SKILL.md": goodText() });
+    mkdirSync(skills(own), { recursive: true });
+    if (what === "a file") writeFileSync(live(own), "mine");
+    else symlinkSync(join(own.home, "elsewhere"), live(own));
+    expect(codeOf(await finish(own))).toBe("publish_failed");
+    expect(await finish(own, { status: "aborted" })).toMatchObject({
+      ok: true,
+      value: { notes: [expect.stringContaining("left as it is")] },
+    });
+    expect([existsSync(live(own)), existsSync(staging)]).toEqual([true, false]);
+  });
+
+  test("is kept without its secrets when nobody wants it", async () => {
+    const own = await bench();
+    const secret = `ghp_${"a1B2".repeat(9)}`;
+    const staging = await stagingOf(own);
+    const files = { "scripts/a.sh": `curl -H "x: ${secret}"\n`, "assets/raw.bin": `\u00ff\0${secret}` };
+    await writes(own, live(own), { "SKILL.md": goodText(), ...files });
+    writeFileSync(join(live(own), "assets/raw.bin"), Buffer.from(files["assets/raw.bin"], "latin1"));
+    expect(codeOf(await finish(own))).toBe("skill_package_invalid");
+    expect(read(join(staging, "scripts/a.sh"))).toContain(secret);
+    await finish(own, { status: "aborted" });
+    const kept = JSON.stringify(filesIn(own.home));
+    expect(kept).toContain("make tunnel");
+    expect(kept).not.toContain(secret);
+  });
+
   test("is taken away when the agent gives up, and kept as a version", async () => {
     const own = await bench();
     const staging = await stagingOf(own);
-    put(live(own), { "SKILL.md": goodText() });
+    await writes(own, live(own), { "SKILL.md": goodText() });
     const hash = (await own.library.read(live(own)))?.hash as string;
     expect(await finish(own, { status: "aborted" })).toMatchObject({ ok: true, value: { receipt: null } });
     expect([existsSync(live(own)), existsSync(join(staging, ".."))]).toEqual([false, false]);
@@ -483,7 +606,8 @@ describe("an update", () => {
       value: { receipt: "Updated skill: deploying", path },
     });
     expect(read(join(path, "SKILL.md"))).toBe(changed);
-    expect(read(join(own.repository, ".git/info/exclude"))).not.toContain("deploying");
+    // Git's list is as it was: there was none.
+    expect(existsSync(join(own.repository, ".git/info/exclude"))).toBe(false);
     expect(await own.library.list({ folder: skills(own), root: own.repository })).toMatchObject({
       skills: [{ owner: "hand-written" }],
     });
@@ -493,11 +617,52 @@ describe("an update", () => {
     expect(await findDrift(own.store)).toEqual([]);
   });
 
+  test("leaves files and folders as closed as they were, and empty ones there, through undo and giving up", async () => {
+    const own = await bench();
+    const path = theirs(own);
+    put(path, { "scripts/a.sh": "true\n", "scripts/gone.sh": "true\n" });
+    mkdirSync(join(path, "empty/inner"), { recursive: true });
+    const modes: [string, number][] = [
+      ["notes.md", 0o600],
+      ["scripts/a.sh", 0o750],
+      ["scripts/gone.sh", 0o400],
+      ["scripts", 0o700],
+      ["empty/inner", 0o750],
+      ["", 0o710],
+    ];
+    for (const [name, mode] of modes) chmodSync(join(path, name), mode);
+    const now = () => modes.map(([name]) => [name, statSync(join(path, name)).mode & 0o777]);
+    const turn = async (n: number, act: (staging: string) => void, status?: LearningFinish["status"]) => {
+      const present = { ...own.present, caller: { ...own.present.caller, invocation: `run-1#${n}` } };
+      const started = await start(own, update, present);
+      act(started.ok ? started.value.staging : "");
+      const answer = await finish(own, { ...update, ...(status ? { status } : {}) }, present);
+      expect(codeOf(answer)).toBe("ok");
+    };
+    await turn(2, (staging) => {
+      writeFileSync(join(staging, "SKILL.md"), changed);
+      rmSync(join(staging, "scripts/gone.sh"), { force: true });
+    });
+    expect(existsSync(join(path, "scripts/gone.sh"))).toBe(false);
+    await turn(3, (staging) => {
+      put(staging, { "SKILL.md": skillText("deploying"), "scripts/gone.sh": "true\n" });
+    });
+    await undo(own);
+    await undo(own);
+    expect(now()).toEqual(modes);
+    await turn(4, () => {}, "aborted");
+    const present = { ...own.present, caller: { ...own.present.caller, invocation: "run-1#5" } };
+    await start(own, update, present);
+    await writes(own, path, { "SKILL.md": changed });
+    await finish(own, { ...update, status: "aborted" }, present);
+    expect([read(join(path, "SKILL.md")), now()]).toEqual([skillText("deploying"), modes]);
+  });
+
   test("made directly in the skills folder is adopted; refused, the person's text is back and the agent's is staged", async () => {
     const own = await bench();
     const path = theirs(own);
     const staging = await stagingOf(own, update);
-    writeFileSync(join(path, "SKILL.md"), skillText("deploying", { body: "" }));
+    await writes(own, path, { "SKILL.md": skillText("deploying", { body: "" }) });
     expect(codeOf(await finish(own, update))).toBe("skill_package_invalid");
     expect(read(join(path, "SKILL.md"))).toBe(skillText("deploying"));
     expect(read(join(staging, "SKILL.md"))).toBe(skillText("deploying", { body: "" }));
@@ -510,8 +675,11 @@ describe("an update", () => {
     const own = await bench();
     const path = theirs(own);
     await stagingOf(own, update);
-    writeFileSync(join(path, "SKILL.md"), changed);
-    expect(codeOf(await finish(own, { ...update, status: "failed" }))).toBe("ok");
+    await writes(own, path, { "SKILL.md": changed });
+    expect(await finish(own, { ...update, status: "failed" })).toMatchObject({
+      ok: true,
+      value: { notes: [expect.stringContaining(`wrote in ${path} was replaced by what was there before`)] },
+    });
     expect(read(join(path, "SKILL.md"))).toBe(skillText("deploying"));
   });
 
@@ -579,6 +747,64 @@ describe("an update", () => {
   });
 });
 
+describe("what somebody else writes meanwhile", () => {
+  const update = { action: "update", skill: "deploying", reason: "missing_step" } as const;
+  const mine = skillText("deploying", { body: "Mine, by hand." });
+  const cases: [string, typeof update | Record<string, never>, Event[], FaultCode][] = [
+    ["into a skill that is being changed", update, [], "skill_package_invalid"],
+    ["where a new one is to be", {}, [ran("make deploy", "ok")], "skill_already_exists"],
+    [
+      "into a skill that the agent only reads",
+      update,
+      [
+        ran("cat .claude/skills/deploying/SKILL.md 2>/dev/null", "ok"),
+        { ...edited(".claude/skills/deploying/SKILL.md"), tool: "Read" },
+        edited(".claude/skills/other/SKILL.md"),
+        edited(".claude/skills/deploying/SKILL.md", "rejected"),
+      ],
+      "skill_package_invalid",
+    ],
+  ];
+  test.each(cases)("%s stays there, whatever the agent says", async (_, more, does, code) => {
+    const own = await bench();
+    theirs(own);
+    // What it did before it began is in what it began with.
+    await acts(own, edited(join(live(own, "deploying"), "SKILL.md")));
+    const name = more.skill ?? skillName;
+    const staging = await stagingOf(own, more);
+    put(live(own, name), { "SKILL.md": mine });
+    await acts(own, ...does);
+    const kept = filesIn(skills(own));
+    for (const text of [null, skillText("deploying", { body: "The agent's." })]) {
+      if (text !== null) put(staging, { "SKILL.md": text });
+      const answer = await finish(own, more);
+      expect([codeOf(answer), filesIn(skills(own))]).toEqual([code, kept]);
+      expect(JSON.stringify(answer)).toMatch(/left as it is.*start an? update|left as it is.*start again/);
+    }
+    const given = await finish(own, { ...more, status: "aborted" });
+    expect(given).toMatchObject({
+      ok: true,
+      value: {
+        notes: [`${live(own, name)} was changed meanwhile, not by this session: it is left as it is.`],
+      },
+    });
+    expect([filesIn(skills(own)), existsSync(staging)]).toEqual([kept, false]);
+  });
+
+  test.each([
+    ["a command", [ran("cp -r /x/deploying .claude/skills/", "ok")]],
+    ["a command in its folder", [ran("tee SKILL.md < x", "ok", "", { cwd: "/p/.claude/skills/deploying" })]],
+    ["a command that prints into it", [ran("cat > .claude/skills/deploying/SKILL.md <<'E'\nx\nE", "ok")]],
+  ])("is told from what the agent wrote by %s", async (_, does) => {
+    const own = await bench();
+    const path = theirs(own);
+    await stagingOf(own, update);
+    put(path, { "SKILL.md": mine });
+    await acts(own, ...does);
+    expect(codeOf(await finish(own, update))).toBe("ok");
+  });
+});
+
 describe("a finish", () => {
   test("needs a start, events that are there, and the words it may have", async () => {
     const own = await bench();
@@ -601,6 +827,17 @@ describe("a finish", () => {
     expect(await finish(own, { message: "Something else" })).toEqual(first);
     expect([filesIn(own.repository), await own.store.ledger.count()]).toEqual(before);
     expect(await receipts(own)).toEqual(["Erledigt: rl-deploy-tunnel"]);
+  });
+
+  test("again says that it was taken back, where it was", async () => {
+    const own = await bench();
+    put(await stagingOf(own), { "SKILL.md": goodText() });
+    await finish(own);
+    await undo(own);
+    expect(await finish(own)).toMatchObject({
+      ok: true,
+      value: { receipt: null, path: null, notes: [expect.stringContaining("taken back since")] },
+    });
   });
 
   test("in a later turn ends what was begun in an earlier one", async () => {
@@ -649,7 +886,7 @@ describe("a learning that is killed", () => {
         if (more.skill) theirs(own);
         const before = filesIn(skills(own));
         const staging = await stagingOf(own, more);
-        put(where === "staged" ? staging : live(own, name), { "SKILL.md": text });
+        await writes(own, where === "staged" ? staging : live(own, name), { "SKILL.md": text });
         const dying = dyingAt(own.library, n);
         died = await finish({ ...own, library: dying.library }, more).then(
           () => dying.died(),

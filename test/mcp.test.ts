@@ -281,7 +281,7 @@ describe("knack mcp, to the official client,", () => {
   });
 
   test("says so when what is good cannot be made live, and keeps it for another try", async () => {
-    const { call, client, skills } = await host();
+    const { call, client, skills, project } = await host();
     const logged: unknown[] = [];
     client.setNotificationHandler("notifications/message", ({ params }) => void logged.push(params.data));
     // Who wants no progress has the message in the log.
@@ -296,6 +296,13 @@ describe("knack mcp, to the official client,", () => {
     expect(existsSync(join(staging, "SKILL.md"))).toBe(true);
     rmSync(skills);
     expect((await call("skill_learning_finish", finish)).data).toMatchObject({ status: "created" });
+    // What would be noted nowhere is not begun.
+    rmSync(join(project, "../.knack"), { recursive: true });
+    const lost = await call("skill_learning_start", { ...start, skill_name: "rl-tide-lists" });
+    expect([lost.code, lost.text]).toEqual([
+      "learning_unavailable",
+      expect.stringContaining("started again"),
+    ]);
   });
 
   test("serves two agents of one person at once", async () => {

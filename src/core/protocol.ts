@@ -121,6 +121,8 @@ export interface LearningStarted extends LearningStart {
   readonly by: Caller["kind"];
   readonly format: Format | null;
   readonly model: string | null;
+  /** The number of the session's last event by then: what its agent does about it comes later. */
+  readonly seen: number;
   /** The folder in which the package is written, named as the skill. */
   readonly staging: string;
   /** Of what was put there: a package's hash; null for nothing. */
@@ -202,7 +204,7 @@ export function callerFault(
     return faultOf(
       "learning_unavailable",
       `Nothing is learned in this project: ${refused}.`,
-      "Go on without it. A person turns it on with `knack config set learn true`.",
+      "Go on without it. A person turns it on with `knack config set learn true`, with `--project` where the project's own settings say no.",
     );
   if (session === null || !isKnown)
     return faultOf(

@@ -1,5 +1,6 @@
 import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
+import { numberOf } from "../core/event.ts";
 import { itemId } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { pinnedBy } from "../core/pin.ts";
@@ -23,12 +24,15 @@ import {
   receiptFor,
   startFault,
 } from "../core/protocol.ts";
+import { mayBeWritten } from "../core/scan.ts";
 import type { Owner, Skill } from "../core/skill.ts";
-import type { Present } from "./caller.ts";
+import { latestEvents, type Present } from "./caller.ts";
+import { discard, gather } from "./hand-in.ts";
 import { perform } from "./keep.ts";
 import { endOf, type Learning, learningsOf } from "./learnings.ts";
 import { note } from "./note.ts";
 import {
+  concernsIn,
   duplicateFault,
   examinePackage,
   finalFiles,
@@ -41,8 +45,8 @@ import {
 import { listAll } from "./plan-skill.ts";
 import type { PackageFile, Place } from "./ports.ts";
 import { repair } from "./publish.ts";
-import { clear, deskOf, discard, gather, isWrittenIn, prepare, straysIn } from "./staging.ts";
-import { dirname, historyOf, type PublishDeps } from "./step.ts";
+import { clear, deskOf, isWrittenIn, prepare, straysIn } from "./staging.ts";
+import { dirname, historyOf, type PublishDeps, refusal } from "./step.ts";
 
 export interface ForegroundDeps extends PublishDeps {
   /** Where packages of a project are written before they are live; a folder for each learning goes below it. */
@@ -132,11 +136,18 @@ async function begin(deps: ForegroundDeps, present: Present, start: LearningStar
     ...{ learning, invocation, by: kind, format, model, staging },
     ...{ action: start.action, skill: start.skill, reason: start.reason, message },
     refs: [...new Set(start.refs)],
+    seen: open?.started.seen ?? (await lastSeen(deps, present)),
     ...{ seed: ground.before, target: ground.target, before: ground.before, beside: ground.beside },
   };
   await noteStart(deps, present, started, open ?? null);
   const rules = authoringRules({ action: start.action, skill: start.skill, staging });
   return { ok: true, value: { learning, staging, message, rules } };
+}
+
+/** The number of the last event of the caller's session so far. */
+async function lastSeen({ store }: ForegroundDeps, { session }: Present): Promise<number> {
+  const last = session === null ? undefined : (await latestEvents(store, session, 1)).at(-1);
+  return last === undefined ? 0 : numberOf(last.ref);
 }
 
 /** The same start again is the same learning, and is noted again only where something is different. */
@@ -153,10 +164,26 @@ async function noteStart(
   await store.transaction((tx) => note(tx, [{ ...common, type: "learning.started", key, data: started }]));
 }
 
-/** Why nothing can be learned by this caller; null where it can. */
-async function unavailable(deps: ForegroundDeps, { caller, session }: Present): Promise<Fault | null> {
+/** Why nothing can be learned by this caller; null where it can. What was begun may be given up wherever it may not be finished. */
+async function unavailable(
+  deps: ForegroundDeps,
+  { caller, session }: Present,
+  isGivenUp = false,
+): Promise<Fault | null> {
   const { root, id } = caller.project;
-  return callerFault(caller, session !== null, await deps.refuses(root, id));
+  const refused = isGivenUp ? null : await deps.refuses(root, id);
+  return callerFault(caller, session !== null, refused) ?? (root === null ? null : rootFault(deps, root));
+}
+
+/** A project that was taken away is not made again. */
+async function rootFault({ library }: ForegroundDeps, root: string): Promise<Fault | null> {
+  if ((await library.holds({ folder: root, root }, ".")) !== "nothing") return null;
+  return faultOf(
+    "learning_unavailable",
+    `${root} is not there any more.`,
+    "Go on without it; where the project is elsewhere now, work there and start again.",
+    [root],
+  );
 }
 
 /** Those of the events that are named which are in the caller's session. */
@@ -197,7 +224,8 @@ async function stillOpen(
 ): Promise<Learning | null> {
   if (!last || endOf(last) !== null) return null;
   const isSame = last.started.invocation === caller.invocation || last.started.action === "create";
-  return isSame || (await isWrittenIn(deps, last)) ? last : null;
+  const desk = deskOf(deps, caller.project.root, last.started.learning);
+  return isSame || (await isWrittenIn(deps, desk, last)) ? last : null;
 }
 
 /** What is there when a learning begins. */
@@ -219,18 +247,7 @@ async function groundFor(
   const listed = await listAll(deps.library, places.all);
   if (typeof listed === "string") return unreadable(listed);
   const named = [...listed.taken].filter((path) => path.endsWith(`/${skill}`));
-  if (action === "create") {
-    const [there] = named;
-    if (there !== undefined)
-      return faultOf(
-        "skill_already_exists",
-        `There is a skill called ${skill} already.`,
-        `Load it; if it lacks what you learned, start with action "update". For something else, choose another name.`,
-        [there],
-      );
-    const target = `${(places.own[0] as Place).folder}/${skill}`;
-    return { target, files: null, before: null, beside: await besideOf(deps, present, target) };
-  }
+  if (action === "create") return groundForNew(deps, present, skill, places.own[0] as Place, named[0]);
   // The agent's own folders come first, drafts last.
   const target =
     places.all.map(({ folder }) => `${folder}/${skill}`).find((path) => named.includes(path)) ?? named[0];
@@ -242,6 +259,8 @@ async function groundFor(
       `${skill} is pinned: the person wants it left as it is.`,
       `Leave it, and tell the person what you would change. They can unpin it: knack skills unpin ${skill}`,
     );
+  const place = placeAt(target, places.all);
+  if (place === null || (await deps.library.holds(place, skill)) !== "folder") return linked(target);
   const found = await deps.library.read(target);
   if (found === null) return missing(deps, skill);
   if (found.links.length > 0)
@@ -255,6 +274,40 @@ async function groundFor(
     ...{ target, files: found.files, before: found.hash },
     beside: await besideOf(deps, present, target),
   };
+}
+
+async function groundForNew(
+  deps: ForegroundDeps,
+  present: Present,
+  skill: string,
+  place: Place,
+  named: string | undefined,
+): Promise<Ground | Fault> {
+  const target = `${place.folder}/${skill}`;
+  const holds = await deps.library.holds(place, skill);
+  if (holds === "else") return linked(target);
+  const isFull = holds === "folder" && (await deps.library.namesIn(target)).length > 0;
+  const there = named ?? (isFull ? target : undefined);
+  const next = `Load it; if it lacks what you learned, start with action "update". For something else, choose another name.`;
+  if (there !== undefined)
+    return faultOf("skill_already_exists", `There is a skill called ${skill} already.`, next, [there]);
+  // Agents have those of plugins by their bare names too, and nobody could tell the two apart.
+  if ((await deps.inLibrary?.(skill)) === "core")
+    return faultOf(
+      "skill_already_exists",
+      `A plugin or an agent came with a skill called ${skill}.`,
+      "Load it; for what it lacks, start with another name.",
+    );
+  return { target, files: null, before: null, beside: await besideOf(deps, present, target) };
+}
+
+function linked(target: string): Fault {
+  return faultOf(
+    "learning_unavailable",
+    `${target} is no folder of its own: something else is in its place, or a link leads there.`,
+    "Leave it, and tell the person what you would write.",
+    [target],
+  );
 }
 
 /** The same for a learning that goes on: what it began with stays, the other packages are taken as they are now. */
@@ -349,7 +402,7 @@ async function end(
 ): Promise<Answer<Finished>> {
   const { root } = present.caller.project;
   const wrong =
-    (await unavailable(deps, present)) ??
+    (await unavailable(deps, present, isGivenUp(finish))) ??
     finishFault(finish, await deps.prefixOf(root)) ??
     (await unresolvedIn(deps, present, finish.refs));
   if (wrong) return faulty(wrong);
@@ -360,12 +413,17 @@ async function end(
   if (last) {
     if (last.status !== finish.status) return faulty(ended(last));
     await clear(deps, desk);
-    return { ok: true, value: await answerOf(deps, learning, last, []) };
+    const isGone = isDone(last) && (await isTakenBack(deps, learning, last));
+    return { ok: true, value: isGone ? takenBack(last) : await answerOf(deps, learning, last, []) };
   }
   await endChanges(deps, learning);
-  return finish.status === "aborted" || finish.status === "failed"
+  return isGivenUp(finish)
     ? giveUp(deps, present, learning, desk, finish)
     : goLive(deps, present, learning, desk, finish);
+}
+
+function isGivenUp({ status }: Pick<LearningFinish, "status">): boolean {
+  return status === "aborted" || status === "failed";
 }
 
 async function unresolvedIn(
@@ -394,6 +452,24 @@ function ended({ status, skill }: LearningFinished): Fault {
   );
 }
 
+/** Whether what a learning made is not there any more, or was undone. */
+async function isTakenBack(
+  deps: ForegroundDeps,
+  { started: { target } }: Learning,
+  { changes }: LearningFinished,
+): Promise<boolean> {
+  if ((await deps.library.read(target)) === null) return true;
+  const { changes: all } = await historyOf(deps.store);
+  const own = all.find(({ change }) => change.path === target && changes.includes(change.id));
+  const last = all.findLast(({ change, state }) => state === "made" && change.path === target);
+  return own !== undefined && last?.change.why === "undo" && last.change.after === own.change.before;
+}
+
+function takenBack({ status, skill }: LearningFinished): Finished {
+  const notes = [`${skill} was ${status}, and was taken back since: do not write it again unasked.`];
+  return { status: status as Finished["status"], receipt: null, path: null, notes };
+}
+
 /** A finish that was killed may have left a change half done. */
 async function endChanges(deps: ForegroundDeps, { started: { target } }: Learning): Promise<void> {
   const all = await deps.store.learning.changes.list();
@@ -407,14 +483,14 @@ async function giveUp(
   desk: Place,
   finish: LearningFinish,
 ): Promise<Answer<Finished>> {
-  const fault = await discard(deps, learning, desk, present.caller.project.root);
-  if (fault) return faulty(fault);
+  const left = await discard(deps, present, learning, desk);
+  if ("code" in left) return faulty(left);
   const noted = await noteEnd(deps, present, learning, finish, {
     status: finish.status,
     changes: [],
     fault: null,
   });
-  return { ok: true, value: await answerOf(deps, learning, noted, []) };
+  return { ok: true, value: await answerOf(deps, learning, noted, left.notes) };
 }
 
 async function goLive(
@@ -432,11 +508,14 @@ async function goLive(
     await noteEnd(deps, present, learning, finish, { status: "refused", changes: [], fault });
     return faulty(fault);
   };
-  const handed = await gather(deps, learning, desk, present.caller.project.root);
+  const handed = await gather(deps, present, learning, desk);
   if ("code" in handed) return refuse(handed);
+  const moved = handed.isMoved
+    ? ` What you wrote directly in ${started.target} was moved to ${started.staging}.`
+    : "";
   const base = started.before === null ? null : await deps.versions.restore(started.before);
   const looked = await look(deps, present, learning, desk, handed, base);
-  if ("code" in looked) return refuse(looked);
+  if ("code" in looked) return refuse({ ...looked, next: looked.next + moved });
   const ready = await readyOf(deps, present, learning, finish, handed, base);
   if ("code" in ready) return refuse(ready);
   const keeping = await perform(
@@ -483,10 +562,11 @@ async function look(
   const strays = (await straysIn(deps, desk, started.skill)).map(
     (name) => `${name} lies beside the package's folder: move it into ${started.staging}, or take it away`,
   );
-  const others = (await changedBeside(deps, present, learning)).map(
+  const others = (await changedBeside(deps, present, learning, started.beside)).map(
     (path) => `${path} was changed meanwhile: only this package may change`,
   );
-  const details = [...faults, ...strays, ...others];
+  const given = await takenAsGiven(deps, present, learning);
+  const details = [...faults, ...strays, ...others, ...given.faults];
   if (details.length > 0 || skill === null)
     return faultOf(
       "skill_package_invalid",
@@ -502,7 +582,7 @@ async function look(
       details,
     );
   const fault = started.action === "create" ? await duplicate(deps, present, learning, skill) : null;
-  return fault ?? { remarks };
+  return fault ?? { remarks: [...remarks, ...given.remarks] };
 }
 
 function duplicate(
@@ -517,10 +597,31 @@ function duplicate(
   });
 }
 
-/** The other packages that are not as they were when the learning began, by anybody but Knack. */
-async function changedBeside(deps: ForegroundDeps, present: Present, learning: Learning): Promise<string[]> {
-  const { started } = learning;
-  const before = new Map(started.beside);
+/** What was changed beside it and taken as given by starting again is told of; what may not be written is not taken. */
+async function takenAsGiven(
+  deps: ForegroundDeps,
+  present: Present,
+  learning: Learning,
+): Promise<{ readonly faults: readonly string[]; readonly remarks: readonly string[] }> {
+  const [faults, remarks]: [string[], string[]] = [[], []];
+  for (const path of await changedBeside(deps, present, learning, learning.beside)) {
+    // How long theirs may be is for others to say.
+    const all = concernsIn((await deps.library.read(path))?.files ?? []);
+    const concerns = all.filter(({ code }) => code !== "too-long");
+    if (mayBeWritten(concerns)) remarks.push(`${path} was changed meanwhile as well.`);
+    else faults.push(`${path} was changed meanwhile, and ${refusal(concerns)}`);
+  }
+  return { faults, remarks };
+}
+
+/** The other packages that are not as they were before, by anybody but Knack. */
+async function changedBeside(
+  deps: ForegroundDeps,
+  present: Present,
+  { started }: Learning,
+  beside: LearningStarted["beside"],
+): Promise<string[]> {
+  const before = new Map(beside);
   const now = new Map(await besideOf(deps, present, started.target));
   const differing = [...new Set([...before.keys(), ...now.keys()])].filter(
     (path) => before.get(path) !== now.get(path),
@@ -619,7 +720,7 @@ async function answerOf(
   remarks: readonly string[],
 ): Promise<Finished> {
   const status = end.status as Finished["status"];
-  if (!isDone(end)) return { status, receipt: null, path: null, notes: [] };
+  if (!isDone(end)) return { status, receipt: null, path: null, notes: remarks };
   const [given] = await store.ledger.get([receiptKey(started.learning)]);
   const receipt = given?.type === "receipt.given" ? given.data.text : null;
   const undo = `To take it back: knack skills undo ${started.skill}`;

@@ -8,6 +8,8 @@ import { historyOf } from "./step.ts";
 export interface Learning {
   /** As it was last begun: the same start again takes the present state of the other packages as given. */
   readonly started: LearningStarted;
+  /** The other packages as they were when it was first begun. */
+  readonly beside: LearningStarted["beside"];
   readonly at: number;
   /** When it was last begun. */
   readonly lastAt: number;
@@ -23,6 +25,7 @@ export async function learningsOf({ ledger }: Pick<Store, "ledger">): Promise<Le
     const known = all.get(data.learning);
     all.set(data.learning, {
       started: data,
+      beside: known?.beside ?? data.beside,
       at: known?.at ?? at ?? 0,
       lastAt: at ?? 0,
       session,

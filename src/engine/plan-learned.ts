@@ -3,7 +3,7 @@ import { diffOf } from "../core/diff.ts";
 import { changedLines, type Examined, examine, ownFacts, type PackageText } from "../core/package.ts";
 import { policy } from "../core/policy.ts";
 import { type Fault, faultOf } from "../core/protocol.ts";
-import { mayBeWritten, scan, scanSkill } from "../core/scan.ts";
+import { type Concern, mayBeWritten, scan, scanSkill } from "../core/scan.ts";
 import { type Owner, ownerOf, parse, render, type Skill, skillFile } from "../core/skill.ts";
 import { archivedLike } from "./archive.ts";
 import { originsOf } from "./learnings.ts";
@@ -247,13 +247,7 @@ export async function planAcceptWritten(
   const listed = await listAll(deps.library, targets);
   if (typeof listed === "string") return no(listed);
   // The draft may have been edited since it was looked at.
-  const others = found.files.flatMap((file) => {
-    const { path, text } = asText(file);
-    return text === null || path === skillFile
-      ? []
-      : scan(text, { most: policy.protocol.fileBytes, file: path });
-  });
-  const concerns = [...scanSkill(skill), ...others];
+  const concerns = concernsIn(found.files);
   if (!mayBeWritten(concerns)) return no(refusal(concerns));
   const history = await historyOf(deps.store);
   const active = { ...skill, metadata: { ...skill.metadata, quality: "active" } };
@@ -266,6 +260,18 @@ export async function planAcceptWritten(
   });
   const away = await draftsAway(deps, draft.instinct, history);
   return settled([...steps, ...away], null);
+}
+
+/** What is dangerous in the words of a package, whosever it is. */
+export function concernsIn(files: readonly PackageFile[]): Concern[] {
+  const { skill } = parse(textOfPackage(files));
+  const others = files.flatMap((file) => {
+    const { path, text } = asText(file);
+    return text === null || path === skillFile
+      ? []
+      : scan(text, { most: policy.protocol.fileBytes, file: path });
+  });
+  return [...(skill === null ? [] : scanSkill(skill)), ...others];
 }
 
 /** Where a path lies, of the places that there are. */

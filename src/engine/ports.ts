@@ -494,6 +494,10 @@ export interface Library {
   makeFolder(place: Place, name: string): Promise<boolean>;
   /** Takes a folder away with whatever is in it; links in it are not followed. May be called twice. False where one leads out of the place. */
   clearFolder(place: Place, name: string): Promise<boolean>;
+  /** Takes the folder of a place away if nothing is in it. False where something is, or a link leads out of the place. */
+  dropEmpty(place: Place): Promise<boolean>;
+  /** What has a name in a place: a folder, nothing, or anything else: a file, a link, what a link above leads out to. */
+  holds(place: Place, name: string): Promise<"folder" | "nothing" | "else">;
   /** How much a folder holds, without reading it: files and bytes, at least so many as were counted. Nothing where there is none. */
   weigh(folder: string, most: Weight): Promise<Weight>;
   /** What a folder holds, by name; nothing where there is none. */

@@ -150,14 +150,31 @@ const settling: Readonly<
 
 async function settleSkill(deps: PublishDeps, change: Change): Promise<string | null> {
   const { library, versions } = deps;
-  const { name, path, root, before, after, reach } = change;
+  const { path, root, before, after, reach } = change;
   const place: Place = { folder: dirname(path), root };
   await library.repair(place);
   if (after === null) return takeAway(deps, change, place);
   const files = await versions.restore(after);
   if (!files) return `version ${after.slice(0, 12)} is not kept`;
+  if (reach !== "me") return putThere(deps, change, place, files);
   // Out of git before it is there: no moment in which it could be added by chance.
-  if (reach === "me") await library.excludeFromGit(root, path);
+  await library.excludeFromGit(root, path);
+  let because: string | null = "it could not be written";
+  try {
+    because = await putThere(deps, change, place, files);
+    return because;
+  } finally {
+    if (because !== null && before === null) await library.unexclude(root, path);
+  }
+}
+
+/** Writes a package; null when agents read it there as it is meant, or why not. */
+async function putThere(
+  { library }: PublishDeps,
+  { name, path, before, after }: Change,
+  place: Place,
+  files: readonly PackageFile[],
+): Promise<string | null> {
   const written = await library.write(place, name, files, { expecting: before });
   if (!written.written && written.found !== after)
     return written.because === "changed"

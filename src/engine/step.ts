@@ -245,3 +245,7 @@ export function ifDamaged(error: unknown): null {
 export function dirname(path: string): string {
   return path.slice(0, path.lastIndexOf("/"));
 }
+
+export function basename(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

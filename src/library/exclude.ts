@@ -1,8 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { KnackError } from "../core/errors.ts";
+import type { Written } from "../engine/ports.ts";
 import { ifMissing } from "./packages.ts";
-import { readTextFile, writeTextFile } from "./text.ts";
+import { readTextFile, removeTextFile, writeTextFile } from "./text.ts";
 
 /** Says that the next line is Knack's; git has comments on lines of their own only. */
 const mark = "# knack: only me";
@@ -31,9 +32,16 @@ async function edit(repository: string, path: string, change: Edit): Promise<boo
       throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${before.message}`);
     const [text, expecting] = before.found === "text" ? [before.text, before.hash] : ["", null];
     const after = change(text, pattern);
-    if (after === text || (await writeTextFile(file, after, { expecting })).written) return true;
+    if (after === text || (await replace(file, after, expecting)).written) return true;
   }
   throw new KnackError("LIBRARY_UNAVAILABLE", `${file} keeps changing.`, { hint: "Try again." });
+}
+
+/** A list in which nothing is left was made for that one line. */
+function replace(file: string, text: string, expecting: string | null): Promise<Written> {
+  return text === "" && expecting !== null
+    ? removeTextFile(file, { expecting })
+    : writeTextFile(file, text, { expecting });
 }
 
 /** The text with a line for the pattern, unless it has one; whether the file ends with a line end stays as it was. */

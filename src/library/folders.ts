@@ -1,4 +1,4 @@
-import { lstat, mkdir, opendir, readdir, rm } from "node:fs/promises";
+import { lstat, mkdir, opendir, readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Place, Weight } from "../engine/ports.ts";
 import { checkName, ifMissing } from "./packages.ts";
@@ -26,6 +26,27 @@ export async function clearFolder(place: Place, name: string): Promise<boolean> 
     const there = await lstat(folder).catch(ifMissing(null));
     if (there !== null) await rm(folder, { recursive: true, force: true });
     return true;
+  });
+}
+
+/** Takes an empty folder away; false where something is in it. */
+export async function dropEmpty(place: Place): Promise<boolean> {
+  return refusing(place, async () => {
+    if (!(await isWithin(place.folder, place.root))) return false;
+    return rmdir(place.folder).then(
+      () => true,
+      () => false,
+    );
+  });
+}
+
+/** What has a name in a place; nothing is read through a link. */
+export async function holds(place: Place, name: string): Promise<"folder" | "nothing" | "else"> {
+  return refusing(place, async () => {
+    if (!(await isWithin(place.folder, place.root))) return "else";
+    const there = await lstat(join(place.folder, name)).catch(ifMissing(null));
+    if (there === null) return "nothing";
+    return there.isDirectory() ? "folder" : "else";
   });
 }
 

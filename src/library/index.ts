@@ -1,6 +1,6 @@
 import type { Library } from "../engine/ports.ts";
 import { exclude, unexclude } from "./exclude.ts";
-import { clearFolder, makeFolder, namesIn, weigh } from "./folders.ts";
+import { clearFolder, dropEmpty, holds, makeFolder, namesIn, weigh } from "./folders.ts";
 import { listPackages, readPackage, removePackage, repairPlace, writePackage } from "./skills.ts";
 import { readTextFile, removeTextFile, writeTextFile } from "./text.ts";
 
@@ -14,6 +14,8 @@ export function createLibrary(): Library {
     repair: repairPlace,
     makeFolder,
     clearFolder,
+    dropEmpty,
+    holds,
     namesIn,
     weigh,
     readText: readTextFile,

@@ -1,4 +1,4 @@
-import { lstat, mkdir, readdir, rename, stat } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, rename, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { KnackError } from "../core/errors.ts";
@@ -224,6 +224,7 @@ async function replace(
     await moveIn(aside, target);
     return false;
   }
+  if (staged !== null) await keepModes(aside, staged);
   if (staged !== null && !(await moveIn(staged, target))) {
     await moveIn(aside, target);
     return false;
@@ -232,6 +233,38 @@ async function replace(
   // Removing file by file can be cut short; a move cannot, so nobody takes half a package for a whole one.
   await moveIn(aside, join(work, "old"));
   return true;
+}
+
+/**
+ * What was there keeps who may read and write it, file or folder, and empty folders stay: no version tells of them, and
+ * whoever closed something wants it closed. Whether a file can be run is what the new one says.
+ */
+async function keepModes(old: string, fresh: string): Promise<void> {
+  const entries = await readdir(old, { withFileTypes: true });
+  if (entries.length === 0) await mkdir(fresh, { recursive: true }).catch(ifFileThere);
+  for (const entry of entries) {
+    const [from, to] = [join(old, entry.name), join(fresh, entry.name)];
+    if (entry.isDirectory()) await keepModes(from, to);
+    else if (entry.isFile()) await keepMode(from, to);
+  }
+  const now = await lstat(fresh).catch(ifMissing(null));
+  // Its owner may move and replace it all the same.
+  if (now?.isDirectory()) await chmod(fresh, ((await stat(old)).mode & 0o7777) | 0o700);
+}
+
+/** Where a file took the place of a folder, the folder is not missed. */
+function ifFileThere(error: unknown): void {
+  if (!["EEXIST", "ENOTDIR"].includes(codeOf(error))) throw error;
+}
+
+async function keepMode(old: string, fresh: string): Promise<void> {
+  const now = await lstat(fresh).catch(ifMissing(null));
+  if (!now?.isFile()) return;
+  const mode = (await stat(old)).mode & 0o7777;
+  const isRun = (now.mode & 0o111) !== 0;
+  // Who may read it may run it then.
+  const run = (mode & 0o111) === 0 ? mode | 0o100 | ((mode & 0o444) >> 2) : mode;
+  await chmod(fresh, isRun ? run : mode & ~0o111);
 }
 
 /** Moves a folder to where nothing is; false when something is there, or the folder is gone. */

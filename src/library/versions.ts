@@ -26,7 +26,8 @@ export function createVersions(folder: string): Versions {
           join(staged, "files"),
           files.map((file) => ({ ...file, mode: 0o600 })),
         );
-        await writeDown(join(staged, list), JSON.stringify(modesOf(files)));
+        const known = await modesAt(home(hash));
+        await writeDown(join(staged, list), JSON.stringify(modesOf(files, known)));
         await syncFolder(staged);
         if (!(await moved(staged, home(hash)))) await rename(join(staged, list), join(home(hash), list));
         await syncFolder(folder);
@@ -48,8 +49,23 @@ export function createVersions(folder: string): Versions {
 
 const list = "files.json";
 
-function modesOf(files: readonly PackageFile[]): Mode[] {
-  return files.map(({ path, mode }) => [path, mode]);
+/** One hash may be kept with several modes: then with what all of them allow, so that nothing comes back more open than it was. */
+function modesOf(files: readonly PackageFile[], known: ReadonlyMap<string, number>): Mode[] {
+  return files.map(({ path, mode }) => {
+    const both = mode & (known.get(path) ?? mode);
+    const isSame = ((both & 0o111) === 0) === ((mode & 0o111) === 0);
+    return [path, isSame && both & 0o400 ? both : mode];
+  });
+}
+
+/** The modes that a version was kept with; none where it was not, or its list is damaged. */
+async function modesAt(folder: string): Promise<ReadonlyMap<string, number>> {
+  const written = await bytesAt(join(folder, list));
+  try {
+    return new Map(written === null ? [] : (JSON.parse(written.toString("utf8")) as Mode[]));
+  } catch {
+    return new Map();
+  }
 }
 
 async function moved(staged: string, target: string): Promise<boolean> {

@@ -26,7 +26,7 @@ export const skillLearningFinish = defineTool({
     const answer = await call.knack.finishLearning(await call.present(), finish);
     return told(answer, ({ status: ended, receipt, path, notes }) => ({
       text: [
-        receipt ?? `Nothing was learned (${ended}); everything is as it was.`,
+        receipt ?? `Nothing was learned (${ended})${notes.length === 0 ? "; everything is as it was" : ""}.`,
         ...(path === null ? [] : [`It is in ${path}, and there from the next session on.`]),
         ...notes,
       ].join("\n"),

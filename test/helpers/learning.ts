@@ -1,9 +1,11 @@
 import { join } from "node:path";
+import type { Event } from "../../src/core/event.ts";
 import type { Caller, LearningFinish, LearningStart } from "../../src/core/protocol.ts";
 import type { Session } from "../../src/core/session.ts";
 import type { Present } from "../../src/engine/caller.ts";
 import { type ForegroundDeps, finishLearning, startLearning } from "../../src/engine/foreground.ts";
-import { ran, said, session as sessionOf } from "./events.ts";
+import { edited, ran, said, session as sessionOf } from "./events.ts";
+import { put } from "./library.ts";
 import { type Desk, desk } from "./publishing.ts";
 
 /** A desk at which an agent works: its session is known, and it may learn. */
@@ -44,6 +46,20 @@ export async function bench(caller: Partial<Caller> = {}): Promise<Bench> {
       session: { ...session, diagnostics: [], alsoFrom: [] },
     },
   };
+}
+
+/** Lets the agent do something more, as its transcript will have it. */
+export async function acts(own: Bench, ...more: readonly Event[]): Promise<void> {
+  const { id } = own.present.session as Session;
+  const before = await own.store.events.of(id);
+  const events = sessionOf(...before, ...more).slice(before.length);
+  await own.store.events.save([{ session: id, events }]);
+}
+
+/** Lets the agent write files into a folder with its own tools. */
+export async function writes(own: Bench, folder: string, files: Record<string, string>): Promise<void> {
+  put(folder, files);
+  await acts(own, ...Object.keys(files).map((path) => edited(join(folder, path))));
 }
 
 export const skillName = "rl-deploy-tunnel";
