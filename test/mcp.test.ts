@@ -332,17 +332,22 @@ describe("knack mcp, to the official client,", () => {
 });
 
 describe("knack mcp", () => {
-  test("ends with its host, says nothing but the protocol, and leaves nothing", async () => {
+  const begun = () => {
     const home = tempFolder();
     const child = spawn(process.execPath, [cli, "mcp"], {
       env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack") },
       cwd: home,
       stdio: ["pipe", "pipe", "pipe"],
     });
-    let [stdout, stderr] = ["", ""];
-    child.stdout.on("data", (data) => (stdout += data));
-    child.stderr.on("data", (data) => (stderr += data));
+    const said = { stdout: "", stderr: "" };
+    child.stdout.on("data", (data) => (said.stdout += data));
+    child.stderr.on("data", (data) => (said.stderr += data));
     const ended = new Promise((resolve) => child.once("close", resolve));
+    return { home, child, said, ended };
+  };
+
+  test("ends with its host, says nothing but the protocol, and leaves nothing", async () => {
+    const { home, child, said, ended } = begun();
     const send = (message: object) =>
       child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
     const clientInfo = { name: "test", version: "1" };
@@ -353,17 +358,26 @@ describe("knack mcp", () => {
     });
     child.stdin.write("this is no JSON\n");
     send({ id: 2, method: "ping" });
-    while (!stdout.includes('"id":2')) await new Promise((resolve) => child.stdout.once("data", resolve));
+    while (!said.stdout.includes('"id":2'))
+      await new Promise((resolve) => child.stdout.once("data", resolve));
     child.stdin.end();
     expect(await ended).toBe(0);
-    expect(stderr).toBe("");
+    expect(said.stderr).toBe("");
     expect(
-      stdout
+      said.stdout
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line).id),
     ).toEqual([1, 2]);
     // Nothing was asked of it, so nothing was made.
     expect(readdirSync(home)).toEqual([]);
+  });
+
+  test("ends in order, and says why, where a line is longer than it takes", async () => {
+    const { child, said, ended } = begun();
+    child.stdin.on("error", () => {});
+    child.stdin.write("x".repeat(11_000_000));
+    expect(await ended).toBe(0);
+    expect(said.stderr).toMatch(/^knack mcp ends: .*buffer/i);
   });
 });
