@@ -733,6 +733,8 @@ export const policy = {
     files: 40,
     fileBytes: 200_000,
     packageBytes: 1_000_000,
+    /** Characters of the path of a file in it. */
+    pathChars: 100,
     /** How many times that a folder may hold before it is not even read. */
     unread: 20,
     /** Events that are listed for an agent that names none, and characters of each line. */
