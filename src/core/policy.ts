@@ -724,6 +724,9 @@ export const policy = {
     receiptChars: 300,
     /** Characters of the name of a skill that an agent writes. */
     name: { shortest: 3, longest: 64 },
+    /** Characters of what is said of a refusal, and of each thing of it; and how many of those are told. */
+    faultChars: 600,
+    details: 30,
     /** Events that one call may name, and receipts of one reply. */
     refs: 50,
     receipts: 20,

@@ -494,7 +494,7 @@ export interface Library {
   makeFolder(place: Place, name: string): Promise<boolean>;
   /** Takes a folder away with whatever is in it; links in it are not followed. May be called twice. False where one leads out of the place. */
   clearFolder(place: Place, name: string): Promise<boolean>;
-  /** How much a folder holds, without reading it: files and bytes, at least so many as were counted. Nothing where there is none. */
+  /** How much a folder holds, without reading it: files and folders, and bytes, at least so many as were counted. Nothing where there is none. */
   weigh(folder: string, most: Weight): Promise<Weight>;
   /** What a folder holds, by name; nothing where there is none. */
   namesIn(folder: string): Promise<string[]>;
