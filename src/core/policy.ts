@@ -727,6 +727,8 @@ export const policy = {
     /** Characters of what is said of a refusal, and of each thing of it; and how many of those are told. */
     faultChars: 600,
     details: 30,
+    /** Characters of a name or a code that are looked at, whatever it is. */
+    codeChars: 100,
     /** Events that one call may name, and receipts of one reply. */
     refs: 50,
     receipts: 20,

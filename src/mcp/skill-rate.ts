@@ -1,5 +1,7 @@
 import * as z from "zod";
+import { shorten } from "../core/event.ts";
 import { itemNamed } from "../core/item.ts";
+import { policy } from "../core/policy.ts";
 import { faultOf, faulty } from "../core/protocol.ts";
 import { redact } from "../core/redact.ts";
 import { defineTool, skillName } from "./tool.ts";
@@ -28,7 +30,8 @@ export const skillRate = defineTool({
           "Call skill_load without a name to see what there is.",
         ),
       );
-    const rating = { id: item.id, name: item.name, verdict, because: redact(because ?? "") };
+    const reason = shorten(redact(because ?? ""), policy.protocol.summaryChars);
+    const rating = { id: item.id, name: item.name, verdict, because: reason };
     const { session } = await knack.rate({
       ...rating,
       kind: "skill",
