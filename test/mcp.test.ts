@@ -209,6 +209,10 @@ describe("knack mcp, to the official client,", () => {
     await refused("skill_used", { skill_name: "nothing" }, "skill_unknown");
     await refused("skill_load", { skill_name: "nothing" }, "skill_unknown");
     await refused("skill_rate", { skill_name: "nothing", verdict: "helpful" }, "skill_unknown");
+    const long = { skill_name: "platform", verdict: "helpful", because: "word ".repeat(100_000) };
+    expect(JSON.stringify(await call("skill_rate", long)).length).toBeLessThan(10_000);
+    const longName = await refused("skill_load", { skill_name: "x".repeat(1_000_000) }, "skill_unknown");
+    expect(longName.text.length).toBeLessThan(1_000);
     await refused("event_expand", { event_refs: ["e999"] }, "evidence_unresolved");
 
     const hint = {
@@ -230,10 +234,12 @@ describe("knack mcp, to the official client,", () => {
       { learning_signal: { ...hint, event_refs: ["e2"] } },
       "evidence_unresolved",
     );
-    expect((await call("skill_signal", { learning_signal: hint })).data).toMatchObject({
-      kind: "create",
-      accepted: true,
-    });
+    // Nothing beside it is nothing, in whatever form.
+    for (const nothing of [{}, { skill_issue_signal: "" }, { skill_issue_signal: {} }])
+      expect((await call("skill_signal", { learning_signal: hint, ...nothing })).data).toMatchObject({
+        kind: "create",
+        accepted: true,
+      });
     const both = {
       learning_signal: hint,
       skill_issue_signal: {

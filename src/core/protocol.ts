@@ -195,6 +195,11 @@ export function faultOf(
   };
 }
 
+/** A name that somebody gave, for a sentence about it. */
+export function brief(name: string): string {
+  return name.slice(0, policy.protocol.codeChars);
+}
+
 /** Why a caller cannot learn here at all; null where it can. `refused` is why nothing is learned in its project. */
 export function callerFault(
   { session, kind }: Pick<Caller, "session" | "kind">,
@@ -232,7 +237,7 @@ export function nameFault(action: LearningAction, skill: string, prefix: string)
   if (!isSkillName(skill) || skill.length < shortest || skill.length > longest)
     return faultOf(
       "invalid_argument",
-      `"${skill.slice(0, 80)}" cannot be the name of a skill.`,
+      `"${brief(skill)}" cannot be the name of a skill.`,
       `Use ${shortest} to ${longest} small letters, digits and single hyphens: a name, never a path.`,
       ["skill_name"],
     );
@@ -304,12 +309,7 @@ function refsFault(refs: readonly string[]): Fault | null {
   const most = policy.protocol.refs;
   const bad = refs.filter((ref) => !isEventRef(ref));
   if (bad.length > 0)
-    return faultOf(
-      "invalid_argument",
-      "Events are named as in e17.",
-      seeEvents,
-      bad.map((ref) => ref.slice(0, 40)),
-    );
+    return faultOf("invalid_argument", "Events are named as in e17.", seeEvents, bad.map(brief));
   if (refs.length <= most) return null;
   return faultOf(
     "invalid_argument",

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { shorten } from "../core/event.ts";
 import { itemNamed } from "../core/item.ts";
 import { policy } from "../core/policy.ts";
-import { faultOf, faulty } from "../core/protocol.ts";
+import { brief, faultOf, faulty } from "../core/protocol.ts";
 import { redact } from "../core/redact.ts";
 import { defineTool, skillName } from "./tool.ts";
 
@@ -26,7 +26,7 @@ export const skillRate = defineTool({
       return faulty(
         faultOf(
           "skill_unknown",
-          `There is no skill "${skill_name}" here.`,
+          `There is no skill "${brief(skill_name)}" here.`,
           "Call skill_load without a name to see what there is.",
         ),
       );
