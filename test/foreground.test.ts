@@ -938,6 +938,11 @@ describe("using a skill", () => {
     expect(await use(skillName, { invocation: "run-1#2" }, `Benutzt: ${skillName}`)).toMatchObject({
       value: { receipt: `Benutzt: ${skillName}` },
     });
+    // Without a session there is no turn to have it once for.
+    for (let n = 0; n < 2; n++)
+      expect(await use(skillName, { session: null, invocation: "nobody#0" })).toMatchObject({
+        value: { receipt: `Used learned skill: ${skillName}`, already: false },
+      });
     expect(await use("deploying")).toEqual({ ok: true, value: { receipt: null, already: false } });
     expect(codeOf(await use("rl-nobody"))).toBe("skill_unknown");
     expect(codeOf(await use("../x"))).toBe("invalid_argument");

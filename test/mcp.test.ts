@@ -209,6 +209,10 @@ describe("knack mcp, to the official client,", () => {
     await refused("skill_used", { skill_name: "nothing" }, "skill_unknown");
     await refused("skill_load", { skill_name: "nothing" }, "skill_unknown");
     await refused("skill_rate", { skill_name: "nothing", verdict: "helpful" }, "skill_unknown");
+    const long = { skill_name: "platform", verdict: "helpful", because: "word ".repeat(100_000) };
+    expect(JSON.stringify(await call("skill_rate", long)).length).toBeLessThan(10_000);
+    const longName = await refused("skill_load", { skill_name: "x".repeat(1_000_000) }, "skill_unknown");
+    expect(longName.text.length).toBeLessThan(1_000);
     await refused("event_expand", { event_refs: ["e999"] }, "evidence_unresolved");
 
     const hint = {
@@ -230,10 +234,12 @@ describe("knack mcp, to the official client,", () => {
       { learning_signal: { ...hint, event_refs: ["e2"] } },
       "evidence_unresolved",
     );
-    expect((await call("skill_signal", { learning_signal: hint })).data).toMatchObject({
-      kind: "create",
-      accepted: true,
-    });
+    // Nothing beside it is nothing, in whatever form.
+    for (const nothing of [{}, { skill_issue_signal: "" }, { skill_issue_signal: {} }])
+      expect((await call("skill_signal", { learning_signal: hint, ...nothing })).data).toMatchObject({
+        kind: "create",
+        accepted: true,
+      });
     const both = {
       learning_signal: hint,
       skill_issue_signal: {
@@ -339,17 +345,22 @@ describe("knack mcp, to the official client,", () => {
 });
 
 describe("knack mcp", () => {
-  test("ends with its host, says nothing but the protocol, and leaves nothing", async () => {
+  const begun = () => {
     const home = tempFolder();
     const child = spawn(process.execPath, [cli, "mcp"], {
       env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack") },
       cwd: home,
       stdio: ["pipe", "pipe", "pipe"],
     });
-    let [stdout, stderr] = ["", ""];
-    child.stdout.on("data", (data) => (stdout += data));
-    child.stderr.on("data", (data) => (stderr += data));
+    const said = { stdout: "", stderr: "" };
+    child.stdout.on("data", (data) => (said.stdout += data));
+    child.stderr.on("data", (data) => (said.stderr += data));
     const ended = new Promise((resolve) => child.once("close", resolve));
+    return { home, child, said, ended };
+  };
+
+  test("ends with its host, says nothing but the protocol, and leaves nothing", async () => {
+    const { home, child, said, ended } = begun();
     const send = (message: object) =>
       child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
     const clientInfo = { name: "test", version: "1" };
@@ -360,17 +371,26 @@ describe("knack mcp", () => {
     });
     child.stdin.write("this is no JSON\n");
     send({ id: 2, method: "ping" });
-    while (!stdout.includes('"id":2')) await new Promise((resolve) => child.stdout.once("data", resolve));
+    while (!said.stdout.includes('"id":2'))
+      await new Promise((resolve) => child.stdout.once("data", resolve));
     child.stdin.end();
     expect(await ended).toBe(0);
-    expect(stderr).toBe("");
+    expect(said.stderr).toBe("");
     expect(
-      stdout
+      said.stdout
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line).id),
     ).toEqual([1, 2]);
     // Nothing was asked of it, so nothing was made.
     expect(readdirSync(home)).toEqual([]);
+  });
+
+  test("ends in order, and says why, where a line is longer than it takes", async () => {
+    const { child, said, ended } = begun();
+    child.stdin.on("error", () => {});
+    child.stdin.write("x".repeat(11_000_000));
+    expect(await ended).toBe(0);
+    expect(said.stderr).toMatch(/^knack mcp ends: .*buffer/i);
   });
 });

@@ -69,6 +69,8 @@ describe("the plugin's own server", () => {
     { method: "notifications/initialized" },
     { id: 2, method: "tools/list" },
     { id: 3, method: "server/discover" },
+    { id: 4, method: "toString" },
+    { id: 5, method: "__defineGetter__" },
   );
   const serve = (env: Record<string, string>) =>
     spawnSync(process.execPath, [join(plugin, "mcp/knack.cjs")], { input: asked, encoding: "utf8", env });
@@ -76,13 +78,13 @@ describe("the plugin's own server", () => {
   test("has no tools where the program is missing, and says so", () => {
     const { status, stdout, stderr } = serve({ HOME: tempFolder(), PATH: "" });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    const [hello, tools, unknown] = stdout
+    const [hello, tools, ...unknown] = stdout
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
     expect(hello.result.instructions).toContain("npm install -g knack-cli");
     expect(tools.result).toEqual({ tools: [] });
-    expect(unknown.error.code).toBe(-32601);
+    expect(unknown.map(({ id, error }) => [id, error.code])).toEqual([3, 4, 5].map((id) => [id, -32601]));
   });
 
   test("is the program's where there is one", () => {

@@ -161,6 +161,35 @@ describe("a signal by a call", () => {
     );
   });
 
+  test("is judged by its turn, whatever the clock of the transcript says", async () => {
+    const { knack, lives, lines, present, store, project, clock } = await at();
+    const ahead = new Date(clock.now() + 7_200_000).toISOString();
+    const records = [lines(1).user("Make the check pass"), ...recovers(lines(1))];
+    await lives(1, ...records.map((record) => ({ ...record, timestamp: ahead })));
+    const update: Claim = {
+      ...{ kind: "update", skill: "check", issue: "stale_command", deferred: "needs_existing_skill_diff" },
+      ...{ effect: "verified_alternative", refs: ["e2", "e3"], hint: "It needs HARBOR_DB." },
+    };
+    const give = async (claim: Claim) => {
+      const answer = await knack.giveSignal(await present(1), claim);
+      return answer.ok ? null : answer.fault.details[0];
+    };
+    expect(await give(create)).toBe(null);
+    expect(await give(update)).toBe("both-signals");
+    await noted(store, learned(project, `${idOf(1)}#1`, []));
+    expect((await knack.giveSignal(await present(1), create)).ok).toBe(false);
+  });
+
+  test("is kept within bounds, and so is what is said of it", async () => {
+    const { knack, lives, lines, present, signals } = await at();
+    await lives(1, lines(1).user("Make the check pass"), ...recovers(lines(1)));
+    const refs = Array.from({ length: 10_000 }, (_, n) => `e${n + 9_000}`);
+    const claim = { ...create, refs, nameHint: "x".repeat(100_000), summary: "y".repeat(100_000) };
+    const answer = await knack.giveSignal(await present(1), claim);
+    expect(answer.ok).toBe(false);
+    expect(JSON.stringify([answer, await signals()]).length).toBeLessThan(10_000);
+  });
+
   test("is not taken of what works in the background, nor of nobody", async () => {
     const { knack, lives, lines, present, signals } = await at();
     await lives(1, lines(1).user("Look"), ...padded(lines(1)));
@@ -200,6 +229,23 @@ describe("an agent's structured reply", () => {
     expect((await knack.takeReply(await present(1), reply)).receipts).toEqual([]);
     expect(await knack.takeReply(await present(1), {})).toEqual({ receipts: [], signals: [], problems: [] });
     expect((await knack.takeReply(await present(1), "Done.")).problems).toHaveLength(1);
+  });
+
+  test("with both signals spoils its turn, also where one has no form", async () => {
+    const { knack, lives, lines, present } = await at();
+    const lived = lines(1);
+    await lives(1, lived.user("Look"), ...padded(lived));
+    const both = { learning_signal: wire, skill_issue_signal: { skill_name: "check" } };
+    const refusals = async (reply: object) =>
+      (await knack.takeReply(await present(1), reply)).signals.map(({ refusal }) => refusal);
+    expect(await refusals(both)).toEqual(["both-signals", "both-signals"]);
+    // What is told to count has to.
+    expect(await refusals({ learning_signal: wire })).toEqual(["both-signals"]);
+    await lives(1, lived.user("And now"), lived.says("Yes."));
+    expect(await refusals({ learning_signal: wire, skill_issue_signal: "" })).toEqual([null]);
+    await lives(1, lived.user("And again"), lived.says("Yes."));
+    expect(await refusals({ learning_signal: wire })).toEqual([null]);
+    expect((await knack.reviews()).signals.counted).toBe(1);
   });
 
   test("that has no form is kept all the same, and in the background nothing of it is", async () => {
@@ -242,6 +288,14 @@ describe("an agent's structured reply", () => {
 });
 
 describe("a signal of the transcript", () => {
+  test("is none of what a subagent did", async () => {
+    const { lives, lines, signals } = await at();
+    const lived = lines(1);
+    const aside = (one: object) => ({ ...one, isSidechain: true });
+    await lives(1, lived.user("Make the check pass"), ...padded(lived), ...recovers(lived).map(aside));
+    expect(await signals()).toEqual([]);
+  });
+
   test("tells of a failure that was recovered from, once", async () => {
     const { knack, lives, lines, signals } = await at();
     const own = lines(1);

@@ -47,7 +47,7 @@ function serveNothing() {
   createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method, params } = parsed(line);
     if (id === undefined || method === undefined) return;
-    const result = answers[method]?.(params ?? {});
+    const result = Object.hasOwn(answers, method) ? answers[method](params ?? {}) : null;
     const reply = result ? { result } : { error: { code: -32601, message: "Method not found" } };
     process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...reply })}\n`);
   });

@@ -26,7 +26,9 @@ export function hostWord(
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
 ): HostWord {
-  const kind = env.KNACK_KIND === "background" ? "background" : "foreground";
+  // Who says anything else means to say that nobody is there.
+  const kind =
+    (said(env.KNACK_KIND) ?? "foreground").toLowerCase() === "foreground" ? "foreground" : "background";
   return { ...(byCodex(meta, cwd) ?? byClaude(meta, env, cwd) ?? byEnvironment(env, cwd)), kind };
 }
 

@@ -1,12 +1,31 @@
 import { policy } from "./policy.ts";
-import { type Concern, isSafePath, scan } from "./scan.ts";
+import { type Concern, type ConcernCode, isSafePath, scanSince } from "./scan.ts";
 import { frontMatterIn, type Owner, parse, problemsOf, type Skill, skillFile } from "./skill.ts";
 
-/** A file of a package as it is looked at: its text is null where it is none. */
+/** A file of a package as it is looked at. */
 export interface PackageText {
   readonly path: string;
   readonly bytes: number;
+  /** Null where it is none. */
   readonly text: string | null;
+  /** What stands in it to be read, also where it is no text. */
+  readonly words: string;
+}
+
+/** A file by its bytes. */
+export function packageText(path: string, bytes: Uint8Array): PackageText {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    // Such a byte is in no text, whatever else the file is.
+    if (!text.includes("\0")) return { path, bytes: bytes.length, text, words: text };
+  } catch {}
+  return { path, bytes: bytes.length, text: null, words: wordsAmong(bytes) };
+}
+
+/** What one would find who looks for words among bytes: also those of a text of which each letter takes two. */
+function wordsAmong(bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes).replaceAll("\0", "");
+  return (text.match(/[\t\n\r\x20-\x7e\u00a0-\ufffc]{8,}/g) ?? []).join("\n");
 }
 
 /** A package that somebody wrote, before it goes live. */
@@ -55,7 +74,7 @@ export function examine(submitted: Submitted): Examined {
   }
   const { skill, problems } = parse(main.text);
   const said = aboutText(submitted, main.text, skill, problems);
-  const scanned = scannedIn(submitted, skill);
+  const scanned = scannedIn(submitted);
   return {
     faults: [...said.faults, ...layout, ...scanned.faults],
     remarks: [...said.remarks, ...scanned.remarks],
@@ -64,17 +83,23 @@ export function examine(submitted: Submitted): Examined {
 }
 
 function layoutFaults({ files, links, before }: Submitted): string[] {
-  const { fileBytes } = policy.protocol;
+  const { fileBytes, pathChars } = policy.protocol;
   const old = new Map(before?.map((file) => [file.path, file]));
   const fresh = files.filter(({ path }) => !old.has(path));
-  const badly = newFault(files, before ?? [], fresh);
+  const badBefore = new Set(faultsInPaths([...old.keys()]));
   // What was large before may stay so, and not grow.
   const most = Math.max(policy.protocol.files, old.size);
   const packageBytes = Math.max(policy.protocol.packageBytes, bytesIn(before ?? []));
   const total = bytesIn(files);
   return [
     ...links.map((path) => `${path} is a link or no plain file: put the file itself there`),
-    ...(badly === null ? [] : [badly]),
+    ...faultsInPaths(files.map(({ path }) => path)).filter((fault) => !badBefore.has(fault)),
+    ...fresh
+      .filter(({ path }) => !isPlainPath(path))
+      .map(
+        ({ path }) =>
+          `${path.slice(0, pathChars)} is no plain name: letters, digits, spaces and . _ - + @, at most ${pathChars} characters`,
+      ),
     ...fresh
       .filter(({ path }) => path !== skillFile && !folders.has(path.split("/")[0] as string))
       .map(
@@ -97,15 +122,9 @@ function bytesIn(files: readonly PackageText[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** What is wrong with the paths, unless it was before. */
-function newFault(
-  files: readonly PackageText[],
-  before: readonly PackageText[],
-  fresh: readonly PackageText[],
-): string | null {
-  const faultIn = (all: readonly PackageText[]) => faultInPaths(all.map(({ path }) => path));
-  const found = faultIn(files);
-  return found === faultIn(before) ? faultIn(fresh) : found;
+/** Agents are told the paths of a package: they are names, and nothing to be read. */
+function isPlainPath(path: string): boolean {
+  return path.length <= policy.protocol.pathChars && /^[\p{L}\p{M}\p{N} ./_+@-]+$/u.test(path);
 }
 
 function aboutText(
@@ -158,7 +177,7 @@ function aboutSkill(
     faults.push(
       `The body has ${body.length} characters; ${bodyChars} are allowed: move the rest into references/.`,
     );
-  if (allowedTools !== undefined && allowedTools !== once?.allowedTools)
+  if (allowedTools !== undefined && once?.allowedTools === undefined)
     faults.push(`"allowed-tools" gives permissions, which only a person gives.`);
   // Of a learned skill Knack writes these anew; of a person's they would tell something untrue.
   if (!isLearned)
@@ -172,7 +191,7 @@ function lettersOf(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 
-const free = new Set(["name", "description", "license", "compatibility", "allowed-tools", "metadata"]);
+const free = new Set(["name", "description", "license", "compatibility", "metadata"]);
 
 /** The settings of some agent in a person's skill that would be other ones: permissions and hooks stand there. */
 function settingsChanged(was: string, text: string): string[] {
@@ -184,45 +203,93 @@ function settingsChanged(was: string, text: string): string[] {
 
 function settingsIn(text: string): Map<string, string> {
   const front = frontMatterIn(text);
-  if ("code" in front) return new Map();
+  const values = "code" in front ? {} : front.values;
   return new Map(
-    front.pairs.flatMap(({ key, value }) => {
-      const name = String(key);
-      return free.has(name) ? [] : [[name, JSON.stringify(value)] as const];
-    }),
+    Object.entries(values).flatMap(([key, value]) =>
+      free.has(key) ? [] : [[key, JSON.stringify(value)] as const],
+    ),
   );
 }
 
-function scannedIn(
-  { files, before, owner }: Submitted,
-  skill: Skill | null,
-): { faults: string[]; remarks: string[] } {
-  const texts = new Map(before?.map(({ path, text }) => [path, text]));
-  const old = new Map([...texts].map(([path, text]) => [path, new Set((text ?? "").split(/\r?\n/))]));
-  const faults: string[] = [];
-  const remarks: string[] = [];
-  const sort = ({ severity, where, message }: Concern, isOld: boolean) =>
-    (severity === "block" && !isOld ? faults : remarks).push(`${where}: ${message}`);
-  for (const { path, text } of files) {
-    if (text === null || (owner !== "learned" && text === texts.get(path))) continue;
-    const lines = text.split(/\r?\n/);
-    for (const concern of scan(text, { most: policy.protocol.fileBytes, file: path })) {
-      const line = lines[Number(/\d+$/.exec(concern.where)?.[0] ?? 0) - 1] ?? "";
-      sort(concern, owner !== "learned" && concern.code !== "too-long" && old.get(path)?.has(line) === true);
-    }
-  }
-  // YAML can spell a word so that only its reader sees it.
-  const told = skill === null ? [] : [skill.description, ...Object.values(skill.metadata)];
-  for (const text of told)
-    for (const concern of scan(text, { file: `${skillFile} (front matter)` }))
-      if (!faults.some((fault) => fault.endsWith(concern.message)))
-        sort(concern, owner !== "learned" && before !== null && isSaid(before, text));
-  return { faults, remarks };
+/** Something in a package that an agent may come to read. */
+export interface Passage {
+  /** The file, or what else it is. */
+  readonly where: string;
+  /** Whether its lines are those of a file. */
+  readonly hasLines: boolean;
+  readonly text: string;
+  /** What was there before; empty where nothing was. */
+  readonly before: string;
+  /** What alone counts in it; everything where that is not said. */
+  readonly only?: ReadonlySet<ConcernCode>;
 }
 
-function isSaid(before: readonly PackageText[], text: string): boolean {
-  const { skill } = parse(before.find(({ path }) => path === skillFile)?.text ?? "");
-  return skill !== null && [skill.description, ...Object.values(skill.metadata)].includes(text);
+/** All that can be read in a package: its texts, what other files say, the front matter in plain words, and new paths. */
+export function passagesOf({ files, before }: Pick<Submitted, "files" | "before">): Passage[] {
+  const old = new Map(before?.map(({ path, words }) => [path, words]));
+  const mainOf = (all: readonly PackageText[] | null) =>
+    all?.find(({ path }) => path === skillFile)?.text ?? "";
+  const told = new Set(saidIn(mainOf(before)));
+  const main = mainOf(files);
+  return [
+    ...files.map(({ path, text, words }) => ({
+      ...{ where: path, text: words, before: old.get(path) ?? "", hasLines: text !== null },
+      ...(text === null ? { only: plainWords } : {}),
+    })),
+    ...files
+      .filter(({ path }) => path !== skillFile && !old.has(path))
+      .map(({ path }) => ({
+        ...{ where: `the name ${path}`, before: "", hasLines: false },
+        text: `${path}\n${path.replace(/[^\p{L}\p{N}]+/gu, " ")}`,
+      })),
+    // YAML can spell a word so that only its reader sees it.
+    ...saidIn(main)
+      .filter((text) => !main.includes(text))
+      .map((text) => ({
+        ...{ where: `${skillFile} (front matter)`, text, hasLines: false },
+        before: told.has(text) ? text : "",
+      })),
+  ];
+}
+
+/** What bytes that are no text do not seem to say by chance. */
+const plainWords: ReadonlySet<ConcernCode> = new Set(["secret", "injection", "concealment"]);
+
+/** Every key and every value of the front matter. */
+function saidIn(text: string): string[] {
+  const front = frontMatterIn(text);
+  const within = (value: unknown): string[] => {
+    if (typeof value === "string") return [value];
+    if (typeof value !== "object" || value === null) return [];
+    const keys = Array.isArray(value) ? [] : Object.keys(value);
+    return [...keys, ...Object.values(value).flatMap(within)];
+  };
+  return "code" in front ? [] : [...new Set(within(front.values))];
+}
+
+/** Where a line of a passage stands, for a person. */
+export function placeIn({ where, hasLines }: Passage, line: number): string {
+  return hasLines ? `${where}, line ${line}` : where;
+}
+
+function scannedIn(submitted: Submitted): { faults: string[]; remarks: string[] } {
+  const isLearned = submitted.owner === "learned";
+  const [faults, remarks] = [new Set<string>(), new Set<string>()];
+  for (const passage of passagesOf(submitted)) {
+    const { text, before, where, only } = passage;
+    if (!isLearned && text === before) continue;
+    const options = { most: policy.protocol.fileBytes, file: where, loaded: where === skillFile };
+    for (const { concern, isOld } of scanSince(before, text, options)) {
+      if (only?.has(concern.code) === false) continue;
+      const said = passage.hasLines ? told(concern) : `${where}: ${concern.message}`;
+      (concern.severity === "block" && (isLearned || !isOld) ? faults : remarks).add(said);
+    }
+  }
+  return { faults: [...faults], remarks: [...remarks] };
+}
+
+function told({ where, message }: Concern): string {
+  return `${where}: ${message}`;
 }
 
 /** The lines of a text that another text says otherwise, by number. */
@@ -231,29 +298,38 @@ export function changedLines(text: string, other: string): number[] {
   return text.split(/\r?\n/).flatMap((line, at) => (others.has(line) ? [] : [at + 1]));
 }
 
-/** What is wrong with the paths of a package, on whatever disk it is to lie; null where nothing is. */
+/** What is wrong first with the paths of a package, on whatever disk it is to lie; null where nothing is. */
 export function faultInPaths(paths: readonly string[]): string | null {
-  const bad = paths.find((path) => !isSafePath(path));
-  if (bad !== undefined) return `the path "${bad}" leads out of its folder`;
-  // What nobody sees in a listing may be a setting or a hook of some tool.
-  const hidden = paths.find((path) => path.split("/").some((part) => part.startsWith(".")));
-  if (hidden !== undefined) return `the path "${hidden}" is hidden`;
+  return faultsInPaths(paths)[0] ?? null;
+}
+
+/** All that is wrong with them. */
+function faultsInPaths(paths: readonly string[]): string[] {
   const files = new Map<string, string>();
+  const twins: string[] = [];
   for (const path of paths) {
     const twin = files.get(folded(path));
-    if (twin !== undefined)
-      return twin === path
-        ? `"${path}" is in there twice`
-        : `"${twin}" and "${path}" are one file on some disks`;
-    files.set(folded(path), path);
+    if (twin === undefined) files.set(folded(path), path);
+    else
+      twins.push(
+        twin === path ? `"${path}" is in there twice` : `"${twin}" and "${path}" are one file on some disks`,
+      );
   }
-  for (const path of paths) {
-    const parts = folded(path).split("/");
-    const file = parts.slice(1).map((_, n) => files.get(parts.slice(0, n + 1).join("/")));
-    const clash = file.find((one) => one !== undefined);
-    if (clash !== undefined) return `"${clash}" is both a file and a folder, of "${path}"`;
-  }
-  return null;
+  // What nobody sees in a listing may be a setting or a hook of some tool.
+  const isHidden = (path: string) => path.split("/").some((part) => part.startsWith("."));
+  return [
+    ...paths.filter((path) => !isSafePath(path)).map((path) => `the path "${path}" leads out of its folder`),
+    ...paths
+      .filter((path) => isSafePath(path) && isHidden(path))
+      .map((path) => `the path "${path}" is hidden`),
+    ...twins,
+    ...paths.flatMap((path) => {
+      const parts = folded(path).split("/");
+      const above = parts.slice(1).map((_, n) => files.get(parts.slice(0, n + 1).join("/")));
+      const clash = above.find((one) => one !== undefined);
+      return clash === undefined ? [] : [`"${clash}" is both a file and a folder, of "${path}"`];
+    }),
+  ];
 }
 
 /** A path as a disk takes it that does not tell capitals, or composed letters, apart. */

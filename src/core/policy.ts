@@ -724,6 +724,11 @@ export const policy = {
     receiptChars: 300,
     /** Characters of the name of a skill that an agent writes. */
     name: { shortest: 3, longest: 64 },
+    /** Characters of what is said of a refusal, and of each thing of it; and how many of those are told. */
+    faultChars: 600,
+    details: 30,
+    /** Characters of a name or a code that are looked at, whatever it is. */
+    codeChars: 100,
     /** Events that one call may name, and receipts of one reply. */
     refs: 50,
     receipts: 20,
@@ -733,6 +738,8 @@ export const policy = {
     files: 40,
     fileBytes: 200_000,
     packageBytes: 1_000_000,
+    /** Characters of the path of a file in it. */
+    pathChars: 100,
     /** How many times that a folder may hold before it is not even read. */
     unread: 20,
     /** Events that are listed for an agent that names none, and characters of each line. */

@@ -1,3 +1,4 @@
+import { shorten } from "./event.ts";
 import { idOf } from "./ids.ts";
 import { policy } from "./policy.ts";
 import type { Project } from "./project.ts";
@@ -185,7 +186,20 @@ export function faultOf(
   next: string,
   details: readonly string[] = [],
 ): Fault {
-  return { code, message, next, details };
+  const { faultChars, details: most } = policy.protocol;
+  const cut = (text: string) => shorten(text, faultChars);
+  const more = details.length > most ? [`and ${details.length - most} more`] : [];
+  return {
+    code,
+    message: cut(message),
+    next: cut(next),
+    details: [...details.slice(0, most).map(cut), ...more],
+  };
+}
+
+/** A name that somebody gave, for a sentence about it. */
+export function brief(name: string): string {
+  return name.slice(0, policy.protocol.codeChars);
 }
 
 /** Why a caller cannot learn here at all; null where it can. `refused` is why nothing is learned in its project. */
@@ -225,7 +239,7 @@ export function nameFault(action: LearningAction, skill: string, prefix: string)
   if (!isSkillName(skill) || skill.length < shortest || skill.length > longest)
     return faultOf(
       "invalid_argument",
-      `"${skill.slice(0, 80)}" cannot be the name of a skill.`,
+      `"${brief(skill)}" cannot be the name of a skill.`,
       `Use ${shortest} to ${longest} small letters, digits and single hyphens: a name, never a path.`,
       ["skill_name"],
     );
@@ -297,12 +311,7 @@ function refsFault(refs: readonly string[]): Fault | null {
   const most = policy.protocol.refs;
   const bad = refs.filter((ref) => !isEventRef(ref));
   if (bad.length > 0)
-    return faultOf(
-      "invalid_argument",
-      "Events are named as in e17.",
-      seeEvents,
-      bad.map((ref) => ref.slice(0, 40)),
-    );
+    return faultOf("invalid_argument", "Events are named as in e17.", seeEvents, bad.map(brief));
   if (refs.length <= most) return null;
   return faultOf(
     "invalid_argument",
@@ -357,12 +366,19 @@ const receiptWords: Readonly<Record<Receipt["kind"], string>> = {
 /** What a person is shown: the agent's own words, in their language, where those are a receipt; or Knack's. */
 export function receiptFor(kind: Receipt["kind"], name: string, message: string | null): string {
   const own = (message ?? "").trim();
-  const isReceipt =
-    own.includes(name) &&
-    own.length <= policy.protocol.receiptChars &&
-    !/[\r\n]/.test(own) &&
-    mayBeWritten(scan(own));
+  const isReceipt = own.includes(name) && own.length <= policy.protocol.receiptChars && isShown(own);
   return isReceipt ? own : `${receiptWords[kind]}: ${name}`;
+}
+
+/** The same while something is being learned. */
+export function messageFor(action: LearningAction, name: string, message: string): string {
+  const own = message.trim().replace(/\s*[\r\n]+\s*/g, " ");
+  return isShown(own) ? own : `${action === "create" ? "Learning" : "Updating"} skill: ${name}`;
+}
+
+/** Whether a line may be put before a person as it is. */
+function isShown(line: string): boolean {
+  return !/[\r\n]/.test(line) && mayBeWritten(scan(line));
 }
 
 /** How a package is to be written, in brief, for an agent that is about to. */

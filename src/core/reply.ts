@@ -2,7 +2,7 @@ import { shorten } from "./event.ts";
 import { isObject, type JsonObject, listOf, textOf } from "./json.ts";
 import { policy } from "./policy.ts";
 import { deferReasons, effects, issues, triggers } from "./protocol.ts";
-import type { Claim, Formless } from "./signal.ts";
+import { bounded, type Claim, type Formless } from "./signal.ts";
 
 /** What an agent says beside its answer, where its host asks it for an object of this form. */
 export interface Reply {
@@ -12,7 +12,7 @@ export interface Reply {
   readonly problems: readonly string[];
 }
 
-const { messageChars, summaryChars, refs: mostRefs, receipts: mostReceipts } = policy.protocol;
+const { messageChars, summaryChars, codeChars, refs: mostRefs, receipts: mostReceipts } = policy.protocol;
 
 const skillName: JsonObject = { type: "string", pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", maxLength: 64 };
 const eventRefs: JsonObject = {
@@ -121,27 +121,37 @@ function receiptsIn(value: unknown): Pick<Reply, "receipts" | "problems"> {
   return { receipts, problems };
 }
 
-/** Characters of a name or a code that are looked at. */
-const codeChars = 100;
-
 function signalIn(
   value: unknown,
   kind: Claim["kind"],
   read: (one: JsonObject) => Claim,
 ): (Claim | Formless)[] {
-  if (value == null) return [];
+  if (isNothing(value)) return [];
   const formless = (because: string): Formless[] => [
-    {
-      kind,
-      formless: `${fields[kind]} ${because}`,
-      words: shorten(JSON.stringify(value), policy.signal.words),
-    },
+    { kind, formless: `${fields[kind]} ${because}`, words: wordsOf(value) },
   ];
   if (!isObject(value)) return formless("is no object");
   if (value.kind !== undefined && value.kind !== kinds[kind]) return formless(`is no ${kinds[kind]}`);
   const missing = codes[kind].find((field) => textOf(value[field]) === null);
   if (missing !== undefined) return formless(`has no ${missing}`);
-  return Array.isArray(value.event_refs) ? [read(value)] : formless("has no event_refs");
+  return Array.isArray(value.event_refs) ? [bounded(read(value))] : formless("has no event_refs");
+}
+
+/** Models fill what they have nothing for with something empty. */
+function isNothing(value: unknown): boolean {
+  if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
+  return (
+    value == null || value === false || /^\s*(?:none|null|n\/a)?\s*$/i.test(String(value).slice(0, codeChars))
+  );
+}
+
+/** A value as text, as far as it is kept; what cannot be written down has none. */
+function wordsOf(value: unknown): string {
+  try {
+    return shorten(JSON.stringify(value), policy.signal.words);
+  } catch {
+    return "";
+  }
 }
 
 const fields = { create: "learning_signal", update: "skill_issue_signal" } as const;
@@ -154,35 +164,26 @@ const codes: Readonly<Record<Claim["kind"], readonly string[]>> = {
 function createIn(one: JsonObject): Claim {
   return {
     kind: "create",
-    nameHint: codeIn(one.package_name_hint),
-    trigger: codeIn(one.trigger),
-    deferred: codeIn(one.reason_not_written),
+    nameHint: textOf(one.package_name_hint) ?? "",
+    trigger: textOf(one.trigger) ?? "",
+    deferred: textOf(one.reason_not_written) ?? "",
     refs: refsIn(one),
-    summary: wordsIn(one.summary),
+    summary: textOf(one.summary) ?? "",
   };
 }
 
 function updateIn(one: JsonObject): Claim {
   return {
     kind: "update",
-    skill: codeIn(one.skill_name),
-    issue: codeIn(one.issue),
-    deferred: codeIn(one.reason_not_patched),
-    effect: codeIn(one.observed_effect),
+    skill: textOf(one.skill_name) ?? "",
+    issue: textOf(one.issue) ?? "",
+    deferred: textOf(one.reason_not_patched) ?? "",
+    effect: textOf(one.observed_effect) ?? "",
     refs: refsIn(one),
-    hint: wordsIn(one.patch_hint),
+    hint: textOf(one.patch_hint) ?? "",
   };
 }
 
-function codeIn(value: unknown): string {
-  return (textOf(value) ?? "").slice(0, codeChars);
-}
-
 function refsIn({ event_refs }: JsonObject): string[] {
-  const refs = listOf(event_refs).flatMap((ref) => textOf(ref)?.slice(0, codeChars) ?? []);
-  return refs.slice(0, mostRefs);
-}
-
-function wordsIn(value: unknown): string {
-  return shorten(textOf(value) ?? "", summaryChars);
+  return listOf(event_refs).flatMap((ref) => textOf(ref) ?? []);
 }

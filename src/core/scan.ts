@@ -25,6 +25,7 @@ export type ConcernCode =
   | "destruction"
   | "unchecked-download"
   | "personal-path"
+  | "run-on-load"
   | "too-long";
 
 export interface ScanOptions {
@@ -32,27 +33,73 @@ export interface ScanOptions {
   readonly most?: number;
   /** The file's name, for `where`. */
   readonly file?: string;
+  /** It is what an agent loads as a skill: some run what is marked so in it, before anybody reads it. */
+  readonly loaded?: boolean;
 }
 
 /** What should not be in a skill, a rule or a description, in order of place. */
-export function scan(text: string, { most = policy.skill.bodyChars, file }: ScanOptions = {}): Concern[] {
-  const at = (line: number) => (file === undefined ? `line ${line}` : `${file}, line ${line}`);
+export function scan(text: string, options: ScanOptions = {}): Concern[] {
+  return seenIn(text, options).map(({ concern }) => concern);
+}
+
+/** The same, and whether each was in an earlier text as well: in the same words, with all that stands around them. */
+export function scanSince(
+  before: string,
+  text: string,
+  options: ScanOptions = {},
+): { readonly concern: Concern; readonly isOld: boolean }[] {
+  const seen = seenIn(text, options);
+  const known = new Map<string, number>();
+  const timesOf = (one: Seen, whole: string) => {
+    const key = JSON.stringify([one.concern.severity, one.concern.message, linesOf(one, whole)]);
+    return { key, times: known.get(key) ?? 0 };
+  };
+  for (const one of seen.length === 0 ? [] : seenIn(before, options)) {
+    const { key, times } = timesOf(one, before);
+    known.set(key, times + 1);
+  }
+  return seen.map((one) => {
+    const { key, times } = timesOf(one, text);
+    known.set(key, times - 1);
+    return { concern: one.concern, isOld: times > 0 };
+  });
+}
+
+/** A concern, and the part of the text that it is about. */
+interface Seen {
+  readonly concern: Concern;
+  readonly at: number;
+  readonly end: number;
+}
+
+/** The whole lines of that part. */
+function linesOf({ at, end }: Seen, text: string): string {
+  const close = text.indexOf("\n", end);
+  return text
+    .slice(at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1, close === -1 ? text.length : close)
+    .replaceAll("\r", "");
+}
+
+function seenIn(text: string, { most = policy.skill.bodyChars, file, loaded = false }: ScanOptions): Seen[] {
+  const where = (line: number) => (file === undefined ? `line ${line}` : `${file}, line ${line}`);
   const sight: Sighting[] = [];
   // Looking through a text that no agent would be given takes long, and not looking must not mean that it is fine.
   const allowed = Math.min(most, mostScanned);
   if (text.length > allowed)
     sight.push({
-      at: 0,
-      code: "too-long",
-      severity: "block",
+      ...{ at: 0, end: text.length, code: "too-long", severity: "block" },
       message: `It has ${text.length} characters; ${allowed} are allowed.`,
     });
-  if (text.length <= mostScanned) sight.push(...look(text));
+  if (text.length <= mostScanned) sight.push(...look(text, loaded ? [...patterns, runOnLoad] : patterns));
   const lineAt = lineFinder(text);
-  const concerns = sight
-    .sort((a, b) => a.at - b.at)
-    .map(({ at: place, code, severity, message }) => ({ code, severity, message, where: at(lineAt(place)) }));
-  return [...new Map(concerns.map((one) => [`${one.code} ${one.where} ${one.message}`, one])).values()];
+  const seen = new Map<string, Seen>();
+  for (const { at, end, ...rest } of sight.sort((a, b) => a.at - b.at)) {
+    const concern = { ...rest, where: where(lineAt(at)) };
+    const key = `${concern.code} ${concern.where} ${concern.message}`;
+    const same = seen.get(key);
+    seen.set(key, { concern, at: same?.at ?? at, end: Math.max(same?.end ?? 0, end) });
+  }
+  return [...seen.values()];
 }
 
 const mostScanned = 200_000;
@@ -81,21 +128,22 @@ export function mayBeWritten(concerns: readonly Concern[]): boolean {
 
 interface Sighting extends Omit<Concern, "where"> {
   readonly at: number;
+  readonly end: number;
 }
 
-function look(text: string): Sighting[] {
+function look(text: string, sought: readonly Pattern[]): Sighting[] {
   // Wide letters and invisible ones must not hide a word; line ends stay where they are.
   const plain = withoutHidden(text).normalize("NFKC");
   const plainLine = lineFinder(plain);
   const startOf = lineStarts(text);
   const back = (at: number) => startOf[plainLine(at) - 1] ?? 0;
   const found = [
-    ...patterns.flatMap((pattern) => sightings(pattern, plain)),
+    ...sought.flatMap((pattern) => sightings(pattern, plain)),
     ...comments(plain),
     ...commandLines(plain).flatMap(exfiltrations),
     ...blobs(plain),
     ...personalPaths(plain),
-  ].map((one) => ({ ...one, at: back(one.at) }));
+  ].map((one) => ({ ...one, at: back(one.at), end: back(one.end) }));
   return [...secrets(text), ...hidden(text), ...found];
 }
 
@@ -230,13 +278,25 @@ const patterns: readonly Pattern[] = [
   },
 ];
 
+/** Claude Code runs such a command when it loads the skill, and puts what it prints in its place. */
+const runOnLoad: Pattern = {
+  code: "run-on-load",
+  severity: "block",
+  message: "It has a command that is run when the skill is loaded (!`…`), before anybody reads it.",
+  match: /(?:^|\s)!`[^`\n]{1,2000}`|^[ \t]{0,20}(?:`{3,9}|~{3,9})!/gm,
+};
+
 function sightings({ match, code, severity, message }: Pattern, text: string): Sighting[] {
-  return [...text.matchAll(match)].map(({ index }) => ({ at: index, code, severity, message }));
+  return [...text.matchAll(match)].map(({ 0: all, index }) => {
+    // What stands before the words is not theirs: the end of another line, perhaps.
+    const at = index + all.length - all.trimStart().length;
+    return { at, end: index + all.length, code, severity, message };
+  });
 }
 
 function secrets(text: string): Sighting[] {
-  return findSecrets(text).map(({ start, kind }) => ({
-    at: start,
+  return findSecrets(text).map(({ start, end, kind }) => ({
+    ...{ at: start, end },
     code: "secret",
     severity: "block",
     message: `It holds a secret (${kind}).`,
@@ -248,7 +308,7 @@ function hidden(text: string): Sighting[] {
   const body = text.replace(/^\ufeff/, " ").replace(flags, (flag) => " ".repeat(flag.length));
   return [...body.matchAll(hiddenCharacters), ...body.matchAll(strayJoiners)].map(
     ({ 0: character, index }) => ({
-      at: index,
+      ...{ at: index, end: index },
       code: "hidden-character",
       severity: "block",
       message: `It has a character that nobody sees (U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}).`,
@@ -266,7 +326,7 @@ function comments(text: string): Sighting[] {
     const severity = speaksToAgents.test(inside) ? "block" : inside.length > 200 ? "warn" : null;
     if (severity !== null)
       found.push({
-        at,
+        ...{ at, end },
         code: "hidden-comment",
         severity,
         message: "A comment that is not shown speaks to the agent.",
@@ -281,6 +341,7 @@ const speaksToAgents =
 
 interface CommandLine {
   readonly at: number;
+  readonly end: number;
   readonly text: string;
 }
 
@@ -294,28 +355,30 @@ function commandLines(text: string): CommandLine[] {
     const continued = /\\\r?$/.test(line) && whole.length < 2_000;
     whole += continued ? `${line.replace(/\\\r?$/, "")} ` : line;
     if (continued) continue;
-    lines.push({ at: start, text: whole });
+    lines.push({ at: start, end: at - 1, text: whole });
     whole = "";
   }
-  if (whole !== "") lines.push({ at: start, text: whole });
+  if (whole !== "") lines.push({ at: start, end: text.length, text: whole });
   return lines;
 }
 
 const sends =
   /(?:^|[\s|;&("'`$])(?:curl|wget|nc|ncat|netcat|socat|telnet|openssl\s{1,9}s_client|httpie|http|Invoke-WebRequest|Invoke-RestMethod|iwr|irm)\s/;
+/** The same in a program. */
+const posts = /\b(?:requests\.post|fetch\(|axios\.post|urlopen\()/;
 const secretPlaces =
   /(?:\.ssh\/(?!config\b|known_hosts\b|\S{0,80}\.pub\b)|\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!\.pub)|\.aws\/credentials|\.gnupg\/|\.netrc\b|\.pgpass\b|\.npmrc\b|\.pypirc\b|\.git-credentials\b|\.docker\/config\.json|\.kube\/config\b|\.config\/gh\/hosts|(?<![\w.])\.env\b(?!\.(?:example|sample|template))|\/etc\/(?:shadow|passwd)\b|\.claude\/\.credentials|\.codex\/auth\.json|\bkeychain\b)/;
 const wholeEnvironment =
   /(?:^|[\s;&|(`"'])(?:env|printenv|set)(?=\s{0,9}(?:\||\)|`|>|$))|\bos\.environ\b(?!\s{0,3}[.[])|JSON\.stringify\(process\.env\)/;
 
 /** Sending what is private: a pipe into a sender, an uploaded file, a substitution in its words. */
-function exfiltrations({ at, text }: CommandLine): Sighting[] {
+function exfiltrations({ at, end, text }: CommandLine): Sighting[] {
   const line = text.slice(0, 4_000);
-  if (!sends.test(line) && !/\b(?:scp|rsync|requests\.post|fetch\(|axios\.post)/.test(line)) return [];
+  if (!sends.test(line) && !/\b(?:scp|rsync)\b/.test(line) && !posts.test(line)) return [];
   return carriesPrivateData(line)
     ? [
         {
-          at,
+          ...{ at, end },
           code: "exfiltration",
           severity: "block",
           message: "It sends private files or the environment somewhere.",
@@ -350,7 +413,7 @@ function carriesPrivateData(line: string): boolean {
   )
     return true;
   if (/\b(?:scp|rsync)\s/.test(line)) return sendsKey(line);
-  return /\b(?:requests\.post|fetch\(|axios\.post)/.test(line) && isPrivate(line);
+  return posts.test(line) && isPrivate(line);
 }
 
 /** In Markdown backticks are also plain code marks, so a path alone in them is no substitution. */
@@ -370,8 +433,8 @@ function sendsKey(line: string): boolean {
 function blobs(text: string): Sighting[] {
   return [...text.matchAll(/[A-Za-z0-9+/_-]{160,}={0,2}/g)]
     .filter(([run]) => isEncoded(run))
-    .map(({ index }) => ({
-      at: index,
+    .map(({ 0: run, index }) => ({
+      ...{ at: index, end: index + run.length },
       code: "hidden-code",
       severity: isImage(text.slice(Math.max(0, index - 60), index)) ? "warn" : "block",
       message: "It has a long encoded text that nobody can read.",
@@ -393,7 +456,7 @@ function personalPaths(text: string): Sighting[] {
   return [...text.matchAll(homes)]
     .filter(([, name]) => !anyone.has((name ?? "").toLowerCase()))
     .map(({ index }) => ({
-      at: index,
+      ...{ at: index, end: index },
       code: "personal-path",
       severity: "warn",
       message: "It names somebody's home folder, which no other machine has.",

@@ -1,4 +1,4 @@
-import { type Event, numberOf } from "./event.ts";
+import { type Event, numberOf, shorten } from "./event.ts";
 import { idOf } from "./ids.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import { isOwnCall } from "./own-call.ts";
@@ -102,6 +102,23 @@ export interface RefusedSignal extends Given {
   readonly words?: string;
 }
 
+/** The same with no more of it than is kept. */
+export function bounded(claim: Claim, { protocol }: Policy = defaults): Claim {
+  const cut = (text: string) => shorten(text, protocol.summaryChars);
+  const code = (text: string) => text.slice(0, protocol.codeChars);
+  const refs = claim.refs.slice(0, protocol.refs).map(code);
+  const deferred = code(claim.deferred);
+  return claim.kind === "create"
+    ? {
+        ...{ ...claim, refs, deferred, nameHint: code(claim.nameHint) },
+        ...{ trigger: code(claim.trigger), summary: cut(claim.summary) },
+      }
+    : {
+        ...{ ...claim, refs, deferred, skill: code(claim.skill), issue: code(claim.issue) },
+        ...{ effect: code(claim.effect), hint: cut(claim.hint) },
+      };
+}
+
 /** Something that was given as a signal and has not the form of one. */
 export interface Formless {
   readonly kind: Claim["kind"];
@@ -117,7 +134,7 @@ export interface SignalGround {
   readonly invocation: string;
   /** Whether something was learned in this turn. */
   readonly learned: boolean;
-  /** The kinds that were given in this turn before. */
+  /** The kinds that were given in this turn before: `kindsGiven`. */
   readonly before: ReadonlySet<Claim["kind"]>;
   readonly prefix: string;
   /** The refs that name an event of the session which says something. */
@@ -254,22 +271,47 @@ export interface CountedEntry extends CountedSignal {
   readonly at: number;
 }
 
+/** The kinds that stand in a turn: one that was refused for its own sake may be followed by any other. */
+export function kindsGiven(
+  entries: Iterable<{ readonly data: SignalGiven }>,
+  invocation: string,
+): ReadonlySet<Claim["kind"]> {
+  const kinds = new Set<Claim["kind"]>();
+  for (const { data } of entries) {
+    if (data.invocation !== invocation || data.from === "transcript") continue;
+    if (data.refusal === null) kinds.add(data.signal.kind);
+    // The other one may have had no form by which to know its kind.
+    else if (data.refusal === "both-signals") kinds.add("create").add("update");
+  }
+  return kinds;
+}
+
 /**
- * The signals on the ledger that count, each once: not those of a turn in which something was learned after all, nor
- * those of a turn in which both kinds were given.
+ * The signals on the ledger that count, each once, also when it was given again in a later turn: not those of a turn in
+ * which something was learned after all, nor those of a turn in which both kinds were given.
  */
 export function countedSignals(entries: Iterable<LedgerEntry>): CountedEntry[] {
-  const counted = new Map<string, CountedEntry>();
+  const accepted: CountedEntry[] = [];
   const [learned, both] = [new Set<string>(), new Set<string>()];
   for (const { type, data, session, at } of entries) {
     if (type === "learning.finished" && isDone(data)) learned.add(data.invocation);
     if (type !== "signal.given") continue;
-    if (data.refusal === null) counted.set(data.id, { ...data, run: session ?? "", at: at ?? 0 });
+    if (data.refusal === null) accepted.push({ ...data, run: session ?? "", at: at ?? 0 });
     else if (data.refusal === "both-signals") both.add(data.invocation);
   }
-  return [...counted.values()].filter(
-    ({ invocation, from }) => !learned.has(invocation) && (from === "transcript" || !both.has(invocation)),
-  );
+  const counted = new Map<string, CountedEntry>();
+  for (const one of accepted) {
+    const { invocation, from } = one;
+    if (learned.has(invocation) || (from !== "transcript" && both.has(invocation))) continue;
+    counted.set(from === "transcript" ? one.id : evidenceOf(one), one);
+  }
+  return [...counted.values()];
+}
+
+/** What a signal is about: the same of the same events is the same, whenever and however it is said. */
+function evidenceOf({ run, signal }: CountedEntry): string {
+  const name = signal.kind === "create" ? signal.nameHint : signal.skill;
+  return JSON.stringify([run, signal.kind, name, [...signal.refs].sort()]);
 }
 
 /** The last event that a signal names. */

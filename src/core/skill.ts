@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq, type Pair, parseDocument } from "yaml";
+import { type Document, isAlias, isMap, isScalar, isSeq, type Pair, parseDocument } from "yaml";
 import { policy } from "./policy.ts";
 
 /** A skill package's `SKILL.md`, by the open Agent Skills format. */
@@ -129,6 +129,8 @@ export function parse(text: string): Parsed {
 /** The front matter of a text, key by key, and what follows it. */
 export interface FrontMatter {
   readonly pairs: readonly Pair[];
+  /** What the keys stand for, with every alias and every escape resolved. */
+  readonly values: Readonly<Record<string, unknown>>;
   readonly body: string;
 }
 
@@ -140,16 +142,29 @@ export function frontMatterIn(text: string): FrontMatter | Problem {
   if (front.length > limits.frontMatter)
     return error("front-matter-too-long", `The front matter has more than ${limits.frontMatter} characters.`);
   // In the failsafe schema every value is a string, as it is to the format's reference validator.
-  const { contents, errors, warnings } = parseDocument(front, {
+  const document = parseDocument(front, {
     schema: "failsafe",
     stringKeys: true,
     prettyErrors: false,
     logLevel: "silent",
   });
+  const { contents, errors, warnings } = document;
   const broken = [...errors, ...warnings][0];
   if (broken) return error("front-matter-broken", `The front matter is not valid YAML: ${broken.message}.`);
   if (!isMap(contents)) return error("front-matter-broken", "The front matter has no keys.");
-  return { pairs: contents.items, body: withoutBlankEnds(body) };
+  const values = valuesOf(document);
+  if (values === null)
+    return error("front-matter-broken", "The front matter has more aliases than anybody resolves.");
+  return { pairs: contents.items, values, body: withoutBlankEnds(body) };
+}
+
+/** Null where a short text stands for a huge one. */
+function valuesOf(document: Document.Parsed): FrontMatter["values"] | null {
+  try {
+    return document.toJS();
+  } catch {
+    return null;
+  }
 }
 
 /** The skill that front matter describes. */

@@ -19,13 +19,14 @@ import {
   type LearningStart,
   type LearningStarted,
   learningId,
+  messageFor,
   nameFault,
   type Receipt,
   receiptFor,
   startFault,
 } from "../core/protocol.ts";
 import { mayBeWritten } from "../core/scan.ts";
-import type { Owner, Skill } from "../core/skill.ts";
+import { isSkillName, type Owner, ownerOf, parse, type Skill } from "../core/skill.ts";
 import { latestEvents, type Present } from "./caller.ts";
 import { discard, gather } from "./hand-in.ts";
 import { perform } from "./keep.ts";
@@ -46,7 +47,7 @@ import { listAll } from "./plan-skill.ts";
 import type { PackageFile, Place } from "./ports.ts";
 import { repair } from "./publish.ts";
 import { clear, deskOf, isWrittenIn, prepare, straysIn } from "./staging.ts";
-import { dirname, historyOf, type PublishDeps, refusal } from "./step.ts";
+import { dirname, historyOf, type PublishDeps, refusal, textOfPackage } from "./step.ts";
 
 export interface ForegroundDeps extends PublishDeps {
   /** Where packages of a project are written before they are live; a folder for each learning goes below it. */
@@ -130,7 +131,8 @@ async function begin(deps: ForegroundDeps, present: Present, start: LearningStar
         [desk.folder],
       ),
     );
-  const [message = ""] = await scrubbed(deps, [start.message]);
+  const [clean = ""] = await scrubbed(deps, [start.message]);
+  const message = messageFor(start.action, start.skill, clean);
   const { invocation, kind, format, model } = present.caller;
   const started: LearningStarted = {
     ...{ learning, invocation, by: kind, format, model, staging },
@@ -748,9 +750,11 @@ export async function useSkill(
     );
   if (owner !== "learned" || caller.kind === "background")
     return { ok: true, value: { receipt: null, already: false } };
-  const key = `receipt:used:${caller.invocation}:${skill}`;
   const [clean = ""] = await scrubbed(deps, [message ?? ""]);
   const text = receiptFor("used", skill, clean || null);
+  // Without a session no turn is known, and nothing of which it could be the second time.
+  if (caller.session === null) return { ok: true, value: { receipt: text, already: false } };
+  const key = `receipt:used:${caller.invocation}:${skill}`;
   const data: Receipt = { kind: "used", skill, text, invocation: caller.invocation };
   const common = { project: caller.project.id, session: caller.session, actor: "agent" as const };
   const entry: LedgerEntry = { ...common, at: deps.clock.now(), type: "receipt.given", key, data };
@@ -759,11 +763,13 @@ export async function useSkill(
   return { ok: true, value: { receipt: already ? null : text, already } };
 }
 
+/** Only the packages of this name are read: whatever else there is may be large. */
 async function ownerNamed(deps: ForegroundDeps, present: Present, skill: string): Promise<Owner | null> {
-  for (const place of placesFor(deps, present).all) {
-    const listing = await deps.library.list(place);
-    const found = listing.found === "skills" ? listing.skills.find(({ name }) => name === skill) : undefined;
-    if (found) return found.owner;
+  for (const { folder } of isSkillName(skill) ? placesFor(deps, present).all : []) {
+    const path = `${folder}/${skill}`;
+    const found = await deps.library.read(path).catch(() => null);
+    const { skill: there } = parse(textOfPackage(found?.files ?? []));
+    if (there !== null && there.description.trim() !== "") return ownerOf(path, there);
   }
   return (await deps.inLibrary?.(skill)) ?? null;
 }

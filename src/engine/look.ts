@@ -3,7 +3,7 @@ import { lineOf, wholeOf } from "../core/event-line.ts";
 import { type Item, itemNamed } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
-import { type Answer, faultOf, faulty } from "../core/protocol.ts";
+import { type Answer, brief, faultOf, faulty } from "../core/protocol.ts";
 import { isSafePath, mayBeWritten, scan } from "../core/scan.ts";
 import { skillFile } from "../core/skill.ts";
 import { latestEvents, type Present } from "./caller.ts";
@@ -59,7 +59,7 @@ export async function loadSkill(
     return faulty(
       faultOf(
         "skill_unknown",
-        `There is no skill "${skill}" here.`,
+        `There is no skill "${brief(skill)}" here.`,
         "Call skill_load without a name to see what there is, or skill_search with what you are about to do.",
       ),
     );
@@ -86,7 +86,7 @@ async function textOf({ library }: LookDeps, item: Item, file: string): Promise<
     return faulty(
       faultOf(
         "invalid_argument",
-        `"${file}" is no path of a file in a skill.`,
+        `"${brief(file)}" is no path of a file in a skill.`,
         "Name a file as skill_load lists it: references/notes.md.",
       ),
     );
@@ -100,7 +100,7 @@ async function textOf({ library }: LookDeps, item: Item, file: string): Promise<
     return faulty(
       faultOf(
         "skill_package_missing",
-        `The skill "${name}" has no file "${file}".`,
+        `The skill "${name}" has no file "${brief(file)}".`,
         `Call skill_load with skill_name "${name}" alone; it lists the files.`,
         namesOf(files),
       ),

@@ -1,6 +1,14 @@
 import type { Artifact, Kept, Reach } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
-import { changedLines, type Examined, examine, ownFacts, type PackageText } from "../core/package.ts";
+import {
+  changedLines,
+  type Examined,
+  examine,
+  ownFacts,
+  packageText,
+  passagesOf,
+  placeIn,
+} from "../core/package.ts";
 import { policy } from "../core/policy.ts";
 import { type Fault, faultOf } from "../core/protocol.ts";
 import { type Concern, mayBeWritten, scan, scanSkill } from "../core/scan.ts";
@@ -40,39 +48,34 @@ export async function examinePackage(
   { files, links }: Handed,
   { before, owner }: { readonly before: readonly PackageFile[] | null; readonly owner: Owner },
 ): Promise<Examined> {
-  const texts = files.map(asText);
-  const old = before?.map(asText) ?? null;
-  const examined = examine({ name, files: texts, links, before: old, owner });
-  const readable = texts.flatMap(({ path, text }) => (text === null ? [] : [{ path, text }]));
-  const clean = await redactor.scrub(readable.map(({ text }) => ({ label: "text", text })));
-  const secrets = readable.flatMap(({ path, text }, at) => {
+  const asText = ({ path, bytes }: PackageFile) => packageText(path, bytes);
+  const submitted = { name, files: files.map(asText), links, before: before?.map(asText) ?? null, owner };
+  const examined = examine(submitted);
+  const passages = passagesOf(submitted);
+  const clean = await redactor.scrub(passages.map(({ text }) => ({ label: "text", text })));
+  const secrets = passages.flatMap((passage, at) => {
+    const { text, before: old } = passage;
     const lines = clean[at] === text ? [] : changedLines(text, clean[at] ?? "");
-    const was = new Set((old?.find((one) => one.path === path)?.text ?? "").split(/\r?\n/));
+    const was = new Set(old.split(/\r?\n/));
     return lines.map((line) => ({
-      where: `${path}, line ${line}: `,
+      where: `${placeIn(passage, line)}: `,
       isTheirs: owner !== "learned" && was.has(text.split(/\r?\n/)[line - 1] ?? ""),
     }));
   });
-  const fresh = secrets.filter(
-    ({ where }) => ![...examined.faults, ...examined.remarks].some((told) => told.startsWith(where)),
-  );
-  const say = ({ where }: { readonly where: string }) =>
-    `${where}It holds a secret: take it out, and say where it is to be had instead.`;
+  const known = [...examined.faults, ...examined.remarks];
+  const say = (isTheirs: boolean) => [
+    ...new Set(
+      secrets
+        .filter((one) => one.isTheirs === isTheirs)
+        .filter(({ where }) => !known.some((told) => told.startsWith(`${where}It holds a secret`)))
+        .map(({ where }) => `${where}It holds a secret: take it out, and say where it is to be had instead.`),
+    ),
+  ];
   return {
     ...examined,
-    faults: [...examined.faults, ...fresh.filter(({ isTheirs }) => !isTheirs).map(say)],
-    remarks: [...examined.remarks, ...fresh.filter(({ isTheirs }) => isTheirs).map(say)],
+    faults: [...examined.faults, ...say(false)],
+    remarks: [...examined.remarks, ...say(true)],
   };
-}
-
-function asText({ path, bytes }: PackageFile): PackageText {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    // Such a byte is in no text, whatever else the file is.
-    return { path, bytes: bytes.length, text: text.includes("\0") ? null : text };
-  } catch {
-    return { path, bytes: bytes.length, text: null };
-  }
 }
 
 /** Whose a package is, as far as its text tells. */
@@ -265,8 +268,8 @@ export async function planAcceptWritten(
 /** What is dangerous in the words of a package, whosever it is. */
 export function concernsIn(files: readonly PackageFile[]): Concern[] {
   const { skill } = parse(textOfPackage(files));
-  const others = files.flatMap((file) => {
-    const { path, text } = asText(file);
+  const others = files.flatMap(({ path, bytes }) => {
+    const { text } = packageText(path, bytes);
     return text === null || path === skillFile
       ? []
       : scan(text, { most: policy.protocol.fileBytes, file: path });

@@ -498,7 +498,7 @@ export interface Library {
   dropEmpty(place: Place): Promise<boolean>;
   /** What has a name in a place: a folder, nothing, or anything else: a file, a link, what a link above leads out to. */
   holds(place: Place, name: string): Promise<"folder" | "nothing" | "else">;
-  /** How much a folder holds, without reading it: files and bytes, at least so many as were counted. Nothing where there is none. */
+  /** How much a folder holds, without reading it: files and folders, and bytes, at least so many as were counted. Nothing where there is none. */
   weigh(folder: string, most: Weight): Promise<Weight>;
   /** What a folder holds, by name; nothing where there is none. */
   namesIn(folder: string): Promise<string[]>;

@@ -4,14 +4,16 @@ import { idOf } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
-import { type Answer, callerFault, type Fault, isDone } from "../core/protocol.ts";
+import { type Answer, callerFault, type Fault, faultOf, faulty, isDone } from "../core/protocol.ts";
 import { readReply } from "../core/reply.ts";
 import { runOf } from "../core/session.ts";
 import {
+  bounded,
   type Claim,
   type Formless,
   isUseful,
   judge,
+  kindsGiven,
   type RefusedSignal,
   type SignalGiven,
   type SignalGround,
@@ -44,19 +46,18 @@ export async function giveSignal(
 ): Promise<Answer<SignalGiven>> {
   const away = await whyNobody(deps, present);
   if (away !== null) return { ok: false, fault: away };
-  const [given] = await take(deps, present, "agent", [signal]);
+  const [given] = await take(deps, present, "agent", [bounded(signal)]);
   if (given === undefined) throw new Error("a signal that was given is neither counted nor refused");
-  return given.refusal === null ? { ok: true, value: given } : { ok: false, fault: faultOf(given) };
+  return given.refusal === null ? { ok: true, value: given } : faulty(refusedBy(given));
 }
 
-function faultOf({ refusal, message }: RefusedSignal): Fault {
-  return {
-    code:
-      refusal === "refs-unresolved" || refusal === "too-few-refs" ? "evidence_unresolved" : "signal_refused",
-    message: `The signal does not count: ${message}.`,
-    next: nextSteps[refusal] ?? "Mend that and signal again, or leave it: most turns signal nothing.",
-    details: [refusal],
-  };
+function refusedBy({ refusal, message }: RefusedSignal): Fault {
+  return faultOf(
+    refusal === "refs-unresolved" || refusal === "too-few-refs" ? "evidence_unresolved" : "signal_refused",
+    `The signal does not count: ${message}.`,
+    nextSteps[refusal] ?? "Mend that and signal again, or leave it: most turns signal nothing.",
+    [refusal],
+  );
 }
 
 const nextSteps: Partial<Readonly<Record<RefusedSignal["refusal"], string>>> = {
@@ -112,16 +113,13 @@ async function take(
   const { invocation, project } = caller;
   const prefix = await deps.prefixOf(project.root);
   return store.transaction(async (tx) => {
-    const since = session.startedAt ?? 0;
-    const learned = (await tx.ledger.since("learning.finished", since)).some(
+    // By the turn's name, not by time: the clock here need not be that of the transcript.
+    const learned = (await tx.ledger.since("learning.finished", 0)).some(
       ({ data }) => data.invocation === invocation && isDone(data),
-    );
-    const before = (await tx.ledger.since("signal.given", since)).flatMap(({ data }) =>
-      data.invocation === invocation && data.from !== "transcript" && isGiven(data) ? data.signal.kind : [],
     );
     const judged = judge(clean, {
       ...{ from, run, invocation, learned, prefix },
-      before: new Set(before),
+      before: kindsGiven(await tx.ledger.since("signal.given", 0), invocation),
       useful: new Set(useful.map(({ ref }) => ref)),
       skills,
     });
@@ -132,11 +130,6 @@ async function take(
     );
     return judged;
   });
-}
-
-/** Whether a signal stands in a turn: one that was refused for its own sake may be followed by any other. */
-function isGiven(data: SignalGiven): data is SignalGiven & { readonly signal: Claim } {
-  return data.signal !== null && (data.refusal === null || data.refusal === "both-signals");
 }
 
 /** A signal that was refused may be given again and count, so that both are noted. */
@@ -251,11 +244,12 @@ function groupBySession(findings: readonly KeptFinding[]): Map<string, KeptFindi
 /** What is known besides the sessions, read once for all of them. */
 async function surroundingsOf(deps: ForegroundDeps, sessions: readonly SessionView[]) {
   const { ledger } = deps.store;
+  // What an agent or a person said has the time of this clock, what a transcript shows has that of its own.
   const since = Math.min(...sessions.map(({ startedAt }) => startedAt ?? 0));
   const projects = new Map<string, Promise<{ skills: Skills; prefix: string } | null>>();
   return {
-    signals: await ledger.since("signal.given", since),
-    learnings: (await ledger.since("learning.finished", since)).filter(({ data }) => isDone(data)),
+    signals: await ledger.since("signal.given", 0),
+    learnings: (await ledger.since("learning.finished", 0)).filter(({ data }) => isDone(data)),
     uses: await ledger.since("skill.used", since),
     /** Null where nothing is learned. */
     projectOf: ({ project: { id, root } }: SessionView) => {
@@ -282,7 +276,9 @@ async function deriveFrom(
   const run = runOf(session);
   const uses = at.uses.filter((use) => use.session === run).map(({ data }) => data);
   const refs = [...findings.flatMap(({ finding }) => finding.refs), ...uses.map(({ ref }) => ref)];
-  const events = new Map((await eventsNamed(deps.store, session, refs)).map((event) => [event.ref, event]));
+  const named = await eventsNamed(deps.store, session, refs);
+  // What a subagent did is in its parent's file, and not its parent's doing.
+  const events = new Map(named.flatMap((event) => (event.sidechain ? [] : [[event.ref, event] as const])));
   const own = at.signals.filter((entry) => entry.session === run).map(({ data }) => data);
   const learnings = at.learnings.filter((entry) => entry.session === run).map(({ data }) => data);
   const said = own.filter(({ from, refusal }) => from !== "transcript" && refusal === null);

@@ -31,7 +31,8 @@ export async function contentsOf(folder: string): Promise<Contents | null> {
 
 const mostAttempts = 20;
 
-async function identityOf(folder: string): Promise<string | null> {
+/** What tells a folder from another that takes its place; null when there is none. */
+export async function identityOf(folder: string): Promise<string | null> {
   try {
     const { dev, ino } = await stat(folder, { bigint: true });
     return `${dev} ${ino}`;

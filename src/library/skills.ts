@@ -19,6 +19,7 @@ import {
   codeOf,
   contentsOf,
   hashOf,
+  identityOf,
   ifMissing,
   isMissing,
   messageOf,
@@ -101,7 +102,11 @@ async function packageOf(
 /** The package in a folder; null where there is something else. */
 async function packageAt(path: string, name: string): Promise<SkillPackage | BrokenPackage | null | "gone"> {
   try {
+    const before = await identityOf(path);
+    if (before === null) return "gone";
     if (!(await stat(path)).isDirectory()) return null;
+    // What is no skill may be anything, of any size: it is not read.
+    if (!(await exists(join(path, skillFile)))) return (await identityOf(path)) === before ? null : "gone";
     const contents = await contentsOf(path);
     const main = contents?.files.find((file) => file.path === skillFile);
     if (contents === null) return "gone";

@@ -23,14 +23,29 @@ export interface ServeOptions {
 export async function serve(options: ServeOptions): Promise<void> {
   const desk = deskOf(options);
   const transport = new StdioServerTransport();
-  const ended = new Promise<void>((resolve) => {
-    process.stdin.once("end", resolve).once("close", resolve);
-    process.stdout.once("error", resolve);
+  let trouble: Error | null = null;
+  const handle = serveStdio(() => serverOf(options.version, desk), {
+    transport,
+    onerror: (error) => {
+      trouble = error;
+    },
   });
-  const handle = serveStdio(() => serverOf(options.version, desk), { transport });
-  await ended;
+  await closedBy(transport);
+  // It closes with its host; by itself only where it cannot go on, as with a line without end.
+  if (!process.stdin.readableEnded && process.stdout.writable)
+    process.stderr.write(`knack mcp ends: ${trouble ?? "it was closed"}\n`);
   await handle.close().catch(() => {});
   await desk.close();
+}
+
+function closedBy(transport: StdioServerTransport): Promise<void> {
+  const { onclose } = transport;
+  return new Promise((resolve) => {
+    transport.onclose = () => {
+      onclose?.();
+      resolve();
+    };
+  });
 }
 
 /** What the calls of a connection share. */

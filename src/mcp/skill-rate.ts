@@ -1,6 +1,8 @@
 import * as z from "zod";
+import { shorten } from "../core/event.ts";
 import { itemNamed } from "../core/item.ts";
-import { faultOf, faulty } from "../core/protocol.ts";
+import { policy } from "../core/policy.ts";
+import { brief, faultOf, faulty } from "../core/protocol.ts";
 import { redact } from "../core/redact.ts";
 import { defineTool, skillName } from "./tool.ts";
 
@@ -24,11 +26,12 @@ export const skillRate = defineTool({
       return faulty(
         faultOf(
           "skill_unknown",
-          `There is no skill "${skill_name}" here.`,
+          `There is no skill "${brief(skill_name)}" here.`,
           "Call skill_load without a name to see what there is.",
         ),
       );
-    const rating = { id: item.id, name: item.name, verdict, because: redact(because ?? "") };
+    const reason = shorten(redact(because ?? ""), policy.protocol.summaryChars);
+    const rating = { id: item.id, name: item.name, verdict, because: reason };
     const { session } = await knack.rate({
       ...rating,
       kind: "skill",

@@ -3,7 +3,7 @@ import { policy } from "../core/policy.ts";
 import { deferReasons, effects, type Fault, faultOf, faulty, issues, triggers } from "../core/protocol.ts";
 import type { Signal, SignalGiven } from "../core/signal.ts";
 import type { ReplyTaken } from "../engine/signal.ts";
-import { eventRefs, skillName, type Tool, told } from "./tool.ts";
+import { eventRefs, type Reply, skillName, type Tool, told } from "./tool.ts";
 
 const learning = z.object({
   package_name_hint: skillName.describe(`A name for it, beginning with ${policy.skill.prefix}`),
@@ -38,14 +38,19 @@ export const skillSignal: Tool = {
     const who = await present();
     const read = input.safeParse(args ?? {});
     const signal = read.success ? signalOf(read.data) : null;
-    // What is no signal is handed over as it is: a refusal is kept with its reason, too.
-    if (signal === null) return faulty(notOne(await knack.takeReply(who, args), read));
-    return told(await knack.giveSignal(who, signal), (given) => ({
-      text: "Noted for a later review. There is nothing to show or to do.",
-      data: onWire(given),
-    }));
+    if (signal !== null) return told(await knack.giveSignal(who, signal), noted);
+    // What has another form is handed over as it is: it may be one all the same, and a refusal is kept with its reason.
+    const taken = await knack.takeReply(who, args);
+    const [only, ...others] = taken.signals;
+    return only?.refusal === null && others.length === 0
+      ? { ok: true, value: noted(only) }
+      : faulty(notOne(taken, read));
   },
 };
+
+function noted(given: SignalGiven): Reply {
+  return { text: "Noted for a later review. There is nothing to show or to do.", data: onWire(given) };
+}
 
 /** The one signal that was given; null for none, or for both. */
 function signalOf({ learning_signal, skill_issue_signal }: z.output<typeof input>): Signal | null {

@@ -232,7 +232,12 @@ function events(db: Kysely<Tables>): Store["events"] {
     },
     some: async (session, refs) => {
       const base = await baseOf(session);
-      const ids = refs.map((ref) => base + numberOf(ref));
+      // A number beyond these would name an event of another session.
+      const isOwn = (n: number) => Number.isInteger(n) && n > 0 && n < eventsPerSession;
+      const ids = refs
+        .map(numberOf)
+        .filter(isOwn)
+        .map((n) => base + n);
       const rows = await inSlices(ids, (some) =>
         db.selectFrom("event").select(columnsOf("event")).where("id", "in", some).execute(),
       );

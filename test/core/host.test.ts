@@ -5,6 +5,8 @@ const turn = { session_id: "s1", thread_id: "t1", turn_id: "u1", model: "gpt-6" 
 const claude = { CLAUDE_CODE_SESSION_ID: "c1", CLAUDE_PROJECT_DIR: "/p" };
 type Said = Partial<HostWord>;
 
+const background = { kind: "background" } as const;
+
 describe("who calls, by the host's word,", () => {
   it.each<[string, Record<string, unknown>, Record<string, string>, Said]>([
     [
@@ -52,9 +54,17 @@ describe("who calls, by the host's word,", () => {
     [
       "is nobody where nothing is said",
       { sessionId: "x" },
-      { KNACK_KIND: "?" },
+      { KNACK_KIND: "" },
       { session: null, kind: "foreground" },
     ],
+    [
+      "is in the background by that word, however it is written",
+      {},
+      { KNACK_KIND: " Background" },
+      background,
+    ],
+    ["is in the background by any other word", {}, { KNACK_KIND: "bg" }, background],
+    ["is in the foreground by that word", {}, { KNACK_KIND: " Foreground" }, { kind: "foreground" }],
     [
       "is nobody for words that are none",
       { threadId: 7, "x-codex-turn-metadata": "no" },

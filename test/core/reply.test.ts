@@ -54,6 +54,22 @@ describe("a reply", () => {
     expect(problems.length + signals.filter((one) => "formless" in one).length === 0).toBe(right);
   });
 
+  test.each([[null], [undefined], [""], [" none "], ["null"], [false], [{}], [[]]])(
+    "signals nothing with %j",
+    (nothing) => {
+      const { signals } = readReply({ learning_signal: create, skill_issue_signal: nothing });
+      expect(signals.map(({ kind }) => kind)).toEqual(["create"]);
+    },
+  );
+
+  test("that nobody can write down has no form", () => {
+    const cycle: Record<string, unknown> = {};
+    cycle.kind = cycle;
+    const deep = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
+    for (const value of [cycle, deep])
+      expect(readReply({ learning_signal: value }).signals).toMatchObject([{ kind: "create", words: "" }]);
+  });
+
   test("is read into the words that Knack uses", () => {
     const { receipts, signals } = readReply({
       used_skill_receipts: [{ skill_name: "rl-x", message: "Benutzt: rl-x" }],

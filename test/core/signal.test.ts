@@ -207,6 +207,9 @@ describe("the signals that count", () => {
   const [wrong] = judge([{ ...create, summary: "" }], ground);
   const [second] = judge([update], { ...ground, before: new Set(["create"]) });
   const [own] = judge([create], { ...ground, from: "transcript" });
+  const [later] = judge([create], { ...ground, invocation: "s#2" });
+  const [inReply] = judge([create], { ...ground, from: "reply" });
+  const [other] = judge([{ ...create, refs: ["e2", "e9"] }], { ...ground, useful: new Set(["e2", "e9"]) });
 
   it.each<[string, LedgerEntry[], number]>([
     ["are those that were not refused, each once", [at(one, 1), at(one, 2), at(wrong, 3)], 1],
@@ -219,6 +222,8 @@ describe("the signals that count", () => {
     ["stay when that was in another turn", [at(one, 1), learned("s#2", "created")], 1],
     ["are none of a turn in which the other kind was given too", [at(one, 1), at(second, 2)], 0],
     ["stay when the transcript says so", [at(own, 1), at(second, 2)], 1],
+    ["are one when it is said again later", [at(one, 1), at(later, 2), at(inReply, 3)], 1],
+    ["are two when something else shows it", [at(one, 1), at(other, 2)], 2],
   ])("%s", (_, entries, count) => expect(countedSignals(entries)).toHaveLength(count));
 });
 
@@ -235,6 +240,14 @@ describe("Knack's own calls", () => {
     ["of its own skills", called("Skill", { skill: "knack:learn-skill" }, "ok"), true],
     ["writing a package that is staged", edited("/w/.knack/staging/l1/rl-x/SKILL.md"), true],
     ["the same in a shell", ran("mkdir -p .knack/staging/l1/rl-x/scripts", "ok"), true],
+    ["of its tools under another name", called("mcp__learner__skill_signal", {}, "ok"), true],
+    ["of its tools by their words", called("mcp__learner__skill_load", { skill_name: "x" }, "ok"), true],
+    ["in its staging folder", { ...ran("node t.mjs", "ok"), cwd: "/w/.knack/staging/l1/rl-x" }, true],
+    ["of its program", ran("knack skills lst", "failed"), true],
+    ["of its program, looked at", ran("cd x && knack status --json 2>&1 | jq .reviews", "ok"), true],
+    ["of its program through npx", ran("npx knack-cli status", "ok"), true],
+    ["are not what is done besides", ran("knack status && npm test", "ok"), false],
+    ["nor looking for its name", ran("grep -r knack src", "ok"), false],
     ["are not those of others' tools", called("mcp__notion__query", {}, "ok"), false],
     ["nor of others' tools of the same name", called("mcp__other__skill_search", {}, "ok"), false],
     ["nor of other skills", called("Skill", { skill: "release-notes" }, "ok"), false],

@@ -1,13 +1,16 @@
 import {
   chmodSync,
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -135,6 +138,28 @@ describe("a listing", () => {
     chmodSync(join(folder, "ab"), 0o700);
     expect(await hash()).toBe(seen[4]);
   });
+});
+
+test("a folder is weighed to its last file, empty folders too", async () => {
+  const folder = tempFolder();
+  for (let n = 0; n < 60; n++) {
+    mkdirSync(join(folder, `d${n % 3}`, `e${n}`), { recursive: true });
+    if (n < 50) writeFileSync(join(folder, `d${n % 3}`, `e${n}`, "f"), "xx");
+  }
+  expect(await library.weigh(folder, { files: 1_000, bytes: 1_000 })).toEqual({ files: 113, bytes: 100 });
+  expect((await library.weigh(folder, { files: 10, bytes: 1_000 })).files).toBe(11);
+  expect(await library.weigh(join(folder, "none"), { files: 1, bytes: 1 })).toEqual({ files: 0, bytes: 0 });
+});
+
+test("a folder that is no skill is not read, whatever is in it", async () => {
+  const place = newPlace();
+  handWrite(place, "mine", skillText("mine"));
+  const folder = join(place.folder, "data");
+  mkdirSync(folder);
+  // A file that takes no room and is more than can be read at once.
+  closeSync(openSync(join(folder, "huge"), "w"));
+  truncateSync(join(folder, "huge"), 3_000_000_000);
+  expect(await library.list(place)).toMatchObject({ skills: [{ name: "mine" }], broken: [] });
 });
 
 describe("a package", () => {

@@ -270,6 +270,12 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
         "e2",
         "e4",
       ]);
+      // No number reaches into the session before or after.
+      await store.sessions.save([aSession("/t/b")]);
+      await saveEvents(store, "/t/b", [anEvent(1)]);
+      const beyond = [2 ** 24 + 1, 1 - 2 ** 24, 1.5, 0].map((n) => `e${n}`);
+      for (const session of ["/t/a", "/t/b"])
+        expect(await store.events.some(session, [...beyond, "e", "ex"])).toEqual([]);
       expect((await store.events.origins("/t/a")).sort()).toEqual(["u1", "u2", "u3"]);
       expect(await store.events.count("/t/a")).toEqual({
         events: 4,
