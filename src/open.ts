@@ -198,6 +198,8 @@ export interface KnackOptions {
   readonly copy?: boolean;
   /** Who looks at sessions, whatever the settings say. */
   readonly observer?: string;
+  /** The folder of the plugin's template, for Knack's own skills. */
+  readonly template?: string;
   /** Where requests to a model are written, and where its answers are: with either, nothing is sent anywhere. */
   readonly modelDump?: string;
   readonly modelAnswers?: string;
@@ -554,6 +556,7 @@ export async function openKnack({
   redactor = createRedactor(),
   embedder,
   observer,
+  template,
   modelDump,
   modelAnswers,
 }: KnackOptions = {}): Promise<Knack> {
@@ -709,6 +712,7 @@ export async function openKnack({
   const looking: LookDeps = {
     ...foregrounding,
     catalog: (cwd) => knack.catalog(cwd === null ? {} : { cwd }),
+    own: template === undefined ? [] : pluginSkills.map((name) => join(template, "skills", name)),
   };
   /** The file of the session that calls: an agent's transcript, or what a program records. */
   const fileOf = async (word: HostWord): Promise<string | null> => {

@@ -161,7 +161,11 @@ describe("knack mcp, to the official client,", () => {
     expect((await call("skill_search", { query: "print a tide table for June" })).data).toMatchObject({
       found: [{ name, kind: "skill", draft: false }],
     });
-    expect((await call("skill_load", {})).data).toMatchObject({ skills: [{ name }] });
+    // How to write one is told to every agent, also where there is no plugin.
+    expect((await call("skill_load", {})).data).toMatchObject({
+      skills: [{ name: "learn-skill" }, { name }],
+    });
+    expect((await call("skill_load", { skill_name: "learn-skill" })).text).toContain("## The protocol");
     expect((await call("skill_load", { skill_name: name })).text).toMatch(
       /--month <month>[\s\S]*references\/months\.md/,
     );

@@ -20,7 +20,7 @@ export const mcp = defineVerb({
     "without it skills can be searched and loaded, and none can be learned. KNACK_DISABLE=1 switches all of it off.",
   ],
   args: {},
-  run: async ({ env, redactionThread }) => {
+  run: async ({ env, redactionThread, program: { template } }) => {
     if (process.stdin.isTTY)
       printLines(
         ["This is for an agent to start; knack mcp --help says how. End it with Ctrl-D."],
@@ -33,7 +33,7 @@ export const mcp = defineVerb({
       env,
       cwd: process.cwd(),
       off: isDisabled(env) ? "Knack is off: KNACK_DISABLE is set." : null,
-      open: () => openKnack({ env, redactor: createThreadRedactor(redactionThread) }),
+      open: () => openKnack({ env, template, redactor: createThreadRedactor(redactionThread) }),
     });
     return 0;
   },

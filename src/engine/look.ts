@@ -5,7 +5,7 @@ import type { LedgerEntry } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
 import { type Answer, brief, faultOf, faulty } from "../core/protocol.ts";
 import { isSafePath, mayBeWritten, scan } from "../core/scan.ts";
-import { skillFile } from "../core/skill.ts";
+import { parse, skillFile } from "../core/skill.ts";
 import { latestEvents, type Present } from "./caller.ts";
 import type { CatalogReading } from "./catalog.ts";
 import type { ForegroundDeps } from "./foreground.ts";
@@ -15,6 +15,8 @@ import type { PackageFile } from "./ports.ts";
 export interface LookDeps extends ForegroundDeps {
   /** The library, seen from a folder. */
   readonly catalog: (cwd: string | null) => Promise<CatalogReading>;
+  /** The folders of Knack's own skills, which an agent without its plugin has nowhere else. */
+  readonly own: readonly string[];
 }
 
 /** A skill's text, or one of its files, and what else there is. */
@@ -53,9 +55,12 @@ export async function loadSkill(
     ({ kind, load, realm }) =>
       kind === "skill" && load !== "person" && (realm === project.id || realm === "user"),
   );
-  if (skill === null) return { ok: true, value: indexOf(skills) };
+  const own = await ownSkills(deps);
+  if (skill === null) return { ok: true, value: indexOf([...skills, ...own]) };
   const item = itemNamed(skills, project.id, skill);
-  if (item === null)
+  const ours = own.find(({ name }) => skill === name || skill === `knack:${name}`);
+  const meant = item ?? ours;
+  if (meant === undefined)
     return faulty(
       faultOf(
         "skill_unknown",
@@ -63,13 +68,29 @@ export async function loadSkill(
         "Call skill_load without a name to see what there is, or skill_search with what you are about to do.",
       ),
     );
-  const loaded = await textOf(deps, item, file ?? skillFile);
-  if (loaded.ok) await noteUse(deps, present, item);
+  const loaded = await textOf(deps, meant, file ?? skillFile);
+  if (loaded.ok && item) await noteUse(deps, present, item);
   return loaded;
 }
 
+/** As much of a skill as is needed to hand it out. */
+type Handed = Pick<Item, "name" | "description" | "path" | "draft" | "harmless">;
+
+/** Knack's own skills, as the library would have them. */
+async function ownSkills({ library, own }: LookDeps): Promise<Handed[]> {
+  const found: Handed[] = [];
+  for (const folder of own) {
+    const path = `${folder}/${skillFile}`;
+    const read = await library.readText(path);
+    const skill = read.found === "text" ? parse(read.text).skill : null;
+    if (skill)
+      found.push({ name: skill.name, description: skill.description, path, draft: false, harmless: true });
+  }
+  return found;
+}
+
 /** What is no draft and may be read, the project's own and the person's together. */
-function indexOf(skills: readonly Item[]): SkillIndex {
+function indexOf(skills: readonly Handed[]): SkillIndex {
   const shown = skills
     .filter(({ draft, harmless }) => !draft && harmless)
     .sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -80,7 +101,7 @@ function indexOf(skills: readonly Item[]): SkillIndex {
 }
 
 /** A file of a skill as it is on disk now; nothing is handed out that was not looked through. */
-async function textOf({ library }: LookDeps, item: Item, file: string): Promise<Answer<LoadedSkill>> {
+async function textOf({ library }: LookDeps, item: Handed, file: string): Promise<Answer<LoadedSkill>> {
   const { name, description, path } = item;
   if (!isSafePath(file))
     return faulty(
