@@ -685,10 +685,11 @@ export const policy = {
     timeoutMs: 10_000,
     /** Tokens of an answer. */
     outputTokens: 3_000,
-    /** Characters that a model takes for one token at the least: what is not sent yet is rather thought dearer. */
+    /** Characters that a model takes for one token at the least, and those that are not ASCII: what is not sent yet is rather thought dearer. */
     charsPerToken: 3,
-    /** US dollars for a million tokens of a model whose price nobody knows: a dear one's. */
-    unknownPrice: { input: 15, output: 75 },
+    otherCharsPerToken: 1,
+    /** US dollars for a million tokens of a model whose price nobody knows: a large one's; the few that are dearer are known. */
+    unknownPrice: { input: 6, output: 30 },
     /** Characters of a session's record that one call is given, and candidates that it judges; calls for one session. */
     recordChars: 24_000,
     candidates: 12,

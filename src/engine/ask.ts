@@ -1,7 +1,7 @@
 import { holdOf, type ModelLimits } from "../core/budget.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
-import { costOf, type Price, requestId } from "../core/model.ts";
+import { costOf, type Price, requestId, tokensIn } from "../core/model.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { note } from "./note.ts";
 import type { Clock, Model, ModelReply, ModelRequest, Store } from "./ports.ts";
@@ -105,7 +105,6 @@ export function mostUsd(
   price: Price | null,
   policy: Policy = defaults,
 ): number {
-  const chars = system.length + prompt.length + JSON.stringify(schema).length;
-  const inputTokens = Math.ceil(chars / policy.model.charsPerToken);
+  const inputTokens = tokensIn(system + prompt + JSON.stringify(schema), policy);
   return costOf({ inputTokens, outputTokens: maxOutputTokens }, price, policy);
 }

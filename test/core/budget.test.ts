@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { holdOf, openUntil, spendOf } from "../../src/core/budget.ts";
 import type { LedgerEntry } from "../../src/core/ledger.ts";
-import { costOf, modelChoice, priceOf } from "../../src/core/model.ts";
+import { costOf, modelChoice, priceOf, tokensIn } from "../../src/core/model.ts";
 import { policy } from "../../src/core/policy.ts";
+import { mostUsd } from "../../src/engine/ask.ts";
 
 const now = Date.UTC(2026, 0, 2);
 const minute = 60_000;
@@ -157,6 +158,48 @@ describe("a model's name", () => {
     ["gemini/x", null],
     ["off/x", null],
   ])("%s", (word, choice) => expect(modelChoice(word)).toEqual(choice));
+
+  it.each<[string, number | null]>([
+    ["claude/haiku", 5],
+    ["anthropic/claude-sonnet-4-5", 22.5],
+    ["anthropic/claude-opus-4-5", 25],
+    ["anthropic/claude-opus-4-5-20251101", 25],
+    ["claude/opus", 25],
+    ["anthropic/claude-opus-4-1", 75],
+    ["anthropic/claude-opus-4-20250514", 75],
+    ["anthropic/claude-3-opus-20240229", 75],
+    ["codex", 30],
+    ["codex/gpt-5.5", 30],
+    ["codex/gpt-5.2-codex", 30],
+    ["openai/gpt-5.1", 30],
+    ["openai/gpt-5-mini", 6],
+    ["openai/gpt-4o", 15],
+    ["openai/gpt-4o-mini", 6],
+    ["openai/gpt-4.1-nano", 2],
+    ["openai/gpt-5-pro", 180],
+    ["openai/o3", 40],
+    ["openai/o4-mini", 6],
+    ["openai/llama3", null],
+  ])("%s has its price", (name, output) => expect(priceOf(name)?.output ?? null).toBe(output));
+
+  test("whatever nobody knows leaves room for a review", () => {
+    const { gateChars, gateTokens, chars, outputTokens, usd } = policy.review;
+    const inputTokens = (gateChars + chars) / policy.model.charsPerToken;
+    expect(costOf({ inputTokens, outputTokens: gateTokens + outputTokens }, null)).toBeLessThan(usd);
+  });
+
+  it.each<[string, number]>([
+    ["", 0],
+    ["abcdef", 2],
+    ["日本語", 3],
+    ["été", 3],
+    ["🙂", 2],
+  ])("is given %j as so many tokens, and what a call may cost goes by them", (prompt, tokens) => {
+    expect(tokensIn(prompt)).toBe(tokens);
+    const request = { system: "", prompt, schema: {}, maxOutputTokens: 0 };
+    const price = { input: 1_000_000, output: 0 };
+    expect(Math.abs(mostUsd(request, price) - tokens)).toBeLessThanOrEqual(1);
+  });
 
   test("has a price, and a dear one where nobody knows it", () => {
     const tokens = { inputTokens: 1_000_000, outputTokens: 0 };
