@@ -45,6 +45,17 @@ export function spendOf(entries: readonly LedgerEntry[], now: number, { model }:
   return spendSince(entries, now - model.dayMs);
 }
 
+/** What of it a clock noted that was more than a day ahead: it counts until that time has come. */
+export function spentAhead(entries: readonly LedgerEntry[], now: number, { model }: Policy = defaults): number {
+  return spendSince(entries, now + model.dayMs).usd;
+}
+
+/** What was spent in a day, in words. */
+export function daySpent(usd: number, ahead: number, usdPerDay: number): string {
+  const why = ahead > 0 ? `, ${inUsd(ahead)} of it by a clock that was days ahead` : "";
+  return `${inUsd(usd)} of ${inUsd(usdPerDay)} for a day are spent (model.budgetDay)${why}`;
+}
+
 /** What was spent for one purpose since a time. */
 export function spendFor(
   entries: readonly LedgerEntry[],
@@ -76,13 +87,15 @@ export function openUntil(
   now: number,
   { model }: Policy = defaults,
 ): number | null {
+  const openMs = model.openMinutes * 60_000;
+  // What a clock noted that was further ahead would keep it open until it is caught up with.
   const called = entries
-    .flatMap((entry) => (entry.type === "model.called" ? [entry] : []))
+    .flatMap((entry) => (entry.type === "model.called" && (entry.at ?? 0) <= now + openMs ? [entry] : []))
     .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
   const failures = called.slice(called.findLastIndex(({ data }) => data.ok) + 1);
   if (failures.length < model.failuresToOpen) return null;
   // One try after the time is over; if it fails too, the time begins anew.
-  const until = Math.min(now, failures.at(-1)?.at ?? 0) + model.openMinutes * 60_000;
+  const until = Math.min(now, failures.at(-1)?.at ?? 0) + openMs;
   return until > now ? until : null;
 }
 
@@ -129,7 +142,7 @@ export function holdOf(
   if (usd + usdAtMost > limits.usdPerDay)
     return {
       because: "day-budget-spent",
-      message: `${inUsd(usd)} of ${inUsd(limits.usdPerDay)} for a day are spent (model.budgetDay), and a call could cost ${inUsd(usdAtMost)}`,
+      message: `${daySpent(usd, spentAhead(entries, now, policy), limits.usdPerDay)}, and a call could cost ${inUsd(usdAtMost)}`,
     };
   return null;
 }

@@ -1,4 +1,4 @@
-import { inUsd } from "./budget.ts";
+import { daySpent, inUsd } from "./budget.ts";
 import type { EntryOf, LedgerEntry } from "./ledger.ts";
 import type { Measured } from "./measure.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
@@ -172,8 +172,9 @@ export interface NudgeGround {
   /** Reviews of all projects in the last day, and when the latest began. */
   readonly today: number;
   readonly latestAt: number | null;
-  /** US dollars that models cost in the last day, and that this review may cost at the least. */
+  /** US dollars that models cost in the last day, by a clock that was ahead, and that this review may cost at the least. */
   readonly spent: number;
+  readonly spentAhead?: number;
   readonly usdAtLeast: number;
   /** Until when no model is asked, after failures. */
   readonly openUntil: number | null;
@@ -239,12 +240,9 @@ export function paceHold({
     : null;
 }
 
-function costHold({ limits, spent, usdAtLeast, openUntil, now }: NudgeGround): Held | null {
+function costHold({ limits, spent, spentAhead = 0, usdAtLeast, openUntil, now }: NudgeGround): Held | null {
   if (spent >= limits.usdPerDay || spent + usdAtLeast > limits.usdPerDay)
-    return held(
-      "budget-spent",
-      `${inUsd(spent)} of ${inUsd(limits.usdPerDay)} for a day are spent (model.budgetDay)`,
-    );
+    return held("budget-spent", daySpent(spent, spentAhead, limits.usdPerDay));
   if (limits.usd <= 0 || usdAtLeast > limits.usd)
     return held(
       "too-dear",
@@ -272,7 +270,8 @@ export function paceOf(
   now: number,
   { model }: Policy = defaults,
 ): Pick<NudgeGround, "today" | "latestAt"> {
-  const recent = begun.filter(({ at }) => (at ?? 0) > now - model.dayMs);
+  // One that a clock noted which was more than a day ahead tells nothing about this day.
+  const recent = begun.filter(({ at }) => Math.abs((at ?? 0) - now) < model.dayMs);
   // One that a killed process began and another goes on with is one.
   const reviews = new Set(recent.map(({ data }) => data.review));
   const latest = recent.map(({ at }) => at ?? 0);

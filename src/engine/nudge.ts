@@ -1,4 +1,4 @@
-import { openUntil, spendOf } from "../core/budget.ts";
+import { openUntil, spendOf, spentAhead } from "../core/budget.ts";
 import { idOf } from "../core/ids.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import {
@@ -100,6 +100,7 @@ async function decideOn(
     ...{ limits, asked, running, usdAtLeast, now },
     ...paceOf(begun, now),
     spent: spendOf(calls, now).usd,
+    spentAhead: spentAhead(calls, now),
     openUntil: openUntil(calls, now),
   };
   return new Map(

@@ -85,6 +85,15 @@ describe("the budget", () => {
     expect(holdOf(entries, now, 0.2, { ...limits, together: other })).toBeNull();
   });
 
+  test("counts what a clock noted that was a year ahead, and says so", () => {
+    const entries = [called("a", now + 365 * policy.model.dayMs, 0.8), called("b", now - 1, 0.1)];
+    expect(spendOf(entries, now).calls).toBe(2);
+    expect(holdOf(entries, now, 0.2, limits)).toMatchObject({
+      because: "day-budget-spent",
+      message: expect.stringContaining("0.80 USD of it by a clock that was days ahead"),
+    });
+  });
+
   const anyEntry = fc
     .record({
       call: fc.nat(30).map(String),
@@ -122,6 +131,7 @@ describe("the budget", () => {
 });
 
 describe("the breaker", () => {
+  const openMs = policy.model.openMinutes * minute;
   const five = failures(policy.model.failuresToOpen, now);
   const open = now + five.length - 1 + policy.model.openMinutes * minute;
 
@@ -136,6 +146,8 @@ describe("the breaker", () => {
       open + policy.model.openMinutes * minute,
     ],
     ["closes when it succeeds", [...five, called("again", open, 0)], open + 1, null],
+    ["is not kept open by a clock that was a year ahead", failures(9, now + 365 * policy.model.dayMs), now, null],
+    ["is kept open by one that was a little ahead", failures(5, now + minute), now, now + openMs],
     [
       "counts only failures in a row",
       [...five.slice(0, 3), called("good", now + 2, 0), ...five.slice(3)],

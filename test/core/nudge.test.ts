@@ -315,6 +315,7 @@ describe("the pace of reviews", () => {
       begun("v1", now - 90),
       begun("v1", now - 50),
       begun("v2", now - 70),
+      begun("by a clock that was a year ahead", now + 365 * policy.model.dayMs),
     ];
     expect(paceOf(entries, now)).toEqual({ today: 2, latestAt: now - 50 });
     expect(paceOf([], now)).toEqual({ today: 0, latestAt: null });
