@@ -46,7 +46,11 @@ export function spendOf(entries: readonly LedgerEntry[], now: number, { model }:
 }
 
 /** What of it a clock noted that was more than a day ahead: it counts until that time has come. */
-export function spentAhead(entries: readonly LedgerEntry[], now: number, { model }: Policy = defaults): number {
+export function spentAhead(
+  entries: readonly LedgerEntry[],
+  now: number,
+  { model }: Policy = defaults,
+): number {
   return spendSince(entries, now + model.dayMs).usd;
 }
 

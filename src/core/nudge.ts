@@ -78,9 +78,14 @@ export interface ReviewedSoFar {
   readonly begunAt: number | null;
   readonly endedAt: number | null;
   readonly until: number | null;
-  /** The last event that was looked at, by Knack's id of the session, and by the agent's. */
-  readonly to: ReadonlyMap<string, number>;
+  /** Where reviews of a session ended, by Knack's id of it; and the last of its events, by the agent's. */
+  readonly ends: ReadonlyMap<string, readonly number[]>;
   readonly toByRun: ReadonlyMap<string, number>;
+}
+
+/** The last event of a session that was looked at. What ended behind its last one was another, since written anew. */
+export function lookedTo({ ends }: Pick<ReviewedSoFar, "ends">, session: string, events: number): number {
+  return Math.max(0, ...(ends.get(session) ?? []).filter((end) => end <= events));
 }
 
 /** Adds up the reviews of a project. A window that was looked at is not looked at again, whatever came of it. */
@@ -93,18 +98,20 @@ export function reviewedSoFar(entries: Iterable<LedgerEntry>, project: string): 
       begun.set(entry.data.review, Math.max(begun.get(entry.data.review) ?? 0, entry.at ?? 0));
     if (entry.type === "review.ended" && isReviewed(entry.data)) ended.push(entry);
   }
-  const [to, toByRun] = [new Map<string, number>(), new Map<string, number>()];
+  const [ends, toByRun] = [new Map<string, number[]>(), new Map<string, number>()];
   for (const { data } of ended)
-    for (const stretch of data.window.stretches) {
-      to.set(stretch.session, Math.max(to.get(stretch.session) ?? 0, stretch.to));
-      toByRun.set(stretch.run, Math.max(toByRun.get(stretch.run) ?? 0, stretch.to));
+    for (const { session, run, to } of data.window.stretches) {
+      ends.set(session, [...(ends.get(session) ?? []), to]);
+      toByRun.set(run, Math.max(toByRun.get(run) ?? 0, to));
     }
   const latest = (times: readonly number[]) => (times.length > 0 ? Math.max(...times) : null);
+  const beganAt = ({ at, data }: EntryOf<"review.ended">) => begun.get(data.review) ?? at ?? 0;
   return {
-    begunAt: latest(ended.map(({ at, data }) => begun.get(data.review) ?? at ?? 0)),
+    begunAt: latest(ended.map(beganAt)),
     endedAt: latest(ended.map(({ at }) => at ?? 0)),
-    until: latest(ended.map(({ data }) => data.window.until)),
-    ...{ to, toByRun },
+    // Nothing that was looked at happened after that, whatever time it bears.
+    until: latest(ended.map((entry) => Math.min(entry.data.window.until, beganAt(entry)))),
+    ...{ ends, toByRun },
   };
 }
 
@@ -116,11 +123,9 @@ export function countersOf(
   window: Window | null = null,
 ): Counters {
   const own = entries.filter((entry) => entry.project === project);
-  const sums = longestOf(own).map((measured) => sumAfter(measured, reviewed.until));
+  const sums = workIn(measuredIn(own), reviewed.until).map((work) => withinWindow(work, window));
   const runs = window && new Set(window.stretches.map(({ run }) => run));
-  const fresh = newSignals(own, reviewed).filter(
-    ({ at, run }) => runs === null || runs.has(run) || (reviewed.begunAt !== null && at > reviewed.begunAt),
-  );
+  const fresh = newSignals(own, reviewed).filter(({ run }) => runs === null || runs.has(run));
   return {
     calls: sums.reduce((sum, { calls }) => sum + calls, 0),
     turns: sums.reduce((sum, { turns }) => sum + turns, 0),
@@ -142,23 +147,42 @@ export function newSignals(
   );
 }
 
-/** Each session as it was last measured; of several files the longest that a person spoke in stands for it. */
-function longestOf(entries: readonly LedgerEntry[]): Measured[] {
-  const longest = new Map<string, Measured>();
-  for (const { type, data } of entries)
-    if (type === "session.measured" && data.turns.length > 0)
-      if ((longest.get(data.run)?.events ?? 0) <= data.events) longest.set(data.run, data);
-  return [...longest.values()];
+/** What was done in a session: prompts, and calls for them. */
+export interface Work {
+  readonly run: string;
+  readonly turns: number;
+  readonly calls: number;
 }
 
-/** Turns and calls of a session after a moment. */
-function sumAfter({ turns, beyond = [] }: Measured, until: number | null): { turns: number; calls: number } {
+/** What was done in each session after a moment, as it was last measured; of several files the longest that a person spoke in stands for it. */
+export function workIn(measured: readonly Sized[], until: number | null = null): Work[] {
+  const longest = new Map<string, Sized>();
+  for (const one of measured)
+    if (one.turns.length > 0 && (longest.get(one.run)?.events ?? 0) <= one.events) longest.set(one.run, one);
+  return [...longest.values()].map((one) => workAfter(one, until));
+}
+
+type Sized = Pick<Measured, "run" | "events" | "turns" | "beyond">;
+
+export function measuredIn(entries: readonly LedgerEntry[]): Measured[] {
+  return entries.flatMap(({ type, data }) => (type === "session.measured" ? data : []));
+}
+
+function workAfter({ run, turns, beyond = [] }: Sized, until: number | null): Work {
   const all = [...turns.map(([at, calls]) => [at, 1, calls] as const), ...beyond];
   const after = all.filter(([at]) => until === null || at > until);
   return {
+    run,
     turns: after.reduce((sum, [, count]) => sum + count, 0),
     calls: after.reduce((sum, [, , calls]) => sum + calls, 0),
   };
+}
+
+/** Work of which a window cannot have more than it has events: times may be wrong, numbers are not. */
+function withinWindow({ run, turns, calls }: Work, window: Window | null): Work {
+  const own = window?.stretches.filter((stretch) => stretch.run === run);
+  const most = own?.reduce((sum, { from, to }) => sum + to - from + 1, 0) ?? Number.POSITIVE_INFINITY;
+  return { run, turns: Math.min(turns, most), calls: Math.min(calls, most) };
 }
 
 /** Everything that decides about a review. */

@@ -777,7 +777,7 @@ export const policy = {
     apartMs: 30 * 60_000,
     perDay: 12,
     /** Sessions that one review looks at, the latest; others wait for the next. */
-    sessions: 40,
+    sessions: 30,
   },
   review: {
     /** US dollars that one review may cost, all its calls together. */
@@ -797,8 +797,7 @@ export const policy = {
     leastChars: 200,
     /** Calls after a failure within which a call like it is another try. */
     retryCalls: 30,
-    /** Sessions of a bundle, stretches of omitted events that it tells of, and characters about each. */
-    sessions: 30,
+    /** Stretches of omitted events that a bundle tells of, and characters about each. */
     spans: 40,
     summaryChars: 160,
     /** Characters of a name in a bundle, of a tool's, and of a ref that may be none; and tools that a stretch is told by. */

@@ -131,15 +131,15 @@ function indexOf(outline: readonly Outlined[], n: number): number {
   return -1;
 }
 
-/** The sessions that are told of, where there are too many: those that are pointed to, then the longest. */
+/** The sessions that are told of, where there are too many: those that are pointed to, then the longest, of equals the latest. */
 function sessionsTold(material: Material, policy: Policy): number[] {
   const pointed = new Set(pointedTo(material, policy).map((id) => placeOf(id)?.stretch));
   const weight = (index: number) =>
     (pointed.has(index) ? 2 ** 30 : 0) + (material.outlines[index]?.length ?? 0);
   return material.window.stretches
     .map((_, index) => index)
-    .sort((a, b) => weight(b) - weight(a))
-    .slice(0, policy.review.sessions)
+    .sort((a, b) => weight(b) - weight(a) || b - a)
+    .slice(0, policy.nudge.sessions)
     .sort((a, b) => a - b);
 }
 

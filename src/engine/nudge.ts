@@ -4,7 +4,9 @@ import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import {
   countersOf,
   decide,
+  lookedTo,
   type NudgeDecided,
+  newSignals,
   paceOf,
   type ReviewedSoFar,
   type ReviewLimits,
@@ -40,12 +42,6 @@ export interface NudgeOptions {
   readonly dryRun?: boolean;
 }
 
-/** What came since the last successful review of a project. */
-export async function windowOf(deps: NudgeDeps, project: string): Promise<Window> {
-  const reviewed = reviewedSoFar(await reviewsOf(deps.store), project);
-  return (await newIn(deps, await sessionsIn(deps.store, project), reviewed)).window;
-}
-
 /** Whether a review of a project is worth its cost now; a no is noted, with what it would have looked at. */
 export async function nudge(deps: NudgeDeps, project: string, options: NudgeOptions): Promise<NudgeDecided> {
   const sessions = await sessionsIn(deps.store, project);
@@ -78,17 +74,22 @@ async function decideOn(
   const { store, clock } = deps;
   const now = clock.now();
   const reviews = await reviewsOf(store);
+  const signals: LedgerEntry[] = [
+    ...(await openSignals(store)),
+    ...(await store.ledger.since("learning.finished", 0)),
+  ];
   const grounds = new Map<string, { reviewed: ReviewedSoFar; window: Window; startedAt: number | null }>();
   for (const [project, sessions] of projects) {
     const reviewed = reviewedSoFar(reviews, project);
-    grounds.set(project, { reviewed, ...(await newIn(deps, sessions, reviewed)) });
+    const own = signals.filter((entry) => entry.project === project);
+    const signalled = new Set(newSignals(own, reviewed).map(({ run }) => run));
+    grounds.set(project, { reviewed, ...(await newIn(deps, sessions, reviewed, signalled)) });
   }
   const starts = [...grounds.values()].flatMap(({ startedAt }) => startedAt ?? []);
   const entries: LedgerEntry[] = [
     // Only sessions that have grown can have said more.
     ...(starts.length > 0 ? await store.ledger.since("session.measured", Math.min(...starts)) : []),
-    ...(await openSignals(store)),
-    ...(await store.ledger.since("learning.finished", 0)),
+    ...signals,
   ];
   const since = now - defaults.model.dayMs;
   const calls: LedgerEntry[] = [
@@ -128,31 +129,29 @@ function mainOnly(sessions: readonly Session[]): Session[] {
 }
 
 /**
- * What is new in sessions since they were reviewed, by the numbers of their events: the latest sessions first, as many
- * as one review looks at. Events that are gone cannot be looked at.
+ * What is new in sessions since they were reviewed, by the numbers of their events: as many sessions as one review looks
+ * at, first those that a new signal is about, then the latest. Events that are gone cannot be looked at.
  */
 async function newIn(
-  { store, passesOver = async () => null }: NudgeDeps,
+  deps: NudgeDeps,
   sessions: readonly Session[],
-  { to }: Pick<ReviewedSoFar, "to">,
+  reviewed: Pick<ReviewedSoFar, "ends">,
+  signalled: ReadonlySet<string>,
 ): Promise<{ readonly window: Window; readonly startedAt: number | null }> {
+  const isSignalled = (session: Session) => signalled.has(runOf(session));
   const grown = sessions
-    .filter(({ id, counts }) => counts.events > (to.get(id) ?? 0))
-    .sort((a, b) => endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1))
-    .slice(0, defaults.nudge.sessions);
-  const readings = await store.readings.of([...new Set(grown.map(({ path }) => path))]);
-  const cached = new Set(readings.flatMap(({ path, cachedAt }) => (cachedAt === null ? [] : path)));
-  const looked: Session[] = [];
-  for (const session of grown)
-    if (cached.has(session.path) && (await passesOver(session)) === null) looked.push(session);
-  const stretches = looked.reverse().map((session): Stretch => {
-    const from = (to.get(session.id) ?? 0) + 1;
-    return { session: session.id, run: runOf(session), from, to: session.counts.events };
+    .filter((one) => isSignalled(one) || one.counts.events > lookedTo(reviewed, one.id, one.counts.events))
+    .sort((a, b) => Number(isSignalled(b)) - Number(isSignalled(a)) || latestFirst(a, b));
+  const looked = (await thereIn(deps, grown, defaults.nudge.sessions)).sort(latestFirst).reverse();
+  // Where nothing but a signal is new, the stretch is empty: what the signal points to is told beside it.
+  const stretches = looked.map((session): Stretch => {
+    const to = session.counts.events;
+    return { session: session.id, run: runOf(session), from: lookedTo(reviewed, session.id, to) + 1, to };
   });
   if (stretches.length === 0) return { window: { stretches, since: 0, until: 0 }, startedAt: null };
   const begins = await Promise.all(
-    looked.map(async ({ id, startedAt }) => {
-      const [first] = await store.events.page(id, to.get(id) ?? 0, 1);
+    looked.map(async ({ id, startedAt }, at) => {
+      const [first] = await deps.store.events.page(id, (stretches[at]?.from ?? 1) - 1, 1);
       return first?.at ?? startedAt ?? 0;
     }),
   );
@@ -160,6 +159,26 @@ async function newIn(
     window: { stretches, since: Math.min(...begins), until: Math.max(...looked.map(endOf)) },
     startedAt: Math.min(...looked.map(({ startedAt }) => startedAt ?? 0)),
   };
+}
+
+/** The first few of some sessions whose events are still there, and that are a person's own. */
+async function thereIn(
+  { store, passesOver = async () => null }: NudgeDeps,
+  sessions: readonly Session[],
+  most: number,
+): Promise<Session[]> {
+  const readings = await store.readings.of([...new Set(sessions.map(({ path }) => path))]);
+  const cached = new Set(readings.flatMap(({ path, cachedAt }) => (cachedAt === null ? [] : path)));
+  const found: Session[] = [];
+  for (const session of sessions) {
+    if (found.length === most) break;
+    if (cached.has(session.path) && (await passesOver(session)) === null) found.push(session);
+  }
+  return found;
+}
+
+function latestFirst(a: Session, b: Session): number {
+  return endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1);
 }
 
 function endOf({ endedAt, startedAt }: Session): number {

@@ -146,7 +146,12 @@ describe("the breaker", () => {
       open + policy.model.openMinutes * minute,
     ],
     ["closes when it succeeds", [...five, called("again", open, 0)], open + 1, null],
-    ["is not kept open by a clock that was a year ahead", failures(9, now + 365 * policy.model.dayMs), now, null],
+    [
+      "is not kept open by a clock that was a year ahead",
+      failures(9, now + 365 * policy.model.dayMs),
+      now,
+      null,
+    ],
     ["is kept open by one that was a little ahead", failures(5, now + minute), now, now + openMs],
     [
       "counts only failures in a row",

@@ -6,6 +6,7 @@ import {
   type Counters,
   countersOf,
   decide,
+  lookedTo,
   type NudgeGround,
   type NudgeHold,
   paceOf,
@@ -235,7 +236,7 @@ describe("what happened since the last review", () => {
     ],
   ])("%s", (_, entries, expected) => expect(countersOf(entries, "/p")).toMatchObject(expected));
 
-  test("is, of signals, what can be looked at, or was said since", () => {
+  test("is, of signals, what can be looked at", () => {
     const entries = [
       signalled("1", start, "update", ["e1", "e2"], false, "read late"),
       signalled("2", start, "update", ["e1", "e2"], false, "gone"),
@@ -244,7 +245,18 @@ describe("what happened since the last review", () => {
       ended("v1", until + 9 * minute, "nothing", reviewed),
     ];
     const looked = { ...window, stretches: [{ session: "/s/2.jsonl", run: "read late", from: 1, to: 9 }] };
-    expect(countersOf(entries, "/p", reviewedSoFar(entries, "/p"), looked).hints).toBe(2);
+    expect(countersOf(entries, "/p", reviewedSoFar(entries, "/p"), looked).hints).toBe(1);
+  });
+
+  it.each<[string, number, number, Partial<Counters>]>([
+    ["comes after a review of events that are dated a century ahead", 21, 30, { calls: 7, turns: 1 }],
+    ["is at the most as much as there are new events, whatever their times", 21, 23, { calls: 3, turns: 1 }],
+    ["is nothing of a session that was looked at to its end", 21, 20, { calls: 0, turns: 0 }],
+  ])("%s", (_, from, to, expected) => {
+    const wrong = { ...reviewed, until: Date.UTC(2199, 0) };
+    const entries = [lived, begun("v1", until), ended("v1", until + minute, "nothing", wrong)];
+    const looked = { ...window, stretches: [{ session: "/s/1.jsonl", run: "s", from, to }] };
+    expect(countersOf(entries, "/p", reviewedSoFar(entries, "/p"), looked)).toMatchObject(expected);
   });
 
   test("is the same in whatever order it is read", () => {
@@ -294,9 +306,14 @@ describe("what happened since the last review", () => {
     expect(left).toBeLessThan(10 + policy.credit.turnsTogether);
   });
 
-  test("begins, for each session, behind the last event that was looked at", () => {
+  it.each<[string, number, number]>([
+    ["behind the last event that was looked at", 40, 33],
+    ["nowhere while nothing was added", 33, 33],
+    ["behind what was looked at of it once it is written anew, and shorter", 25, 20],
+    ["at its beginning if that is shorter still", 9, 0],
+  ])("begins, for a session, %s", (_, events, looked) => {
     const more = { ...reviewed, stretches: [{ session: "/s/1.jsonl", run: "s", from: 21, to: 33 }] };
-    const { to } = reviewedSoFar(
+    const soFar = reviewedSoFar(
       [
         ended("v2", 2, "published", more),
         ended("v1", 1, "nothing", reviewed),
@@ -304,7 +321,8 @@ describe("what happened since the last review", () => {
       ],
       "/p",
     );
-    expect([...to]).toEqual([["/s/1.jsonl", 33]]);
+    expect(lookedTo(soFar, "/s/1.jsonl", events)).toBe(looked);
+    expect(lookedTo(soFar, "/s/2.jsonl", events)).toBe(0);
   });
 });
 

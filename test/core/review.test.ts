@@ -251,6 +251,13 @@ describe("a bundle", () => {
     );
   });
 
+  test("of too many sessions has the longest, and of equals the latest", () => {
+    const most = policy.nudge.sessions;
+    const long = session(said("Do it"), ran("make", "ok"));
+    const { scope } = bundled([long, ...many(most + 5, () => session(said("x")))]);
+    expect(scope.sessions.map(({ name }) => name)).toEqual(["s1", ...many(most - 1, (n) => `s${n + 8}`)]);
+  });
+
   test("names the text of a skill only where that may be changed, and all others as far as there is room", () => {
     const skills = many(300, (n) => aSkill(`skill-${n}`, { text: "body ".repeat(9_000), hash: `h${n}` }));
     const { skills: told } = bundled([session(said("x"))], { skills, candidates: [toPatch("skill-7")] });
