@@ -36,8 +36,13 @@ export interface Spend {
 export interface ModelLimits {
   readonly usdPerDay: number;
   readonly usdPerCall: number;
-  /** What all calls for one purpose may cost together, since it was begun. */
-  readonly together?: { readonly purpose: string; readonly usd: number; readonly since: number };
+  /** What all calls for one purpose may cost together, since it was begun; and the setting that says so. */
+  readonly together?: {
+    readonly purpose: string;
+    readonly usd: number;
+    readonly since: number;
+    readonly setting: string;
+  };
 }
 
 /** What was spent in the day before a time. A call of which nobody knows how it ended cost what it could. */
@@ -138,7 +143,7 @@ export function holdOf(
   if (together && own + usdAtMost > together.usd)
     return {
       because: "purpose-too-dear",
-      message: `${inUsd(own)} of ${inUsd(together.usd)} are spent for it, and a call could cost ${inUsd(usdAtMost)}`,
+      message: `${inUsd(own)} of ${inUsd(together.usd)} are spent for it (${together.setting}), and a call could cost ${inUsd(usdAtMost)}`,
     };
   const { calls, usd } = spendOf(entries, now, policy);
   if (calls >= policy.model.callsPerDay)

@@ -1,5 +1,6 @@
 import { shorten } from "./event.ts";
 import { idOf } from "./ids.ts";
+import { policy } from "./policy.ts";
 
 /** What is said around data: before it, given the mark of its fence, and after it. */
 export interface Around {
@@ -42,7 +43,10 @@ export const between = 2;
 
 /** A text without the folder of the person whose machine it comes from: that says nothing about a lesson. */
 export function homeless(text: string): string {
-  return text.replace(/(?<![\w.~])(?:\/home\/|\/Users\/|[A-Za-z]:\\{1,2}Users\\{1,2})[\w.-]{1,64}/g, "~");
+  return text.replace(
+    /(?<![\w.~])(?:(?:\/home\/|\/Users\/|[A-Za-z]:\\{1,2}Users\\{1,2})[\w.-]{1,64}|\/root(?![\w-]|\.\w))/g,
+    "~",
+  );
 }
 
 /** A text at its length. */
@@ -71,7 +75,5 @@ export function oneLine(text: string, most: number): string {
 
 /** Where there is no room to say how much is left out, only the head stays. */
 function brief(text: string, most: number): string {
-  return most >= leastShortened ? shorten(text, most) : text.slice(0, most);
+  return most >= policy.review.leastShortened ? shorten(text, most) : text.slice(0, most);
 }
-
-const leastShortened = 80;

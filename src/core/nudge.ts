@@ -2,7 +2,7 @@ import { daySpent, inUsd } from "./budget.ts";
 import type { EntryOf, LedgerEntry } from "./ledger.ts";
 import type { Measured } from "./measure.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
-import { isReviewed, type ReviewMode } from "./review.ts";
+import { isReviewed, type ReviewEnded, type ReviewMode } from "./review.ts";
 import { type CountedEntry, countedSignals, lastNumber } from "./signal.ts";
 
 /** What happened in a project since the last successful review. */
@@ -24,6 +24,7 @@ export type NudgeCause = "signal" | "skill-issue" | "threshold" | "asked";
 /** Why there is none. */
 export type NudgeHold =
   | "off"
+  | "not-learned"
   | "no-model"
   | "nothing-new"
   | "running"
@@ -31,6 +32,7 @@ export type NudgeHold =
   | "too-many-today"
   | "budget-spent"
   | "too-dear"
+  | "call-too-dear"
   | "breaker-open";
 
 /** Part of a session: events by their numbers, both included. */
@@ -66,7 +68,9 @@ export interface ReviewLimits {
   readonly calls: number;
   readonly apartMs: number;
   readonly perDay: number;
+  /** For one review, for one call, and for a day, in US dollars. */
   readonly usd: number;
+  readonly usdPerCall: number;
   readonly usdPerDay: number;
   /** Why no model can be asked; null where one can. */
   readonly unset: string | null;
@@ -196,12 +200,18 @@ export interface NudgeGround {
   /** Reviews of all projects in the last day, and when the latest began. */
   readonly today: number;
   readonly latestAt: number | null;
-  /** US dollars that models cost in the last day, by a clock that was ahead, and that this review may cost at the least. */
+  /** US dollars that models cost in the last day, and what of them a clock noted that was days ahead. */
   readonly spent: number;
   readonly spentAhead?: number;
-  readonly usdAtLeast: number;
+  readonly cost: ReviewCost;
   /** Until when no model is asked, after failures. */
   readonly openUntil: number | null;
+}
+
+/** US dollars that have to be set aside for a review, whatever it comes to: in all, and for the dearest of its calls. */
+export interface ReviewCost {
+  readonly least: number;
+  readonly call: number;
 }
 
 /** Whether a review is worth its cost, and allowed; of several reasons against it the first one is told. */
@@ -264,13 +274,22 @@ export function paceHold({
     : null;
 }
 
-function costHold({ limits, spent, spentAhead = 0, usdAtLeast, openUntil, now }: NudgeGround): Held | null {
-  if (spent >= limits.usdPerDay || spent + usdAtLeast > limits.usdPerDay)
-    return held("budget-spent", daySpent(spent, spentAhead, limits.usdPerDay));
-  if (limits.usd <= 0 || usdAtLeast > limits.usd)
+function costHold({ limits, spent, spentAhead = 0, cost, openUntil, now }: NudgeGround): Held | null {
+  const { usd, usdPerCall, usdPerDay } = limits;
+  if (spent >= usdPerDay || spent + cost.least > usdPerDay)
+    return held(
+      "budget-spent",
+      `${daySpent(spent, spentAhead, usdPerDay)}, and a review could cost ${inUsd(cost.least)}`,
+    );
+  if (usd <= 0 || cost.least > usd)
     return held(
       "too-dear",
-      `one review may cost ${inUsd(limits.usd)} (review.budget), and that is not enough`,
+      `a review could cost ${inUsd(cost.least)}, and one may cost ${inUsd(usd)} (review.budget)`,
+    );
+  if (cost.call > usdPerCall)
+    return held(
+      "call-too-dear",
+      `a call of it could cost ${inUsd(cost.call)}, and one may cost ${inUsd(usdPerCall)} (model.budgetCall)`,
     );
   return openUntil === null
     ? null
@@ -300,4 +319,32 @@ export function paceOf(
   const reviews = new Set(recent.map(({ data }) => data.review));
   const latest = recent.map(({ at }) => at ?? 0);
   return { today: reviews.size, latestAt: latest.length > 0 ? Math.max(...latest) : null };
+}
+
+/**
+ * Until when there is no review, after several in a row that failed: a gate that answers well does not make up for a
+ * reviewer that never does. Then there is one try, and if it fails too the time begins anew.
+ */
+export function failingUntil(
+  ended: readonly EntryOf<"review.ended">[],
+  now: number,
+  { model }: Policy = defaults,
+): number | null {
+  const openMs = model.openMinutes * 60_000;
+  const tried = ended.filter(({ at, data }) => data.outcome !== "skipped" && (at ?? 0) <= now + openMs);
+  const failures = tried.slice(tried.findLastIndex(({ data }) => !isFailure(data)) + 1);
+  if (failures.length < model.failuresToOpen) return null;
+  const until = Math.min(now, failures.at(-1)?.at ?? 0) + openMs;
+  return until > now ? until : null;
+}
+
+/** How many reviews of a project failed since one came through: they all were about the same window. */
+export function failuresSince(ended: readonly EntryOf<"review.ended">[], project: string): number {
+  const own = ended.filter((entry) => entry.project === project);
+  const since = own.slice(own.findLastIndex(({ data }) => isReviewed(data)) + 1);
+  return since.filter(({ data }) => isFailure(data)).length;
+}
+
+function isFailure({ outcome }: Pick<ReviewEnded, "outcome">): boolean {
+  return outcome === "failed" || outcome === "given-up";
 }

@@ -797,9 +797,18 @@ export const policy = {
     leastChars: 200,
     /** Calls after a failure within which a call like it is another try. */
     retryCalls: 30,
-    /** Stretches of omitted events that a bundle tells of, and characters about each. */
+    /** Stretches of omitted events that a bundle tells of, characters about each, and of what stands around those. */
     spans: 40,
     summaryChars: 160,
+    spanChars: 130,
+    /** Characters of the names and line ends that a bundle has more of when it is put before a model; and of those before a gate. */
+    formChars: 200,
+    frameChars: 60,
+    /** Where events do not fit they are told in this share of their words, and again; descriptions in half, down to so many characters. */
+    shrink: 0.8,
+    leastDescription: 20,
+    /** Characters from which a text that is cut says how much is left out. */
+    leastShortened: 80,
     /** Characters of a name in a bundle, of a tool's, and of a ref that may be none; and tools that a stretch is told by. */
     nameChars: 80,
     toolChars: 60,
@@ -817,6 +826,8 @@ export const policy = {
     gateTokens: 400,
     /** A finding this sure may be what a review comes to. */
     sure: 0.5,
+    /** A skill whose name and description overlap this much with a finding's is the place for it: being about the same subject is enough. */
+    near: 0.25,
     /** Shares of a bundle's characters: for signals and candidates, the texts of skills, the list of skills, and events of which only the index tells. */
     shares: { told: 0.15, texts: 0.3, skills: 0.15, timeline: 0.1 },
     /** Skills that are named, and characters of each description; and of a text that may be changed. */
@@ -836,7 +847,7 @@ export const policy = {
     fileChars: 20_000,
     /** Sessions of a project whose turns and calls its usual ones are reckoned from, at least. */
     baseline: 20,
-    /** How often one is begun that never ends. */
+    /** How often one is begun that never ends, and how often what it is about is looked at when it fails. */
     tries: 3,
     /** Characters of what the ledger has of why one ended as it did. */
     endChars: 1_000,

@@ -155,13 +155,13 @@ export function bundleOf(
   policy: Policy = defaults,
 ): ReviewBundle {
   const frame = frameOf(material, choice, policy);
-  const room = policy.review.chars - sizeWithin(frame) - formOfText;
+  const room = policy.review.chars - sizeWithin(frame) - policy.review.formChars;
   const telling = tellingOf(choice, events);
   const whole = choice.mayBeWhole ? wholeOf(choice, telling, room, frame.omitted.length, policy) : null;
   if (whole !== null) return { ...frame, ...whole };
   const { review } = policy;
   const mostSpans = Math.min(review.spans, choice.wanted.length + choice.stretches.length);
-  const spansRoom = mostSpans * (review.summaryChars + spanOverhead);
+  const spansRoom = mostSpans * (review.summaryChars + review.spanChars);
   const indexRoom = Math.floor(review.chars * review.shares.timeline);
   const places = placesFor(choice, telling, room - spansRoom - indexRoom, policy);
   const isTold = new Set(places);
@@ -202,10 +202,6 @@ const isMain: ReadonlySet<Salience> = new Set([
   "recovery",
   "retry",
 ] satisfies Salience[]);
-
-const spanOverhead = 130;
-/** The line ends and names that a bundle has more of when it is put before a model. */
-const formOfText = 200;
 
 /** Tells events at a length; their words are looked at once, however often they are told. */
 function tellingOf(choice: Choice, events: ReadonlyMap<string, Event>): Telling {
@@ -304,7 +300,11 @@ function placesFor(
 
 /** Events in as many words as there is room for. */
 function atLength(places: readonly number[], telling: Telling, room: number, { review }: Policy): Told[] {
-  for (let main: number = review.eventChars; main > review.mainChars; main = Math.floor(main * 0.8)) {
+  for (
+    let main: number = review.eventChars;
+    main > review.mainChars;
+    main = Math.floor(main * review.shrink)
+  ) {
     const told = telling(places, { main, rest: Math.max(review.leastChars, Math.floor(main / 2)) });
     if (sizeOf(told) <= room) return told;
   }
@@ -439,7 +439,11 @@ function skillsTold({ skills, candidates }: Material, { review }: Policy): Revie
   });
   const room = Math.floor(review.chars * review.shares.skills);
   const rest = others.slice(0, Math.max(0, review.skills - first.length));
-  for (let chars: number = review.descriptionChars; chars >= 20; chars = Math.floor(chars / 2)) {
+  for (
+    let chars: number = review.descriptionChars;
+    chars >= review.leastDescription;
+    chars = Math.floor(chars / 2)
+  ) {
     const list = rest.map((skill) => named(skill, chars));
     if (list.reduce((sum, one) => sum + sizeWithin(one) + between, 0) <= room) return [...first, ...list];
   }

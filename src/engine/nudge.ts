@@ -4,10 +4,12 @@ import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import {
   countersOf,
   decide,
+  failingUntil,
   lookedTo,
   type NudgeDecided,
   newSignals,
   paceOf,
+  type ReviewCost,
   type ReviewedSoFar,
   type ReviewLimits,
   reviewedSoFar,
@@ -36,8 +38,8 @@ export interface NudgeOptions {
   /** A person asks for it: only what nobody may exceed holds it back. */
   readonly asked: boolean;
   readonly running: boolean;
-  /** What the review costs at the least, in US dollars, as far as that is known. */
-  readonly usdAtLeast?: number;
+  /** What a review of a window costs; reckoned only where nothing else is in the way. */
+  readonly costOf?: (project: string, window: Window) => Promise<ReviewCost>;
   /** Notes nothing. */
   readonly dryRun?: boolean;
 }
@@ -69,7 +71,7 @@ export async function nudges(
 async function decideOn(
   deps: NudgeDeps,
   projects: ReadonlyMap<string, readonly Session[]>,
-  { limits, asked, running, usdAtLeast = 0 }: NudgeOptions,
+  { limits, asked, running, costOf = async () => nothingDue }: NudgeOptions,
 ): Promise<Map<string, NudgeDecided>> {
   const { store, clock } = deps;
   const now = clock.now();
@@ -97,20 +99,24 @@ async function decideOn(
     ...(await store.ledger.since("model.called", since)),
   ];
   const begun = reviews.filter((entry) => entry.type === "review.begun");
+  const ended = reviews.filter((entry) => entry.type === "review.ended");
   const common = {
-    ...{ limits, asked, running, usdAtLeast, now },
+    ...{ limits, asked, running, now },
     ...paceOf(begun, now),
     spent: spendOf(calls, now).usd,
     spentAhead: spentAhead(calls, now),
-    openUntil: openUntil(calls, now),
+    openUntil: openUntil(calls, now) ?? failingUntil(ended, now),
   };
-  return new Map(
-    [...grounds].map(([project, { reviewed, window }]) => {
-      const counters = countersOf(entries, project, reviewed, window);
-      return [project, decide({ ...common, counters, window })];
-    }),
-  );
+  const decided = new Map<string, NudgeDecided>();
+  for (const [project, { reviewed, window }] of grounds) {
+    const ground = { ...common, counters: countersOf(entries, project, reviewed, window), window };
+    const first = decide({ ...ground, cost: nothingDue });
+    decided.set(project, first.run ? decide({ ...ground, cost: await costOf(project, window) }) : first);
+  }
+  return decided;
 }
+
+const nothingDue: ReviewCost = { least: 0, call: 0 };
 
 async function reviewsOf({ ledger }: Store): Promise<EntryOf<"review.begun" | "review.ended">[]> {
   return [...(await ledger.since("review.begun", 0)), ...(await ledger.since("review.ended", 0))];

@@ -1,4 +1,4 @@
-import type { LiveReach, Reach } from "../core/change.ts";
+import type { Change, LiveReach, Reach } from "../core/change.ts";
 import { proposalId } from "../core/protocol.ts";
 import type { Draft, Proposal, ProposedFile } from "../core/review.ts";
 import { applyEdits, packageFor } from "../core/reviewer.ts";
@@ -15,7 +15,18 @@ import {
 } from "./plan-learned.ts";
 import { isOurs, listAll, settled } from "./plan-skill.ts";
 import type { PackageFile, Place, SkillPackage } from "./ports.ts";
-import { bytesOf, dirname, historyOf, no, notHere, type Plan, type PublishDeps, type Step } from "./step.ts";
+import {
+  bytesOf,
+  dirname,
+  type History,
+  historyOf,
+  isTakingBack,
+  no,
+  notHere,
+  type Plan,
+  type PublishDeps,
+  type Step,
+} from "./step.ts";
 
 /** What a review proposes from: the project, and what the review rests on. */
 export interface ProposalGround {
@@ -216,21 +227,40 @@ export async function isOwn(deps: PublishDeps, proposal: Proposal): Promise<bool
   return isOurs(existing, history) && !(await pinnedPlaces(deps.store, history.kept)).has(existing.path);
 }
 
-/** Whether what one proposes was written: a process that was killed right after has not said so. */
-export async function isWritten(deps: PublishDeps, proposal: Proposal): Promise<boolean> {
-  const { changes } = await historyOf(deps.store);
+/**
+ * Whether what one proposes was written, and whether that was taken back since: a process that was killed right after
+ * has not said so.
+ */
+export async function writtenAs(
+  deps: PublishDeps,
+  proposal: Proposal,
+  { changes }: Pick<History, "changes">,
+): Promise<"written" | "taken-back" | null> {
   const made = changes.flatMap(({ change, state }) => (state === "made" ? change : []));
-  if (proposal.before === null) return made.some(({ instinct }) => instinct === proposal.id);
-  const own = made.filter(({ path, before }) => path === proposal.path && before === proposal.before);
-  if (own.length === 0) return false;
-  const [files, base] = [
-    await deps.versions.restore(proposal.after),
-    await deps.versions.restore(proposal.before),
-  ];
-  if (files === null || base === null) return false;
-  const place = { folder: dirname(proposal.path), root: "" };
+  const isIts = await writingOf(deps, proposal, made);
+  const last = made.findLastIndex(isIts);
+  const written = made[last];
+  if (written === undefined) return null;
+  const isBack = (change: Change) =>
+    isTakingBack(change) && change.path === written.path && change.before === written.after;
+  return made.slice(last + 1).some(isBack) ? "taken-back" : "written";
+}
+
+/** Which changes write what one proposes: something new goes by its id, a change of what is there by what comes of it. */
+async function writingOf(
+  deps: PublishDeps,
+  proposal: Proposal,
+  made: readonly Change[],
+): Promise<(change: Change) => boolean> {
+  const { id, path, before, after } = proposal;
+  if (before === null) return ({ instinct, why }) => instinct === id && why !== "undo";
+  const isOf = (change: Change) => change.path === path && change.before === before;
+  if (!made.some(isOf)) return () => false;
+  const [files, base] = [await deps.versions.restore(after), await deps.versions.restore(before)];
+  if (files === null || base === null) return () => false;
+  const place = { folder: dirname(path), root: "" };
   const hash = deps.versions.hashOf(finalFiles({ ...readyAs(proposal, files), place, base, reach: "me" }));
-  return own.some(({ after }) => after === hash);
+  return (change) => isOf(change) && change.after === hash;
 }
 
 /** The agents in whose sessions the evidence lies. */
