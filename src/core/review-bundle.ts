@@ -393,7 +393,7 @@ function toldCandidate(candidate: Candidate, { review }: Policy): Candidate {
   const { why, refs } = candidate;
   const rest = { why: oneLine(homeless(why), review.whyChars), refs: someOf(refs, review.refs) };
   return candidate.do === "create"
-    ? { do: "create", hint: oneLine(candidate.hint, review.hintChars), ...rest }
+    ? { do: "create", hint: oneLine(homeless(candidate.hint), review.hintChars), ...rest }
     : { do: "patch", skill: fitted(candidate.skill, nameChars), ...rest };
 }
 
@@ -460,7 +460,7 @@ function named({ name, owner, description, draft }: ReviewedSkill, chars: number
   return {
     name: fitted(name, nameChars),
     owner,
-    description: oneLine(description, chars),
+    description: oneLine(homeless(description), chars),
     draft,
     text: null,
     hash: null,

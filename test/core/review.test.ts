@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { Event } from "../../src/core/event.ts";
+import { escaped } from "../../src/core/fence.ts";
 import { policy } from "../../src/core/policy.ts";
 import type { ReviewBundle, Salience } from "../../src/core/review.ts";
 import { placeOf, refsIn } from "../../src/core/review-bundle.ts";
@@ -141,6 +142,7 @@ describe("a bundle", () => {
       "texts of which every character is escaped",
       [session(...many(400, () => said('\u0001<"\\'.repeat(2_000))))],
     ],
+    ["line ends that JSON leaves alone", [session(...many(400, () => said("\u2028\u0085".repeat(4_000))))]],
     ["halves of emoji", [session(...many(300, () => replied("\ud83d".repeat(3_000) + "🙂".repeat(999))))]],
     [
       "calls that all fail",
@@ -188,7 +190,7 @@ describe("a bundle", () => {
     for (const more of [{}, full]) {
       const bundle = bundled(sessions, more);
       expect(JSON.stringify(bundle).length).toBeLessThanOrEqual(policy.review.chars);
-      expect(bundleText(bundle).replaceAll("<", "\\u003c").length).toBeLessThanOrEqual(policy.review.chars);
+      expect(escaped(bundleText(bundle)).length).toBeLessThanOrEqual(policy.review.chars);
       expect(bundle.timeline.length).toBeLessThanOrEqual(policy.review.timeline);
       expect(JSON.stringify(bundle).isWellFormed()).toBe(true);
       const events = sessions.flat().length;
@@ -239,7 +241,7 @@ describe("a bundle", () => {
         const sessions = all.map(({ some, often }) => session(...many(often, () => some.map(made)).flat()));
         const bundle = bundled(sessions, { candidates: [toCreate("x", ["s1.e1", "s2.e9", "s9.e9", "?"])] });
         expect(JSON.stringify(bundle).length).toBeLessThanOrEqual(policy.review.chars);
-        expect(bundleText(bundle).replaceAll("<", "\\u003c").length).toBeLessThanOrEqual(policy.review.chars);
+        expect(escaped(bundleText(bundle)).length).toBeLessThanOrEqual(policy.review.chars);
         const ids = bundle.included.map(({ id }) => id);
         expect(new Set(ids).size).toBe(ids.length);
         const omitted = bundle.omitted.reduce((sum, { count }) => sum + count, 0);
