@@ -212,7 +212,7 @@ function tellingOf(choice: Choice, events: ReadonlyMap<string, Event>): Telling 
       const [words, outline] = [known.get(id), choice.events[at]];
       if (words === undefined || outline === undefined) return [];
       const entry = entryOf(id, outline);
-      const reason = choice.salient.reasons[at] ?? "whole";
+      const reason = choice.salient.reasons[at] ?? "room";
       const event = { id, reason, detail: detailIn(words, isMain.has(reason) ? length.main : length.rest) };
       return [{ at, entry, event, size: sizeWithin(entry) + sizeWithin(event) + 2 * between }];
     });
@@ -278,13 +278,15 @@ function wholeOf(
   return null;
 }
 
-/** As many of what is worth telling as fit in few words. */
+/** As many of what is worth telling as fit in few words; of a window that was read whole, then of the rest. */
 function placesFor(
-  { salient: { kinds } }: Choice,
+  { salient, events, mayBeWhole }: Choice,
   telling: Telling,
   room: number,
   { review }: Policy,
 ): number[] {
+  const rest = mayBeWhole ? events.flatMap((_, at) => (salient.reasons[at] ? [] : at)) : [];
+  const kinds = [...salient.kinds, rest];
   const few = { main: review.mainChars, rest: review.leastChars };
   let best: number[] = [];
   for (let [low, high] = [0, Math.min(review.events, review.timeline)]; low <= high; ) {

@@ -34,7 +34,7 @@ export type Salience =
   | "file-write"
   | "skill"
   | "context"
-  | "whole";
+  | "room";
 
 export interface IncludedEvent {
   readonly id: string;

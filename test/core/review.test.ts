@@ -59,9 +59,9 @@ describe("a bundle", () => {
     ["npm test", "verification"],
     ["cd app && CI=1 npx tsc --noEmit", "verification"],
     ["git add . && make build", "verification"],
-    ["git status", "whole"],
-    ["pwd && git status -sb", "whole"],
-    ["cat README.md", "whole"],
+    ["git status", "room"],
+    ["pwd && git status -sb", "room"],
+    ["cat README.md", "room"],
   ])("tells %s as %s", (command, reason) => {
     expect(reasonsIn(bundled([session(ran(command, "ok"))]))["s1.e1"]).toBe(reason);
   });
@@ -112,6 +112,13 @@ describe("a bundle", () => {
       count: 399,
       summary: "399 calls: 399 Read; nothing failed",
     });
+  });
+
+  test("of few events that are too long tells as many as there is room for, from all over the window", () => {
+    const read = (n: number) => called("Read", { file_path: `/a/${n}` }, "ok", `${n} `.repeat(2_400));
+    const bundle = bundled([session(said("Look around"), ...many(66, read), replied("Done."))]);
+    expect(bundle.included.map(({ id }) => id)).toEqual(many(68, (n) => `s1.e${n + 1}`));
+    expect(JSON.stringify(bundle).length).toBeGreaterThan(policy.review.chars / 2);
   });
 
   test("of too much of everything keeps some of each kind, from the beginning to the end", () => {
