@@ -6,7 +6,7 @@ import type { EntryOf, LedgerEntry } from "../src/core/ledger.ts";
 import type { Window } from "../src/core/nudge.ts";
 import type { Claim } from "../src/core/signal.ts";
 import { note } from "../src/engine/note.ts";
-import { nudge, type ReviewLimits, windowOf } from "../src/engine/nudge.ts";
+import { nudge, type ReviewLimits } from "../src/engine/nudge.ts";
 import type { Store } from "../src/engine/ports.ts";
 import { openKnack } from "../src/open.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
@@ -362,7 +362,7 @@ describe("a signal of the transcript", () => {
 
 describe("the window of a review", () => {
   const limits: ReviewLimits = {
-    ...{ mode: "suggest", calls: 3, apartMs: 0, perDay: 9, usd: 1, usdPerDay: 1, unset: null },
+    ...{ mode: "suggest", calls: 3, apartMs: 0, perDay: 9, usd: 1, usdPerCall: 1, usdPerDay: 1, unset: null },
   };
   const reviewed = (
     project: string,
@@ -381,19 +381,20 @@ describe("the window of a review", () => {
 
   test("is what came since the last successful one, by the events of each session", async () => {
     const { lives, lines, store, clock, project } = await at();
-    const deps = { store, clock };
+    const windowNow = async () =>
+      (await nudge({ store, clock }, project, { limits, asked: false, running: false, dryRun: true })).window;
     const [one, two] = [lines(1), lines(2)];
     const path = await lives(1, one.user("Look"), ...padded(one));
-    const first = await windowOf(deps, project);
+    const first = await windowNow();
     expect(first.stretches).toEqual([{ session: path, run: idOf(1), from: 1, to: 9 }]);
     await noted(store, reviewed(project, first, 1, "failed"));
-    expect(await windowOf(deps, project)).toEqual(first);
+    expect(await windowNow()).toEqual(first);
     await noted(store, reviewed(project, first, 2, "nothing"));
-    expect((await windowOf(deps, project)).stretches).toEqual([]);
+    expect((await windowNow()).stretches).toEqual([]);
     await lives(1, one.user("More"), ...runs(one, "t1", "make"));
     // Another one that began before the review and was read after it.
     const other = await lives(2, two.user("Look"), ...padded(two, 3));
-    const { stretches, since, until } = await windowOf(deps, project);
+    const { stretches, since, until } = await windowNow();
     expect(stretches).toEqual([
       { session: other, run: idOf(2), from: 1, to: 4 },
       { session: path, run: idOf(1), from: 10, to: 11 },
