@@ -144,8 +144,8 @@ import { recall } from "./engine/recall.ts";
 import type { Reindexed } from "./engine/reindex.ts";
 import { type Report, type ReportOptions, report } from "./engine/report.ts";
 import {
-  leastCost,
   previewReview,
+  prospectAtLeast,
   type ReviewDeps,
   type Reviewed,
   type ReviewPreview,
@@ -1057,7 +1057,7 @@ export async function openKnack({
         begun: (await unfinished(store)).map(({ at }) => at),
         projects: await nudges(deps, {
           ...{ limits: allowed, asked: false, running },
-          costOf: async () => leastCost(own),
+          ahead: async () => prospectAtLeast(own),
         }),
       };
     },

@@ -366,7 +366,7 @@ describe("a signal of the transcript", () => {
 
 describe("the window of a review", () => {
   const limits: ReviewLimits = {
-    ...{ mode: "suggest", calls: 3, apartMs: 0, perDay: 9, usd: 1, usdPerDay: 1, unset: null },
+    ...{ mode: "suggest", calls: 3, apartMs: 0, perDay: 9, usd: 1, usdPerCall: 1, usdPerDay: 1, unset: null },
   };
   const windowOf = async (deps: NudgeDeps, project: string): Promise<Window> =>
     (await nudge(deps, project, { limits, asked: true, running: false, dryRun: true })).window;
@@ -387,19 +387,19 @@ describe("the window of a review", () => {
 
   test("is what came since the last successful one, by the events of each session", async () => {
     const { lives, lines, store, clock, project } = await at();
-    const deps = { store, clock };
+    const windowNow = () => windowOf({ store, clock }, project);
     const [one, two] = [lines(1), lines(2)];
     const path = await lives(1, one.user("Look"), ...padded(one));
-    const first = await windowOf(deps, project);
+    const first = await windowNow();
     expect(first.stretches).toEqual([{ session: path, run: idOf(1), from: 1, to: 9 }]);
     await noted(store, reviewed(project, first, 1, "failed"));
-    expect(await windowOf(deps, project)).toEqual(first);
+    expect(await windowNow()).toEqual(first);
     await noted(store, reviewed(project, first, 2, "nothing"));
-    expect((await windowOf(deps, project)).stretches).toEqual([]);
+    expect((await windowNow()).stretches).toEqual([]);
     await lives(1, one.user("More"), ...runs(one, "t1", "make"));
     // Another one that began before the review and was read after it.
     const other = await lives(2, two.user("Look"), ...padded(two, 3));
-    const { stretches, since, until } = await windowOf(deps, project);
+    const { stretches, since, until } = await windowNow();
     expect(stretches).toEqual([
       { session: other, run: idOf(2), from: 1, to: 4 },
       { session: path, run: idOf(1), from: 10, to: 11 },

@@ -1,3 +1,4 @@
+import { isDisabled } from "../config.ts";
 import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
 import type { NudgeDecided } from "../core/nudge.ts";
@@ -46,11 +47,22 @@ const actions: Readonly<Record<string, (call: ReviewCall, words: readonly string
   take,
 };
 
+/** What asks a model, or changes something. */
+const changes: ReadonlySet<string> = new Set(["accept", "reject", "take"]);
+
+function sayOff({ args: { json } }: ReviewCall): number {
+  const off = "KNACK_DISABLE is set";
+  if (json) printJson({ done: false, off });
+  else printLines([`Knack is off: ${off}. Nothing was done.`], process.stderr);
+  return 1;
+}
+
 export const review = defineVerb({
   about: "Look back at what sessions could have taught: what is due, what was proposed, and your word on it.",
   args,
   run: async (call) => {
     const [name, ...words] = call.args._;
+    if (isDisabled(call.env) && (call.args.now || changes.has(name ?? ""))) return sayOff(call);
     if (name === undefined) {
       if (call.args["dry-run"]) return preview(call);
       return call.args.now ? now(call) : state(call);
@@ -215,8 +227,9 @@ function nextStep({ because }: NudgeDecided, env: Env): string[] {
       return [`${calledAs(env)} config set model.budgetCall <US dollars>`];
     case "too-many-today":
       return [`${calledAs(env)} config set review.perDay <number>`];
+    case "library-unread":
     case "breaker-open":
-      return [`${calledAs(env)} doctor says what failed.`];
+      return [`${calledAs(env)} doctor says what is wrong.`];
     default:
       return [];
   }

@@ -36,7 +36,7 @@ export interface Spend {
 export interface ModelLimits {
   readonly usdPerDay: number;
   readonly usdPerCall: number;
-  /** What all calls for one purpose may cost together, since it was begun; and the setting that says so. */
+  /** What all calls for one purpose may cost together, when it was begun, and the setting that says so. */
   readonly together?: {
     readonly purpose: string;
     readonly usd: number;
@@ -65,14 +65,11 @@ export function daySpent(usd: number, ahead: number, usdPerDay: number): string 
   return `${inUsd(usd)} of ${inUsd(usdPerDay)} for a day are spent (model.budgetDay)${why}`;
 }
 
-/** What was spent for one purpose since a time. */
-export function spendFor(
-  entries: readonly LedgerEntry[],
-  { purpose, since }: { readonly purpose: string; readonly since: number },
-): Spend {
+/** What was spent for one purpose, whatever the clock said then. */
+export function spendFor(entries: readonly LedgerEntry[], purpose: string): Spend {
   const isFor = (entry: LedgerEntry) =>
     (entry.type === "model.asked" || entry.type === "model.called") && entry.data.purpose === purpose;
-  return spendSince(entries.filter(isFor), since - 1);
+  return spendSince(entries.filter(isFor), Number.NEGATIVE_INFINITY);
 }
 
 function spendSince(entries: readonly LedgerEntry[], since: number): Spend {
@@ -139,7 +136,7 @@ export function holdOf(
       message: `a call could cost ${inUsd(usdAtMost)}, more than ${inUsd(limits.usdPerCall)} (model.budgetCall)`,
     };
   const { together } = limits;
-  const own = together ? spendFor(entries, together).usd : 0;
+  const own = together ? spendFor(entries, together.purpose).usd : 0;
   if (together && own + usdAtMost > together.usd)
     return {
       because: "purpose-too-dear",

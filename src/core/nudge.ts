@@ -33,6 +33,7 @@ export type NudgeHold =
   | "budget-spent"
   | "too-dear"
   | "call-too-dear"
+  | "library-unread"
   | "breaker-open";
 
 /** Part of a session: events by their numbers, both included. */
@@ -203,13 +204,16 @@ export interface NudgeGround {
   /** US dollars that models cost in the last day, and what of them a clock noted that was days ahead. */
   readonly spent: number;
   readonly spentAhead?: number;
-  readonly cost: ReviewCost;
+  readonly prospect: Prospect;
   /** Until when no model is asked, after failures. */
   readonly openUntil: number | null;
 }
 
-/** US dollars that have to be set aside for a review, whatever it comes to: in all, and for the dearest of its calls. */
-export interface ReviewCost {
+/** What a review would meet. */
+export interface Prospect {
+  /** Why the library cannot be read; null where it can. What is not known would be made again. */
+  readonly unread: string | null;
+  /** US dollars that have to be set aside whatever it comes to: in all, and for the dearest of its calls. */
   readonly least: number;
   readonly call: number;
 }
@@ -251,7 +255,7 @@ function holdOf(ground: NudgeGround): Held | null {
   if (window.stretches.length === 0) return held("nothing-new", "nothing has happened since the last review");
   if (causeOf(ground) === null) return held("nothing-new", tooLittle(ground));
   if (running) return held("running", "another review is at work");
-  return paceHold(ground) ?? costHold(ground);
+  return paceHold(ground) ?? unreadHold(ground) ?? costHold(ground);
 }
 
 function tooLittle({ counters, limits }: NudgeGround): string {
@@ -274,7 +278,18 @@ export function paceHold({
     : null;
 }
 
-function costHold({ limits, spent, spentAhead = 0, cost, openUntil, now }: NudgeGround): Held | null {
+function unreadHold({ prospect: { unread } }: NudgeGround): Held | null {
+  return unread === null ? null : held("library-unread", `the library could not be read: ${unread}`);
+}
+
+function costHold({
+  limits,
+  spent,
+  spentAhead = 0,
+  prospect: cost,
+  openUntil,
+  now,
+}: NudgeGround): Held | null {
   const { usd, usdPerCall, usdPerDay } = limits;
   if (spent >= usdPerDay || spent + cost.least > usdPerDay)
     return held(

@@ -845,6 +845,8 @@ export const policy = {
     edits: 12,
     editChars: 4_000,
     fileChars: 20_000,
+    /** The share of a skill's words that a change must leave to be made without anybody's yes. */
+    mostlyLeft: 0.5,
     /** Sessions of a project whose turns and calls its usual ones are reckoned from, at least. */
     baseline: 20,
     /** How often one is begun that never ends, and how often what it is about is looked at when it fails. */

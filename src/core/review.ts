@@ -138,6 +138,8 @@ export interface ReviewBegun {
 /** What its gate and its reviewer said. */
 export interface ReviewAnswered {
   readonly review: string;
+  /** Who said it. */
+  readonly model: string;
   readonly candidates: readonly Candidate[];
   readonly answer: ReviewAnswer;
   /** What of it was not taken, and why. */

@@ -42,7 +42,8 @@ export async function ask(
   const purpose = request.purpose;
   const usdAtMost = mostUsd(request, price, policy);
   const hold = await store.transaction(async (tx) => {
-    const since = Math.min(askedAt - policy.model.dayMs, limits.together?.since ?? askedAt);
+    // A clock may have gone back since a purpose was begun.
+    const since = Math.min(askedAt, limits.together?.since ?? askedAt) - policy.model.dayMs;
     const entries: LedgerEntry[] = [
       ...(await tx.ledger.since("model.asked", since)),
       ...(await tx.ledger.since("model.called", since)),

@@ -8,8 +8,8 @@ import {
   lookedTo,
   type NudgeDecided,
   newSignals,
+  type Prospect,
   paceOf,
-  type ReviewCost,
   type ReviewedSoFar,
   type ReviewLimits,
   reviewedSoFar,
@@ -38,8 +38,8 @@ export interface NudgeOptions {
   /** A person asks for it: only what nobody may exceed holds it back. */
   readonly asked: boolean;
   readonly running: boolean;
-  /** What a review of a window costs; reckoned only where nothing else is in the way. */
-  readonly costOf?: (project: string, window: Window) => Promise<ReviewCost>;
+  /** What a review of a window would meet; looked at only where nothing else is in the way. */
+  readonly ahead?: (project: string, window: Window) => Promise<Prospect>;
   /** Notes nothing. */
   readonly dryRun?: boolean;
 }
@@ -71,7 +71,7 @@ export async function nudges(
 async function decideOn(
   deps: NudgeDeps,
   projects: ReadonlyMap<string, readonly Session[]>,
-  { limits, asked, running, costOf = async () => nothingDue }: NudgeOptions,
+  { limits, asked, running, ahead = async () => clear }: NudgeOptions,
 ): Promise<Map<string, NudgeDecided>> {
   const { store, clock } = deps;
   const now = clock.now();
@@ -110,13 +110,13 @@ async function decideOn(
   const decided = new Map<string, NudgeDecided>();
   for (const [project, { reviewed, window }] of grounds) {
     const ground = { ...common, counters: countersOf(entries, project, reviewed, window), window };
-    const first = decide({ ...ground, cost: nothingDue });
-    decided.set(project, first.run ? decide({ ...ground, cost: await costOf(project, window) }) : first);
+    const first = decide({ ...ground, prospect: clear });
+    decided.set(project, first.run ? decide({ ...ground, prospect: await ahead(project, window) }) : first);
   }
   return decided;
 }
 
-const nothingDue: ReviewCost = { least: 0, call: 0 };
+const clear: Prospect = { unread: null, least: 0, call: 0 };
 
 async function reviewsOf({ ledger }: Store): Promise<EntryOf<"review.begun" | "review.ended">[]> {
   return [...(await ledger.since("review.begun", 0)), ...(await ledger.since("review.ended", 0))];

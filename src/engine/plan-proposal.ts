@@ -1,8 +1,10 @@
 import type { Change, LiveReach, Reach } from "../core/change.ts";
+import { policy as defaults } from "../core/policy.ts";
 import { proposalId } from "../core/protocol.ts";
 import type { Draft, Proposal, ProposedFile } from "../core/review.ts";
 import { applyEdits, packageFor } from "../core/reviewer.ts";
 import { type Format, runOf } from "../core/session.ts";
+import { parse } from "../core/skill.ts";
 import { pinnedPlaces } from "./archive.ts";
 import {
   duplicateFault,
@@ -26,6 +28,7 @@ import {
   type Plan,
   type PublishDeps,
   type Step,
+  textOfPackage,
 } from "./step.ts";
 
 /** What a review proposes from: the project, and what the review rests on. */
@@ -40,7 +43,8 @@ export interface ProposalGround {
 /** What may be proposed, with its files; or why it may not. */
 export type Proposable =
   | { readonly proposal: Proposal; readonly files: readonly PackageFile[] }
-  | { readonly because: string };
+  /** `later`: it may be another time, when the same is looked at again. */
+  | { readonly because: string; readonly later?: true };
 
 /** What would be proposed of a draft: nothing that could not be published is. */
 export async function proposable(
@@ -75,10 +79,10 @@ async function patched(
 ): Promise<Proposable> {
   const { skill: name, base } = draft;
   const existing = await packageCalled(deps, ground.project.root, name, base);
-  if (typeof existing === "string") return { because: existing };
+  if (typeof existing === "string") return { because: existing, later: true };
   if (existing.owner === "core") return { because: `${name} is not to be changed` };
   const current = await deps.library.read(existing.path);
-  if (current?.hash !== base) return { because: otherNow(name) };
+  if (current?.hash !== base) return { because: otherNow(name), later: true };
   const edited = applyEdits(textsOf(current.files), draft.edits);
   if (typeof edited === "string") return { because: edited };
   const files = current.files.map((file) => {
@@ -217,14 +221,37 @@ async function rootOf({ store }: PublishDeps, { project }: Proposal): Promise<st
   return (await store.projects.get([project]))[0]?.root ?? null;
 }
 
-/** Whether one may be published without anybody's yes: it is new, or changes what is as Knack left it and not pinned. */
+/** Whether one may be published without anybody's yes: it is new, or leaves most of what is as Knack left it, not pinned and never taken back. */
 export async function isOwn(deps: PublishDeps, proposal: Proposal): Promise<boolean> {
   if (proposal.before === null) return true;
   const root = await rootOf(deps, proposal);
   const existing = await packageCalled(deps, root, proposal.name, proposal.before);
   if (typeof existing === "string" || existing.path !== proposal.path) return false;
   const history = await historyOf(deps.store);
-  return isOurs(existing, history) && !(await pinnedPlaces(deps.store, history.kept)).has(existing.path);
+  if (!isOurs(existing, history) || isTakenBackAt(proposal.path, history)) return false;
+  if ((await pinnedPlaces(deps.store, history.kept)).has(existing.path)) return false;
+  return staysMostly(
+    await deps.versions.restore(proposal.before),
+    await deps.versions.restore(proposal.after),
+  );
+}
+
+/** Whether the latest change of a place is that somebody took one back: they may not want it in other words either. */
+function isTakenBackAt(place: string, { changes }: Pick<History, "changes">): boolean {
+  const latest = changes.findLast(({ change, state }) => state === "made" && change.path === place);
+  return latest !== undefined && isTakingBack(latest.change);
+}
+
+/** Whether enough of a skill's words are left by a change. */
+function staysMostly(before: readonly PackageFile[] | null, after: readonly PackageFile[] | null): boolean {
+  const [old, left] = [wordsOf(before), wordsOf(after)];
+  const kept = [...old].filter((word) => left.has(word)).length;
+  return kept >= old.size * defaults.review.mostlyLeft;
+}
+
+function wordsOf(files: readonly PackageFile[] | null): ReadonlySet<string> {
+  const text = textOfPackage(files ?? []);
+  return new Set((parse(text).skill?.body ?? text).split(/\s+/));
 }
 
 /**

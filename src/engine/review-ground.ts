@@ -27,13 +27,13 @@ export interface Ground extends GateGround {
 
 type GroundDeps = PublishDeps & { readonly catalog: () => Promise<CatalogReading> };
 
-/** Looks at a window and at the library; of what could not be read nothing is known, so that there is no review. */
+/** Looks at a window and at the library; or why the library could not be read: then nothing is known of what exists. */
 export async function groundOf(deps: GroundDeps, project: string, window: Window): Promise<Ground | string> {
   const { items, unread } = await deps.catalog();
-  if (unread.length > 0) return `the library could not be read: ${unread[0]}`;
+  if (unread.length > 0) return unread[0] ?? "";
   const root = (await deps.store.projects.get([project]))[0]?.root ?? null;
   const listed = await listAll(deps.library, deps.places.all(root));
-  if (typeof listed === "string") return `the library could not be read: ${listed}`;
+  if (typeof listed === "string") return listed;
   const entries = await entriesOf(deps.store, project);
   const measured = measuredIn(entries);
   const own = items.filter(({ kind, realm }) => kind === "skill" && (realm === project || realm === "user"));

@@ -5,9 +5,9 @@ import type { LedgerEntry } from "../core/ledger.ts";
 import {
   failuresSince,
   type NudgeDecided,
+  type Prospect,
   paceHold,
   paceOf,
-  type ReviewCost,
   type ReviewLimits,
   type Window,
 } from "../core/nudge.ts";
@@ -113,7 +113,7 @@ export async function review(
     const begun = await begin(deps, project, { open, asked, decision });
     if (begun === null) return await held(false);
     const ended = await goThrough(deps, begun, until);
-    return { project, decision, ended, usd: await spentOn(store, begun) };
+    return { project, decision, ended, usd: await spentOn(deps, begun) };
   } finally {
     await deps.giveBack();
   }
@@ -128,7 +128,7 @@ async function decisionOn(
   const refusal = await refusalOf(deps, project);
   const decision = await nudge(deps, project, {
     ...{ limits: deps.allowed, asked, running, dryRun: dryRun || refusal !== null },
-    costOf: (_, window) => costOf(deps, project, window),
+    ahead: (_, window) => prospectOf(deps, project, window),
   });
   return refusal === null
     ? decision
@@ -139,17 +139,18 @@ async function refusalOf(deps: ReviewDeps, project: string): Promise<string | nu
   return deps.refuses(await rootOf(deps.store, project), project);
 }
 
-/** What has to be set aside for a review of a window: for the gate and, since a gate alone is no use, for one look of the reviewer. */
-async function costOf(deps: ReviewDeps, project: string, window: Window): Promise<ReviewCost> {
+/** What a review of a window would meet: set aside is what the gate costs and, since that alone is no use, one look of the reviewer. */
+async function prospectOf(deps: ReviewDeps, project: string, window: Window): Promise<Prospect> {
   const ground = await groundOf(deps, project, window);
-  const ruled = typeof ground === "string" ? null : gateByRules(ground);
-  if (typeof ground === "string" || ruled === null || "skip" in ruled) return { least: 0, call: 0 };
+  if (typeof ground === "string") return { unread: ground, least: 0, call: 0 };
+  const ruled = gateByRules(ground);
+  if ("skip" in ruled) return { unread: null, least: 0, call: 0 };
   const bundle = await bundleFor(deps, project, window, ground, ruled.candidates);
   return sumOf(callsFor(deps, bundle, ground));
 }
 
 /** The same without looking at anything: what no review is cheaper than. */
-export function leastCost(deps: Pick<ReviewDeps, "model" | "price" | "gate">): ReviewCost {
+export function prospectAtLeast(deps: Pick<ReviewDeps, "model" | "price" | "gate">): Prospect {
   return sumOf(callsFor(deps, noEvents, { work: [], baseline: null }));
 }
 
@@ -158,9 +159,9 @@ const noEvents: ReviewBundle = {
   ...{ candidates: [], signals: [], timeline: [], included: [], omitted: [], skills: [], whole: true },
 };
 
-function sumOf(calls: readonly { readonly usd: number }[]): ReviewCost {
+function sumOf(calls: readonly { readonly usd: number }[]): Prospect {
   const each = calls.map(({ usd }) => usd);
-  return { least: each.reduce((sum, usd) => sum + usd, 0), call: Math.max(0, ...each) };
+  return { unread: null, least: each.reduce((sum, usd) => sum + usd, 0), call: Math.max(0, ...each) };
 }
 
 /** The reviews that began and have not ended, the first first. */
@@ -254,9 +255,10 @@ type Outcome = Pick<ReviewEnded, "outcome" | "because"> & { readonly proposals?:
 /** Takes a review from where it is to its end. */
 async function goThrough(deps: ReviewDeps, open: Open, until: number): Promise<ReviewEnded> {
   const { tries } = defaults.review;
-  if (open.begun.tries > tries)
+  const known = await answerOf(deps.store, open.begun);
+  if (known === null && open.begun.tries > tries)
     return end(deps, open, { outcome: "given-up", because: `it was begun ${tries} times and never ended` });
-  const answered = (await answerOf(deps.store, open.begun)) ?? (await inquire(deps, open, until));
+  const answered = known ?? (await inquire(deps, open, until));
   return end(deps, open, "outcome" in answered ? answered : await propose(deps, open, answered));
 }
 
@@ -273,13 +275,16 @@ function answeredKey(review: string): string {
 async function inquire(deps: ReviewDeps, open: Open, until: number): Promise<ReviewAnswered | Outcome> {
   const { project, begun } = open;
   const ground = await groundOf(deps, project, begun.window);
-  if (typeof ground === "string") return { outcome: "skipped", because: ground };
+  if (typeof ground === "string")
+    return { outcome: "skipped", because: `the library could not be read: ${ground}` };
   const candidates = await gate(deps, open, ground, until);
   if ("outcome" in candidates) return candidates;
   const bundle = await bundleFor(deps, project, begun.window, ground, candidates.some);
   const said = await converse(deps, open, bundle, until);
   if ("outcome" in said) return said;
-  const data = await withoutSecrets(deps, { review: begun.review, candidates: candidates.some, ...said });
+  const data = await withoutSecrets(deps, {
+    ...{ review: begun.review, model: deps.model.name, candidates: candidates.some, ...said },
+  });
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   const entry: LedgerEntry = { ...common, type: "review.answered", key: answeredKey(begun.review), data };
   await deps.store.transaction((tx) => note(tx, [entry]));
@@ -296,9 +301,10 @@ async function gate(
 ): Promise<{ readonly some: readonly Candidate[] } | Outcome> {
   const ruled = gateByRules(ground);
   if ("skip" in ruled) return { outcome: "nothing", because: ruled.skip };
-  if (deps.gate.model.unset !== null) return { some: ruled.candidates };
   const { project, begun } = open;
   const bundle = await bundleFor(deps, project, begun.window, ground, ruled.candidates);
+  if (bundle.included.length === 0) return { outcome: "skipped", because: "its events are gone" };
+  if (deps.gate.model.unset !== null) return { some: ruled.candidates };
   const { shown: _, ...inquiry } = gateInquiry(bundle, ground);
   const read = (value: unknown) => readGate(value, bundle);
   const asked = { ...inquiry, maxOutputTokens: defaults.review.gateTokens };
@@ -355,7 +361,7 @@ async function askWithin(
     return { ok: false, because: "not-asked", message: "its time is over", usage: null, ms: 0 };
   const purpose = purposeOf(open.begun);
   const together = { purpose, usd: allowed.usd, since: open.at, setting: "review.budget" };
-  const maxUsd = Math.max(0, allowed.usd - (await spentOn(store, open)));
+  const maxUsd = Math.max(0, allowed.usd - (await spentOn(deps, open)));
   return ask(
     { store, clock, model, price, limits: { ...limits, together } },
     { purpose, ...inquiry, maxUsd, timeoutMs },
@@ -386,7 +392,7 @@ async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): 
     return { outcome: "nothing", because: answer.because };
   // What a killed process wrote halfway is ended before anything is looked at.
   await repair(deps);
-  const { made, refused } = await propound(deps, open, answer);
+  const { made, refused, later } = await propound(deps, open, answered);
   const publishes = begun.mode === "auto" && deps.allowed.mode === "auto";
   const published: string[] = [];
   for (const proposal of made)
@@ -394,6 +400,7 @@ async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): 
   const because = [answer.because, ...answered.refused, ...refused].filter((text) => text !== "").join("; ");
   const proposals = made.map(({ id }) => id);
   if (published.length > 0) return { outcome: "published", because, proposals };
+  if (made.length === 0 && later) return { outcome: "skipped", because };
   return { outcome: made.length > 0 ? "proposed" : "refused", because, proposals };
 }
 
@@ -401,15 +408,20 @@ async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): 
 async function propound(
   deps: ReviewDeps,
   { begun, project }: Open,
-  answer: ReviewAnswered["answer"],
-): Promise<{ readonly made: readonly Proposal[]; readonly refused: readonly string[] }> {
+  answered: ReviewAnswered,
+): Promise<{
+  readonly made: readonly Proposal[];
+  readonly refused: readonly string[];
+  /** Whether something may be taken when the same is looked at again. */
+  readonly later: boolean;
+}> {
   const known = await proposals(deps);
   const before = known.filter(({ review }) => review === begun.review);
-  if (before.length > 0) return { made: [...before].reverse(), refused: [] };
+  if (before.length > 0) return { made: [...before].reverse(), refused: [], later: false };
   const ground: ProposalGround = {
     review: begun.review,
     project: { id: project, root: await rootOf(deps.store, project) },
-    model: begun.model,
+    model: answered.model,
     eventsOf: (ids) =>
       ids.flatMap((id) => {
         const place = placeOf(id);
@@ -419,9 +431,11 @@ async function propound(
   };
   const made = new Map<string, Proposal>();
   const refused: string[] = [];
-  for (const draft of answer.drafts) {
+  let later = false;
+  for (const draft of answered.answer.drafts) {
     const found = await proposable(deps, draft, ground);
-    const because = "because" in found ? found.because : whyNotAgain(known, found.proposal);
+    later ||= "later" in found;
+    const because = "because" in found ? found.because : whyNotBeside(made, known, found.proposal);
     if ("because" in found || because !== null) {
       refused.push(`${nameIn(draft)}: ${because}`);
       continue;
@@ -435,7 +449,15 @@ async function propound(
     return { ...common, type: "proposal.made", key: `proposal:${data.id}`, data };
   });
   await deps.store.transaction((tx) => note(tx, entries));
-  return { made: [...made.values()], refused };
+  return { made: [...made.values()], refused, later };
+}
+
+function whyNotBeside(
+  made: ReadonlyMap<string, Proposal>,
+  known: readonly ProposalView[],
+  proposal: Proposal,
+): string | null {
+  return made.has(proposal.path) ? "it is proposed twice" : whyNotAgain(known, proposal);
 }
 
 /** What was once proposed as it is waits, or was decided about. */
@@ -446,8 +468,10 @@ function whyNotAgain(known: readonly ProposalView[], { id, path, before }: Propo
   if (others.some(({ status }) => status === "waiting"))
     return "a proposal for it waits in the inbox already";
   // What is new has a place where nothing is: whatever was made there is gone because somebody wanted that.
+  if (before !== null) return null;
+  if (others.some(({ status }) => status === "rejected")) return "something of this name was rejected before";
   const isMade = ({ status }: ProposalView) => ["published", "accepted", "taken-back"].includes(status);
-  return before === null && others.some(isMade) ? "it was made before, and taken away" : null;
+  return others.some(isMade) ? "it was made before, and taken away" : null;
 }
 
 /** Publishes a proposal that needs nobody's yes; false where it stays one. */
@@ -471,9 +495,10 @@ async function publish(deps: ReviewDeps, project: string, proposal: Proposal): P
 }
 
 /** Notes how a review ended. */
-async function end(deps: ReviewDeps, { begun, project }: Open, came: Outcome): Promise<ReviewEnded> {
+async function end(deps: ReviewDeps, open: Open, came: Outcome): Promise<ReviewEnded> {
+  const { begun, project } = open;
   const { review, window } = begun;
-  const { outcome, because: said } = await orGivenUp(deps.store, project, came);
+  const { outcome, because: said } = await orGivenUp(deps, open, came);
   const [because = ""] = await deps.redactor.scrub([{ label: "", text: said }]);
   const data: ReviewEnded = {
     review,
@@ -488,18 +513,25 @@ async function end(deps: ReviewDeps, { begun, project }: Open, came: Outcome): P
   return data;
 }
 
-/** What failed again and again is not paid for without end: its window is done with. */
-async function orGivenUp({ ledger }: Store, project: string, came: Outcome): Promise<Outcome> {
-  if (came.outcome !== "failed") return came;
-  const failures = 1 + failuresSince(await ledger.since("review.ended", 0), project);
-  if (failures < defaults.review.tries) return came;
+/** What is paid for and comes to nothing has failed; and what failed again and again is not paid for without end. */
+async function orGivenUp(deps: ReviewDeps, open: Open, came: Outcome): Promise<Outcome> {
+  const isVain = came.outcome === "skipped" && (await spentOn(deps, open)) > 0;
+  if (came.outcome !== "failed" && !isVain) return came;
+  const failures = 1 + failuresSince(await deps.store.ledger.since("review.ended", 0), open.project);
+  if (failures < defaults.review.tries) return { ...came, outcome: "failed" };
   return { ...came, outcome: "given-up", because: `${came.because}; it failed ${failures} times` };
 }
 
 /** What the calls of a review came to so far. */
-async function spentOn({ ledger }: Store, { begun, at }: Open): Promise<number> {
-  const entries = [...(await ledger.since("model.asked", at)), ...(await ledger.since("model.called", at))];
-  return spendFor(entries, { purpose: purposeOf(begun), since: at }).usd;
+async function spentOn({ store, clock }: ReviewDeps, { begun, at }: Open): Promise<number> {
+  const { ledger } = store;
+  // A clock may have gone back since.
+  const since = Math.min(at, clock.now()) - defaults.model.dayMs;
+  const entries = [
+    ...(await ledger.since("model.asked", since)),
+    ...(await ledger.since("model.called", since)),
+  ];
+  return spendFor(entries, purposeOf(begun)).usd;
 }
 
 function purposeOf({ review }: ReviewBegun): string {
@@ -529,14 +561,22 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
     ...{ ...common, bundle, because: null },
     requests: calls.map(({ usd: _, ...request }) => request),
     characters: calls.reduce((sum, { system, prompt }) => sum + system.length + prompt.length, 0),
-    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + defaults.review.expansions * expansionUsd()),
+    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + expansionsUsd()),
   };
-  /** One more look has all of the first, and what was asked for. */
-  function expansionUsd(): number {
-    const { expanded, expandedChars, outputTokens } = defaults.review;
-    const { shown: _, ...inquiry } = reviewInquiry(bundle, { more: new Map(), left: 0 });
-    const prompt = inquiry.prompt + " ".repeat(expanded * expandedChars);
-    return mostUsd({ ...inquiry, prompt, maxOutputTokens: outputTokens }, price);
+  /** Each further look has all of the first, what was asked for before, and what was asked for now; and a gate that nothing binds may have named any skill, whose text comes with it. */
+  function expansionsUsd(): number {
+    const { expansions, expanded, expandedChars, outputTokens, textChars } = defaults.review;
+    const { shown: __, ...inquiry } = reviewInquiry(bundle, { more: new Map(), left: 0 });
+    const usdWith = (chars: number) =>
+      mostUsd(
+        { ...inquiry, prompt: inquiry.prompt + " ".repeat(chars), maxOutputTokens: outputTokens },
+        price,
+      );
+    const named = bundle.signals.length > 0 ? 0 : textChars;
+    const looks = Array.from({ length: expansions }, (_, n) =>
+      usdWith(named + (n + 1) * expanded * expandedChars),
+    );
+    return looks.reduce((sum, usd) => sum + usd, usdWith(named) - usdWith(0));
   }
 }
 

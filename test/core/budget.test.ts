@@ -79,8 +79,10 @@ describe("the budget", () => {
     ["counts what was set aside for one of them", [asked("a", now - 1, 0.2)], "purpose-too-dear"],
     ["counts none for it from before it was begun", [called("a", now - minute, 0.2)], null],
   ])("of a purpose %s", (_, entries, because) => {
-    const together = { purpose: "p", usd: 0.3, since: now - 10 };
-    expect(holdOf(entries, now, 0.2, { ...limits, together })?.because ?? null).toBe(because);
+    const together = { purpose: "p", usd: 0.3, since: now - 10, setting: "x.budget" };
+    const hold = holdOf(entries, now, 0.2, { ...limits, together });
+    expect(hold?.because ?? null).toBe(because);
+    if (hold !== null) expect(hold.message).toContain("(x.budget)");
     const other = { ...together, purpose: "another" };
     expect(holdOf(entries, now, 0.2, { ...limits, together: other })).toBeNull();
   });

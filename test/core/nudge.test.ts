@@ -6,6 +6,8 @@ import {
   type Counters,
   countersOf,
   decide,
+  failingUntil,
+  failuresSince,
   lookedTo,
   type NudgeGround,
   type NudgeHold,
@@ -35,6 +37,7 @@ const limits: ReviewLimits = {
   apartMs: 30 * minute,
   perDay: 3,
   usd: 0.5,
+  usdPerCall: 0.5,
   usdPerDay: 1,
   unset: null,
 };
@@ -48,7 +51,7 @@ const ground: NudgeGround = {
   today: 0,
   latestAt: null,
   spent: 0,
-  usdAtLeast: 0,
+  prospect: { unread: null, least: 0, call: 0 },
   openUntil: null,
 };
 const allow = (more: Partial<ReviewLimits>) => ({ limits: { ...limits, ...more } });
@@ -70,7 +73,11 @@ describe("a nudge", () => {
     ["comes once the time is over", { latestAt: now - 30 * minute }, "threshold"],
     ["is not put off by a clock that was ahead", { latestAt: now + 600 * minute }, "threshold"],
     ["comes within the day's number", { today: 2 }, "threshold"],
-    ["comes within the day's budget", { spent: 0.9, usdAtLeast: 0.1 }, "threshold"],
+    [
+      "comes within the day's budget",
+      { spent: 0.9, prospect: { unread: null, least: 0.1, call: 0.1 } },
+      "threshold",
+    ],
     ["comes in the other mode", allow({ mode: "auto" }), "threshold"],
   ])("%s", (_, more, because) =>
     expect(decide({ ...ground, ...more })).toMatchObject({ run: true, because }),
@@ -94,10 +101,23 @@ describe("a nudge", () => {
     ["there were enough today, though somebody asks", { asked: true, today: 3 }, "too-many-today"],
     ["the day's money is spent", { spent: 1 }, "budget-spent"],
     ["the day's money is spent, though somebody asks", { asked: true, spent: 1 }, "budget-spent"],
-    ["the rest of the day's money is too little", { spent: 0.8, usdAtLeast: 0.3 }, "budget-spent"],
-    ["it costs more than one may", { usdAtLeast: 0.6 }, "too-dear"],
+    [
+      "the rest of the day's money is too little",
+      { spent: 0.8, prospect: { unread: null, least: 0.3, call: 0.1 } },
+      "budget-spent",
+    ],
+    ["it costs more than one may", { prospect: { unread: null, least: 0.6, call: 0.3 } }, "too-dear"],
+    [
+      "a call of it costs more than one may",
+      { prospect: { unread: null, least: 0.4, call: 0.4 }, ...allow({ usdPerCall: 0.3 }) },
+      "call-too-dear",
+    ],
     ["nothing may be spent on one", allow({ usd: 0 }), "too-dear"],
-    ["it costs more than one may, though somebody asks", { asked: true, usdAtLeast: 0.6 }, "too-dear"],
+    [
+      "it costs more than one may, though somebody asks",
+      { asked: true, prospect: { unread: null, least: 0.6, call: 0.3 } },
+      "too-dear",
+    ],
     ["the model failed", { openUntil: now + 5 * minute }, "breaker-open"],
     ["the model failed, though somebody asks", { asked: true, openUntil: now + 5 * minute }, "breaker-open"],
   ])("is held back because %s", (_, more, because) => {
@@ -116,6 +136,7 @@ describe("a nudge", () => {
       ["running", { running: true }, {}],
       ["too-soon", { latestAt: now }, {}],
       ["too-many-today", { today: 9 }, {}],
+      ["library-unread", { prospect: { unread: "locked", least: 9, call: 9 } }, {}],
       ["budget-spent", { spent: 2 }, {}],
       ["too-dear", {}, { usd: 0 }],
       ["breaker-open", { openUntil: now + minute }, {}],
