@@ -18,7 +18,7 @@ import {
 } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { runOf, type Session } from "../core/session.ts";
-import { countedSignals } from "../core/signal.ts";
+import { type CountedEntry, countedSignals, lastNumber } from "../core/signal.ts";
 import { tellingsOf } from "./inspect.ts";
 import { note } from "./note.ts";
 import type { Clock, Store } from "./ports.ts";
@@ -84,8 +84,8 @@ async function decideOn(
   for (const [project, sessions] of projects) {
     const reviewed = reviewedSoFar(reviews, project);
     const own = signals.filter((entry) => entry.project === project);
-    const signalled = new Set(newSignals(own, reviewed).map(({ run }) => run));
-    grounds.set(project, { reviewed, ...(await newIn(deps, sessions, reviewed, signalled)) });
+    const fresh = newSignals(own, reviewed);
+    grounds.set(project, { reviewed, ...(await newIn(deps, sessions, reviewed, fresh)) });
   }
   const starts = [...grounds.values()].flatMap(({ startedAt }) => startedAt ?? []);
   const entries: LedgerEntry[] = [
@@ -142,9 +142,11 @@ async function newIn(
   deps: NudgeDeps,
   sessions: readonly Session[],
   reviewed: Pick<ReviewedSoFar, "ends">,
-  signalled: ReadonlySet<string>,
+  signals: readonly CountedEntry[],
 ): Promise<{ readonly window: Window; readonly startedAt: number | null }> {
-  const isSignalled = (session: Session) => signalled.has(runOf(session));
+  const needed = needsOf(signals);
+  const isSignalled = (session: Session) =>
+    session.counts.events >= (needed.get(runOf(session)) ?? Number.POSITIVE_INFINITY);
   const grown = sessions
     .filter((one) => isSignalled(one) || one.counts.events > lookedTo(reviewed, one.id, one.counts.events))
     .sort((a, b) => Number(isSignalled(b)) - Number(isSignalled(a)) || latestFirst(a, b));
@@ -181,6 +183,16 @@ async function thereIn(
     if (cached.has(session.path) && (await passesOver(session)) === null) found.push(session);
   }
   return found;
+}
+
+/** By their sessions, the events that have to be there for one of some signals to be looked at. */
+function needsOf(signals: readonly CountedEntry[]): Map<string, number> {
+  const needed = new Map<string, number>();
+  for (const { run, signal } of signals) {
+    const last = lastNumber(signal);
+    if (last > 0) needed.set(run, Math.min(last, needed.get(run) ?? last));
+  }
+  return needed;
 }
 
 function latestFirst(a: Session, b: Session): number {

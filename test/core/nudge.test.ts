@@ -257,6 +257,15 @@ describe("what happened since the last review", () => {
     ],
   ])("%s", (_, entries, expected) => expect(countersOf(entries, "/p")).toMatchObject(expected));
 
+  test("is not, once it was looked at, what a signal points to that only a hook saw", () => {
+    const entries = [
+      signalled("1", start, "update", ["e1", "h900"]),
+      begun("v1", until + minute),
+      ended("v1", until + 9 * minute, "nothing", reviewed),
+    ];
+    expect(countersOf(entries, "/p").hints).toBe(0);
+  });
+
   test("is, of signals, what can be looked at", () => {
     const entries = [
       signalled("1", start, "update", ["e1", "e2"], false, "read late"),
