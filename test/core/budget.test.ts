@@ -76,7 +76,11 @@ describe("the budget", () => {
       "purpose-too-dear",
     ],
     ["counts what was set aside for one of them", [asked("a", now - 1, 0.2)], "purpose-too-dear"],
-    ["counts none for it from before it was begun", [called("a", now - minute, 0.2)], null],
+    [
+      "counts what was noted by a clock that was behind",
+      [called("a", now - minute, 0.2)],
+      "purpose-too-dear",
+    ],
   ])("of a purpose %s", (_, entries, because) => {
     const together = { purpose: "p", usd: 0.3, since: now - 10, setting: "x.budget" };
     const hold = holdOf(entries, now, 0.2, { ...limits, together });
