@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
+import type { Window } from "../src/core/nudge.ts";
 import { policy } from "../src/core/policy.ts";
-import type { ReviewEnded } from "../src/core/review.ts";
+import type { ReviewBegun, ReviewEnded } from "../src/core/review.ts";
 import { parse } from "../src/core/skill.ts";
+import { note } from "../src/engine/note.ts";
 import type { Knack } from "../src/open.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
 import type { Act } from "./helpers/endpoint.ts";
 import { asked, day, ran, replied } from "./helpers/lived.ts";
 import {
@@ -47,6 +50,21 @@ async function fresh(reviewer: (told: Told) => Act, settings: object = {}) {
   const knack = await at.open();
   await signals(knack, await at.lives(knack));
   return { at, knack };
+}
+
+/** Notes that a review began, and takes the events away that it is of. */
+async function began(at: Looking, project: string, window: Window): Promise<void> {
+  const store = await openSqlite({ path: join(at.env.KNACK_HOME ?? "", "knack.db"), clock: at.clock });
+  const data: ReviewBegun = {
+    ...{ review: "r1", window, cause: "signal", mode: "suggest" },
+    ...{ model: "openai/some-mini", tries: 1 },
+  };
+  const common = { at: at.clock.now(), project, session: null, actor: "knack" as const };
+  await store.transaction(async (tx) => {
+    await note(tx, [{ ...common, type: "review.begun", key: "r1", data }]);
+    await tx.events.purge(Number.MAX_SAFE_INTEGER);
+  });
+  await store.close();
 }
 
 const value = (...drafts: object[]): Act => ({ value: answering(drafts) });
@@ -478,13 +496,48 @@ describe("a review", () => {
     });
   });
 
-  test("takes what was said where another look is more than it may cost", async () => {
-    const { at, knack } = await fresh(
-      (told) => ({ value: { because: "I want more.", expand: [told.events[0]?.id], drafts: [] } }),
-      { "review.budget": 0.08 },
-    );
+  test("takes what was said where nobody can be asked for another look", async () => {
+    const { at, knack } = await fresh((told) => {
+      at.clock.pass(policy.review.longestMs);
+      return { value: { because: "I want more.", expand: [told.events[0]?.id], drafts: [] } };
+    });
     expect(await review(knack)).toMatchObject({ outcome: "nothing", because: "I want more." });
-    expect(at.endpoint.asked.length).toBe(2);
+    expect(at.endpoint.asked).toHaveLength(2);
+  });
+
+  test("counts all that it cost, though the clock goes back meanwhile", async () => {
+    const { at, knack } = await fresh(() => {
+      at.clock.pass(-day / 2);
+      return value();
+    });
+    const [done] = await knack.review();
+    const costs = (await at.entries()).flatMap((one) => (one.type === "model.called" ? one.data.usd : []));
+    expect(costs).toHaveLength(2);
+    expect(done?.usd).toBeCloseTo(costs.reduce((sum, usd) => sum + usd, 0));
+  });
+
+  test("asks nobody about events that are gone", async () => {
+    const { at, knack } = await fresh(() => value(), { "review.timeoutMs": 1_000 });
+    const [{ id } = { id: "" }] = await knack.projects();
+    const { decision } = await knack.previewReview(id);
+    expect(decision.window.stretches).toHaveLength(1);
+    await began(at, id, decision.window);
+    expect(await review(knack)).toMatchObject({ outcome: "skipped", because: "its events are gone" });
+    expect(at.endpoint.asked).toHaveLength(0);
+  });
+
+  test("takes one of two drafts for the same place", async () => {
+    const at = await looking({
+      gate: () => ({ value: { decision: "create", skill: null, hint: null, reason: "worth a look" } }),
+      reviewer: (_, told) =>
+        value(aCreate(told, { name: "deploy-tunnel" }), aCreate(told, { body: "## Steps\n\n1. Run it." })),
+    });
+    const knack = await at.open();
+    await signals(knack, await at.lives(knack));
+    await signals(knack, await at.lives(knack, "second"), { nameHint: "rl-other" });
+    const ended = await review(knack);
+    expect(ended).toMatchObject({ outcome: "published", because: expect.stringMatching(/proposed twice/) });
+    expect(ended?.proposals).toHaveLength(1);
   });
 
   test("waits where the library cannot be read: what is not known is not made again", async () => {

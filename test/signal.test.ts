@@ -228,6 +228,7 @@ describe("an agent's structured reply", () => {
     process.stdout.write = ((text: string) => said.push(text) > 0) as typeof print;
     try {
       const call = { args: { session: idOf(1).slice(0, 36), json: true }, env };
+      expect(await take({ ...call, args: { ...call.args, "dry-run": true } }, [file])).toBe(0);
       expect(await take(call, [file])).toBe(0);
       writeFileSync(file, JSON.stringify({ learning_signal: { ...wire, trigger: "fun" } }));
       expect(await take(call, [file])).toBe(1);
@@ -237,7 +238,8 @@ describe("an agent's structured reply", () => {
     } finally {
       process.stdout.write = print;
     }
-    const [first, second] = said.map((text) => JSON.parse(text));
+    const [dry, first, second] = said.map((text) => JSON.parse(text));
+    expect(dry).toMatchObject({ signals: [{ refusal: null }], problems: [], noted: false });
     expect(first).toMatchObject({ signals: [{ refusal: null }], problems: [], noted: true });
     expect(second).toMatchObject({ signals: [{ refusal: "unknown-trigger" }] });
     expect((await signals()).filter(({ from }) => from === "reply")).toHaveLength(2);

@@ -257,7 +257,7 @@ async function goThrough(deps: ReviewDeps, open: Open, until: number): Promise<R
   const { tries } = defaults.review;
   const known = await answerOf(deps.store, open.begun);
   if (known === null && open.begun.tries > tries)
-    return end(deps, open, { outcome: "given-up", because: `it was begun ${tries} times and never ended` });
+    return end(deps, open, { outcome: "failed", because: `it was begun ${tries} times and never ended` });
   const answered = known ?? (await inquire(deps, open, until));
   return end(deps, open, "outcome" in answered ? answered : await propose(deps, open, answered));
 }

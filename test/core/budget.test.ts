@@ -78,7 +78,7 @@ describe("the budget", () => {
     ],
     ["counts what was set aside for one of them", [asked("a", now - 1, 0.2)], "purpose-too-dear"],
     [
-      "counts what was spent for it by a clock that has gone back",
+      "counts what was noted by a clock that was behind",
       [called("a", now - minute, 0.2)],
       "purpose-too-dear",
     ],

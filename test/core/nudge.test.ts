@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import type { LedgerEntry } from "../../src/core/ledger.ts";
+import type { EntryOf, LedgerEntry } from "../../src/core/ledger.ts";
 import { measure } from "../../src/core/measure.ts";
 import {
   type Counters,
@@ -165,7 +165,12 @@ const begun = (
   key: `begun:${review}:${at}`,
   data: { review, window, cause: "threshold", mode: "suggest", model: "m", tries: 1, ...more },
 });
-const ended = (review: string, at: number, outcome: ReviewEnded["outcome"], looked: Window): LedgerEntry => ({
+const ended = (
+  review: string,
+  at: number,
+  outcome: ReviewEnded["outcome"],
+  looked: Window,
+): EntryOf<"review.ended"> => ({
   ...common,
   at,
   session: null,
@@ -367,5 +372,36 @@ describe("the pace of reviews", () => {
     ];
     expect(paceOf(entries, now)).toEqual({ today: 2, latestAt: now - 50 });
     expect(paceOf([], now)).toEqual({ today: 0, latestAt: null });
+  });
+});
+
+describe("reviews that fail", () => {
+  const after = (...outcomes: ReviewEnded["outcome"][]) =>
+    outcomes.map((outcome, n) => ended(`r${n}`, now - (outcomes.length - n) * minute, outcome, window));
+  const { failuresToOpen, openMinutes } = policy.model;
+  const failed = Array<"failed">(failuresToOpen).fill("failed");
+
+  it.each<[string, ReviewEnded["outcome"][], boolean]>([
+    ["several in a row hold the next back", failed, true],
+    ["one less does not", failed.slice(1), false],
+    ["one that was given up is one of them", [...failed.slice(1), "given-up"], true],
+    ["one that was left for later is none, and ends no row", ["failed", "skipped", ...failed.slice(1)], true],
+    ["one that came through ends the row", [...failed, "nothing"], false],
+    ["what was refused came through", [...failed, "refused"], false],
+  ])("%s", (_, outcomes, holds) => {
+    const until = failingUntil(after(...outcomes), now);
+    expect(until).toBe(holds ? now - minute + openMinutes * minute : null);
+    expect(failingUntil(after(...outcomes), now + openMinutes * minute)).toBeNull();
+  });
+
+  it.each<[ReviewEnded["outcome"][], number]>([
+    [[], 0],
+    [["failed", "failed"], 2],
+    [["failed", "skipped", "failed"], 2],
+    [["failed", "nothing", "failed"], 1],
+    [["failed", "given-up"], 0],
+  ])("of a project after %j are %i", (outcomes, count) => {
+    expect(failuresSince(after(...outcomes), "/p")).toBe(count);
+    expect(failuresSince(after(...outcomes), "/q")).toBe(0);
   });
 });
