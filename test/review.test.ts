@@ -554,6 +554,20 @@ describe("a review", () => {
     expect([at.endpoint.asked.length, await typesOf(at, /^review/)]).toEqual([0, []]);
   });
 
+  it.each(["openai/llama3", "openai/gpt-5.1", "openai/gpt-4o", "anthropic/claude-opus-4-5"])(
+    "may be made by %s within what is allowed at first",
+    async (model) => {
+      const prices = { "model.inputUsd": null, "model.outputUsd": null };
+      const at = await looking({ reviewer: () => ({ value: "none" }) }, { model, ...prices });
+      const knack = await at.open();
+      const text = Array.from({ length: 60 }, (_, n) => ran(`cat part-${n}`, "x ".repeat(2_000)));
+      await signals(knack, await at.lives(knack, "first", [...staleTunnel, ...text]));
+      const preview = await knack.previewReview((await knack.projects())[0]?.id ?? "");
+      expect(preview).toMatchObject({ decision: { run: true }, because: null });
+      expect(preview.characters).toBeGreaterThan(policy.review.chars);
+    },
+  );
+
   it.each<[string, object, string]>([
     ["reviews are off", { review: "off" }, "off"],
     ["no model is set", { model: "off" }, "no-model"],
