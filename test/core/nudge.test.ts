@@ -348,7 +348,7 @@ describe("the pace of reviews", () => {
 });
 
 describe("reviews that fail", () => {
-  const after = (...outcomes: ReviewEnded["outcome"][]) =>
+  const having = (...outcomes: ReviewEnded["outcome"][]) =>
     outcomes.map((outcome, n) => ended(`r${n}`, now - (outcomes.length - n) * minute, outcome, window));
   const { failuresToOpen, openMinutes } = policy.model;
   const failed = Array<"failed">(failuresToOpen).fill("failed");
@@ -361,9 +361,9 @@ describe("reviews that fail", () => {
     ["one that came through ends the row", [...failed, "nothing"], false],
     ["what was refused came through", [...failed, "refused"], false],
   ])("%s", (_, outcomes, holds) => {
-    const until = failingUntil(after(...outcomes), now);
+    const until = failingUntil(having(...outcomes), now);
     expect(until).toBe(holds ? now - minute + openMinutes * minute : null);
-    expect(failingUntil(after(...outcomes), now + openMinutes * minute)).toBeNull();
+    expect(failingUntil(having(...outcomes), now + openMinutes * minute)).toBeNull();
   });
 
   it.each<[ReviewEnded["outcome"][], number]>([
@@ -373,7 +373,7 @@ describe("reviews that fail", () => {
     [["failed", "nothing", "failed"], 1],
     [["failed", "given-up"], 0],
   ])("of a project after %j are %i", (outcomes, count) => {
-    expect(failuresSince(after(...outcomes), "/p")).toBe(count);
-    expect(failuresSince(after(...outcomes), "/q")).toBe(0);
+    expect(failuresSince(having(...outcomes), "/p")).toBe(count);
+    expect(failuresSince(having(...outcomes), "/q")).toBe(0);
   });
 });
