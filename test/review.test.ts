@@ -603,6 +603,30 @@ describe("a review", () => {
     expect(await knack.review({ projects: [] })).toMatchObject([{ ended: { outcome: "nothing" } }]);
   });
 
+  test("costs no more than a preview says, however much more the reviewer wants to see", async () => {
+    const texts = Array.from({ length: 60 }, (_, n) => ran(`cat ${n}.log`, `line ${n} `.repeat(900)));
+    let turn = 0;
+    const at = await looking(
+      {
+        reviewer: () => {
+          const from = 12 * turn++ + 8;
+          const expand = Array.from({ length: 12 }, (_, n) => `s1.e${from + n}`);
+          return { value: { because: "I want more.", expand, drafts: [] } };
+        },
+      },
+      { "review.budget": 5, "model.budgetCall": 5, "model.budgetDay": 9 },
+    );
+    const knack = await at.open();
+    await signals(knack, await at.lives(knack, "first", [...staleTunnel, ...texts, replied("Done.")]));
+    const { usdAtMost } = await knack.previewReview((await knack.projects())[0]?.id ?? "");
+    expect(await review(knack)).toMatchObject({ outcome: "nothing" });
+    const reserved = (await at.entries()).flatMap((one) =>
+      one.type === "model.asked" ? one.data.usdAtMost : [],
+    );
+    expect(reserved).toHaveLength(4);
+    expect(reserved.reduce((sum, usd) => sum + usd, 0)).toBeLessThanOrEqual(usdAtMost);
+  });
+
   test("tells what it would cost at the most, also where the model cannot be asked yet", async () => {
     const { at, knack } = await fresh((told) => value(aCreate(told)), { "review.budget": 0.001 });
     const [{ id } = { id: "" }] = await knack.projects();

@@ -65,7 +65,8 @@ export async function examinePackage(
   };
 }
 
-function asText({ path, bytes }: PackageFile): PackageText {
+/** A file as text; null for what is none. */
+export function asText({ path, bytes }: PackageFile): PackageText {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     // Such a byte is in no text, whatever else the file is.

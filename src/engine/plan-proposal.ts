@@ -7,6 +7,7 @@ import { type Format, runOf } from "../core/session.ts";
 import { parse } from "../core/skill.ts";
 import { pinnedPlaces } from "./archive.ts";
 import {
+  asText,
   duplicateFault,
   examinePackage,
   finalFiles,
@@ -16,7 +17,7 @@ import {
   type Ready,
 } from "./plan-learned.ts";
 import { isOurs, listAll, settled } from "./plan-skill.ts";
-import type { PackageFile, Place, SkillPackage } from "./ports.ts";
+import type { PackageFile, Place, SkillPackage, Store } from "./ports.ts";
 import {
   bytesOf,
   dirname,
@@ -139,7 +140,11 @@ export async function planAccepted(
 ): Promise<Plan> {
   if (where !== null && proposal.before !== null) return no(`a change is made where ${proposal.name} is`);
   // Where there is no project to put it in, it is the person's.
-  return planKept(deps, proposal, where ?? ((await rootOf(deps, proposal)) === null ? "everywhere" : "me"));
+  return planKept(
+    deps,
+    proposal,
+    where ?? ((await rootOf(deps.store, proposal.project)) === null ? "everywhere" : "me"),
+  );
 }
 
 async function planKept(deps: PublishDeps, proposal: Proposal, reach: Reach): Promise<Plan> {
@@ -163,7 +168,7 @@ async function plan(
   const { faults, skill } = await examinePackage(deps, name, { files, links: [] }, { before, owner });
   if (faults.length > 0 || skill === null) return no(faults.join("; "));
   if (proposal.before === null) {
-    const root = await rootOf(deps, proposal);
+    const root = await rootOf(deps.store, proposal.project);
     const wanted = {
       skill,
       id: proposal.id,
@@ -193,7 +198,7 @@ async function readyFor(
 ): Promise<Ready[] | string> {
   const { name, path } = proposal;
   const common = readyAs(proposal, files);
-  const root = await rootOf(deps, proposal);
+  const root = await rootOf(deps.store, proposal.project);
   if (proposal.before !== null) {
     const current = await deps.library.read(path);
     if (current?.hash !== proposal.before) return `${name} has changed since, so the proposal is outdated`;
@@ -217,14 +222,15 @@ function readyAs(
   return { id, name, files, path, facts: { author: "review", session, events, model } };
 }
 
-async function rootOf({ store }: PublishDeps, { project }: Proposal): Promise<string | null> {
-  return (await store.projects.get([project]))[0]?.root ?? null;
+/** Where a project is; null where nobody knows. */
+export async function rootOf({ projects }: Pick<Store, "projects">, project: string): Promise<string | null> {
+  return (await projects.get([project]))[0]?.root ?? null;
 }
 
 /** Whether one may be published without anybody's yes: it is new, or leaves most of what is as Knack left it, not pinned and never taken back. */
 export async function isOwn(deps: PublishDeps, proposal: Proposal): Promise<boolean> {
   if (proposal.before === null) return true;
-  const root = await rootOf(deps, proposal);
+  const root = await rootOf(deps.store, proposal.project);
   const existing = await packageCalled(deps, root, proposal.name, proposal.before);
   if (typeof existing === "string" || existing.path !== proposal.path) return false;
   const history = await historyOf(deps.store);
@@ -307,14 +313,6 @@ function asFile({ path, text }: ProposedFile): PackageFile {
 
 /** The texts of a package; what is no text cannot be edited. */
 function textsOf(files: readonly PackageFile[]): Map<string, string> {
-  const texts = new Map<string, string>();
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  for (const { path, bytes } of files) {
-    try {
-      texts.set(path, decoder.decode(bytes));
-    } catch {
-      // It stays as it is.
-    }
-  }
-  return texts;
+  const texts = files.map(asText);
+  return new Map(texts.flatMap(({ path, text }) => (text === null ? [] : [[path, text]])));
 }

@@ -11,6 +11,7 @@ import type { Signal } from "../core/signal.ts";
 import { skillFile } from "../core/skill.ts";
 import type { CatalogReading } from "./catalog.ts";
 import { gather } from "./gather.ts";
+import { rootOf } from "./plan-proposal.ts";
 import { listAll } from "./plan-skill.ts";
 import type { SkillPackage, Store } from "./ports.ts";
 import { scrubAll } from "./scrub.ts";
@@ -31,7 +32,7 @@ type GroundDeps = PublishDeps & { readonly catalog: () => Promise<CatalogReading
 export async function groundOf(deps: GroundDeps, project: string, window: Window): Promise<Ground | string> {
   const { items, unread } = await deps.catalog();
   if (unread.length > 0) return unread[0] ?? "";
-  const root = (await deps.store.projects.get([project]))[0]?.root ?? null;
+  const root = await rootOf(deps.store, project);
   const listed = await listAll(deps.library, deps.places.all(root));
   if (typeof listed === "string") return listed;
   const entries = await entriesOf(deps.store, project);

@@ -33,7 +33,7 @@ import { eventsAt } from "./gather.ts";
 import { perform } from "./keep.ts";
 import { note } from "./note.ts";
 import { type NudgeDeps, type NudgeOptions, nudge, nudges } from "./nudge.ts";
-import { isOwn, type ProposalGround, planPublished, proposable } from "./plan-proposal.ts";
+import { isOwn, type ProposalGround, planPublished, proposable, rootOf } from "./plan-proposal.ts";
 import type { Model, ModelReply, ModelRequest, Store } from "./ports.ts";
 import { decided, proposals, statusOf } from "./proposal.ts";
 import { repair } from "./publish.ts";
@@ -195,10 +195,6 @@ export async function waitingFor(deps: ReviewDeps): Promise<string[]> {
 function goingOn({ begun: { window, cause } }: Open): NudgeDecided {
   const counters = { calls: 0, turns: 0, signals: 0, hints: 0, lastReviewAt: null, reviewedUntil: null };
   return { run: true, because: cause, message: "a review that began goes on", counters, window };
-}
-
-async function rootOf(store: Store, project: string): Promise<string | null> {
-  return (await store.projects.get([project]))[0]?.root ?? null;
 }
 
 /**
@@ -561,23 +557,25 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
     ...{ ...common, bundle, because: null },
     requests: calls.map(({ usd: _, ...request }) => request),
     characters: calls.reduce((sum, { system, prompt }) => sum + system.length + prompt.length, 0),
-    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + expansionsUsd()),
+    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + furtherUsd(bundle, price)),
   };
-  /** Each further look has all of the first, what was asked for before, and what was asked for now; and a gate that nothing binds may have named any skill, whose text comes with it. */
-  function expansionsUsd(): number {
-    const { expansions, expanded, expandedChars, outputTokens, textChars } = defaults.review;
-    const { shown: __, ...inquiry } = reviewInquiry(bundle, { more: new Map(), left: 0 });
-    const usdWith = (chars: number) =>
-      mostUsd(
-        { ...inquiry, prompt: inquiry.prompt + " ".repeat(chars), maxOutputTokens: outputTokens },
-        price,
-      );
-    const named = bundle.signals.length > 0 ? 0 : textChars;
-    const looks = Array.from({ length: expansions }, (_, n) =>
-      usdWith(named + (n + 1) * expanded * expandedChars),
-    );
-    return looks.reduce((sum, usd) => sum + usd, usdWith(named) - usdWith(0));
-  }
+}
+
+/**
+ * What a review may cost beyond its first looks. Each further one has all of the first, what was asked for before and
+ * what is asked for now; and the gate puts its own words in, and any skill's text where no signal binds it.
+ */
+function furtherUsd(bundle: ReviewBundle, price: ReviewDeps["price"]): number {
+  const { expansions, expanded, outputTokens: maxOutputTokens, ...review } = defaults.review;
+  const { shown: _, ...inquiry } = reviewInquiry(bundle, { more: new Map(), left: expansions });
+  const usdWith = (chars: number) =>
+    mostUsd({ ...inquiry, prompt: inquiry.prompt + " ".repeat(chars), maxOutputTokens }, price);
+  const text = bundle.signals.length > 0 ? 0 : review.textChars;
+  const gated = text + review.hintChars + review.whyChars;
+  // An event has its words, its tool, and what stands around them.
+  const look = expanded * (review.expandedChars + review.toolChars + review.spanChars);
+  const looks = Array.from({ length: expansions }, (_, n) => usdWith(gated + (n + 1) * look));
+  return looks.reduce((sum, usd) => sum + usd, usdWith(gated) - usdWith(0));
 }
 
 /** What a review sends if the reviewer asks for nothing more: to the gate, and to the reviewer. */

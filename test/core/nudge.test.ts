@@ -376,7 +376,7 @@ describe("the pace of reviews", () => {
 });
 
 describe("reviews that fail", () => {
-  const rowOf = (...outcomes: ReviewEnded["outcome"][]) =>
+  const having = (...outcomes: ReviewEnded["outcome"][]) =>
     outcomes.map((outcome, n) => ended(`r${n}`, now - (outcomes.length - n) * minute, outcome, window));
   const { failuresToOpen, openMinutes } = policy.model;
   const failed = Array<"failed">(failuresToOpen).fill("failed");
@@ -389,11 +389,11 @@ describe("reviews that fail", () => {
     ["one that came through ends the row", [...failed, "nothing"], false],
     ["what was refused came through", [...failed, "refused"], false],
   ])("%s", (_, outcomes, holds) => {
-    const until = failingUntil(rowOf(...outcomes), now);
+    const until = failingUntil(having(...outcomes), now);
     expect(until).toBe(holds ? now - minute + openMinutes * minute : null);
-    expect(failingUntil(rowOf(...outcomes), now + openMinutes * minute)).toBeNull();
+    expect(failingUntil(having(...outcomes), now + openMinutes * minute)).toBeNull();
     // Noted by a clock that was a year ahead, they hold nothing back.
-    expect(failingUntil(rowOf(...outcomes), now - 365 * policy.model.dayMs)).toBeNull();
+    expect(failingUntil(having(...outcomes), now - 365 * policy.model.dayMs)).toBeNull();
   });
 
   it.each<[ReviewEnded["outcome"][], number]>([
@@ -403,7 +403,7 @@ describe("reviews that fail", () => {
     [["failed", "nothing", "failed"], 1],
     [["failed", "given-up"], 0],
   ])("of a project after %j are %i", (outcomes, count) => {
-    expect(failuresSince(rowOf(...outcomes), "/p")).toBe(count);
-    expect(failuresSince(rowOf(...outcomes), "/q")).toBe(0);
+    expect(failuresSince(having(...outcomes), "/p")).toBe(count);
+    expect(failuresSince(having(...outcomes), "/q")).toBe(0);
   });
 });
