@@ -201,7 +201,7 @@ describe("a model's name", () => {
     ["openai/gpt-4.1-nano", 2],
     ["openai/gpt-5-pro", 180],
     ["openai/o3", 40],
-    ["openai/o4-mini", 6],
+    ["openai/o4-mini", 4.4],
     ["openai/llama3", null],
   ])("%s has its price", (name, output) => expect(priceOf(name)?.output ?? null).toBe(output));
 
