@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
+import { checkReviews } from "../src/cli/check-review.ts";
 import type { Window } from "../src/core/nudge.ts";
 import { policy } from "../src/core/policy.ts";
 import type { ReviewBegun, ReviewEnded } from "../src/core/review.ts";
@@ -494,6 +495,8 @@ describe("a review", () => {
       outcome: "given-up",
       because: expect.stringMatching(/unusable.*failed 3 times/),
     });
+    const [check] = await checkReviews(knack, at.env, at.clock.now());
+    expect(check).toMatchObject({ ok: false, says: expect.stringMatching(/they fail: unusable/) });
   });
 
   test("takes what was said where nobody can be asked for another look", async () => {
@@ -538,6 +541,15 @@ describe("a review", () => {
     const ended = await review(knack);
     expect(ended).toMatchObject({ outcome: "published", because: expect.stringMatching(/proposed twice/) });
     expect(ended?.proposals).toHaveLength(1);
+  });
+
+  test("ends with the rules' word where many sessions did what all of them do", async () => {
+    const at = await looking({ reviewer: () => value() });
+    const knack = await at.open();
+    const dull = [asked("What is there?"), ...["a", "b", "c"].map((file) => ran(`cat ${file}`, "words"))];
+    for (let n = 0; n <= policy.review.baseline; n++) await at.lives(knack, `dull-${n}`, dull);
+    expect(await review(knack)).toMatchObject({ because: "nothing in it points to a lesson" });
+    expect(at.endpoint.asked).toHaveLength(0);
   });
 
   test("waits where the library cannot be read: what is not known is not made again", async () => {
