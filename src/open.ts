@@ -120,6 +120,7 @@ import { note } from "./engine/note.ts";
 import { nudges, type ReviewLimits, reviewsSoFar } from "./engine/nudge.ts";
 import { type Observer, observers } from "./engine/observe.ts";
 import { plan } from "./engine/plan.ts";
+import { planAccepted } from "./engine/plan-proposal.ts";
 import type {
   Catalog,
   Clock,
@@ -136,7 +137,7 @@ import type {
 } from "./engine/ports.ts";
 import { type Moved, probation } from "./engine/probation.ts";
 import { demoteByHand, promoteByHand, promoteDue, sharedBy, sharedLessons } from "./engine/promote.ts";
-import { acceptProposal, planProposal, proposalDiff, proposals, rejectProposal } from "./engine/proposal.ts";
+import { acceptProposal, proposalDiff, proposals, rejectProposal } from "./engine/proposal.ts";
 import { prunable, prune, unprune } from "./engine/prune.ts";
 import { repair, type Settled } from "./engine/publish.ts";
 import { recall } from "./engine/recall.ts";
@@ -144,11 +145,13 @@ import type { Reindexed } from "./engine/reindex.ts";
 import { type Report, type ReportOptions, report } from "./engine/report.ts";
 import {
   previewReview,
+  prospectAtLeast,
   type ReviewDeps,
   type Reviewed,
   type ReviewPreview,
   review,
   unfinished,
+  waitingFor,
 } from "./engine/review.ts";
 import {
   decidedByUndo,
@@ -413,7 +416,7 @@ export interface Knack {
   expandEvents(...of: Rest<typeof expandEvents>): ReturnType<typeof expandEvents>;
   /** What reviews may do and did, and whether one is due in each project that has something new. */
   reviews(): Promise<ReviewState>;
-  /** Reviews what is due, in these projects or in all, after what a killed process began; or because a person asks. */
+  /** Reviews these projects or all, as far as it is due, after what waits elsewhere; or these alone because a person asks. */
   review(options?: { readonly projects?: readonly string[]; readonly asked?: boolean }): Promise<Reviewed[]>;
   /** What a review of a project would be given, and what it would cost. */
   previewReview(project: string): Promise<ReviewPreview>;
@@ -726,12 +729,11 @@ export async function openKnack({
     const { model, settings, limits, price, modelOf } = observing();
     const own = reviewSettings(home);
     const gate = own["review.gate"] === null ? { model, price } : modelOf(own["review.gate"]);
-    const usdPerDay = settings["model.budgetDay"];
     return {
       ...publishing,
       model,
       price,
-      limits: { ...limits, usdPerCall: own["review.budget"] },
+      limits,
       gate,
       timeoutMs: own["review.timeoutMs"],
       allowed: {
@@ -740,7 +742,8 @@ export async function openKnack({
         apartMs: own["review.minutes"] * 60_000,
         perDay: own["review.perDay"],
         usd: own["review.budget"],
-        usdPerDay,
+        usdPerCall: settings["model.budgetCall"],
+        usdPerDay: settings["model.budgetDay"],
         unset: model.unset,
       },
       catalog: () => knack.catalog(),
@@ -1050,7 +1053,8 @@ export async function openKnack({
     loadSkill: (present, wanted) => loadSkill(looking, present, wanted),
     expandEvents: (present, refs) => expandEvents(looking, present, refs),
     reviews: async () => {
-      const { model, allowed } = reviewing();
+      const own = reviewing();
+      const { model, allowed } = own;
       const { mode, unset, perDay, usd, usdPerDay } = allowed;
       const held = await store.leases.holder("review");
       const running = held !== null && held.until > clock.now() && isAlive(held.holder);
@@ -1060,21 +1064,23 @@ export async function openKnack({
         ...(await reviewsSoFar(deps)),
         waiting: (await knack.proposals()).filter(({ status }) => status === "waiting").length,
         begun: (await unfinished(store)).map(({ at }) => at),
-        projects: await nudges(deps, { limits: allowed, asked: false, running }),
+        projects: await nudges(deps, {
+          ...{ limits: allowed, asked: false, running },
+          ahead: async () => prospectAtLeast(own),
+        }),
       };
     },
     review: async ({ projects, asked = false } = {}) => {
       const deps = reviewing();
-      if (deps.allowed.mode === "off" && !asked) return [];
-      const due = projects ?? (await store.projects.list()).map(({ id }) => id);
-      const begun = asked ? [] : (await unfinished(store)).map(({ project }) => project);
+      const wanted = projects ?? (await store.projects.list()).map(({ id }) => id);
+      const waiting = asked ? [] : await waitingFor(deps);
       const done: Reviewed[] = [];
-      for (const one of new Set([...begun, ...due])) done.push(await review(deps, one, { asked }));
+      for (const one of new Set([...waiting, ...wanted])) done.push(await review(deps, one, { asked }));
       return done;
     },
     previewReview: (project) => previewReview(reviewing(), project),
     proposals: () => proposals(publishing),
-    planProposal: (proposal, where = null) => planProposal(publishing, proposal, where),
+    planProposal: (proposal, where = null) => planAccepted(publishing, proposal, where),
     proposalDiff: (proposal) => proposalDiff(publishing, proposal),
     acceptProposal: (proposal, where = null) => acceptProposal(publishing, proposal, where),
     rejectProposal: (proposal) => rejectProposal(publishing, proposal),

@@ -75,7 +75,16 @@ function replyTo(request: ModelRequest, reply: Reply, share: number): ModelReply
 /** A call of the gate may cost less than a tenth of a cent, one of the reviewer about seven: few of them are allowed. */
 const price = { input: 0.2, output: 1 };
 const limits: ReviewLimits = {
-  ...{ mode: "auto", calls: 15, apartMs: 400, perDay: 5, usd: 0.012, usdPerDay: 0.02, unset: null },
+  ...{
+    mode: "auto",
+    calls: 15,
+    apartMs: 400,
+    perDay: 5,
+    usd: 0.012,
+    usdPerCall: 0.012,
+    usdPerDay: 0.02,
+    unset: null,
+  },
 };
 
 /** One of several who review at once: everything it does waits for its turn. */

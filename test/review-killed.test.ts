@@ -113,6 +113,20 @@ describe("a review that is killed", () => {
     expect((await ledgerOf(at)).count("review.ended")).toBe(0);
   });
 
+  test("goes on with what was answered, however often it was begun, by whatever model that was", async () => {
+    const at = await stale();
+    for (const until of ["review.answered", "review.begun", "review.begun"]) {
+      at.clock.pass(hour);
+      await ending(startReview({ env: at.env, now: at.clock.now(), until }));
+    }
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { model: "openai/other-mini" });
+    at.clock.pass(hour);
+    const knack = await at.open();
+    expect((await knack.review())[0]?.ended).toMatchObject({ outcome: "published" });
+    expect(await knack.proposals()).toMatchObject([{ model: "openai/some-mini" }]);
+    expect(at.endpoint.asked).toHaveLength(2);
+  });
+
   test("as often as it is begun is given up, and the window is left for another", async () => {
     const at = await stale();
     for (let tries = 0; tries < policy.review.tries; tries++) {

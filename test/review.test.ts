@@ -1,15 +1,21 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import type { ReviewEnded } from "../src/core/review.ts";
+import { checkReviews } from "../src/cli/check-review.ts";
+import type { Window } from "../src/core/nudge.ts";
+import { policy } from "../src/core/policy.ts";
+import type { ReviewBegun, ReviewEnded } from "../src/core/review.ts";
 import { parse } from "../src/core/skill.ts";
+import { note } from "../src/engine/note.ts";
 import type { Knack } from "../src/open.ts";
+import { openSqlite } from "../src/store/sqlite.ts";
 import type { Act } from "./helpers/endpoint.ts";
 import { asked, day, ran, replied } from "./helpers/lived.ts";
 import {
   aCreate,
   answering,
   aPatch,
+  configure,
   type Looking,
   learnsSkill,
   looking,
@@ -47,6 +53,21 @@ async function fresh(reviewer: (told: Told) => Act, settings: object = {}) {
   return { at, knack };
 }
 
+/** Notes that a review began, and takes the events away that it is of. */
+async function began(at: Looking, project: string, window: Window): Promise<void> {
+  const store = await openSqlite({ path: join(at.env.KNACK_HOME ?? "", "knack.db"), clock: at.clock });
+  const data: ReviewBegun = {
+    ...{ review: "r1", window, cause: "signal", mode: "suggest" },
+    ...{ model: "openai/some-mini", tries: 1 },
+  };
+  const common = { at: at.clock.now(), project, session: null, actor: "knack" as const };
+  await store.transaction(async (tx) => {
+    await note(tx, [{ ...common, type: "review.begun", key: "r1", data }]);
+    await tx.events.purge(Number.MAX_SAFE_INTEGER);
+  });
+  await store.close();
+}
+
 const value = (...drafts: object[]): Act => ({ value: answering(drafts) });
 const review = async (knack: Knack): Promise<ReviewEnded | null> => (await knack.review())[0]?.ended ?? null;
 
@@ -72,7 +93,32 @@ describe("a review that suggests", () => {
     expect(await knack.proposals()).toMatchObject([{ status: "accepted" }]);
     expect(await knack.undo(null)).toMatchObject({ kept: true });
     expect(existsSync(live(at))).toBe(false);
+    // Who took it back may have it after all, or be rid of it.
+    const [back] = await knack.proposals();
+    expect(back).toMatchObject({ status: "taken-back" });
+    if (!back) throw new Error("the proposal is gone");
+    expect(await knack.acceptProposal(back)).toMatchObject({ kept: true });
+    expect(await knack.proposals()).toMatchObject([{ status: "accepted" }]);
+    expect(await knack.undo(null)).toMatchObject({ kept: true });
+    expect(await knack.proposals()).toMatchObject([{ status: "taken-back" }]);
+    await knack.rejectProposal(back);
+    expect(await knack.proposals()).toMatchObject([{ status: "rejected" }]);
     expect((await knack.check()).drift).toEqual([]);
+  });
+
+  test("does not propose again what was turned down, in other words either", async () => {
+    let turn = 0;
+    const { at, knack } = await fresh(
+      (told) => value(aCreate(told, { body: `## Steps\n\n${++turn}. Run \`make tunnel-up\`.` })),
+      { review: "suggest", "review.minutes": 0 },
+    );
+    expect(await review(knack)).toMatchObject({ outcome: "proposed" });
+    for (const proposal of await knack.proposals()) await knack.rejectProposal(proposal);
+    await signals(knack, await at.lives(knack, "again"));
+    expect(await review(knack)).toMatchObject({
+      outcome: "refused",
+      because: expect.stringMatching(/rejected before/),
+    });
   });
 
   test("does not propose again what was turned down, and says when what it is for has changed", async () => {
@@ -125,6 +171,7 @@ describe("a review that publishes", () => {
     ]);
     expect(await knack.undo(name)).toMatchObject({ kept: true });
     expect(textAt(live(at))).toBe(before);
+    expect(await knack.proposals()).toMatchObject([{ status: "taken-back" }]);
     // What was looked at is not looked at again.
     at.clock.pass(day);
     expect(await knack.review()).toMatchObject([
@@ -151,6 +198,48 @@ describe("a review that publishes", () => {
     expect(await review(knack)).toMatchObject({ outcome: "refused", proposals: [] });
     expect(existsSync(draft(at))).toBe(false);
     expect((await knack.check()).drift).toEqual([]);
+  });
+
+  test("only proposes in other words what somebody took back", async () => {
+    let turn = 0;
+    const { at, knack } = await stale(
+      (told) =>
+        value(
+          aPatch(told, {
+            edits: [
+              { path: "SKILL.md", find: "make tunnel`", replace: `make tunnel-up\`${" now".repeat(turn++)}` },
+            ],
+          }),
+        ),
+      { "review.minutes": 0 },
+    );
+    expect(await review(knack)).toMatchObject({ outcome: "published" });
+    expect(await knack.undo(name)).toMatchObject({ kept: true });
+    await signals(knack, await at.lives(knack, "third"), skillIssue);
+    expect(await review(knack)).toMatchObject({ outcome: "proposed" });
+    expect(textAt(live(at))).not.toContain("tunnel-up");
+  });
+
+  test("only proposes what would leave little of a skill", async () => {
+    const { at, knack } = await stale((told) => {
+      const text = told.skills.find((one) => one.text !== undefined)?.text ?? "";
+      const find = text.slice(text.indexOf("## Steps"));
+      return value(aPatch(told, { edits: [{ path: "SKILL.md", find, replace: "x\n" }] }));
+    });
+    const before = textAt(live(at));
+    expect(await review(knack)).toMatchObject({ outcome: "proposed" });
+    expect(textAt(live(at))).toBe(before);
+  });
+
+  test("looks again at what was about a skill that somebody changed meanwhile", async () => {
+    const { at, knack } = await stale((told) => {
+      writeFileSync(live(at), `${textAt(live(at))}\nMind the gap.\n`);
+      return value(aPatch(told));
+    });
+    expect(await review(knack)).toMatchObject({
+      outcome: "failed",
+      because: expect.stringMatching(/not what the review has read/),
+    });
   });
 
   it.each(["hand-written", "pinned", "edited"])("only proposes to change a skill that is %s", async (how) => {
@@ -276,6 +365,7 @@ describe("whatever a reviewer answers", () => {
       /references\/a.md/,
     ],
     ["a secret in a file", { files: [{ path: "references/a.md", text: token }] }, /secret/],
+    ["a secret in a file's name", { files: [{ path: `references/${token}.md`, text: "x" }] }, /secret/],
     ["too long a description", { description: "x ".repeat(200) }, /description/],
   ])("%s makes nothing new", async (_, more, because) => {
     const { at, knack } = await fresh((told) => value(aCreate(told, more)));
@@ -367,40 +457,195 @@ describe("a review", () => {
     expect(at.endpoint.asked).toHaveLength(1);
   });
 
+  test("keeps nothing secret of what the gate says", async () => {
+    const token = secrets[0]?.secret ?? "";
+    const gate = () => ({
+      value: { decision: "create", skill: null, hint: `use ${token}`, reason: `it needs ${token}` },
+    });
+    const at = await looking({ gate, reviewer: () => value() });
+    const knack = await at.open();
+    await signals(knack, await at.lives(knack));
+    expect(await review(knack)).toMatchObject({ outcome: "nothing" });
+    expect(await typesOf(at, /^review/)).toContain("review.answered");
+    expect(JSON.stringify(await at.entries())).not.toContain(token);
+  });
+
+  test("sends what a preview shows, word for word", async () => {
+    const gate = () => ({ value: { decision: "create", skill: null, hint: null, reason: "worth a look" } });
+    const at = await looking({ gate, reviewer: () => value() });
+    const knack = await at.open();
+    await signals(knack, await at.lives(knack));
+    const { requests } = await knack.previewReview((await knack.projects())[0]?.id ?? "");
+    expect(await review(knack)).toMatchObject({ outcome: "nothing" });
+    expect(at.endpoint.asked.map(({ prompt }) => prompt)).toEqual(requests.map(({ prompt }) => prompt));
+  });
+
+  test("is given up when it fails again and again, and then there is none for a while", async () => {
+    const { at, knack } = await fresh(() => ({ text: "what?" }), { "review.minutes": 1 });
+    const ends: unknown[] = [];
+    for (let n = 0; n < policy.model.failuresToOpen + 1; n++) {
+      const [done] = await knack.review();
+      ends.push(done?.ended?.outcome ?? done?.decision.because);
+      at.clock.pass(2 * 60_000);
+      if (n === policy.review.tries - 1) await signals(knack, await at.lives(knack, "another"));
+    }
+    expect(ends).toEqual(["failed", "failed", "given-up", "failed", "failed", "breaker-open"]);
+    at.clock.pass(policy.model.openMinutes * 60_000);
+    expect(await review(knack)).toMatchObject({
+      outcome: "given-up",
+      because: expect.stringMatching(/unusable.*failed 3 times/),
+    });
+    const [check] = await checkReviews(knack, at.env, at.clock.now());
+    expect(check).toMatchObject({ ok: false, says: expect.stringMatching(/they fail: unusable/) });
+  });
+
+  test("takes what was said where nobody can be asked for another look", async () => {
+    const { at, knack } = await fresh((told) => {
+      at.clock.pass(policy.review.longestMs);
+      return { value: { because: "I want more.", expand: [told.events[0]?.id], drafts: [] } };
+    });
+    expect(await review(knack)).toMatchObject({ outcome: "nothing", because: "I want more." });
+    expect(at.endpoint.asked).toHaveLength(2);
+  });
+
+  test("counts all that it cost, though the clock goes back meanwhile", async () => {
+    const { at, knack } = await fresh(() => {
+      at.clock.pass(-day / 2);
+      return value();
+    });
+    const [done] = await knack.review();
+    const costs = (await at.entries()).flatMap((one) => (one.type === "model.called" ? one.data.usd : []));
+    expect(costs).toHaveLength(2);
+    expect(done?.usd).toBeCloseTo(costs.reduce((sum, usd) => sum + usd, 0));
+  });
+
+  test("asks nobody about events that are gone", async () => {
+    const { at, knack } = await fresh(() => value(), { "review.timeoutMs": 1_000 });
+    const [{ id } = { id: "" }] = await knack.projects();
+    const { decision } = await knack.previewReview(id);
+    expect(decision.window.stretches).toHaveLength(1);
+    await began(at, id, decision.window);
+    expect(await review(knack)).toMatchObject({ outcome: "skipped", because: "its events are gone" });
+    expect(at.endpoint.asked).toHaveLength(0);
+  });
+
+  test("takes one of two drafts for the same place", async () => {
+    const at = await looking({
+      gate: () => ({ value: { decision: "create", skill: null, hint: null, reason: "worth a look" } }),
+      reviewer: (_, told) =>
+        value(aCreate(told, { name: "deploy-tunnel" }), aCreate(told, { body: "## Steps\n\n1. Run it." })),
+    });
+    const knack = await at.open();
+    await signals(knack, await at.lives(knack));
+    await signals(knack, await at.lives(knack, "second"), { nameHint: "rl-other" });
+    const ended = await review(knack);
+    expect(ended).toMatchObject({ outcome: "published", because: expect.stringMatching(/proposed twice/) });
+    expect(ended?.proposals).toHaveLength(1);
+  });
+
+  test("ends with the rules' word where many sessions did what all of them do", async () => {
+    const at = await looking({ reviewer: () => value() });
+    const knack = await at.open();
+    const dull = [asked("What is there?"), ...["a", "b", "c"].map((file) => ran(`cat ${file}`, "words"))];
+    for (let n = 0; n <= policy.review.baseline; n++) await at.lives(knack, `dull-${n}`, dull);
+    expect(await review(knack)).toMatchObject({ because: "nothing in it points to a lesson" });
+    expect(at.endpoint.asked).toHaveLength(0);
+  });
+
   test("waits where the library cannot be read: what is not known is not made again", async () => {
     const { at, knack } = await fresh((told) => value(aCreate(told)));
     const folder = join(at.repository, ".claude/skills");
     mkdirSync(dirname(folder), { recursive: true });
     symlinkSync(folder, folder);
-    expect(await review(knack)).toMatchObject({
-      outcome: "skipped",
-      because: expect.stringMatching(/could not be read/),
-    });
-    expect(at.endpoint.asked).toHaveLength(0);
+    expect(await knack.review()).toMatchObject([
+      {
+        decision: { because: "library-unread", message: expect.stringMatching(/could not be read/) },
+        ended: null,
+      },
+    ]);
+    expect([at.endpoint.asked.length, await typesOf(at, /^review/)]).toEqual([0, []]);
   });
 
+  it.each(["openai/llama3", "openai/gpt-5.1", "openai/gpt-4o", "anthropic/claude-opus-4-5"])(
+    "may be made by %s within what is allowed at first",
+    async (model) => {
+      const prices = { "model.inputUsd": null, "model.outputUsd": null };
+      const at = await looking({ reviewer: () => ({ value: "none" }) }, { model, ...prices });
+      const knack = await at.open();
+      const text = Array.from({ length: 60 }, (_, n) => ran(`cat part-${n}`, "x ".repeat(2_000)));
+      await signals(knack, await at.lives(knack, "first", [...staleTunnel, ...text]));
+      const preview = await knack.previewReview((await knack.projects())[0]?.id ?? "");
+      expect(preview).toMatchObject({ decision: { run: true }, because: null });
+      expect(preview.characters).toBeGreaterThan(policy.review.chars);
+    },
+  );
+
   it.each<[string, object, string]>([
-    ["reviews are off", { review: "off" }, ""],
+    ["reviews are off", { review: "off" }, "off"],
     ["no model is set", { model: "off" }, "no-model"],
     ["a day's reviews are done", { "review.perDay": 0 }, "too-many-today"],
     ["a day's money is spent", { "model.budgetDay": 0 }, "budget-spent"],
     ["one may cost nothing", { "review.budget": 0 }, "too-dear"],
+    ["one may cost too little", { "review.budget": 0.001 }, "too-dear"],
+    ["the gate may be paid, and the reviewer may not", { "review.budget": 0.02 }, "too-dear"],
+    ["a call may cost too little", { "model.budgetCall": 0.02 }, "call-too-dear"],
   ])("is not begun where %s", async (_, settings, because) => {
     const { at, knack } = await fresh(() => value(), settings);
     const done = await knack.review();
-    expect(done.map(({ decision }) => decision.because)).toEqual(because === "" ? [] : [because]);
-    expect([at.endpoint.asked.length, await typesOf(at, /^review/)]).toEqual([0, []]);
+    expect(done.map(({ decision }) => decision.because)).toEqual([because]);
+    expect([at.endpoint.asked.length, await typesOf(at, /^(?:review|nudge)/)]).toEqual([
+      0,
+      ["nudge.decided"],
+    ]);
   });
 
-  test("asks nobody when its money would not do, and says what it would cost at the most", async () => {
+  test("is not begun where nothing is learned, and nothing is noted there", async () => {
+    const { at, knack } = await fresh(() => value());
+    mkdirSync(join(at.repository, ".knack"), { recursive: true });
+    writeFileSync(join(at.repository, ".knack/config.json"), JSON.stringify({ learn: false }));
+    const [{ id } = { id: "" }] = await knack.projects();
+    const decision = { run: false, because: "not-learned", message: "learning is off in this project" };
+    expect(await knack.review({ projects: [id], asked: true })).toMatchObject([{ decision, ended: null }]);
+    expect(await knack.previewReview(id)).toMatchObject({ decision, because: decision.message });
+    expect(await typesOf(at, /^(?:review|nudge)/)).toEqual([]);
+  });
+
+  test("comes to a project that was quiet since it was held back", async () => {
+    const { knack } = await fresh(() => value());
+    expect(await knack.review({ projects: [] })).toMatchObject([{ ended: { outcome: "nothing" } }]);
+  });
+
+  test("costs no more than a preview says, however much more the reviewer wants to see", async () => {
+    const texts = Array.from({ length: 60 }, (_, n) => ran(`cat ${n}.log`, `line ${n} `.repeat(900)));
+    let turn = 0;
+    const at = await looking(
+      {
+        reviewer: () => {
+          const from = 12 * turn++ + 8;
+          const expand = Array.from({ length: 12 }, (_, n) => `s1.e${from + n}`);
+          return { value: { because: "I want more.", expand, drafts: [] } };
+        },
+      },
+      { "review.budget": 5, "model.budgetCall": 5, "model.budgetDay": 9 },
+    );
+    const knack = await at.open();
+    await signals(knack, await at.lives(knack, "first", [...staleTunnel, ...texts, replied("Done.")]));
+    const { usdAtMost } = await knack.previewReview((await knack.projects())[0]?.id ?? "");
+    expect(await review(knack)).toMatchObject({ outcome: "nothing" });
+    const reserved = (await at.entries()).flatMap((one) =>
+      one.type === "model.asked" ? one.data.usdAtMost : [],
+    );
+    expect(reserved).toHaveLength(4);
+    expect(reserved.reduce((sum, usd) => sum + usd, 0)).toBeLessThanOrEqual(usdAtMost);
+  });
+
+  test("tells what it would cost at the most, also where the model cannot be asked yet", async () => {
     const { at, knack } = await fresh((told) => value(aCreate(told)), { "review.budget": 0.001 });
-    expect(await review(knack)).toMatchObject({
-      outcome: "skipped",
-      because: expect.stringMatching(/not-asked/),
-    });
-    expect(at.endpoint.asked).toHaveLength(0);
-    const preview = await knack.previewReview((await knack.projects())[0]?.id ?? "");
-    expect(preview).toMatchObject({ bundle: { whole: true }, usdAtMost: 0.001 });
+    const [{ id } = { id: "" }] = await knack.projects();
+    expect(await knack.previewReview(id)).toMatchObject({ bundle: { whole: true }, usdAtMost: 0.001 });
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { "model.keyEnv": "NO_SUCH_KEY" });
+    const { unset, requests } = await knack.previewReview(id);
+    expect([unset, requests.length]).toEqual([expect.stringMatching(/NO_SUCH_KEY/), 2]);
   });
 
   test("learns nothing from Knack's own work", async () => {

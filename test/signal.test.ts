@@ -4,11 +4,15 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { take } from "../src/cli/review-take.ts";
 import type { EntryOf, LedgerEntry } from "../src/core/ledger.ts";
 import type { Window } from "../src/core/nudge.ts";
-import type { Claim } from "../src/core/signal.ts";
+import { policy as defaults } from "../src/core/policy.ts";
+import type { Session } from "../src/core/session.ts";
+import type { Claim, Signal } from "../src/core/signal.ts";
+import { gather } from "../src/engine/gather.ts";
 import { note } from "../src/engine/note.ts";
-import { nudge, type ReviewLimits, windowOf } from "../src/engine/nudge.ts";
+import { type NudgeDeps, nudge, type ReviewLimits } from "../src/engine/nudge.ts";
 import type { Store } from "../src/engine/ports.ts";
 import { openKnack } from "../src/open.ts";
+import { createRedactor } from "../src/redaction/secretlint.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { claudeLines } from "./helpers/claude.ts";
 import { knackHere } from "./helpers/here.ts";
@@ -270,6 +274,7 @@ describe("an agent's structured reply", () => {
     process.stdout.write = ((text: string) => said.push(text) > 0) as typeof print;
     try {
       const call = { args: { session: idOf(1).slice(0, 36), json: true }, env };
+      expect(await take({ ...call, args: { ...call.args, "dry-run": true } }, [file])).toBe(0);
       expect(await take(call, [file])).toBe(0);
       writeFileSync(file, JSON.stringify({ learning_signal: { ...wire, trigger: "fun" } }));
       expect(await take(call, [file])).toBe(1);
@@ -279,7 +284,8 @@ describe("an agent's structured reply", () => {
     } finally {
       process.stdout.write = print;
     }
-    const [first, second] = said.map((text) => JSON.parse(text));
+    const [dry, first, second] = said.map((text) => JSON.parse(text));
+    expect(dry).toMatchObject({ signals: [{ refusal: null }], problems: [], noted: false });
     expect(first).toMatchObject({ signals: [{ refusal: null }], problems: [], noted: true });
     expect(second).toMatchObject({ signals: [{ refusal: "unknown-trigger" }] });
     expect((await signals()).filter(({ from }) => from === "reply")).toHaveLength(2);
@@ -416,8 +422,10 @@ describe("a signal of the transcript", () => {
 
 describe("the window of a review", () => {
   const limits: ReviewLimits = {
-    ...{ mode: "suggest", calls: 3, apartMs: 0, perDay: 9, usd: 1, usdPerDay: 1, unset: null },
+    ...{ mode: "suggest", calls: 3, apartMs: 0, perDay: 9, usd: 1, usdPerCall: 1, usdPerDay: 1, unset: null },
   };
+  const windowOf = async (deps: NudgeDeps, project: string): Promise<Window> =>
+    (await nudge(deps, project, { limits, asked: true, running: false, dryRun: true })).window;
   const reviewed = (
     project: string,
     window: Window,
@@ -435,25 +443,64 @@ describe("the window of a review", () => {
 
   test("is what came since the last successful one, by the events of each session", async () => {
     const { lives, lines, store, clock, project } = await at();
-    const deps = { store, clock };
+    const windowNow = () => windowOf({ store, clock }, project);
     const [one, two] = [lines(1), lines(2)];
     const path = await lives(1, one.user("Look"), ...padded(one));
-    const first = await windowOf(deps, project);
+    const first = await windowNow();
     expect(first.stretches).toEqual([{ session: path, run: idOf(1), from: 1, to: 9 }]);
     await noted(store, reviewed(project, first, 1, "failed"));
-    expect(await windowOf(deps, project)).toEqual(first);
+    expect(await windowNow()).toEqual(first);
     await noted(store, reviewed(project, first, 2, "nothing"));
-    expect((await windowOf(deps, project)).stretches).toEqual([]);
+    expect((await windowNow()).stretches).toEqual([]);
     await lives(1, one.user("More"), ...runs(one, "t1", "make"));
     // Another one that began before the review and was read after it.
     const other = await lives(2, two.user("Look"), ...padded(two, 3));
-    const { stretches, since, until } = await windowOf(deps, project);
+    const { stretches, since, until } = await windowNow();
     expect(stretches).toEqual([
       { session: other, run: idOf(2), from: 1, to: 4 },
       { session: path, run: idOf(1), from: 10, to: 11 },
     ]);
     expect(since).toBeLessThan(first.until);
     expect(until).toBeGreaterThan(first.until);
+  });
+
+  test("has a session of which nothing but a signal is new, and what that points to", async () => {
+    const { lives, lines, store, clock, project, knack, present } = await at();
+    const deps = { store, clock };
+    const own = lines(1);
+    await lives(1, own.user("Look"), ...runs(own, "t1", "make"), ...padded(own));
+    const window = await windowOf(deps, project);
+    await noted(store, reviewed(project, window, 1, "nothing"));
+    expect((await windowOf(deps, project)).stretches).toEqual([]);
+    expect((await knack.giveSignal(await present(1), create)).ok).toBe(true);
+    const decided = await nudge(deps, project, { limits, asked: false, running: false });
+    expect(decided).toMatchObject({
+      ...{ run: true, because: "signal", counters: { signals: 1, calls: 0 } },
+      window: { stretches: [{ run: idOf(1), from: 11, to: 10 }] },
+    });
+    const redactor = createRedactor();
+    const ofWindow = { project, window: decided.window, skills: [], candidates: [] };
+    const signals = [{ ...create, refs: ["s1.e2", "s1.e3"] } as Signal];
+    const { included } = await gather({ store, redactor }, { ...ofWindow, signals });
+    expect(included.map(({ id }) => id)).toEqual(["s1.e2", "s1.e3"]);
+    await noted(store, { ...reviewed(project, decided.window, 2, "nothing"), at: clock.now() });
+    expect((await windowOf(deps, project)).stretches).toEqual([]);
+  });
+
+  test("begins anew in a file that was written anew, and leaves no room to what cannot be looked at", async () => {
+    const { lives, lines, store, clock, project } = await at();
+    const deps = { store, clock };
+    const own = lines(1);
+    const path = await lives(1, own.user("Look"), ...padded(own));
+    await noted(store, reviewed(project, await windowOf(deps, project), 1, "nothing"));
+    writeFileSync(path, "");
+    await lives(1, own.user("Something else"), ...padded(own, 3));
+    expect((await windowOf(deps, project)).stretches).toMatchObject([{ from: 1, to: 4 }]);
+    const others = defaults.nudge.sessions + 2;
+    for (let n = 2; n < others; n++) await lives(n, lines(n).user("Look"));
+    const passesOver = async ({ path: one }: Session) => (one === path ? null : "not this one");
+    expect((await windowOf({ ...deps, passesOver }, project)).stretches).toHaveLength(1);
+    expect((await windowOf(deps, project)).stretches).toHaveLength(defaults.nudge.sessions);
   });
 
   test("is noted with the reason not to look at it, once, and nothing is noted for who only asks", async () => {

@@ -1,9 +1,10 @@
 import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
+import { redact } from "../core/redact.ts";
 import type { Knack, ModelState, ReviewState } from "../open.ts";
 import { absent, ago, type Check, right, wrong } from "./check.ts";
 import type { Env } from "./main.ts";
-import { calledAs, counted } from "./terminal.ts";
+import { calledAs, counted, onOneLine } from "./terminal.ts";
 
 /** Whether reviews in the background can do what they may, and end what they begin. */
 export async function checkReviews(knack: Knack, env: Env, now: number): Promise<Check[]> {
@@ -17,7 +18,7 @@ export async function checkReviews(knack: Knack, env: Env, now: number): Promise
 }
 
 function checkState(state: ReviewState, { openUntil }: ModelState, env: Env, now: number): Check {
-  const { mode, model, unset, today, limits, begun } = state;
+  const { mode, model, unset, today, limits, begun, last } = state;
   if (mode === "off")
     return absent("reviews", "off: nobody looks back", `${calledAs(env)} config set review suggest`);
   if (unset !== null)
@@ -32,6 +33,12 @@ function checkState(state: ReviewState, { openUntil }: ModelState, env: Env, now
       `${mode}, but ${model} failed too often and is not asked for ${Math.ceil((openUntil - now) / 60_000)} more min`,
       "mend what the model's last failure names; what is due waits",
     );
+  if (last !== null && isFailing(state))
+    return wrong(
+      "reviews",
+      `${mode}, but they fail: ${onOneLine(redact(last.data.because), 200)}`,
+      `another model (${calledAs(env)} config set model), or ${calledAs(env)} config set review off`,
+    );
   const [first] = begun;
   if (first !== undefined)
     return absent(
@@ -41,4 +48,10 @@ function checkState(state: ReviewState, { openUntil }: ModelState, env: Env, now
     );
   const spent = `${today.reviews} of ${counted(limits.perDay, "review")} and ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)} in the last day`;
   return right("reviews", `${mode}, by ${model}: ${spent}`);
+}
+
+/** Whether the last one was given up, or several failed and the next waits. */
+function isFailing({ last, projects }: ReviewState): boolean {
+  const isHeld = projects.some(({ decision }) => decision.because === "breaker-open");
+  return last?.data.outcome === "given-up" || (last?.data.outcome === "failed" && isHeld);
 }

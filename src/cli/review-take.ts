@@ -1,8 +1,10 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { homeOf } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import type { SignalGiven } from "../core/signal.ts";
 import type { ReplyTaken } from "../engine/signal.ts";
+import { type Knack, openKnack } from "../open.ts";
 import type { Env } from "./main.ts";
 import { changing } from "./opening.ts";
 import { runNamed } from "./rate.ts";
@@ -27,7 +29,7 @@ export async function take({ args, env }: TakeCall, words: readonly string[]): P
   const reply = jsonIn(file === "-" ? await standardInput() : textAt(file));
   const dryRun = args["dry-run"] === true;
   const { session } = args;
-  return changing(env, { dryRun }, async (knack) => {
+  return taking(env, dryRun, async (knack) => {
     const present = await knack.present({
       session: await runNamed(knack, session),
       ...{ callId: null, turn: null, kind: "foreground", cwd: process.cwd(), format: null, model: null },
@@ -37,6 +39,17 @@ export async function take({ args, env }: TakeCall, words: readonly string[]): P
     else printLines(linesOf(taken, dryRun));
     return taken.problems.length === 0 && taken.signals.every(({ refusal }) => refusal === null) ? 0 : 1;
   });
+}
+
+/** A dry run takes it in a copy: whether it counts depends on the sessions and on all that was said before. */
+async function taking(env: Env, dryRun: boolean, work: (knack: Knack) => Promise<number>): Promise<number> {
+  if (!dryRun || !existsSync(homeOf(env).database)) return changing(env, { dryRun }, work);
+  const knack = await openKnack({ env, copy: true });
+  try {
+    return await work(knack);
+  } finally {
+    await knack.close();
+  }
 }
 
 function textAt(file: string): string {

@@ -1,3 +1,4 @@
+import { isDisabled } from "../config.ts";
 import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
 import type { NudgeDecided } from "../core/nudge.ts";
@@ -46,11 +47,22 @@ const actions: Readonly<Record<string, (call: ReviewCall, words: readonly string
   take,
 };
 
+/** What asks a model, or changes something. */
+const changes: ReadonlySet<string> = new Set(["accept", "reject", "take"]);
+
+function sayOff({ args: { json } }: ReviewCall): number {
+  const off = "KNACK_DISABLE is set";
+  if (json) printJson({ done: false, off });
+  else printLines([`Knack is off: ${off}. Nothing was done.`], process.stderr);
+  return 1;
+}
+
 export const review = defineVerb({
   about: "Look back at what sessions could have taught: what is due, what was proposed, and your word on it.",
   args,
   run: async (call) => {
     const [name, ...words] = call.args._;
+    if (isDisabled(call.env) && (call.args.now || changes.has(name ?? ""))) return sayOff(call);
     if (name === undefined) {
       if (call.args["dry-run"]) return preview(call);
       return call.args.now ? now(call) : state(call);
@@ -190,6 +202,7 @@ const outcomes = {
   published: "something was learned.",
   refused: "what was proposed may not be written.",
   failed: "it failed, and what it was about is looked at again later.",
+  "given-up": "it failed once more, and what it was about is not looked at again.",
   skipped: "it was left for later.",
 } as const;
 
@@ -200,16 +213,23 @@ function nextStep({ because }: NudgeDecided, env: Env): string[] {
       return [howToSetModel(env)];
     case "off":
       return [`${calledAs(env)} config set review suggest`];
+    case "not-learned":
+      return [
+        `Where learning was turned off: ${calledAs(env)} config set learn true, with --project in that project.`,
+      ];
     case "nothing-new":
       return [`${calledAs(env)} learn reads what your agents did since.`];
     case "budget-spent":
       return [`${calledAs(env)} config set model.budgetDay <US dollars>`];
     case "too-dear":
       return [`${calledAs(env)} config set review.budget <US dollars>`];
+    case "call-too-dear":
+      return [`${calledAs(env)} config set model.budgetCall <US dollars>`];
     case "too-many-today":
       return [`${calledAs(env)} config set review.perDay <number>`];
+    case "library-unread":
     case "breaker-open":
-      return [`${calledAs(env)} doctor says what failed.`];
+      return [`${calledAs(env)} doctor says what is wrong.`];
     default:
       return [];
   }
@@ -226,7 +246,7 @@ async function preview({ args: { json, project }, env }: ReviewCall): Promise<nu
 }
 
 function previewLines(
-  { decision, bundle, because, model, usdAtMost, characters }: ReviewPreview,
+  { decision, bundle, because, model, unset, usdAtMost, characters }: ReviewPreview,
   env: Env,
 ): string[] {
   const due = decision.run ? `due (${decision.because})` : `not due: ${decision.message}`;
@@ -239,6 +259,7 @@ function previewLines(
     ...tellBundle(bundle, paintFor(process.stdout, env)),
     `A review is ${due}; it would look at ${windowInWords(decision)}.`,
     `It would send ${characters.toLocaleString("en-US")} characters to ${model === "off" ? "a model, once one is set" : model}, and cost ${inUsd(usdAtMost)} at the most.`,
+    ...(unset === null || model === "off" ? [] : [`${model} cannot be asked yet: ${onOneLine(unset, 200)}.`]),
     "Nothing was sent (--dry-run). With --json it is here word for word.",
     ...(decision.run ? [] : nextStep(decision, env).map((line) => `  ${line}`)),
   ];
@@ -337,17 +358,22 @@ function aboutLines({ id, name, do: does, because, model, evidence, status }: Pr
   ];
 }
 
+/** A dry run looks at all that is known, as the real one would; its work changes nothing. */
+function deciding({ args, env }: ReviewCall, work: (knack: Knack) => Promise<number>): Promise<number> {
+  return args["dry-run"] ? withKnack(env, {}, work) : changing(env, { dryRun: false }, work);
+}
+
 async function accept(call: ReviewCall, word: string): Promise<number> {
   const { json, "dry-run": dryRun = false } = call.args;
   const where = whereOf(call.args.where);
-  return changing(call.env, { dryRun }, async (knack) => {
+  return deciding(call, async (knack) => {
     const proposal = await named(knack, word);
-    const closed = proposal.status === "accepted" || proposal.status === "published";
-    if (closed) return refused(call, proposal, `it is ${proposal.status} already`);
+    if (isWritten(proposal)) return alreadyWritten(call, proposal);
     if (dryRun) {
       const plan = await knack.planProposal(proposal, where);
       if (!plan.ok) return refused(call, proposal, plan.because);
-      if (json) printJson({ done: false, skills: plan.steps.map(({ change }) => writingOnWire(change)) });
+      const skills = plan.steps.map(({ change }) => writingOnWire(change));
+      if (json) printJson({ done: false, proposal: proposal.id, because: null, skills });
       else {
         const paint = paintFor(process.stdout, call.env);
         printLines([
@@ -363,6 +389,8 @@ async function accept(call: ReviewCall, word: string): Promise<number> {
     if (json)
       printJson({
         done,
+        proposal: proposal.id,
+        because: null,
         skills: keeping.outcomes.filter((one) => one.done).map(({ change }) => writingOnWire(change)),
       });
     else
@@ -375,9 +403,24 @@ async function accept(call: ReviewCall, word: string): Promise<number> {
   });
 }
 
+function isWritten({ status }: ProposalView): boolean {
+  return status === "accepted" || status === "published";
+}
+
+function alreadyWritten({ args: { json }, env }: ReviewCall, { id, name, status }: ProposalView): number {
+  const because = `it is ${status} already`;
+  if (json) printJson({ done: false, proposal: id, because, skills: [] });
+  else
+    printLines(
+      [`Not done: ${because}.`, `  To take it back: ${calledAs(env)} skills undo ${name}`],
+      process.stderr,
+    );
+  return 1;
+}
+
 function refused({ args: { json }, env }: ReviewCall, proposal: ProposalView, because: string): number {
   const { id, name } = proposal;
-  if (json) printJson({ done: false, because, skills: [] });
+  if (json) printJson({ done: false, proposal: id, because, skills: [] });
   else
     printLines(
       [
@@ -398,16 +441,11 @@ function elsewhere(because: string, { id, do: does }: ProposalView, env: Env): s
 
 async function reject(call: ReviewCall, word: string): Promise<number> {
   const { json, "dry-run": dryRun = false } = call.args;
-  return changing(call.env, { dryRun }, async (knack) => {
+  return deciding(call, async (knack) => {
     const proposal = await named(knack, word);
-    if (proposal.status === "accepted" || proposal.status === "published") {
-      const because = `it is ${proposal.status}: ${calledAs(call.env)} skills undo ${proposal.name} takes it back`;
-      if (json) printJson({ done: false, because });
-      else printLines([`Not done: ${because}.`], process.stderr);
-      return 1;
-    }
+    if (isWritten(proposal)) return alreadyWritten(call, proposal);
     if (!dryRun) await knack.rejectProposal(proposal);
-    if (json) printJson({ done: !dryRun, proposal: proposal.id });
+    if (json) printJson({ done: !dryRun, proposal: proposal.id, because: null, skills: [] });
     else
       printLines([
         dryRun

@@ -1,4 +1,4 @@
-import { hiddenCharacters, withoutHidden } from "../core/hidden.ts";
+import { hiddenCharacters, unwritable, withoutHidden } from "../core/hidden.ts";
 import type { IngestProgress } from "../engine/ingest.ts";
 import type { Env } from "./main.ts";
 
@@ -147,7 +147,9 @@ export function printLines(lines: readonly string[], stream: NodeJS.WriteStream 
 
 /** Whatever is printed, without what turns its direction or is not seen; only the sequences of colours stay. */
 export function visible(text: string): string {
-  return text.replace(hiddenCharacters, (found) => (found === "\u001b" ? found : ""));
+  return text
+    .replace(hiddenCharacters, (found) => (found === "\u001b" ? found : ""))
+    .replace(unwritable, " ");
 }
 
 export function printJson(value: unknown): void {

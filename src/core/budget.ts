@@ -36,8 +36,13 @@ export interface Spend {
 export interface ModelLimits {
   readonly usdPerDay: number;
   readonly usdPerCall: number;
-  /** What all calls for one purpose may cost together, since it was begun. */
-  readonly together?: { readonly purpose: string; readonly usd: number; readonly since: number };
+  /** What all calls for one purpose may cost together, when it was begun, and the setting that says so. */
+  readonly together?: {
+    readonly purpose: string;
+    readonly usd: number;
+    readonly since: number;
+    readonly setting: string;
+  };
 }
 
 /** What was spent in the day before a time. A call of which nobody knows how it ended cost what it could. */
@@ -45,14 +50,26 @@ export function spendOf(entries: readonly LedgerEntry[], now: number, { model }:
   return spendSince(entries, now - model.dayMs);
 }
 
-/** What was spent for one purpose since a time. */
-export function spendFor(
+/** What of it a clock noted that was more than a day ahead: it counts until that time has come. */
+export function spentAhead(
   entries: readonly LedgerEntry[],
-  { purpose, since }: { readonly purpose: string; readonly since: number },
-): Spend {
+  now: number,
+  { model }: Policy = defaults,
+): number {
+  return spendSince(entries, now + model.dayMs).usd;
+}
+
+/** What was spent in a day, in words. */
+export function daySpent(usd: number, ahead: number, usdPerDay: number): string {
+  const why = ahead > 0 ? `, ${inUsd(ahead)} of it by a clock that was days ahead` : "";
+  return `${inUsd(usd)} of ${inUsd(usdPerDay)} for a day are spent (model.budgetDay)${why}`;
+}
+
+/** What was spent for one purpose, whatever the clock said then. */
+export function spendFor(entries: readonly LedgerEntry[], purpose: string): Spend {
   const isFor = (entry: LedgerEntry) =>
     (entry.type === "model.asked" || entry.type === "model.called") && entry.data.purpose === purpose;
-  return spendSince(entries.filter(isFor), since - 1);
+  return spendSince(entries.filter(isFor), Number.NEGATIVE_INFINITY);
 }
 
 function spendSince(entries: readonly LedgerEntry[], since: number): Spend {
@@ -76,13 +93,15 @@ export function openUntil(
   now: number,
   { model }: Policy = defaults,
 ): number | null {
+  const openMs = model.openMinutes * 60_000;
+  // What a clock noted that was further ahead would keep it open until it is caught up with.
   const called = entries
-    .flatMap((entry) => (entry.type === "model.called" ? [entry] : []))
+    .flatMap((entry) => (entry.type === "model.called" && (entry.at ?? 0) <= now + openMs ? [entry] : []))
     .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
   const failures = called.slice(called.findLastIndex(({ data }) => data.ok) + 1);
   if (failures.length < model.failuresToOpen) return null;
   // One try after the time is over; if it fails too, the time begins anew.
-  const until = Math.min(now, failures.at(-1)?.at ?? 0) + model.openMinutes * 60_000;
+  const until = Math.min(now, failures.at(-1)?.at ?? 0) + openMs;
   return until > now ? until : null;
 }
 
@@ -117,11 +136,11 @@ export function holdOf(
       message: `a call could cost ${inUsd(usdAtMost)}, more than ${inUsd(limits.usdPerCall)} (model.budgetCall)`,
     };
   const { together } = limits;
-  const own = together ? spendFor(entries, together).usd : 0;
+  const own = together ? spendFor(entries, together.purpose).usd : 0;
   if (together && own + usdAtMost > together.usd)
     return {
       because: "purpose-too-dear",
-      message: `${inUsd(own)} of ${inUsd(together.usd)} are spent for it, and a call could cost ${inUsd(usdAtMost)}`,
+      message: `${inUsd(own)} of ${inUsd(together.usd)} are spent for it (${together.setting}), and a call could cost ${inUsd(usdAtMost)}`,
     };
   const { calls, usd } = spendOf(entries, now, policy);
   if (calls >= policy.model.callsPerDay)
@@ -129,7 +148,7 @@ export function holdOf(
   if (usd + usdAtMost > limits.usdPerDay)
     return {
       because: "day-budget-spent",
-      message: `${inUsd(usd)} of ${inUsd(limits.usdPerDay)} for a day are spent (model.budgetDay), and a call could cost ${inUsd(usdAtMost)}`,
+      message: `${daySpent(usd, spentAhead(entries, now, policy), limits.usdPerDay)}, and a call could cost ${inUsd(usdAtMost)}`,
     };
   return null;
 }

@@ -1,5 +1,6 @@
 import { shorten } from "./event.ts";
 import { idOf } from "./ids.ts";
+import { policy } from "./policy.ts";
 
 /** What is said around data: before it, given the mark of its fence, and after it. */
 export interface Around {
@@ -12,19 +13,24 @@ export interface Around {
  * session begins a line, and the lines carry a digest of what is between them.
  */
 export function fenced(json: string, { before, after }: Around): string {
-  const plain = json.replaceAll("<", "\\u003c");
+  const plain = escaped(json);
   const mark = idOf("record-", plain);
   return [...before(mark), `----- ${mark} begins -----`, plain, `----- ${mark} ends -----`, ...after].join(
     "\n",
   );
 }
 
+/** JSON without what begins a tag, and without the line ends that JSON leaves as they are. */
+export function escaped(json: string): string {
+  return json.replace(unplain, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+const unplain = /[<\u0085\u2028\u2029]/g;
+
 /** The characters that a value takes within a fence, on one line. */
 export function sizeWithin(value: unknown): number {
   const json = JSON.stringify(value);
-  let size = json.length;
-  for (let at = json.indexOf("<"); at >= 0; at = json.indexOf("<", at + 1)) size += "\\u003c".length - 1;
-  return size;
+  return json.length + (json.match(unplain)?.length ?? 0) * ("\\u003c".length - 1);
 }
 
 /** As many of the first as there is room for. */
@@ -42,8 +48,23 @@ export const between = 2;
 
 /** A text without the folder of the person whose machine it comes from: that says nothing about a lesson. */
 export function homeless(text: string): string {
-  return text.replace(/(?<![\w.~])(?:\/home\/|\/Users\/|[A-Za-z]:\\{1,2}Users\\{1,2})[\w.-]{1,64}/g, "~");
+  return text.replace(homes, "~");
 }
+
+/** Also as other systems mount them, names of several words on Windows, and in the names that agents give folders for their transcripts. */
+const homes = (() => {
+  const name = "[\\p{L}\\p{M}\\p{N}_.@+-]{1,64}";
+  const mounted = "(?:/var|/private|/export|(?:/mnt|/cygdrive)?/[a-z])?";
+  return new RegExp(
+    [
+      `(?<![\\w.~])(?:${mounted}/(?:home|Users)/${name}`,
+      `[A-Za-z]:(?:/|\\\\{1,2})Users(?:/|\\\\{1,2})(?:${name}(?: ${name}){1,3}(?=\\\\)|${name})`,
+      "(?:/var)?/root(?![\\w-]|\\.\\w))",
+      "(?<![\\w-])(?:[A-Za-z]-)?-(?:home|Users)-[\\p{L}\\p{M}\\p{N}_]{1,64}",
+    ].join("|"),
+    "gu",
+  );
+})();
 
 /** A text at its length. */
 export function told(text: string, most: number): string {
@@ -71,7 +92,5 @@ export function oneLine(text: string, most: number): string {
 
 /** Where there is no room to say how much is left out, only the head stays. */
 function brief(text: string, most: number): string {
-  return most >= leastShortened ? shorten(text, most) : text.slice(0, most);
+  return most >= policy.review.leastShortened ? shorten(text, most) : text.slice(0, most);
 }
-
-const leastShortened = 80;

@@ -8,6 +8,9 @@ export const hiddenCharacters =
 /** Joiners where no script needs them: beside ASCII, where they only split words, and at either end of a text. */
 export const strayJoiners = /(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])/gu;
 
+/** What does away with the words around it: a terminal writes over a line that only returns, and half a pair of surrogates is no text. */
+export const unwritable = /\r(?!\n)|\p{Cs}/gu;
+
 /** Colour and cursor sequences of a terminal. */
 const terminalSequences = /\u001b\[[0-9;?]{0,20}[A-Za-z]|\u001b\][^\u0007\u001b]{0,500}(?:\u0007|\u001b\\)/g;
 

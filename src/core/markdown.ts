@@ -42,7 +42,7 @@ export function inlineCode(text: string, most = 160): string {
 
 /** Code on lines of its own, whatever fences it holds, each line after an indent. */
 export function codeBlock(text: string, { language = "", indent = "", most = 1_000 } = {}): string {
-  const code = cutAnywhere(withoutHidden(text).replaceAll("\r\n", "\n").trim(), most);
+  const code = cutAnywhere(withoutHidden(text).replace(/\r\n?/g, "\n").toWellFormed().trim(), most);
   const fence = "`".repeat(Math.max(3, longestRun(code) + 1));
   return [`${fence}${language}`, ...code.split("\n"), fence]
     .map((line) => (line === "" ? "" : `${indent}${line}`))

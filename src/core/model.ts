@@ -37,17 +37,38 @@ export interface Price {
   readonly output: number;
 }
 
-/** By the beginnings of names, the list prices of families of models, rather the dearest of a family. */
+/**
+ * By parts of names, the list prices of families of models, rather the dearest of a family; the first that fits holds.
+ * They change, and not everybody pays them: a person's own go first (model.inputUsd, model.outputUsd).
+ */
 const prices: readonly (readonly [RegExp, Price])[] = [
   [/\bhaiku\b/, { input: 1, output: 5 }],
   [/\bsonnet\b/, { input: 6, output: 22.5 }],
+  [/\b3-opus\b|\bopus-4(?:[-.][01])?\b(?![-.]\d{1,2}\b)/, { input: 15, output: 75 }],
+  [/\bopus\b/, { input: 5, output: 25 }],
+  [/\bo1-pro\b/, { input: 150, output: 600 }],
+  [/\b(?:gpt-[\d.]+|o\d)-pro\b/, { input: 30, output: 180 }],
   [/\bgpt-[\d.]+-nano\b/, { input: 0.4, output: 2 }],
-  [/\bgpt-[\d.]+-mini\b/, { input: 1, output: 6 }],
+  [/\bgpt-[\d.]+o?-mini\b/, { input: 1, output: 6 }],
+  [/\bo\d-mini\b/, { input: 1.1, output: 4.4 }],
+  [/\bgpt-4o\b/, { input: 5, output: 15 }],
+  [/\bgpt-4\.1\b/, { input: 2, output: 8 }],
+  [/\bgpt-(?:4|3\.5)\b/, { input: 30, output: 60 }],
+  [/\bo1\b/, { input: 15, output: 60 }],
+  [/\bo[34]\b/, { input: 10, output: 40 }],
+  // What codex takes where no model is named is of this family too.
+  [/\bgpt-5\b|^codex$/, { input: 5, output: 30 }],
 ];
 
 /** What a model's tokens cost; null where nobody knows. */
 export function priceOf(name: string): Price | null {
   return prices.find(([family]) => family.test(name))?.[1] ?? null;
+}
+
+/** The tokens that a text may be for a model. Letters beyond ASCII are rarely joined to longer ones. */
+export function tokensIn(text: string, { model }: Policy = defaults): number {
+  const beyond = text.replace(/\p{ASCII}+/gu, "").length;
+  return Math.ceil((text.length - beyond) / model.charsPerToken + beyond / model.otherCharsPerToken);
 }
 
 /** What tokens cost; at a price that nobody knows, rather too much. */

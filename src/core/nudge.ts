@@ -1,8 +1,8 @@
-import { inUsd } from "./budget.ts";
+import { daySpent, inUsd } from "./budget.ts";
 import type { EntryOf, LedgerEntry } from "./ledger.ts";
 import type { Measured } from "./measure.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
-import { isReviewed, type ReviewMode } from "./review.ts";
+import { isReviewed, type ReviewEnded, type ReviewMode } from "./review.ts";
 import { type CountedEntry, countedSignals, lastNumber } from "./signal.ts";
 
 /** What happened in a project since the last successful review. */
@@ -24,6 +24,7 @@ export type NudgeCause = "signal" | "skill-issue" | "threshold" | "asked";
 /** Why there is none. */
 export type NudgeHold =
   | "off"
+  | "not-learned"
   | "no-model"
   | "nothing-new"
   | "running"
@@ -31,6 +32,8 @@ export type NudgeHold =
   | "too-many-today"
   | "budget-spent"
   | "too-dear"
+  | "call-too-dear"
+  | "library-unread"
   | "breaker-open";
 
 /** Part of a session: events by their numbers, both included. */
@@ -66,7 +69,9 @@ export interface ReviewLimits {
   readonly calls: number;
   readonly apartMs: number;
   readonly perDay: number;
+  /** For one review, for one call, and for a day, in US dollars. */
   readonly usd: number;
+  readonly usdPerCall: number;
   readonly usdPerDay: number;
   /** Why no model can be asked; null where one can. */
   readonly unset: string | null;
@@ -78,9 +83,14 @@ export interface ReviewedSoFar {
   readonly begunAt: number | null;
   readonly endedAt: number | null;
   readonly until: number | null;
-  /** The last event that was looked at, by Knack's id of the session, and by the agent's. */
-  readonly to: ReadonlyMap<string, number>;
+  /** Where reviews of a session ended, by Knack's id of it; and the last of its events, by the agent's. */
+  readonly ends: ReadonlyMap<string, readonly number[]>;
   readonly toByRun: ReadonlyMap<string, number>;
+}
+
+/** The last event of a session that was looked at. What ended behind its last one was another, since written anew. */
+export function lookedTo({ ends }: Pick<ReviewedSoFar, "ends">, session: string, events: number): number {
+  return Math.max(0, ...(ends.get(session) ?? []).filter((end) => end <= events));
 }
 
 /** Adds up the reviews of a project. A window that was looked at is not looked at again, whatever came of it. */
@@ -93,18 +103,20 @@ export function reviewedSoFar(entries: Iterable<LedgerEntry>, project: string): 
       begun.set(entry.data.review, Math.max(begun.get(entry.data.review) ?? 0, entry.at ?? 0));
     if (entry.type === "review.ended" && isReviewed(entry.data)) ended.push(entry);
   }
-  const [to, toByRun] = [new Map<string, number>(), new Map<string, number>()];
+  const [ends, toByRun] = [new Map<string, number[]>(), new Map<string, number>()];
   for (const { data } of ended)
-    for (const stretch of data.window.stretches) {
-      to.set(stretch.session, Math.max(to.get(stretch.session) ?? 0, stretch.to));
-      toByRun.set(stretch.run, Math.max(toByRun.get(stretch.run) ?? 0, stretch.to));
+    for (const { session, run, to } of data.window.stretches) {
+      ends.set(session, [...(ends.get(session) ?? []), to]);
+      toByRun.set(run, Math.max(toByRun.get(run) ?? 0, to));
     }
   const latest = (times: readonly number[]) => (times.length > 0 ? Math.max(...times) : null);
+  const beganAt = ({ at, data }: EntryOf<"review.ended">) => begun.get(data.review) ?? at ?? 0;
   return {
-    begunAt: latest(ended.map(({ at, data }) => begun.get(data.review) ?? at ?? 0)),
+    begunAt: latest(ended.map(beganAt)),
     endedAt: latest(ended.map(({ at }) => at ?? 0)),
-    until: latest(ended.map(({ data }) => data.window.until)),
-    ...{ to, toByRun },
+    // Nothing that was looked at happened after that, whatever time it bears.
+    until: latest(ended.map((entry) => Math.min(entry.data.window.until, beganAt(entry)))),
+    ...{ ends, toByRun },
   };
 }
 
@@ -116,11 +128,9 @@ export function countersOf(
   window: Window | null = null,
 ): Counters {
   const own = entries.filter((entry) => entry.project === project);
-  const sums = longestOf(own).map((measured) => sumAfter(measured, reviewed.until));
+  const sums = workIn(measuredIn(own), reviewed.until).map((work) => withinWindow(work, window));
   const runs = window && new Set(window.stretches.map(({ run }) => run));
-  const fresh = newSignals(own, reviewed).filter(
-    ({ at, run }) => runs === null || runs.has(run) || (reviewed.begunAt !== null && at > reviewed.begunAt),
-  );
+  const fresh = newSignals(own, reviewed).filter(({ run }) => runs === null || runs.has(run));
   return {
     calls: sums.reduce((sum, { calls }) => sum + calls, 0),
     turns: sums.reduce((sum, { turns }) => sum + turns, 0),
@@ -142,23 +152,42 @@ export function newSignals(
   );
 }
 
-/** Each session as it was last measured; of several files the longest that a person spoke in stands for it. */
-function longestOf(entries: readonly LedgerEntry[]): Measured[] {
-  const longest = new Map<string, Measured>();
-  for (const { type, data } of entries)
-    if (type === "session.measured" && data.turns.length > 0)
-      if ((longest.get(data.run)?.events ?? 0) <= data.events) longest.set(data.run, data);
-  return [...longest.values()];
+/** What was done in a session: prompts, and calls for them. */
+export interface Work {
+  readonly run: string;
+  readonly turns: number;
+  readonly calls: number;
 }
 
-/** Turns and calls of a session after a moment. */
-function sumAfter({ turns, beyond = [] }: Measured, until: number | null): { turns: number; calls: number } {
+/** What was done in each session after a moment, as it was last measured; of several files the longest that a person spoke in stands for it. */
+export function workIn(measured: readonly Sized[], until: number | null = null): Work[] {
+  const longest = new Map<string, Sized>();
+  for (const one of measured)
+    if (one.turns.length > 0 && (longest.get(one.run)?.events ?? 0) <= one.events) longest.set(one.run, one);
+  return [...longest.values()].map((one) => workAfter(one, until));
+}
+
+type Sized = Pick<Measured, "run" | "events" | "turns" | "beyond">;
+
+export function measuredIn(entries: readonly LedgerEntry[]): Measured[] {
+  return entries.flatMap(({ type, data }) => (type === "session.measured" ? data : []));
+}
+
+function workAfter({ run, turns, beyond = [] }: Sized, until: number | null): Work {
   const all = [...turns.map(([at, calls]) => [at, 1, calls] as const), ...beyond];
   const after = all.filter(([at]) => until === null || at > until);
   return {
+    run,
     turns: after.reduce((sum, [, count]) => sum + count, 0),
     calls: after.reduce((sum, [, , calls]) => sum + calls, 0),
   };
+}
+
+/** Work of which a window cannot have more than it has events: times may be wrong, numbers are not. */
+function withinWindow({ run, turns, calls }: Work, window: Window | null): Work {
+  const own = window?.stretches.filter((stretch) => stretch.run === run);
+  const most = own?.reduce((sum, { from, to }) => sum + to - from + 1, 0) ?? Number.POSITIVE_INFINITY;
+  return { run, turns: Math.min(turns, most), calls: Math.min(calls, most) };
 }
 
 /** Everything that decides about a review. */
@@ -172,11 +201,21 @@ export interface NudgeGround {
   /** Reviews of all projects in the last day, and when the latest began. */
   readonly today: number;
   readonly latestAt: number | null;
-  /** US dollars that models cost in the last day, and that this review may cost at the least. */
+  /** US dollars that models cost in the last day, and what of them a clock noted that was days ahead. */
   readonly spent: number;
-  readonly usdAtLeast: number;
+  readonly spentAhead?: number;
+  readonly prospect: Prospect;
   /** Until when no model is asked, after failures. */
   readonly openUntil: number | null;
+}
+
+/** What a review would meet. */
+export interface Prospect {
+  /** Why the library cannot be read; null where it can. What is not known would be made again. */
+  readonly unread: string | null;
+  /** US dollars that have to be set aside whatever it comes to: in all, and for the dearest of its calls. */
+  readonly least: number;
+  readonly call: number;
 }
 
 /** Whether a review is worth its cost, and allowed; of several reasons against it the first one is told. */
@@ -216,7 +255,7 @@ function holdOf(ground: NudgeGround): Held | null {
   if (window.stretches.length === 0) return held("nothing-new", "nothing has happened since the last review");
   if (causeOf(ground) === null) return held("nothing-new", tooLittle(ground));
   if (running) return held("running", "another review is at work");
-  return paceHold(ground) ?? costHold(ground);
+  return paceHold(ground) ?? unreadHold(ground) ?? costHold(ground);
 }
 
 function tooLittle({ counters, limits }: NudgeGround): string {
@@ -239,16 +278,33 @@ export function paceHold({
     : null;
 }
 
-function costHold({ limits, spent, usdAtLeast, openUntil, now }: NudgeGround): Held | null {
-  if (spent >= limits.usdPerDay || spent + usdAtLeast > limits.usdPerDay)
+function unreadHold({ prospect: { unread } }: NudgeGround): Held | null {
+  return unread === null ? null : held("library-unread", `the library could not be read: ${unread}`);
+}
+
+function costHold({
+  limits,
+  spent,
+  spentAhead = 0,
+  prospect: cost,
+  openUntil,
+  now,
+}: NudgeGround): Held | null {
+  const { usd, usdPerCall, usdPerDay } = limits;
+  if (spent >= usdPerDay || spent + cost.least > usdPerDay)
     return held(
       "budget-spent",
-      `${inUsd(spent)} of ${inUsd(limits.usdPerDay)} for a day are spent (model.budgetDay)`,
+      `${daySpent(spent, spentAhead, usdPerDay)}, and a review could cost ${inUsd(cost.least)}`,
     );
-  if (limits.usd <= 0 || usdAtLeast > limits.usd)
+  if (usd <= 0 || cost.least > usd)
     return held(
       "too-dear",
-      `one review may cost ${inUsd(limits.usd)} (review.budget), and that is not enough`,
+      `a review could cost ${inUsd(cost.least)}, and one may cost ${inUsd(usd)} (review.budget)`,
+    );
+  if (cost.call > usdPerCall)
+    return held(
+      "call-too-dear",
+      `a call of it could cost ${inUsd(cost.call)}, and one may cost ${inUsd(usdPerCall)} (model.budgetCall)`,
     );
   return openUntil === null
     ? null
@@ -272,9 +328,38 @@ export function paceOf(
   now: number,
   { model }: Policy = defaults,
 ): Pick<NudgeGround, "today" | "latestAt"> {
-  const recent = begun.filter(({ at }) => (at ?? 0) > now - model.dayMs);
+  // One that a clock noted which was more than a day ahead tells nothing about this day.
+  const recent = begun.filter(({ at }) => Math.abs((at ?? 0) - now) < model.dayMs);
   // One that a killed process began and another goes on with is one.
   const reviews = new Set(recent.map(({ data }) => data.review));
   const latest = recent.map(({ at }) => at ?? 0);
   return { today: reviews.size, latestAt: latest.length > 0 ? Math.max(...latest) : null };
+}
+
+/**
+ * Until when there is no review, after several in a row that failed: a gate that answers well does not make up for a
+ * reviewer that never does. Then there is one try, and if it fails too the time begins anew.
+ */
+export function failingUntil(
+  ended: readonly EntryOf<"review.ended">[],
+  now: number,
+  { model }: Policy = defaults,
+): number | null {
+  const openMs = model.openMinutes * 60_000;
+  const tried = ended.filter(({ at, data }) => data.outcome !== "skipped" && (at ?? 0) <= now + openMs);
+  const failures = tried.slice(tried.findLastIndex(({ data }) => !isFailure(data)) + 1);
+  if (failures.length < model.failuresToOpen) return null;
+  const until = Math.min(now, failures.at(-1)?.at ?? 0) + openMs;
+  return until > now ? until : null;
+}
+
+/** How many reviews of a project failed since one came through: they all were about the same window. */
+export function failuresSince(ended: readonly EntryOf<"review.ended">[], project: string): number {
+  const own = ended.filter((entry) => entry.project === project);
+  const since = own.slice(own.findLastIndex(({ data }) => isReviewed(data)) + 1);
+  return since.filter(({ data }) => isFailure(data)).length;
+}
+
+function isFailure({ outcome }: Pick<ReviewEnded, "outcome">): boolean {
+  return outcome === "failed" || outcome === "given-up";
 }

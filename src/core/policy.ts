@@ -685,10 +685,11 @@ export const policy = {
     timeoutMs: 10_000,
     /** Tokens of an answer. */
     outputTokens: 3_000,
-    /** Characters that a model takes for one token at the least: what is not sent yet is rather thought dearer. */
+    /** Characters that a model takes for one token at the least, and those that are not ASCII: what is not sent yet is rather thought dearer. */
     charsPerToken: 3,
-    /** US dollars for a million tokens of a model whose price nobody knows: a dear one's. */
-    unknownPrice: { input: 15, output: 75 },
+    otherCharsPerToken: 1,
+    /** US dollars for a million tokens of a model whose price nobody knows: a large one's; the few that are dearer are known. */
+    unknownPrice: { input: 6, output: 30 },
     /** Characters of a session's record that one call is given, and candidates that it judges; calls for one session. */
     recordChars: 24_000,
     candidates: 12,
@@ -783,7 +784,7 @@ export const policy = {
     apartMs: 30 * 60_000,
     perDay: 12,
     /** Sessions that one review looks at, the latest; others wait for the next. */
-    sessions: 40,
+    sessions: 30,
   },
   review: {
     /** US dollars that one review may cost, all its calls together. */
@@ -803,10 +804,18 @@ export const policy = {
     leastChars: 200,
     /** Calls after a failure within which a call like it is another try. */
     retryCalls: 30,
-    /** Sessions of a bundle, stretches of omitted events that it tells of, and characters about each. */
-    sessions: 30,
+    /** Stretches of omitted events that a bundle tells of, characters about each, and of what stands around those. */
     spans: 40,
     summaryChars: 160,
+    spanChars: 130,
+    /** Characters of the names and line ends that a bundle has more of when it is put before a model; and of those before a gate. */
+    formChars: 200,
+    frameChars: 60,
+    /** Where events do not fit they are told in this share of their words, and again; descriptions in half, down to so many characters. */
+    shrink: 0.8,
+    leastDescription: 20,
+    /** Characters from which a text that is cut says how much is left out. */
+    leastShortened: 80,
     /** Characters of a name in a bundle, of a tool's, and of a ref that may be none; and tools that a stretch is told by. */
     nameChars: 80,
     toolChars: 60,
@@ -824,6 +833,8 @@ export const policy = {
     gateTokens: 400,
     /** A finding this sure may be what a review comes to. */
     sure: 0.5,
+    /** A skill whose name and description overlap this much with a finding's is the place for it: being about the same subject is enough. */
+    near: 0.25,
     /** Shares of a bundle's characters: for signals and candidates, the texts of skills, the list of skills, and events of which only the index tells. */
     shares: { told: 0.15, texts: 0.3, skills: 0.15, timeline: 0.1 },
     /** Skills that are named, and characters of each description; and of a text that may be changed. */
@@ -841,9 +852,11 @@ export const policy = {
     edits: 12,
     editChars: 4_000,
     fileChars: 20_000,
+    /** The share of a skill's words that a change must leave to be made without anybody's yes. */
+    mostlyLeft: 0.5,
     /** Sessions of a project whose turns and calls its usual ones are reckoned from, at least. */
     baseline: 20,
-    /** How often one is begun that never ends. */
+    /** How often one is begun that never ends, and how often what it is about is looked at when it fails. */
     tries: 3,
     /** Characters of what the ledger has of why one ended as it did. */
     endChars: 1_000,

@@ -131,15 +131,15 @@ function indexOf(outline: readonly Outlined[], n: number): number {
   return -1;
 }
 
-/** The sessions that are told of, where there are too many: those that are pointed to, then the longest. */
+/** The sessions that are told of, where there are too many: those that are pointed to, then the longest, of equals the latest. */
 function sessionsTold(material: Material, policy: Policy): number[] {
   const pointed = new Set(pointedTo(material, policy).map((id) => placeOf(id)?.stretch));
   const weight = (index: number) =>
     (pointed.has(index) ? 2 ** 30 : 0) + (material.outlines[index]?.length ?? 0);
   return material.window.stretches
     .map((_, index) => index)
-    .sort((a, b) => weight(b) - weight(a))
-    .slice(0, policy.review.sessions)
+    .sort((a, b) => weight(b) - weight(a) || b - a)
+    .slice(0, policy.nudge.sessions)
     .sort((a, b) => a - b);
 }
 
@@ -155,13 +155,13 @@ export function bundleOf(
   policy: Policy = defaults,
 ): ReviewBundle {
   const frame = frameOf(material, choice, policy);
-  const room = policy.review.chars - sizeWithin(frame) - formOfText;
+  const room = policy.review.chars - sizeWithin(frame) - policy.review.formChars;
   const telling = tellingOf(choice, events);
   const whole = choice.mayBeWhole ? wholeOf(choice, telling, room, frame.omitted.length, policy) : null;
   if (whole !== null) return { ...frame, ...whole };
   const { review } = policy;
   const mostSpans = Math.min(review.spans, choice.wanted.length + choice.stretches.length);
-  const spansRoom = mostSpans * (review.summaryChars + spanOverhead);
+  const spansRoom = mostSpans * (review.summaryChars + review.spanChars);
   const indexRoom = Math.floor(review.chars * review.shares.timeline);
   const places = placesFor(choice, telling, room - spansRoom - indexRoom, policy);
   const isTold = new Set(places);
@@ -203,10 +203,6 @@ const isMain: ReadonlySet<Salience> = new Set([
   "retry",
 ] satisfies Salience[]);
 
-const spanOverhead = 130;
-/** The line ends and names that a bundle has more of when it is put before a model. */
-const formOfText = 200;
-
 /** Tells events at a length; their words are looked at once, however often they are told. */
 function tellingOf(choice: Choice, events: ReadonlyMap<string, Event>): Telling {
   const known = new Map([...events].map(([id, event]) => [id, wordsOf(event)]));
@@ -216,7 +212,7 @@ function tellingOf(choice: Choice, events: ReadonlyMap<string, Event>): Telling 
       const [words, outline] = [known.get(id), choice.events[at]];
       if (words === undefined || outline === undefined) return [];
       const entry = entryOf(id, outline);
-      const reason = choice.salient.reasons[at] ?? "whole";
+      const reason = choice.salient.reasons[at] ?? "room";
       const event = { id, reason, detail: detailIn(words, isMain.has(reason) ? length.main : length.rest) };
       return [{ at, entry, event, size: sizeWithin(entry) + sizeWithin(event) + 2 * between }];
     });
@@ -282,13 +278,15 @@ function wholeOf(
   return null;
 }
 
-/** As many of what is worth telling as fit in few words. */
+/** As many of what is worth telling as fit in few words; of a window that was read whole, then of the rest. */
 function placesFor(
-  { salient: { kinds } }: Choice,
+  { salient, events, mayBeWhole }: Choice,
   telling: Telling,
   room: number,
   { review }: Policy,
 ): number[] {
+  const rest = mayBeWhole ? events.flatMap((_, at) => (salient.reasons[at] ? [] : at)) : [];
+  const kinds = [...salient.kinds, rest];
   const few = { main: review.mainChars, rest: review.leastChars };
   let best: number[] = [];
   for (let [low, high] = [0, Math.min(review.events, review.timeline)]; low <= high; ) {
@@ -304,7 +302,11 @@ function placesFor(
 
 /** Events in as many words as there is room for. */
 function atLength(places: readonly number[], telling: Telling, room: number, { review }: Policy): Told[] {
-  for (let main: number = review.eventChars; main > review.mainChars; main = Math.floor(main * 0.8)) {
+  for (
+    let main: number = review.eventChars;
+    main > review.mainChars;
+    main = Math.floor(main * review.shrink)
+  ) {
     const told = telling(places, { main, rest: Math.max(review.leastChars, Math.floor(main / 2)) });
     if (sizeOf(told) <= room) return told;
   }
@@ -393,7 +395,7 @@ function toldCandidate(candidate: Candidate, { review }: Policy): Candidate {
   const { why, refs } = candidate;
   const rest = { why: oneLine(homeless(why), review.whyChars), refs: someOf(refs, review.refs) };
   return candidate.do === "create"
-    ? { do: "create", hint: oneLine(candidate.hint, review.hintChars), ...rest }
+    ? { do: "create", hint: oneLine(homeless(candidate.hint), review.hintChars), ...rest }
     : { do: "patch", skill: fitted(candidate.skill, nameChars), ...rest };
 }
 
@@ -439,7 +441,11 @@ function skillsTold({ skills, candidates }: Material, { review }: Policy): Revie
   });
   const room = Math.floor(review.chars * review.shares.skills);
   const rest = others.slice(0, Math.max(0, review.skills - first.length));
-  for (let chars: number = review.descriptionChars; chars >= 20; chars = Math.floor(chars / 2)) {
+  for (
+    let chars: number = review.descriptionChars;
+    chars >= review.leastDescription;
+    chars = Math.floor(chars / 2)
+  ) {
     const list = rest.map((skill) => named(skill, chars));
     if (list.reduce((sum, one) => sum + sizeWithin(one) + between, 0) <= room) return [...first, ...list];
   }
@@ -456,7 +462,7 @@ function named({ name, owner, description, draft }: ReviewedSkill, chars: number
   return {
     name: fitted(name, nameChars),
     owner,
-    description: oneLine(description, chars),
+    description: oneLine(homeless(description), chars),
     draft,
     text: null,
     hash: null,

@@ -2,8 +2,7 @@ import { likenessOf, type Named } from "./alike.ts";
 import { type Around, between, fenced, fitted, fitting, oneLine, sizeWithin } from "./fence.ts";
 import type { Finding } from "./finding.ts";
 import { isObject, type JsonObject, textOf } from "./json.ts";
-import type { Measured } from "./measure.ts";
-import type { Counters } from "./nudge.ts";
+import { type Work, workIn } from "./nudge.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Inquiry } from "./record.ts";
 import type { Candidate, IncludedEvent, ReviewBundle, ReviewedSkill, Salience } from "./review.ts";
@@ -23,18 +22,15 @@ export interface Percentiles {
 
 /** How long sessions of a project usually are; null where there are too few to say. */
 export function baselineOf(
-  measured: readonly Pick<Measured, "run" | "events" | "turns">[],
+  measured: Parameters<typeof workIn>[0],
   { review }: Policy = defaults,
 ): Baseline | null {
-  const longest = new Map<string, (typeof measured)[number]>();
-  for (const one of measured)
-    if (one.events >= (longest.get(one.run)?.events ?? 0)) longest.set(one.run, one);
-  const sessions = [...longest.values()].filter(({ turns }) => turns.length > 0);
+  const sessions = workIn(measured);
   if (sessions.length < review.baseline) return null;
   return {
     sessions: sessions.length,
-    turns: percentilesOf(sessions.map(({ turns }) => turns.length)),
-    calls: percentilesOf(sessions.map(({ turns }) => turns.reduce((sum, [, calls]) => sum + calls, 0))),
+    turns: percentilesOf(sessions.map(({ turns }) => turns)),
+    calls: percentilesOf(sessions.map(({ calls }) => calls)),
   };
 }
 
@@ -52,7 +48,8 @@ export interface GateGround {
   readonly signals: readonly Signal[];
   /** What was found in the window. */
   readonly findings: readonly Finding[];
-  readonly counters: Pick<Counters, "calls" | "turns">;
+  /** What was done in each session of the window, since it was last looked at. */
+  readonly work: readonly Omit<Work, "run">[];
   /** Null where the library could not be read: then nothing is known of what exists. */
   readonly skills: readonly Pick<ReviewedSkill, "name" | "owner" | "description">[] | null;
   readonly baseline: Baseline | null;
@@ -101,14 +98,14 @@ function surestFirst(findings: readonly Finding[]): Finding[] {
 function candidateFrom(
   { name, trigger, lesson, artifact, confidence, refs }: Finding,
   skills: NonNullable<GateGround["skills"]>,
-  { review, skill }: Policy,
+  { review }: Policy,
 ): Candidate[] {
   if (confidence < review.sure) return [];
   const about: Named = { name, description: trigger };
   const [nearest] = skills
     .filter(({ owner }) => owner !== "core")
     .map((one) => ({ one, likeness: likenessOf(about, one) }))
-    .filter(({ likeness }) => likeness >= skill.near / 2)
+    .filter(({ likeness }) => likeness >= review.near)
     .sort((a, b) => b.likeness - a.likeness);
   if (nearest !== undefined) return [{ do: "patch", skill: nearest.one.name, why: lesson, refs }];
   return artifact === "skill" ? [{ do: "create", hint: name, why: lesson, refs }] : [];
@@ -125,11 +122,17 @@ function distinct(candidates: readonly Candidate[]): Candidate[] {
   return [...found.values()];
 }
 
-/** Much more work than usual may have been a procedure, though nothing of it went wrong. */
-function unusualWork({ counters: { calls, turns }, baseline }: GateGround): Candidate | null {
-  if (baseline === null || calls < baseline.calls.p90 || turns === 0) return null;
+/** A session with much more work than usual may have been a procedure, though nothing of it went wrong. */
+function unusualWork({ work, baseline }: GateGround): Candidate | null {
+  const { calls, turns } = longestOf(work);
+  if (baseline === null || calls <= baseline.calls.p90 || turns === 0) return null;
   const why = `${calls} calls for ${turns} prompts; nine of ten sessions here have ${baseline.calls.p90} calls or fewer`;
   return { do: "create", hint: "a procedure that will be needed again, if there was one", why, refs: [] };
+}
+
+/** The session with the most calls. */
+function longestOf(work: GateGround["work"]): Omit<Work, "run"> {
+  return work.reduce((most, one) => (one.calls > most.calls ? one : most), { turns: 0, calls: 0 });
 }
 
 // --- A small model's word ---
@@ -137,12 +140,14 @@ function unusualWork({ counters: { calls, turns }, baseline }: GateGround): Cand
 /** What a small model is asked before a large one is. */
 export function gateInquiry(
   bundle: ReviewBundle,
-  { counters, baseline }: Pick<GateGround, "counters" | "baseline">,
+  { work, baseline }: Pick<GateGround, "work" | "baseline">,
   policy: Policy = defaults,
 ): Inquiry {
   const { review } = policy;
+  const longest = longestOf(work);
   const head = {
-    work: { prompts: counters.turns, calls: counters.calls },
+    longest: { prompts: longest.turns, calls: longest.calls },
+    sessions: work.length,
     usual: baseline ?? "insufficient: too few sessions to say",
     candidates: bundle.candidates,
     signals: bundle.signals,
@@ -150,7 +155,7 @@ export function gateInquiry(
   const skills = bundle.skills.map(
     ({ name, owner, description }) => `${name} (${owner}): ${oneLine(description, review.hintChars)}`,
   );
-  const room = review.gateChars - sizeWithin(head) - frameChars;
+  const room = review.gateChars - sizeWithin(head) - review.frameChars;
   const listed = fitting(skills, Math.floor(room / 2));
   const left = room - listed.reduce((sum, one) => sum + sizeWithin(one) + between, 0);
   const told = tellingFirst(bundle.included).map(({ id, reason, detail }) => ({
@@ -167,8 +172,6 @@ export function gateInquiry(
     shown: new Set(events.keys()),
   };
 }
-
-const frameChars = 60;
 
 /** Signals and people's words say most, then what failed, then what the agent said in the end. */
 const order: readonly Salience[] = ["signal-ref", "prompt", "error", "rejected", "recovery", "final-answer"];
@@ -233,7 +236,7 @@ function refsOf(candidates: readonly Candidate[]): string[] | null {
 function systemText({ review }: Policy): string {
   return `You decide, cheaply, whether a closer look at a coding agent's recent work would make its skills better. A skill is a short file of instructions for a class of tasks.
 
-You are given what was done: how much, beside what is usual in this project (half of its sessions, and nine of ten, do not exceed p50 and p90); what simple rules or the agent itself propose, as candidates and signals; the skills that exist; and some of the events.
+You are given what was done: in how many sessions, and how much in the longest of them, beside what is usual for a session of this project (half of them, and nine of ten, do not exceed p50 and p90); what simple rules or the agent itself propose, as candidates and signals; the skills that exist; and some of the events.
 
 Decide one of:
 - "skip": nothing that would help a later task. This is the usual answer. Also for failures of the environment, errors that went away by themselves, one-off work, what nobody solved, and what an existing skill says already.

@@ -34,7 +34,7 @@ export type Salience =
   | "file-write"
   | "skill"
   | "context"
-  | "whole";
+  | "room";
 
 export interface IncludedEvent {
   readonly id: string;
@@ -138,6 +138,8 @@ export interface ReviewBegun {
 /** What its gate and its reviewer said. */
 export interface ReviewAnswered {
   readonly review: string;
+  /** Who said it. */
+  readonly model: string;
   readonly candidates: readonly Candidate[];
   readonly answer: ReviewAnswer;
   /** What of it was not taken, and why. */
@@ -146,8 +148,8 @@ export interface ReviewAnswered {
 
 export interface ReviewEnded {
   readonly review: string;
-  /** `failed` and `skipped` leave the window to be looked at again. */
-  readonly outcome: "nothing" | "proposed" | "published" | "refused" | "failed" | "skipped";
+  /** `failed` and `skipped` leave the window to be looked at again; after some failures it is `given-up`. */
+  readonly outcome: "nothing" | "proposed" | "published" | "refused" | "failed" | "given-up" | "skipped";
   readonly because: string;
   readonly proposals: readonly string[];
   readonly window: Window;
@@ -173,7 +175,13 @@ export interface Proposal {
 /** A proposal and what became of it. */
 export interface ProposalView extends Proposal {
   readonly at: number;
-  readonly status: "waiting" | "accepted" | "rejected" | "published" | "outdated";
+  /** `taken-back`: it was written, and somebody undid that. */
+  readonly status: "waiting" | "accepted" | "rejected" | "published" | "outdated" | "taken-back";
+}
+
+/** The skill that a draft would make, or change. */
+export function nameIn(draft: Draft): string {
+  return draft.do === "create" ? draft.name : draft.skill;
 }
 
 /** Whether a review looked at its window, so that it is not looked at again. */

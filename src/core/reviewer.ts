@@ -3,18 +3,19 @@ import { type Around, fenced, fitted, oneLine } from "./fence.ts";
 import { isObject, type JsonObject, listOf, textOf } from "./json.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Inquiry } from "./record.ts";
-import type {
-  Candidate,
-  Draft,
-  Edit,
-  ProposedFile,
-  ReviewAnswer,
-  ReviewBundle,
-  ReviewedSkill,
-  TimelineEntry,
+import {
+  type Candidate,
+  type Draft,
+  type Edit,
+  nameIn,
+  type ProposedFile,
+  type ReviewAnswer,
+  type ReviewBundle,
+  type ReviewedSkill,
+  type TimelineEntry,
 } from "./review.ts";
 import { detailOf } from "./review-bundle.ts";
-import { isSkillName, render, type Skill, skillFile } from "./skill.ts";
+import { isSkillName, render, skillFile } from "./skill.ts";
 
 /** What a reviewer is asked: about a bundle, and with more of the events that it asked for. */
 export function reviewInquiry(
@@ -89,10 +90,7 @@ function linesOf(data: Readonly<Record<string, unknown>>): string {
 }
 
 /** The events that a reviewer wants to see more of, as far as it may; null for none. */
-export function expansionOf(
-  events: ReadonlyMap<string, Event>,
-  { review }: Policy = defaults,
-): string | null {
+function expansionOf(events: ReadonlyMap<string, Event>, { review }: Policy): string | null {
   if (events.size === 0) return null;
   const some = [...events].slice(0, review.expanded * review.expansions);
   return linesOf({
@@ -198,10 +196,6 @@ function problemBeside(
   if (draft.do === "patch") return null;
   const [may, made] = [candidates, others].map((all) => all.filter((one) => one.do === "create").length);
   return (made ?? 0) < (may ?? 0) ? null : `${name}: nothing new was to be made`;
-}
-
-function nameIn(draft: Draft): string {
-  return draft.do === "create" ? draft.name : draft.skill;
 }
 
 /** A draft that may be taken; or why not. */
@@ -316,12 +310,14 @@ function problemOfEdit(
 
 // --- What becomes of it ---
 
-/** The files of a new package; facts go into its front matter. */
-export function packageFor(
-  { name, description, body, files }: Extract<Draft, { do: "create" }>,
-  metadata: Skill["metadata"] = {},
-): ProposedFile[] {
-  return [{ path: skillFile, text: render({ name, description, metadata, body }) }, ...files];
+/** The files of a new package, before any facts are put into its front matter. */
+export function packageFor({
+  name,
+  description,
+  body,
+  files,
+}: Extract<Draft, { do: "create" }>): ProposedFile[] {
+  return [{ path: skillFile, text: render({ name, description, metadata: {}, body }) }, ...files];
 }
 
 /** The files that edits change, with their new texts; or why one does not fit: its words must be there once, no more. */

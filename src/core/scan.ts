@@ -1,4 +1,4 @@
-import { flags, hiddenCharacters, strayJoiners, withoutHidden } from "./hidden.ts";
+import { flags, hiddenCharacters, strayJoiners, unwritable, withoutHidden } from "./hidden.ts";
 import { policy } from "./policy.ts";
 import { findSecrets } from "./redact.ts";
 import { render, type Skill } from "./skill.ts";
@@ -306,14 +306,14 @@ function secrets(text: string): Sighting[] {
 function hidden(text: string): Sighting[] {
   // A byte order mark begins many files, and flags of regions are spelt with tag characters.
   const body = text.replace(/^\ufeff/, " ").replace(flags, (flag) => " ".repeat(flag.length));
-  return [...body.matchAll(hiddenCharacters), ...body.matchAll(strayJoiners)].map(
-    ({ 0: character, index }) => ({
+  return [hiddenCharacters, strayJoiners, unwritable]
+    .flatMap((kind) => [...body.matchAll(kind)])
+    .map(({ 0: character, index }) => ({
       ...{ at: index, end: index },
       code: "hidden-character",
       severity: "block",
       message: `It has a character that nobody sees (U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}).`,
-    }),
-  );
+    }));
 }
 
 /** HTML comments are not shown where Markdown is, and agents read them. */

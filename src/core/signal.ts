@@ -314,7 +314,13 @@ function evidenceOf({ run, signal }: CountedEntry): string {
   return JSON.stringify([run, signal.kind, name, [...signal.refs].sort()]);
 }
 
-/** The last event that a signal names. */
+/** The last event of the transcript that a signal names; what only a hook or a program saw has numbers of its own. */
 export function lastNumber({ refs }: Pick<Signal, "refs">): number {
-  return Math.max(0, ...refs.map(numberOf).filter(Number.isFinite));
+  return Math.max(
+    0,
+    ...refs
+      .filter((ref) => ref.startsWith("e"))
+      .map(numberOf)
+      .filter(Number.isFinite),
+  );
 }

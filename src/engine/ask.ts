@@ -1,7 +1,7 @@
 import { holdOf, type ModelLimits } from "../core/budget.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
-import { costOf, type Price, requestId } from "../core/model.ts";
+import { costOf, type Price, requestId, tokensIn } from "../core/model.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { note } from "./note.ts";
 import type { Clock, Model, ModelReply, ModelRequest, Store } from "./ports.ts";
@@ -42,7 +42,8 @@ export async function ask(
   const purpose = request.purpose;
   const usdAtMost = mostUsd(request, price, policy);
   const hold = await store.transaction(async (tx) => {
-    const since = Math.min(askedAt - policy.model.dayMs, limits.together?.since ?? askedAt);
+    // A clock may have gone back since a purpose was begun.
+    const since = Math.min(askedAt, limits.together?.since ?? askedAt) - policy.model.dayMs;
     const entries: LedgerEntry[] = [
       ...(await tx.ledger.since("model.asked", since)),
       ...(await tx.ledger.since("model.called", since)),
@@ -105,7 +106,6 @@ export function mostUsd(
   price: Price | null,
   policy: Policy = defaults,
 ): number {
-  const chars = system.length + prompt.length + JSON.stringify(schema).length;
-  const inputTokens = Math.ceil(chars / policy.model.charsPerToken);
+  const inputTokens = tokensIn(system + prompt + JSON.stringify(schema), policy);
   return costOf({ inputTokens, outputTokens: maxOutputTokens }, price, policy);
 }

@@ -1,10 +1,14 @@
-import { openUntil, spendOf } from "../core/budget.ts";
+import { openUntil, spendOf, spentAhead } from "../core/budget.ts";
 import { idOf } from "../core/ids.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import {
   countersOf,
   decide,
+  failingUntil,
+  lookedTo,
   type NudgeDecided,
+  newSignals,
+  type Prospect,
   paceOf,
   type ReviewedSoFar,
   type ReviewLimits,
@@ -14,7 +18,7 @@ import {
 } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { runOf, type Session } from "../core/session.ts";
-import { countedSignals } from "../core/signal.ts";
+import { type CountedEntry, countedSignals, lastNumber } from "../core/signal.ts";
 import { tellingsOf } from "./inspect.ts";
 import { note } from "./note.ts";
 import type { Clock, Store } from "./ports.ts";
@@ -34,16 +38,10 @@ export interface NudgeOptions {
   /** A person asks for it: only what nobody may exceed holds it back. */
   readonly asked: boolean;
   readonly running: boolean;
-  /** What the review costs at the least, in US dollars, as far as that is known. */
-  readonly usdAtLeast?: number;
+  /** What a review of a window would meet; looked at only where nothing else is in the way. */
+  readonly ahead?: (project: string, window: Window) => Promise<Prospect>;
   /** Notes nothing. */
   readonly dryRun?: boolean;
-}
-
-/** What came since the last successful review of a project. */
-export async function windowOf(deps: NudgeDeps, project: string): Promise<Window> {
-  const reviewed = reviewedSoFar(await reviewsOf(deps.store), project);
-  return (await newIn(deps, await sessionsIn(deps.store, project), reviewed)).window;
 }
 
 /** Whether a review of a project is worth its cost now; a no is noted, with what it would have looked at. */
@@ -73,22 +71,27 @@ export async function nudges(
 async function decideOn(
   deps: NudgeDeps,
   projects: ReadonlyMap<string, readonly Session[]>,
-  { limits, asked, running, usdAtLeast = 0 }: NudgeOptions,
+  { limits, asked, running, ahead = async () => clear }: NudgeOptions,
 ): Promise<Map<string, NudgeDecided>> {
   const { store, clock } = deps;
   const now = clock.now();
   const reviews = await reviewsOf(store);
+  const signals: LedgerEntry[] = [
+    ...(await openSignals(store)),
+    ...(await store.ledger.since("learning.finished", 0)),
+  ];
   const grounds = new Map<string, { reviewed: ReviewedSoFar; window: Window; startedAt: number | null }>();
   for (const [project, sessions] of projects) {
     const reviewed = reviewedSoFar(reviews, project);
-    grounds.set(project, { reviewed, ...(await newIn(deps, sessions, reviewed)) });
+    const own = signals.filter((entry) => entry.project === project);
+    const fresh = newSignals(own, reviewed);
+    grounds.set(project, { reviewed, ...(await newIn(deps, sessions, reviewed, fresh)) });
   }
   const starts = [...grounds.values()].flatMap(({ startedAt }) => startedAt ?? []);
   const entries: LedgerEntry[] = [
     // Only sessions that have grown can have said more.
     ...(starts.length > 0 ? await store.ledger.since("session.measured", Math.min(...starts)) : []),
-    ...(await openSignals(store)),
-    ...(await store.ledger.since("learning.finished", 0)),
+    ...signals,
   ];
   const since = now - defaults.model.dayMs;
   const calls: LedgerEntry[] = [
@@ -96,19 +99,24 @@ async function decideOn(
     ...(await store.ledger.since("model.called", since)),
   ];
   const begun = reviews.filter((entry) => entry.type === "review.begun");
+  const ended = reviews.filter((entry) => entry.type === "review.ended");
   const common = {
-    ...{ limits, asked, running, usdAtLeast, now },
+    ...{ limits, asked, running, now },
     ...paceOf(begun, now),
     spent: spendOf(calls, now).usd,
-    openUntil: openUntil(calls, now),
+    spentAhead: spentAhead(calls, now),
+    openUntil: openUntil(calls, now) ?? failingUntil(ended, now),
   };
-  return new Map(
-    [...grounds].map(([project, { reviewed, window }]) => {
-      const counters = countersOf(entries, project, reviewed, window);
-      return [project, decide({ ...common, counters, window })];
-    }),
-  );
+  const decided = new Map<string, NudgeDecided>();
+  for (const [project, { reviewed, window }] of grounds) {
+    const ground = { ...common, counters: countersOf(entries, project, reviewed, window), window };
+    const first = decide({ ...ground, prospect: clear });
+    decided.set(project, first.run ? decide({ ...ground, prospect: await ahead(project, window) }) : first);
+  }
+  return decided;
 }
+
+const clear: Prospect = { unread: null, least: 0, call: 0 };
 
 async function reviewsOf({ ledger }: Store): Promise<EntryOf<"review.begun" | "review.ended">[]> {
   return [...(await ledger.since("review.begun", 0)), ...(await ledger.since("review.ended", 0))];
@@ -127,31 +135,31 @@ function mainOnly(sessions: readonly Session[]): Session[] {
 }
 
 /**
- * What is new in sessions since they were reviewed, by the numbers of their events: the latest sessions first, as many
- * as one review looks at. Events that are gone cannot be looked at.
+ * What is new in sessions since they were reviewed, by the numbers of their events: as many sessions as one review looks
+ * at, first those that a new signal is about, then the latest. Events that are gone cannot be looked at.
  */
 async function newIn(
-  { store, passesOver = async () => null }: NudgeDeps,
+  deps: NudgeDeps,
   sessions: readonly Session[],
-  { to }: Pick<ReviewedSoFar, "to">,
+  reviewed: Pick<ReviewedSoFar, "ends">,
+  signals: readonly CountedEntry[],
 ): Promise<{ readonly window: Window; readonly startedAt: number | null }> {
+  const needed = needsOf(signals);
+  const isSignalled = (session: Session) =>
+    session.counts.events >= (needed.get(runOf(session)) ?? Number.POSITIVE_INFINITY);
   const grown = sessions
-    .filter(({ id, counts }) => counts.events > (to.get(id) ?? 0))
-    .sort((a, b) => endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1))
-    .slice(0, defaults.nudge.sessions);
-  const readings = await store.readings.of([...new Set(grown.map(({ path }) => path))]);
-  const cached = new Set(readings.flatMap(({ path, cachedAt }) => (cachedAt === null ? [] : path)));
-  const looked: Session[] = [];
-  for (const session of grown)
-    if (cached.has(session.path) && (await passesOver(session)) === null) looked.push(session);
-  const stretches = looked.reverse().map((session): Stretch => {
-    const from = (to.get(session.id) ?? 0) + 1;
-    return { session: session.id, run: runOf(session), from, to: session.counts.events };
+    .filter((one) => isSignalled(one) || one.counts.events > lookedTo(reviewed, one.id, one.counts.events))
+    .sort((a, b) => Number(isSignalled(b)) - Number(isSignalled(a)) || latestFirst(a, b));
+  const looked = (await thereIn(deps, grown, defaults.nudge.sessions)).sort(latestFirst).reverse();
+  // Where nothing but a signal is new, the stretch is empty: what the signal points to is told beside it.
+  const stretches = looked.map((session): Stretch => {
+    const to = session.counts.events;
+    return { session: session.id, run: runOf(session), from: lookedTo(reviewed, session.id, to) + 1, to };
   });
   if (stretches.length === 0) return { window: { stretches, since: 0, until: 0 }, startedAt: null };
   const begins = await Promise.all(
-    looked.map(async ({ id, startedAt }) => {
-      const [first] = await store.events.page(id, to.get(id) ?? 0, 1);
+    looked.map(async ({ id, startedAt }, at) => {
+      const [first] = await deps.store.events.page(id, (stretches[at]?.from ?? 1) - 1, 1);
       return first?.at ?? startedAt ?? 0;
     }),
   );
@@ -159,6 +167,36 @@ async function newIn(
     window: { stretches, since: Math.min(...begins), until: Math.max(...looked.map(endOf)) },
     startedAt: Math.min(...looked.map(({ startedAt }) => startedAt ?? 0)),
   };
+}
+
+/** The first few of some sessions whose events are still there, and that are a person's own. */
+async function thereIn(
+  { store, passesOver = async () => null }: NudgeDeps,
+  sessions: readonly Session[],
+  most: number,
+): Promise<Session[]> {
+  const readings = await store.readings.of([...new Set(sessions.map(({ path }) => path))]);
+  const cached = new Set(readings.flatMap(({ path, cachedAt }) => (cachedAt === null ? [] : path)));
+  const found: Session[] = [];
+  for (const session of sessions) {
+    if (found.length === most) break;
+    if (cached.has(session.path) && (await passesOver(session)) === null) found.push(session);
+  }
+  return found;
+}
+
+/** By their sessions, the events that have to be there for one of some signals to be looked at. */
+function needsOf(signals: readonly CountedEntry[]): Map<string, number> {
+  const needed = new Map<string, number>();
+  for (const { run, signal } of signals) {
+    const last = lastNumber(signal);
+    if (last > 0) needed.set(run, Math.min(last, needed.get(run) ?? last));
+  }
+  return needed;
+}
+
+function latestFirst(a: Session, b: Session): number {
+  return endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1);
 }
 
 function endOf({ endedAt, startedAt }: Session): number {

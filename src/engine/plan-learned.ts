@@ -5,6 +5,7 @@ import {
   type Examined,
   examine,
   ownFacts,
+  type PackageText,
   packageText,
   passagesOf,
   placeIn,
@@ -48,7 +49,6 @@ export async function examinePackage(
   { files, links }: Handed,
   { before, owner }: { readonly before: readonly PackageFile[] | null; readonly owner: Owner },
 ): Promise<Examined> {
-  const asText = ({ path, bytes }: PackageFile) => packageText(path, bytes);
   const submitted = { name, files: files.map(asText), links, before: before?.map(asText) ?? null, owner };
   const examined = examine(submitted);
   const passages = passagesOf(submitted);
@@ -76,6 +76,11 @@ export async function examinePackage(
     faults: [...examined.faults, ...say(false)],
     remarks: [...examined.remarks, ...say(true)],
   };
+}
+
+/** A file as text; null for what is none. */
+export function asText({ path, bytes }: PackageFile): PackageText {
+  return packageText(path, bytes);
 }
 
 /** Whose a package is, as far as its text tells. */
@@ -268,8 +273,7 @@ export async function planAcceptWritten(
 /** What is dangerous in the words of a package, whosever it is. */
 export function concernsIn(files: readonly PackageFile[]): Concern[] {
   const { skill } = parse(textOfPackage(files));
-  const others = files.flatMap(({ path, bytes }) => {
-    const { text } = packageText(path, bytes);
+  const others = files.map(asText).flatMap(({ path, text }) => {
     return text === null || path === skillFile
       ? []
       : scan(text, { most: policy.protocol.fileBytes, file: path });

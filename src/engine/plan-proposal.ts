@@ -1,10 +1,13 @@
-import type { LiveReach, Reach } from "../core/change.ts";
+import type { Change, LiveReach, Reach } from "../core/change.ts";
+import { policy as defaults } from "../core/policy.ts";
 import { proposalId } from "../core/protocol.ts";
 import type { Draft, Proposal, ProposedFile } from "../core/review.ts";
 import { applyEdits, packageFor } from "../core/reviewer.ts";
 import { type Format, runOf } from "../core/session.ts";
+import { parse } from "../core/skill.ts";
 import { pinnedPlaces } from "./archive.ts";
 import {
+  asText,
   duplicateFault,
   examinePackage,
   finalFiles,
@@ -14,8 +17,20 @@ import {
   type Ready,
 } from "./plan-learned.ts";
 import { isOurs, listAll, settled } from "./plan-skill.ts";
-import type { PackageFile, Place, SkillPackage } from "./ports.ts";
-import { bytesOf, dirname, historyOf, no, notHere, type Plan, type PublishDeps, type Step } from "./step.ts";
+import type { PackageFile, Place, SkillPackage, Store } from "./ports.ts";
+import {
+  bytesOf,
+  dirname,
+  type History,
+  historyOf,
+  isTakingBack,
+  no,
+  notHere,
+  type Plan,
+  type PublishDeps,
+  type Step,
+  textOfPackage,
+} from "./step.ts";
 
 /** What a review proposes from: the project, and what the review rests on. */
 export interface ProposalGround {
@@ -29,7 +44,8 @@ export interface ProposalGround {
 /** What may be proposed, with its files; or why it may not. */
 export type Proposable =
   | { readonly proposal: Proposal; readonly files: readonly PackageFile[] }
-  | { readonly because: string };
+  /** `later`: it may be another time, when the same is looked at again. */
+  | { readonly because: string; readonly later?: true };
 
 /** What would be proposed of a draft: nothing that could not be published is. */
 export async function proposable(
@@ -64,10 +80,10 @@ async function patched(
 ): Promise<Proposable> {
   const { skill: name, base } = draft;
   const existing = await packageCalled(deps, ground.project.root, name, base);
-  if (typeof existing === "string") return { because: existing };
+  if (typeof existing === "string") return { because: existing, later: true };
   if (existing.owner === "core") return { because: `${name} is not to be changed` };
   const current = await deps.library.read(existing.path);
-  if (current?.hash !== base) return { because: otherNow(name) };
+  if (current?.hash !== base) return { because: otherNow(name), later: true };
   const edited = applyEdits(textsOf(current.files), draft.edits);
   if (typeof edited === "string") return { because: edited };
   const files = current.files.map((file) => {
@@ -124,7 +140,11 @@ export async function planAccepted(
 ): Promise<Plan> {
   if (where !== null && proposal.before !== null) return no(`a change is made where ${proposal.name} is`);
   // Where there is no project to put it in, it is the person's.
-  return planKept(deps, proposal, where ?? ((await rootOf(deps, proposal)) === null ? "everywhere" : "me"));
+  return planKept(
+    deps,
+    proposal,
+    where ?? ((await rootOf(deps.store, proposal.project)) === null ? "everywhere" : "me"),
+  );
 }
 
 async function planKept(deps: PublishDeps, proposal: Proposal, reach: Reach): Promise<Plan> {
@@ -148,7 +168,7 @@ async function plan(
   const { faults, skill } = await examinePackage(deps, name, { files, links: [] }, { before, owner });
   if (faults.length > 0 || skill === null) return no(faults.join("; "));
   if (proposal.before === null) {
-    const root = await rootOf(deps, proposal);
+    const root = await rootOf(deps.store, proposal.project);
     const wanted = {
       skill,
       id: proposal.id,
@@ -178,7 +198,7 @@ async function readyFor(
 ): Promise<Ready[] | string> {
   const { name, path } = proposal;
   const common = readyAs(proposal, files);
-  const root = await rootOf(deps, proposal);
+  const root = await rootOf(deps.store, proposal.project);
   if (proposal.before !== null) {
     const current = await deps.library.read(path);
     if (current?.hash !== proposal.before) return `${name} has changed since, so the proposal is outdated`;
@@ -202,35 +222,78 @@ function readyAs(
   return { id, name, files, path, facts: { author: "review", session, events, model } };
 }
 
-async function rootOf({ store }: PublishDeps, { project }: Proposal): Promise<string | null> {
-  return (await store.projects.get([project]))[0]?.root ?? null;
+/** Where a project is; null where nobody knows. */
+export async function rootOf({ projects }: Pick<Store, "projects">, project: string): Promise<string | null> {
+  return (await projects.get([project]))[0]?.root ?? null;
 }
 
-/** Whether one may be published without anybody's yes: it is new, or changes what is as Knack left it and not pinned. */
+/** Whether one may be published without anybody's yes: it is new, or leaves most of what is as Knack left it, not pinned and never taken back. */
 export async function isOwn(deps: PublishDeps, proposal: Proposal): Promise<boolean> {
   if (proposal.before === null) return true;
-  const root = await rootOf(deps, proposal);
+  const root = await rootOf(deps.store, proposal.project);
   const existing = await packageCalled(deps, root, proposal.name, proposal.before);
   if (typeof existing === "string" || existing.path !== proposal.path) return false;
   const history = await historyOf(deps.store);
-  return isOurs(existing, history) && !(await pinnedPlaces(deps.store, history.kept)).has(existing.path);
+  if (!isOurs(existing, history) || isTakenBackAt(proposal.path, history)) return false;
+  if ((await pinnedPlaces(deps.store, history.kept)).has(existing.path)) return false;
+  return staysMostly(
+    await deps.versions.restore(proposal.before),
+    await deps.versions.restore(proposal.after),
+  );
 }
 
-/** Whether what one proposes was written: a process that was killed right after has not said so. */
-export async function isWritten(deps: PublishDeps, proposal: Proposal): Promise<boolean> {
-  const { changes } = await historyOf(deps.store);
+/** Whether the latest change of a place is that somebody took one back: they may not want it in other words either. */
+function isTakenBackAt(place: string, { changes }: Pick<History, "changes">): boolean {
+  const latest = changes.findLast(({ change, state }) => state === "made" && change.path === place);
+  return latest !== undefined && isTakingBack(latest.change);
+}
+
+/** Whether enough of a skill's words are left by a change. */
+function staysMostly(before: readonly PackageFile[] | null, after: readonly PackageFile[] | null): boolean {
+  const [old, left] = [wordsOf(before), wordsOf(after)];
+  const kept = [...old].filter((word) => left.has(word)).length;
+  return kept >= old.size * defaults.review.mostlyLeft;
+}
+
+function wordsOf(files: readonly PackageFile[] | null): ReadonlySet<string> {
+  const text = textOfPackage(files ?? []);
+  return new Set((parse(text).skill?.body ?? text).split(/\s+/));
+}
+
+/**
+ * Whether what one proposes was written, and whether that was taken back since: a process that was killed right after
+ * has not said so.
+ */
+export async function writtenAs(
+  deps: PublishDeps,
+  proposal: Proposal,
+  { changes }: Pick<History, "changes">,
+): Promise<"written" | "taken-back" | null> {
   const made = changes.flatMap(({ change, state }) => (state === "made" ? change : []));
-  if (proposal.before === null) return made.some(({ instinct }) => instinct === proposal.id);
-  const own = made.filter(({ path, before }) => path === proposal.path && before === proposal.before);
-  if (own.length === 0) return false;
-  const [files, base] = [
-    await deps.versions.restore(proposal.after),
-    await deps.versions.restore(proposal.before),
-  ];
-  if (files === null || base === null) return false;
-  const place = { folder: dirname(proposal.path), root: "" };
+  const isIts = await writingOf(deps, proposal, made);
+  const last = made.findLastIndex(isIts);
+  const written = made[last];
+  if (written === undefined) return null;
+  const isBack = (change: Change) =>
+    isTakingBack(change) && change.path === written.path && change.before === written.after;
+  return made.slice(last + 1).some(isBack) ? "taken-back" : "written";
+}
+
+/** Which changes write what one proposes: something new goes by its id, a change of what is there by what comes of it. */
+async function writingOf(
+  deps: PublishDeps,
+  proposal: Proposal,
+  made: readonly Change[],
+): Promise<(change: Change) => boolean> {
+  const { id, path, before, after } = proposal;
+  if (before === null) return ({ instinct, why }) => instinct === id && why !== "undo";
+  const isOf = (change: Change) => change.path === path && change.before === before;
+  if (!made.some(isOf)) return () => false;
+  const [files, base] = [await deps.versions.restore(after), await deps.versions.restore(before)];
+  if (files === null || base === null) return () => false;
+  const place = { folder: dirname(path), root: "" };
   const hash = deps.versions.hashOf(finalFiles({ ...readyAs(proposal, files), place, base, reach: "me" }));
-  return own.some(({ after }) => after === hash);
+  return (change) => isOf(change) && change.after === hash;
 }
 
 /** The agents in whose sessions the evidence lies. */
@@ -250,14 +313,6 @@ function asFile({ path, text }: ProposedFile): PackageFile {
 
 /** The texts of a package; what is no text cannot be edited. */
 function textsOf(files: readonly PackageFile[]): Map<string, string> {
-  const texts = new Map<string, string>();
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-  for (const { path, bytes } of files) {
-    try {
-      texts.set(path, decoder.decode(bytes));
-    } catch {
-      // It stays as it is.
-    }
-  }
-  return texts;
+  const texts = files.map(asText);
+  return new Map(texts.flatMap(({ path, text }) => (text === null ? [] : [[path, text]])));
 }

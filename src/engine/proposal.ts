@@ -6,26 +6,51 @@ import type { Proposal, ProposalView } from "../core/review.ts";
 import { skillFile } from "../core/skill.ts";
 import { type Keeping, perform } from "./keep.ts";
 import { note } from "./note.ts";
-import { isWritten, planAccepted } from "./plan-proposal.ts";
+import { planAccepted, writtenAs } from "./plan-proposal.ts";
 import type { PackageFile } from "./ports.ts";
-import { diffOfOthers, othersIn, type Plan, type PublishDeps, textOfPackage } from "./step.ts";
+import { diffOfOthers, type History, historyOf, othersIn, type PublishDeps, textOfPackage } from "./step.ts";
 
 /** Everything that reviews proposed, the latest first, and what became of it. */
 export async function proposals(deps: PublishDeps): Promise<ProposalView[]> {
   const { ledger } = deps.store;
-  const decisions = new Map(
-    (await ledger.since("proposal.decided", 0)).map(({ data }) => [data.proposal, data.decision]),
-  );
+  const known = await knownOf(deps);
   const views: ProposalView[] = [];
-  for (const { at, data } of await ledger.since("proposal.made", 0)) {
-    views.push({ ...data, at: at ?? 0, status: decisions.get(data.id) ?? (await statusOf(deps, data)) });
-  }
+  for (const { at, data } of await ledger.since("proposal.made", 0))
+    views.push({ ...data, at: at ?? 0, status: await statusBy(deps, data, known) });
   return views.reverse();
 }
 
+/** What became of one. */
+export async function statusOf(deps: PublishDeps, proposal: Proposal): Promise<ProposalView["status"]> {
+  return statusBy(deps, proposal, await knownOf(deps));
+}
+
+/** What tells what became of proposals: people's and reviews' word on them, and all that was written. */
+interface Known {
+  readonly decisions: ReadonlyMap<string, "accepted" | "rejected" | "published">;
+  readonly history: History;
+}
+
+async function knownOf({ store }: PublishDeps): Promise<Known> {
+  const decided = await store.ledger.since("proposal.decided", 0);
+  return {
+    decisions: new Map(decided.map(({ data }) => [data.proposal, data.decision])),
+    history: await historyOf(store),
+  };
+}
+
 /** What nobody has decided about waits, unless it was written, or what it is for is something else by now. */
-async function statusOf(deps: PublishDeps, proposal: Proposal): Promise<ProposalView["status"]> {
-  if (await isWritten(deps, proposal)) return "published";
+async function statusBy(
+  deps: PublishDeps,
+  proposal: Proposal,
+  { decisions, history }: Known,
+): Promise<ProposalView["status"]> {
+  const decision = decisions.get(proposal.id);
+  if (decision === "rejected") return decision;
+  const became = await writtenAs(deps, proposal, history);
+  if (became === "taken-back") return became;
+  if (decision !== undefined) return decision;
+  if (became === "written") return "published";
   return (await isOutdated(deps, proposal)) ? "outdated" : "waiting";
 }
 
@@ -39,15 +64,6 @@ async function isOutdated({ library }: PublishDeps, { path, before }: Proposal):
 function ifUnreadable(error: unknown): "unreadable" {
   if (error instanceof KnackError) return "unreadable";
   throw error;
-}
-
-/** What accepting one would do. */
-export async function planProposal(
-  deps: PublishDeps,
-  proposal: ProposalView,
-  where: LiveReach | null,
-): Promise<Plan> {
-  return planAccepted(deps, proposal, where);
 }
 
 /** What it would change, also where it cannot be written: the files are kept, whatever became of the place. */

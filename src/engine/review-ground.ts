@@ -2,7 +2,8 @@ import { type Event, numberOf } from "../core/event.ts";
 import type { Finding } from "../core/finding.ts";
 import type { Item } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
-import { countersOf, newSignals, reviewedSoFar, type Window } from "../core/nudge.ts";
+import type { Measured } from "../core/measure.ts";
+import { measuredIn, newSignals, reviewedSoFar, type Window, type Work, workIn } from "../core/nudge.ts";
 import type { Candidate, ReviewBundle, ReviewedSkill } from "../core/review.ts";
 import { refsIn } from "../core/review-bundle.ts";
 import { baselineOf, type GateGround } from "../core/review-gate.ts";
@@ -10,8 +11,10 @@ import type { Signal } from "../core/signal.ts";
 import { skillFile } from "../core/skill.ts";
 import type { CatalogReading } from "./catalog.ts";
 import { gather } from "./gather.ts";
+import { rootOf } from "./plan-proposal.ts";
 import { listAll } from "./plan-skill.ts";
-import type { Redactor, SkillPackage, Store } from "./ports.ts";
+import type { SkillPackage, Store } from "./ports.ts";
+import { scrubAll } from "./scrub.ts";
 import { isUnwritten, openSignals } from "./signal.ts";
 import { dirname, historyOf, type PublishDeps } from "./step.ts";
 
@@ -25,23 +28,30 @@ export interface Ground extends GateGround {
 
 type GroundDeps = PublishDeps & { readonly catalog: () => Promise<CatalogReading> };
 
-/** Looks at a window and at the library; of what could not be read nothing is known, so that there is no review. */
+/** Looks at a window and at the library; or why the library could not be read: then nothing is known of what exists. */
 export async function groundOf(deps: GroundDeps, project: string, window: Window): Promise<Ground | string> {
   const { items, unread } = await deps.catalog();
-  if (unread.length > 0) return `the library could not be read: ${unread[0]}`;
-  const root = (await deps.store.projects.get([project]))[0]?.root ?? null;
+  if (unread.length > 0) return unread[0] ?? "";
+  const root = await rootOf(deps.store, project);
   const listed = await listAll(deps.library, deps.places.all(root));
-  if (typeof listed === "string") return `the library could not be read: ${listed}`;
+  if (typeof listed === "string") return listed;
   const entries = await entriesOf(deps.store, project);
+  const measured = measuredIn(entries);
   const own = items.filter(({ kind, realm }) => kind === "skill" && (realm === project || realm === "user"));
   return {
     signals: signalsIn(entries, project, window),
     findings: await findingsIn(deps.store, window),
-    counters: countersOf(entries, project),
-    baseline: baselineOf(entries.flatMap((one) => (one.type === "session.measured" ? one.data : []))),
+    work: workOf(window, measured, reviewedSoFar(entries, project).until),
+    baseline: baselineOf(measured),
     skills: own.map((item) => toldOf(item, listed.skills)),
     packages: listed.skills,
   };
+}
+
+/** What was done in the sessions of a window that is new. */
+function workOf({ stretches }: Window, measured: readonly Measured[], until: number | null): Work[] {
+  const runs = new Set(stretches.map(({ run }) => run));
+  return workIn(measured, until).filter(({ run }) => runs.has(run));
 }
 
 /** What the ledger has of a project that decides about reviews. */
@@ -97,21 +107,6 @@ export async function bundleFor(
     changed.has(skill.name) ? skill : { ...skill, text: null, hash: null },
   );
   const name = (await deps.store.projects.get([project]))[0]?.name ?? project;
-  const clean = await scrubbed(deps.redactor, { project: name, signals, candidates, skills: told });
+  const clean = await scrubAll(deps.redactor, { project: name, signals, candidates, skills: told });
   return gather(deps, { ...clean, window });
-}
-
-/** The same without secrets, whatever text it is in. */
-async function scrubbed<Told>(redactor: Redactor, told: Told): Promise<Told> {
-  const texts = new Set<string>();
-  JSON.stringify(told, (_, value) => {
-    if (typeof value === "string") texts.add(value);
-    return value;
-  });
-  const all = [...texts];
-  const clean = await redactor.scrub(all.map((text) => ({ label: "text", text })));
-  const cleanOf = new Map(all.map((text, at) => [text, clean[at] ?? ""]));
-  return JSON.parse(JSON.stringify(told), (_, value) =>
-    typeof value === "string" ? (cleanOf.get(value) ?? "") : value,
-  ) as Told;
 }

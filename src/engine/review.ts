@@ -2,18 +2,27 @@ import { spendFor } from "../core/budget.ts";
 import type { Event } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
-import { type NudgeDecided, paceHold, paceOf, type ReviewLimits } from "../core/nudge.ts";
+import {
+  failuresSince,
+  type NudgeDecided,
+  type Prospect,
+  paceHold,
+  paceOf,
+  type ReviewLimits,
+  type Window,
+} from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { receiptFor } from "../core/protocol.ts";
-import type {
-  Candidate,
-  Draft,
-  Proposal,
-  ProposalView,
-  ReviewAnswered,
-  ReviewBegun,
-  ReviewBundle,
-  ReviewEnded,
+import {
+  type Candidate,
+  type Draft,
+  nameIn,
+  type Proposal,
+  type ProposalView,
+  type ReviewAnswered,
+  type ReviewBegun,
+  type ReviewBundle,
+  type ReviewEnded,
 } from "../core/review.ts";
 import { placeOf } from "../core/review-bundle.ts";
 import { gateByRules, gateInquiry, readGate } from "../core/review-gate.ts";
@@ -23,12 +32,13 @@ import type { CatalogReading } from "./catalog.ts";
 import { eventsAt } from "./gather.ts";
 import { perform } from "./keep.ts";
 import { note } from "./note.ts";
-import { type NudgeDeps, nudge } from "./nudge.ts";
-import { isOwn, type ProposalGround, planPublished, proposable } from "./plan-proposal.ts";
+import { type NudgeDeps, type NudgeOptions, nudge, nudges } from "./nudge.ts";
+import { isOwn, type ProposalGround, planPublished, proposable, rootOf } from "./plan-proposal.ts";
 import type { Model, ModelReply, ModelRequest, Store } from "./ports.ts";
-import { decided, proposals } from "./proposal.ts";
+import { decided, proposals, statusOf } from "./proposal.ts";
 import { repair } from "./publish.ts";
 import { bundleFor, type Ground, groundOf } from "./review-ground.ts";
+import { scrubAll } from "./scrub.ts";
 import type { PublishDeps } from "./step.ts";
 
 export interface ReviewDeps
@@ -63,6 +73,8 @@ export interface ReviewPreview {
   /** Why nothing would be sent; null where something would. */
   readonly because: string | null;
   readonly model: Model["name"];
+  /** Why that one cannot be asked; null where it can. */
+  readonly unset: string | null;
   readonly usdAtMost: number;
   readonly characters: number;
   /** What would be sent, word for word, if the gate lets it through and the reviewer asks for nothing more. */
@@ -84,33 +96,72 @@ export async function review(
   { asked }: { readonly asked: boolean },
 ): Promise<Reviewed> {
   const { store, clock, allowed } = deps;
-  const until = clock.now() + defaults.review.longestMs;
-  const about = { limits: allowed, asked };
   const held = async (running: boolean) => ({
     project,
-    decision: await nudge(deps, project, { ...about, running }),
+    decision: await decisionOn(deps, project, { asked, running }),
     ended: null,
     usd: 0,
   });
+  const until = clock.now() + defaults.review.longestMs;
+  const isOff = allowed.unset !== null || (allowed.mode === "off" && !asked);
+  if (isOff || (await refusalOf(deps, project)) !== null) return held(false);
   if (!(await deps.claim(until))) return held(true);
   try {
-    const open = (await unfinished(store)).find((one) => one.project === project);
-    if (open && (allowed.unset !== null || (allowed.mode === "off" && !asked))) return await held(false);
-    const refusal = await deps.refuses(await rootOf(store, project), project);
-    const dryRun = refusal !== null;
-    const decision = open ? goingOn(open) : await nudge(deps, project, { ...about, running: false, dryRun });
-    if (refusal !== null) {
-      const off = { ...decision, run: false, because: "off" as const, message: refusal };
-      return { project, decision: off, ended: null, usd: 0 };
-    }
+    const open = (await unfinished(store)).find((one) => one.project === project) ?? null;
+    const decision = open ? goingOn(open) : await decisionOn(deps, project, { asked, running: false });
     if (!decision.run) return { project, decision, ended: null, usd: 0 };
-    const begun = await begin(deps, project, { open: open ?? null, asked, decision });
+    const begun = await begin(deps, project, { open, asked, decision });
     if (begun === null) return await held(false);
     const ended = await goThrough(deps, begun, until);
-    return { project, decision, ended, usd: await spentOn(store, begun) };
+    return { project, decision, ended, usd: await spentOn(deps, begun) };
   } finally {
     await deps.giveBack();
   }
+}
+
+/** Whether a project is to be reviewed; of one that nothing is learned in nothing is noted either. */
+async function decisionOn(
+  deps: ReviewDeps,
+  project: string,
+  { asked, running, dryRun = false }: Pick<NudgeOptions, "asked" | "running" | "dryRun">,
+): Promise<NudgeDecided> {
+  const refusal = await refusalOf(deps, project);
+  const decision = await nudge(deps, project, {
+    ...{ limits: deps.allowed, asked, running, dryRun: dryRun || refusal !== null },
+    ahead: (_, window) => prospectOf(deps, project, window),
+  });
+  return refusal === null
+    ? decision
+    : { ...decision, run: false, because: "not-learned" as const, message: refusal };
+}
+
+async function refusalOf(deps: ReviewDeps, project: string): Promise<string | null> {
+  return deps.refuses(await rootOf(deps.store, project), project);
+}
+
+/** What a review of a window would meet: set aside is what the gate costs and, since that alone is no use, one look of the reviewer. */
+async function prospectOf(deps: ReviewDeps, project: string, window: Window): Promise<Prospect> {
+  const ground = await groundOf(deps, project, window);
+  if (typeof ground === "string") return { unread: ground, least: 0, call: 0 };
+  const ruled = gateByRules(ground);
+  if ("skip" in ruled) return { unread: null, least: 0, call: 0 };
+  const bundle = await bundleFor(deps, project, window, ground, ruled.candidates);
+  return sumOf(callsFor(deps, bundle, ground));
+}
+
+/** The same without looking at anything: what no review is cheaper than. */
+export function prospectAtLeast(deps: Pick<ReviewDeps, "model" | "price" | "gate">): Prospect {
+  return sumOf(callsFor(deps, noEvents, { work: [], baseline: null }));
+}
+
+const noEvents: ReviewBundle = {
+  scope: { kind: "foreground", project: "", sessions: [], startedAt: null, finishedAt: null },
+  ...{ candidates: [], signals: [], timeline: [], included: [], omitted: [], skills: [], whole: true },
+};
+
+function sumOf(calls: readonly { readonly usd: number }[]): Prospect {
+  const each = calls.map(({ usd }) => usd);
+  return { unread: null, least: each.reduce((sum, usd) => sum + usd, 0), call: Math.max(0, ...each) };
 }
 
 /** The reviews that began and have not ended, the first first. */
@@ -130,14 +181,20 @@ export async function unfinished({ ledger }: Pick<Store, "ledger">): Promise<Ope
   return [...open.values()];
 }
 
+/** The projects that wait for a review, those that one began in first, and then those that wait longest. */
+export async function waitingFor(deps: ReviewDeps): Promise<string[]> {
+  const { allowed, store } = deps;
+  if (allowed.mode === "off" || allowed.unset !== null) return [];
+  const begun = (await unfinished(store)).map(({ project }) => project);
+  const due = await nudges(deps, { limits: allowed, asked: false, running: false });
+  const waiting = due.flatMap(({ project, decision }) => (decision.run ? project : [])).reverse();
+  return [...begun, ...waiting];
+}
+
 /** Whoever goes on needs no new reason. */
 function goingOn({ begun: { window, cause } }: Open): NudgeDecided {
   const counters = { calls: 0, turns: 0, signals: 0, hints: 0, lastReviewAt: null, reviewedUntil: null };
   return { run: true, because: cause, message: "a review that began goes on", counters, window };
-}
-
-async function rootOf(store: Store, project: string): Promise<string | null> {
-  return (await store.projects.get([project]))[0]?.root ?? null;
 }
 
 /**
@@ -194,9 +251,10 @@ type Outcome = Pick<ReviewEnded, "outcome" | "because"> & { readonly proposals?:
 /** Takes a review from where it is to its end. */
 async function goThrough(deps: ReviewDeps, open: Open, until: number): Promise<ReviewEnded> {
   const { tries } = defaults.review;
-  if (open.begun.tries > tries)
+  const known = await answerOf(deps.store, open.begun);
+  if (known === null && open.begun.tries > tries)
     return end(deps, open, { outcome: "failed", because: `it was begun ${tries} times and never ended` });
-  const answered = (await answerOf(deps.store, open.begun)) ?? (await inquire(deps, open, until));
+  const answered = known ?? (await inquire(deps, open, until));
   return end(deps, open, "outcome" in answered ? answered : await propose(deps, open, answered));
 }
 
@@ -213,14 +271,15 @@ function answeredKey(review: string): string {
 async function inquire(deps: ReviewDeps, open: Open, until: number): Promise<ReviewAnswered | Outcome> {
   const { project, begun } = open;
   const ground = await groundOf(deps, project, begun.window);
-  if (typeof ground === "string") return { outcome: "skipped", because: ground };
+  if (typeof ground === "string")
+    return { outcome: "skipped", because: `the library could not be read: ${ground}` };
   const candidates = await gate(deps, open, ground, until);
   if ("outcome" in candidates) return candidates;
   const bundle = await bundleFor(deps, project, begun.window, ground, candidates.some);
   const said = await converse(deps, open, bundle, until);
   if ("outcome" in said) return said;
   const data = await withoutSecrets(deps, {
-    ...{ review: begun.review, candidates: candidates.some, ...said },
+    ...{ review: begun.review, model: deps.model.name, candidates: candidates.some, ...said },
   });
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   const entry: LedgerEntry = { ...common, type: "review.answered", key: answeredKey(begun.review), data };
@@ -238,9 +297,10 @@ async function gate(
 ): Promise<{ readonly some: readonly Candidate[] } | Outcome> {
   const ruled = gateByRules(ground);
   if ("skip" in ruled) return { outcome: "nothing", because: ruled.skip };
-  if (deps.gate.model.unset !== null) return { some: ruled.candidates };
   const { project, begun } = open;
   const bundle = await bundleFor(deps, project, begun.window, ground, ruled.candidates);
+  if (bundle.included.length === 0) return { outcome: "skipped", because: "its events are gone" };
+  if (deps.gate.model.unset !== null) return { some: ruled.candidates };
   const { shown: _, ...inquiry } = gateInquiry(bundle, ground);
   const read = (value: unknown) => readGate(value, bundle);
   const asked = { ...inquiry, maxOutputTokens: defaults.review.gateTokens };
@@ -258,24 +318,28 @@ async function converse(
   until: number,
 ): Promise<Pick<ReviewAnswered, "answer" | "refused"> | Outcome> {
   const more = new Map<string, Event>();
+  let before: Pick<ReviewAnswered, "answer" | "refused"> | null = null;
   for (let left: number = defaults.review.expansions; ; left--) {
     const { shown, ...inquiry } = reviewInquiry(bundle, { more, left });
     const read = (value: unknown) => readReview(value, bundle, shown);
     const asked = { ...inquiry, maxOutputTokens: defaults.review.outputTokens };
     const reply = await askWithin(deps, deps, open, asked, until, (value) => read(value) !== null);
-    if (!reply.ok) return noAnswer(reply);
+    // Whoever was heard once and cannot be asked again has said what it had to say.
+    if (!reply.ok) return (reply.because === "not-asked" ? before : null) ?? noAnswer(reply);
     const said = read(reply.value);
     if (said === null) return { outcome: "failed", because: "the answer does not have the form" };
     const wanted = said.answer.expand.filter((id) => !more.has(id));
     if (said.answer.drafts.length > 0 || wanted.length === 0 || left === 0) return said;
+    before = said;
     const places = wanted.flatMap((id) => placeOf(id) ?? []);
     for (const [id, event] of await eventsAt(deps, open.begun.window, places)) more.set(id, event);
   }
 }
 
+/** Where nobody was reached the window waits; an answer that is none counts against it. */
 function noAnswer({ because, message }: Extract<ModelReply, { ok: false }>): Outcome {
-  const isAsked = because !== "not-asked" && because !== "unset";
-  return { outcome: isAsked ? "failed" : "skipped", because: `${because}: ${message}` };
+  const isReached = !["not-asked", "unset", "unreachable", "overloaded"].includes(because);
+  return { outcome: isReached ? "failed" : "skipped", because: `${because}: ${message}` };
 }
 
 /** Asks a model for a review: within what is left of its time, and of its money, which all its calls share. */
@@ -292,8 +356,8 @@ async function askWithin(
   if (timeoutMs <= 0)
     return { ok: false, because: "not-asked", message: "its time is over", usage: null, ms: 0 };
   const purpose = purposeOf(open.begun);
-  const together = { purpose, usd: allowed.usd, since: open.at };
-  const maxUsd = Math.max(0, allowed.usd - (await spentOn(store, open)));
+  const together = { purpose, usd: allowed.usd, since: open.at, setting: "review.budget" };
+  const maxUsd = Math.max(0, allowed.usd - (await spentOn(deps, open)));
   return ask(
     { store, clock, model, price, limits: { ...limits, together } },
     { purpose, ...inquiry, maxUsd, timeoutMs },
@@ -304,29 +368,16 @@ async function askWithin(
 
 /** An answer as it may be kept. What holds a secret is not proposed without it: nobody knows what it would be then. */
 async function withoutSecrets({ redactor }: ReviewDeps, answered: ReviewAnswered): Promise<ReviewAnswered> {
-  const { answer, refused } = answered;
-  const drafts: Draft[] = [];
-  const secret: string[] = [];
-  for (const draft of answer.drafts) {
-    const texts = textsIn(draft);
-    const clean = await redactor.scrub(texts.map((text) => ({ label: "text", text })));
-    if (clean.every((text, at) => text === texts[at])) drafts.push(draft);
-    else secret.push(`${nameIn(draft)}: it holds a secret`);
-  }
-  const [because = "", ...reasons] = await redactor.scrub(
-    [answer.because, ...refused].map((text) => ({ label: "", text })),
-  );
-  return { ...answered, answer: { ...answer, because, drafts }, refused: [...reasons, ...secret] };
-}
-
-function textsIn(draft: Draft): string[] {
-  return draft.do === "create"
-    ? [draft.name, draft.description, draft.body, draft.because, ...draft.files.map(({ text }) => text)]
-    : [draft.because, ...draft.edits.flatMap(({ find, replace }) => [find, replace])];
-}
-
-function nameIn(draft: Draft): string {
-  return draft.do === "create" ? draft.name : draft.skill;
+  const clean = await scrubAll(redactor, answered);
+  const whole = new Set(answered.answer.drafts.map((draft) => JSON.stringify(draft)));
+  const isWhole = (draft: Draft) => whole.has(JSON.stringify(draft));
+  const { drafts } = clean.answer;
+  const secret = drafts.filter((draft) => !isWhole(draft));
+  return {
+    ...clean,
+    answer: { ...clean.answer, drafts: drafts.filter(isWhole) },
+    refused: [...clean.refused, ...secret.map((draft) => `${nameIn(draft)}: it holds a secret`)],
+  };
 }
 
 /** Makes proposals of an answer's drafts, and publishes what needs nobody's yes. */
@@ -337,7 +388,7 @@ async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): 
     return { outcome: "nothing", because: answer.because };
   // What a killed process wrote halfway is ended before anything is looked at.
   await repair(deps);
-  const { made, refused } = await propound(deps, open, answer);
+  const { made, refused, later } = await propound(deps, open, answered);
   const publishes = begun.mode === "auto" && deps.allowed.mode === "auto";
   const published: string[] = [];
   for (const proposal of made)
@@ -345,6 +396,7 @@ async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): 
   const because = [answer.because, ...answered.refused, ...refused].filter((text) => text !== "").join("; ");
   const proposals = made.map(({ id }) => id);
   if (published.length > 0) return { outcome: "published", because, proposals };
+  if (made.length === 0 && later) return { outcome: "skipped", because };
   return { outcome: made.length > 0 ? "proposed" : "refused", because, proposals };
 }
 
@@ -352,15 +404,20 @@ async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): 
 async function propound(
   deps: ReviewDeps,
   { begun, project }: Open,
-  answer: ReviewAnswered["answer"],
-): Promise<{ readonly made: readonly Proposal[]; readonly refused: readonly string[] }> {
+  answered: ReviewAnswered,
+): Promise<{
+  readonly made: readonly Proposal[];
+  readonly refused: readonly string[];
+  /** Whether something may be taken when the same is looked at again. */
+  readonly later: boolean;
+}> {
   const known = await proposals(deps);
   const before = known.filter(({ review }) => review === begun.review);
-  if (before.length > 0) return { made: [...before].reverse(), refused: [] };
+  if (before.length > 0) return { made: [...before].reverse(), refused: [], later: false };
   const ground: ProposalGround = {
     review: begun.review,
     project: { id: project, root: await rootOf(deps.store, project) },
-    model: begun.model,
+    model: answered.model,
     eventsOf: (ids) =>
       ids.flatMap((id) => {
         const place = placeOf(id);
@@ -370,9 +427,11 @@ async function propound(
   };
   const made = new Map<string, Proposal>();
   const refused: string[] = [];
-  for (const draft of answer.drafts) {
+  let later = false;
+  for (const draft of answered.answer.drafts) {
     const found = await proposable(deps, draft, ground);
-    const because = "because" in found ? found.because : whyNotAgain(known, found.proposal);
+    later ||= "later" in found;
+    const because = "because" in found ? found.because : whyNotBeside(made, known, found.proposal);
     if ("because" in found || because !== null) {
       refused.push(`${nameIn(draft)}: ${because}`);
       continue;
@@ -386,25 +445,34 @@ async function propound(
     return { ...common, type: "proposal.made", key: `proposal:${data.id}`, data };
   });
   await deps.store.transaction((tx) => note(tx, entries));
-  return { made: [...made.values()], refused };
+  return { made: [...made.values()], refused, later };
+}
+
+function whyNotBeside(
+  made: ReadonlyMap<string, Proposal>,
+  known: readonly ProposalView[],
+  proposal: Proposal,
+): string | null {
+  return made.has(proposal.path) ? "it is proposed twice" : whyNotAgain(known, proposal);
 }
 
 /** What was once proposed as it is waits, or was decided about. */
 function whyNotAgain(known: readonly ProposalView[], { id, path, before }: Proposal): string | null {
   const same = known.find((one) => one.id === id);
-  if (same && same.status !== "waiting") return `the same was ${same.status} before`;
+  if (same && same.status !== "waiting") return `the same was ${same.status.replace("-", " ")} before`;
   const others = known.filter((one) => one.path === path);
   if (others.some(({ status }) => status === "waiting"))
     return "a proposal for it waits in the inbox already";
   // What is new has a place where nothing is: whatever was made there is gone because somebody wanted that.
-  return before === null && others.some(({ status }) => status === "published" || status === "accepted")
-    ? "it was made before, and taken away"
-    : null;
+  if (before !== null) return null;
+  if (others.some(({ status }) => status === "rejected")) return "something of this name was rejected before";
+  const isMade = ({ status }: ProposalView) => ["published", "accepted", "taken-back"].includes(status);
+  return others.some(isMade) ? "it was made before, and taken away" : null;
 }
 
 /** Publishes a proposal that needs nobody's yes; false where it stays one. */
 async function publish(deps: ReviewDeps, project: string, proposal: Proposal): Promise<boolean> {
-  const { status } = (await proposals(deps)).find(({ id }) => id === proposal.id) ?? { status: "waiting" };
+  const status = await statusOf(deps, proposal);
   if (status === "waiting") {
     if (!(await isOwn(deps, proposal))) return false;
     const planning = () => planPublished(deps, proposal);
@@ -423,12 +491,14 @@ async function publish(deps: ReviewDeps, project: string, proposal: Proposal): P
 }
 
 /** Notes how a review ended. */
-async function end(deps: ReviewDeps, { begun, project }: Open, came: Outcome): Promise<ReviewEnded> {
+async function end(deps: ReviewDeps, open: Open, came: Outcome): Promise<ReviewEnded> {
+  const { begun, project } = open;
   const { review, window } = begun;
-  const [because = ""] = await deps.redactor.scrub([{ label: "", text: came.because }]);
+  const { outcome, because: said } = await orGivenUp(deps, open, came);
+  const [because = ""] = await deps.redactor.scrub([{ label: "", text: said }]);
   const data: ReviewEnded = {
     review,
-    outcome: came.outcome,
+    outcome,
     because: because.slice(0, defaults.review.endChars),
     proposals: came.proposals ?? [],
     window,
@@ -439,10 +509,25 @@ async function end(deps: ReviewDeps, { begun, project }: Open, came: Outcome): P
   return data;
 }
 
+/** What is paid for and comes to nothing has failed; and what failed again and again is not paid for without end. */
+async function orGivenUp(deps: ReviewDeps, open: Open, came: Outcome): Promise<Outcome> {
+  const isVain = came.outcome === "skipped" && (await spentOn(deps, open)) > 0;
+  if (came.outcome !== "failed" && !isVain) return came;
+  const failures = 1 + failuresSince(await deps.store.ledger.since("review.ended", 0), open.project);
+  if (failures < defaults.review.tries) return { ...came, outcome: "failed" };
+  return { ...came, outcome: "given-up", because: `${came.because}; it failed ${failures} times` };
+}
+
 /** What the calls of a review came to so far. */
-async function spentOn({ ledger }: Store, { begun, at }: Open): Promise<number> {
-  const entries = [...(await ledger.since("model.asked", at)), ...(await ledger.since("model.called", at))];
-  return spendFor(entries, { purpose: purposeOf(begun), since: at }).usd;
+async function spentOn({ store, clock }: ReviewDeps, { begun, at }: Open): Promise<number> {
+  const { ledger } = store;
+  // A clock may have gone back since.
+  const since = Math.min(at, clock.now()) - defaults.model.dayMs;
+  const entries = [
+    ...(await ledger.since("model.asked", since)),
+    ...(await ledger.since("model.called", since)),
+  ];
+  return spendFor(entries, purposeOf(begun)).usd;
 }
 
 function purposeOf({ review }: ReviewBegun): string {
@@ -455,11 +540,12 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
   const [open] = (await unfinished(deps.store)).filter((one) => one.project === project);
   const decision = open
     ? goingOn(open)
-    : await nudge(deps, project, { limits: allowed, asked: false, running: false, dryRun: true });
+    : await decisionOn(deps, project, { asked: false, running: false, dryRun: true });
+  const common = { project, decision, model: model.name, unset: model.unset };
   const nothing = (because: string): ReviewPreview => ({
-    ...{ project, decision, bundle: null, because, model: model.name, usdAtMost: 0, characters: 0 },
-    requests: [],
+    ...{ ...common, bundle: null, because, usdAtMost: 0, characters: 0, requests: [] },
   });
+  if (decision.because === "not-learned") return nothing(decision.message);
   if (decision.window.stretches.length === 0) return nothing("nothing has happened since the last review");
   const ground = await groundOf(deps, project, decision.window);
   if (typeof ground === "string") return nothing(ground);
@@ -468,30 +554,42 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
   const bundle = await bundleFor(deps, project, decision.window, ground, ruled.candidates);
   const calls = callsFor(deps, bundle, ground);
   return {
-    ...{ project, decision, bundle, because: null, model: model.name },
+    ...{ ...common, bundle, because: null },
     requests: calls.map(({ usd: _, ...request }) => request),
     characters: calls.reduce((sum, { system, prompt }) => sum + system.length + prompt.length, 0),
-    usdAtMost: Math.min(
-      allowed.usd,
-      calls.reduce((sum, { usd }) => sum + usd, 0) + defaults.review.expansions * expansionUsd(),
-    ),
+    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + furtherUsd(bundle, price)),
   };
-  /** One more look has all of the first, and what was asked for. */
-  function expansionUsd(): number {
-    const { expanded, expandedChars, outputTokens } = defaults.review;
-    const { shown: _, ...inquiry } = reviewInquiry(bundle, { more: new Map(), left: 0 });
-    const prompt = inquiry.prompt + " ".repeat(expanded * expandedChars);
-    return mostUsd({ ...inquiry, prompt, maxOutputTokens: outputTokens }, price);
-  }
+}
+
+/**
+ * What a review may cost beyond its first looks. Each further one has all of the first, what was asked for before and
+ * what is asked for now; and the gate puts its own words in, and any skill's text where no signal binds it.
+ */
+function furtherUsd(bundle: ReviewBundle, price: ReviewDeps["price"]): number {
+  const { expansions, expanded, outputTokens: maxOutputTokens, ...review } = defaults.review;
+  const { shown: _, ...inquiry } = reviewInquiry(bundle, { more: new Map(), left: expansions });
+  const usdWith = (chars: number) =>
+    mostUsd({ ...inquiry, prompt: inquiry.prompt + " ".repeat(chars), maxOutputTokens }, price);
+  const text = bundle.signals.length > 0 ? 0 : review.textChars;
+  const gated = text + review.hintChars + review.whyChars;
+  // An event has its words, its tool, and what stands around them.
+  const look = expanded * (review.expandedChars + review.toolChars + review.spanChars);
+  const looks = Array.from({ length: expansions }, (_, n) => usdWith(gated + (n + 1) * look));
+  return looks.reduce((sum, usd) => sum + usd, usdWith(gated) - usdWith(0));
 }
 
 /** What a review sends if the reviewer asks for nothing more: to the gate, and to the reviewer. */
-function callsFor(deps: ReviewDeps, bundle: ReviewBundle, ground: Ground) {
+function callsFor(
+  deps: Pick<ReviewDeps, "model" | "price" | "gate">,
+  bundle: ReviewBundle,
+  ground: Pick<Ground, "work" | "baseline">,
+) {
   const { shown: _, ...first } = gateInquiry(bundle, ground);
-  const { shown: __, ...second } = reviewInquiry(bundle, { more: new Map(), left: 0 });
-  const { gateTokens, outputTokens } = defaults.review;
-  const gated =
-    deps.gate.model.unset === null ? [{ ...first, maxOutputTokens: gateTokens, ...deps.gate }] : [];
+  const { gateTokens, outputTokens, expansions } = defaults.review;
+  const { shown: __, ...second } = reviewInquiry(bundle, { more: new Map(), left: expansions });
+  // Where nobody can be asked yet, both are meant to be.
+  const isGated = deps.gate.model.unset === null || deps.model.unset !== null;
+  const gated = isGated ? [{ ...first, maxOutputTokens: gateTokens, ...deps.gate }] : [];
   const all = [...gated, { ...second, maxOutputTokens: outputTokens, model: deps.model, price: deps.price }];
   return all.map(({ price, model, ...inquiry }) => ({
     ...{ model: model.name, system: inquiry.system, prompt: inquiry.prompt },

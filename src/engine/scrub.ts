@@ -94,6 +94,11 @@ export async function scrubJson(redactor: Redactor, value: Json, max: number): P
   return box.value;
 }
 
+/** The same of any plain object, at whatever length. */
+export async function scrubAll<Told extends object>(redactor: Redactor, told: Told): Promise<Told> {
+  return (await scrubJson(redactor, told as Json, Number.POSITIVE_INFINITY)) as Told;
+}
+
 /** Text as a database keeps it: without the zero character and halves of characters. */
 function tidy(text: string): string {
   return (text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text).toWellFormed();

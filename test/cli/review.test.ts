@@ -72,7 +72,10 @@ describe("knack review", () => {
     expect(accepted).toMatchObject({ code: 0, json: { done: true, skills: [{ name, reach: "me" }] } });
     expect(readFileSync(live(at), "utf8")).toContain("author: ");
     expect(readFileSync(join(at.repository, ".git/info/exclude"), "utf8")).toContain(name);
-    expect(await says("accept", id)).toMatchObject({ code: 1, stderr: expect.stringMatching(/already/) });
+    expect(await says("accept", id)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/already\.\n.*skills undo/),
+    });
     expect(await says("reject", id)).toMatchObject({ code: 1, stderr: expect.stringMatching(/skills undo/) });
     expect(await says("--now")).toMatchObject({ code: 1, stderr: expect.stringMatching(/knack learn/) });
   });
@@ -94,8 +97,12 @@ describe("knack review", () => {
     ["no model is set", { model: "off" }, /Not reviewed: .*no model.*\n {2}knack config set model/],
     ["a day's money is spent", { "model.budgetDay": 0 }, /model\.budgetDay/],
     ["a day's reviews are done", { "review.perDay": 0 }, /review\.perDay/],
+    ["one may cost too little", { "review.budget": 0.01 }, /review\.budget.*\n.*config set review\.budget/],
+    ["a call may", { "model.budgetCall": 0.01 }, /model\.budgetCall.*\n.*config set model\.budgetCall/],
+    ["nothing is learned", { learn: false }, /learning is off.*\n.*config set learn true/],
   ])("says what to do where %s", async (_, settings, says_) => {
-    const { says } = await desk(settings);
+    const { at, says } = await desk();
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, settings);
     expect(await says("--now")).toMatchObject({ code: 1, stdout: "", stderr: expect.stringMatching(says_) });
   });
 
@@ -109,6 +116,23 @@ describe("knack review", () => {
   ])("refuses %j with a next step", async (words, because) => {
     const { says } = await desk();
     expect(await says(...words)).toMatchObject({ code: 2, stderr: expect.stringMatching(because) });
+  });
+
+  test("does nothing where Knack is off", async () => {
+    const { at } = await desk();
+    const off = (...words: string[]) =>
+      knackHere(["review", ...words], {
+        ...{ home: at.home, cwd: at.repository, env: { TEST_KEY: "not-a-secret-word", KNACK_DISABLE: "1" } },
+      });
+    for (const words of [["--now"], ["accept", name]])
+      expect(await off(...words)).toMatchObject({ code: 1, stderr: expect.stringMatching(/Knack is off/) });
+    expect(at.endpoint.asked).toHaveLength(0);
+  });
+
+  test("says why the model that is named cannot be asked", async () => {
+    const { at, says } = await desk();
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { review: "suggest", "model.keyEnv": "NO_SUCH_KEY" });
+    expect((await says("--dry-run")).stdout).toMatch(/some-mini cannot be asked yet: .*NO_SUCH_KEY/);
   });
 
   test("reviews when asked, though reviews are off", async () => {

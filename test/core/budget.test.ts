@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { holdOf, openUntil, spendOf } from "../../src/core/budget.ts";
 import type { LedgerEntry } from "../../src/core/ledger.ts";
-import { costOf, modelChoice, priceOf } from "../../src/core/model.ts";
+import { costOf, modelChoice, priceOf, tokensIn } from "../../src/core/model.ts";
 import { policy } from "../../src/core/policy.ts";
+import { mostUsd } from "../../src/engine/ask.ts";
 
 const now = Date.UTC(2026, 0, 2);
 const minute = 60_000;
@@ -76,12 +77,27 @@ describe("the budget", () => {
       "purpose-too-dear",
     ],
     ["counts what was set aside for one of them", [asked("a", now - 1, 0.2)], "purpose-too-dear"],
-    ["counts none for it from before it was begun", [called("a", now - minute, 0.2)], null],
+    [
+      "counts what was noted by a clock that was behind",
+      [called("a", now - minute, 0.2)],
+      "purpose-too-dear",
+    ],
   ])("of a purpose %s", (_, entries, because) => {
-    const together = { purpose: "p", usd: 0.3, since: now - 10 };
-    expect(holdOf(entries, now, 0.2, { ...limits, together })?.because ?? null).toBe(because);
+    const together = { purpose: "p", usd: 0.3, since: now - 10, setting: "x.budget" };
+    const hold = holdOf(entries, now, 0.2, { ...limits, together });
+    expect(hold?.because ?? null).toBe(because);
+    if (hold !== null) expect(hold.message).toContain("(x.budget)");
     const other = { ...together, purpose: "another" };
     expect(holdOf(entries, now, 0.2, { ...limits, together: other })).toBeNull();
+  });
+
+  test("counts what a clock noted that was a year ahead, and says so", () => {
+    const entries = [called("a", now + 365 * policy.model.dayMs, 0.8), called("b", now - 1, 0.1)];
+    expect(spendOf(entries, now).calls).toBe(2);
+    expect(holdOf(entries, now, 0.2, limits)).toMatchObject({
+      because: "day-budget-spent",
+      message: expect.stringContaining("0.80 USD of it by a clock that was days ahead"),
+    });
   });
 
   const anyEntry = fc
@@ -121,6 +137,7 @@ describe("the budget", () => {
 });
 
 describe("the breaker", () => {
+  const openMs = policy.model.openMinutes * minute;
   const five = failures(policy.model.failuresToOpen, now);
   const open = now + five.length - 1 + policy.model.openMinutes * minute;
 
@@ -135,6 +152,13 @@ describe("the breaker", () => {
       open + policy.model.openMinutes * minute,
     ],
     ["closes when it succeeds", [...five, called("again", open, 0)], open + 1, null],
+    [
+      "is not kept open by a clock that was a year ahead",
+      failures(9, now + 365 * policy.model.dayMs),
+      now,
+      null,
+    ],
+    ["is kept open by one that was a little ahead", failures(5, now + minute), now, now + openMs],
     [
       "counts only failures in a row",
       [...five.slice(0, 3), called("good", now + 2, 0), ...five.slice(3)],
@@ -157,6 +181,48 @@ describe("a model's name", () => {
     ["gemini/x", null],
     ["off/x", null],
   ])("%s", (word, choice) => expect(modelChoice(word)).toEqual(choice));
+
+  it.each<[string, number | null]>([
+    ["claude/haiku", 5],
+    ["anthropic/claude-sonnet-4-5", 22.5],
+    ["anthropic/claude-opus-4-5", 25],
+    ["anthropic/claude-opus-4-5-20251101", 25],
+    ["claude/opus", 25],
+    ["anthropic/claude-opus-4-1", 75],
+    ["anthropic/claude-opus-4-20250514", 75],
+    ["anthropic/claude-3-opus-20240229", 75],
+    ["codex", 30],
+    ["codex/gpt-5.5", 30],
+    ["codex/gpt-5.2-codex", 30],
+    ["openai/gpt-5.1", 30],
+    ["openai/gpt-5-mini", 6],
+    ["openai/gpt-4o", 15],
+    ["openai/gpt-4o-mini", 6],
+    ["openai/gpt-4.1-nano", 2],
+    ["openai/gpt-5-pro", 180],
+    ["openai/o3", 40],
+    ["openai/o4-mini", 4.4],
+    ["openai/llama3", null],
+  ])("%s has its price", (name, output) => expect(priceOf(name)?.output ?? null).toBe(output));
+
+  test("whatever nobody knows leaves room for a review", () => {
+    const { gateChars, gateTokens, chars, outputTokens, usd } = policy.review;
+    const inputTokens = (gateChars + chars) / policy.model.charsPerToken;
+    expect(costOf({ inputTokens, outputTokens: gateTokens + outputTokens }, null)).toBeLessThan(usd);
+  });
+
+  it.each<[string, number]>([
+    ["", 0],
+    ["abcdef", 2],
+    ["日本語", 3],
+    ["été", 3],
+    ["🙂", 2],
+  ])("is given %j as so many tokens, and what a call may cost goes by them", (prompt, tokens) => {
+    expect(tokensIn(prompt)).toBe(tokens);
+    const request = { system: "", prompt, schema: {}, maxOutputTokens: 0 };
+    const price = { input: 1_000_000, output: 0 };
+    expect(Math.abs(mostUsd(request, price) - tokens)).toBeLessThanOrEqual(1);
+  });
 
   test("has a price, and a dear one where nobody knows it", () => {
     const tokens = { inputTokens: 1_000_000, outputTokens: 0 };

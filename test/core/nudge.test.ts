@@ -1,11 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import type { LedgerEntry } from "../../src/core/ledger.ts";
+import type { EntryOf, LedgerEntry } from "../../src/core/ledger.ts";
 import { measure } from "../../src/core/measure.ts";
 import {
   type Counters,
   countersOf,
   decide,
+  failingUntil,
+  failuresSince,
+  lookedTo,
   type NudgeGround,
   type NudgeHold,
   paceOf,
@@ -34,6 +37,7 @@ const limits: ReviewLimits = {
   apartMs: 30 * minute,
   perDay: 3,
   usd: 0.5,
+  usdPerCall: 0.5,
   usdPerDay: 1,
   unset: null,
 };
@@ -47,7 +51,7 @@ const ground: NudgeGround = {
   today: 0,
   latestAt: null,
   spent: 0,
-  usdAtLeast: 0,
+  prospect: { unread: null, least: 0, call: 0 },
   openUntil: null,
 };
 const allow = (more: Partial<ReviewLimits>) => ({ limits: { ...limits, ...more } });
@@ -69,7 +73,11 @@ describe("a nudge", () => {
     ["comes once the time is over", { latestAt: now - 30 * minute }, "threshold"],
     ["is not put off by a clock that was ahead", { latestAt: now + 600 * minute }, "threshold"],
     ["comes within the day's number", { today: 2 }, "threshold"],
-    ["comes within the day's budget", { spent: 0.9, usdAtLeast: 0.1 }, "threshold"],
+    [
+      "comes within the day's budget",
+      { spent: 0.9, prospect: { unread: null, least: 0.1, call: 0.1 } },
+      "threshold",
+    ],
     ["comes in the other mode", allow({ mode: "auto" }), "threshold"],
   ])("%s", (_, more, because) =>
     expect(decide({ ...ground, ...more })).toMatchObject({ run: true, because }),
@@ -93,10 +101,23 @@ describe("a nudge", () => {
     ["there were enough today, though somebody asks", { asked: true, today: 3 }, "too-many-today"],
     ["the day's money is spent", { spent: 1 }, "budget-spent"],
     ["the day's money is spent, though somebody asks", { asked: true, spent: 1 }, "budget-spent"],
-    ["the rest of the day's money is too little", { spent: 0.8, usdAtLeast: 0.3 }, "budget-spent"],
-    ["it costs more than one may", { usdAtLeast: 0.6 }, "too-dear"],
+    [
+      "the rest of the day's money is too little",
+      { spent: 0.8, prospect: { unread: null, least: 0.3, call: 0.1 } },
+      "budget-spent",
+    ],
+    ["it costs more than one may", { prospect: { unread: null, least: 0.6, call: 0.3 } }, "too-dear"],
+    [
+      "a call of it costs more than one may",
+      { prospect: { unread: null, least: 0.4, call: 0.4 }, ...allow({ usdPerCall: 0.3 }) },
+      "call-too-dear",
+    ],
     ["nothing may be spent on one", allow({ usd: 0 }), "too-dear"],
-    ["it costs more than one may, though somebody asks", { asked: true, usdAtLeast: 0.6 }, "too-dear"],
+    [
+      "it costs more than one may, though somebody asks",
+      { asked: true, prospect: { unread: null, least: 0.6, call: 0.3 } },
+      "too-dear",
+    ],
     ["the model failed", { openUntil: now + 5 * minute }, "breaker-open"],
     ["the model failed, though somebody asks", { asked: true, openUntil: now + 5 * minute }, "breaker-open"],
   ])("is held back because %s", (_, more, because) => {
@@ -115,6 +136,7 @@ describe("a nudge", () => {
       ["running", { running: true }, {}],
       ["too-soon", { latestAt: now }, {}],
       ["too-many-today", { today: 9 }, {}],
+      ["library-unread", { prospect: { unread: "locked", least: 9, call: 9 } }, {}],
       ["budget-spent", { spent: 2 }, {}],
       ["too-dear", {}, { usd: 0 }],
       ["breaker-open", { openUntil: now + minute }, {}],
@@ -143,7 +165,12 @@ const begun = (
   key: `begun:${review}:${at}`,
   data: { review, window, cause: "threshold", mode: "suggest", model: "m", tries: 1, ...more },
 });
-const ended = (review: string, at: number, outcome: ReviewEnded["outcome"], looked: Window): LedgerEntry => ({
+const ended = (
+  review: string,
+  at: number,
+  outcome: ReviewEnded["outcome"],
+  looked: Window,
+): EntryOf<"review.ended"> => ({
   ...common,
   at,
   session: null,
@@ -235,7 +262,16 @@ describe("what happened since the last review", () => {
     ],
   ])("%s", (_, entries, expected) => expect(countersOf(entries, "/p")).toMatchObject(expected));
 
-  test("is, of signals, what can be looked at, or was said since", () => {
+  test("is not, once it was looked at, what a signal points to that only a hook saw", () => {
+    const entries = [
+      signalled("1", start, "update", ["e1", "h900"]),
+      begun("v1", until + minute),
+      ended("v1", until + 9 * minute, "nothing", reviewed),
+    ];
+    expect(countersOf(entries, "/p").hints).toBe(0);
+  });
+
+  test("is, of signals, what can be looked at", () => {
     const entries = [
       signalled("1", start, "update", ["e1", "e2"], false, "read late"),
       signalled("2", start, "update", ["e1", "e2"], false, "gone"),
@@ -244,7 +280,18 @@ describe("what happened since the last review", () => {
       ended("v1", until + 9 * minute, "nothing", reviewed),
     ];
     const looked = { ...window, stretches: [{ session: "/s/2.jsonl", run: "read late", from: 1, to: 9 }] };
-    expect(countersOf(entries, "/p", reviewedSoFar(entries, "/p"), looked).hints).toBe(2);
+    expect(countersOf(entries, "/p", reviewedSoFar(entries, "/p"), looked).hints).toBe(1);
+  });
+
+  it.each<[string, number, number, Partial<Counters>]>([
+    ["comes after a review of events that are dated a century ahead", 21, 30, { calls: 7, turns: 1 }],
+    ["is at the most as much as there are new events, whatever their times", 21, 23, { calls: 3, turns: 1 }],
+    ["is nothing of a session that was looked at to its end", 21, 20, { calls: 0, turns: 0 }],
+  ])("%s", (_, from, to, expected) => {
+    const wrong = { ...reviewed, until: Date.UTC(2199, 0) };
+    const entries = [lived, begun("v1", until), ended("v1", until + minute, "nothing", wrong)];
+    const looked = { ...window, stretches: [{ session: "/s/1.jsonl", run: "s", from, to }] };
+    expect(countersOf(entries, "/p", reviewedSoFar(entries, "/p"), looked)).toMatchObject(expected);
   });
 
   test("is the same in whatever order it is read", () => {
@@ -294,9 +341,14 @@ describe("what happened since the last review", () => {
     expect(left).toBeLessThan(10 + policy.credit.turnsTogether);
   });
 
-  test("begins, for each session, behind the last event that was looked at", () => {
+  it.each<[string, number, number]>([
+    ["behind the last event that was looked at", 40, 33],
+    ["nowhere while nothing was added", 33, 33],
+    ["behind what was looked at of it once it is written anew, and shorter", 25, 20],
+    ["at its beginning if that is shorter still", 9, 0],
+  ])("begins, for a session, %s", (_, events, looked) => {
     const more = { ...reviewed, stretches: [{ session: "/s/1.jsonl", run: "s", from: 21, to: 33 }] };
-    const { to } = reviewedSoFar(
+    const soFar = reviewedSoFar(
       [
         ended("v2", 2, "published", more),
         ended("v1", 1, "nothing", reviewed),
@@ -304,7 +356,8 @@ describe("what happened since the last review", () => {
       ],
       "/p",
     );
-    expect([...to]).toEqual([["/s/1.jsonl", 33]]);
+    expect(lookedTo(soFar, "/s/1.jsonl", events)).toBe(looked);
+    expect(lookedTo(soFar, "/s/2.jsonl", events)).toBe(0);
   });
 });
 
@@ -315,8 +368,42 @@ describe("the pace of reviews", () => {
       begun("v1", now - 90),
       begun("v1", now - 50),
       begun("v2", now - 70),
+      begun("by a clock that was a year ahead", now + 365 * policy.model.dayMs),
     ];
     expect(paceOf(entries, now)).toEqual({ today: 2, latestAt: now - 50 });
     expect(paceOf([], now)).toEqual({ today: 0, latestAt: null });
+  });
+});
+
+describe("reviews that fail", () => {
+  const having = (...outcomes: ReviewEnded["outcome"][]) =>
+    outcomes.map((outcome, n) => ended(`r${n}`, now - (outcomes.length - n) * minute, outcome, window));
+  const { failuresToOpen, openMinutes } = policy.model;
+  const failed = Array<"failed">(failuresToOpen).fill("failed");
+
+  it.each<[string, ReviewEnded["outcome"][], boolean]>([
+    ["several in a row hold the next back", failed, true],
+    ["one less does not", failed.slice(1), false],
+    ["one that was given up is one of them", [...failed.slice(1), "given-up"], true],
+    ["one that was left for later is none, and ends no row", ["failed", "skipped", ...failed.slice(1)], true],
+    ["one that came through ends the row", [...failed, "nothing"], false],
+    ["what was refused came through", [...failed, "refused"], false],
+  ])("%s", (_, outcomes, holds) => {
+    const until = failingUntil(having(...outcomes), now);
+    expect(until).toBe(holds ? now - minute + openMinutes * minute : null);
+    expect(failingUntil(having(...outcomes), now + openMinutes * minute)).toBeNull();
+    // Noted by a clock that was a year ahead, they hold nothing back.
+    expect(failingUntil(having(...outcomes), now - 365 * policy.model.dayMs)).toBeNull();
+  });
+
+  it.each<[ReviewEnded["outcome"][], number]>([
+    [[], 0],
+    [["failed", "failed"], 2],
+    [["failed", "skipped", "failed"], 2],
+    [["failed", "nothing", "failed"], 1],
+    [["failed", "given-up"], 0],
+  ])("of a project after %j are %i", (outcomes, count) => {
+    expect(failuresSince(having(...outcomes), "/p")).toBe(count);
+    expect(failuresSince(having(...outcomes), "/q")).toBe(0);
   });
 });

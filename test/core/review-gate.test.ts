@@ -35,7 +35,7 @@ const baseline = { sessions: 30, turns: { p50: 3, p90: 9 }, calls: { p50: 20, p9
 const ground = (more: Partial<GateGround>): GateGround => ({
   signals: [],
   findings: [],
-  counters: { calls: 40, turns: 4 },
+  work: [{ calls: 40, turns: 4 }],
   skills: [],
   baseline: null,
   ...more,
@@ -105,18 +105,24 @@ describe("the rules of the gate", () => {
       ["create npm-install-eresolve"],
     ],
     [
-      "look at much more work than usual",
-      { baseline, counters: { calls: 80, turns: 4 } },
+      "look at a session with more work than usual",
+      {
+        baseline,
+        work: [
+          { calls: 3, turns: 1 },
+          { calls: 81, turns: 4 },
+        ],
+      },
       ["create a procedure that will be needed again, if there was one"],
     ],
     [
-      "skip as much work as usual",
-      { baseline, counters: { calls: 79, turns: 4 } },
+      "skip sessions with as much work as usual, however many",
+      { baseline, work: Array.from({ length: 36 }, () => ({ calls: 80, turns: 4 })) },
       "nothing in it points to a lesson",
     ],
     [
       "skip much work without knowing what is usual",
-      { counters: { calls: 500, turns: 9 } },
+      { work: [{ calls: 500, turns: 9 }] },
       "nothing in it points to a lesson",
     ],
   ])("%s", (_, more, expected) => expect(told(gateByRules(ground(more)))).toEqual(expected));
@@ -171,22 +177,27 @@ describe("a small model at the gate", () => {
   });
 
   test("is told what there is, what is usual and what exists, within its characters, as data", () => {
+    const work = [
+      { calls: 4, turns: 3 },
+      { calls: 9, turns: 2 },
+    ];
     const many = session(
       ...Array.from({ length: 900 }, () => [said("<x> ".repeat(900)), ran("a", "failed", "b")]).flat(),
     );
     const large = bundled([many], { skills: Array.from({ length: 400 }, (_, n) => aSkill(`skill-${n}`)) });
     for (const bundle of [free, bound, large]) {
-      const { prompt, schema } = gateInquiry(bundle, { counters: { calls: 9, turns: 2 }, baseline: null });
+      const { prompt, schema } = gateInquiry(bundle, { work, baseline: null });
       expect(schema).toBe(gateSchema);
       expect(prompt.length).toBeLessThanOrEqual(policy.review.gateChars + 500);
       expect(recordsIn(prompt)).toEqual([
         expect.objectContaining({
-          work: { prompts: 2, calls: 9 },
+          longest: { prompts: 2, calls: 9 },
+          sessions: 2,
           usual: expect.stringMatching(/^insufficient/),
         }),
       ]);
     }
-    const { prompt } = gateInquiry(free, { counters: { calls: 9, turns: 2 }, baseline });
+    const { prompt } = gateInquiry(free, { work, baseline });
     expect(recordsIn(prompt)[0]).toMatchObject({
       usual: baseline,
       skills: [

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import type { Event } from "../../src/core/event.ts";
+import { escaped } from "../../src/core/fence.ts";
 import { policy } from "../../src/core/policy.ts";
 import type { ReviewBundle, Salience } from "../../src/core/review.ts";
 import { placeOf, refsIn } from "../../src/core/review-bundle.ts";
@@ -58,9 +59,9 @@ describe("a bundle", () => {
     ["npm test", "verification"],
     ["cd app && CI=1 npx tsc --noEmit", "verification"],
     ["git add . && make build", "verification"],
-    ["git status", "whole"],
-    ["pwd && git status -sb", "whole"],
-    ["cat README.md", "whole"],
+    ["git status", "room"],
+    ["pwd && git status -sb", "room"],
+    ["cat README.md", "room"],
   ])("tells %s as %s", (command, reason) => {
     expect(reasonsIn(bundled([session(ran(command, "ok"))]))["s1.e1"]).toBe(reason);
   });
@@ -113,6 +114,13 @@ describe("a bundle", () => {
     });
   });
 
+  test("of few events that are too long tells as many as there is room for, from all over the window", () => {
+    const read = (n: number) => called("Read", { file_path: `/a/${n}` }, "ok", `${n} `.repeat(2_400));
+    const bundle = bundled([session(said("Look around"), ...many(66, read), replied("Done."))]);
+    expect(bundle.included.map(({ id }) => id)).toEqual(many(68, (n) => `s1.e${n + 1}`));
+    expect(JSON.stringify(bundle).length).toBeGreaterThan(policy.review.chars / 2);
+  });
+
   test("of too much of everything keeps some of each kind, from the beginning to the end", () => {
     const turn = (n: number) => [
       said(`Request ${n} ${"please ".repeat(200)}`),
@@ -141,6 +149,7 @@ describe("a bundle", () => {
       "texts of which every character is escaped",
       [session(...many(400, () => said('\u0001<"\\'.repeat(2_000))))],
     ],
+    ["line ends that JSON leaves alone", [session(...many(400, () => said("\u2028\u0085".repeat(4_000))))]],
     ["halves of emoji", [session(...many(300, () => replied("\ud83d".repeat(3_000) + "🙂".repeat(999))))]],
     [
       "calls that all fail",
@@ -188,7 +197,7 @@ describe("a bundle", () => {
     for (const more of [{}, full]) {
       const bundle = bundled(sessions, more);
       expect(JSON.stringify(bundle).length).toBeLessThanOrEqual(policy.review.chars);
-      expect(bundleText(bundle).replaceAll("<", "\\u003c").length).toBeLessThanOrEqual(policy.review.chars);
+      expect(escaped(bundleText(bundle)).length).toBeLessThanOrEqual(policy.review.chars);
       expect(bundle.timeline.length).toBeLessThanOrEqual(policy.review.timeline);
       expect(JSON.stringify(bundle).isWellFormed()).toBe(true);
       const events = sessions.flat().length;
@@ -239,7 +248,7 @@ describe("a bundle", () => {
         const sessions = all.map(({ some, often }) => session(...many(often, () => some.map(made)).flat()));
         const bundle = bundled(sessions, { candidates: [toCreate("x", ["s1.e1", "s2.e9", "s9.e9", "?"])] });
         expect(JSON.stringify(bundle).length).toBeLessThanOrEqual(policy.review.chars);
-        expect(bundleText(bundle).replaceAll("<", "\\u003c").length).toBeLessThanOrEqual(policy.review.chars);
+        expect(escaped(bundleText(bundle)).length).toBeLessThanOrEqual(policy.review.chars);
         const ids = bundle.included.map(({ id }) => id);
         expect(new Set(ids).size).toBe(ids.length);
         const omitted = bundle.omitted.reduce((sum, { count }) => sum + count, 0);
@@ -249,6 +258,13 @@ describe("a bundle", () => {
       }),
       { numRuns: 40 },
     );
+  });
+
+  test("of too many sessions has the longest, and of equals the latest", () => {
+    const most = policy.nudge.sessions;
+    const long = session(said("Do it"), ran("make", "ok"));
+    const { scope } = bundled([long, ...many(most + 5, () => session(said("x")))]);
+    expect(scope.sessions.map(({ name }) => name)).toEqual(["s1", ...many(most - 1, (n) => `s${n + 8}`)]);
   });
 
   test("names the text of a skill only where that may be changed, and all others as far as there is room", () => {

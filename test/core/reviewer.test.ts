@@ -249,21 +249,18 @@ describe("a reviewer's answer", () => {
 });
 
 describe("what becomes of a draft", () => {
-  test("is a package that is valid and says where it comes from", () => {
+  test("is a package that is valid", () => {
     const read = readReview(
       answering(create({ description: "Use when a\nrelease: is made" })),
       bundle,
       shown,
     );
-    const files = packageFor(read?.answer.drafts[0] as Extract<Draft, { do: "create" }>, {
-      origin: "knack",
-      author: "review",
-    });
+    const files = packageFor(read?.answer.drafts[0] as Extract<Draft, { do: "create" }>);
     expect(files.map(({ path }) => path)).toEqual(["SKILL.md", "scripts/tag.sh"]);
     expect(validate(files[0]?.text ?? "", "making-releases")).toEqual([]);
     expect(parse(files[0]?.text ?? "").skill).toMatchObject({
       description: "Use when a release: is made",
-      metadata: { origin: "knack", author: "review" },
+      metadata: {},
       body: "1. Tag it.",
     });
   });

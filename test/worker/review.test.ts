@@ -55,5 +55,9 @@ describe("a worker", () => {
     const types = (await at.entries()).map(({ type }) => type);
     expect([at.endpoint.asked.length, types.includes("signal.given")]).toEqual([0, true]);
     expect(types.some((type) => /^(?:review|model)/.test(type))).toBe(false);
+    // Why there was none is noted, with what it would have looked at.
+    expect((await at.entries()).filter(({ type }) => type === "nudge.decided")).toMatchObject([
+      { data: { run: false, because: "off", window: { stretches: [{ from: 1 }] } } },
+    ]);
   });
 });
