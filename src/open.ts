@@ -145,7 +145,6 @@ import type { Reindexed } from "./engine/reindex.ts";
 import { type Report, type ReportOptions, report } from "./engine/report.ts";
 import {
   previewReview,
-  prospectAtLeast,
   type ReviewDeps,
   type Reviewed,
   type ReviewPreview,
@@ -153,6 +152,7 @@ import {
   unfinished,
   waitingFor,
 } from "./engine/review.ts";
+import { prospectAtLeast } from "./engine/review-cost.ts";
 import {
   decidedByUndo,
   planAccepts,

@@ -26,7 +26,7 @@ export interface Ground extends GateGround {
   readonly packages: readonly SkillPackage[];
 }
 
-type GroundDeps = PublishDeps & { readonly catalog: () => Promise<CatalogReading> };
+export type GroundDeps = PublishDeps & { readonly catalog: () => Promise<CatalogReading> };
 
 /** Looks at a window and at the library; or why the library could not be read: then nothing is known of what exists. */
 export async function groundOf(deps: GroundDeps, project: string, window: Window): Promise<Ground | string> {

@@ -2,15 +2,7 @@ import { spendFor } from "../core/budget.ts";
 import type { Event } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
-import {
-  failuresSince,
-  type NudgeDecided,
-  type Prospect,
-  paceHold,
-  paceOf,
-  type ReviewLimits,
-  type Window,
-} from "../core/nudge.ts";
+import { failuresSince, type NudgeDecided, paceHold, paceOf, type ReviewLimits } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { receiptFor } from "../core/protocol.ts";
 import {
@@ -27,7 +19,7 @@ import {
 import { placeOf } from "../core/review-bundle.ts";
 import { gateByRules, gateInquiry, readGate } from "../core/review-gate.ts";
 import { readReview, reviewInquiry } from "../core/reviewer.ts";
-import { type AskDeps, ask, mostUsd } from "./ask.ts";
+import { type AskDeps, ask } from "./ask.ts";
 import type { CatalogReading } from "./catalog.ts";
 import { eventsAt } from "./gather.ts";
 import { perform } from "./keep.ts";
@@ -37,6 +29,7 @@ import { isOwn, type ProposalGround, planPublished, proposable, rootOf } from ".
 import type { Model, ModelReply, ModelRequest, Store } from "./ports.ts";
 import { decided, proposals, statusOf } from "./proposal.ts";
 import { repair } from "./publish.ts";
+import { type Askable, callsFor, furtherUsd, prospectOf, sumOf } from "./review-cost.ts";
 import { bundleFor, type Ground, groundOf } from "./review-ground.ts";
 import { scrubAll } from "./scrub.ts";
 import type { PublishDeps } from "./step.ts";
@@ -44,9 +37,8 @@ import type { PublishDeps } from "./step.ts";
 export interface ReviewDeps
   extends PublishDeps,
     Pick<NudgeDeps, "passesOver">,
-    Pick<AskDeps, "model" | "limits" | "price"> {
-  /** Who is asked first whether there is anything to review. */
-  readonly gate: Pick<AskDeps, "model" | "price">;
+    Askable,
+    Pick<AskDeps, "limits"> {
   readonly timeoutMs: number;
   readonly allowed: ReviewLimits;
   readonly catalog: () => Promise<CatalogReading>;
@@ -137,31 +129,6 @@ async function decisionOn(
 
 async function refusalOf(deps: ReviewDeps, project: string): Promise<string | null> {
   return deps.refuses(await rootOf(deps.store, project), project);
-}
-
-/** What a review of a window would meet: set aside is what the gate costs and, since that alone is no use, one look of the reviewer. */
-async function prospectOf(deps: ReviewDeps, project: string, window: Window): Promise<Prospect> {
-  const ground = await groundOf(deps, project, window);
-  if (typeof ground === "string") return { unread: ground, least: 0, call: 0 };
-  const ruled = gateByRules(ground);
-  if ("skip" in ruled) return { unread: null, least: 0, call: 0 };
-  const bundle = await bundleFor(deps, project, window, ground, ruled.candidates);
-  return sumOf(callsFor(deps, bundle, ground));
-}
-
-/** The same without looking at anything: what no review is cheaper than. */
-export function prospectAtLeast(deps: Pick<ReviewDeps, "model" | "price" | "gate">): Prospect {
-  return sumOf(callsFor(deps, noEvents, { work: [], baseline: null }));
-}
-
-const noEvents: ReviewBundle = {
-  scope: { kind: "foreground", project: "", sessions: [], startedAt: null, finishedAt: null },
-  ...{ candidates: [], signals: [], timeline: [], included: [], omitted: [], skills: [], whole: true },
-};
-
-function sumOf(calls: readonly { readonly usd: number }[]): Prospect {
-  const each = calls.map(({ usd }) => usd);
-  return { unread: null, least: each.reduce((sum, usd) => sum + usd, 0), call: Math.max(0, ...each) };
 }
 
 /** The reviews that began and have not ended, the first first. */
@@ -559,40 +526,4 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
     characters: calls.reduce((sum, { system, prompt }) => sum + system.length + prompt.length, 0),
     usdAtMost: Math.min(allowed.usd, sumOf(calls).least + furtherUsd(bundle, price)),
   };
-}
-
-/**
- * What a review may cost beyond its first looks. Each further one has all of the first, what was asked for before and
- * what is asked for now; and the gate puts its own words in, and any skill's text where no signal binds it.
- */
-function furtherUsd(bundle: ReviewBundle, price: ReviewDeps["price"]): number {
-  const { expansions, expanded, outputTokens: maxOutputTokens, ...review } = defaults.review;
-  const { shown: _, ...inquiry } = reviewInquiry(bundle, { more: new Map(), left: expansions });
-  const usdWith = (chars: number) =>
-    mostUsd({ ...inquiry, prompt: inquiry.prompt + " ".repeat(chars), maxOutputTokens }, price);
-  const text = bundle.signals.length > 0 ? 0 : review.textChars;
-  const gated = text + review.hintChars + review.whyChars;
-  // An event has its words, its tool, and what stands around them.
-  const look = expanded * (review.expandedChars + review.toolChars + review.spanChars);
-  const looks = Array.from({ length: expansions }, (_, n) => usdWith(gated + (n + 1) * look));
-  return looks.reduce((sum, usd) => sum + usd, usdWith(gated) - usdWith(0));
-}
-
-/** What a review sends if the reviewer asks for nothing more: to the gate, and to the reviewer. */
-function callsFor(
-  deps: Pick<ReviewDeps, "model" | "price" | "gate">,
-  bundle: ReviewBundle,
-  ground: Pick<Ground, "work" | "baseline">,
-) {
-  const { shown: _, ...first } = gateInquiry(bundle, ground);
-  const { gateTokens, outputTokens, expansions } = defaults.review;
-  const { shown: __, ...second } = reviewInquiry(bundle, { more: new Map(), left: expansions });
-  // Where nobody can be asked yet, both are meant to be.
-  const isGated = deps.gate.model.unset === null || deps.model.unset !== null;
-  const gated = isGated ? [{ ...first, maxOutputTokens: gateTokens, ...deps.gate }] : [];
-  const all = [...gated, { ...second, maxOutputTokens: outputTokens, model: deps.model, price: deps.price }];
-  return all.map(({ price, model, ...inquiry }) => ({
-    ...{ model: model.name, system: inquiry.system, prompt: inquiry.prompt },
-    usd: mostUsd(inquiry, price),
-  }));
 }
