@@ -31,7 +31,7 @@ import { decidedByUndo, planAccepts, planTakeBack, shelf } from "../src/engine/s
 import { sweepStaging } from "../src/engine/staging.ts";
 import { historyOf } from "../src/engine/step.ts";
 import { readRoots } from "../src/library/catalog.ts";
-import { edited, ran } from "./helpers/events.ts";
+import { edited, ran, said } from "./helpers/events.ts";
 import { acts, type Bench, bench, finish, goodText, skillName, start, writes } from "./helpers/learning.ts";
 import { put, skillText } from "./helpers/library.ts";
 import { filesIn } from "./helpers/machine.ts";
@@ -500,7 +500,17 @@ describe("a package", () => {
     await undo(own);
     expect(existsSync(live(own))).toBe(false);
     expect(JSON.stringify(await again())).toMatch(/skill_near_duplicate.*took rl-deploy-tunnel back/);
-    expect(codeOf(await again({ reason: "explicit_user_request", refs: ["e1"] }))).toBe("ok");
+    // Nobody asked for it: what the agent ran is no request, nor is what was said before it was taken back.
+    const asked = { reason: "explicit_user_request" } as const;
+    expect(codeOf(await start(own, { skill: "rl-tunnel-second", ...asked, refs: ["e2"] }))).toBe(
+      "evidence_unresolved",
+    );
+    expect(codeOf(await again({ ...asked, refs: ["e1"] }))).toBe("skill_near_duplicate");
+    await acts(own, said("do write that down after all"));
+    const session = own.present.session?.id ?? "";
+    const [asking] = await own.store.events.some(session, ["e5"]);
+    await own.store.events.save([{ session, events: [{ ...(asking as Event), at: own.clock.now() }] }]);
+    expect(codeOf(await again({ ...asked, refs: ["e5"] }))).toBe("ok");
   });
 });
 

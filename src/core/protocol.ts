@@ -1,3 +1,4 @@
+import type { EventKind } from "./event.ts";
 import { shorten } from "./event.ts";
 import { idOf } from "./ids.ts";
 import { policy } from "./policy.ts";
@@ -337,25 +338,46 @@ export function refsFor(reason: Trigger | Issue): number {
 export function evidenceFault(
   reason: Trigger | Issue,
   refs: readonly string[],
-  known: ReadonlySet<string>,
+  known: ReadonlyMap<string, EventKind>,
 ): Fault | null {
+  const lost = lostFault(refs, known);
+  if (lost) return lost;
   const named = [...new Set(refs)];
-  const lost = named.filter((ref) => !known.has(ref));
-  if (lost.length > 0)
-    return faultOf(
-      "evidence_unresolved",
-      "Some of the events that are named are not in this session.",
-      seeEvents,
-      lost,
-    );
   const least = refsFor(reason);
-  if (named.length >= least) return null;
+  if (named.length >= least) return isRequested(reason, named, known) ? null : unasked;
   return faultOf(
     "evidence_unresolved",
     `${reason} needs ${least === 1 ? "an event" : `${least} events`} of this session; ${named.length} ${named.length === 1 ? "is" : "are"} named.`,
     seeEvents,
   );
 }
+
+/** Why events that are named cannot be looked at; null where all can. */
+export function lostFault(refs: readonly string[], known: ReadonlyMap<string, EventKind>): Fault | null {
+  const lost = [...new Set(refs)].filter((ref) => !known.has(ref));
+  if (lost.length === 0) return null;
+  return faultOf(
+    "evidence_unresolved",
+    "Some of the events that are named are not in this session.",
+    seeEvents,
+    lost,
+  );
+}
+
+/** That a person asked for something is shown by the person's own words, and by nothing that an agent did. */
+function isRequested(
+  reason: Trigger | Issue,
+  refs: readonly string[],
+  known: ReadonlyMap<string, EventKind>,
+): boolean {
+  return reason !== "explicit_user_request" || refs.some((ref) => known.get(ref) === "prompt");
+}
+
+const unasked = faultOf(
+  "evidence_unresolved",
+  "None of the events that are named is the person's own request.",
+  "Name the event in which the person asks for it; event_expand lists it as the person's. Where there is none, give another reason.",
+);
 
 const receiptWords: Readonly<Record<Receipt["kind"], string>> = {
   learned: "Learned skill",

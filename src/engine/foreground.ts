@@ -1,5 +1,6 @@
 import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
+import type { EventKind } from "../core/event.ts";
 import { numberOf } from "../core/event.ts";
 import { itemId } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
@@ -19,6 +20,7 @@ import {
   type LearningStart,
   type LearningStarted,
   learningId,
+  lostFault,
   messageFor,
   nameFault,
   type Receipt,
@@ -188,15 +190,15 @@ async function rootFault({ library }: ForegroundDeps, root: string): Promise<Fau
   );
 }
 
-/** Those of the events that are named which are in the caller's session. */
+/** Those of the events that are named which are in the caller's session, and what each is. */
 async function resolved(
   { store }: ForegroundDeps,
   { session }: Present,
   refs: readonly string[],
-): Promise<Set<string>> {
-  if (session === null || refs.length === 0) return new Set();
+): Promise<Map<string, EventKind>> {
+  if (session === null || refs.length === 0) return new Map();
   const own = refs.filter((ref) => ref.startsWith("e"));
-  const found = new Set((await store.events.some(session.id, own)).map(({ ref }) => ref));
+  const found = new Map((await store.events.some(session.id, own)).map(({ ref, kind }) => [ref, kind]));
   // What only a hook or a program saw has another letter, and its number there.
   const others = refs.filter((ref) => !ref.startsWith("e"));
   for (const telling of others.length === 0 ? [] : session.alsoFrom) {
@@ -205,7 +207,7 @@ async function resolved(
       others.map((ref) => `e${ref.slice(1)}`),
     );
     const letter = (source: string) => (source === "tool-hook" ? "p" : "h");
-    for (const { ref, source } of there) found.add(`${letter(source)}${ref.slice(1)}`);
+    for (const { ref, source, kind } of there) found.set(`${letter(source)}${ref.slice(1)}`, kind);
   }
   return found;
 }
@@ -434,8 +436,7 @@ async function unresolvedIn(
   refs: readonly string[],
 ): Promise<Fault | null> {
   // How many are needed was asked at the start.
-  if (refs.length === 0) return null;
-  return evidenceFault("explicit_user_request", refs, await resolved(deps, present, refs));
+  return refs.length === 0 ? null : lostFault(refs, await resolved(deps, present, refs));
 }
 
 function notStarted(skill: string): Fault {
@@ -587,16 +588,27 @@ async function look(
   return fault ?? { remarks: [...remarks, ...given.remarks] };
 }
 
-function duplicate(
+async function duplicate(
   deps: ForegroundDeps,
-  { caller: { project } }: Present,
-  { started }: Learning,
+  present: Present,
+  learning: Learning,
   skill: Skill,
 ): Promise<Fault | null> {
-  return duplicateFault(deps, {
-    ...{ skill, id: started.learning, path: started.target, project: project.id, root: project.root },
-    asked: started.reason === "explicit_user_request",
-  });
+  const { project } = present.caller;
+  const { learning: id, target: path } = learning.started;
+  const asked = await askedAt(deps, present, learning);
+  return duplicateFault(deps, { skill, id, path, project: project.id, root: project.root, asked });
+}
+
+/** When the person last asked for it in so many words; null where they did not. */
+async function askedAt(
+  { store }: ForegroundDeps,
+  { session }: Present,
+  { started: { reason, refs }, at }: Learning,
+): Promise<number | null> {
+  if (session === null || reason !== "explicit_user_request") return null;
+  const said = (await store.events.some(session.id, refs)).filter(({ kind }) => kind === "prompt");
+  return said.length === 0 ? null : Math.max(...said.map((event) => event.at ?? at));
 }
 
 /** What was changed beside it and taken as given by starting again is told of; what may not be written is not taken. */

@@ -96,8 +96,8 @@ export interface Wanted {
   readonly path: string;
   readonly project: string;
   readonly root: string | null;
-  /** The person asked for it in so many words. */
-  readonly asked: boolean;
+  /** When the person asked for it in so many words; null where they did not. */
+  readonly asked: number | null;
 }
 
 /** Why a new skill is not needed: something live, a draft, or something that was put away or taken back is about the same. */
@@ -126,14 +126,20 @@ export async function duplicateFault(deps: PublishDeps, wanted: Wanted): Promise
       `Finish with aborted, and tell the person that it can be brought back: knack skills restore ${old.name}`,
       [`put away: ${old.because}`],
     );
-  const gone = asked ? null : await takenBack(deps, skill, id, history);
+  const gone = await takenBack(deps, skill, id, history);
   if (gone === null || (await isAllowedAgain(deps, gone, history))) return null;
+  if (asked !== null && asked > changedAt(gone, history)) return null;
   return faultOf(
     "skill_near_duplicate",
     `A person took ${gone} back, which is about the same.`,
-    `Finish with aborted. Only when the person asks for it, start again with the reason explicit_user_request; they can allow it for good: knack skills unskip ${gone}`,
+    `Finish with aborted. Only when the person has asked for it since, start again with the reason explicit_user_request and their words among the events; they can allow it for good: knack skills unskip ${gone}`,
     [gone],
   );
+}
+
+/** When something of a name was last changed. */
+function changedAt(name: string, { changes }: History): number {
+  return changes.findLast(({ change }) => change.name === name)?.at ?? 0;
 }
 
 /** Whether a person said that what they took back may be made again. */

@@ -175,7 +175,7 @@ async function plan(
       path,
       project: proposal.project,
       root,
-      asked: reach !== "draft",
+      asked: reach === "draft" ? null : Number.POSITIVE_INFINITY,
     };
     const twin = await duplicateFault(deps, wanted);
     if (twin !== null) return no(twin.message.replace(/\.$/, ""));

@@ -84,6 +84,8 @@ describe("a skill that an agent learned", () => {
     expect(await agentWrites(own, goodText(), { reason: "multi_step_workflow", refs: ["e1", "e2"] })).toMatch(
       /skill_near_duplicate/,
     );
+    // What the person asked for before they took it back is no request to have it again.
+    expect(await agentWrites(own, goodText())).toMatch(/skill_near_duplicate/);
     expect(await own.run("skills", "unskip", skillName)).toMatch(/^0 .*may be made again/s);
   });
 

@@ -95,11 +95,15 @@ describe("what is said", () => {
 });
 
 describe("evidence", () => {
-  const known = new Set(["e1", "e2"]);
+  const known = new Map([
+    ["e1", "prompt"],
+    ["e2", "call"],
+  ] as const);
   it.each<[string, string[], (typeof triggers)[number], readonly string[] | null]>([
     ["two that are there", ["e1", "e2"], "user_correction", null],
     ["one for a request", ["e1"], "explicit_user_request", null],
     ["none for a request", [], "explicit_user_request", []],
+    ["one for a request that is not the person's", ["e2"], "explicit_user_request", []],
     ["one for anything else", ["e1"], "multi_step_workflow", []],
     ["one twice", ["e1", "e1"], "multi_step_workflow", []],
     ["one that is not there", ["e1", "e2", "e9"], "user_correction", ["e9"]],
