@@ -232,6 +232,13 @@ describe("knack mcp, to the official client,", () => {
       reason_not_patched: "needs_existing_skill_diff",
     };
     await refused("skill_signal", {}, "signal_refused");
+    // Only signals are taken here: a receipt beside them would be given in nobody's sight.
+    const beside = await refused(
+      "skill_signal",
+      { used_skill_receipts: [{ skill_name: "nobody-has-this" }] },
+      "signal_refused",
+    );
+    expect(beside.text).not.toContain("nobody-has-this");
     await refused("skill_signal", { learning_signal: { ...hint, trigger: "because" } }, "signal_refused");
     await refused(
       "skill_signal",

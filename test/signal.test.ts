@@ -5,6 +5,7 @@ import { take } from "../src/cli/review-take.ts";
 import type { EntryOf, LedgerEntry } from "../src/core/ledger.ts";
 import type { Window } from "../src/core/nudge.ts";
 import { policy as defaults } from "../src/core/policy.ts";
+import type { LearningFinish, LearningStart } from "../src/core/protocol.ts";
 import type { Session } from "../src/core/session.ts";
 import type { Claim, Signal } from "../src/core/signal.ts";
 import { gather } from "../src/engine/gather.ts";
@@ -22,8 +23,8 @@ const began = Date.UTC(2026, 10, 1, 9);
 const idOf = (n: number) => `5f0c1a52-0000-4000-8000-${String(n).padStart(12, "0")}`;
 type Lines = ReturnType<typeof claudeLines>;
 
-/** A machine with a project and two skills, and a Knack on it. */
-async function at() {
+/** A machine with a project and a skill, and a Knack on it, so long after the sessions that are there began. */
+async function at(sinceMs = 86_400_000) {
   const home = tempFolder();
   const project = join(home, "harbor");
   mkdirSync(join(project, ".git"), { recursive: true });
@@ -34,14 +35,17 @@ async function at() {
     );
   skill("check", "Run `npx docks verify --strict`.");
   const env = { HOME: home, KNACK_HOME: join(home, ".knack") };
-  let now = began + 86_400_000;
+  let now = began + sinceMs;
   const clock = { now: () => ++now };
+  const later = (ms: number) => {
+    now += ms;
+  };
   const knack = await openKnack({ env, clock });
   onTestFinished(() => knack.close());
   const store = await openSqlite({ path: join(home, ".knack/knack.db"), clock });
   onTestFinished(() => store.close());
   return {
-    ...{ home, project, knack, store, clock, skill },
+    ...{ home, project, knack, store, clock, later, skill },
     lines: (n: number, cwd = project) => claudeLines(idOf(n), cwd),
     /** Leaves a session, or more of it, and lets Knack learn from it. */
     lives: async (n: number, ...records: readonly object[]) => {
@@ -417,6 +421,106 @@ describe("a signal of the transcript", () => {
     expect(await signals()).toEqual([]);
     const said = (await knack.instincts()).map(({ lesson }) => lesson).join("\n");
     expect(said).not.toMatch(/knack|skill_learning|staging/);
+  });
+});
+
+describe("a signal of a learning that came to nothing", () => {
+  type Way = readonly [reason: LearningStart["reason"], finishes: readonly LearningFinish["status"][]];
+  const text = (body: string) =>
+    `---\nname: rl-harbor-check\ndescription: Use when the check says that HARBOR_DB is not set.\n---\n\n${body}\n`;
+  /** A session, a minute old, in whose first turn something is begun, and ended in these ways. */
+  const tried = async (skill: string, [reason, finishes]: Way) => {
+    const own = await at(60_000);
+    const lived = own.lines(1);
+    await own.lives(1, lived.user("Make the check pass"), ...recovers(lived));
+    const action = skill === "check" ? ("update" as const) : ("create" as const);
+    const told = { action, skill, message: `Writing ${skill} down.` };
+    const start = async () => {
+      const answer = await own.knack.startLearning(await own.present(1), {
+        ...{ ...told, reason },
+        refs: ["e2", "e3"],
+      });
+      if (!answer.ok) throw new Error(JSON.stringify(answer.fault));
+      return answer.value;
+    };
+    const finish = async (status: LearningFinish["status"]) =>
+      own.knack.finishLearning(await own.present(1), { ...told, status, summary: null, refs: [] });
+    const begun = await start();
+    for (const status of finishes) {
+      if (status === "created") put(join(begun.staging, "SKILL.md"), text(""));
+      await finish(status);
+    }
+    return {
+      ...{ ...own, start, finish },
+      goesOn: () => own.lives(1, ...padded(lived), lived.user("And now?"), lived.says("Nothing more.")),
+    };
+  };
+
+  test.each<[string, string, Way, object]>([
+    [
+      "was refused",
+      "rl-harbor-check",
+      ["recovered_surprise", ["created"]],
+      { kind: "create", nameHint: "rl-harbor-check", trigger: "recovered_surprise", refs: ["e2", "e3"] },
+    ],
+    ["failed", "rl-harbor-check", ["user_correction", ["failed"]], { trigger: "user_correction" }],
+    ["was never finished", "rl-harbor-check", ["multi_step_workflow", []], { kind: "create" }],
+    [
+      "was an update",
+      "check",
+      ["stale_command", ["failed"]],
+      { kind: "update", skill: "check", issue: "stale_command", effect: "retry_after_tool_error" },
+    ],
+    [
+      "was an update for what is worth a skill",
+      "check",
+      ["recovered_surprise", ["failed"]],
+      { kind: "update", issue: "missing_step" },
+    ],
+  ])("tells of one that %s, once, when its turn is over", async (_, skill, way, expected) => {
+    const { knack, goesOn, signals } = await tried(skill, way);
+    await knack.deriveSignals((await knack.sessions()).sessions);
+    expect(await signals()).toEqual([]);
+    await goesOn();
+    const first = await signals();
+    expect(first).toMatchObject([
+      { from: "transcript", invocation: `${idOf(1)}#1`, refusal: null, signal: expected },
+    ]);
+    expect(first[0]?.signal?.deferred).toBe("write_or_publish_failed");
+    await knack.deriveSignals((await knack.sessions()).sessions);
+    expect(await signals()).toEqual(first);
+    expect(await knack.reviews()).toMatchObject({ signals: { counted: 1, refused: 0 } });
+    expect((await knack.check()).drift).toEqual([]);
+  });
+
+  test("is given when nobody goes on with its session, too", async () => {
+    const { knack, later, signals } = await tried("rl-harbor-check", ["recovered_surprise", []]);
+    later(2 * 3_600_000);
+    await knack.deriveSignals([]);
+    expect(await signals()).toMatchObject([{ signal: { deferred: "write_or_publish_failed" } }]);
+  });
+
+  test("is none of what the agent did not want any more, or said itself", async () => {
+    const given = await tried("rl-harbor-check", ["recovered_surprise", ["created", "aborted"]]);
+    await given.goesOn();
+    const said = await tried("rl-harbor-check", ["recovered_surprise", ["failed"]]);
+    await said.knack.giveSignal(await said.present(1), create);
+    await said.goesOn();
+    const all = [...(await given.signals()), ...(await said.signals())];
+    expect(all.filter(({ signal }) => signal?.deferred === "write_or_publish_failed")).toEqual([]);
+  });
+
+  test("is over when the learning comes to something after all", async () => {
+    const { knack, goesOn, start, finish } = await tried("rl-harbor-check", [
+      "recovered_surprise",
+      ["failed"],
+    ]);
+    await goesOn();
+    expect(await knack.reviews()).toMatchObject({ signals: { counted: 1 } });
+    const { staging } = await start();
+    put(join(staging, "SKILL.md"), text("Run it with `HARBOR_DB=local sh check.sh`."));
+    expect(await finish("created")).toMatchObject({ ok: true });
+    expect(await knack.reviews()).toMatchObject({ signals: { counted: 0 } });
   });
 });
 

@@ -2,7 +2,14 @@ import { type Event, numberOf, shorten } from "./event.ts";
 import type { Finding, FindingKind } from "./finding.ts";
 import { isOwnCall } from "./own-call.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
-import type { DeferReason, Effect, Issue, Trigger } from "./protocol.ts";
+import {
+  type DeferReason,
+  type Effect,
+  type Issue,
+  issues,
+  type LearningAction,
+  type Trigger,
+} from "./protocol.ts";
 import type { Claim } from "./signal.ts";
 import type { Owner } from "./skill.ts";
 import { callsTold, makes } from "./told.ts";
@@ -12,6 +19,21 @@ export interface Missed {
   /** The finding's id. */
   readonly id: string;
   readonly finding: Finding;
+  readonly events: readonly Event[];
+}
+
+/** A learning that its agent began and could not bring to an end, with the events that it rests on. */
+export interface Failed {
+  /** The learning's id. */
+  readonly id: string;
+  /** The turn of the last try. */
+  readonly invocation: string;
+  readonly action: LearningAction;
+  readonly skill: string;
+  readonly reason: Trigger | Issue;
+  readonly refs: readonly string[];
+  /** What was to be learned, in the agent's words. */
+  readonly summary: string;
   readonly events: readonly Event[];
 }
 
@@ -30,15 +52,16 @@ export interface DerivingGround {
   readonly uses: readonly FirstUse[];
   /** The turns in which something was learned, or in which the agent said itself what it should have learned. */
   readonly settled: ReadonlySet<string>;
-  /** The events of which something was learned. */
+  /** The events of which something was learned, or was to be: a learning that fails speaks for itself. */
   readonly taught: ReadonlySet<string>;
-  /** The findings that a signal was derived from before, and how many in each turn. */
+  /** The findings and learnings that a signal was derived from before, and how many in each turn. */
   readonly known: ReadonlySet<string>;
   readonly given: ReadonlyMap<string, number>;
 }
 
 /** A signal that nobody gave. */
 export interface Derived {
+  /** What it was derived from: a finding, or a learning. */
   readonly finding: string;
   readonly invocation: string;
   readonly claim: Claim;
@@ -49,31 +72,61 @@ export function invocationOf(run: string, turn: number): string {
   return `${run}#${turn}`;
 }
 
-/** What a session shows that it should have learned: a few for each turn, the surest first. */
+/** What a session shows that it should have learned: a few for each turn, what was tried and then the surest first. */
 export function derived(
-  missed: readonly Missed[],
+  all: readonly (Missed | Failed)[],
   ground: DerivingGround,
   { signal }: Policy = defaults,
 ): Derived[] {
   const room = new Map(ground.given);
-  return [...missed]
-    .sort((a, b) => b.finding.confidence - a.finding.confidence || (a.id < b.id ? -1 : 1))
+  return [...all]
+    .sort((a, b) => surenessOf(b) - surenessOf(a) || (a.id < b.id ? -1 : 1))
     .flatMap((one) => {
-      const { id, finding, events } = one;
-      const invocation = invocationOf(ground.run, Math.max(0, ...events.map(({ turn }) => turn)));
+      const invocation = turnOf(one, ground.run);
       const isOver =
-        ground.known.has(id) ||
+        ground.known.has(one.id) ||
         ground.settled.has(invocation) ||
-        finding.refs.some((ref) => ground.taught.has(ref)) ||
         (room.get(invocation) ?? 0) >= signal.perTurn;
-      const claim = isOver || events.every(isOwnCall) ? null : claimOf(one, ground, signal.turnsAfterUse);
+      const claim = isOver ? null : claimOf(one, ground, signal.turnsAfterUse);
       if (claim === null) return [];
       room.set(invocation, (room.get(invocation) ?? 0) + 1);
-      return [{ finding: id, invocation, claim }];
+      return [{ finding: one.id, invocation, claim }];
     });
 }
 
-function claimOf(one: Missed, ground: DerivingGround, turnsAfterUse: number): Claim | null {
+function surenessOf(one: Missed | Failed): number {
+  return "finding" in one ? one.finding.confidence : Number.POSITIVE_INFINITY;
+}
+
+function turnOf(one: Missed | Failed, run: string): string {
+  if (!("finding" in one)) return one.invocation;
+  return invocationOf(run, Math.max(0, ...one.events.map(({ turn }) => turn)));
+}
+
+function claimOf(one: Missed | Failed, ground: DerivingGround, turnsAfterUse: number): Claim | null {
+  if (!("finding" in one)) return triedAgain(one);
+  const isTaught = one.finding.refs.some((ref) => ground.taught.has(ref));
+  return isTaught || one.events.every(isOwnCall) ? null : lessonOf(one, ground, turnsAfterUse);
+}
+
+/** What an agent began for a reason is still worth it. */
+function triedAgain({ action, skill, reason, refs, summary, events }: Failed): Claim {
+  const deferred: DeferReason = "write_or_publish_failed";
+  if (action === "create")
+    return { kind: "create", nameHint: skill, trigger: reason, deferred, refs, summary };
+  // An update may be begun for what is worth a skill: then the skill has not got it.
+  const issue = issues.find((one) => one === reason) ?? "missing_step";
+  return { kind: "update", skill, issue, deferred, effect: effectIn(events), refs, hint: summary };
+}
+
+function effectIn(events: readonly Event[]): Effect {
+  if (events.some(({ outcome }) => outcome === "failed")) return "retry_after_tool_error";
+  return events.some(({ kind }) => kind === "prompt")
+    ? "retry_after_user_correction"
+    : "verified_alternative";
+}
+
+function lessonOf(one: Missed, ground: DerivingGround, turnsAfterUse: number): Claim | null {
   const { finding } = one;
   const stale = finding.kind === "error-recovery" ? toldWhatFailed(one, ground) : null;
   if (stale !== null) return wrongWith(stale, finding, "stale_command", "retry_after_tool_error");

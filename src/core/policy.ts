@@ -774,6 +774,8 @@ export const policy = {
     /** Signals that are derived from one turn, and turns after a skill's first use in which a correction is taken to be about it. */
     perTurn: 3,
     turnsAfterUse: 3,
+    /** Milliseconds without an event after which a session's last turn is taken to be over. */
+    quietMs: 60 * 60_000,
     /** Characters that are kept of what has not the form of a signal. */
     words: 500,
   },

@@ -1,4 +1,3 @@
-import type { Reach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import type { EventKind } from "../core/event.ts";
 import { numberOf } from "../core/event.ts";
@@ -48,6 +47,7 @@ import {
 import { listAll } from "./plan-skill.ts";
 import type { PackageFile, Place } from "./ports.ts";
 import { repair } from "./publish.ts";
+import { placesFor } from "./skill-places.ts";
 import { clear, deskOf, isWrittenIn, prepare, straysIn } from "./staging.ts";
 import { dirname, historyOf, type PublishDeps, refusal, textOfPackage } from "./step.ts";
 
@@ -363,24 +363,6 @@ async function isPinned(
   return pins.has(itemId(isHere ? id : "user", "skill", skill));
 }
 
-/** Where the caller's agent has its skills, and where all of them are, those first. */
-function placesFor(
-  { places }: ForegroundDeps,
-  { caller: { project, format } }: Present,
-): { readonly own: readonly Place[]; readonly all: readonly Place[]; readonly reach: Reach } {
-  const formats = format === null ? [] : [format];
-  const here = places.skills("me", project.root, formats);
-  const own = here ?? places.skills("everywhere", null, formats) ?? [];
-  const rest = places.all(project.root);
-  const near = (place: Place) =>
-    project.root !== null && place.folder.startsWith(`${project.root}/`) ? 0 : 1;
-  const drafts = places.skills("draft", null, [])?.[0]?.folder;
-  const late = ({ folder }: Place) => (folder === drafts ? 2 : 0);
-  const sorted = [...rest].sort((a, b) => near(a) + late(a) - near(b) - late(b));
-  const all = [...new Map([...own, ...sorted].map((place) => [place.folder, place])).values()];
-  return { own, all, reach: here === null ? "everywhere" : "me" };
-}
-
 /** The other packages where the caller's agent has its skills, with their hashes. */
 async function besideOf(
   deps: ForegroundDeps,
@@ -513,9 +495,10 @@ async function goLive(
   };
   const handed = await gather(deps, present, learning, desk);
   if ("code" in handed) return refuse(handed);
-  const moved = handed.isMoved
-    ? ` What you wrote directly in ${started.target} was moved to ${started.staging}.`
-    : "";
+  const moved =
+    handed.movedFrom.length > 0
+      ? ` What you wrote directly in ${handed.movedFrom.join(" and ")} was moved to ${started.staging}.`
+      : "";
   const base = started.before === null ? null : await deps.versions.restore(started.before);
   const looked = await look(deps, present, learning, desk, handed, base);
   if ("code" in looked) return refuse({ ...looked, next: looked.next + moved });

@@ -7,12 +7,13 @@ import type { ForegroundDeps } from "./foreground.ts";
 import type { Learning } from "./learnings.ts";
 import { type Handed, placeAt } from "./plan-learned.ts";
 import type { Place } from "./ports.ts";
+import { placesFor } from "./skill-places.ts";
 import { clear, foundIn, keepAside, keepStaged, type Package, portable, readableIn } from "./staging.ts";
 import { type History, historyOf, textOfPackage } from "./step.ts";
 
 /**
- * What the agent wrote, in its folder from now on: what it wrote directly where it is to be live is moved there, and
- * the live place is as it was before. May be called again after it was cut short.
+ * What the agent wrote, in its folder from now on: what it wrote directly where skills are live is moved there, and
+ * those places are as they were before. May be called again after it was cut short.
  */
 export async function gather(
   deps: ForegroundDeps,
@@ -20,41 +21,86 @@ export async function gather(
   learning: Learning,
   desk: Place,
 ): Promise<HandedIn | Fault> {
-  const { action, skill, staging, seed, target, before } = learning.started;
-  const place = placeOfLive(deps, present, target);
-  if (place === null) return stuck(target, "outside");
+  const { action, skill, staging, seed, target } = learning.started;
+  const spots = spotsOf(deps, present, learning);
+  if (spots === null) return stuck(target, "outside");
+  const [links, movedFrom]: [string[], string[]] = [[], []];
+  for (const spot of spots) {
+    const moved = await takeOut(deps, present, learning, desk, spot);
+    if (moved === null) continue;
+    if ("code" in moved) return moved;
+    links.push(...moved.links);
+    movedFrom.push(spot.path);
+  }
   const staged = await foundIn(deps, desk, skill);
   if (staged !== null && "code" in staged) return staged;
-  const live = await foundIn(deps, place, skill);
-  if (live !== null && "code" in live) return live;
-  const isWritten = staged !== null && staged.hash !== seed;
-  if (action === "update" && live === null) return gone(target);
-  if (live !== null && live.hash !== before) {
-    const by = await writerOf(deps, present, learning, live, staged);
-    // Where nothing tells, an agent has a new skill for its own; what was there before it has not.
-    const isOwn = by === "caller" || (by === "unknown" && action === "create" && !isWritten);
-    if (by !== "this" && !isOwn)
-      return action === "create" ? taken(staging, target) : overtaken(staging, target);
-    if (isOwn)
-      return isWritten && !sameFiles(deps, staged, live)
-        ? both(staging, target)
-        : adopt(deps, learning, desk, place, live);
-  }
-  if (isWritten) return { ...staged, isMoved: false };
+  if (staged !== null && (staged.hash !== seed || movedFrom.length > 0))
+    return { files: staged.files, links: [...staged.links, ...links], movedFrom };
   return action === "create" ? nothing(staging, skill) : unchanged(staging);
 }
 
-/** What an agent hands in, and whether it was moved out of the skills folder for that. */
-export type HandedIn = Handed & { readonly isMoved: boolean };
+/** What an agent hands in, and the skills folders that it was moved out of for that. */
+export type HandedIn = Handed & { readonly movedFrom: readonly string[] };
 
-/** Where a live package lies, of the places that there are; null where that is none any more. */
-function placeOfLive(
-  { places }: Pick<ForegroundDeps, "places">,
-  { caller }: Present,
-  target: string,
-): Place | null {
-  const { root } = caller.project;
-  return placeAt(target, [...(places.skills("me", root, []) ?? []), ...places.all(root)]);
+/** Where an agent may have made its package live by itself, and what was there when it began. */
+interface Spot {
+  readonly place: Place;
+  readonly path: string;
+  readonly before: string | null;
+}
+
+/**
+ * Where a package belongs, and for a new one every other folder that agents have skills in: none of them had one of
+ * its name when it was begun. Null where the folder that it belongs in is none of them any more.
+ */
+function spotsOf(
+  deps: ForegroundDeps,
+  present: Present,
+  { started: { action, skill, target, before } }: Learning,
+): Spot[] | null {
+  const { all } = placesFor(deps, present);
+  const own = placeAt(target, all);
+  if (own === null) return null;
+  const others = action === "create" ? all.filter((place) => place !== own) : [];
+  return [
+    { place: own, path: target, before },
+    ...others.map((place) => ({ place, path: `${place.folder}/${skill}`, before: null })),
+  ];
+}
+
+/** What is at a spot; elsewhere than where it belongs only what agents take for a skill. */
+async function liveAt(
+  deps: ForegroundDeps,
+  { started: { skill, target } }: Learning,
+  { place, path }: Spot,
+): Promise<Package | Fault | null> {
+  const isSkill = path === target || (await deps.library.namesIn(path)).includes(skillFile);
+  return isSkill ? foundIn(deps, place, skill) : null;
+}
+
+/** Moves what the agent wrote at a spot into its folder; null where there is nothing of it. */
+async function takeOut(
+  deps: ForegroundDeps,
+  present: Present,
+  learning: Learning,
+  desk: Place,
+  spot: Spot,
+): Promise<Pick<Package, "links"> | Fault | null> {
+  const { action, skill, staging, seed } = learning.started;
+  const staged = await foundIn(deps, desk, skill);
+  if (staged !== null && "code" in staged) return staged;
+  const live = await liveAt(deps, learning, spot);
+  if (live === null) return spot.before === null ? null : gone(spot.path);
+  if ("code" in live) return live;
+  if (live.hash === spot.before) return null;
+  const isWritten = staged !== null && staged.hash !== seed;
+  const by = await writerOf(deps, present, learning, spot, live, staged);
+  if (by === "this") return null;
+  // Where nothing tells, an agent has a new skill for its own; what was there before it has not.
+  const isOwn = by === "caller" || (by === "unknown" && action === "create" && !isWritten);
+  if (!isOwn) return action === "create" ? taken(staging, spot.path) : overtaken(staging, spot.path);
+  if (isWritten && !sameFiles(deps, staged, live)) return both(staging, spot.path);
+  return adopt(deps, learning, desk, spot, live);
 }
 
 /** By whom a live package is not what it was: this learning's change, the agent that calls, or anybody else. */
@@ -62,26 +108,28 @@ async function writerOf(
   deps: ForegroundDeps,
   present: Present,
   learning: Learning,
+  { path }: Spot,
   live: Package,
   staged: Package | null,
 ): Promise<"this" | "caller" | "others" | "unknown"> {
-  const made = madeBy(await historyOf(deps.store), learning, live.hash);
+  const made = madeBy(await historyOf(deps.store), learning, path, live.hash);
   if (made === "another") return "others";
   if (made === "this") return "this";
   if (staged !== null && sameFiles(deps, staged, live)) return "caller";
-  return shownBy(deps, present, learning);
+  return shownBy(deps, present, learning, path);
 }
 
 /** Whose a text is by the caller's session since the learning began; a host that has not even the start on record tells nothing. */
 async function shownBy(
   { store }: ForegroundDeps,
   { session }: Present,
-  { started: { seen, target } }: Learning,
+  { started: { seen } }: Learning,
+  path: string,
 ): Promise<"caller" | "others" | "unknown"> {
   let shown: "others" | "unknown" = "unknown";
   for (let after = seen; session !== null; ) {
     const page = await store.events.page(session.id, after, eventsAtOnce);
-    if (page.some((event) => writesTo(event, target))) return "caller";
+    if (page.some((event) => writesTo(event, path))) return "caller";
     if (page.some(({ kind }) => kind === "call")) shown = "others";
     const last = page.at(-1);
     if (last === undefined) break;
@@ -98,26 +146,35 @@ function sameFiles({ versions }: ForegroundDeps, a: Package, b: Package): boolea
 }
 
 /** Whether what is live was made by Knack since: of this learning, or of something else; null where somebody else wrote it. */
-function madeBy({ changes }: History, { started, at }: Learning, hash: string): "this" | "another" | null {
+function madeBy(
+  { changes }: History,
+  { started, at }: Learning,
+  path: string,
+  hash: string,
+): "this" | "another" | null {
+  // A folder of skills may be a link to the one that it was made in.
   const made = changes.findLast(
     ({ change, state, at: then }) =>
-      state !== "dropped" && change.path === started.target && change.after === hash && then >= at,
+      state !== "dropped" &&
+      (change.path === path || change.path === started.target) &&
+      change.after === hash &&
+      then >= at,
   );
   if (!made) return null;
   return started.action === "update" || made.change.instinct === started.learning ? "this" : "another";
 }
 
-/** Moves what was written directly into the skills folder out of it. Its copy is kept before anything is taken away. */
+/** Moves what was written directly into a skills folder out of it. Its copy is kept before anything is taken away. */
 async function adopt(
   deps: ForegroundDeps,
   { started }: Learning,
   desk: Place,
-  place: Place,
+  spot: Spot,
   live: Package,
-): Promise<HandedIn | Fault> {
+): Promise<Pick<Package, "links"> | Fault> {
   const { library } = deps;
   const { files, lost } = portable(live.files);
-  if (!files.some(({ path }) => path === skillFile)) return headless(started.target);
+  if (!files.some(({ path }) => path === skillFile)) return headless(spot.path);
   // It may have become a link to somewhere else since it was made.
   if (!(await library.makeFolder(desk, started.skill))) return stuck(started.staging, "outside");
   const staged = await library.read(started.staging);
@@ -126,27 +183,27 @@ async function adopt(
     dropLinks: true,
   });
   if (!copied.written) return stuck(started.staging, copied.because);
-  const back = await putBack(deps, started, place, live);
-  return back ?? { files, links: [...live.links, ...lost], isMoved: true };
+  const back = await putBack(deps, started.skill, spot, live);
+  return back ?? { links: [...live.links, ...lost] };
 }
 
-/** Makes the live place what it was before; what is there now, which the agent wrote, is kept as a version. */
+/** Makes a live place what it was before; what is there now, which the agent wrote, is kept as a version. */
 async function putBack(
   deps: ForegroundDeps,
-  { target, skill, before }: Learning["started"],
-  place: Place,
+  skill: string,
+  { place, path, before }: Spot,
   live: Package,
 ): Promise<Fault | null> {
   const { library, versions } = deps;
   await keepAside(deps, live);
   const old = before === null ? null : await versions.restore(before);
-  if (before !== null && old === null) return stuck(target, "its earlier version is not kept");
+  if (before !== null && old === null) return stuck(path, "its earlier version is not kept");
   const expecting = { expecting: live.hash, dropLinks: true };
   const done =
     old === null
       ? await library.remove(place, skill, expecting)
       : await library.write(place, skill, old, expecting);
-  return done.written ? null : stuck(target, done.because);
+  return done.written ? null : stuck(path, done.because);
 }
 
 /**
@@ -159,37 +216,40 @@ export async function discard(
   learning: Learning,
   desk: Place,
 ): Promise<Fault | { readonly notes: readonly string[] }> {
-  const left = await withdraw(deps, present, learning, desk);
-  if ("code" in left) return left;
+  const notes: string[] = [];
+  for (const spot of spotsOf(deps, present, learning) ?? []) {
+    const left = await withdraw(deps, present, learning, desk, spot);
+    if (left !== null && typeof left === "object") return left;
+    if (left !== null) notes.push(left);
+  }
   await keepStaged(deps, desk, learning.started);
   await clear(deps, desk);
-  return left;
+  return { notes };
 }
 
-/** Takes what the agent wrote out of the live place, and says what was done there and what was not. */
+/** Takes what the agent wrote out of a live place, and says what was done there and what was not; null where that is nothing. */
 async function withdraw(
   deps: ForegroundDeps,
   present: Present,
   learning: Learning,
   desk: Place,
-): Promise<Fault | { readonly notes: readonly string[] }> {
+  spot: Spot,
+): Promise<Fault | string | null> {
   const { started } = learning;
-  const { target, skill, before } = started;
-  const place = placeOfLive(deps, present, target);
-  const live = place === null ? null : await foundIn(deps, place, skill);
-  if (place === null || live === null || ("hash" in live && live.hash === before)) return { notes: [] };
+  const { path, before } = spot;
+  const live = await liveAt(deps, learning, spot);
+  if (live === null || ("hash" in live && live.hash === before)) return null;
   // What cannot be read for a skill is nothing that the agent may have written for one.
-  if ("code" in live)
-    return { notes: [`${target} is left as it is: it is not what was there at the start.`] };
-  const staged = await readableIn(deps, desk, skill);
-  const by = await writerOf(deps, present, learning, live, staged);
+  if ("code" in live) return `${path} is left as it is: it is not what was there at the start.`;
+  const staged = await readableIn(deps, desk, started.skill);
+  const by = await writerOf(deps, present, learning, spot, live, staged);
   if (by === "others" || by === "unknown")
-    return { notes: [`${target} was changed meanwhile, not by this session: it is left as it is.`] };
+    return `${path} was changed meanwhile, not by this session: it is left as it is.`;
   // A finish that was killed may have come this far.
-  if (by === "this") return staged !== null && saysTheSame(staged, live) ? isLive(started) : { notes: [] };
-  const fault = await putBack(deps, started, place, live);
+  if (by === "this") return staged !== null && saysTheSame(staged, live) ? isLive(started) : null;
+  const fault = await putBack(deps, started.skill, spot, live);
   const was = before === null ? "was taken away" : "was replaced by what was there before";
-  return fault ?? { notes: [`What this session wrote in ${target} ${was}; a copy of it is kept.`] };
+  return fault ?? `What this session wrote in ${path} ${was}; a copy of it is kept.`;
 }
 
 function saysTheSame(a: Package, b: Package): boolean {

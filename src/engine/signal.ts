@@ -1,10 +1,26 @@
-import { type Derived, derived, type FirstUse, type Missed } from "../core/derived-signal.ts";
+import {
+  type Derived,
+  type DerivingGround,
+  derived,
+  type Failed,
+  type FirstUse,
+  invocationOf,
+  type Missed,
+} from "../core/derived-signal.ts";
 import { type Event, numberOf } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
-import { type Answer, callerFault, type Fault, faultOf, faulty, isDone } from "../core/protocol.ts";
+import {
+  type Answer,
+  callerFault,
+  type Fault,
+  faultOf,
+  faulty,
+  isDone,
+  isWrittenId,
+} from "../core/protocol.ts";
 import { readReply } from "../core/reply.ts";
 import { runOf } from "../core/session.ts";
 import {
@@ -19,10 +35,12 @@ import {
   type SignalGround,
 } from "../core/signal.ts";
 import type { Owner } from "../core/skill.ts";
-import type { Present } from "./caller.ts";
+import { latestEvents, type Present } from "./caller.ts";
+import { failedOf, lastTryOf, refsOf, turnsOf } from "./failed-learnings.ts";
 import { type ForegroundDeps, useSkill } from "./foreground.ts";
-import { eventsOf, type SessionView } from "./inspect.ts";
+import { eventsOf, type SessionView, viewSessions } from "./inspect.ts";
 import { withoutWaiting } from "./learn.ts";
+import { endOf, type Learning, learningsOf } from "./learnings.ts";
 import { note } from "./note.ts";
 import type { KeptFinding, Store } from "./ports.ts";
 import { scrubJson } from "./scrub.ts";
@@ -185,26 +203,91 @@ function ownersOf(skills: Skills): SignalGround["skills"] {
 }
 
 /**
- * Notes what sessions show that they should have learned, and nobody said. May be called again: a finding gives one
- * signal. What another agent did for a session has refs of its own, which could be mistaken for the session's.
+ * Notes what sessions show that they should have learned, and nobody said; and what an agent began to learn and could
+ * not, in whatever session that was. May be called again: a finding or a learning gives one signal. What another agent
+ * did for a session has refs of its own, which could be mistaken for the session's.
  */
 export async function deriveSignals(
   deps: ForegroundDeps,
   sessions: readonly SessionView[],
 ): Promise<SignalGiven[]> {
   const { store } = deps;
-  const heard = new Map(sessions.flatMap((one) => (one.subagent ? [] : [[one.id, one] as const])));
-  const findings = await newLessons(store, [...heard.keys()]);
-  if (findings.length === 0) return [];
-  const at = await surroundingsOf(deps, [...heard.values()]);
+  const heard = sessions.filter(({ subagent }) => !subagent);
+  const lessons = await newLessons(
+    store,
+    heard.map(({ id }) => id),
+  );
+  const learnings = await learningsOf(store);
+  const shown = shownBy(heard, lessons, await failedAndOver(deps, learnings, heard));
+  if (shown.length === 0) return [];
+  const at = await surroundingsOf(
+    deps,
+    shown.map(({ session }) => session),
+    learnings,
+  );
   const entries: LedgerEntry[] = [];
-  for (const [session, own] of groupBySession(findings)) {
-    const view = heard.get(session);
-    if (view) entries.push(...(await deriveFrom(deps, view, own, at)));
-  }
+  for (const one of shown) entries.push(...(await deriveFrom(deps, one, at)));
   if (entries.length === 0) return [];
   const added = await store.transaction((tx) => note(tx, entries));
   return added.flatMap((entry) => (entry.type === "signal.given" ? entry.data : []));
+}
+
+/** What a session shows that nobody wrote down: lessons, and learnings that came to nothing. */
+interface Shown {
+  readonly session: SessionView;
+  readonly lessons: readonly KeptFinding[];
+  readonly failed: readonly Learning[];
+}
+
+function shownBy(
+  heard: readonly SessionView[],
+  lessons: readonly KeptFinding[],
+  failed: ReadonlyMap<SessionView, readonly Learning[]>,
+): Shown[] {
+  const own = groupBySession(lessons);
+  const tried = new Map([...failed].map(([{ id }, learnings]) => [id, learnings]));
+  const sessions = new Map([...heard, ...failed.keys()].map((one) => [one.id, one]));
+  return [...sessions.values()]
+    .map((session) => ({ session, lessons: own.get(session.id) ?? [], failed: tried.get(session.id) ?? [] }))
+    .filter(({ lessons, failed }) => lessons.length + failed.length > 0);
+}
+
+/**
+ * The learnings that came to nothing in turns that are over, by session, as long as what was written for them is kept.
+ * Nobody may have gone on with a session since, so that it is looked up where it is not among those just heard.
+ */
+async function failedAndOver(
+  { store, clock }: ForegroundDeps,
+  learnings: readonly Learning[],
+  heard: readonly SessionView[],
+): Promise<Map<SessionView, Learning[]>> {
+  const found = new Map<SessionView, Learning[]>();
+  const oldest = clock.now() - policy.protocol.stagingDays * policy.model.dayMs;
+  const recent = failedOf(learnings).filter(({ session, lastAt }) => session !== null && lastAt > oldest);
+  if (recent.length === 0) return found;
+  const told = new Set((await store.ledger.since("signal.given", 0)).map(({ data }) => data.id));
+  const failed = recent.filter(
+    ({ session, started }) => !told.has(derivedId(session ?? "", started.learning)),
+  );
+  const runs = new Set(heard.map(runOf));
+  const isAllHeard = failed.every(({ session }) => runs.has(session ?? ""));
+  for (const session of isAllHeard ? heard : await viewSessions(store)) {
+    const own = session.subagent ? [] : failed.filter((one) => one.session === runOf(session));
+    const going = own.length === 0 ? null : await turnGoingOn({ store, clock }, session);
+    const over = own.filter((one) => going === null || !turnsOf(one).has(going));
+    if (over.length > 0) found.set(session, over);
+  }
+  return found;
+}
+
+/** The turn of a session that may still go on; null where nothing happened for long. */
+async function turnGoingOn(
+  { store, clock }: Pick<ForegroundDeps, "store" | "clock">,
+  session: SessionView,
+): Promise<string | null> {
+  if ((session.endedAt ?? 0) < clock.now() - policy.signal.quietMs) return null;
+  const [last] = await latestEvents(store, session, 1);
+  return invocationOf(runOf(session), last?.turn ?? 0);
 }
 
 /** What sessions taught that may be told, and is kept nowhere. */
@@ -220,16 +303,19 @@ export function isUnwritten({ kept }: History): (lesson: { readonly instinct: st
   return ({ instinct }) => !written.has(instinct);
 }
 
-/** The signals that were given, without those of the transcript whose lesson is kept or refused by now. */
+/** The signals that were given, without those of the transcript whose lesson is kept or refused by now, or whose learning came to something. */
 export async function openSignals(store: Store): Promise<EntryOf<"signal.given">[]> {
   const given = await store.ledger.since("signal.given", 0);
-  const findings = [...new Set(given.flatMap(({ data }) => data.finding ?? []))];
+  const from = [...new Set(given.flatMap(({ data }) => data.finding ?? []))];
+  const learnings = from.some(isWrittenId) ? failedOf(await learningsOf(store)) : [];
+  const failed = new Set(learnings.map(({ started }) => started.learning));
   const { learning } = store;
-  const instincts = await learning.findings.instinctsOf(findings);
+  const instincts = await learning.findings.instinctsOf(from);
   const known = await learning.instincts.get([...new Set(instincts.values())]);
   const refused = new Set(known.flatMap(({ id, standing }) => (standing.status === "rejected" ? id : [])));
   const isNew = isUnwritten(await historyOf(store));
   return given.filter(({ data: { finding } }) => {
+    if (finding !== undefined && isWrittenId(finding)) return failed.has(finding);
     const instinct = finding === undefined ? undefined : instincts.get(finding);
     return instinct === undefined || (isNew({ instinct }) && !refused.has(instinct));
   });
@@ -242,7 +328,11 @@ function groupBySession(findings: readonly KeptFinding[]): Map<string, KeptFindi
 }
 
 /** What is known besides the sessions, read once for all of them. */
-async function surroundingsOf(deps: ForegroundDeps, sessions: readonly SessionView[]) {
+async function surroundingsOf(
+  deps: ForegroundDeps,
+  sessions: readonly SessionView[],
+  begun: readonly Learning[],
+) {
   const { ledger } = deps.store;
   // What an agent or a person said has the time of this clock, what a transcript shows has that of its own.
   const since = Math.min(...sessions.map(({ startedAt }) => startedAt ?? 0));
@@ -250,6 +340,7 @@ async function surroundingsOf(deps: ForegroundDeps, sessions: readonly SessionVi
   return {
     signals: await ledger.since("signal.given", 0),
     learnings: (await ledger.since("learning.finished", 0)).filter(({ data }) => isDone(data)),
+    wanted: begun.filter((one) => endOf(one)?.status !== "aborted"),
     uses: await ledger.since("skill.used", since),
     /** Null where nothing is learned. */
     projectOf: ({ project: { id, root } }: SessionView) => {
@@ -267,47 +358,78 @@ async function projectAt(deps: ForegroundDeps, id: string, root: string | null) 
 
 async function deriveFrom(
   deps: ForegroundDeps,
-  session: SessionView,
-  findings: readonly KeptFinding[],
+  { session, lessons, failed }: Shown,
   at: Awaited<ReturnType<typeof surroundingsOf>>,
 ): Promise<LedgerEntry[]> {
   const here = await at.projectOf(session);
   if (here === null) return [];
   const run = runOf(session);
   const uses = at.uses.filter((use) => use.session === run).map(({ data }) => data);
-  const refs = [...findings.flatMap(({ finding }) => finding.refs), ...uses.map(({ ref }) => ref)];
+  const refs = [
+    ...lessons.flatMap(({ finding }) => finding.refs),
+    ...uses.map(({ ref }) => ref),
+    ...failed.flatMap(refsOf),
+  ];
   const named = await eventsNamed(deps.store, session, refs);
   // What a subagent did is in its parent's file, and not its parent's doing.
   const events = new Map(named.flatMap((event) => (event.sidechain ? [] : [[event.ref, event] as const])));
-  const own = at.signals.filter((entry) => entry.session === run).map(({ data }) => data);
-  const learnings = at.learnings.filter((entry) => entry.session === run).map(({ data }) => data);
-  const said = own.filter(({ from, refusal }) => from !== "transcript" && refusal === null);
-  const before = own.filter(({ from }) => from === "transcript");
-  const knownIds = new Set(before.map(({ id }) => id));
-  const given = new Map<string, number>();
-  for (const { invocation } of before) given.set(invocation, (given.get(invocation) ?? 0) + 1);
+  const eventsOfRefs = (some: readonly string[]) => some.flatMap((ref) => events.get(ref) ?? []);
   const made = derived(
-    findings.map(({ id, finding }): Missed => {
-      return { id, finding, events: finding.refs.flatMap((ref) => events.get(ref) ?? []) };
-    }),
+    [
+      ...lessons.map(({ id, finding }): Missed => ({ id, finding, events: eventsOfRefs(finding.refs) })),
+      ...failed.map((one) => failedWith(one, eventsOfRefs(refsOf(one)))),
+    ],
     {
-      ...{ run, ...here, given },
+      ...{ run, ...here },
       uses: uses.flatMap(({ name, ref }): FirstUse[] => {
         const turn = events.get(ref)?.turn;
         return turn === undefined ? [] : [{ name, number: numberOf(ref), turn }];
       }),
-      settled: new Set([...learnings, ...said].map(({ invocation }) => invocation)),
-      taught: new Set(learnings.flatMap((one) => one.refs)),
-      known: new Set(findings.flatMap(({ id }) => (knownIds.has(derivedId(run, id)) ? id : []))),
+      ...saidIn(run, at, [...lessons.map(({ id }) => id), ...failed.map(({ started }) => started.learning)]),
     },
   );
   const useful = new Set([...events.values()].filter(isUseful).map(({ ref }) => ref));
   const ground = { ...{ run, useful }, prefix: here.prefix, skills: ownersOf(here.skills) };
   const counted = made.flatMap((one) => countedOf(one, ground));
-  const times = new Map(findings.map(({ id, at: when }) => [derivedId(run, id), when]));
+  const times = new Map([
+    ...lessons.map(({ id, at: when }) => [derivedId(run, id), when] as const),
+    // It is told of only now, when a review may have been there already.
+    ...failed.map(({ started }) => [derivedId(run, started.learning), deps.clock.now()] as const),
+  ]);
   const common = { project: session.project.id, session: run, actor: "knack" as const };
-  // The words are those of findings, which are on the ledger already.
+  // The words are those of findings and learnings, which are on the ledger already.
   return counted.map((one) => entryOf(one, { ...common, at: times.get(one.id) ?? session.startedAt }));
+}
+
+/** What was said and learned in a session before. */
+function saidIn(
+  run: string,
+  at: Awaited<ReturnType<typeof surroundingsOf>>,
+  ids: readonly string[],
+): Pick<DerivingGround, "settled" | "taught" | "known" | "given"> {
+  const own = at.signals.filter((entry) => entry.session === run).map(({ data }) => data);
+  const learnings = at.learnings.filter((entry) => entry.session === run).map(({ data }) => data);
+  const wanted = at.wanted.filter(({ session }) => session === run);
+  const said = own.filter(({ from, refusal }) => from !== "transcript" && refusal === null);
+  const before = own.filter(({ from }) => from === "transcript");
+  const knownIds = new Set(before.map(({ id }) => id));
+  const given = new Map<string, number>();
+  for (const { invocation } of before) given.set(invocation, (given.get(invocation) ?? 0) + 1);
+  return {
+    given,
+    settled: new Set([...learnings, ...said].map(({ invocation }) => invocation)),
+    taught: new Set([...learnings.flatMap((one) => one.refs), ...wanted.flatMap(refsOf)]),
+    known: new Set(ids.filter((id) => knownIds.has(derivedId(run, id)))),
+  };
+}
+
+function failedWith(one: Learning, events: readonly Event[]): Failed {
+  const { learning: id, action, skill, reason, message } = one.started;
+  const { invocation, summary } = lastTryOf(one);
+  return {
+    ...{ id, invocation, action, skill, reason, events },
+    ...{ refs: refsOf(one), summary: summary ?? message },
+  };
 }
 
 /** A derived signal that meets what one must meet that an agent gives; another is none. */
@@ -321,7 +443,7 @@ function countedOf(
     .map((one) => ({ ...one, id: derivedId(ground.run, finding), finding }));
 }
 
-/** One for each finding, also when its words have changed since. */
+/** One for each finding or learning, also when its words have changed since. */
 function derivedId(run: string, finding: string): string {
   return idOf("g", `${run} ${finding}`);
 }

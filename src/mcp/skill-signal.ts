@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { objectOf } from "../core/json.ts";
 import { policy } from "../core/policy.ts";
 import { deferReasons, effects, type Fault, faultOf, faulty, issues, triggers } from "../core/protocol.ts";
 import type { Signal, SignalGiven } from "../core/signal.ts";
@@ -40,7 +41,8 @@ export const skillSignal: Tool = {
     const signal = read.success ? signalOf(read.data) : null;
     if (signal !== null) return told(await knack.giveSignal(who, signal), noted);
     // What has another form is handed over as it is: it may be one all the same, and a refusal is kept with its reason.
-    const taken = await knack.takeReply(who, args);
+    const { learning_signal, skill_issue_signal } = objectOf(args) ?? {};
+    const taken = await knack.takeReply(who, { learning_signal, skill_issue_signal });
     const [only, ...others] = taken.signals;
     return only?.refusal === null && others.length === 0
       ? { ok: true, value: noted(only) }

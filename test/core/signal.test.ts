@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { type DerivingGround, derived, type Missed } from "../../src/core/derived-signal.ts";
+import { type DerivingGround, derived, type Failed, type Missed } from "../../src/core/derived-signal.ts";
 import type { Event } from "../../src/core/event.ts";
 import type { LedgerEntry } from "../../src/core/ledger.ts";
 import { isOwnCall } from "../../src/core/own-call.ts";
@@ -393,6 +393,26 @@ describe("a signal that nobody gave", () => {
       id: `i${n}`,
     }));
     expect(derived(many, about).map(({ finding }) => finding)).toEqual(["i1", "i4", "i2"]);
+  });
+
+  test("is of what was tried before what was only found", () => {
+    const failed: Failed = {
+      ...{ id: "l1", invocation: "s#1", action: "update", skill: "release", reason: "user_correction" },
+      ...{ refs: ["e5", "e6"], summary: "Tags come first.", events: some("e5", "e6") },
+    };
+    const full = { ...about, given: new Map([["s#1", 2]]) };
+    expect(derived([recovered, failed], full)).toEqual([
+      {
+        ...{ finding: "l1", invocation: "s#1" },
+        claim: {
+          ...{ kind: "update", skill: "release", issue: "missing_step", refs: ["e5", "e6"] },
+          ...{ deferred: "write_or_publish_failed", effect: "retry_after_user_correction" },
+          hint: "Tags come first.",
+        },
+      },
+    ]);
+    expect(derived([failed], { ...about, known: new Set(["l1"]) })).toEqual([]);
+    expect(derived([failed], { ...about, settled: new Set(["s#1"]) })).toEqual([]);
   });
 
   test("is of the turn in which it was complete", () => {

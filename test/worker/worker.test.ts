@@ -209,10 +209,10 @@ describe("a worker that is killed", () => {
     const own = someWork(home, 3);
     // Long enough to be caught at.
     const [, long = ""] = own.transcripts;
-    writeFileSync(long, readFileSync(long, "utf8").repeat(6_000));
+    writeFileSync(long, readFileSync(long, "utf8").repeat(15_000));
     leave(home, own.notes);
     const poison = /^spool\/taken\/[1-9]~place-work1\.json$/;
-    await killAt(home, () => filesLike(home, /^spool\/taken\/\d~/).length > 0);
+    expect(await killAt(home, () => filesLike(home, /^spool\/taken\/\d~/).length > 0)).toBe(true);
     let deaths = 0;
     // Each time it gets to that note it is killed, until it does not get there any more.
     while (deaths < 9 && (await killAt(home, () => isNew(filesLike(home, poison))))) deaths++;
