@@ -1,4 +1,4 @@
-import { type Event, numberOf, shorten } from "./event.ts";
+import { type Event, type EventKind, numberOf, shorten } from "./event.ts";
 import { idOf } from "./ids.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import { isOwnCall } from "./own-call.ts";
@@ -138,7 +138,7 @@ export interface SignalGround {
   readonly before: ReadonlySet<Claim["kind"]>;
   readonly prefix: string;
   /** The refs that name an event of the session which says something. */
-  readonly useful: ReadonlySet<string>;
+  readonly useful: ReadonlyMap<string, EventKind>;
   /** The skills that there are, by name, and who made them. */
   readonly skills: ReadonlyMap<string, Owner>;
 }
@@ -221,7 +221,12 @@ function isOneOf(codes: readonly string[], word: string): boolean {
 function refsOf(claim: Claim, ground: SignalGround, { signal }: Policy): No | null {
   const isRequest = claim.kind === "create" && claim.trigger === "explicit_user_request";
   const needed = isRequest ? signal.refsOfRequest : signal.refs;
-  if (usefulRefs(claim, ground).length >= needed) return null;
+  const useful = usefulRefs(claim, ground);
+  if (useful.length >= needed)
+    // That a person asked is shown by their own words, and by nothing that an agent did.
+    return isRequest && !useful.some((ref) => ground.useful.get(ref) === "prompt")
+      ? no("refs-unresolved", "none of its events is the person's own request")
+      : null;
   const lost = claim.refs.filter((ref) => !ground.useful.has(ref));
   return lost.length > 0
     ? no("refs-unresolved", `no event that says something is behind ${[...new Set(lost)].join(", ")}`)

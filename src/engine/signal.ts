@@ -138,7 +138,7 @@ async function take(
     const judged = judge(clean, {
       ...{ from, run, invocation, learned, prefix },
       before: kindsGiven(await tx.ledger.since("signal.given", 0), invocation),
-      useful: new Set(useful.map(({ ref }) => ref)),
+      useful: new Map(useful.map(({ ref, kind }) => [ref, kind])),
       skills,
     });
     const common = { at: clock.now(), project: project.id, session: run, actor: "agent" as const };
@@ -388,7 +388,7 @@ async function deriveFrom(
       ...saidIn(run, at, [...lessons.map(({ id }) => id), ...failed.map(({ started }) => started.learning)]),
     },
   );
-  const useful = new Set([...events.values()].filter(isUseful).map(({ ref }) => ref));
+  const useful = new Map([...events.values()].filter(isUseful).map(({ ref, kind }) => [ref, kind]));
   const ground = { ...{ run, useful }, prefix: here.prefix, skills: ownersOf(here.skills) };
   const counted = made.flatMap((one) => countedOf(one, ground));
   const times = new Map([

@@ -44,7 +44,11 @@ const ground: SignalGround = {
   learned: false,
   before: new Set(),
   prefix: "rl-",
-  useful: new Set(["e1", "e2", "e3"]),
+  useful: new Map([
+    ["e1", "prompt"],
+    ["e2", "call"],
+    ["e3", "call"],
+  ]),
   skills: new Map([
     ["notion", "hand-written"],
     ["rl-known", "learned"],
@@ -91,6 +95,11 @@ describe("a signal", () => {
     [
       "needs an explicit request to be there",
       { ...create, trigger: "explicit_user_request", refs: ["e9"] },
+      "refs-unresolved",
+    ],
+    [
+      "a request that the person did not make",
+      { ...create, trigger: "explicit_user_request", refs: ["e2"] },
       "refs-unresolved",
     ],
     ["needs a name that can be one", { ...create, nameHint: "rl-../up" }, "bad-name"],
@@ -209,7 +218,13 @@ describe("the signals that count", () => {
   const [own] = judge([create], { ...ground, from: "transcript" });
   const [later] = judge([create], { ...ground, invocation: "s#2" });
   const [inReply] = judge([create], { ...ground, from: "reply" });
-  const [other] = judge([{ ...create, refs: ["e2", "e9"] }], { ...ground, useful: new Set(["e2", "e9"]) });
+  const [other] = judge([{ ...create, refs: ["e2", "e9"] }], {
+    ...ground,
+    useful: new Map([
+      ["e2", "call"],
+      ["e9", "call"],
+    ]),
+  });
 
   it.each<[string, LedgerEntry[], number]>([
     ["are those that were not refused, each once", [at(one, 1), at(one, 2), at(wrong, 3)], 1],
