@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { quiet } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
 import { installClients } from "./install.mjs";
 import type { RecordedRequest, Script, Step } from "./model-server.ts";
@@ -85,6 +86,7 @@ export async function live(
         if (waited > 300) throw new Error("the worker does not come to an end");
         await new Promise((resolve) => setTimeout(resolve, 100));
       }
+      await quiet(stage.home);
     },
   };
 }

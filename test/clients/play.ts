@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
+import { quiet } from "../helpers/hook.ts";
 import { installClients } from "./install.mjs";
 import { type ModelServer, type RecordedRequest, type Script, startModelServer } from "./model-server.ts";
 
@@ -173,6 +174,8 @@ export async function setStage(options: Omit<PlayOptions, "prompts">): Promise<S
   };
   const dispose = async () => {
     await server.close();
+    // A worker that a hook has just started would make again what is taken away.
+    await quiet(home);
     await rm(root, { recursive: true, force: true, maxRetries: 3 });
   };
   const hookCommand = `"${process.execPath}" "${spool}"`;
