@@ -1,5 +1,8 @@
+import { remembers } from "./detect/phrases.ts";
+import { savedName } from "./detect/signs.ts";
+import { sentencesOf, withoutOpening } from "./detect/speech.ts";
 import { type Event, numberOf, shorten } from "./event.ts";
-import type { Finding, FindingKind } from "./finding.ts";
+import { type Finding, type FindingKind, isSaid } from "./finding.ts";
 import { isOwnCall } from "./own-call.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import {
@@ -149,9 +152,16 @@ function wrongWith(skill: string, finding: Finding, issue: Issue, effect: Effect
   return { kind: "update", skill, issue, deferred, effect, refs: finding.refs, hint: textOf(finding) };
 }
 
-/** A correction that is one line for an agent's instructions needs no skill. */
-function triggerOf({ kind, artifact }: Finding): Trigger | null {
-  return kind === "user-correction" && artifact !== "skill" ? null : triggers[kind];
+/** What is one line for an agent's instructions needs no skill, unless the person wants it remembered. */
+function triggerOf(finding: Finding): Trigger | null {
+  const isLine = isSaid(finding.kind) && finding.artifact !== "skill";
+  return isLine && !isToBeRemembered(finding) ? null : triggers[finding.kind];
+}
+
+function isToBeRemembered({ kind, excerpt }: Finding): boolean {
+  if (kind !== "explicit-instruction") return false;
+  const said = (excerpt.said ?? "").toLowerCase();
+  return savedName(said) !== null || sentencesOf(said).some((one) => remembers.test(withoutOpening(one)));
 }
 
 const triggers: Readonly<Record<FindingKind, Trigger | null>> = {

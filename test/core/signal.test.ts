@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { type DerivingGround, derived, type Failed, type Missed } from "../../src/core/derived-signal.ts";
 import type { Event } from "../../src/core/event.ts";
+import { noExcerpt } from "../../src/core/finding.ts";
 import type { LedgerEntry } from "../../src/core/ledger.ts";
 import { isOwnCall } from "../../src/core/own-call.ts";
 import {
@@ -373,10 +374,28 @@ describe("a signal that nobody gave", () => {
       { trigger: "user_correction" },
     ],
     [
-      "tells of what a person wants remembered",
+      "tells of what a person wants done so, and is worth a skill",
       missed("explicit-instruction", ["e7"]),
       {},
       { trigger: "explicit_user_request" },
+    ],
+    [
+      "tells of what a person wants remembered",
+      missed("explicit-instruction", ["e7"], {
+        artifact: "rule",
+        excerpt: { ...noExcerpt, said: "Good. Remember: this repository has no pytest." },
+      }),
+      {},
+      { trigger: "explicit_user_request" },
+    ],
+    [
+      "is none for an order that is a line for a rule",
+      missed("explicit-instruction", ["e7"], {
+        artifact: "rule",
+        excerpt: { ...noExcerpt, said: "Answer in Chinese from now on." },
+      }),
+      {},
+      null,
     ],
     ["tells of a procedure", missed("multi-step", ["e3", "e4"]), {}, { trigger: "multi_step_workflow" }],
     [
