@@ -283,7 +283,8 @@ function promotedFindings(db: Kysely<Tables>) {
   const leading = db
     .selectFrom("instinct")
     .select("id")
-    .where("status", "=", "promoted")
+    // In so many words: an index of some rows is not taken for a value that is only known later.
+    .where("status", "=", sql.lit("promoted"))
     .where("realm", "=", "user");
   return db.selectFrom("finding").select("n").where("instinct", "in", leading);
 }

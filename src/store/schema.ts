@@ -274,4 +274,5 @@ export const migrations: readonly (readonly string[])[] = [
     `create table imported (key text primary key, id text not null, at integer not null, data text not null)`,
     `create index imported_by_id on imported (id)`,
   ],
+  [`create index instinct_promoted on instinct (realm) where status = 'promoted'`],
 ];
