@@ -67,14 +67,8 @@ import {
   withdrawLatest,
 } from "./engine/exchange.ts";
 import { candidatesFor, type Found, find, likenessBy } from "./engine/find.ts";
-import {
-  type Finished,
-  type ForegroundDeps,
-  finishLearning,
-  type Started,
-  startLearning,
-  useSkill,
-} from "./engine/foreground.ts";
+import { type Finished, finishLearning } from "./engine/finish-learning.ts";
+import type { ForegroundDeps } from "./engine/foreground.ts";
 import { type GapDeps, type GapView, gaps } from "./engine/gap.ts";
 import {
   type Advanced,
@@ -166,9 +160,11 @@ import {
 import { deriveSignals, giveSignal, type ReplyTaken, takeReply } from "./engine/signal.ts";
 import { inspect, renew, type SnapshotState } from "./engine/snapshot.ts";
 import { sweepStaging } from "./engine/staging.ts";
+import { type Started, startLearning } from "./engine/start-learning.ts";
 import type { Choice, Plan, PublishDeps } from "./engine/step.ts";
 import { type ItemCache, isStocked, knownIn, stock } from "./engine/stock.ts";
 import { type Tally, tally } from "./engine/tally.ts";
+import { useSkill } from "./engine/use-skill.ts";
 import { readRoots } from "./library/catalog.ts";
 import { createLibrary } from "./library/index.ts";
 import { createVersions } from "./library/versions.ts";

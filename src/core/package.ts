@@ -1,3 +1,4 @@
+import { plainText } from "./plain-text.ts";
 import { policy } from "./policy.ts";
 import { type Concern, type ConcernCode, isSafePath, scanSince } from "./scan.ts";
 import { frontMatterIn, type Owner, parse, problemsOf, type Skill, skillFile } from "./skill.ts";
@@ -14,11 +15,9 @@ export interface PackageText {
 
 /** A file by its bytes. */
 export function packageText(path: string, bytes: Uint8Array): PackageText {
-  try {
-    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-    // Such a byte is in no text, whatever else the file is.
-    if (!text.includes("\0")) return { path, bytes: bytes.length, text, words: text };
-  } catch {}
+  const text = plainText(bytes);
+  // Such a byte is in no text, whatever else the file is.
+  if (text !== null && !text.includes("\0")) return { path, bytes: bytes.length, text, words: text };
   return { path, bytes: bytes.length, text: null, words: wordsAmong(bytes) };
 }
 

@@ -18,6 +18,7 @@ import type { ItemKind } from "../core/item.ts";
 import type { LedgerEntry, ProjectFold } from "../core/ledger.ts";
 import { gistOf, same } from "../core/likeness.ts";
 import { faultInPaths } from "../core/package.ts";
+import { plainText } from "../core/plain-text.ts";
 import { policy as defaults } from "../core/policy.ts";
 import type { Project } from "../core/project.ts";
 import { mayBeWritten, scan } from "../core/scan.ts";
@@ -162,7 +163,7 @@ export async function exportSkills(
     const found = await filesAt(deps, one);
     const files: { path: string; mode: number; text: string }[] = [];
     for (const file of found?.files ?? []) {
-      const content = textIn(file.bytes);
+      const content = plainText(file.bytes);
       if (content === null) leftOut.push(`${name}/${file.path} is no text`);
       else files.push({ path: file.path, mode: file.mode & 0o111 ? 0o755 : 0o644, text: content });
     }
@@ -176,14 +177,6 @@ export async function exportSkills(
     });
   }
   return { skills: [...skills.values()], leftOut };
-}
-
-function textIn(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 /** The same lessons without secrets. */

@@ -2,6 +2,7 @@ import { numberOf, shorten } from "../core/event.ts";
 import { lineOf, wholeOf } from "../core/event-line.ts";
 import { type Item, itemNamed } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
+import { plainText } from "../core/plain-text.ts";
 import { policy } from "../core/policy.ts";
 import { type Answer, brief, faultOf, faulty } from "../core/protocol.ts";
 import { isSafePath, mayBeWritten, scan } from "../core/scan.ts";
@@ -154,14 +155,6 @@ async function textOf({ library }: LookDeps, item: Handed, file: string): Promis
 
 function namesOf(files: readonly PackageFile[]): string[] {
   return files.map(({ path }) => path).sort();
-}
-
-function plainText(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 /** A transcript shows the call by itself; only a session that has none is noted here. */

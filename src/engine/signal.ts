@@ -37,7 +37,7 @@ import {
 import type { Owner } from "../core/skill.ts";
 import { latestEvents, type Present } from "./caller.ts";
 import { failedOf, lastTryOf, refsOf, turnsOf } from "./failed-learnings.ts";
-import { type ForegroundDeps, useSkill } from "./foreground.ts";
+import type { ForegroundDeps } from "./foreground.ts";
 import { eventsOf, type SessionView, viewSessions } from "./inspect.ts";
 import { withoutWaiting } from "./learn.ts";
 import { endOf, type Learning, learningsOf } from "./learnings.ts";
@@ -45,6 +45,7 @@ import { note } from "./note.ts";
 import type { KeptFinding, Store } from "./ports.ts";
 import { scrubJson } from "./scrub.ts";
 import { type History, historyOf } from "./step.ts";
+import { useSkill } from "./use-skill.ts";
 
 /** What an agent's structured reply came to. */
 export interface ReplyTaken {

@@ -1,3 +1,4 @@
+import { plainText } from "../core/plain-text.ts";
 import { policy } from "../core/policy.ts";
 import { type Fault, faultOf } from "../core/protocol.ts";
 import { isSafePath } from "../core/scan.ts";
@@ -125,11 +126,8 @@ export async function keepAside(
 
 /** Bytes as words to look through, also where they are no text. */
 function textIn(bytes: Uint8Array): { readonly text: string; readonly isText: boolean } {
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), isText: true };
-  } catch {
-    return { text: new TextDecoder("latin1").decode(bytes), isText: false };
-  }
+  const text = plainText(bytes);
+  return { text: text ?? new TextDecoder("latin1").decode(bytes), isText: text !== null };
 }
 
 /** Keeps what is staged, unless it is what was put there. */

@@ -1,0 +1,268 @@
+import { numberOf } from "../core/event.ts";
+import { itemId } from "../core/item.ts";
+import { pinnedBy } from "../core/pin.ts";
+import {
+  type Answer,
+  authoringRules,
+  evidenceFault,
+  type Fault,
+  faultOf,
+  faulty,
+  type LearningStart,
+  type LearningStarted,
+  learningId,
+  messageFor,
+  startFault,
+} from "../core/protocol.ts";
+import { latestEvents, type Present } from "./caller.ts";
+import { type ForegroundDeps, ifDiskRefuses, isIts, resolved, scrubbed, unavailable } from "./foreground.ts";
+import { endOf, type Learning, learningsOf } from "./learnings.ts";
+import { note } from "./note.ts";
+import { ownerAt, placeAt } from "./plan-learned.ts";
+import { listAll } from "./plan-skill.ts";
+import type { PackageFile, Place } from "./ports.ts";
+import { placesFor } from "./skill-places.ts";
+import { deskOf, isWrittenIn, prepare } from "./staging.ts";
+
+/** Where an agent is to write, and how. */
+export interface Started {
+  readonly learning: string;
+  /** The package's folder. */
+  readonly staging: string;
+  /** What to show the person. */
+  readonly message: string;
+  readonly rules: readonly string[];
+}
+
+/** Begins a learning: notes it, keeps what is there for undo, and prepares a folder to write in. */
+export async function startLearning(
+  deps: ForegroundDeps,
+  present: Present,
+  start: LearningStart,
+): Promise<Answer<Started>> {
+  return begin(deps, present, start).catch(ifDiskRefuses);
+}
+
+async function begin(deps: ForegroundDeps, present: Present, start: LearningStart): Promise<Answer<Started>> {
+  const { root } = present.caller.project;
+  const prefix = await deps.prefixOf(root);
+  const wrong =
+    (await unavailable(deps, present)) ??
+    startFault(start, prefix) ??
+    evidenceFault(start.reason, start.refs, await resolved(deps, present, start.refs));
+  if (wrong) return faulty(wrong);
+  const own = (await learningsOf(deps.store)).filter((one) => isIts(one, present, start));
+  const open = await stillOpen(deps, own.at(-1), present);
+  const ground = open ? await groundAgain(deps, present, open) : await groundFor(deps, present, start);
+  if ("code" in ground) return faulty(ground);
+  const { session, project } = present.caller;
+  const learning =
+    open?.started.learning ??
+    learningId(JSON.stringify([project.id, session, start.action, start.skill, own.length]));
+  const desk = deskOf(deps, root, learning);
+  const staging = `${desk.folder}/${start.skill}`;
+  if (ground.files) await deps.versions.keep(ground.files);
+  if (!(await prepare(deps, root, desk, start.skill, ground.files)))
+    return faulty(
+      faultOf(
+        "learning_unavailable",
+        `${desk.folder} cannot be written: a link leads out of the project, or something is in the way.`,
+        "Take the link away, and start again.",
+        [desk.folder],
+      ),
+    );
+  const [clean = ""] = await scrubbed(deps, [start.message]);
+  const message = messageFor(start.action, start.skill, clean);
+  const { invocation, kind, format, model } = present.caller;
+  const started: LearningStarted = {
+    ...{ learning, invocation, by: kind, format, model, staging },
+    ...{ action: start.action, skill: start.skill, reason: start.reason, message },
+    refs: [...new Set(start.refs)],
+    seen: open?.started.seen ?? (await lastSeen(deps, present)),
+    ...{ seed: ground.before, target: ground.target, before: ground.before, beside: ground.beside },
+  };
+  await noteStart(deps, present, started, open ?? null);
+  const rules = authoringRules({ action: start.action, skill: start.skill, staging });
+  return { ok: true, value: { learning, staging, message, rules } };
+}
+
+/** The number of the last event of the caller's session so far. */
+async function lastSeen({ store }: ForegroundDeps, { session }: Present): Promise<number> {
+  const last = session === null ? undefined : (await latestEvents(store, session, 1)).at(-1);
+  return last === undefined ? 0 : numberOf(last.ref);
+}
+
+/** The same start again is the same learning, and is noted again only where something is different. */
+async function noteStart(
+  { store, clock }: ForegroundDeps,
+  { caller }: Present,
+  started: LearningStarted,
+  open: Learning | null,
+): Promise<void> {
+  if (open && JSON.stringify(open.started) === JSON.stringify(started)) return;
+  const at = Math.max(clock.now(), (open?.lastAt ?? 0) + 1);
+  const key = `learning:${started.learning}:${open ? at : "started"}`;
+  const common = { at, project: caller.project.id, session: caller.session, actor: "agent" as const };
+  await store.transaction((tx) => note(tx, [{ ...common, type: "learning.started", key, data: started }]));
+}
+
+/** The learning that a start goes on with: the one of this turn, or one in which something was written already. */
+async function stillOpen(
+  deps: ForegroundDeps,
+  last: Learning | undefined,
+  { caller }: Present,
+): Promise<Learning | null> {
+  if (!last || endOf(last) !== null) return null;
+  const isSame = last.started.invocation === caller.invocation || last.started.action === "create";
+  const desk = deskOf(deps, caller.project.root, last.started.learning);
+  return isSame || (await isWrittenIn(deps, desk, last)) ? last : null;
+}
+
+/** What is there when a learning begins. */
+interface Ground {
+  readonly target: string;
+  /** The package that is to be changed; null for a new one. */
+  readonly files: readonly PackageFile[] | null;
+  readonly before: string | null;
+  readonly beside: LearningStarted["beside"];
+}
+
+async function groundFor(
+  deps: ForegroundDeps,
+  present: Present,
+  { action, skill }: LearningStart,
+): Promise<Ground | Fault> {
+  const { project } = present.caller;
+  const places = placesFor(deps, present);
+  const listed = await listAll(deps.library, places.all);
+  if (typeof listed === "string") return unreadable(listed);
+  const named = [...listed.taken].filter((path) => path.endsWith(`/${skill}`));
+  if (action === "create") return groundForNew(deps, present, skill, places.own[0] as Place, named[0]);
+  // The agent's own folders come first, drafts last.
+  const target =
+    places.all.map(({ folder }) => `${folder}/${skill}`).find((path) => named.includes(path)) ?? named[0];
+  if (target === undefined) return missing(deps, skill);
+  if (ownerAt(target, (await deps.library.read(target))?.files ?? []) === "core") return coreFault(skill);
+  if (await isPinned(deps, target, skill, project))
+    return faultOf(
+      "learning_unavailable",
+      `${skill} is pinned: the person wants it left as it is.`,
+      `Leave it, and tell the person what you would change. They can unpin it: knack skills unpin ${skill}`,
+    );
+  const place = placeAt(target, places.all);
+  if (place === null || (await deps.library.holds(place, skill)) !== "folder") return linked(target);
+  const found = await deps.library.read(target);
+  if (found === null) return missing(deps, skill);
+  if (found.links.length > 0)
+    return faultOf(
+      "learning_unavailable",
+      `${target} has links in it, which no copy would have.`,
+      "Leave it, and tell the person what you would change.",
+      found.links,
+    );
+  return {
+    ...{ target, files: found.files, before: found.hash },
+    beside: await besideOf(deps, present, target),
+  };
+}
+
+async function groundForNew(
+  deps: ForegroundDeps,
+  present: Present,
+  skill: string,
+  place: Place,
+  named: string | undefined,
+): Promise<Ground | Fault> {
+  const target = `${place.folder}/${skill}`;
+  const holds = await deps.library.holds(place, skill);
+  if (holds === "else") return linked(target);
+  const isFull = holds === "folder" && (await deps.library.namesIn(target)).length > 0;
+  const there = named ?? (isFull ? target : undefined);
+  const next = `Load it; if it lacks what you learned, start with action "update". For something else, choose another name.`;
+  if (there !== undefined)
+    return faultOf("skill_already_exists", `There is a skill called ${skill} already.`, next, [there]);
+  // Agents have those of plugins by their bare names too, and nobody could tell the two apart.
+  if ((await deps.inLibrary?.(skill)) === "core")
+    return faultOf(
+      "skill_already_exists",
+      `A plugin or an agent came with a skill called ${skill}.`,
+      "Load it; for what it lacks, start with another name.",
+    );
+  return { target, files: null, before: null, beside: await besideOf(deps, present, target) };
+}
+
+function linked(target: string): Fault {
+  return faultOf(
+    "learning_unavailable",
+    `${target} is no folder of its own: something else is in its place, or a link leads there.`,
+    "Leave it, and tell the person what you would write.",
+    [target],
+  );
+}
+
+/** The same for a learning that goes on: what it began with stays, the other packages are taken as they are now. */
+async function groundAgain(
+  deps: ForegroundDeps,
+  present: Present,
+  { started }: Learning,
+): Promise<Ground | Fault> {
+  const { target, before } = started;
+  const files = before === null ? null : await deps.versions.restore(before);
+  if (before !== null && files === null)
+    return unreadable(`the version of ${started.skill} that was kept is gone`);
+  return { target, files, before, beside: await besideOf(deps, present, target) };
+}
+
+async function missing({ inLibrary }: ForegroundDeps, skill: string): Promise<Fault> {
+  if ((await inLibrary?.(skill)) === "core") return coreFault(skill);
+  return faultOf(
+    "skill_package_missing",
+    `There is no skill called ${skill} that could be changed.`,
+    'Look for its name with skill_search; for something new, start with action "create".',
+  );
+}
+
+function coreFault(skill: string): Fault {
+  return faultOf(
+    "skill_core_readonly",
+    `${skill} came with an agent or a plugin, and is not changed.`,
+    'Start with action "create", and write what it lacks as a skill of its own.',
+  );
+}
+
+function unreadable(because: string): Fault {
+  return faultOf(
+    "learning_unavailable",
+    `What skills there are cannot be told: ${because}.`,
+    "See that the folder can be read, and start again.",
+  );
+}
+
+async function isPinned(
+  { store }: ForegroundDeps,
+  target: string,
+  skill: string,
+  { id, root }: Present["caller"]["project"],
+): Promise<boolean> {
+  const pins = pinnedBy(await store.ledger.since("skill.pinned", 0));
+  const isHere = root !== null && target.startsWith(`${root}/`);
+  return pins.has(itemId(isHere ? id : "user", "skill", skill));
+}
+
+/** The other packages where the caller's agent has its skills, with their hashes. */
+export async function besideOf(
+  deps: ForegroundDeps,
+  present: Present,
+  target: string,
+): Promise<[path: string, hash: string][]> {
+  const { own, all } = placesFor(deps, present);
+  const place = placeAt(target, all);
+  const folders = new Map([...own, ...(place ? [place] : [])].map((one) => [one.folder, one]));
+  const beside: [string, string][] = [];
+  for (const one of folders.values()) {
+    const listing = await deps.library.list(one);
+    if (listing.found !== "skills") continue;
+    for (const { path, hash } of listing.skills) if (path !== target) beside.push([path, hash]);
+  }
+  return beside.sort(([a], [b]) => (a < b ? -1 : 1));
+}
