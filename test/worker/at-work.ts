@@ -1,12 +1,11 @@
-import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { pathToFileURL } from "node:url";
 import type { Note } from "../../src/hook/note.ts";
 import { spool } from "../../src/hook/spool.ts";
 import { dump } from "../helpers/dump.ts";
 import { type Home, noPython } from "../helpers/hook.ts";
-import { cli, knack, type Ran } from "../helpers/knack.ts";
+import { knack, type Ran } from "../helpers/knack.ts";
 import { asked, day, failed, hour, type Lived, ran, writeLived } from "../helpers/lived.ts";
 
 /** Notes as hooks leave them, about sessions that taught something. */
@@ -71,29 +70,16 @@ export async function work(
   return { ...run, worked: run.code === 0 ? JSON.parse(run.stdout) : null };
 }
 
-/** Runs a worker and ends it by SIGKILL as soon as something is there; answers whether it came to that. */
-export async function killAt({ home, knackHome }: Home, isThere: () => boolean): Promise<boolean> {
-  const child = spawn(process.execPath, [cli, "work"], {
-    cwd: home,
-    env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: knackHome },
-    stdio: "ignore",
-  });
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
-  const over = new Promise<void>((resolve) => child.on("exit", () => resolve()));
-  let running = true;
-  void over.then(() => {
-    running = false;
-  });
-  // Without a pause: a moment that passes quickly is missed by whoever looks away.
-  while (running && !isThere()) await new Promise((resolve) => setImmediate(resolve));
-  const killed = running && child.kill("SIGKILL");
-  await over;
-  return killed;
+/** Runs a worker that is ended by SIGKILL right after it made or moved a file; answers whether it came to that. */
+export async function dieAt({ home }: Home, point: RegExp): Promise<boolean> {
+  const mortal = pathToFileURL(join(import.meta.dirname, "mortal.mjs")).href;
+  const env = { NODE_OPTIONS: `--import=${mortal}`, KNACK_DIES_AT: point.source };
+  const { signal, code, stderr } = await knack(["work"], { home, env });
+  if (signal !== "SIGKILL" && code !== 0) throw new Error(`A worker failed: ${stderr}`);
+  return signal === "SIGKILL";
 }
 
-/** Files in a home's own folder whose path matches, for a point at which to strike. */
+/** Files in a home's own folder whose path matches. */
 export function filesLike({ knackHome }: Home, pattern: RegExp): string[] {
   try {
     return readdirSync(knackHome, { recursive: true, encoding: "utf8" }).filter((path) => pattern.test(path));

@@ -6,7 +6,7 @@ import type { Note } from "../../src/hook/note.ts";
 import { seeded } from "../helpers/history.ts";
 import { aHome, hook, pause, payloads, processesOf, quiet, said } from "../helpers/hook.ts";
 import { day } from "../helpers/lived.ts";
-import { filesLike, killAt, leave, leftovers, outcome, someWork, work } from "./at-work.ts";
+import { dieAt, leave, leftovers, outcome, someWork, work } from "./at-work.ts";
 
 describe("for longer: workers that are killed", () => {
   let shared: string;
@@ -40,7 +40,6 @@ describe("for longer: workers that are killed", () => {
 
   test("at every file they make end where one alone would", async () => {
     const points = [
-      /^knack\.db-wal$/,
       /^worker\.json\.\d+\.new$/,
       /^versions\//,
       /^drafts\/[^/]+\/SKILL\.md$/,
@@ -50,7 +49,7 @@ describe("for longer: workers that are killed", () => {
     for (const point of points) {
       const home = aHome();
       leave(home, notes);
-      await killAt(home, () => filesLike(home, point).length > 0);
+      expect(await dieAt(home, point), String(point)).toBe(true);
       expect((await work(home)).code).toBe(0);
       expect(leftovers(home), String(point)).toEqual([]);
       expect(outcome(home, since), String(point)).toEqual(undisturbed);
