@@ -9,8 +9,9 @@ export default defineConfig({
   define: { KNACK_VERSION: JSON.stringify(version) },
   test: {
     exclude: ["**/node_modules/**"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Against what never ends, not for speed: a machine may be busy.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     pool: "forks",
     // No module of Knack has a state, so that files may share what they import.
     isolate: false,

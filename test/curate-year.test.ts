@@ -135,7 +135,7 @@ describe("a year of learning, using and forgetting", () => {
     await rebuild(own.store);
     expect(await told(own)).toEqual(before);
     expect(readdirSync(join(own.repository, ".claude/skills"))).toContain("mine");
-  }, 120_000);
+  });
 });
 
 async function told(own: Desk): Promise<string[]> {

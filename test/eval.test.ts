@@ -199,7 +199,7 @@ describe.skipIf(!existsSync(folder))("the evaluation sessions", () => {
     );
     expect(dropping.judged).toMatchObject({ kept: 0, fellBack: [] });
     expect(dropping.findings).toEqual([]);
-  }, 240_000);
+  });
 
   test("would have been helped more than misled", async () => {
     const { code, stdout } = await knack(["backtest", folder, "--json"], { home: tempFolder() });

@@ -995,7 +995,7 @@ describe("a learning that is killed", () => {
       expect(filesIn(await stagingOf(own, update))).toEqual(filesIn(live(own, "deploying")));
       expect(await own.store.ledger.since("learning.started", 0)).toHaveLength(1);
     }
-  }, 60_000);
+  });
 });
 
 describe("using a skill", () => {

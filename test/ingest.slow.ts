@@ -50,5 +50,5 @@ describe("a database with forty bytes overwritten anywhere", () => {
       const doctor = await knack(["doctor"], { home });
       expect([0, 1, 3], doctor.stderr).toContain(doctor.code);
     }
-  }, 120_000);
+  });
 });

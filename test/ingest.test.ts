@@ -465,7 +465,7 @@ describe("many and killed processes", () => {
     expect(differing(rows, calmRows)).toEqual([]);
     // Files that were written anew in between are noted on the disturbed ledger only.
     expect(ledger?.filter((row) => !row.includes("transcript.rewritten"))).toEqual(calmLedger);
-  }, 180_000);
+  });
 
   test("eight at once on the same folders: no error, nothing lost, nothing twice", async () => {
     const [together, alone] = [tempFolder(), tempFolder()];
@@ -483,7 +483,7 @@ describe("many and killed processes", () => {
     expect(differing(dump(join(together, ".knack/knack.db")), dump(join(alone, ".knack/knack.db")))).toEqual(
       [],
     );
-  }, 120_000);
+  });
 
   test("a transcript that grows while it is read by several ends up whole", async () => {
     const home = tempFolder();
@@ -509,7 +509,7 @@ describe("many and killed processes", () => {
     const dry = JSON.parse((await knackHere(["sessions", path, "--json", "--dry-run"], { home })).stdout);
     expect(last.sessions[0].counts).toEqual(dry.sessions[0].counts);
     expect(last.sessions[0].diagnostics).toEqual([]);
-  }, 120_000);
+  });
 });
 
 /** The names of tables that differ, with the first row that is in one only: a whole diff would be endless. */

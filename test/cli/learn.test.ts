@@ -276,7 +276,7 @@ describe("knack learn", () => {
       for (const path of [join(harbor, ".claude"), join(harbor, "CLAUDE.local.md")])
         rmSync(path, { recursive: true, force: true });
     }
-  }, 120_000);
+  });
 
   test("refuses paths that hold no session", async () => {
     const home = tempFolder();

@@ -62,7 +62,7 @@ test("the doctor finds every link of a chain that Claude Code really went throug
     used: { at: { failure: 1 }, followed: 1 },
     saved: { failures: 1, calls: 1 },
   });
-}, 120_000);
+});
 
 type Checks = Record<string, { readonly ok: boolean; readonly says: string }>;
 

@@ -66,5 +66,5 @@ describe("what lessons grew into, in Claude Code", () => {
       systems.filter((system) => system.includes("You are asked to find out what is the case")),
     ).not.toEqual([]);
     expect(systems.join()).toContain("Compare the metrics with the health checks.");
-  }, 180_000);
+  });
 });

@@ -107,5 +107,5 @@ describe("the library, live in Claude Code", () => {
     // The third session is offered it.
     const third = await prompt("I need you to generate the tide report for July");
     expect(third.sent.join()).toContain(`Knack: the draft skill ${draft.name}`);
-  }, 240_000);
+  });
 });

@@ -129,7 +129,7 @@ describe("Knack, live in Claude Code", () => {
     await settled();
     expect((await run("uninstall", "claude")).code).toBe(0);
     expect(withoutClaudesOwn(filesIn(config))).toEqual(before);
-  }, 180_000);
+  });
 
   test.each([
     { opening: "Inspect the cranes", answer: "written", drafts: 1 },
@@ -166,7 +166,7 @@ describe("Knack, live in Claude Code", () => {
     const { sent } = await prompt("Inspect the ropes");
     await settled();
     expect(sent.join()).not.toContain("From Knack");
-  }, 120_000);
+  });
 
   test("does nothing at all where it is switched off", async () => {
     const { stage, prompt, run } = await live({ KNACK_DISABLE: "1" });
@@ -174,7 +174,7 @@ describe("Knack, live in Claude Code", () => {
     const before = filesIn(join(stage.home, ".knack"));
     await prompt("See that the harbor is in order");
     expect(filesIn(join(stage.home, ".knack"))).toEqual(before);
-  }, 120_000);
+  });
 });
 
 /** What the ledger says of what the agent was asked, in the order it was noted. */

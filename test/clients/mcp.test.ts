@@ -216,7 +216,7 @@ describe("foreground learning, live", () => {
     ]);
     expect((await run("skills", "undo", "rl-harbor-charts")).code).toBe(0);
     expect(existsSync(join(skills, "rl-harbor-charts"))).toBe(false);
-  }, 120_000);
+  });
 
   test("in Codex: its tools are called, and it is known by what it says of itself", async () => {
     const codexs = (tool: string, input: object): Step => ({ tool, input, namespace: "mcp__knack" });
@@ -253,5 +253,5 @@ describe("foreground learning, live", () => {
     } finally {
       await played.dispose();
     }
-  }, 60_000);
+  });
 });

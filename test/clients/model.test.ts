@@ -104,7 +104,7 @@ describe("an agent's own command line judges a session", () => {
     writeFileSync(transcripts[0] as string, text + grown(text));
     const { skipped } = await learned(stage, env, ...transcripts);
     expect(skipped.map(({ because }) => because)).toEqual(["Knack's own work"]);
-  }, 90_000);
+  });
 
   test("as Codex: without tools, hooks or a transcript", async () => {
     const { stage, env } = await asking("codex", (news) => [{ text: JSON.stringify(verdictsOn(news)) }]);
@@ -119,7 +119,7 @@ describe("an agent's own command line judges a session", () => {
     ).toEqual([]);
     expect(readFileSync(stage.hookPayloads, "utf8")).toBe("");
     expect((await codexTranscripts(stage.home)).transcripts).toEqual([]);
-  }, 90_000);
+  });
 
   test("as Codex, or is turned away: then what the rules say stands", async () => {
     const { stage, env } = await asking("codex", () => []);
@@ -129,7 +129,7 @@ describe("an agent's own command line judges a session", () => {
     const { findings, judged } = await learned(stage, env, aSession);
     expect(judged.fellBack[0]?.because).toMatch(/^overloaded: .*429/);
     expect(findings.length).toBeGreaterThan(0);
-  }, 90_000);
+  });
 
   test.skipIf(process.platform !== "linux")(
     "or keeps silent: then it is ended, with all that it started",

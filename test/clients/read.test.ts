@@ -107,7 +107,7 @@ describe("what a real client played is what is read", () => {
     } finally {
       await played.dispose();
     }
-  }, 90_000);
+  });
 
   test.concurrent("from Codex: its rollout, a command that goes on, its hooks, and both together", async ({
     expect,
@@ -170,7 +170,7 @@ describe("what a real client played is what is read", () => {
     } finally {
       await played.dispose();
     }
-  }, 90_000);
+  });
 
   test.concurrent("from Claude Code's subagent: a session of its own, without a person in it", async ({
     expect,
@@ -217,7 +217,7 @@ describe("what a real client played is what is read", () => {
     } finally {
       await played.dispose();
     }
-  }, 90_000);
+  });
 
   test.concurrent("through Knack's own hook, for an agent that leaves no transcript", async ({ expect }) => {
     const played = await playClaude({
@@ -260,7 +260,7 @@ describe("what a real client played is what is read", () => {
     } finally {
       await played.dispose();
     }
-  }, 90_000);
+  });
 });
 
 /** Passes a payload on to the built hook as an agent would send it that keeps no transcript. */

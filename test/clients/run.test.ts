@@ -71,7 +71,7 @@ describe("knack run, with a real client", () => {
     } finally {
       await stage.dispose();
     }
-  }, 120_000);
+  });
 
   test.concurrent("learns from what Codex just did", async ({ expect }) => {
     const exec = (cmd: string): Turn => [{ tool: "exec_command", input: { cmd } }];
@@ -88,5 +88,5 @@ describe("knack run, with a real client", () => {
     } finally {
       await stage.dispose();
     }
-  }, 120_000);
+  });
 });

@@ -55,7 +55,7 @@ export function hook(payload: unknown, options: Options): Promise<Ran> {
     if (!more) child.stdin.end();
     const term =
       terminateAfter === undefined ? null : setTimeout(() => child.kill("SIGTERM"), terminateAfter);
-    const switchOff = setTimeout(() => child.kill("SIGKILL"), 10_000);
+    const switchOff = setTimeout(() => child.kill("SIGKILL"), 60_000);
     child.on("error", fail).on("close", (code, signal) => {
       clearTimeout(switchOff);
       if (term) clearTimeout(term);

@@ -36,7 +36,7 @@ describe("for longer: workers that are killed", () => {
       expect(outcome(home, since), `round ${round}`).toEqual(undisturbed);
       expect(processesOf(home.home)).toEqual([]);
     }
-  }, 300_000);
+  });
 
   test("at every file they make end where one alone would", async () => {
     const points = [
@@ -54,7 +54,7 @@ describe("for longer: workers that are killed", () => {
       expect(leftovers(home), String(point)).toEqual([]);
       expect(outcome(home, since), String(point)).toEqual(undisturbed);
     }
-  }, 120_000);
+  });
 });
 
 describe("for longer: the hand-over", () => {
