@@ -488,7 +488,7 @@ export const policy = {
     /** How sure a lesson must be before an agent is asked to write it down. */
     askFrom: 0.6,
     /** Milliseconds that the end of a turn waits for what was learned of it, where an agent may be asked. */
-    askWaitMs: 1_200,
+    askWaitMs: 3_000,
     /** Characters of a command, an error or a person's words that a snapshot keeps. */
     excerptChars: 400,
   },
