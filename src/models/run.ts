@@ -35,7 +35,7 @@ const lingerMs = 500;
 export function runProgram(command: string, words: readonly string[], options: RunOptions): Promise<Ran> {
   const { cwd, env, input, timeoutMs } = options;
   return new Promise((done) => {
-    const child = spawn(command, words, { cwd, env, stdio: "pipe", detached: process.platform !== "win32" });
+    const child = spawnGuarded(command, words, { cwd, env });
     let [stdout, stderr] = ["", ""];
     let timedOut = false;
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -47,7 +47,6 @@ export function runProgram(command: string, words: readonly string[], options: R
     // Who does not read to the end is not at fault.
     child.stdin.on("error", () => {}).end(input);
     const release = whenToldToEnd(() => endGroup(child));
-    const callOff = guard(child);
     // Somebody who left the group may hold the pipes open; nobody waits for that.
     const letGo = () => {
       child.stdout.destroy();
@@ -69,10 +68,11 @@ export function runProgram(command: string, words: readonly string[], options: R
       clearTimeout(lingering);
       release();
       endGroup(child);
-      callOff();
       done({ code, stdout, stderr, timedOut, missing });
     };
-    child.on("error", (error) => end(null, error.message)).on("close", (code) => end(code, null));
+    child
+      .on("error", (error) => end(null, error.message))
+      .on("close", (code) => end(code, isNotRun(code) ? stderr.trim() : null));
   });
 }
 
@@ -86,15 +86,29 @@ function endGroup(child: ChildProcess): void {
   }
 }
 
-/** Has a group ended should this process be killed, which it cannot listen for; answers with how to call that off. */
-function guard({ pid }: ChildProcess): () => void {
-  if (pid === undefined || process.platform === "win32") return () => {};
-  // The shell waits for a line; where the pipe ends without one, nobody is left who would write it.
-  const words = ["-c", 'read -r _ || kill -s KILL -- "-$1"', "guard", String(pid)];
-  const watch = spawn("/bin/sh", words, { stdio: ["pipe", "ignore", "ignore"], detached: true });
-  watch.on("error", () => {}).unref();
-  watch.stdin.on("error", () => {});
-  return () => watch.stdin.end("\n");
+/**
+ * Starts a program in a group with a guard, who ends the group when the fourth pipe does: should this process be killed,
+ * which it cannot listen for. The guard is there before the program is, so that no moment is left in which to be killed.
+ */
+function spawnGuarded(
+  command: string,
+  words: readonly string[],
+  { cwd, env }: Pick<RunOptions, "cwd" | "env">,
+) {
+  if (process.platform === "win32") return spawn(command, words, { cwd, env, stdio: "pipe" });
+  const guarded = '{ read -r _ <&3; kill -s KILL -- "-$$"; } >/dev/null 2>&1 & exec "$@" 3<&-';
+  const options = { cwd, env, detached: true };
+  const child = spawn("/bin/sh", ["-c", guarded, "knack", command, ...words], {
+    ...options,
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+  });
+  child.stdio[3]?.on("error", () => {});
+  return child;
+}
+
+/** Whether a shell says that there is no such program, or that it is none. */
+function isNotRun(code: number | null): boolean {
+  return process.platform !== "win32" && (code === 126 || code === 127);
 }
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

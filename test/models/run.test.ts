@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { buildSync } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { runProgram } from "../../src/models/run.ts";
+import { processesOf } from "../helpers/hook.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 const run = (script: string) =>
@@ -22,27 +23,54 @@ describe("a program that is asked", () => {
     expect(await run(script)).toMatchObject({ code, stdout: "answer\n", timedOut: false });
   });
 
+  it("is not heard where there is none, or it is none", async () => {
+    const options = { cwd: tempFolder(), env: {}, input: "", timeoutMs: 30_000 };
+    expect((await runProgram(join(options.cwd, "gone"), [], options)).missing).toContain("gone");
+    expect((await runProgram(options.cwd, [], options)).missing).toContain(options.cwd);
+    expect((await runProgram("/bin/sh", ["-c", ":"], options)).missing).toBeNull();
+  });
+
   it("does not outlive a Knack that is killed, nor does what it started", async () => {
-    const folder = tempFolder();
-    const [asker, pids] = [join(folder, "asker.mjs"), join(folder, "pids")];
-    const source = `import { runProgram } from ${JSON.stringify(join(import.meta.dirname, "../../src/models/run.ts"))};
-      const script = 'sleep 60 & echo $$ $! > "$0.new" && mv "$0.new" "$0"; sleep 60';
-      await runProgram("/bin/sh", ["-c", script, process.argv[2]], { cwd: ".", env: process.env, input: "", timeoutMs: 60_000 });`;
-    buildSync({
-      stdin: { contents: source, resolveDir: folder },
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      outfile: asker,
-    });
-    const child = spawn(process.execPath, [asker, pids], { cwd: folder, stdio: "ignore" });
+    const { child, pids, folder } = ask("");
     await until(() => existsSync(pids));
     const agents = readFileSync(pids, "utf8").trim().split(" ").map(Number);
     expect(agents.map(isAlive)).toEqual([true, true]);
+    expect(processesOf(folder)).toEqual(expect.arrayContaining(agents));
     child.kill("SIGKILL");
     await until(() => !agents.some(isAlive));
+    await until(() => processesOf(folder).length === 0);
+  });
+
+  it("does not outlive a Knack that is killed as it is started", async () => {
+    const { child, folder } = ask('process.kill(process.pid, "SIGKILL");');
+    await new Promise((resolve) => child.on("close", resolve));
+    await until(() => processesOf(folder).length === 0);
   });
 });
+
+/** Starts a program that starts another, from a process that then does what it is told. */
+function ask(then: string) {
+  const folder = tempFolder();
+  const [asker, pids] = [join(folder, "asker.mjs"), join(folder, "pids")];
+  const source = `import { runProgram } from ${JSON.stringify(join(import.meta.dirname, "../../src/models/run.ts"))};
+    const script = 'sleep 60 & echo $$ $! > "$0.new" && mv "$0.new" "$0"; sleep 60';
+    void runProgram("/bin/sh", ["-c", script, process.argv[2]], { cwd: ".", env: process.env, input: "", timeoutMs: 60_000 });
+    ${then}`;
+  buildSync({
+    stdin: { contents: source, resolveDir: folder },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    outfile: asker,
+  });
+  // By which all that comes of it is found.
+  const env = { PATH: process.env.PATH, KNACK_HOME: join(folder, ".knack") };
+  return {
+    folder,
+    pids,
+    child: spawn(process.execPath, [asker, pids], { cwd: folder, env, stdio: "ignore" }),
+  };
+}
 
 function isAlive(pid: number): boolean {
   try {
