@@ -3,8 +3,9 @@ import { policy } from "../core/policy.ts";
 import { failureIn, type Question, questionIn } from "../core/question.ts";
 import type { Distance, Match, Sign } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
+import type { InstinctEvidence } from "../engine/evidence.ts";
 import type { Found } from "../engine/find.ts";
-import type { InstinctEvidence, Knack } from "../open.ts";
+import type { Knack } from "../open.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { withKnack } from "./opening.ts";
 import {
