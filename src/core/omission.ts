@@ -1,8 +1,8 @@
+import type { Choice } from "./dossier.ts";
 import { fitted } from "./fence.ts";
 import type { Outlined } from "./outline.ts";
 import { type Policy, policy } from "./policy.ts";
 import type { OmittedSpan } from "./review.ts";
-import type { Choice } from "./review-bundle.ts";
 
 /** What happened in a stretch of events, in numbers. */
 interface Tally {

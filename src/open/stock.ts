@@ -7,7 +7,7 @@ import { policy } from "../core/policy.ts";
 import { contextOf } from "../core/search/context.ts";
 import { Damaged } from "../core/table.ts";
 import { type CatalogReading, catalog as catalogue } from "../engine/catalog.ts";
-import { candidatesFor, type Found, find, likenessBy } from "../engine/find.ts";
+import { cardsFor, type Found, find, likenessBy } from "../engine/find.ts";
 import { homesOfKept } from "../engine/learnings.ts";
 import type { Catalog, Embedder, IndexFiles, IndexPart } from "../engine/ports.ts";
 import type { Reindexed } from "../engine/reindex.ts";
@@ -92,7 +92,7 @@ export function stockOf(opened: Opened, embedder: Embedder | undefined): Stock {
     find: async (text, { folder, ...asking }) => {
       const around = { ...asking, context: folder === null ? [] : contextOf(namesIn(folder)) };
       if (lookInto(index, (parts) => parts.length) === null) await restockAt();
-      const cards = embedder ? (lookInto(index, (parts) => candidatesFor(parts, text, around)) ?? []) : [];
+      const cards = embedder ? (lookInto(index, (parts) => cardsFor(parts, text, around)) ?? []) : [];
       const likeness = embedder ? await likenessBy(embedder, text, cards) : () => 0;
       const found = () => lookInto(index, (parts) => find(parts, text, { ...around, likeness }));
       const first = found();
