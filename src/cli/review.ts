@@ -7,6 +7,7 @@ import type { ProposalView } from "../core/review.ts";
 import type { Reviewed, ReviewPreview } from "../engine/review.ts";
 import { notHere } from "../engine/step.ts";
 import type { Knack } from "../open.ts";
+import type { Actions } from "./action.ts";
 import { whereOf } from "./learn.ts";
 import { writingOnWire } from "./learned-on-wire.ts";
 import { type Call, defineVerb, type Env } from "./main.ts";
@@ -39,7 +40,7 @@ const args = {
 
 export type ReviewCall = Call<typeof args>;
 
-const actions: Readonly<Record<string, (call: ReviewCall, words: readonly string[]) => Promise<number>>> = {
+const actions: Actions<ReviewCall> = {
   inbox: (call, words) => inbox(call, words),
   diff: (call, words) => diff(call, one(words, "diff")),
   accept: (call, words) => accept(call, one(words, "accept")),

@@ -1,7 +1,7 @@
 import { type Event, refOf, shorten } from "./event.ts";
 import { between, fitted, fitting, homeless, oneLine, sizeWithin } from "./fence.ts";
 import type { Stretch, Window } from "./nudge.ts";
-import { omittedFrom, several } from "./omission.ts";
+import { omittedFrom } from "./omission.ts";
 import type { Outlined } from "./outline.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type {
@@ -15,6 +15,7 @@ import type {
 } from "./review.ts";
 import { chosen, type Salient, salientIn, spread } from "./salience.ts";
 import type { Signal } from "./signal.ts";
+import { several } from "./words.ts";
 
 /** What a dossier is made of, before any event is read in full. */
 export interface Material {

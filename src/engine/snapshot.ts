@@ -3,7 +3,7 @@ import { isEvolvedId } from "../core/evolve.ts";
 import { factInList } from "../core/fact.ts";
 import type { Excerpt, Finding } from "../core/finding.ts";
 import { idOf } from "../core/ids.ts";
-import { type Instinct, isTold, lessonIdOf, standingAt } from "../core/instinct.ts";
+import { type Instinct, isTold, lessonIdOf, realmOf, standingAt } from "../core/instinct.ts";
 import type { ProjectFold } from "../core/ledger.ts";
 import { gistOf } from "../core/likeness.ts";
 import { oneLine } from "../core/markdown.ts";
@@ -394,8 +394,4 @@ function firstOf(findings: readonly KeptFinding[]): Map<string, KeptFinding> {
 
 function briefly({ symptom, action, name }: Instinct): string {
   return symptom === null ? name : `${symptom.head}: ${oneLine(action)}`;
-}
-
-function realmOf({ scope, project }: Instinct): string {
-  return scope === "user" ? "user" : project;
 }

@@ -1,11 +1,12 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
+import { messageIn } from "../core/errors.ts";
 import type { ItemProblem } from "../core/item.ts";
 import { policy } from "../core/policy.ts";
 import { skillFile } from "../core/skill.ts";
 import type { ItemRoot } from "../engine/ports.ts";
-import { codeOf, isMissing, messageOf } from "./packages.ts";
+import { codeOf, isMissing } from "./packages.ts";
 import { asidePrefix } from "./skills.ts";
 
 /** A file that a root has, and the name that its place gives it. */
@@ -146,7 +147,7 @@ export function unreadable(path: string, error: unknown): ItemProblem {
   return {
     path,
     severity: "error",
-    message: `It cannot be read: ${messageOf(error)}.`,
+    message: `It cannot be read: ${messageIn(error)}.`,
     hint: "See that it is what it should be and that you may read it; what was known of it still holds.",
   };
 }

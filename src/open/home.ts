@@ -14,6 +14,7 @@ import { createCheckouts } from "../sources/checkouts.ts";
 import { createTranscripts } from "../sources/transcripts.ts";
 import { lookInto } from "../store/foreign.ts";
 import { ledgerAt, openCopy, openScratch, openSqlite } from "../store/sqlite.ts";
+import { isRunning } from "../store/whole-file.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -103,13 +104,7 @@ function workOn({ leases }: Store, clock: Clock): Work {
 
 /** Whether the process that holds a lease still runs. */
 export function isAlive(holder: string): boolean {
-  try {
-    process.kill(Number.parseInt(holder, 10), 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process cannot be asked, but it is there.
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+  return isRunning(Number.parseInt(holder, 10));
 }
 
 /** The folder of this process; the topmost where it is gone. */
