@@ -22,9 +22,9 @@ export async function reviewing(): Promise<Figure[]> {
       `  ${count} events in ${(statSync(path).size / 2 ** 20).toFixed(0)} MB: ${events} told, ${timeline} in the index, ${spans} stretches left out; ${median(runs.map(({ cpuMs }) => cpuMs)).toFixed(0)} ms of processor time`,
     );
     return [
-      atMost("milliseconds to bundle them", median(runs.map(({ ms }) => ms)), 1_000, " ms"),
+      atMost("milliseconds to gather them", median(runs.map(({ ms }) => ms)), 1_000, " ms"),
       atMost("memory of the process", Math.max(...runs.map(({ megabytes }) => megabytes)), 200, " MB"),
-      atMost("characters of the bundle", characters, policy.review.chars),
+      atMost("characters of the dossier", characters, policy.review.chars),
     ];
   });
 }
@@ -40,7 +40,7 @@ interface Gathered {
 }
 
 function once(path: string): Gathered {
-  const script = join(dirname(fileURLToPath(import.meta.url)), "bundle-once.mjs");
+  const script = join(dirname(fileURLToPath(import.meta.url)), "dossier-once.mjs");
   const { stdout } = spawnSync(process.execPath, [script, path, "/t/bench", String(count)], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "inherit"],

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { appendFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { messageIn } from "./core/errors.ts";
 import type { Json } from "./core/json.ts";
 import type { Clock } from "./engine/ports.ts";
 import { lineOf, type ProgramRecord } from "./sources/program.ts";
@@ -73,8 +74,7 @@ export function createRecorder({
       return id;
     },
     recordToolComplete: (call, output = null) => record({ what: "tool-complete", call, output }),
-    recordToolError: (call, error) =>
-      record({ what: "tool-error", call, error: error instanceof Error ? error.message : String(error) }),
+    recordToolError: (call, error) => record({ what: "tool-error", call, error: messageIn(error) }),
     recordUserCorrection: (text) => record({ what: "user-correction", text }),
     wrap:
       (tool, run, idOf = () => randomUUID()) =>

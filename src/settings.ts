@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as z from "zod/mini";
 import { type Home, projectConfig } from "./config.ts";
-import { KnackError } from "./core/errors.ts";
+import { KnackError, messageIn } from "./core/errors.ts";
 import { modelChoice, modelForms } from "./core/model.ts";
 import type { ObserverName } from "./core/observer.ts";
 import { policy } from "./core/policy.ts";
@@ -333,7 +333,7 @@ function read<T extends object>({ path, schema }: Scope<T>): T {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw broken(path, `it is no JSON (${messageOf(cause)})`, cause);
+    throw broken(path, `it is no JSON (${messageIn(cause)})`, cause);
   }
   const parsed = z.safeParse(schema, value);
   if (parsed.success) return parsed.data;
@@ -349,7 +349,7 @@ function textAt(path: string): string | null {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (code === "ENOENT" || code === "ENOTDIR") return null;
-    throw broken(path, messageOf(cause), cause);
+    throw broken(path, messageIn(cause), cause);
   }
 }
 
@@ -358,8 +358,4 @@ function broken(path: string, why: string, cause?: unknown): KnackError {
     hint: `Mend the file, or delete it. Keys: ${keys.join(", ")}.`,
     cause,
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

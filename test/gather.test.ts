@@ -5,12 +5,12 @@ import type { Window } from "../src/core/nudge.ts";
 import { gather } from "../src/engine/gather.ts";
 import { createRedactor } from "../src/redaction/secretlint.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
-import { toCreate } from "./helpers/bundles.ts";
+import { toCreate } from "./helpers/dossiers.ts";
 import { called, ran, replied, said, session } from "./helpers/events.ts";
 import { tempFolder } from "./helpers/temp.ts";
 import { aSession } from "./store/contract.ts";
 
-/** A bundle of sessions in a real database, from the numbers on that each is given with. */
+/** A dossier of sessions in a real database, from the numbers on that each is given with. */
 async function gathered(
   sessions: readonly (readonly [from: number, Event[]])[],
   refs: readonly string[] = [],
@@ -32,7 +32,7 @@ async function gathered(
   };
   return gather(
     { store, redactor: createRedactor() },
-    { project: "/p", window, signals: [], candidates: [toCreate("x", refs)], skills: [] },
+    { project: "/p", window, signals: [], leads: [toCreate("x", refs)], skills: [] },
   );
 }
 
@@ -45,7 +45,7 @@ describe("what is gathered for a review", () => {
   );
 
   test("is the window of each session, and what is pointed to outside it", async () => {
-    const bundle = await gathered(
+    const dossier = await gathered(
       [
         [3, work],
         [1, work],
@@ -53,8 +53,8 @@ describe("what is gathered for a review", () => {
       ],
       ["s1.e1", "s2.e4", "s3.e77", "s8.e1"],
     );
-    expect(bundle.whole).toBe(true);
-    expect(bundle.included.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
+    expect(dossier.whole).toBe(true);
+    expect(dossier.included.map(({ id, reason }) => `${id} ${reason}`)).toEqual([
       "s1.e1 signal-ref",
       "s1.e3 verification",
       "s1.e4 final-answer",
@@ -63,7 +63,7 @@ describe("what is gathered for a review", () => {
       "s2.e3 recovery",
       "s2.e4 signal-ref",
     ]);
-    expect(bundle.scope.sessions.map(({ name, from, to }) => [name, from, to])).toEqual([
+    expect(dossier.scope.sessions.map(({ name, from, to }) => [name, from, to])).toEqual([
       ["s1", "e1", "e4"],
       ["s2", "e1", "e4"],
     ]);
@@ -71,11 +71,11 @@ describe("what is gathered for a review", () => {
 
   test("is without secrets, even those that were never taken out", async () => {
     const key = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
-    const bundle = await gathered([
+    const dossier = await gathered([
       [1, session(said(`Use ${key}`), ran(`curl -H "Authorization: Bearer ${key}" x`, "ok", key))],
     ]);
-    expect(JSON.stringify(bundle)).not.toContain(key);
-    expect(bundle.included).toHaveLength(2);
+    expect(JSON.stringify(dossier)).not.toContain(key);
+    expect(dossier.included).toHaveLength(2);
   });
 
   test("tells of a long session from its beginning to its end, and reads little of it", async () => {
@@ -90,9 +90,9 @@ describe("what is gathered for a review", () => {
       ...looks(7_000),
       replied("Last"),
     );
-    const bundle = await gathered([[1, events]], []);
-    const ids = bundle.included.map(({ id }) => id);
+    const dossier = await gathered([[1, events]], []);
+    const ids = dossier.included.map(({ id }) => id);
     expect(ids).toEqual(expect.arrayContaining(["s1.e1", "s1.e7002", "s1.e14003"]));
-    expect(bundle.omitted.reduce((sum, { count }) => sum + count, 0)).toBe(events.length - ids.length);
+    expect(dossier.omitted.reduce((sum, { count }) => sum + count, 0)).toBe(events.length - ids.length);
   });
 });

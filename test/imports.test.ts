@@ -38,6 +38,7 @@ const allowed: Record<string, readonly string[]> = {
     "config.ts",
     "settings.ts",
     "open.ts",
+    "open",
     "install.ts",
     "citty",
     "node:",
@@ -46,22 +47,23 @@ const allowed: Record<string, readonly string[]> = {
   "config.ts": ["core", "node:"],
   "settings.ts": ["core", "config.ts", "zod/mini", "node:"],
   "recorder.ts": ["core", "engine", "sources", "node:"],
-  "open.ts": [
+  "open.ts": ["engine", "redaction", "open"],
+  open: [
     "core",
     "engine",
     "store",
     "library",
     "sources",
-    "redaction",
     "agents",
     "models",
     "config.ts",
     "settings.ts",
     "recorder.ts",
+    "open",
     "node:",
   ],
   "install.ts": ["agents", "library", "config.ts"],
-  "index.ts": ["core", "engine", "open.ts", "recorder.ts"],
+  "index.ts": ["core", "engine", "open", "open.ts", "recorder.ts"],
 };
 
 describe("imports point inward", () => {

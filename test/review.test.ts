@@ -148,7 +148,7 @@ describe("a review that suggests", () => {
 });
 
 describe("a review that publishes", () => {
-  test("changes a learned skill: signal, nudge, bundle, patch, receipt, undo", async () => {
+  test("changes a learned skill: signal, nudge, dossier, patch, receipt, undo", async () => {
     const seen: Told[] = [];
     const { at, knack } = await stale((told) => {
       seen.push(told);
@@ -158,7 +158,7 @@ describe("a review that publishes", () => {
     const [done] = await knack.review();
     expect(done).toMatchObject({ decision: { because: "skill-issue" }, ended: { outcome: "published" } });
     expect(seen[0]).toMatchObject({
-      candidates: [{ do: "patch", skill: name }],
+      leads: [{ do: "patch", skill: name }],
       skills: [{ name, text: before }],
     });
     expect(seen[0]?.events.map(({ detail }) => detail).join("\n")).toContain("No rule to make target");
@@ -642,7 +642,7 @@ describe("a review", () => {
   test("tells what it would cost at the most, also where the model cannot be asked yet", async () => {
     const { at, knack } = await fresh((told) => value(aCreate(told)), { "review.budget": 0.001 });
     const [{ id } = { id: "" }] = await knack.projects();
-    expect(await knack.previewReview(id)).toMatchObject({ bundle: { whole: true }, usdAtMost: 0.001 });
+    expect(await knack.previewReview(id)).toMatchObject({ dossier: { whole: true }, usdAtMost: 0.001 });
     configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { "model.keyEnv": "NO_SUCH_KEY" });
     const { unset, requests } = await knack.previewReview(id);
     expect([unset, requests.length]).toEqual([expect.stringMatching(/NO_SUCH_KEY/), 2]);

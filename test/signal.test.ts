@@ -583,7 +583,7 @@ describe("the window of a review", () => {
       window: { stretches: [{ run: idOf(1), from: 11, to: 10 }] },
     });
     const redactor = createRedactor();
-    const ofWindow = { project, window: decided.window, skills: [], candidates: [] };
+    const ofWindow = { project, window: decided.window, skills: [], leads: [] };
     const signals = [{ ...create, refs: ["s1.e2", "s1.e3"] } as Signal];
     const { included } = await gather({ store, redactor }, { ...ofWindow, signals });
     expect(included.map(({ id }) => id)).toEqual(["s1.e2", "s1.e3"]);

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
 import type { ItemProblem } from "../core/item.ts";
+import { objectOf, textOf } from "../core/json.ts";
 import { skillFile } from "../core/skill.ts";
 import type { ItemRoot } from "../engine/ports.ts";
 import { pluginId } from "./claude-plugin.ts";
@@ -205,14 +206,4 @@ async function jsonAt(path: string, problems: ItemProblem[]): Promise<unknown> {
     });
     return unknown;
   }
-}
-
-function objectOf(value: unknown): Record<string, unknown> | null {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : null;
-}
-
-function textOf(value: unknown): string | null {
-  return typeof value === "string" ? value : null;
 }

@@ -195,6 +195,11 @@ function rootOf(folder: string, { home }: Surroundings): string {
 /** The agents whose sessions Knack looks for. */
 export const agents: readonly Agent[] = [claude, codex, gemini, opencode, copilot, pi, cursor];
 
+/** Where the agents of this machine leave their sessions. */
+export function sessionFoldersOn(surroundings: Surroundings): string[] {
+  return agents.flatMap((agent) => agent.sessionFolders(surroundings));
+}
+
 /** Tells whether a file is a session that one of the agents left where it leaves them. */
 export function sessionsOn(surroundings: Surroundings): (path: string) => boolean {
   const places = agents.map((agent) => ({ agent, folders: agent.sessionFolders(surroundings) }));

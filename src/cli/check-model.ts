@@ -1,6 +1,7 @@
 import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
-import { type Knack, type ModelState, modelUnasked } from "../open.ts";
+import { type ModelState, modelUnasked } from "../open/model.ts";
+import type { Knack } from "../open.ts";
 import { absent, ago, type Check, right, wrong } from "./check.ts";
 import { inWords } from "./judged.ts";
 import type { Env } from "./main.ts";

@@ -1,7 +1,9 @@
 import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
 import { redact } from "../core/redact.ts";
-import type { Knack, ModelState, ReviewState } from "../open.ts";
+import type { ModelState } from "../open/model.ts";
+import type { ReviewState } from "../open/reviews.ts";
+import type { Knack } from "../open.ts";
 import { absent, ago, type Check, right, wrong } from "./check.ts";
 import type { Env } from "./main.ts";
 import { calledAs, counted, onOneLine } from "./terminal.ts";

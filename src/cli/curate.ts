@@ -6,7 +6,7 @@ import type { Keeping } from "../engine/keep.ts";
 import type { Plan } from "../engine/step.ts";
 import type { Knack } from "../open.ts";
 import { askYesNo, canAsk } from "./keep.ts";
-import { writingOnWire } from "./learned-on-wire.ts";
+import { isDone, writingOnWire, writingsOnWire } from "./learned-on-wire.ts";
 import { type Call, defineVerb, type Env } from "./main.ts";
 import { isCalled } from "./named.ts";
 import { changing, withKnack } from "./opening.ts";
@@ -80,7 +80,7 @@ async function takeBack(call: CurateCall, knack: Knack): Promise<number> {
     return 0;
   }
   const done = await knack.uncurate();
-  if (json) printJson({ done: isDone(done), skills: changesOf(done) });
+  if (json) printJson({ done: isDone(done), skills: writingsOnWire(done) });
   else printLines(outcomeLines(done, call.env));
   return isDone(done) ? 0 : 1;
 }
@@ -96,16 +96,6 @@ function onlyNamed(proposals: readonly Planned[], only: string | undefined): rea
   return proposals.filter(({ name }) => words.some((word) => isCalled(name, word)));
 }
 
-function isDone(keeping: Keeping): boolean {
-  return keeping.kept && keeping.outcomes.every(({ done }) => done);
-}
-
-function changesOf(keeping: Keeping) {
-  return keeping.kept
-    ? keeping.outcomes.filter(({ done }) => done).map(({ change }) => writingOnWire(change))
-    : [];
-}
-
 async function tell(
   { args, env }: CurateCall,
   knack: Knack,
@@ -114,7 +104,7 @@ async function tell(
 ): Promise<void> {
   if (args.json) {
     const { rooms, proposals } = curation;
-    const applied = done === null ? null : { done: isDone(done), skills: changesOf(done) };
+    const applied = done === null ? null : { done: isDone(done), skills: writingsOnWire(done) };
     printJson({
       rooms: rooms.map((room) => ({ ...room, realm: redact(room.realm) })),
       proposals: proposals.map(onWire),

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agents } from "../agents/index.ts";
 import { type Home, homeOf, userHome } from "../config.ts";
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { brokenSettings } from "../settings.ts";
 import { createCheckouts } from "../sources/checkouts.ts";
@@ -116,7 +116,7 @@ function checkHome(folder: string): Check {
     accessSync(place, constants.W_OK);
     return right("home", folder);
   } catch (error) {
-    const says = `${folder} cannot be written: ${error instanceof Error ? error.message : error}`;
+    const says = `${folder} cannot be written: ${messageIn(error)}`;
     return wrong("home", says, "set KNACK_HOME to a folder that you can write to");
   }
 }
@@ -166,7 +166,7 @@ async function checkAgents(env: Env): Promise<Check[]> {
         const names = statSync(folder).isFile() ? [""] : await readdir(folder, { recursive: true });
         files += names.filter((name) => agent.isSession(join(folder, name))).length;
       } catch (error) {
-        unreadable.push(`${folder}: ${error instanceof Error ? error.message : error}`);
+        unreadable.push(`${folder}: ${messageIn(error)}`);
       }
     }
     if (unreadable.length > 0)

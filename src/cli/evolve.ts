@@ -6,7 +6,7 @@ import { redact } from "../core/redact.ts";
 import type { Evolution, Evolving } from "../engine/evolve.ts";
 import type { Knack } from "../open.ts";
 import { whereOf } from "./learn.ts";
-import { writingOnWire } from "./learned-on-wire.ts";
+import { isDone, writingOnWire, writingsOnWire } from "./learned-on-wire.ts";
 import { type Call, defineVerb, type Env } from "./main.ts";
 import { isCalled } from "./named.ts";
 import { changing, withKnack } from "./opening.ts";
@@ -50,7 +50,7 @@ export const evolve = defineVerb({
       const names = new Set(found.map(({ name }) => name));
       const done = await knack.evolve({ choice, kind, only: names });
       await tell(call, knack, found, done);
-      return done.every(isDone) ? 0 : 1;
+      return done.every(({ keeping }) => isDone(keeping)) ? 0 : 1;
     });
   },
 });
@@ -81,10 +81,6 @@ function onlyNamed(found: readonly Evolution[], only: string | undefined): reado
   return found.filter(({ name }) => words.some((word) => isCalled(name, word)));
 }
 
-function isDone({ keeping }: Evolving): boolean {
-  return keeping.kept && keeping.outcomes.every(({ done }) => done);
-}
-
 async function tell(
   { args: { json, generate, "dry-run": dryRun }, env }: EvolveCall,
   knack: Knack,
@@ -94,7 +90,10 @@ async function tell(
   if (json) {
     printJson({
       evolutions: found.map(onWire),
-      generated: done && { done: done.every(isDone), skills: done.flatMap(writings) },
+      generated: done && {
+        done: done.every(({ keeping }) => isDone(keeping)),
+        skills: done.flatMap(({ keeping }) => writingsOnWire(keeping)),
+      },
     });
     return;
   }
@@ -111,12 +110,6 @@ async function tell(
       ),
       "Nothing was written (--dry-run).",
     ]);
-}
-
-function writings({ keeping }: Evolving) {
-  return keeping.kept
-    ? keeping.outcomes.filter(({ done }) => done).map(({ change }) => writingOnWire(change))
-    : [];
 }
 
 function onWire({ name, kind, realm, cluster, action, because, plan }: Evolution) {

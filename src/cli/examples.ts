@@ -1,9 +1,11 @@
 import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sessionFoldersOn } from "../agents/index.ts";
+import { userHome } from "../config.ts";
 import { skillFile } from "../core/skill.ts";
 import type { Suggestion } from "../engine/keep.ts";
-import { openKnack, sessionFolders } from "../open.ts";
+import { openKnack } from "../open.ts";
 import type { LearnFlags } from "./learn.ts";
 import { learnedOnWire, writingOf } from "./learned-on-wire.ts";
 import type { Env, Surroundings } from "./main.ts";
@@ -46,7 +48,7 @@ export async function showExamples(flags: LearnFlags, { env, examples }: Surroun
     const paint = paintFor(process.stdout, env);
     printLines([
       "No agent sessions on this machine. Looked in:",
-      ...sessionFolders(env).map((folder) => `  ${folder}`),
+      ...sessionFoldersOn({ home: userHome(env), env }).map((folder) => `  ${folder}`),
       "",
       `So here are bundled example sessions: ${learned.sessions.length} of them, and what Knack learns from them.`,
       "",

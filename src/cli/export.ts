@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { domains } from "../core/domain.ts";
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import { type Call, defineVerb } from "./main.ts";
 import { withKnack } from "./opening.ts";
 import { confidenceOf, oneOf, selecting } from "./selection.ts";
@@ -108,14 +108,10 @@ function orUnwritable<Result>(path: string, work: () => Result): Result {
   try {
     return work();
   } catch (cause) {
-    throw new KnackError(
-      "WRONG_USAGE",
-      `"${path}" cannot be written: ${cause instanceof Error ? cause.message : String(cause)}`,
-      {
-        cause,
-        hint: "Name a file in a place that is yours: knack export -o lessons.md",
-      },
-    );
+    throw new KnackError("WRONG_USAGE", `"${path}" cannot be written: ${messageIn(cause)}`, {
+      cause,
+      hint: "Name a file in a place that is yours: knack export -o lessons.md",
+    });
   }
 }
 

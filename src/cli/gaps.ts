@@ -6,6 +6,7 @@ import type { GapView } from "../engine/gap.ts";
 import type { Keeping } from "../engine/keep.ts";
 import type { Plan } from "../engine/step.ts";
 import type { Knack } from "../open.ts";
+import { type Actions, act } from "./action.ts";
 import { writingOnWire } from "./learned-on-wire.ts";
 import { type Call, defineVerb } from "./main.ts";
 import { changing, withKnack } from "./opening.ts";
@@ -37,7 +38,7 @@ const args = {
 
 type GapsCall = Call<typeof args>;
 
-const actions: Readonly<Record<string, (call: GapsCall, words: readonly string[]) => Promise<number>>> = {
+const actions: Actions<GapsCall> = {
   list: (call, words) => {
     if (words.length === 0) return list(call);
     throw new KnackError("WRONG_USAGE", `knack gaps list takes no "${words[0]}".`);
@@ -50,14 +51,7 @@ const actions: Readonly<Record<string, (call: GapsCall, words: readonly string[]
 export const gaps = defineVerb({
   about: "What you keep asking for that no skill covers: look at it, promote it, reject it.",
   args,
-  run: async (call) => {
-    const [name = "list", ...words] = call.args._;
-    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    if (action) return action(call, words);
-    throw new KnackError("WRONG_USAGE", `knack gaps has no "${name}".`, {
-      hint: `It has ${Object.keys(actions).join(", ")}.`,
-    });
-  },
+  run: (call) => act("gaps", actions, call),
 });
 
 function one(words: readonly string[], action: string): string {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { claudeHome } from "../agents/index.ts";
 import { type Home, userHome } from "../config.ts";
+import { messageIn } from "../core/errors.ts";
 import { isObject, type JsonObject, listOf, objectOf, textOf } from "../core/json.ts";
 import type { Env } from "./main.ts";
 
@@ -121,7 +122,7 @@ function readSettings(path: string, root: string | null): SettingsFile | null {
   try {
     settings = JSON.parse(text.replace(/^\ufeff/, "") || "{}");
   } catch (error) {
-    return { ...nothing, problem: error instanceof Error ? error.message : String(error) };
+    return { ...nothing, problem: messageIn(error) };
   }
   if (!isObject(settings)) return { ...nothing, problem: "it is no object" };
   const plugins = objectOf(settings.enabledPlugins) ?? {};

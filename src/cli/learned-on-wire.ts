@@ -1,7 +1,7 @@
 import type { Change } from "../core/change.ts";
 import { type Instinct, standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
-import type { LeftOut } from "../engine/keep.ts";
+import type { Keeping, LeftOut } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
 import type { KeptFinding } from "../engine/ports.ts";
 import { judgedOnWire } from "./judged.ts";
@@ -90,4 +90,16 @@ export function instinctOnWire(instinct: Instinct, now: number) {
 /** Something that was written, or would be. */
 export function writingOnWire({ kind, name, path, reach, why, instinct, proposal }: Change) {
   return { kind, name, path, reach, action: proposal ? "propose" : why, instinct };
+}
+
+/** Whether everything that was to be written was. */
+export function isDone(keeping: Keeping): boolean {
+  return keeping.kept && keeping.outcomes.every(({ done }) => done);
+}
+
+/** What of it was. */
+export function writingsOnWire(keeping: Keeping) {
+  return keeping.kept
+    ? keeping.outcomes.filter(({ done }) => done).map(({ change }) => writingOnWire(change))
+    : [];
 }

@@ -2,6 +2,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { install } from "../agents/claude-install.ts";
 import { type Home, homeOf, isDisabled } from "../config.ts";
+import { messageIn } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import { installDeps } from "../install.ts";
 import { type Knack, openKnack } from "../open.ts";
@@ -49,7 +50,7 @@ export async function mend(
       const how = await mending.run();
       done.push(how === null ? mending.done : `${mending.done}: ${how}`);
     } catch (error) {
-      failed.push(`could not ${mending.what}: ${error instanceof Error ? error.message : error}`);
+      failed.push(`could not ${mending.what}: ${messageIn(error)}`);
     }
   }
   return { would: [], done, failed };

@@ -60,18 +60,18 @@ async function viewsOf(knack: Knack): Promise<ProjectView[]> {
   const now = Date.now();
   const known = await knack.projects();
   const homeOf = homesOf(new Map(known.map((row) => [row.id, row])));
-  const instincts = gathered(await knack.instincts(), ({ project }) => homeOf(project));
-  const gaps = gathered(
+  const instincts = grouped(await knack.instincts(), ({ project }) => homeOf(project));
+  const gaps = grouped(
     (await knack.gaps()).filter(({ state }) => state.status !== "rejected"),
     ({ project }: GapView) => homeOf(project),
   );
   const byId = new Map([...instincts.values()].flat().map(({ id, project }) => [id, homeOf(project)]));
   const live = (await knack.shelf()).filter(({ reach }) => reach !== "draft");
-  const skills = gathered(
+  const skills = grouped(
     live,
     ({ instinct, askedIn }: Shelved) => byId.get(instinct) ?? homeOf(askedIn ?? ""),
   );
-  const rows = gathered(known, ({ id }) => homeOf(id));
+  const rows = grouped(known, ({ id }) => homeOf(id));
   return known
     .filter(({ id }) => homeOf(id) === id)
     .map(({ id, name, root }) => ({
@@ -100,7 +100,7 @@ function inWords(counts: Readonly<Partial<Record<InstinctStatus, number>>>): str
   return some.join(", ") || "none";
 }
 
-function gathered<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
+function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
     const group = groups.get(keyOf(item));

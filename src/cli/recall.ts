@@ -1,10 +1,11 @@
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import { failureIn, type Question, questionIn } from "../core/question.ts";
 import type { Distance, Match, Sign } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
+import type { InstinctEvidence } from "../engine/evidence.ts";
 import type { Found } from "../engine/find.ts";
-import type { InstinctEvidence, Knack } from "../open.ts";
+import type { Knack } from "../open.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { withKnack } from "./opening.ts";
 import {
@@ -146,7 +147,7 @@ async function standardInput(): Promise<string> {
   try {
     for await (const part of process.stdin) parts.push(part as Buffer);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = messageIn(cause);
     throw new KnackError("WRONG_USAGE", `Standard input cannot be read: ${why}.`, { hint: usage, cause });
   }
   return Buffer.concat(parts).toString("utf8");

@@ -1,7 +1,8 @@
 import { inUsd } from "../core/budget.ts";
 import type { ProjectFold } from "../core/ledger.ts";
 import type { NudgeDecided } from "../core/nudge.ts";
-import type { Knack, ReviewState } from "../open.ts";
+import type { ReviewState } from "../open/reviews.ts";
+import type { Knack } from "../open.ts";
 import type { Env } from "./main.ts";
 import { calledAs, counted, dateTime, iso, onOneLine } from "./terminal.ts";
 

@@ -7,6 +7,7 @@ import type { ProposalView } from "../core/review.ts";
 import type { Reviewed, ReviewPreview } from "../engine/review.ts";
 import { notHere } from "../engine/step.ts";
 import type { Knack } from "../open.ts";
+import type { Actions } from "./action.ts";
 import { whereOf } from "./learn.ts";
 import { writingOnWire } from "./learned-on-wire.ts";
 import { type Call, defineVerb, type Env } from "./main.ts";
@@ -14,7 +15,7 @@ import { isCalled } from "./named.ts";
 import { changing, withKnack } from "./opening.ts";
 import { type ReviewStatus, reviewStatusOf } from "./review-status.ts";
 import { take } from "./review-take.ts";
-import { tellBundle } from "./tell-bundle.ts";
+import { tellDossier } from "./tell-dossier.ts";
 import { tellDiff, tellOutcomes } from "./telling.ts";
 import { calledAs, counted, iso, onOneLine, paintFor, printJson, printLines, table } from "./terminal.ts";
 
@@ -39,7 +40,7 @@ const args = {
 
 export type ReviewCall = Call<typeof args>;
 
-const actions: Readonly<Record<string, (call: ReviewCall, words: readonly string[]) => Promise<number>>> = {
+const actions: Actions<ReviewCall> = {
   inbox: (call, words) => inbox(call, words),
   diff: (call, words) => diff(call, one(words, "diff")),
   accept: (call, words) => accept(call, one(words, "accept")),
@@ -246,17 +247,17 @@ async function preview({ args: { json, project }, env }: ReviewCall): Promise<nu
 }
 
 function previewLines(
-  { decision, bundle, because, model, unset, usdAtMost, characters }: ReviewPreview,
+  { decision, dossier, because, model, unset, usdAtMost, characters }: ReviewPreview,
   env: Env,
 ): string[] {
   const due = decision.run ? `due (${decision.because})` : `not due: ${decision.message}`;
-  if (bundle === null)
+  if (dossier === null)
     return [
       `A review is ${due}; it would look at ${windowInWords(decision)}.`,
       `Nothing would be sent: ${onOneLine(because ?? "", 300)}.`,
     ];
   return [
-    ...tellBundle(bundle, paintFor(process.stdout, env)),
+    ...tellDossier(dossier, paintFor(process.stdout, env)),
     `A review is ${due}; it would look at ${windowInWords(decision)}.`,
     `It would send ${characters.toLocaleString("en-US")} characters to ${model === "off" ? "a model, once one is set" : model}, and cost ${inUsd(usdAtMost)} at the most.`,
     ...(unset === null || model === "off" ? [] : [`${model} cannot be asked yet: ${onOneLine(unset, 200)}.`]),

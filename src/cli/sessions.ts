@@ -1,11 +1,13 @@
 import { existsSync } from "node:fs";
+import { sessionFoldersOn } from "../agents/index.ts";
+import { userHome } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
 import type { Counts, Event } from "../core/event.ts";
 import type { Project } from "../core/project.ts";
 import { redact } from "../core/redact.ts";
 import type { Diagnostic } from "../core/session.ts";
 import type { SessionView } from "../engine/inspect.ts";
-import { type Knack, openKnack, sessionFolders } from "../open.ts";
+import { type Knack, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { formats } from "../sources/index.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
@@ -224,7 +226,7 @@ function print(
   const paint = paintFor(process.stdout, env);
   const lines: string[] = [];
   if (examples) {
-    const places = sessionFolders(env).map((folder) => `  ${folder}`);
+    const places = sessionFoldersOn({ home: userHome(env), env }).map((folder) => `  ${folder}`);
     lines.push(
       "No agent sessions on this machine. Looked in:",
       ...places,

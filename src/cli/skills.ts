@@ -1,4 +1,5 @@
 import { KnackError } from "../core/errors.ts";
+import { type Actions, act } from "./action.ts";
 import { accept, reject, undo, unskip, write } from "./change-skills.ts";
 import { listAll, problems, showAny } from "./look-at-library.ts";
 import { diff, list } from "./look-at-skills.ts";
@@ -26,7 +27,7 @@ const args = {
 export type SkillsCall = Call<typeof args>;
 
 /** What can be done with skills, each with the words that follow it. */
-const actions: Readonly<Record<string, (call: SkillsCall, words: readonly string[]) => Promise<number>>> = {
+const actions: Actions<SkillsCall> = {
   list: (call, words) => {
     const everything = call.args.all || call.args.project || call.args.user;
     none(words, "list");
@@ -57,14 +58,7 @@ const actions: Readonly<Record<string, (call: SkillsCall, words: readonly string
 export const skills = defineVerb({
   about: "What Knack wrote for your agents: look at it, accept it, take it back.",
   args,
-  run: async (call) => {
-    const [name = "list", ...words] = call.args._;
-    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    if (action) return action(call, words);
-    throw new KnackError("WRONG_USAGE", `knack skills has no "${name}".`, {
-      hint: `It has ${Object.keys(actions).join(", ")}.`,
-    });
-  },
+  run: (call) => act("skills", actions, call),
 });
 
 function none(words: readonly string[], action: string): void {

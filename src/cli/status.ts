@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { type Home, homeOf, isDisabled } from "../config.ts";
+import { sessionFoldersOn } from "../agents/index.ts";
+import { type Home, homeOf, isDisabled, userHome } from "../config.ts";
 import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
 import { type Instinct, standingAt } from "../core/instinct.ts";
@@ -7,7 +8,8 @@ import type { Occasion } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
 import type { Shelved } from "../engine/shelf.ts";
 import { stateOf } from "../hook/worker-state.ts";
-import { type Knack, type ModelState, openKnack, sessionFolders } from "../open.ts";
+import type { ModelState } from "../open/model.ts";
+import { type Knack, openKnack } from "../open.ts";
 import { brokenSettings, whyNotLearn } from "../settings.ts";
 import { spentText } from "./check-model.ts";
 import { states } from "./look-at-skills.ts";
@@ -271,7 +273,7 @@ function nextStep(
   if (broken.length > 0)
     return `${knack} skills diff <name> shows what was changed; skills accept <name> keeps your edit, skills reject <name> lets go of what is missing`;
   if (learnedAt === null)
-    return sessionFolders(env).some((folder) => existsSync(folder))
+    return sessionFoldersOn({ home: userHome(env), env }).some((folder) => existsSync(folder))
       ? `${knack} learn`
       : "use an agent, then run this again";
   if (drafts + proposals > 0)

@@ -1,17 +1,16 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { sessionsOn } from "../agents/index.ts";
+import { sessionFoldersOn, sessionsOn } from "../agents/index.ts";
 import { homeOf, userHome } from "../config.ts";
-import { sessionFolders } from "../open.ts";
 import type { Env } from "./main.ts";
 
 /** The agents' transcripts, and how far each has grown. */
 export function transcripts(env: Env): Map<string, string> {
   const found = new Map<string, string>();
-  const isSession = sessionsOn({ home: userHome(env), env });
+  const surroundings = { home: userHome(env), env };
   const { spool } = homeOf(env);
   const paths = [
-    ...sessionFolders(env).flatMap(filesIn).filter(isSession),
+    ...sessionFoldersOn(surroundings).flatMap(filesIn).filter(sessionsOn(surroundings)),
     ...filesIn(spool).filter((path) => path.endsWith(".jsonl")),
   ];
   for (const path of paths) {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import { type Problem, validate as problemsIn, skillFile } from "../core/skill.ts";
 import { createCheckouts } from "../sources/checkouts.ts";
@@ -37,7 +37,7 @@ function check(path: string): Checked {
     if (size > policy.library.fileBytes) throw new Error(`it has ${size} bytes`);
     return { path, problems: problemsIn(readFileSync(path, "utf8"), basename(dirname(path))) };
   } catch (error) {
-    const message = `It cannot be read: ${error instanceof Error ? error.message : error}`;
+    const message = `It cannot be read: ${messageIn(error)}`;
     return { path, problems: [{ code: "front-matter-missing", severity: "error", message }] };
   }
 }

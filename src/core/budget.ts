@@ -91,14 +91,28 @@ function spendSince(entries: readonly LedgerEntry[], since: number): Spend {
 export function openUntil(
   entries: readonly LedgerEntry[],
   now: number,
+  policy: Policy = defaults,
+): number | null {
+  const called = entries
+    .flatMap((entry) => (entry.type === "model.called" ? [entry] : []))
+    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
+  return brokenUntil(
+    called.map(({ at, data }) => ({ at: at ?? 0, ok: data.ok })),
+    now,
+    policy,
+  );
+}
+
+/** Until when nothing is tried after so many tries in a row that failed; null while something may be. They come in their order. */
+export function brokenUntil(
+  tries: readonly { readonly at: number; readonly ok: boolean }[],
+  now: number,
   { model }: Policy = defaults,
 ): number | null {
   const openMs = model.openMinutes * 60_000;
   // What a clock noted that was further ahead would keep it open until it is caught up with.
-  const called = entries
-    .flatMap((entry) => (entry.type === "model.called" && (entry.at ?? 0) <= now + openMs ? [entry] : []))
-    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
-  const failures = called.slice(called.findLastIndex(({ data }) => data.ok) + 1);
+  const known = tries.filter(({ at }) => at <= now + openMs);
+  const failures = known.slice(known.findLastIndex(({ ok }) => ok) + 1);
   if (failures.length < model.failuresToOpen) return null;
   // One try after the time is over; if it fails too, the time begins anew.
   const until = Math.min(now, failures.at(-1)?.at ?? 0) + openMs;

@@ -4,6 +4,7 @@ import type { Credit } from "./credit.ts";
 import type { ItemKind } from "./item.ts";
 import { cutAtWord } from "./markdown.ts";
 import { type Merged, mergeSkills } from "./merge-skills.ts";
+import { compare } from "./order.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Owner, Skill } from "./skill.ts";
 import { overlap } from "./words.ts";
@@ -457,10 +458,6 @@ function date(at: number): string {
 
 function daysBetween(from: number, to: number): number {
   return Math.max(0, Math.floor((to - from) / day));
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 const day = 86_400_000;

@@ -1,6 +1,6 @@
 import { artifactKinds, bare, type Carried } from "./carried.ts";
 import { findingKinds } from "./finding.ts";
-import { oneLine, sectionOf } from "./markdown.ts";
+import { asSentence, oneLine, sectionOf } from "./markdown.ts";
 import { nameFrom } from "./words.ts";
 
 /** Endings of files that hold ECC's instincts. */
@@ -67,7 +67,7 @@ function carriedIn({ fields: written, body, isClosed }: Block): Carried | string
   const action = oneLine(said("Action").split(/\n\s*\n/)[0] ?? "") || advice;
   if (action === "") return `${id}: it does not say what to do (## Action)`;
   const trigger = oneLine(fields.get("trigger") ?? "") || heading || id.replaceAll("-", " ");
-  const lesson = oneLine(said("Lesson")) || sentence(`${capital(trigger)}: ${action}`);
+  const lesson = oneLine(said("Lesson")) || asSentence(`${capital(trigger)}: ${action}`);
   const project = [fields.get("project_id"), fields.get("project_name")] as const;
   return {
     ...bare,
@@ -104,10 +104,6 @@ function unquoted(value: string): string {
 
 function capital(text: string): string {
   return text.slice(0, 1).toUpperCase() + text.slice(1);
-}
-
-function sentence(text: string): string {
-  return /[.!?…。]$/.test(text) ? text : `${text}.`;
 }
 
 /** One instinct as ECC reads it. `projectId` is what ECC calls a project. */

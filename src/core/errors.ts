@@ -30,3 +30,8 @@ export class KnackError extends Error {
     return exits[this.code];
   }
 }
+
+/** What a failure says, whatever was thrown. */
+export function messageIn(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -6,7 +6,7 @@ import { fieldsOf } from "./field.ts";
 import type { ArtifactKind } from "./finding.ts";
 import { isSaid } from "./finding.ts";
 import { idOf } from "./ids.ts";
-import { type Instinct, type InstinctStatus, standingAt } from "./instinct.ts";
+import { type Instinct, type InstinctStatus, realmOf, standingAt } from "./instinct.ts";
 import { contrary, type Gist, gistOf } from "./likeness.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import { isWaiting } from "./suggest.ts";
@@ -48,11 +48,6 @@ export interface Cluster {
 /** Whether an id means what several instincts grew into. */
 export function isEvolvedId(id: string): boolean {
   return /^v[0-9a-z]{11}$/.test(id);
-}
-
-/** Whose instinct it is. */
-export function realmOf({ scope, project }: Pick<Instinct, "scope" | "project">): string {
-  return scope === "user" ? "user" : project;
 }
 
 /**

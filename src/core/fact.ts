@@ -1,6 +1,6 @@
 import { type Finding, isSaid } from "./finding.ts";
 import type { Instinct } from "./instinct.ts";
-import { cutAtWord, oneLine } from "./markdown.ts";
+import { asSentence, cutAtWord, oneLine } from "./markdown.ts";
 import { policy as defaults } from "./policy.ts";
 import type { Match } from "./recall.ts";
 
@@ -9,7 +9,7 @@ export function factAtFailure(match: Match, now: number): string {
   const { best, from } = match;
   const last = Math.max(...from.map(({ at }) => at));
   const { action, lesson } = best.finding;
-  return `Knack: this failed ${whereOf(match)}${onDay(last, now)}; what worked: ${sentence(action)} ${oneLine(lesson)}${seenIn(match.instinct)}`;
+  return `Knack: this failed ${whereOf(match)}${onDay(last, now)}; what worked: ${asSentence(oneLine(action))} ${oneLine(lesson)}${seenIn(match.instinct)}`;
 }
 
 /** What an agent is told at a prompt: one line, or where it is sure enough the whole of it. */
@@ -42,11 +42,6 @@ function whereOf({ distance }: Match): string {
 
 function seenIn({ standing: { sessions } }: Instinct): string {
   return sessions > 1 ? ` (seen in ${sessions} sessions)` : "";
-}
-
-function sentence(text: string): string {
-  const line = oneLine(text);
-  return /[.!?…。]$/.test(line) ? line : `${line}.`;
 }
 
 /** ` on 3 May`, with the year where it is another; nothing for what has no time. */

@@ -105,3 +105,11 @@ export function finding(lesson: Lesson, [deciding, ...others]: readonly [Event, 
 }
 
 export const noExcerpt: Excerpt = { failed: null, error: null, worked: null, said: null, replied: null };
+
+/** The surest first; of those that are as sure the earliest. */
+export function bestFirst(
+  a: Pick<Finding, "confidence" | "at">,
+  b: Pick<Finding, "confidence" | "at">,
+): number {
+  return b.confidence - a.confidence || (a.at ?? 0) - (b.at ?? 0);
+}

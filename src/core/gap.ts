@@ -3,6 +3,7 @@ import { verdictsOf } from "./credit.ts";
 import { idOf } from "./ids.ts";
 import { itemId } from "./item.ts";
 import type { EntryOf, LedgerEntry } from "./ledger.ts";
+import { compare } from "./order.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 
 /** Where a gap stands. Sessions count once, so that one busy session moves nothing alone. */
@@ -154,11 +155,7 @@ function askedOf({ session, at }: Asked): Happening {
 }
 
 function byTime(a: LedgerEntry, b: LedgerEntry): number {
-  return (a.at ?? 0) - (b.at ?? 0) || order(a.session ?? "", b.session ?? "") || order(a.key, b.key);
-}
-
-function order(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return (a.at ?? 0) - (b.at ?? 0) || compare(a.session ?? "", b.session ?? "") || compare(a.key, b.key);
 }
 
 /** Puts each prompt to the gap that it is most like, in the order of time, so that arrival does not matter. */

@@ -1,4 +1,5 @@
 import type { FindingKind, Lesson, Scope } from "./finding.ts";
+import { compare } from "./order.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 
 export type InstinctStatus =
@@ -355,10 +356,6 @@ function nameOf(item: Evidence | Sighting): string {
       : item.type;
 }
 
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
-}
-
 /** What a rule heard goes before what only a model says. */
 function isSurer(one: Sighting, other: Sighting): boolean {
   return one.by === other.by ? one.confidence > other.confidence : other.by === "model";
@@ -452,3 +449,8 @@ export function waitedInVain(instincts: readonly Instinct[], now: number, days: 
 
 const day = 86_400_000;
 const week = 7 * day;
+
+/** Whose instinct it is. */
+export function realmOf({ scope, project }: Pick<Instinct, "scope" | "project">): string {
+  return scope === "user" ? "user" : project;
+}

@@ -122,8 +122,8 @@ function oncePerFile(files: readonly ItemFile[]): Found[] {
   });
 }
 
-function leading(candidates: readonly Found[], all: readonly Found[]): Found {
-  const [first] = [...candidates].sort(before) as [Found];
+function leading(some: readonly Found[], all: readonly Found[]): Found {
+  const [first] = [...some].sort(before) as [Found];
   return { ...first, links: distinct(all.map(({ path }) => path)).filter((path) => path !== first.path) };
 }
 

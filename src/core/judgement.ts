@@ -1,6 +1,7 @@
 import { stemOf } from "./ask-words.ts";
 import { type Event, numberOf, shorten } from "./event.ts";
 import {
+  bestFirst,
   type Excerpt,
   type Finding,
   type FindingKind,
@@ -425,10 +426,6 @@ export function meantBy(proposed: Finding, findings: Iterable<Finding>): Finding
 
 function placeOf({ kind, refs }: Finding): string {
   return `${kind} ${refs[0]}`;
-}
-
-function bestFirst(a: Finding, b: Finding): number {
-  return b.confidence - a.confidence || (a.at ?? 0) - (b.at ?? 0);
 }
 
 /** What says the same, or claims the same of an event, is one finding, which then rests on the others' events too. */

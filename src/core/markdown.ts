@@ -5,6 +5,11 @@ export function oneLine(text: string): string {
   return withoutHidden(text).replace(/\s+/g, " ").trim();
 }
 
+/** Words with an end, as a sentence has one. */
+export function asSentence(text: string): string {
+  return /[.!?…。]$/.test(text) ? text : `${text}.`;
+}
+
 /** At most so many characters, ending with a whole word; `…` says that there was more. */
 export function cutAtWord(text: string, most: number): string {
   if (text.length <= most) return text;

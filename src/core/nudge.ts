@@ -1,9 +1,10 @@
-import { daySpent, inUsd } from "./budget.ts";
+import { brokenUntil, daySpent, inUsd } from "./budget.ts";
 import type { EntryOf, LedgerEntry } from "./ledger.ts";
 import type { Measured } from "./measure.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import { isReviewed, type ReviewEnded, type ReviewMode } from "./review.ts";
 import { type CountedEntry, countedSignals, lastNumber } from "./signal.ts";
+import { several } from "./words.ts";
 
 /** What happened in a project since the last successful review. */
 export interface Counters {
@@ -228,9 +229,9 @@ export function decide(ground: NudgeGround): NudgeDecided {
 }
 
 const causes: Readonly<Record<NudgeCause, (counters: Counters) => string>> = {
-  "skill-issue": ({ hints }) => `${of(hints, "sign")} that a skill is wrong`,
-  signal: ({ signals }) => `${of(signals, "thing")} worth a skill, and not written down`,
-  threshold: ({ calls }) => `${of(calls, "tool call")} since the last review`,
+  "skill-issue": ({ hints }) => `${several(hints, "sign")} that a skill is wrong`,
+  signal: ({ signals }) => `${several(signals, "thing")} worth a skill, and not written down`,
+  threshold: ({ calls }) => `${several(calls, "tool call")} since the last review`,
   asked: () => "you asked for it",
 };
 
@@ -274,7 +275,10 @@ export function paceHold({
   if (wait > 0 && !asked)
     return held("too-soon", `the last review was not long ago; the next in ${Math.ceil(wait / 60_000)} min`);
   return today >= limits.perDay
-    ? held("too-many-today", `${of(today, "review")} in the last day, of ${limits.perDay} (review.perDay)`)
+    ? held(
+        "too-many-today",
+        `${several(today, "review")} in the last day, of ${limits.perDay} (review.perDay)`,
+      )
     : null;
 }
 
@@ -318,10 +322,6 @@ function held(because: NudgeHold, message: string): Held {
   return { because, message };
 }
 
-function of(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
 /** How many reviews began in the last day, in whatever project, and when the latest did. */
 export function paceOf(
   begun: readonly EntryOf<"review.begun">[],
@@ -343,14 +343,14 @@ export function paceOf(
 export function failingUntil(
   ended: readonly EntryOf<"review.ended">[],
   now: number,
-  { model }: Policy = defaults,
+  policy: Policy = defaults,
 ): number | null {
-  const openMs = model.openMinutes * 60_000;
-  const tried = ended.filter(({ at, data }) => data.outcome !== "skipped" && (at ?? 0) <= now + openMs);
-  const failures = tried.slice(tried.findLastIndex(({ data }) => !isFailure(data)) + 1);
-  if (failures.length < model.failuresToOpen) return null;
-  const until = Math.min(now, failures.at(-1)?.at ?? 0) + openMs;
-  return until > now ? until : null;
+  const tried = ended.filter(({ data }) => data.outcome !== "skipped");
+  return brokenUntil(
+    tried.map(({ at, data }) => ({ at: at ?? 0, ok: !isFailure(data) })),
+    now,
+    policy,
+  );
 }
 
 /** How many reviews of a project failed since one came through: they all were about the same window. */

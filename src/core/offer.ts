@@ -1,4 +1,4 @@
-import { cutAtWord, oneLine } from "./markdown.ts";
+import { asSentence, cutAtWord, oneLine } from "./markdown.ts";
 import { policy as defaults } from "./policy.ts";
 import type { LibraryCard } from "./search/segment.ts";
 
@@ -6,7 +6,7 @@ import type { LibraryCard } from "./search/segment.ts";
 export function offerOf(card: LibraryCard): string {
   // What may not be given unasked may not be quoted either: a description can order an agent about as well as a text.
   const about = card.harmless ? cutAtWord(oneLine(card.description), defaults.show.lineChars) : "";
-  return `Knack: ${label(card)} may fit${about === "" ? "." : `: ${sentence(about)}`} ${wayTo(card)}`;
+  return `Knack: ${label(card)} may fit${about === "" ? "." : `: ${asSentence(about)}`} ${wayTo(card)}`;
 }
 
 /** The whole of something that fits. */
@@ -29,10 +29,6 @@ function wayTo({ kind, draft, name, path, load }: LibraryCard): string {
     command: `The person can type /${name}; its text is in ${path}.`,
     agent: `Work can be given to the agent ${name}.`,
   }[kind];
-}
-
-function sentence(text: string): string {
-  return /[.!?…。]$/.test(text) ? text : `${text}.`;
 }
 
 function withoutFrontMatter(text: string): string {

@@ -1,8 +1,9 @@
+import type { Choice } from "./dossier.ts";
 import { fitted } from "./fence.ts";
 import type { Outlined } from "./outline.ts";
 import { type Policy, policy } from "./policy.ts";
 import type { OmittedSpan } from "./review.ts";
-import type { Choice } from "./review-bundle.ts";
+import { several } from "./words.ts";
 
 /** What happened in a stretch of events, in numbers. */
 interface Tally {
@@ -101,9 +102,4 @@ function summaryOf({ count, calls, replies, prompts, failed, tools }: Tally): st
       ? [`${several(calls, "call")}: ${how}`, failed === 0 ? "nothing failed" : `${failed} failed`]
       : []),
   ].join("; ");
-}
-
-/** `1 call`, `2 calls`. */
-export function several(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

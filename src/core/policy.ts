@@ -325,7 +325,7 @@ export const policy = {
     /** Most answers to one question. */
     most: 3,
     /** Findings that are looked at for one question: of an error that is met everywhere, this project's and the latest. */
-    candidates: 24,
+    findings: 24,
     /** Words of a call by which it is looked up, and characters of each. */
     callWords: 20,
     wordChars: 200,
@@ -411,7 +411,7 @@ export const policy = {
       prompts: { weight: 4, length: 0.1 },
     },
     /** Entries of which it is looked up what speaks for them, and how many of their descriptions are read. */
-    candidates: 50,
+    entries: 50,
     /** The same where only the best few are wanted. */
     closely: 10,
     described: 20,
@@ -796,21 +796,21 @@ export const policy = {
     outputTokens: 6_000,
     /** Milliseconds that one review may take in all. */
     longestMs: 300_000,
-    /** Events, and characters, of a bundle; and of its timeline. */
+    /** Events, and characters, of a dossier; and of its timeline. */
     events: 400,
     chars: 60_000,
     timeline: 400,
-    /** Characters of one event in a bundle; and of each where there are many: of what people said, what went wrong or is pointed to, and of the rest. */
+    /** Characters of one event in a dossier; and of each where there are many: of what people said, what went wrong or is pointed to, and of the rest. */
     eventChars: 1_500,
     mainChars: 450,
     leastChars: 200,
     /** Calls after a failure within which a call like it is another try. */
     retryCalls: 30,
-    /** Stretches of omitted events that a bundle tells of, characters about each, and of what stands around those. */
+    /** Stretches of omitted events that a dossier tells of, characters about each, and of what stands around those. */
     spans: 40,
     summaryChars: 160,
     spanChars: 130,
-    /** Characters of the names and line ends that a bundle has more of when it is put before a model; and of those before a gate. */
+    /** Characters of the names and line ends that a dossier has more of when it is put before a model; and of those before a gate. */
     formChars: 200,
     frameChars: 60,
     /** Where events do not fit they are told in this share of their words, and again; descriptions in half, down to so many characters. */
@@ -818,13 +818,13 @@ export const policy = {
     leastDescription: 20,
     /** Characters from which a text that is cut says how much is left out. */
     leastShortened: 80,
-    /** Characters of a name in a bundle, of a tool's, and of a ref that may be none; and tools that a stretch is told by. */
+    /** Characters of a name in a dossier, of a tool's, and of a ref that may be none; and tools that a stretch is told by. */
     nameChars: 80,
     toolChars: 60,
     refChars: 24,
     tools: 4,
     /** What a review may come to at the most, signals that it is told, events that one of them names, and characters of its words. */
-    candidates: 6,
+    leads: 6,
     signals: 12,
     refs: 12,
     hintChars: 120,
@@ -837,7 +837,7 @@ export const policy = {
     sure: 0.5,
     /** A skill whose name and description overlap this much with a finding's is the place for it: being about the same subject is enough. */
     near: 0.25,
-    /** Shares of a bundle's characters: for signals and candidates, the texts of skills, the list of skills, and events of which only the index tells. */
+    /** Shares of a dossier's characters: for signals and leads, the texts of skills, the list of skills, and events of which only the index tells. */
     shares: { told: 0.15, texts: 0.3, skills: 0.15, timeline: 0.1 },
     /** Skills that are named, and characters of each description; and of a text that may be changed. */
     skills: 200,

@@ -54,15 +54,15 @@ export type Distance = "here" | "anywhere" | "elsewhere";
 /** The answers to a question, best first: at most a few, and none that is weak. */
 export function answer(
   question: Question,
-  candidates: readonly Known[],
+  known: readonly Known[],
   asked: Circumstances,
   policy: Policy = defaults,
 ): Match[] {
   const fits = new Map<string, Fit[]>();
-  for (const known of [...candidates].sort(earliestFirst)) {
-    const fit = fitOf(question, known, asked, policy);
+  for (const one of [...known].sort(earliestFirst)) {
+    const fit = fitOf(question, one, asked, policy);
     // What several projects have learned is one answer.
-    const lesson = lessonIdOf(known.instinct);
+    const lesson = lessonIdOf(one.instinct);
     if (fit !== null) fits.set(lesson, [...(fits.get(lesson) ?? []), fit]);
   }
   return [...fits.values()]

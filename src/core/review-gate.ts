@@ -5,7 +5,7 @@ import { isObject, type JsonObject, textOf } from "./json.ts";
 import { type Work, workIn } from "./nudge.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type { Inquiry } from "./record.ts";
-import type { Candidate, IncludedEvent, ReviewBundle, ReviewedSkill, Salience } from "./review.ts";
+import type { Dossier, IncludedEvent, Lead, ReviewedSkill, Salience } from "./review.ts";
 import type { Signal } from "./signal.ts";
 
 /** What half, and nine of ten, of a project's sessions do not exceed. */
@@ -41,9 +41,9 @@ function percentilesOf(values: readonly number[]): Percentiles {
 }
 
 /** What a gate says: that there is nothing to review, or what a review may come to. */
-export type Gate = { readonly skip: string } | { readonly candidates: readonly Candidate[] };
+export type Gate = { readonly skip: string } | { readonly leads: readonly Lead[] };
 
-/** What the rules of the gate go by; refs are those of the bundle. */
+/** What the rules of the gate go by; refs are those of the dossier. */
 export interface GateGround {
   readonly signals: readonly Signal[];
   /** What was found in the window. */
@@ -60,12 +60,12 @@ export function gateByRules(ground: GateGround, policy: Policy = defaults): Gate
   const { signals, findings, skills } = ground;
   if (skills === null) return { skip: "the skills could not be read, so nothing is known of what exists" };
   const { review } = policy;
-  const signalled = signals.flatMap((signal) => candidateOf(signal, skills));
+  const signalled = signals.flatMap((signal) => leadsOf(signal, skills));
   // What the agent itself asks for is what is reviewed; what the rules found is there for those who asked for nothing.
   const found =
     signalled.length > 0 ? [] : surestFirst(findings).flatMap((one) => candidateFrom(one, skills, policy));
-  const candidates = distinct([...signalled, ...found]);
-  if (candidates.length > 0) return { candidates: candidates.slice(0, review.candidates) };
+  const leads = distinct([...signalled, ...found]);
+  if (leads.length > 0) return { leads: leads.slice(0, review.leads) };
   const unusual = unusualWork(ground);
   return unusual === null
     ? {
@@ -74,11 +74,11 @@ export function gateByRules(ground: GateGround, policy: Policy = defaults): Gate
             ? "what the signals speak of is not there to be changed"
             : "nothing in it points to a lesson",
       }
-    : { candidates: [unusual] };
+    : { leads: [unusual] };
 }
 
 /** A signal to create creates only, one about a skill changes only that. */
-function candidateOf(signal: Signal, skills: NonNullable<GateGround["skills"]>): Candidate[] {
+function leadsOf(signal: Signal, skills: NonNullable<GateGround["skills"]>): Lead[] {
   const { refs } = signal;
   if (signal.kind === "create") {
     const isThere = skills.some(({ name }) => name === signal.nameHint);
@@ -99,7 +99,7 @@ function candidateFrom(
   { name, trigger, lesson, artifact, confidence, refs }: Finding,
   skills: NonNullable<GateGround["skills"]>,
   { review }: Policy,
-): Candidate[] {
+): Lead[] {
   if (confidence < review.sure) return [];
   const about: Named = { name, description: trigger };
   const [nearest] = skills
@@ -112,9 +112,9 @@ function candidateFrom(
 }
 
 /** One of a kind: the first, with the events of all. */
-function distinct(candidates: readonly Candidate[]): Candidate[] {
-  const found = new Map<string, Candidate>();
-  for (const one of candidates) {
+function distinct(leads: readonly Lead[]): Lead[] {
+  const found = new Map<string, Lead>();
+  for (const one of leads) {
     const key = one.do === "create" ? `create ${one.hint}` : `patch ${one.skill}`;
     const before = found.get(key);
     found.set(key, before ? { ...before, refs: [...new Set([...before.refs, ...one.refs])] } : one);
@@ -123,7 +123,7 @@ function distinct(candidates: readonly Candidate[]): Candidate[] {
 }
 
 /** A session with much more work than usual may have been a procedure, though nothing of it went wrong. */
-function unusualWork({ work, baseline }: GateGround): Candidate | null {
+function unusualWork({ work, baseline }: GateGround): Lead | null {
   const { calls, turns } = longestOf(work);
   if (baseline === null || calls <= baseline.calls.p90 || turns === 0) return null;
   const why = `${calls} calls for ${turns} prompts; nine of ten sessions here have ${baseline.calls.p90} calls or fewer`;
@@ -139,7 +139,7 @@ function longestOf(work: GateGround["work"]): Omit<Work, "run"> {
 
 /** What a small model is asked before a large one is. */
 export function gateInquiry(
-  bundle: ReviewBundle,
+  dossier: Dossier,
   { work, baseline }: Pick<GateGround, "work" | "baseline">,
   policy: Policy = defaults,
 ): Inquiry {
@@ -149,22 +149,22 @@ export function gateInquiry(
     longest: { prompts: longest.turns, calls: longest.calls },
     sessions: work.length,
     usual: baseline ?? "insufficient: too few sessions to say",
-    candidates: bundle.candidates,
-    signals: bundle.signals,
+    leads: dossier.leads,
+    signals: dossier.signals,
   };
-  const skills = bundle.skills.map(
+  const skills = dossier.skills.map(
     ({ name, owner, description }) => `${name} (${owner}): ${oneLine(description, review.hintChars)}`,
   );
   const room = review.gateChars - sizeWithin(head) - review.frameChars;
   const listed = fitting(skills, Math.floor(room / 2));
   const left = room - listed.reduce((sum, one) => sum + sizeWithin(one) + between, 0);
-  const told = tellingFirst(bundle.included).map(({ id, reason, detail }) => ({
+  const told = tellingFirst(dossier.included).map(({ id, reason, detail }) => ({
     id,
     reason,
     text: fitted(detail, review.gateEventChars),
   }));
   const events = new Map(fitting(told, left).map((event) => [event.id, event]));
-  const inOrder = bundle.included.flatMap(({ id }) => events.get(id) ?? []);
+  const inOrder = dossier.included.flatMap(({ id }) => events.get(id) ?? []);
   return {
     system: systemText(policy),
     prompt: fenced(JSON.stringify({ ...head, skills: listed, events: inOrder }), around),
@@ -207,36 +207,36 @@ export const gateSchema: JsonObject = {
  * What a small model's answer comes to; null for one that cannot be used, which means that nothing is reviewed. Where
  * there are signals, it may choose among what they ask for; otherwise it may name any skill that may be changed.
  */
-export function readGate(value: unknown, bundle: ReviewBundle, { review }: Policy = defaults): Gate | null {
+export function readGate(value: unknown, dossier: Dossier, { review }: Policy = defaults): Gate | null {
   if (!isObject(value)) return null;
   const decision = decisions.find((one) => one === value.decision);
   const reason = oneLine(textOf(value.reason) ?? "", review.whyChars);
   if (decision === undefined || reason === "") return null;
   if (decision === "skip") return { skip: reason };
-  const { candidates, signals, skills } = bundle;
-  const refs = [...new Set(candidates.flatMap((one) => one.refs))].slice(0, review.refs);
+  const { leads, signals, skills } = dossier;
+  const refs = [...new Set(leads.flatMap((one) => one.refs))].slice(0, review.refs);
   const isBound = signals.length > 0;
   if (decision === "create") {
-    const meant = candidates.filter((one) => one.do === "create");
+    const meant = leads.filter((one) => one.do === "create");
     if (isBound && meant.length === 0) return null;
     const hint = oneLine(textOf(value.hint) ?? "", review.hintChars);
-    if (hint === "") return meant.length > 0 ? { candidates: meant } : null;
-    return { candidates: [{ do: "create", hint, why: reason, refs: refsOf(meant) ?? refs }] };
+    if (hint === "") return meant.length > 0 ? { leads: meant } : null;
+    return { leads: [{ do: "create", hint, why: reason, refs: refsOf(meant) ?? refs }] };
   }
   const skill = skills.find(({ name, owner }) => name === value.skill && owner !== "core");
-  const meant = candidates.filter((one) => one.do === "patch" && one.skill === skill?.name);
+  const meant = leads.filter((one) => one.do === "patch" && one.skill === skill?.name);
   if (skill === undefined || (isBound && meant.length === 0)) return null;
-  return { candidates: [{ do: "patch", skill: skill.name, why: reason, refs: refsOf(meant) ?? refs }] };
+  return { leads: [{ do: "patch", skill: skill.name, why: reason, refs: refsOf(meant) ?? refs }] };
 }
 
-function refsOf(candidates: readonly Candidate[]): string[] | null {
-  return candidates.length === 0 ? null : [...new Set(candidates.flatMap(({ refs }) => refs))];
+function refsOf(leads: readonly Lead[]): string[] | null {
+  return leads.length === 0 ? null : [...new Set(leads.flatMap(({ refs }) => refs))];
 }
 
 function systemText({ review }: Policy): string {
   return `You decide, cheaply, whether a closer look at a coding agent's recent work would make its skills better. A skill is a short file of instructions for a class of tasks.
 
-You are given what was done: in how many sessions, and how much in the longest of them, beside what is usual for a session of this project (half of them, and nine of ten, do not exceed p50 and p90); what simple rules or the agent itself propose, as candidates and signals; the skills that exist; and some of the events.
+You are given what was done: in how many sessions, and how much in the longest of them, beside what is usual for a session of this project (half of them, and nine of ten, do not exceed p50 and p90); what simple rules or the agent itself propose, as leads and signals; the skills that exist; and some of the events.
 
 Decide one of:
 - "skip": nothing that would help a later task. This is the usual answer. Also for failures of the environment, errors that went away by themselves, one-off work, what nobody solved, and what an existing skill says already.

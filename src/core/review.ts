@@ -8,20 +8,20 @@ export const reviewModes = ["off", "suggest", "auto"] as const;
 export type ReviewMode = (typeof reviewModes)[number];
 
 /** What a review may come to: something new, or a change of one skill. Nothing else is taken from it. */
-export type Candidate =
+export type Lead =
   | { readonly do: "create"; readonly hint: string; readonly why: string; readonly refs: readonly string[] }
   | { readonly do: "patch"; readonly skill: string; readonly why: string; readonly refs: readonly string[] };
 
 /** One event in the timeline: everything of it but its words. */
 export interface TimelineEntry {
-  /** `s1.e17`: the session of the bundle, and the event's own ref. */
+  /** `s1.e17`: the session of the dossier, and the event's own ref. */
   readonly id: string;
   readonly kind: EventKind;
   readonly tool: string | null;
   readonly outcome: Outcome | null;
 }
 
-/** Why an event is told in a bundle. */
+/** Why an event is told in a dossier. */
 export type Salience =
   | "signal-ref"
   | "prompt"
@@ -60,7 +60,7 @@ export interface ReviewedSkill {
 }
 
 /** Everything that a reviewer is given. */
-export interface ReviewBundle {
+export interface Dossier {
   readonly scope: {
     readonly kind: "foreground";
     readonly project: string;
@@ -74,7 +74,7 @@ export interface ReviewBundle {
     readonly startedAt: string | null;
     readonly finishedAt: string | null;
   };
-  readonly candidates: readonly Candidate[];
+  readonly leads: readonly Lead[];
   readonly signals: readonly Signal[];
   readonly timeline: readonly TimelineEntry[];
   readonly included: readonly IncludedEvent[];
@@ -140,7 +140,7 @@ export interface ReviewAnswered {
   readonly review: string;
   /** Who said it. */
   readonly model: string;
-  readonly candidates: readonly Candidate[];
+  readonly leads: readonly Lead[];
   readonly answer: ReviewAnswer;
   /** What of it was not taken, and why. */
   readonly refused: readonly string[];

@@ -1,3 +1,4 @@
+import { messageIn } from "./errors.ts";
 /**
  * A table of values in one run of bytes, for a reader that starts anew each time and wants two or three of many
  * thousand: an index sorted by the hash of each key, searched where it lies, then the values one after the other.
@@ -81,7 +82,7 @@ export function faultIn(bytes: Uint8Array): string | null {
     const end = count === 0 ? preamble + headLength : endOf(viewOf(slots), last);
     return end === bytes.length ? null : damaged;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageIn(error);
   }
 }
 

@@ -115,7 +115,7 @@ function wholeRuns(command: string): Run[] {
 const changesFiles = /edit|write|patch|create|replace|notebook/i;
 
 function runActs(run: Run): Omit<Act, "place">[] {
-  const isLooking = (isLook(run) && !gathers(run)) || prints(run.name) || fetches(run);
+  const isLooking = (isLook(run) && !collects(run)) || prints(run.name) || fetches(run);
   if (run.filters || isLooking || handiwork.has(run.name) || forces.test(run.args.join(" "))) return [];
   const script = scriptOf(run);
   if (script === "") return [];
@@ -133,8 +133,8 @@ const handiwork = new Set(
   ),
 );
 
-/** A look by which work is gathered: what changed since something, what is open. Other looks are everybody's way. */
-function gathers({ name, args }: Run): boolean {
+/** A look by which work is collected: what changed since something, what is open. Other looks are everybody's way. */
+function collects({ name, args }: Run): boolean {
   if (name === "git") return args[0] === "log" && args.some((arg) => arg.includes(".."));
   return (name === "gh" && args[1] === "list") || args[0] === "outdated";
 }

@@ -58,3 +58,8 @@ export function nameFrom(text: string, most = 48): string {
   }
   return name;
 }
+
+/** `1 call`, `2 calls`. */
+export function several(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

@@ -2,6 +2,7 @@ import { type Moment, momentsOf } from "../core/backtest.ts";
 import { findingsIn } from "../core/detect/index.ts";
 import { sceneOf } from "../core/detect/scene.ts";
 import type { Event } from "../core/event.ts";
+import { compare } from "../core/order.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
 import { homeIn } from "../core/recall.ts";
 import { readCalls } from "../core/recovery.ts";
@@ -129,8 +130,4 @@ function timelineOf(accounts: readonly Account[]): Point[] {
       compare(a.account.session.id, b.account.session.id) ||
       a.order - b.order,
   );
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

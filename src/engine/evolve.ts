@@ -8,10 +8,9 @@ import {
   type EvolvedKind,
   isEvolvedId,
   type Request,
-  realmOf,
   withRequests,
 } from "../core/evolve.ts";
-import { type Instinct, standingAt } from "../core/instinct.ts";
+import { type Instinct, realmOf, standingAt } from "../core/instinct.ts";
 import type { Item } from "../core/item.ts";
 import { policy } from "../core/policy.ts";
 import { parse } from "../core/skill.ts";

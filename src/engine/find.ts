@@ -41,7 +41,7 @@ export function find(parts: readonly Part[], text: string, options: FindOptions)
 }
 
 /** What may fit a text, before anything is decided: that of which an embedder says how alike it is. */
-export function candidatesFor(parts: readonly Part[], text: string, options: FindOptions): Card[] {
+export function cardsFor(parts: readonly Part[], text: string, options: FindOptions): Card[] {
   const query = queryOf(text, options.context);
   return rankedIn(indexOver(parts), query, options).map(({ card }) => card);
 }

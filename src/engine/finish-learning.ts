@@ -17,7 +17,7 @@ import { mayBeWritten } from "../core/scan.ts";
 import type { Skill } from "../core/skill.ts";
 import type { Present } from "./caller.ts";
 import { type ForegroundDeps, ifDiskRefuses, isIts, resolved, scrubbed, unavailable } from "./foreground.ts";
-import { discard, gather } from "./hand-in.ts";
+import { discard, takeIn } from "./hand-in.ts";
 import { perform } from "./keep.ts";
 import { endOf, type Learning, learningsOf } from "./learnings.ts";
 import { note } from "./note.ts";
@@ -170,7 +170,7 @@ async function goLive(
     await noteEnd(deps, present, learning, finish, { status: "refused", changes: [], fault });
     return faulty(fault);
   };
-  const handed = await gather(deps, present, learning, desk);
+  const handed = await takeIn(deps, present, learning, desk);
   if ("code" in handed) return refuse(handed);
   const moved =
     handed.movedFrom.length > 0

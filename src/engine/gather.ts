@@ -1,9 +1,9 @@
+import { choose, dossierOf, dossierRef, type Material, type Place, placeOf } from "../core/dossier.ts";
 import { type Event, numberOf } from "../core/event.ts";
 import type { Window } from "../core/nudge.ts";
 import { type Outlined, outlined } from "../core/outline.ts";
 import { policy as defaults, type Policy } from "../core/policy.ts";
-import type { ReviewBundle } from "../core/review.ts";
-import { bundleOf, bundleRef, choose, type Material, type Place, placeOf } from "../core/review-bundle.ts";
+import type { Dossier } from "../core/review.ts";
 import type { Redactor, Store } from "./ports.ts";
 import { scrubEvents } from "./scrub.ts";
 
@@ -14,9 +14,9 @@ export interface GatherDeps {
 }
 
 /** What a review of a window is given: a session of any length is looked at whole, and few of its events are read. */
-export async function gather(deps: GatherDeps, known: Omit<Material, "outlines">): Promise<ReviewBundle> {
+export async function gather(deps: GatherDeps, known: Omit<Material, "outlines">): Promise<Dossier> {
   const { policy = defaults } = deps;
-  const pointed = [...known.signals, ...known.candidates].flatMap(({ refs }) =>
+  const pointed = [...known.signals, ...known.leads].flatMap(({ refs }) =>
     refs.flatMap((ref) => placeOf(ref) ?? []),
   );
   const outlines: Outlined[][] = [];
@@ -24,10 +24,10 @@ export async function gather(deps: GatherDeps, known: Omit<Material, "outlines">
     outlines.push(await outlineOf(deps, known.window, stretch, pointed));
   const material = { ...known, outlines };
   const choice = choose(material, policy);
-  return bundleOf(material, choice, await eventsAt(deps, known.window, choice.wanted), policy);
+  return dossierOf(material, choice, await eventsAt(deps, known.window, choice.wanted), policy);
 }
 
-/** The events at some places, by their names in the bundle, without secrets: they were scrubbed when they were read, and are once more. */
+/** The events at some places, by their names in the dossier, without secrets: they were scrubbed when they were read, and are once more. */
 export async function eventsAt(
   { store, redactor, policy = defaults }: GatherDeps,
   { stretches }: Window,
@@ -42,7 +42,7 @@ export async function eventsAt(
       await store.events.some(session, refs),
       policy.keep.eventChars,
     );
-    for (const event of events) found.set(bundleRef({ stretch, ref: event.ref }), event);
+    for (const event of events) found.set(dossierRef({ stretch, ref: event.ref }), event);
   }
   return found;
 }

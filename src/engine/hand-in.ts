@@ -15,7 +15,7 @@ import { type History, historyOf, textOfPackage } from "./step.ts";
  * What the agent wrote, in its folder from now on: what it wrote directly where skills are live is moved there, and
  * those places are as they were before. May be called again after it was cut short.
  */
-export async function gather(
+export async function takeIn(
   deps: ForegroundDeps,
   present: Present,
   learning: Learning,

@@ -60,11 +60,11 @@ export async function suggest(
   const all = (await store.learning.instincts.list()).filter(({ id }) => !only || only.has(id));
   const history = await historyOf(store);
   const isAway = isPutAway(history);
-  const candidates = suggestionsOf(all, madeOf(history), now).filter((instinct) => !isAway(instinct));
+  const worthAsking = suggestionsOf(all, madeOf(history), now).filter((instinct) => !isAway(instinct));
   const suggestions: Suggestion[] = [];
   const leftOut: LeftOut[] = [];
   const projects = new Map((await store.projects.list()).map((row) => [row.id, row]));
-  for (const instinct of candidates) {
+  for (const instinct of worthAsking) {
     if (await isCovered(store, history, instinct.id)) continue;
     const { id, name, root } = projects.get(instinct.project) ?? {
       id: instinct.project,

@@ -1,3 +1,4 @@
+import { messageIn } from "../core/errors.ts";
 import { standingAt } from "../core/instinct.ts";
 import type { LedgerEntry, Maintained } from "../core/ledger.ts";
 import { redact } from "../core/redact.ts";
@@ -31,9 +32,7 @@ export async function maintain(
     try {
       return await work();
     } catch (error) {
-      errors.push(
-        `${what}: ${redact(error instanceof Error ? error.message : String(error)).slice(0, longest)}`,
-      );
+      errors.push(`${what}: ${redact(messageIn(error)).slice(0, longest)}`);
       return 0;
     }
   };

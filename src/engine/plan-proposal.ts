@@ -37,7 +37,7 @@ export interface ProposalGround {
   readonly review: string;
   readonly project: { readonly id: string; readonly root: string | null };
   readonly model: string;
-  /** The events that a bundle's ids mean. */
+  /** The events that a dossier's ids mean. */
   readonly eventsOf: (ids: readonly string[]) => Proposal["evidence"];
 }
 

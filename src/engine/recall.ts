@@ -35,15 +35,15 @@ export async function recall(
   { policy = defaults, ...asked }: RecallOptions,
 ): Promise<Match[]> {
   const { project } = asked;
-  const cued = await learning.findings.cued(cuesFor(question), project, policy.recall.candidates);
+  const cued = await learning.findings.cued(cuesFor(question), project, policy.recall.findings);
   const { spoken, rarity } =
     question.type === "text"
       ? await spokenOf(learning, question.terms, await realmsFor(projects, project, policy), policy)
       : nothingSpoken;
   const findings = [...new Map([...cued, ...spoken].map((finding) => [finding.id, finding])).values()];
   if (findings.length === 0) return [];
-  const candidates = await knownOf(learning, projects, findings, project);
-  const matches = answer(question, candidates, { ...asked, rarity }, policy);
+  const known = await knownOf(learning, projects, findings, project);
+  const matches = answer(question, known, { ...asked, rarity }, policy);
   const stale = await Promise.all(matches.map((match) => isStale(learning, match)));
   return matches.filter((_, at) => !stale[at]);
 }

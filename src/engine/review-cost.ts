@@ -1,10 +1,10 @@
 import type { Prospect, Window } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
-import type { ReviewBundle } from "../core/review.ts";
+import type { Dossier } from "../core/review.ts";
 import { gateByRules, gateInquiry } from "../core/review-gate.ts";
 import { reviewInquiry } from "../core/reviewer.ts";
 import { type AskDeps, mostUsd } from "./ask.ts";
-import { bundleFor, type Ground, type GroundDeps, groundOf } from "./review-ground.ts";
+import { dossierFor, type Ground, type GroundDeps, groundOf } from "./review-ground.ts";
 
 /** Who is asked in a review, and for how much. */
 export interface Askable extends Pick<AskDeps, "model" | "price"> {
@@ -22,8 +22,8 @@ export async function prospectOf(
   if (typeof ground === "string") return { unread: ground, least: 0, call: 0 };
   const ruled = gateByRules(ground);
   if ("skip" in ruled) return { unread: null, least: 0, call: 0 };
-  const bundle = await bundleFor(deps, project, window, ground, ruled.candidates);
-  return sumOf(callsFor(deps, bundle, ground));
+  const dossier = await dossierFor(deps, project, window, ground, ruled.leads);
+  return sumOf(callsFor(deps, dossier, ground));
 }
 
 /** The same without looking at anything: what no review is cheaper than. */
@@ -31,9 +31,9 @@ export function prospectAtLeast(deps: Askable): Prospect {
   return sumOf(callsFor(deps, noEvents, { work: [], baseline: null }));
 }
 
-const noEvents: ReviewBundle = {
+const noEvents: Dossier = {
   scope: { kind: "foreground", project: "", sessions: [], startedAt: null, finishedAt: null },
-  ...{ candidates: [], signals: [], timeline: [], included: [], omitted: [], skills: [], whole: true },
+  ...{ leads: [], signals: [], timeline: [], included: [], omitted: [], skills: [], whole: true },
 };
 
 /** What calls come to. */
@@ -46,12 +46,12 @@ export function sumOf(calls: readonly { readonly usd: number }[]): Prospect {
  * What a review may cost beyond its first looks. Each further one has all of the first, what was asked for before and
  * what is asked for now; and the gate puts its own words in, and any skill's text where no signal binds it.
  */
-export function furtherUsd(bundle: ReviewBundle, price: AskDeps["price"]): number {
+export function furtherUsd(dossier: Dossier, price: AskDeps["price"]): number {
   const { expansions, expanded, outputTokens: maxOutputTokens, ...review } = defaults.review;
-  const { shown: _, ...inquiry } = reviewInquiry(bundle, { more: new Map(), left: expansions });
+  const { shown: _, ...inquiry } = reviewInquiry(dossier, { more: new Map(), left: expansions });
   const usdWith = (chars: number) =>
     mostUsd({ ...inquiry, prompt: inquiry.prompt + " ".repeat(chars), maxOutputTokens }, price);
-  const text = bundle.signals.length > 0 ? 0 : review.textChars;
+  const text = dossier.signals.length > 0 ? 0 : review.textChars;
   const gated = text + review.hintChars + review.whyChars;
   // An event has its words, its tool, and what stands around them.
   const look = expanded * (review.expandedChars + review.toolChars + review.spanChars);
@@ -60,10 +60,10 @@ export function furtherUsd(bundle: ReviewBundle, price: AskDeps["price"]): numbe
 }
 
 /** What a review sends if the reviewer asks for nothing more: to the gate, and to the reviewer. */
-export function callsFor(deps: Askable, bundle: ReviewBundle, ground: Pick<Ground, "work" | "baseline">) {
-  const { shown: _, ...first } = gateInquiry(bundle, ground);
+export function callsFor(deps: Askable, dossier: Dossier, ground: Pick<Ground, "work" | "baseline">) {
+  const { shown: _, ...first } = gateInquiry(dossier, ground);
   const { gateTokens, outputTokens, expansions } = defaults.review;
-  const { shown: __, ...second } = reviewInquiry(bundle, { more: new Map(), left: expansions });
+  const { shown: __, ...second } = reviewInquiry(dossier, { more: new Map(), left: expansions });
   // Where nobody can be asked yet, both are meant to be.
   const isGated = deps.gate.model.unset === null || deps.model.unset !== null;
   const gated = isGated ? [{ ...first, maxOutputTokens: gateTokens, ...deps.gate }] : [];

@@ -1,11 +1,11 @@
+import { refsIn } from "../core/dossier.ts";
 import { type Event, numberOf } from "../core/event.ts";
 import type { Finding } from "../core/finding.ts";
 import type { Item } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import type { Measured } from "../core/measure.ts";
 import { measuredIn, newSignals, reviewedSoFar, type Window, type Work, workIn } from "../core/nudge.ts";
-import type { Candidate, ReviewBundle, ReviewedSkill } from "../core/review.ts";
-import { refsIn } from "../core/review-bundle.ts";
+import type { Dossier, Lead, ReviewedSkill } from "../core/review.ts";
 import { baselineOf, type GateGround } from "../core/review-gate.ts";
 import type { Signal } from "../core/signal.ts";
 import { skillFile } from "../core/skill.ts";
@@ -62,7 +62,7 @@ async function entriesOf(store: Store, project: string): Promise<LedgerEntry[]> 
   return all.filter((entry) => entry.project === project);
 }
 
-/** The signals that no review has seen, with the names that their events have in the bundle. */
+/** The signals that no review has seen, with the names that their events have in the dossier. */
 function signalsIn(entries: readonly LedgerEntry[], project: string, window: Window): Signal[] {
   return newSignals(entries, reviewedSoFar(entries, project)).flatMap(({ run, signal }) => {
     const refs = refsIn(window, run, signal.refs);
@@ -95,18 +95,18 @@ function packageOf({ path, owner }: Item, packages: readonly SkillPackage[]): Sk
 }
 
 /** What a reviewer is given: the texts of those skills alone that it may change; nothing of it has a secret. */
-export async function bundleFor(
+export async function dossierFor(
   deps: GroundDeps,
   project: string,
   window: Window,
   { signals, skills }: Ground,
-  candidates: readonly Candidate[],
-): Promise<ReviewBundle> {
-  const changed = new Set(candidates.flatMap((one) => (one.do === "patch" ? one.skill : [])));
+  leads: readonly Lead[],
+): Promise<Dossier> {
+  const changed = new Set(leads.flatMap((one) => (one.do === "patch" ? one.skill : [])));
   const told = skills.map((skill) =>
     changed.has(skill.name) ? skill : { ...skill, text: null, hash: null },
   );
   const name = (await deps.store.projects.get([project]))[0]?.name ?? project;
-  const clean = await scrubAll(deps.redactor, { project: name, signals, candidates, skills: told });
+  const clean = await scrubAll(deps.redactor, { project: name, signals, leads, skills: told });
   return gather(deps, { ...clean, window });
 }

@@ -1,4 +1,5 @@
 import { spendFor } from "../core/budget.ts";
+import { placeOf } from "../core/dossier.ts";
 import type { Event } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
@@ -6,17 +7,16 @@ import { failuresSince, type NudgeDecided, paceHold, paceOf, type ReviewLimits }
 import { policy as defaults } from "../core/policy.ts";
 import { receiptFor } from "../core/protocol.ts";
 import {
-  type Candidate,
+  type Dossier,
   type Draft,
+  type Lead,
   nameIn,
   type Proposal,
   type ProposalView,
   type ReviewAnswered,
   type ReviewBegun,
-  type ReviewBundle,
   type ReviewEnded,
 } from "../core/review.ts";
-import { placeOf } from "../core/review-bundle.ts";
 import { gateByRules, gateInquiry, readGate } from "../core/review-gate.ts";
 import { readReview, reviewInquiry } from "../core/reviewer.ts";
 import { type AskDeps, ask } from "./ask.ts";
@@ -30,7 +30,7 @@ import type { Model, ModelReply, ModelRequest, Store } from "./ports.ts";
 import { decided, proposals, statusOf } from "./proposal.ts";
 import { repair } from "./publish.ts";
 import { type Askable, callsFor, furtherUsd, prospectOf, sumOf } from "./review-cost.ts";
-import { bundleFor, type Ground, groundOf } from "./review-ground.ts";
+import { dossierFor, type Ground, groundOf } from "./review-ground.ts";
 import { scrubAll } from "./scrub.ts";
 import type { PublishDeps } from "./step.ts";
 
@@ -61,7 +61,7 @@ export interface Reviewed {
 export interface ReviewPreview {
   readonly project: string;
   readonly decision: NudgeDecided;
-  readonly bundle: ReviewBundle | null;
+  readonly dossier: Dossier | null;
   /** Why nothing would be sent; null where something would. */
   readonly because: string | null;
   readonly model: Model["name"];
@@ -240,13 +240,13 @@ async function inquire(deps: ReviewDeps, open: Open, until: number): Promise<Rev
   const ground = await groundOf(deps, project, begun.window);
   if (typeof ground === "string")
     return { outcome: "skipped", because: `the library could not be read: ${ground}` };
-  const candidates = await gate(deps, open, ground, until);
-  if ("outcome" in candidates) return candidates;
-  const bundle = await bundleFor(deps, project, begun.window, ground, candidates.some);
-  const said = await converse(deps, open, bundle, until);
+  const leads = await gate(deps, open, ground, until);
+  if ("outcome" in leads) return leads;
+  const dossier = await dossierFor(deps, project, begun.window, ground, leads.some);
+  const said = await converse(deps, open, dossier, until);
   if ("outcome" in said) return said;
   const data = await withoutSecrets(deps, {
-    ...{ review: begun.review, model: deps.model.name, candidates: candidates.some, ...said },
+    ...{ review: begun.review, model: deps.model.name, leads: leads.some, ...said },
   });
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   const entry: LedgerEntry = { ...common, type: "review.answered", key: answeredKey(begun.review), data };
@@ -261,34 +261,34 @@ async function gate(
   open: Open,
   ground: Ground,
   until: number,
-): Promise<{ readonly some: readonly Candidate[] } | Outcome> {
+): Promise<{ readonly some: readonly Lead[] } | Outcome> {
   const ruled = gateByRules(ground);
   if ("skip" in ruled) return { outcome: "nothing", because: ruled.skip };
   const { project, begun } = open;
-  const bundle = await bundleFor(deps, project, begun.window, ground, ruled.candidates);
-  if (bundle.included.length === 0) return { outcome: "skipped", because: "its events are gone" };
-  if (deps.gate.model.unset !== null) return { some: ruled.candidates };
-  const { shown: _, ...inquiry } = gateInquiry(bundle, ground);
-  const read = (value: unknown) => readGate(value, bundle);
+  const dossier = await dossierFor(deps, project, begun.window, ground, ruled.leads);
+  if (dossier.included.length === 0) return { outcome: "skipped", because: "its events are gone" };
+  if (deps.gate.model.unset !== null) return { some: ruled.leads };
+  const { shown: _, ...inquiry } = gateInquiry(dossier, ground);
+  const read = (value: unknown) => readGate(value, dossier);
   const asked = { ...inquiry, maxOutputTokens: defaults.review.gateTokens };
   const reply = await askWithin(deps, deps.gate, open, asked, until, (value) => read(value) !== null);
   if (!reply.ok) return noAnswer(reply);
   const said = read(reply.value) ?? { skip: "the answer does not have the form" };
-  return "skip" in said ? { outcome: "nothing", because: said.skip } : { some: said.candidates };
+  return "skip" in said ? { outcome: "nothing", because: said.skip } : { some: said.leads };
 }
 
-/** Has a bundle reviewed; a reviewer that wants to see more of some events is asked again. */
+/** Has a dossier reviewed; a reviewer that wants to see more of some events is asked again. */
 async function converse(
   deps: ReviewDeps,
   open: Open,
-  bundle: ReviewBundle,
+  dossier: Dossier,
   until: number,
 ): Promise<Pick<ReviewAnswered, "answer" | "refused"> | Outcome> {
   const more = new Map<string, Event>();
   let before: Pick<ReviewAnswered, "answer" | "refused"> | null = null;
   for (let left: number = defaults.review.expansions; ; left--) {
-    const { shown, ...inquiry } = reviewInquiry(bundle, { more, left });
-    const read = (value: unknown) => readReview(value, bundle, shown);
+    const { shown, ...inquiry } = reviewInquiry(dossier, { more, left });
+    const read = (value: unknown) => readReview(value, dossier, shown);
     const asked = { ...inquiry, maxOutputTokens: defaults.review.outputTokens };
     const reply = await askWithin(deps, deps, open, asked, until, (value) => read(value) !== null);
     // Whoever was heard once and cannot be asked again has said what it had to say.
@@ -510,7 +510,7 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
     : await decisionOn(deps, project, { asked: false, running: false, dryRun: true });
   const common = { project, decision, model: model.name, unset: model.unset };
   const nothing = (because: string): ReviewPreview => ({
-    ...{ ...common, bundle: null, because, usdAtMost: 0, characters: 0, requests: [] },
+    ...{ ...common, dossier: null, because, usdAtMost: 0, characters: 0, requests: [] },
   });
   if (decision.because === "not-learned") return nothing(decision.message);
   if (decision.window.stretches.length === 0) return nothing("nothing has happened since the last review");
@@ -518,12 +518,12 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
   if (typeof ground === "string") return nothing(ground);
   const ruled = gateByRules(ground);
   if ("skip" in ruled) return nothing(ruled.skip);
-  const bundle = await bundleFor(deps, project, decision.window, ground, ruled.candidates);
-  const calls = callsFor(deps, bundle, ground);
+  const dossier = await dossierFor(deps, project, decision.window, ground, ruled.leads);
+  const calls = callsFor(deps, dossier, ground);
   return {
-    ...{ ...common, bundle, because: null },
+    ...{ ...common, dossier, because: null },
     requests: calls.map(({ usd: _, ...request }) => request),
     characters: calls.reduce((sum, { system, prompt }) => sum + system.length + prompt.length, 0),
-    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + furtherUsd(bundle, price)),
+    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + furtherUsd(dossier, price)),
   };
 }

@@ -3,7 +3,7 @@ import { isEvolvedId } from "../core/evolve.ts";
 import { factInList } from "../core/fact.ts";
 import type { Excerpt, Finding } from "../core/finding.ts";
 import { idOf } from "../core/ids.ts";
-import { type Instinct, isTold, lessonIdOf, standingAt } from "../core/instinct.ts";
+import { type Instinct, isTold, lessonIdOf, realmOf, standingAt } from "../core/instinct.ts";
 import type { ProjectFold } from "../core/ledger.ts";
 import { gistOf } from "../core/likeness.ts";
 import { oneLine } from "../core/markdown.ts";
@@ -195,14 +195,14 @@ function slim<Told extends Finding | Instinct>(told: Told, { show }: Policy): To
 
 /** The numbers of findings by cue, the latest first; of what is met everywhere, the latest of each project and of all. */
 function cueRows(findings: readonly KeptFinding[], { recall }: Policy): Row[] {
-  const byCue = gather(findings, ({ finding }) => cuesOf(finding));
+  const byCue = numbersBy(findings, ({ finding }) => cuesOf(finding));
   return [...byCue].map(([cue, numbers]) => {
     const ofProject = new Map<string, number>();
     const kept = numbers.filter((n, place) => {
       const project = findings[n]?.project ?? "";
       const before = ofProject.get(project) ?? 0;
       ofProject.set(project, before + 1);
-      return place < recall.candidates || before < recall.candidates;
+      return place < recall.findings || before < recall.findings;
     });
     return [`cue ${cue}`, kept.map((n) => [n, findings[n]?.project])];
   });
@@ -211,7 +211,7 @@ function cueRows(findings: readonly KeptFinding[], { recall }: Policy): Row[] {
 /** The numbers of findings by the words of their gist, realm by realm; of what was promoted a second time. */
 function wordRows(findings: readonly KeptFinding[], instincts: readonly Instinct[]): Row[] {
   const told = new Set(instincts.filter(isTold).map(({ id }) => id));
-  const byWord = gather(findings, ({ finding, realm, instinct }) =>
+  const byWord = numbersBy(findings, ({ finding, realm, instinct }) =>
     [...gistOf(finding).all].flatMap((word) =>
       (told.has(instinct) ? [realm, promotedRealm] : [realm]).map((one) => `${one} ${word}`),
     ),
@@ -219,7 +219,7 @@ function wordRows(findings: readonly KeptFinding[], instincts: readonly Instinct
   return [...byWord].map(([word, numbers]) => [`word ${word}`, numbers]);
 }
 
-function gather(findings: readonly KeptFinding[], namesOf: (kept: KeptFinding) => readonly string[]) {
+function numbersBy(findings: readonly KeptFinding[], namesOf: (kept: KeptFinding) => readonly string[]) {
   const numbers = new Map<string, number[]>();
   findings.forEach((kept, n) => {
     for (const name of new Set(namesOf(kept))) {
@@ -394,8 +394,4 @@ function firstOf(findings: readonly KeptFinding[]): Map<string, KeptFinding> {
 
 function briefly({ symptom, action, name }: Instinct): string {
   return symptom === null ? name : `${symptom.head}: ${oneLine(action)}`;
-}
-
-function realmOf({ scope, project }: Instinct): string {
-  return scope === "user" ? "user" : project;
 }

@@ -1,15 +1,16 @@
 import type { Dirent } from "node:fs";
 import { lstat, readdir, realpath, stat } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
+import { messageIn } from "../core/errors.ts";
 import type { ItemProblem } from "../core/item.ts";
 import { policy } from "../core/policy.ts";
 import { skillFile } from "../core/skill.ts";
 import type { ItemRoot } from "../engine/ports.ts";
-import { codeOf, isMissing, messageOf } from "./packages.ts";
+import { codeOf, isMissing } from "./packages.ts";
 import { asidePrefix } from "./skills.ts";
 
 /** A file that a root has, and the name that its place gives it. */
-export interface Candidate {
+export interface RootFile {
   readonly root: ItemRoot;
   readonly path: string;
   readonly name: string;
@@ -17,14 +18,14 @@ export interface Candidate {
 
 /** What looking through folders brings. */
 export interface Found {
-  readonly candidates: readonly Candidate[];
+  readonly files: readonly RootFile[];
   readonly problems: readonly ItemProblem[];
   readonly unread: readonly string[];
 }
 
 interface Looking {
   readonly root: ItemRoot;
-  readonly candidates: Candidate[];
+  readonly files: RootFile[];
   readonly problems: ItemProblem[];
   readonly unread: string[];
   /** Folders that were looked into, by their real paths: links may lead in circles. */
@@ -33,7 +34,7 @@ interface Looking {
 
 /** The files in a root. A root that is not there has none. */
 export async function filesIn(root: ItemRoot): Promise<Found> {
-  const looking: Looking = { root, candidates: [], problems: [], unread: [], visited: new Set() };
+  const looking: Looking = { root, files: [], problems: [], unread: [], visited: new Set() };
   if (root.form === "package") await lookAtPackage(looking, root.path);
   else if (root.form === "file") await lookAtFile(looking, root.path);
   else if (root.form === "packages") await lookForPackages(looking, root.path, 0);
@@ -105,10 +106,10 @@ async function packageAt(path: string): Promise<State> {
 
 /** A folder without a `SKILL.md` may hold packages, as a collection does. */
 async function lookBelow(looking: Looking, path: string, depth: number): Promise<void> {
-  const before = looking.candidates.length + looking.unread.length;
+  const before = looking.files.length + looking.unread.length;
   const known = looking.problems.length;
   if (depth + 1 < policy.library.depth) await lookForPackages(looking, path, depth + 1);
-  const nothing = looking.candidates.length + looking.unread.length === before;
+  const nothing = looking.files.length + looking.unread.length === before;
   if (!nothing || depth > 0 || looking.problems.length > known || basename(path) === ".system") return;
   const names = await readdir(path).catch(() => []);
   const other = names.find((name) => name.toLowerCase() === skillFile.toLowerCase());
@@ -146,7 +147,7 @@ export function unreadable(path: string, error: unknown): ItemProblem {
   return {
     path,
     severity: "error",
-    message: `It cannot be read: ${messageOf(error)}.`,
+    message: `It cannot be read: ${messageIn(error)}.`,
     hint: "See that it is what it should be and that you may read it; what was known of it still holds.",
   };
 }
@@ -164,7 +165,7 @@ async function lookAtFile(looking: Looking, path: string): Promise<void> {
     if (!isMissing(error)) leaveUnread(looking, path, error);
     return null;
   });
-  if (found?.isFile()) looking.candidates.push({ root: looking.root, path, name: stem(basename(path)) });
+  if (found?.isFile()) looking.files.push({ root: looking.root, path, name: stem(basename(path)) });
 }
 
 async function isThere(path: string): Promise<boolean> {
@@ -174,8 +175,8 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
-function addPackage({ root, candidates }: Looking, path: string): void {
-  candidates.push({ root, path: join(path, skillFile), name: basename(path) });
+function addPackage({ root, files }: Looking, path: string): void {
+  files.push({ root, path: join(path, skillFile), name: basename(path) });
 }
 
 /** Commands and agents: files with the right ending, those in folders by the folders' names and theirs. */
@@ -188,7 +189,7 @@ async function lookForFiles(looking: Looking, folder: string, above: string, dep
     if (kind?.isDirectory() && depth + 1 < policy.library.depth)
       await lookForFiles(looking, path, `${above}${entry.name}:`, depth + 1);
     else if (kind?.isFile() && extname(entry.name) === endings[looking.root.form])
-      looking.candidates.push({ root: looking.root, path, name: above + stem(entry.name) });
+      looking.files.push({ root: looking.root, path, name: above + stem(entry.name) });
   }
 }
 

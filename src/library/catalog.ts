@@ -6,7 +6,7 @@ import { type ItemText, isItemName, type Remark, readItem } from "../core/item-t
 import { policy } from "../core/policy.ts";
 import { ownerOf } from "../core/skill.ts";
 import type { Catalog } from "../engine/ports.ts";
-import { type Candidate, filesIn, inTurn, unreadable } from "./catalog-folders.ts";
+import { filesIn, inTurn, type RootFile, unreadable } from "./catalog-folders.ts";
 import { digestOf, isMissing } from "./packages.ts";
 
 /** Another number when files are read in another way, so that what was known of them counts no more. */
@@ -16,8 +16,8 @@ const reader = 1;
 export const readRoots: Catalog["read"] = async (roots, known = () => undefined) => {
   const found = await inTurn(roots, filesIn);
   const read = await inTurn(
-    found.flatMap(({ candidates }) => candidates),
-    (candidate) => fileOf(candidate, known),
+    found.flatMap(({ files }) => files),
+    (file) => fileOf(file, known),
   );
   const refused = read.filter((one) => one !== null && "hint" in one);
   return {
@@ -29,21 +29,21 @@ export const readRoots: Catalog["read"] = async (roots, known = () => undefined)
 
 /** One file; a problem where the disk refuses it, null where it is gone. */
 async function fileOf(
-  candidate: Candidate,
+  file: RootFile,
   known: (path: string) => ItemFile | undefined,
 ): Promise<ItemFile | ItemProblem | null> {
-  const { root, path } = candidate;
+  const { root, path } = file;
   try {
     const place = { path, real: await realpath(path), rank: root.rank };
     const before = known(path);
-    if (before?.stamp === stampOf(await stat(path), candidate)) return { ...before, ...place };
+    if (before?.stamp === stampOf(await stat(path), file)) return { ...before, ...place };
     const handle = await open(path);
     try {
       // One handle for both, so that the stamp is that of the text.
       const stats = await handle.stat();
-      const { item, remarks } = itemIn(await textIn(handle, stats), stats, candidate);
+      const { item, remarks } = itemIn(await textIn(handle, stats), stats, file);
       const problems = remarks.map((remark) => ({ path, ...remark }));
-      return { ...place, stamp: stampOf(stats, candidate), item, problems };
+      return { ...place, stamp: stampOf(stats, file), item, problems };
     } finally {
       await handle.close();
     }
@@ -53,7 +53,7 @@ async function fileOf(
 }
 
 /** What tells that neither the file nor what is made of it has changed. */
-function stampOf({ mtimeMs, ctimeMs, size, ino }: Stats, { root, name }: Candidate): string {
+function stampOf({ mtimeMs, ctimeMs, size, ino }: Stats, { root, name }: RootFile): string {
   const { kind, form, realm, prefix, owner, draft } = root;
   return JSON.stringify([reader, mtimeMs, ctimeMs, size, ino, kind, form, realm, prefix, owner, draft, name]);
 }
@@ -80,14 +80,14 @@ async function textIn(handle: FileHandle, { size }: Stats): Promise<string | Rem
 function itemIn(
   text: string | Remark,
   stats: Stats,
-  candidate: Candidate,
+  file: RootFile,
 ): { item: Item | null; remarks: readonly Remark[] } {
   if (typeof text !== "string") return { item: null, remarks: [text] };
-  const { root, path } = candidate;
+  const { root, path } = file;
   const folder = basename(dirname(path));
   const read = readItem(root.kind, text, { toml: root.form === "toml", folder });
   if (read.text === null) return { item: null, remarks: read.remarks };
-  const name = nameOf(candidate, read.text);
+  const name = nameOf(file, read.text);
   if (!isItemName(name)) return { item: null, remarks: [...read.remarks, badName] };
   const { origin, name: _, ...told } = read.text;
   const item: Item = {
@@ -114,7 +114,7 @@ const badName: Remark = {
 };
 
 /** Skills go by their folder and commands by their path; an agent says what it is called. */
-function nameOf({ root, name }: Candidate, text: ItemText): string {
+function nameOf({ root, name }: RootFile, text: ItemText): string {
   const own = root.kind === "agent" ? (text.name ?? name.slice(name.lastIndexOf(":") + 1)) : name;
   return root.prefix + own;
 }

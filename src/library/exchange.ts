@@ -7,11 +7,10 @@ import * as z from "zod/mini";
 import { type Bundle, bundleFormat, faultInBundle } from "../core/bundle.ts";
 import { artifactKinds, type Carried, remedies } from "../core/carried.ts";
 import { eccEndings, parseEcc } from "../core/ecc.ts";
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import { findingKinds } from "../core/finding.ts";
 import { policy } from "../core/policy.ts";
 import type { Incoming } from "../engine/exchange.ts";
-import { messageOf } from "./packages.ts";
 
 const unpack = promisify(gunzip);
 const pack = promisify(gzip);
@@ -35,7 +34,7 @@ export async function readExchange(path: string): Promise<Reading> {
       hint: "Download it, look at it, then import the file.",
     });
   const unreadable = (cause: unknown): never => {
-    throw new KnackError("NOTHING_READABLE", `"${path}" cannot be read: ${messageOf(cause)}`, { cause });
+    throw new KnackError("NOTHING_READABLE", `"${path}" cannot be read: ${messageIn(cause)}`, { cause });
   };
   const found = await stat(path).catch(unreadable);
   const from = basename(path);
@@ -75,7 +74,7 @@ async function textOf(bytes: Buffer, path: string): Promise<string> {
     return (await unpack(bytes, { maxOutputLength: policy.carry.bytes })).toString("utf8");
   } catch (cause) {
     if (cause instanceof RangeError) throw tooLarge(path);
-    throw new KnackError("BAD_PACKAGE", `"${path}" is damaged: ${messageOf(cause)}`, { cause });
+    throw new KnackError("BAD_PACKAGE", `"${path}" is damaged: ${messageIn(cause)}`, { cause });
   }
 }
 
@@ -103,7 +102,7 @@ async function readFolder(folder: string, from: string, names: readonly string[]
       lessons.push(...found.lessons.map((one) => placed(one, project)));
       problems.push(...found.problems.map((problem) => `${name.split(sep).join("/")}: ${problem}`));
     } catch (error) {
-      problems.push(`${name.split(sep).join("/")}: ${messageOf(error)}`);
+      problems.push(`${name.split(sep).join("/")}: ${messageIn(error)}`);
     }
   }
   if (lessons.length === 0)

@@ -151,10 +151,6 @@ export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(codeOf(error));
 }
 
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 export async function bytesAt(path: string): Promise<Buffer | null> {
   return readFile(path).catch((error: unknown) => {
     if (isMissing(error)) return null;

@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, readdir, rename, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import { isSkillName, ownerOf, parse, problemsOf, skillFile } from "../core/skill.ts";
 import type {
   BrokenPackage,
@@ -22,7 +22,6 @@ import {
   identityOf,
   ifMissing,
   isMissing,
-  messageOf,
   syncFolder,
   writeFiles,
 } from "./packages.ts";
@@ -70,7 +69,7 @@ async function namesIn(folder: string): Promise<string[] | Exclude<Listing, { fo
     return [...names];
   } catch (error) {
     if (codeOf(error) === "ENOENT") return { found: "missing" };
-    return { found: "unreadable", message: `${folder}: ${messageOf(error)}` };
+    return { found: "unreadable", message: `${folder}: ${messageIn(error)}` };
   }
 }
 
@@ -129,7 +128,7 @@ async function packageAt(path: string, name: string): Promise<SkillPackage | Bro
     };
   } catch (error) {
     if (isMissing(error)) return "gone";
-    return { name, path, unreadable: true, problems: [messageOf(error)] };
+    return { name, path, unreadable: true, problems: [messageIn(error)] };
   }
 }
 
@@ -140,7 +139,7 @@ export async function readPackage(path: string): ReturnType<Library["read"]> {
     const found = (await contentsOf(path)) ?? (await contentsOf(aside)) ?? (await contentsOf(path));
     return found;
   } catch (cause) {
-    throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${path}: ${messageOf(cause)}`, {
+    throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${path}: ${messageIn(cause)}`, {
       hint: "See that the folder may be read by you.",
       cause,
     });
@@ -327,7 +326,7 @@ export async function refusing<T>({ folder }: Place, work: () => Promise<T>): Pr
     return await work();
   } catch (cause) {
     if (cause instanceof KnackError) throw cause;
-    throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot change skills in ${folder}: ${messageOf(cause)}`, {
+    throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot change skills in ${folder}: ${messageIn(cause)}`, {
       hint: "See that the folder may be written by you and that the disk has room.",
       cause,
     });

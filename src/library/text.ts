@@ -1,9 +1,9 @@
 import { lstat, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import type { Expecting, TextRead, Written } from "../engine/ports.ts";
-import { bytesAt, codeOf, digestOf, isMissing, messageOf, syncFolder, writeDown } from "./packages.ts";
+import { bytesAt, codeOf, digestOf, isMissing, syncFolder, writeDown } from "./packages.ts";
 import { inWorkFolder, isWithin, sweep } from "./work.ts";
 
 /** A text file with its hash. */
@@ -14,7 +14,7 @@ export async function readTextFile(path: string): Promise<TextRead> {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     return { found: "text", text, hash: digestOf(bytes) };
   } catch (error) {
-    return { found: "unreadable", message: `${path}: ${messageOf(error)}` };
+    return { found: "unreadable", message: `${path}: ${messageIn(error)}` };
   }
 }
 
@@ -118,7 +118,7 @@ async function refusing<T>(path: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     if (cause instanceof KnackError) throw cause;
-    throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot change ${path}: ${messageOf(cause)}`, {
+    throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot change ${path}: ${messageIn(cause)}`, {
       hint: "See that the file and its folder may be written by you and that the disk has room.",
       cause,
     });

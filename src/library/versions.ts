@@ -1,9 +1,9 @@
 import { mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import { isSafePath } from "../core/scan.ts";
 import type { PackageFile, Versions } from "../engine/ports.ts";
-import { bytesAt, codeOf, hashOf, messageOf, syncFolder, writeDown, writeFiles } from "./packages.ts";
+import { bytesAt, codeOf, hashOf, syncFolder, writeDown, writeFiles } from "./packages.ts";
 import { inWorkFolder, sweep } from "./work.ts";
 
 type Mode = readonly [path: string, mode: number];
@@ -39,7 +39,7 @@ export function createVersions(folder: string): Versions {
       const written = await bytesAt(join(home(hash), list));
       if (written === null) return null;
       const files = await filesOf(home(hash), written.toString("utf8")).catch((cause: unknown) => {
-        throw damaged(hash, messageOf(cause), cause);
+        throw damaged(hash, messageIn(cause), cause);
       });
       if (hashOf(files) !== hash) throw damaged(hash, "its files are not the ones that were kept");
       return files;

@@ -1,6 +1,6 @@
 import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import { hostWord } from "../core/host.ts";
 import { policy } from "../core/policy.ts";
 import { type Answer, type Fault, faultOf, faulty } from "../core/protocol.ts";
@@ -167,7 +167,7 @@ function troubleOf(error: unknown): Fault {
   const hint = error instanceof KnackError ? error.hint : undefined;
   // A bug keeps its stack, in the log that the host keeps of the server.
   if (!(error instanceof KnackError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageIn(error);
   return faultOf(
     "learning_unavailable",
     `Knack cannot do that now: ${message}`,

@@ -8,6 +8,7 @@ import {
   NoObjectGeneratedError,
   Output,
 } from "ai";
+import { messageIn } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import type { ModelReply, ModelRequest, ModelUsage } from "../engine/ports.ts";
 import { noReply } from "./reply.ts";
@@ -108,7 +109,7 @@ function failureOf(error: unknown, timeoutMs: number, ms: number): ModelReply {
   }
   const isLate = error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError");
   if (isLate) return noReply("time-out", `no answer in ${timeoutMs} ms`, ms);
-  return noReply("unreachable", error instanceof Error ? error.message : String(error), ms);
+  return noReply("unreachable", messageIn(error), ms);
 }
 
 function usageOf(usage: { inputTokens?: number | undefined; outputTokens?: number | undefined }): ModelUsage {

@@ -9,6 +9,7 @@ import {
   statSync,
 } from "node:fs";
 import { join } from "node:path";
+import { messageIn } from "../core/errors.ts";
 import { indexOver, type Laid, openSegment } from "../core/search/segment.ts";
 import { termsVersion } from "../core/search/texts.ts";
 import { Damaged, faultIn, layOut, openTable } from "../core/table.ts";
@@ -79,7 +80,7 @@ export function indexFilesIn(folder: string): IndexFiles {
           ? { found: "damaged", because: "a hook could not read it" }
           : { found: "index", entries };
       } catch (error) {
-        return { found: "damaged", because: error instanceof Error ? error.message : String(error) };
+        return { found: "damaged", because: messageIn(error) };
       }
     },
     sweep: (now) => {

@@ -19,7 +19,7 @@ import {
   SqliteDriver,
 } from "kysely";
 import Database from "libsql";
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import type { Clock, Store } from "../engine/ports.ts";
 import { migrations, type Tables } from "./schema.ts";
@@ -149,7 +149,7 @@ function open(path: string): Database.Database {
   } catch (cause) {
     throw new KnackError(
       "STORE_UNAVAILABLE",
-      `Knack's database ${path} cannot be opened: ${messageOf(cause)}.`,
+      `Knack's database ${path} cannot be opened: ${messageIn(cause)}.`,
       {
         hint: "Set KNACK_HOME to a folder that you can write to.",
         cause,
@@ -233,11 +233,11 @@ function codeOf(error: unknown): number {
 
 function worded(cause: unknown, path: string): unknown {
   const code = codeOf(cause);
-  if (code === sqlite.corrupt || code === sqlite.notADatabase) return damaged(path, messageOf(cause), cause);
+  if (code === sqlite.corrupt || code === sqlite.notADatabase) return damaged(path, messageIn(cause), cause);
   if (outsideFaults.has(code)) {
     return new KnackError(
       "STORE_UNAVAILABLE",
-      `Knack's database ${path} cannot be written: ${messageOf(cause)}.`,
+      `Knack's database ${path} cannot be written: ${messageIn(cause)}.`,
       {
         hint: "Make room or set KNACK_HOME to a folder that you can write to.",
         cause,
@@ -245,8 +245,8 @@ function worded(cause: unknown, path: string): unknown {
     );
   }
   // Tables or rows that are not what this version made.
-  return /no such (table|column)|has no column|malformed JSON/.test(messageOf(cause))
-    ? damaged(path, messageOf(cause), cause)
+  return /no such (table|column)|has no column|malformed JSON/.test(messageIn(cause))
+    ? damaged(path, messageIn(cause), cause)
     : cause;
 }
 
@@ -323,10 +323,6 @@ function versionOf(database: Connection): number {
 
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** A transaction takes the write lock when it begins: one that reads first and writes later could find it taken. */

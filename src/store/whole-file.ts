@@ -52,11 +52,13 @@ export function dropDrafts(folder: string, now: number): void {
   }
 }
 
-function isRunning(pid: number): boolean {
+/** Whether a process runs. */
+export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
   } catch (error) {
+    // Somebody else's process cannot be asked, but it is there.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

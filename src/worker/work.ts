@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { setPriority } from "node:os";
 import { dirname, join } from "node:path";
 import { type Home, homeOf } from "../config.ts";
-import { KnackError } from "../core/errors.ts";
+import { KnackError, messageIn } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import { redact } from "../core/redact.ts";
 import type { Word } from "../engine/hear.ts";
@@ -275,7 +275,7 @@ function noteState(home: Home, next: (state: WorkerState) => WorkerState): void 
 }
 
 function noteFailure(home: Home, error: unknown, now: number): void {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = messageIn(error);
   try {
     noteState(home, (state) => ({
       ...state,

@@ -41,7 +41,7 @@ describe("knack review", () => {
     expect(dry.stdout).toMatch(/No rule to make target/);
     expect(dry.stdout).toMatch(/openai\/some-mini, and cost 0\.\d+ USD at the most\.\nNothing was sent/);
     const { json } = await says("--dry-run", "--json");
-    expect(json).toMatchObject({ decision: { run: true }, bundle: { whole: true }, because: null });
+    expect(json).toMatchObject({ decision: { run: true }, dossier: { whole: true }, because: null });
     expect(json.usdAtMost).toBeGreaterThan(0);
     expect(json.requests.map(({ prompt }: { prompt: string }) => prompt.includes("No rule to make"))).toEqual(
       [true, true],

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import { fenced, homeless, sizeWithin } from "../../src/core/fence.ts";
 import { policy } from "../../src/core/policy.ts";
-import { bundleText } from "../../src/core/reviewer.ts";
-import { aSkill, bundled, recordsIn } from "../helpers/bundles.ts";
+import { dossierText } from "../../src/core/reviewer.ts";
+import { aSkill, dossierWith, recordsIn } from "../helpers/dossiers.ts";
 import { said, session } from "../helpers/events.ts";
 
 describe("a fence", () => {
@@ -15,9 +15,9 @@ describe("a fence", () => {
     expect(recordsIn(text)).toEqual([value]);
   });
 
-  test("is not left by a bundle whose every character is escaped", () => {
+  test("is not left by a dossier whose every character is escaped", () => {
     const words = session(...Array.from({ length: 300 }, () => said("\u2028<".repeat(2_000))));
-    const prompt = fenced(bundleText(bundled([words])), { before: () => [], after: [] });
+    const prompt = fenced(dossierText(dossierWith([words])), { before: () => [], after: [] });
     expect(prompt.length).toBeLessThanOrEqual(policy.review.chars + 100);
   });
 });
@@ -47,6 +47,6 @@ describe("a home folder", () => {
 
   test("is in no description of a skill", () => {
     const skills = [aSkill("a", { description: "Use in /home/alice.smith/work." })];
-    expect(bundled([session(said("x"))], { skills }).skills[0]?.description).toBe("Use in ~/work.");
+    expect(dossierWith([session(said("x"))], { skills }).skills[0]?.description).toBe("Use in ~/work.");
   });
 });

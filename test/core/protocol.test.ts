@@ -75,7 +75,7 @@ describe("what is said", () => {
     ["an unknown action", { action: "delete" as never }],
     ["no message", { message: "" }],
     ["a long message", { message: long(messageChars) }],
-    ["a ref of a bundle", { refs: ["s1.e2", "e3"] }],
+    ["a ref of a dossier", { refs: ["s1.e2", "e3"] }],
     ["the ref of nothing", { refs: ["e0"] }],
     ["too many refs", { refs: Array.from({ length: refs + 1 }, (_, n) => `e${n + 1}`) }],
   ])("at the start with %s is refused", (_, more) =>

@@ -10,7 +10,7 @@ import {
   readGate,
 } from "../../src/core/review-gate.ts";
 import type { Signal } from "../../src/core/signal.ts";
-import { aSkill, bundled, recordsIn, toCreate, toPatch } from "../helpers/bundles.ts";
+import { aSkill, dossierWith, recordsIn, toCreate, toPatch } from "../helpers/dossiers.ts";
 import { ran, replied, said, session } from "../helpers/events.ts";
 import { aFinding } from "../helpers/findings.ts";
 
@@ -43,7 +43,7 @@ const ground = (more: Partial<GateGround>): GateGround => ({
 const told = (gate: Gate) =>
   "skip" in gate
     ? gate.skip
-    : gate.candidates.map((one) => (one.do === "create" ? `create ${one.hint}` : `patch ${one.skill}`));
+    : gate.leads.map((one) => (one.do === "create" ? `create ${one.hint}` : `patch ${one.skill}`));
 
 describe("the rules of the gate", () => {
   const npm = aFinding({ name: "npm-install-eresolve", trigger: "npm install fails with ERESOLVE" });
@@ -129,9 +129,9 @@ describe("the rules of the gate", () => {
 
   test("gather the events of what is told once, and are few", () => {
     const gate = gateByRules(ground({ findings: [npm, { ...npm, refs: ["e9"] }] }));
-    expect("candidates" in gate && gate.candidates[0]?.refs).toEqual(["e3", "e9"]);
+    expect("leads" in gate && gate.leads[0]?.refs).toEqual(["e3", "e9"]);
     const findings = Array.from({ length: 50 }, (_, n) => ({ ...npm, name: `other-${n}`, trigger: `t${n}` }));
-    expect(told(gateByRules(ground({ findings })))).toHaveLength(policy.review.candidates);
+    expect(told(gateByRules(ground({ findings })))).toHaveLength(policy.review.leads);
   });
 });
 
@@ -162,10 +162,10 @@ describe("what is usual in a project", () => {
 describe("a small model at the gate", () => {
   const skills = [aSkill("db-tests"), aSkill("core-one", { owner: "core" })];
   const events = session(said("Run it"), ran("npm test", "failed", "no"), replied("Done."));
-  const free = bundled([events], { skills, candidates: [toCreate("x", ["s1.e1"])] });
-  const bound = bundled([events], {
+  const free = dossierWith([events], { skills, leads: [toCreate("x", ["s1.e1"])] });
+  const bound = dossierWith([events], {
     skills,
-    candidates: [toPatch("db-tests", ["s1.e3"])],
+    leads: [toPatch("db-tests", ["s1.e3"])],
     signals: [update],
   });
   const answer = (more: object) => ({
@@ -184,9 +184,11 @@ describe("a small model at the gate", () => {
     const many = session(
       ...Array.from({ length: 900 }, () => [said("<x> ".repeat(900)), ran("a", "failed", "b")]).flat(),
     );
-    const large = bundled([many], { skills: Array.from({ length: 400 }, (_, n) => aSkill(`skill-${n}`)) });
-    for (const bundle of [free, bound, large]) {
-      const { prompt, schema } = gateInquiry(bundle, { work, baseline: null });
+    const large = dossierWith([many], {
+      skills: Array.from({ length: 400 }, (_, n) => aSkill(`skill-${n}`)),
+    });
+    for (const dossier of [free, bound, large]) {
+      const { prompt, schema } = gateInquiry(dossier, { work, baseline: null });
       expect(schema).toBe(gateSchema);
       expect(prompt.length).toBeLessThanOrEqual(policy.review.gateChars + 500);
       expect(recordsIn(prompt)).toEqual([
@@ -231,8 +233,8 @@ describe("a small model at the gate", () => {
     ["must say why", answer({ reason: " " }), free, null],
     ["must decide", answer({ decision: "maybe" }), free, null],
     ["must answer", "skip", free, null],
-  ])("%s", (_, value, bundle, expected) => {
-    const gate = readGate(value, bundle);
+  ])("%s", (_, value, dossier, expected) => {
+    const gate = readGate(value, dossier);
     expect(gate === null ? null : told(gate)).toEqual(expected);
   });
 
@@ -241,7 +243,7 @@ describe("a small model at the gate", () => {
       answer({ decision: "create", hint: "h".repeat(900), reason: "r".repeat(9_000) }),
       free,
     );
-    const [one] = gate !== null && "candidates" in gate ? gate.candidates : [];
+    const [one] = gate !== null && "leads" in gate ? gate.leads : [];
     expect(one?.do === "create" && one.hint.length).toBe(policy.review.hintChars);
     expect(one?.why.length).toBe(policy.review.whyChars);
     expect(one?.refs).toEqual(["s1.e1"]);

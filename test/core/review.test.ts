@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
+import { placeOf, refsIn } from "../../src/core/dossier.ts";
 import type { Event } from "../../src/core/event.ts";
 import { escaped } from "../../src/core/fence.ts";
 import { policy } from "../../src/core/policy.ts";
-import type { ReviewBundle, Salience } from "../../src/core/review.ts";
-import { placeOf, refsIn } from "../../src/core/review-bundle.ts";
-import { bundleText } from "../../src/core/reviewer.ts";
+import type { Dossier, Salience } from "../../src/core/review.ts";
+import { dossierText } from "../../src/core/reviewer.ts";
 import { chosen, spread } from "../../src/core/salience.ts";
-import { aSkill, bundled, toCreate, toPatch } from "../helpers/bundles.ts";
+import { aSkill, dossierWith, toCreate, toPatch } from "../helpers/dossiers.ts";
 import { called, edited, ran, replied, said, session } from "../helpers/events.ts";
 
 const many = <Item>(count: number, make: (n: number) => Item): Item[] =>
   Array.from({ length: count }, (_, n) => make(n));
-const reasonsIn = ({ included }: ReviewBundle) =>
+const reasonsIn = ({ included }: Dossier) =>
   Object.fromEntries(included.map(({ id, reason }) => [id, reason]));
 
 const text = "x".repeat(900);
@@ -21,9 +21,9 @@ const text = "x".repeat(900);
 const looking = (count: number) =>
   many(count, (n) => called("Read", { file_path: `/a/${n}` }, "ok", "x".repeat(3_000)));
 
-describe("a bundle", () => {
+describe("a dossier", () => {
   test("has every event where they fit, and says why each is told", () => {
-    const bundle = bundled([
+    const dossier = dossierWith([
       session(
         said("Run the tests"),
         called("Read", { file_path: "/a" }, "ok", "text"),
@@ -34,9 +34,9 @@ describe("a bundle", () => {
       ),
       session(said("Thanks"), called("Bash", {}, "rejected", "no"), called("Skill", { skill: "x" }, "ok")),
     ]);
-    expect(bundle.whole).toBe(true);
-    expect(bundle.omitted).toEqual([]);
-    expect(reasonsIn(bundle)).toEqual({
+    expect(dossier.whole).toBe(true);
+    expect(dossier.omitted).toEqual([]);
+    expect(reasonsIn(dossier)).toEqual({
       "s1.e1": "prompt",
       "s1.e2": "context",
       "s1.e3": "error",
@@ -47,9 +47,9 @@ describe("a bundle", () => {
       "s2.e2": "rejected",
       "s2.e3": "skill",
     });
-    expect(bundle.timeline[2]).toEqual({ id: "s1.e3", kind: "call", tool: "Bash", outcome: "failed" });
-    expect(bundle.included[2]?.detail).toBe("cd app && npm test\n→ exit code 1\nno DATABASE_URL");
-    expect(bundle.scope.sessions).toEqual([
+    expect(dossier.timeline[2]).toEqual({ id: "s1.e3", kind: "call", tool: "Bash", outcome: "failed" });
+    expect(dossier.included[2]?.detail).toBe("cd app && npm test\n→ exit code 1\nno DATABASE_URL");
+    expect(dossier.scope.sessions).toEqual([
       { name: "s1", run: "run-0", from: "e1", to: "e6" },
       { name: "s2", run: "run-1", from: "e1", to: "e3" },
     ]);
@@ -63,7 +63,7 @@ describe("a bundle", () => {
     ["pwd && git status -sb", "room"],
     ["cat README.md", "room"],
   ])("tells %s as %s", (command, reason) => {
-    expect(reasonsIn(bundled([session(ran(command, "ok"))]))["s1.e1"]).toBe(reason);
+    expect(reasonsIn(dossierWith([session(ran(command, "ok"))]))["s1.e1"]).toBe(reason);
   });
 
   test("of a long session always has what says most, wherever it lies, and counts the rest", () => {
@@ -82,9 +82,9 @@ describe("a bundle", () => {
       replied("Done with the second."),
     );
     const pointed = `s1.e${events.length - 1}`;
-    const bundle = bundled([events], { candidates: [toCreate("x", [pointed])] });
-    const reasons = reasonsIn(bundle);
-    expect(bundle.whole).toBe(false);
+    const dossier = dossierWith([events], { leads: [toCreate("x", [pointed])] });
+    const reasons = reasonsIn(dossier);
+    expect(dossier.whole).toBe(false);
     expect(reasons).toMatchObject({
       "s1.e1": "prompt",
       "s1.e402": "error",
@@ -97,17 +97,17 @@ describe("a bundle", () => {
       [`s1.e${events.length}`]: "final-answer",
     });
     // Some of the 400 that nothing happened in are told of by id, from all over it; all are counted.
-    expect(bundle.timeline.length).toBeLessThanOrEqual(policy.review.timeline);
+    expect(dossier.timeline.length).toBeLessThanOrEqual(policy.review.timeline);
     const told = new Set(Object.keys(reasons));
-    const beside = bundle.timeline.filter(({ id }) => !told.has(id)).map(({ id }) => Number(id.slice(4)));
+    const beside = dossier.timeline.filter(({ id }) => !told.has(id)).map(({ id }) => Number(id.slice(4)));
     for (const [from, to] of [
       [2, 401],
       [404, 803],
       [808, 1206],
     ] as const)
       expect(beside.some((n) => n >= from && n <= to)).toBe(true);
-    expect(bundle.omitted.reduce((sum, { count }) => sum + count, 0)).toBe(events.length - told.size);
-    expect(bundle.omitted[0]).toEqual({
+    expect(dossier.omitted.reduce((sum, { count }) => sum + count, 0)).toBe(events.length - told.size);
+    expect(dossier.omitted[0]).toEqual({
       range: ["s1.e2", "s1.e400"],
       count: 399,
       summary: "399 calls: 399 Read; nothing failed",
@@ -116,9 +116,9 @@ describe("a bundle", () => {
 
   test("of few events that are too long tells as many as there is room for, from all over the window", () => {
     const read = (n: number) => called("Read", { file_path: `/a/${n}` }, "ok", `${n} `.repeat(2_400));
-    const bundle = bundled([session(said("Look around"), ...many(66, read), replied("Done."))]);
-    expect(bundle.included.map(({ id }) => id)).toEqual(many(68, (n) => `s1.e${n + 1}`));
-    expect(JSON.stringify(bundle).length).toBeGreaterThan(policy.review.chars / 2);
+    const dossier = dossierWith([session(said("Look around"), ...many(66, read), replied("Done."))]);
+    expect(dossier.included.map(({ id }) => id)).toEqual(many(68, (n) => `s1.e${n + 1}`));
+    expect(JSON.stringify(dossier).length).toBeGreaterThan(policy.review.chars / 2);
   });
 
   test("of too much of everything keeps some of each kind, from the beginning to the end", () => {
@@ -130,9 +130,9 @@ describe("a bundle", () => {
       ran(`npm test part-${n}`, "ok", "z".repeat(900)),
       replied(`Finished ${n}. ${"w".repeat(900)}`),
     ];
-    const bundle = bundled([session(...many(500, turn).flat())]);
+    const dossier = dossierWith([session(...many(500, turn).flat())]);
     const numbersOf = (reason: Salience) =>
-      bundle.included.flatMap((event) => (event.reason === reason ? Number(event.id.slice(4)) : []));
+      dossier.included.flatMap((event) => (event.reason === reason ? Number(event.id.slice(4)) : []));
     for (const reason of ["prompt", "error", "recovery", "final-answer", "verification"] as const) {
       const quarters = new Set(numbersOf(reason).map((n) => Math.floor((n - 1) / 750)));
       expect([reason, [...quarters].sort()]).toEqual([reason, [0, 1, 2, 3]]);
@@ -191,19 +191,19 @@ describe("a bundle", () => {
         refs,
         hint: endless,
       })),
-      candidates: many(50, (n) => ({ ...toPatch(`a-skill-${n}`, refs), why: endless })),
+      leads: many(50, (n) => ({ ...toPatch(`a-skill-${n}`, refs), why: endless })),
       skills: many(900, (n) => aSkill(`a-skill-${n}`, { description: endless, text: endless, hash: "h" })),
     };
     for (const more of [{}, full]) {
-      const bundle = bundled(sessions, more);
-      expect(JSON.stringify(bundle).length).toBeLessThanOrEqual(policy.review.chars);
-      expect(escaped(bundleText(bundle)).length).toBeLessThanOrEqual(policy.review.chars);
-      expect(bundle.timeline.length).toBeLessThanOrEqual(policy.review.timeline);
-      expect(JSON.stringify(bundle).isWellFormed()).toBe(true);
+      const dossier = dossierWith(sessions, more);
+      expect(JSON.stringify(dossier).length).toBeLessThanOrEqual(policy.review.chars);
+      expect(escaped(dossierText(dossier)).length).toBeLessThanOrEqual(policy.review.chars);
+      expect(dossier.timeline.length).toBeLessThanOrEqual(policy.review.timeline);
+      expect(JSON.stringify(dossier).isWellFormed()).toBe(true);
       const events = sessions.flat().length;
-      const omitted = bundle.omitted.reduce((sum, { count }) => sum + count, 0);
-      expect(bundle.included.length + omitted).toBe(events);
-      if (events > 0) expect(bundle.included.length).toBeGreaterThan(0);
+      const omitted = dossier.omitted.reduce((sum, { count }) => sum + count, 0);
+      expect(dossier.included.length + omitted).toBe(events);
+      if (events > 0) expect(dossier.included.length).toBeGreaterThan(0);
     }
   });
 
@@ -246,15 +246,15 @@ describe("a bundle", () => {
     fc.assert(
       fc.property(fc.array(events, { maxLength: 4 }), (all) => {
         const sessions = all.map(({ some, often }) => session(...many(often, () => some.map(made)).flat()));
-        const bundle = bundled(sessions, { candidates: [toCreate("x", ["s1.e1", "s2.e9", "s9.e9", "?"])] });
-        expect(JSON.stringify(bundle).length).toBeLessThanOrEqual(policy.review.chars);
-        expect(escaped(bundleText(bundle)).length).toBeLessThanOrEqual(policy.review.chars);
-        const ids = bundle.included.map(({ id }) => id);
+        const dossier = dossierWith(sessions, { leads: [toCreate("x", ["s1.e1", "s2.e9", "s9.e9", "?"])] });
+        expect(JSON.stringify(dossier).length).toBeLessThanOrEqual(policy.review.chars);
+        expect(escaped(dossierText(dossier)).length).toBeLessThanOrEqual(policy.review.chars);
+        const ids = dossier.included.map(({ id }) => id);
         expect(new Set(ids).size).toBe(ids.length);
-        const omitted = bundle.omitted.reduce((sum, { count }) => sum + count, 0);
+        const omitted = dossier.omitted.reduce((sum, { count }) => sum + count, 0);
         expect(ids.length + omitted).toBe(sessions.flat().length);
-        expect(bundle.whole).toBe(omitted === 0);
-        expect(bundle.timeline.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
+        expect(dossier.whole).toBe(omitted === 0);
+        expect(dossier.timeline.map(({ id }) => id)).toEqual(expect.arrayContaining(ids));
       }),
       { numRuns: 40 },
     );
@@ -263,13 +263,13 @@ describe("a bundle", () => {
   test("of too many sessions has the longest, and of equals the latest", () => {
     const most = policy.nudge.sessions;
     const long = session(said("Do it"), ran("make", "ok"));
-    const { scope } = bundled([long, ...many(most + 5, () => session(said("x")))]);
+    const { scope } = dossierWith([long, ...many(most + 5, () => session(said("x")))]);
     expect(scope.sessions.map(({ name }) => name)).toEqual(["s1", ...many(most - 1, (n) => `s${n + 8}`)]);
   });
 
   test("names the text of a skill only where that may be changed, and all others as far as there is room", () => {
     const skills = many(300, (n) => aSkill(`skill-${n}`, { text: "body ".repeat(9_000), hash: `h${n}` }));
-    const { skills: told } = bundled([session(said("x"))], { skills, candidates: [toPatch("skill-7")] });
+    const { skills: told } = dossierWith([session(said("x"))], { skills, leads: [toPatch("skill-7")] });
     expect(told.filter(({ text }) => text !== null).map(({ name, hash }) => [name, hash])).toEqual([
       ["skill-7", "h7"],
     ]);
@@ -278,7 +278,7 @@ describe("a bundle", () => {
   });
 });
 
-describe("a ref of a bundle", () => {
+describe("a ref of a dossier", () => {
   it.each<[string, ReturnType<typeof placeOf>]>([
     ["s1.e17", { stretch: 0, ref: "e17" }],
     ["s12.e1", { stretch: 11, ref: "e1" }],

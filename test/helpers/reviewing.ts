@@ -26,12 +26,12 @@ export interface Looking {
 /** What the scripted models say: of the gate, and of the reviewer. */
 export interface Script {
   readonly gate?: (question: Question) => Act;
-  readonly reviewer: (question: Question, bundle: Told) => Act;
+  readonly reviewer: (question: Question, dossier: Told) => Act;
 }
 
 /** What a reviewer is shown, as far as tests look at it. */
 export interface Told {
-  readonly candidates: readonly { readonly do: string; readonly hint?: string; readonly skill?: string }[];
+  readonly leads: readonly { readonly do: string; readonly hint?: string; readonly skill?: string }[];
   readonly skills: readonly { readonly name: string; readonly base?: string; readonly text?: string }[];
   readonly events: readonly { readonly id: string; readonly what: string; readonly detail: string }[];
 }
@@ -102,8 +102,8 @@ export function answerTo({ gate, reviewer }: Script, question: Question): Act {
 }
 
 function passing({ prompt }: Question): Act {
-  const { candidates } = toldIn(prompt);
-  const first = candidates.find((one) => one.do === "patch") ?? candidates[0];
+  const { leads } = toldIn(prompt);
+  const first = leads.find((one) => one.do === "patch") ?? leads[0];
   const decision = first?.do ?? "skip";
   return {
     value: { decision, skill: first?.skill ?? null, hint: first?.hint ?? null, reason: "worth a look" },

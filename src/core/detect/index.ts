@@ -1,6 +1,6 @@
 import type { Event } from "../event.ts";
 import type { Calls } from "../failure.ts";
-import { type Finding, mostEvents } from "../finding.ts";
+import { bestFirst, type Finding, mostEvents } from "../finding.ts";
 import { gistOf, same } from "../likeness.ts";
 import { policy } from "../policy.ts";
 import { readCalls } from "../recovery.ts";
@@ -54,10 +54,6 @@ export function findingsIn(scene: Scene): Finding[] {
     else kept.push(finding);
   }
   return kept;
-}
-
-function bestFirst(a: Finding, b: Finding): number {
-  return b.confidence - a.confidence || (a.at ?? 0) - (b.at ?? 0);
 }
 
 /** A finding that rests on another's events too. */

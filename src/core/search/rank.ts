@@ -77,19 +77,19 @@ export function rank(
 ): Ranked[] {
   const sought = soughtIn(index, query, policy);
   const bases = basesOf(index, sought, policy);
-  const candidates = best(bases, most ?? policy.search.candidates, index, realms);
-  const cards = candidates.map((entry) => index.card(entry));
+  const entries = best(bases, most ?? policy.search.entries, index, realms);
+  const cards = entries.map((entry) => index.card(entry));
   const alike = likeness?.(cards) ?? [];
-  const read = signsOf(sought, candidates, cards, rarity(index, null) ** policy.search.rarity, policy);
+  const read = signsOf(sought, entries, cards, rarity(index, null) ** policy.search.rarity, policy);
   return read
     .map(({ signs, words }, at): Ranked => {
       const all = {
         ...signs,
-        base: Math.sqrt(bases[candidates[at] as number] as number),
+        base: Math.sqrt(bases[entries[at] as number] as number),
         likeness: alike[at] ?? 0,
       };
       return {
-        entry: candidates[at] as number,
+        entry: entries[at] as number,
         card: cards[at] as Card,
         score: scoreOf(all, weights),
         signs: all,

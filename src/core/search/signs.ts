@@ -5,10 +5,10 @@ import { tokensOf } from "./tokens.ts";
 
 type Read = { signs: Omit<Signs, "base" | "likeness">; words: Hit[] };
 
-/** What speaks for each candidate beside the sum of its words, the best first; `unseen` is the value of a word that none has. */
+/** What speaks for each entry beside the sum of its words, the best first; `unseen` is the value of a word that none has. */
 export function signsOf(
   sought: readonly Sought[],
-  candidates: readonly number[],
+  entries: readonly number[],
   cards: readonly Card[],
   unseen: number,
   { search }: Policy,
@@ -27,7 +27,7 @@ export function signsOf(
   // What descriptions say of those far behind changes nothing.
   const described = cards.slice(0, search.described);
   const pointed = pointers(described, asked);
-  return candidates.map((entry, at) => {
+  return entries.map((entry, at) => {
     const hits = hitsOf(sought, entry);
     const of = described[at]?.reading;
     const named = new Set(cards[at]?.reading.name);

@@ -1,12 +1,12 @@
+import { placeOf } from "../core/dossier.ts";
 import { numberOf } from "../core/event.ts";
 import { redact } from "../core/redact.ts";
-import type { OmittedSpan, ReviewBundle } from "../core/review.ts";
-import { placeOf } from "../core/review-bundle.ts";
+import type { Dossier, OmittedSpan } from "../core/review.ts";
 import { counted, onLines, onOneLine, type Paint } from "./terminal.ts";
 
 /** Everything that a reviewer would be given, for a person to read. */
-export function tellBundle(bundle: ReviewBundle, paint: Paint): string[] {
-  const { scope, candidates, skills, included, whole } = bundle;
+export function tellDossier(dossier: Dossier, paint: Paint): string[] {
+  const { scope, leads, skills, included, whole } = dossier;
   return [
     paint.bold(`What a review of ${onOneLine(redact(scope.project), 60)} would be given`),
     `From ${scope.startedAt ?? "no known time"} to ${scope.finishedAt ?? "no known time"}; ${
@@ -17,13 +17,13 @@ export function tellBundle(bundle: ReviewBundle, paint: Paint): string[] {
     ),
     "",
     paint.bold("What it may come to"),
-    ...candidates.map((one) => {
+    ...leads.map((one) => {
       const what = one.do === "create" ? `new: ${one.hint}` : `a change of ${one.skill}`;
       return `  ${onOneLine(what, 100)}  (${one.refs.join(" ")})\n    ${onOneLine(redact(one.why), 300)}`;
     }),
     "",
     paint.bold("What happened"),
-    ...eventLines(bundle, paint),
+    ...eventLines(dossier, paint),
     "",
     paint.bold("Skills that exist"),
     ...skills.flatMap(({ name, owner, description, text }) => [
@@ -36,7 +36,7 @@ export function tellBundle(bundle: ReviewBundle, paint: Paint): string[] {
 }
 
 /** What is told and what is left out, in the order in which it happened. */
-function eventLines({ included, omitted, timeline }: ReviewBundle, paint: Paint): string[] {
+function eventLines({ included, omitted, timeline }: Dossier, paint: Paint): string[] {
   const known = new Map(timeline.map((entry) => [entry.id, entry]));
   const told = included.map(({ id, reason, detail }) => {
     const { kind, tool, outcome } = known.get(id) ?? { kind: "", tool: null, outcome: null };
@@ -63,7 +63,7 @@ function indented(text: string): string[] {
   return onLines(redact(text)).map((line) => `      ${line}`);
 }
 
-/** Room for the events of one session between two of a bundle's. */
+/** Room for the events of one session between two of a dossier's. */
 const perSession = 2 ** 24;
 
 function orderOf(id: string): number {

@@ -1,34 +1,35 @@
 import { type Event, refOf, shorten } from "./event.ts";
 import { between, fitted, fitting, homeless, oneLine, sizeWithin } from "./fence.ts";
 import type { Stretch, Window } from "./nudge.ts";
-import { omittedFrom, several } from "./omission.ts";
+import { omittedFrom } from "./omission.ts";
 import type { Outlined } from "./outline.ts";
 import { policy as defaults, type Policy } from "./policy.ts";
 import type {
-  Candidate,
+  Dossier,
   IncludedEvent,
+  Lead,
   OmittedSpan,
-  ReviewBundle,
   ReviewedSkill,
   Salience,
   TimelineEntry,
 } from "./review.ts";
 import { chosen, type Salient, salientIn, spread } from "./salience.ts";
 import type { Signal } from "./signal.ts";
+import { several } from "./words.ts";
 
-/** What a bundle is made of, before any event is read in full. */
+/** What a dossier is made of, before any event is read in full. */
 export interface Material {
   readonly project: string;
   readonly window: Window;
   /** For each stretch of the window, in its order, its events in theirs. */
   readonly outlines: readonly (readonly Outlined[])[];
-  /** With the refs of the bundle, as candidates have them. */
+  /** With the refs of the dossier, as leads have them. */
   readonly signals: readonly Signal[];
-  readonly candidates: readonly Candidate[];
+  readonly leads: readonly Lead[];
   readonly skills: readonly ReviewedSkill[];
 }
 
-/** An event of a window by the name that a bundle has for it. */
+/** An event of a window by the name that a dossier has for it. */
 export interface Place {
   /** Which of the window's stretches. */
   readonly stretch: number;
@@ -37,25 +38,25 @@ export interface Place {
 }
 
 /** `s1.e17`. */
-export function bundleRef({ stretch, ref }: Place): string {
+export function dossierRef({ stretch, ref }: Place): string {
   return `${nameOf(stretch)}.${ref}`;
 }
 
-/** Where the event of a bundle stands; null for what names none. */
+/** Where the event of a dossier stands; null for what names none. */
 export function placeOf(id: string): Place | null {
   const [, stretch, ref] = /^s([1-9]\d{0,5})\.(e[1-9]\d{0,9})$/.exec(id) ?? [];
   return stretch === undefined || ref === undefined ? null : { stretch: Number(stretch) - 1, ref };
 }
 
-/** The sessions of a window by the names they go by in its bundle. */
+/** The sessions of a window by the names they go by in its dossier. */
 function nameOf(stretch: number): string {
   return `s${stretch + 1}`;
 }
 
-/** The refs of a session as a bundle has them; none where the window does not have the session. */
+/** The refs of a session as a dossier has them; none where the window does not have the session. */
 export function refsIn({ stretches }: Window, run: string, refs: readonly string[]): string[] {
   const stretch = stretches.findIndex((one) => one.run === run || one.session === run);
-  return stretch < 0 ? [] : refs.map((ref) => bundleRef({ stretch, ref }));
+  return stretch < 0 ? [] : refs.map((ref) => dossierRef({ stretch, ref }));
 }
 
 /** What is told of a window: which of its events, and why. */
@@ -86,7 +87,7 @@ export function choose(material: Material, policy: Policy = defaults): Choice {
     stretch: stretches.findLast(({ start }) => start <= at)?.index ?? 0,
     ref: refOf(events[at]?.n ?? 0),
   });
-  const ids = (at: number) => bundleRef(placed(at));
+  const ids = (at: number) => dossierRef(placed(at));
   const starts = new Set(stretches.map(({ start }) => start));
   const pointed = placesOf(pointedTo(material, policy), stretches, material);
   const salient = salientIn(events, { starts, pointed }, policy);
@@ -96,9 +97,9 @@ export function choose(material: Material, policy: Policy = defaults): Choice {
   return { events, ids, stretches, salient, mayBeWhole, wanted: places.map(placed) };
 }
 
-/** The events that signals and candidates name, as far as those are told. */
-function pointedTo({ signals, candidates }: Material, { review }: Policy): string[] {
-  const told = [...signals.slice(0, review.signals), ...candidates.slice(0, review.candidates)];
+/** The events that signals and leads name, as far as those are told. */
+function pointedTo({ signals, leads }: Material, { review }: Policy): string[] {
+  const told = [...signals.slice(0, review.signals), ...leads.slice(0, review.leads)];
   return [...new Set(told.flatMap(({ refs }) => refs.slice(0, review.refs)))];
 }
 
@@ -147,13 +148,13 @@ function sessionsTold(material: Material, policy: Policy): number[] {
  * Everything that a reviewer is given, within the characters it may have. All events where they fit; otherwise what
  * says most, from all over the window, and of the rest how much it is.
  */
-export function bundleOf(
+export function dossierOf(
   material: Material,
   choice: Choice,
-  /** The chosen events by their names in the bundle. */
+  /** The chosen events by their names in the dossier. */
   events: ReadonlyMap<string, Event>,
   policy: Policy = defaults,
-): ReviewBundle {
+): Dossier {
   const frame = frameOf(material, choice, policy);
   const room = policy.review.chars - sizeWithin(frame) - policy.review.formChars;
   const telling = tellingOf(choice, events);
@@ -263,7 +264,7 @@ function wholeOf(
   room: number,
   left: number,
   { keep, review }: Policy,
-): Pick<ReviewBundle, "timeline" | "included" | "whole"> | null {
+): Pick<Dossier, "timeline" | "included" | "whole"> | null {
   const all = events.map((_, at) => at);
   for (const most of [keep.eventChars, review.eventChars]) {
     const told = telling(all, { main: most, rest: most });
@@ -336,8 +337,8 @@ function indexBeside(
 
 // --- What stands around the events ---
 
-/** A bundle before its events are put in: everything in it has its length, whatever it was made from. */
-function frameOf(material: Material, choice: Choice, policy: Policy): ReviewBundle {
+/** A dossier before its events are put in: everything in it has its length, whatever it was made from. */
+function frameOf(material: Material, choice: Choice, policy: Policy): Dossier {
   const { review } = policy;
   const { window, outlines } = material;
   const sessions = choice.stretches.flatMap(({ index }) => {
@@ -357,8 +358,8 @@ function frameOf(material: Material, choice: Choice, policy: Policy): ReviewBund
       startedAt: timeOf(window.since),
       finishedAt: timeOf(window.until),
     },
-    candidates: fitting(
-      material.candidates.slice(0, review.candidates).map((one) => toldCandidate(one, policy)),
+    leads: fitting(
+      material.leads.slice(0, review.leads).map((one) => toldLead(one, policy)),
       room,
     ),
     signals: fitting(
@@ -391,12 +392,12 @@ function untold({ window, outlines }: Material, { stretches }: Choice): OmittedS
   return [{ range: [nameOf(first), nameOf(last)], count, summary: several(rest.length, "shorter session") }];
 }
 
-function toldCandidate(candidate: Candidate, { review }: Policy): Candidate {
-  const { why, refs } = candidate;
+function toldLead(lead: Lead, { review }: Policy): Lead {
+  const { why, refs } = lead;
   const rest = { why: oneLine(homeless(why), review.whyChars), refs: someOf(refs, review.refs) };
-  return candidate.do === "create"
-    ? { do: "create", hint: oneLine(homeless(candidate.hint), review.hintChars), ...rest }
-    : { do: "patch", skill: fitted(candidate.skill, nameChars), ...rest };
+  return lead.do === "create"
+    ? { do: "create", hint: oneLine(homeless(lead.hint), review.hintChars), ...rest }
+    : { do: "patch", skill: fitted(lead.skill, nameChars), ...rest };
 }
 
 function toldSignal(signal: Signal, { review }: Policy): Signal {
@@ -421,12 +422,12 @@ function someOf(refs: readonly string[], most: number): string[] {
 }
 
 /** The skills that there are: those that may be changed with their texts, the others by name, with as much about each as there is room for. */
-function skillsTold({ skills, candidates }: Material, { review }: Policy): ReviewedSkill[] {
+function skillsTold({ skills, leads }: Material, { review }: Policy): ReviewedSkill[] {
   const patched = new Set(
-    candidates.slice(0, review.candidates).flatMap((one) => (one.do === "patch" ? one.skill : [])),
+    leads.slice(0, review.leads).flatMap((one) => (one.do === "patch" ? one.skill : [])),
   );
   const isPatched = ({ name }: ReviewedSkill) => patched.has(name);
-  const open = skills.filter(isPatched).slice(0, review.candidates);
+  const open = skills.filter(isPatched).slice(0, review.leads);
   const others = skills.filter((skill) => !isPatched(skill));
   const shown = open.filter(({ text, hash }) => text !== null && hash !== null);
   const textRoom = Math.floor((review.chars * review.shares.texts) / Math.max(1, shown.length));

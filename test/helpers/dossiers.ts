@@ -1,10 +1,10 @@
+import { choose, dossierOf, dossierRef, type Material } from "../../src/core/dossier.ts";
 import type { Event } from "../../src/core/event.ts";
 import { outlined } from "../../src/core/outline.ts";
-import type { Candidate, ReviewBundle, ReviewedSkill } from "../../src/core/review.ts";
-import { bundleOf, bundleRef, choose, type Material } from "../../src/core/review-bundle.ts";
+import type { Dossier, Lead, ReviewedSkill } from "../../src/core/review.ts";
 
-/** A bundle of some sessions, one after the other, made as it is from a store. */
-export function bundled(sessions: readonly (readonly Event[])[], more: Partial<Material> = {}): ReviewBundle {
+/** A dossier of some sessions, one after the other, made as it is from a store. */
+export function dossierWith(sessions: readonly (readonly Event[])[], more: Partial<Material> = {}): Dossier {
   const stretches = sessions.map((events, at) => ({
     session: `/t/${at}`,
     run: `run-${at}`,
@@ -16,16 +16,16 @@ export function bundled(sessions: readonly (readonly Event[])[], more: Partial<M
     window: { stretches, since: 1_700_000_000_000, until: 1_700_000_060_000 },
     outlines: sessions.map((events) => events.map(outlined)),
     signals: [],
-    candidates: [],
+    leads: [],
     skills: [],
     ...more,
   };
   const choice = choose(material);
   const byRef = sessions.map((events) => new Map(events.map((event) => [event.ref, event])));
   const events = new Map(
-    choice.wanted.map((place) => [bundleRef(place), byRef[place.stretch]?.get(place.ref) as Event]),
+    choice.wanted.map((place) => [dossierRef(place), byRef[place.stretch]?.get(place.ref) as Event]),
   );
-  return bundleOf(material, choice, events);
+  return dossierOf(material, choice, events);
 }
 
 export function aSkill(name: string, more: Partial<ReviewedSkill> = {}): ReviewedSkill {
@@ -40,14 +40,14 @@ export function aSkill(name: string, more: Partial<ReviewedSkill> = {}): Reviewe
   };
 }
 
-export const toCreate = (hint: string, refs: readonly string[] = []): Candidate => ({
+export const toCreate = (hint: string, refs: readonly string[] = []): Lead => ({
   do: "create",
   hint,
   why: "it worked",
   refs,
 });
 
-export const toPatch = (skill: string, refs: readonly string[] = []): Candidate => ({
+export const toPatch = (skill: string, refs: readonly string[] = []): Lead => ({
   do: "patch",
   skill,
   why: "it was wrong",

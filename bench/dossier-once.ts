@@ -2,7 +2,7 @@ import { gather } from "../src/engine/gather.ts";
 import { createRedactor } from "../src/redaction/secretlint.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 
-// Bundles one session of a database, in a process of its own, and prints what that took.
+// Gathers what a review of one session of a database is given, in a process of its own, and prints what that took.
 const [path = "", session = "", count = ""] = process.argv.slice(2);
 const store = await openSqlite({ path, clock: { now: Date.now } });
 const redactor = createRedactor();
@@ -10,13 +10,13 @@ const redactor = createRedactor();
 await redactor.scrub([{ label: "", text: "x" }]);
 const before = process.cpuUsage();
 const started = performance.now();
-const bundle = await gather(
+const dossier = await gather(
   { store, redactor },
   {
     project: "bench",
     window: { stretches: [{ session, run: "bench", from: 1, to: Number(count) }], since: 0, until: 1 },
     signals: [],
-    candidates: [{ do: "create", hint: "x", why: "y", refs: ["s1.e17", `s1.e${count}`] }],
+    leads: [{ do: "create", hint: "x", why: "y", refs: ["s1.e17", `s1.e${count}`] }],
     skills: [],
   },
 );
@@ -28,9 +28,9 @@ console.log(
     ms,
     cpuMs: (user + system) / 1_000,
     megabytes: process.resourceUsage().maxRSS / 1024,
-    characters: JSON.stringify(bundle).length,
-    events: bundle.included.length,
-    timeline: bundle.timeline.length,
-    spans: bundle.omitted.length,
+    characters: JSON.stringify(dossier).length,
+    events: dossier.included.length,
+    timeline: dossier.timeline.length,
+    spans: dossier.omitted.length,
   }),
 );

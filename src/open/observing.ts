@@ -1,0 +1,111 @@
+import type { Home } from "../config.ts";
+import { KnackError } from "../core/errors.ts";
+import { modelChoice, priceOf } from "../core/model.ts";
+import { isObserver, type ObserverName, observerNames } from "../core/observer.ts";
+import { policy } from "../core/policy.ts";
+import type { AskDeps } from "../engine/ask.ts";
+import { type Observer, observers } from "../engine/observe.ts";
+import type { Model } from "../engine/ports.ts";
+import { modelFor, unsetModel } from "../models/index.ts";
+import { replayModel } from "../models/replay.ts";
+import { type ModelSettings, modelSettings } from "../settings.ts";
+import type { Environment, Opened } from "./home.ts";
+
+/** Who is to look at sessions, and the model that a person chose, whether or not it is asked. */
+export interface Chosen {
+  readonly name: ObserverName;
+  readonly model: Model;
+  readonly settings: ModelSettings;
+}
+
+/** Who looks at sessions, and the model that is really asked, with what it may cost. */
+export interface Observing extends Chosen, Pick<AskDeps, "limits" | "price"> {
+  readonly observer: Observer;
+  /** Another model by a person's word for it; where nothing is sent anywhere, the same. */
+  readonly modelOf: (word: string) => Pick<AskDeps, "model" | "price">;
+}
+
+/** Who looks at sessions by what was asked for, and where requests and answers are files; `KnackOptions` says more. */
+export interface ObservingOptions {
+  readonly observer: string | undefined;
+  readonly modelDump: string | undefined;
+  readonly modelAnswers: string | undefined;
+}
+
+export interface Observation {
+  /** By the settings of this moment. */
+  readonly observing: () => Observing;
+  /** Whether requests and answers are files. */
+  readonly isReplayed: boolean;
+  /** How many requests went into files. */
+  readonly requestsWritten: () => number;
+}
+
+/** By what was asked for, the environment and the settings, in this order. */
+export function chosenOn(home: Home, env: Environment, asked: string | null): Chosen {
+  const settings = modelSettings(home);
+  const name = asked ?? (env.KNACK_OBSERVER || settings.observer);
+  if (!isObserver(name))
+    throw new KnackError("WRONG_USAGE", `There is no observer "${name}".`, {
+      hint: `Known: ${observerNames.join(", ")}`,
+    });
+  return { name, settings, model: modelNamed(home, env, settings, settings.model) };
+}
+
+function modelNamed(home: Home, env: Environment, settings: ModelSettings, word: string): Model {
+  return modelFor({
+    choice: modelChoice(word) ?? { via: "off" },
+    url: settings["model.url"],
+    keyEnv: settings["model.keyEnv"],
+    env,
+    folder: home.models,
+  });
+}
+
+export function observationIn(opened: Opened, options: ObservingOptions): Observation {
+  const { home, surroundings, dryRun, store, clock, redactor } = opened;
+  const { observer, modelDump, modelAnswers } = options;
+  const { env } = surroundings;
+  const isReplayed = modelDump !== undefined || modelAnswers !== undefined;
+  const written = new Set<string>();
+  const askedInstead = (chosen: Model): Model => {
+    if (isReplayed)
+      return replayModel({
+        dump: modelDump ?? null,
+        answers: modelAnswers ?? null,
+        onWritten: (id) => written.add(id),
+        instead: chosen,
+      });
+    return dryRun && chosen.unset === null
+      ? unsetModel(chosen.name, chosen.to, "nothing is sent in a dry run")
+      : chosen;
+  };
+  const observing = (): Observing => {
+    const { name, settings, model: chosen } = chosenOn(home, env, observer ?? (isReplayed ? "model" : null));
+    const model = askedInstead(chosen);
+    const limits = { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] };
+    const price = priceIn(settings, model);
+    const timeoutMs = settings["model.timeoutMs"];
+    return {
+      ...{ name, settings, model, limits, price },
+      modelOf: (word) => {
+        if (model !== chosen) return { model, price };
+        const other = modelNamed(home, env, settings, word);
+        return { model: other, price: priceOf(other.name) };
+      },
+      observer: observers[name]({ store, clock, redactor, model, timeoutMs, limits, price }),
+    };
+  };
+  return { observing, isReplayed, requestsWritten: () => written.size };
+}
+
+/** What a model costs: a person's own word first. */
+function priceIn(settings: ModelSettings, { name }: Model): AskDeps["price"] {
+  const { "model.inputUsd": input, "model.outputUsd": output } = settings;
+  const known = priceOf(name);
+  if (input === null && output === null) return known;
+  return {
+    input: input ?? known?.input ?? policy.model.unknownPrice.input,
+    output: output ?? known?.output ?? policy.model.unknownPrice.output,
+  };
+}
