@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import type { Reach } from "../src/core/change.ts";
 import { noExcerpt } from "../src/core/finding.ts";
 import type { Instinct } from "../src/core/instinct.ts";
@@ -110,6 +110,40 @@ describe("keeping a skill", () => {
     expect((await undo(own)).kept).toBe(true);
     expect(filesIn(own.repository)).toEqual(before);
     expect((await own.store.learning.instincts.get([instinct.id]))[0]?.standing.status).toBe("rejected");
+    expect(await findDrift(own.store)).toEqual([]);
+  });
+
+  it.each<[string, string[], string[]]>([
+    ["takes away the folders that it made", [], []],
+    ["leaves an empty one that was there", [".claude/skills"], [".claude", ".claude/skills"]],
+    ["leaves what was above those it made", [".claude/agents"], [".claude", ".claude/agents"]],
+  ])("and undoing it %s, with the last skill in them", async (_, before, after) => {
+    const own = await desk();
+    const folders = () =>
+      readdirSync(own.repository, { recursive: true, withFileTypes: true })
+        .map(({ parentPath, name: one }) => join(parentPath, one).slice(own.repository.length + 1))
+        .filter((path) => !path.startsWith(".git"))
+        .sort();
+    for (const folder of before) mkdirSync(join(own.repository, folder), { recursive: true });
+    const other = await own.learns(
+      {
+        ...{
+          name: "deploy-tunnel",
+          lesson: "Open the tunnel before a deploy.",
+          trigger: "deploying the site",
+        },
+        ...{ action: "run make tunnel-up", refs: ["e40"] },
+        excerpt: { ...noExcerpt, failed: "make deploy", error: "no tunnel", worked: "make tunnel-up" },
+      },
+      "/s/2.jsonl",
+    );
+    await keep(own, await own.learns(recovery), person("me"));
+    await keep(own, other, person("me"));
+    expect((await states(own)).length).toBe(2);
+    await undo(own, name);
+    expect(folders()).toContain(".claude/skills");
+    await undo(own);
+    expect(folders()).toEqual(after);
     expect(await findDrift(own.store)).toEqual([]);
   });
 

@@ -24,6 +24,7 @@ import {
   staleSkill,
   staleTunnel,
   type Told,
+  toldIn,
 } from "./helpers/reviewing.ts";
 import { secrets } from "./redaction/secrets.ts";
 
@@ -181,6 +182,129 @@ describe("a review that publishes", () => {
     expect((await knack.check()).drift).toEqual([]);
   });
 
+  describe("of a skill with other files", () => {
+    const files = {
+      "scripts/up.sh": "# Opens the tunnel and deploys.\nmake tunnel\nmake deploy\n",
+      "references/old.md": "There was a target called bridge.\n",
+    };
+    const fixed = { path: "scripts/up.sh", find: "make tunnel\n", replace: "make tunnel-up\n" };
+    const fileAt = (at: Looking, path: string) => join(dirname(live(at)), path);
+    const written = (at: Looking) =>
+      ["scripts/up.sh", "references/old.md", "references/new.md"].map((path) =>
+        existsSync(fileAt(at, path)) ? textAt(fileAt(at, path)) : null,
+      );
+
+    /** A desk with such a skill, whose reviewer asks for some files before it says what it has to say. */
+    async function withFiles(
+      expand: readonly string[],
+      draft: () => object,
+      meanwhile: (at: Looking) => void = () => {},
+    ) {
+      const prompts: string[] = [];
+      const reviewer = ({ prompt }: { prompt: string }, told: Told): Act => {
+        prompts.push(prompt);
+        meanwhile(at);
+        return prompts.length === 1 && expand.length > 0
+          ? { value: { because: "I want to see the files.", expand, drafts: [] } }
+          : value(aPatch(told, draft()));
+      };
+      const at = await looking({ reviewer });
+      const knack = await at.open();
+      await learnsSkill(knack, await at.lives(knack, "first"), { files });
+      await signals(knack, await at.lives(knack, "second"), skillIssue);
+      return { at, knack, prompts };
+    }
+
+    test("changes those that it was shown, and undo brings all back", async () => {
+      const { at, knack, prompts } = await withFiles([`${name}/scripts/up.sh`, `${name}/none.md`], () => ({
+        edits: [{ path: "SKILL.md", find: "make tunnel`", replace: "make tunnel-up`" }, fixed],
+        files: [{ path: "references/new.md", text: "It is called tunnel-up.\n" }],
+      }));
+      const before = textAt(live(at));
+      expect(await review(knack)).toMatchObject({ outcome: "published" });
+      expect(toldIn(prompts[0] ?? "").skills).toMatchObject([
+        {
+          files: [
+            { path: "references/old.md", characters: 34 },
+            { path: "scripts/up.sh", characters: 56 },
+          ],
+        },
+      ]);
+      expect(prompts.map((prompt) => prompt.includes("Opens the tunnel"))).toEqual([false, true]);
+      expect(textAt(live(at))).toContain("`make tunnel-up`");
+      expect(written(at)).toEqual([
+        files["scripts/up.sh"].replace("make tunnel\n", "make tunnel-up\n"),
+        files["references/old.md"],
+        "It is called tunnel-up.\n",
+      ]);
+      expect(await knack.undo(name)).toMatchObject({ kept: true });
+      expect([textAt(live(at)), ...written(at)]).toEqual([before, ...Object.values(files), null]);
+      expect((await knack.check()).drift).toEqual([]);
+    });
+
+    test("takes one away only with a person's yes, who sees what of each file goes", async () => {
+      const { at, knack } = await withFiles([`${name}/references/old.md`, `${name}/scripts/up.sh`], () => ({
+        ...{ edits: [fixed], remove: ["references/old.md"] },
+      }));
+      expect(await review(knack)).toMatchObject({ outcome: "proposed" });
+      expect(written(at)).toEqual([...Object.values(files), null]);
+      const [proposal] = await knack.proposals();
+      if (!proposal) throw new Error("nothing is proposed");
+      const diff = await knack.proposalDiff(proposal);
+      expect(diff).toMatch(/^-make tunnel\n\+make tunnel-up$/m);
+      expect(diff).toMatch(/\+\+\+ \/dev\/null\n.*\n-There was a target called bridge\.$/m);
+      expect(await knack.acceptProposal(proposal)).toMatchObject({ kept: true });
+      expect(written(at)).toEqual([expect.stringContaining("make tunnel-up\n"), null, null]);
+      expect(await knack.undo(name)).toMatchObject({ kept: true });
+      expect(written(at)).toEqual([...Object.values(files), null]);
+    });
+
+    it.each<[string, string[], () => object, RegExp]>([
+      ["a change of one that it has not asked for", [], () => ({ edits: [fixed] }), /up.sh was not shown/],
+      [
+        "a change of another one than it asked for",
+        [`${name}/references/old.md`],
+        () => ({ edits: [fixed] }),
+        /up.sh was not shown/,
+      ],
+      [
+        "an instruction smuggled into one",
+        [`${name}/scripts/up.sh`],
+        () => ({ edits: [{ ...fixed, replace: `# ${smuggled}\n` }] }),
+        /scripts\/up.sh, line 2/,
+      ],
+      [
+        "a new one in place of another on some disks",
+        [],
+        () => ({ edits: [], files: [{ path: "scripts/UP.sh", text: "x\n" }] }),
+        /one file on some disks/,
+      ],
+      [
+        "one that takes away what it has not read",
+        [],
+        () => ({ edits: [], remove: ["references/old.md"] }),
+        /not shown to its end/,
+      ],
+    ])("does not take %s", async (_, expand, draft, because) => {
+      const { at, knack } = await withFiles(expand, draft);
+      expect(await review(knack)).toMatchObject({
+        outcome: "refused",
+        because: expect.stringMatching(because),
+      });
+      expect(written(at)).toEqual([...Object.values(files), null]);
+    });
+
+    test("is not shown a file of another version than it knows", async () => {
+      const { knack, prompts } = await withFiles(
+        [`${name}/scripts/up.sh`],
+        () => ({ edits: [fixed] }),
+        (at) => writeFileSync(fileAt(at, "scripts/up.sh"), "# Opens the tunnel\nmake tunnel\n"),
+      );
+      expect(await review(knack)).toMatchObject({ because: expect.stringMatching(/was not shown/) });
+      expect(prompts.map((prompt) => prompt.includes("Opens the tunnel"))).toEqual([false, false]);
+    });
+  });
+
   test("makes a draft of what is new, which nobody has to undo to be rid of", async () => {
     const { at, knack } = await fresh((told) =>
       value(aCreate(told, { files: [{ path: "scripts/up.sh", text: "make tunnel-up\n" }] })),
@@ -288,13 +412,13 @@ describe("whatever a reviewer answers", () => {
       "a path out of the package",
       (told) => value(aPatch(told, { edits: [{ path: "../../../x", find: "make tunnel`", replace: "y" }] })),
       "refused",
-      /only SKILL.md/,
+      /not shown/,
     ],
     [
       "an absolute path",
       (told) => value(aPatch(told, { edits: [{ path: "/etc/passwd", find: "make tunnel`", replace: "y" }] })),
       "refused",
-      /only SKILL.md/,
+      /not shown/,
     ],
     [
       "words that are not there",
@@ -436,10 +560,7 @@ describe("a review", () => {
     await signals(knack, await at.lives(knack));
     expect(await review(knack)).toMatchObject({ outcome: "nothing", because: "I want to see more." });
     expect(prompts).toHaveLength(2);
-    expect(prompts.map((prompt) => prompt.includes("More of the events that you asked for"))).toEqual([
-      false,
-      true,
-    ]);
+    expect(prompts.map((prompt) => prompt.includes("More of what you asked for"))).toEqual([false, true]);
   });
 
   test("ends with the gate's word, before a larger model is asked; rules say no before anybody is", async () => {
@@ -615,21 +736,30 @@ describe("a review", () => {
     expect(await knack.review({ projects: [] })).toMatchObject([{ ended: { outcome: "nothing" } }]);
   });
 
-  test("costs no more than a preview says, however much more the reviewer wants to see", async () => {
+  it.each<[string, Partial<typeof skillIssue> | undefined, number]>([
+    ["of events", undefined, 0],
+    ["of events and files", skillIssue, 4],
+  ])("costs no more than a preview says, however much more %s the reviewer wants to see", async (...row) => {
+    const [, issue, perLook] = row;
     const texts = Array.from({ length: 60 }, (_, n) => ran(`cat ${n}.log`, `line ${n} `.repeat(900)));
+    const paths = Array.from({ length: 2 * perLook }, (_, n) => `references/${n}.md`);
+    const files = Object.fromEntries(paths.map((path, n) => [path, `A note on target ${n}.\n`.repeat(500)]));
     let turn = 0;
     const at = await looking(
       {
         reviewer: () => {
           const from = 12 * turn++ + 8;
-          const expand = Array.from({ length: 12 }, (_, n) => `s1.e${from + n}`);
+          const some = paths.splice(0, perLook).map((path) => `${name}/${path}`);
+          const expand = [...some, ...Array.from({ length: 12 - perLook }, (_, n) => `s1.e${from + n}`)];
           return { value: { because: "I want more.", expand, drafts: [] } };
         },
       },
       { "review.budget": 5, "model.budgetCall": 5, "model.budgetDay": 9 },
     );
     const knack = await at.open();
-    await signals(knack, await at.lives(knack, "first", [...staleTunnel, ...texts, replied("Done.")]));
+    if (issue) await learnsSkill(knack, await at.lives(knack, "before"), { files });
+    const steps = [...staleTunnel, ...texts, replied("Done.")];
+    await signals(knack, await at.lives(knack, "first", steps), issue);
     const { usdAtMost } = await knack.previewReview((await knack.projects())[0]?.id ?? "");
     expect(await review(knack)).toMatchObject({ outcome: "nothing" });
     const reserved = (await at.entries()).flatMap((one) =>

@@ -1,7 +1,7 @@
 import { placeOf } from "../core/dossier.ts";
 import { numberOf } from "../core/event.ts";
 import { redact } from "../core/redact.ts";
-import type { Dossier, OmittedSpan } from "../core/review.ts";
+import type { Dossier, ListedFile, OmittedSpan } from "../core/review.ts";
 import { counted, onLines, onOneLine, type Paint } from "./terminal.ts";
 
 /** Everything that a reviewer would be given, for a person to read. */
@@ -26,13 +26,18 @@ export function tellDossier(dossier: Dossier, paint: Paint): string[] {
     ...eventLines(dossier, paint),
     "",
     paint.bold("Skills that exist"),
-    ...skills.flatMap(({ name, owner, description, text }) => [
+    ...skills.flatMap(({ name, owner, description, text, files }) => [
       `  ${onOneLine(name, 64)} (${owner}${text === null ? "" : ", in full"}): ${onOneLine(redact(description), 160)}`,
       ...(text === null ? [] : indented(text)),
+      ...(files.length === 0 ? [] : [`      To be shown if asked for: ${pathsOf(files)}`]),
     ]),
     ...(skills.length === 0 ? ["  none"] : []),
     "",
   ];
+}
+
+function pathsOf(files: readonly ListedFile[]): string {
+  return files.map(({ path }) => onOneLine(redact(path), 120)).join(", ");
 }
 
 /** What is told and what is left out, in the order in which it happened. */

@@ -25,6 +25,8 @@ export interface Artifact {
   readonly replacedBy?: string;
   /** For a rule: Knack made the file it stands in, which goes with the last rule. */
   readonly newFile?: true;
+  /** The topmost folder above it that Knack made; with the last thing in them, it and those below go. */
+  readonly newFolder?: string;
 }
 
 /** One change of an artifact, made or meant; its opposite undoes it. */

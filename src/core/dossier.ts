@@ -432,12 +432,14 @@ function skillsTold({ skills, leads }: Material, { review }: Policy): ReviewedSk
   const shown = open.filter(({ text, hash }) => text !== null && hash !== null);
   const textRoom = Math.floor((review.chars * review.shares.texts) / Math.max(1, shown.length));
   const textChars = Math.min(review.textChars, textRoom);
+  const fileRoom = Math.floor((review.chars * review.shares.files) / Math.max(1, shown.length));
   const first = open.map((skill): ReviewedSkill => {
     const isShown = shown.includes(skill);
     return {
       ...named(skill, review.descriptionChars),
       text: isShown ? fitted(skill.text ?? "", textChars) : null,
       hash: isShown ? fitted(skill.hash ?? "", nameChars) : null,
+      files: isShown ? fitting(skill.files.slice(0, review.listedFiles), fileRoom) : [],
     };
   });
   const room = Math.floor(review.chars * review.shares.skills);
@@ -467,5 +469,6 @@ function named({ name, owner, description, draft }: ReviewedSkill, chars: number
     draft,
     text: null,
     hash: null,
+    files: [],
   };
 }

@@ -837,8 +837,8 @@ export const policy = {
     sure: 0.5,
     /** A skill whose name and description overlap this much with a finding's is the place for it: being about the same subject is enough. */
     near: 0.25,
-    /** Shares of a dossier's characters: for signals and leads, the texts of skills, the list of skills, and events of which only the index tells. */
-    shares: { told: 0.15, texts: 0.3, skills: 0.15, timeline: 0.1 },
+    /** Shares of a dossier's characters: for signals and leads, the texts of skills, the names of their other files, the list of skills, and events of which only the index tells. */
+    shares: { told: 0.15, texts: 0.3, files: 0.05, skills: 0.15, timeline: 0.1 },
     /** Skills that are named, and characters of each description; and of a text that may be changed. */
     skills: 200,
     descriptionChars: 160,
@@ -847,6 +847,10 @@ export const policy = {
     expansions: 2,
     expanded: 12,
     expandedChars: 3_000,
+    /** Files of a skill that are named beside its text; and how many of what is asked for may be such files, and characters of each. */
+    listedFiles: 60,
+    expandedFiles: 4,
+    expandedFileChars: 6_000,
     /** What one review may propose, and the files of one. */
     drafts: 2,
     files: 8,

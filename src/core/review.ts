@@ -57,6 +57,25 @@ export interface ReviewedSkill {
   readonly text: string | null;
   /** Of the package whose text that is: what is proposed for another one is refused. */
   readonly hash: string | null;
+  /** What else of it may be shown to who asks for it; none where there is no text. */
+  readonly files: readonly ListedFile[];
+}
+
+/** A file beside `SKILL.md`, as a reviewer is told of it. */
+export interface ListedFile {
+  readonly path: string;
+  readonly characters: number;
+}
+
+/** Such a file as it was shown to a reviewer: only what stands here has been read. */
+export interface ShownFile {
+  readonly skill: string;
+  /** The package that it is of, by its hash: every file counts in that, this one too. */
+  readonly base: string;
+  readonly path: string;
+  readonly text: string;
+  /** Whether that is all of it. */
+  readonly whole: boolean;
 }
 
 /** Everything that a reviewer is given. */
@@ -113,11 +132,15 @@ export type Draft =
       readonly skill: string;
       readonly base: string;
       readonly edits: readonly Edit[];
+      /** Those that are new. */
+      readonly files: readonly ProposedFile[];
+      /** The paths of those that go. */
+      readonly removed: readonly string[];
       readonly refs: readonly string[];
       readonly because: string;
     };
 
-/** A reviewer's answer: what it proposes, mostly nothing; or what it wants to see more of before. */
+/** A reviewer's answer: what it proposes, mostly nothing; or which events, and files of skills, it wants to see before. */
 export interface ReviewAnswer {
   readonly because: string;
   readonly expand: readonly string[];

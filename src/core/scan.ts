@@ -1,3 +1,4 @@
+import { inLatin, undisguised } from "./disguise.ts";
 import { flags, hiddenCharacters, strayJoiners, unwritable, withoutHidden } from "./hidden.ts";
 import { policy } from "./policy.ts";
 import { findSecrets } from "./redact.ts";
@@ -134,21 +135,42 @@ interface Sighting extends Omit<Concern, "where"> {
 function look(text: string, sought: readonly Pattern[]): Sighting[] {
   // Wide letters and invisible ones must not hide a word; line ends stay where they are.
   const plain = withoutHidden(text).normalize("NFKC");
-  const plainLine = lineFinder(plain);
   const startOf = lineStarts(text);
-  const back = (at: number) => startOf[plainLine(at) - 1] ?? 0;
-  const found = [
+  const within = (other: string, seen: readonly Sighting[]) => {
+    if (seen.length === 0) return [];
+    const lineAt = lineFinder(other);
+    const back = (at: number) => startOf[lineAt(at) - 1] ?? 0;
+    return seen.map((one) => ({ ...one, at: back(one.at), end: back(one.end) }));
+  };
+  const found = within(plain, [
     ...sought.flatMap((pattern) => sightings(pattern, plain)),
     ...comments(plain),
     ...commandLines(plain).flatMap(exfiltrations),
     ...blobs(plain),
     ...personalPaths(plain),
-  ].map((one) => ({ ...one, at: back(one.at), end: back(one.end) }));
-  return [...secrets(text), ...hidden(text), ...found];
+  ]);
+  // What is said to an agent is understood in any dress; a command, or a tag, in most of them is none.
+  const [letters, words] = [inLatin(plain), undisguised(plain)];
+  const dressed = (other: string, isMeant: (pattern: Pattern) => boolean) =>
+    other === plain
+      ? []
+      : within(
+          other,
+          sought.filter(isMeant).flatMap((pattern) => sightings(pattern, other)),
+        );
+  return [
+    ...secrets(text),
+    ...hidden(text),
+    ...found,
+    ...dressed(letters, ({ code }) => code === "role-tag"),
+    ...dressed(words, ({ isSpoken = false }) => isSpoken),
+  ];
 }
 
 interface Pattern extends Omit<Concern, "where"> {
   readonly match: RegExp;
+  /** It is words to an agent, and no command or form. */
+  readonly isSpoken?: true;
 }
 
 const ignore = "(?:ignore|disregard|forget|override|bypass)";
@@ -162,6 +184,7 @@ const patterns: readonly Pattern[] = [
     code: "injection",
     severity: "block",
     message: "It tells the agent to ignore its instructions.",
+    isSpoken: true,
     match: new RegExp(
       `\\b${ignore}${gap}(?:(?:all|any|the|your|these|those|of|every)${gap}){0,4}(?:${earlier}${gap}){1,2}${orders}\\b`,
       "gi",
@@ -171,6 +194,7 @@ const patterns: readonly Pattern[] = [
     code: "injection",
     severity: "block",
     message: "It tells the agent to ignore its instructions.",
+    isSpoken: true,
     match:
       /忽略(?:掉)?(?:之前|以上|先前|上面|前面)的?(?:所有|全部)?的?(?:指令|指示|提示|说明)|(?:以前|これまで|上記)の(?:すべての)?指示を(?:すべて)?無視|ignoriere\s{1,9}(?:alle\s{1,9})?(?:vorherigen|bisherigen|obigen)\s{1,9}(?:anweisungen|instruktionen)|ignorez?\s{1,9}(?:toutes\s{1,9})?les\s{1,9}instructions\s{1,9}précédentes|ignora\s{1,9}(?:todas\s{1,9})?las\s{1,9}instrucciones\s{1,9}(?:anteriores|previas)/gi,
   },
@@ -178,6 +202,7 @@ const patterns: readonly Pattern[] = [
     code: "injection",
     severity: "block",
     message: "It gives the agent another role to escape its rules.",
+    isSpoken: true,
     match:
       /\byou\s{1,20}are\s{1,20}now\s{1,20}(?:(?:an?|in|the)\s{1,20})?(?:DAN\b|jailbroken|unrestricted|unfiltered|developer\s{1,20}mode|god\s{1,20}mode|root\s{1,20}mode)/gi,
   },
@@ -185,6 +210,7 @@ const patterns: readonly Pattern[] = [
     code: "injection",
     severity: "block",
     message: "It asks for the agent's own instructions.",
+    isSpoken: true,
     match:
       /\b(?:reveal|print|output|repeat|show|send|leak)\s{1,20}(?:me\s{1,20})?(?:all\s{1,20}(?:of\s{1,20})?)?your\s{1,20}(?:system\s{1,20}prompt|initial\s{1,20}instructions|hidden\s{1,20}instructions)/gi,
   },
@@ -192,6 +218,7 @@ const patterns: readonly Pattern[] = [
     code: "injection",
     severity: "block",
     message: "It tells the agent that everything is allowed, or not to ask.",
+    isSpoken: true,
     match:
       /--dangerously-(?:skip-permissions|bypass-\w{1,30}(?:-\w{1,30}){0,4})\b|\b(?:user|human|person|owner)\s{1,9}(?:has|have)\s{1,9}(?:already\s{1,9})?(?:pre-?)?(?:approved|authori[sz]ed|granted|consented\s{1,9}to)\s{1,9}(?:all|any|every|everything)\b|\b(?:never|do\s{1,9}not|don['’]t)\s{1,9}(?:ask|wait|prompt)\s{1,9}(?:the\s{1,9}(?:user|human|person)\s{1,9})?for\s{1,9}(?:\w{1,20}\s{1,9})?(?:permission|approval|confirmation|consent)s?\b/gi,
   },
@@ -199,6 +226,7 @@ const patterns: readonly Pattern[] = [
     code: "concealment",
     severity: "block",
     message: "It tells the agent to hide this from the person.",
+    isSpoken: true,
     match:
       /\b(?:do\s{1,20}not|don['’]t|never)\s{1,20}(?:tell|inform|alert|notify|let)\s{1,20}the\s{1,20}(?:user|human|person|developer)s?\s{1,20}(?:know\s{1,20})?(?:about|of)\s{1,20}(?:this|these|it|your)\b|\b(?:do\s{1,20}not|don['’]t|never)\s{1,20}(?:mention|reveal|disclose|show)\s{1,20}(?:this|these\s{1,20}\w{1,20}|it)\s{1,20}to\s{1,20}the\s{1,20}(?:user|human|person|developer)\b/gi,
   },
@@ -206,6 +234,7 @@ const patterns: readonly Pattern[] = [
     code: "concealment",
     severity: "warn",
     message: "It speaks of acting behind the person's back.",
+    isSpoken: true,
     match:
       /\b(?:without\s{1,20}(?:the\s{1,20}(?:user|human|person)(?:['’]s)?\s{1,20}(?:knowing|knowledge|noticing)|(?:telling|informing|notifying|alerting)\s{1,20}the\s{1,20}(?:user|human|person))|secretly\s{1,20}(?:send|run|upload|copy|post|execute))\b/gi,
   },
@@ -246,6 +275,7 @@ const patterns: readonly Pattern[] = [
     code: "exfiltration",
     severity: "block",
     message: "It asks to send private files or the environment somewhere.",
+    isSpoken: true,
     match:
       /\b(?:send|post|upload|transmit|exfiltrate|forward|e?mail|copy|submit)\b[^\n]{0,80}(?:~\/\.ssh\b|~\/\.aws\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|(?<![\w.])\.env\b(?!\.(?:example|sample))|\benvironment variables?\b|\/etc\/(?:passwd|shadow)\b|\bprivate keys?\b)[^\n]{0,80}\bto\s{1,9}(?:\S{1,20}\s{1,9}){0,4}(?:https?:\/\/|[\w.+-]{1,40}@[\w-]{1,40}\.\w|\w{1,20}\.(?:ngrok|requestbin|webhook|burpcollaborator))/gi,
   },
@@ -323,7 +353,8 @@ function comments(text: string): Sighting[] {
     const close = text.indexOf("-->", at + 4);
     const end = close === -1 ? text.length : close;
     const inside = text.slice(at + 4, end);
-    const severity = speaksToAgents.test(inside) ? "block" : inside.length > 200 ? "warn" : null;
+    const isSaid = speaksToAgents.test(inside) || speaksToAgents.test(undisguised(inside));
+    const severity = isSaid ? "block" : inside.length > 200 ? "warn" : null;
     if (severity !== null)
       found.push({
         ...{ at, end },

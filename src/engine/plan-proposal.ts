@@ -29,7 +29,7 @@ import {
   type Plan,
   type PublishDeps,
   type Step,
-  textOfPackage,
+  textsIn,
 } from "./step.ts";
 
 /** What a review proposes from: the project, and what the review rests on. */
@@ -84,15 +84,29 @@ async function patched(
   if (existing.owner === "core") return { because: `${name} is not to be changed` };
   const current = await deps.library.read(existing.path);
   if (current?.hash !== base) return { because: otherNow(name), later: true };
-  const edited = applyEdits(textsOf(current.files), draft.edits);
-  if (typeof edited === "string") return { because: edited };
-  const files = current.files.map((file) => {
-    const text = edited.get(file.path);
-    return text === undefined ? file : { ...file, bytes: bytesOf(text) };
-  });
+  const files = patchedFiles(current.files, draft);
+  if (typeof files === "string") return { because: files };
   if (deps.versions.hashOf(files) === base) return { because: "nothing would change" };
   const place = { path: existing.path, before: base, name };
   return { proposal: proposalOf(deps, draft, ground, place, files), files };
+}
+
+/** The files of a package as a patch leaves them; or why it does not fit. */
+function patchedFiles(
+  current: readonly PackageFile[],
+  { edits, files, removed }: Extract<Draft, { do: "patch" }>,
+): PackageFile[] | string {
+  const edited = applyEdits(textsOf(current), edits);
+  if (typeof edited === "string") return edited;
+  // A reviewer is told the names of some files only.
+  const there = files.find(({ path }) => current.some((file) => file.path === path));
+  if (there !== undefined) return `${there.path} is there, and was not read`;
+  const left = current.filter(({ path }) => !removed.includes(path));
+  const changed = left.map((file) => {
+    const text = edited.get(file.path);
+    return text === undefined ? file : { ...file, bytes: bytesOf(text) };
+  });
+  return [...changed, ...files.map(asFile)];
 }
 
 function otherNow(name: string): string {
@@ -248,15 +262,21 @@ function isTakenBackAt(place: string, { changes }: Pick<History, "changes">): bo
   return latest !== undefined && isTakingBack(latest.change);
 }
 
-/** Whether enough of a skill's words are left by a change. */
+/** Whether a change leaves every file of a skill, and enough of the words of each. */
 function staysMostly(before: readonly PackageFile[] | null, after: readonly PackageFile[] | null): boolean {
-  const [old, left] = [wordsOf(before), wordsOf(after)];
-  const kept = [...old].filter((word) => left.has(word)).length;
-  return kept >= old.size * defaults.review.mostlyLeft;
+  const [old, left] = [textsIn(before ?? []), textsIn(after ?? [])];
+  return [...old].every(([path, text]) => {
+    const now = left.get(path);
+    return now !== undefined && (now === text || leavesMostly(wordsOf(text), wordsOf(now)));
+  });
 }
 
-function wordsOf(files: readonly PackageFile[] | null): ReadonlySet<string> {
-  const text = textOfPackage(files ?? []);
+function leavesMostly(old: ReadonlySet<string>, left: ReadonlySet<string>): boolean {
+  return [...old].filter((word) => left.has(word)).length >= old.size * defaults.review.mostlyLeft;
+}
+
+/** Of a skill's text those of its body: the front matter is Knack's to change. */
+function wordsOf(text: string): ReadonlySet<string> {
   return new Set((parse(text).skill?.body ?? text).split(/\s+/));
 }
 

@@ -1,4 +1,4 @@
-import { type Change, placeOf, undoable } from "../core/change.ts";
+import { type Change, type Kept, placeOf, undoable } from "../core/change.ts";
 import { diffOf } from "../core/diff.ts";
 import { KnackError } from "../core/errors.ts";
 import { isEvolvedId } from "../core/evolve.ts";
@@ -9,6 +9,7 @@ import { note } from "./note.ts";
 import { ruleRefusals } from "./plan-rule.ts";
 import type { KeptChange, PackageFile, Place } from "./ports.ts";
 import {
+  basename,
   changeOf,
   dirname,
   fileIn,
@@ -68,17 +69,49 @@ export async function carryOut(
   return outcomes;
 }
 
-/** A rule with whether Knack makes its file: it did for the rules that are in it, or there is none yet. */
-async function withOrigin({ library, store }: PublishDeps, change: Change): Promise<Change> {
-  if (change.kind !== "rule" || change.before !== null) return change;
-  const { newFile: _, ...rest } = change;
+/** Something new with what Knack makes to put it there: its folders, and the file of a rule. */
+async function withOrigin(deps: PublishDeps, change: Change): Promise<Change> {
+  if (change.before !== null || change.after === null) return change;
+  const { newFile: _, newFolder: __, ...rest } = change;
+  const { kept } = await historyOf(deps.store);
+  const newFolder = await folderMadeFor(deps, change, kept);
+  const isNew = change.kind === "rule" && (await isFileMade(deps, change, kept));
+  return { ...rest, ...(isNew ? { newFile: true } : {}), ...(newFolder === null ? {} : { newFolder }) };
+}
+
+/** The topmost folder that is not there yet, or that Knack made for what is kept in it; null where there is none. */
+async function folderMadeFor(
+  { library }: PublishDeps,
+  { path, root, reach }: Change,
+  kept: readonly Kept[],
+): Promise<string | null> {
+  // The folder of drafts is Knack's own.
+  if (reach === "draft") return null;
+  const made = kept.find(({ newFolder }) => newFolder !== undefined && path.startsWith(`${newFolder}/`));
+  if (made?.newFolder !== undefined) return made.newFolder;
+  let top: string | null = null;
+  for (let folder = dirname(path); folder.startsWith(`${root}/`); folder = dirname(folder)) {
+    if ((await library.holds({ folder: dirname(folder), root }, basename(folder))) !== "nothing") break;
+    top = folder;
+  }
+  return top;
+}
+
+/** Takes the folders away that Knack made and nothing is left in. */
+async function dropFolders({ library }: PublishDeps, { path, root, newFolder }: Change): Promise<void> {
+  if (newFolder === undefined) return;
+  for (let folder = dirname(path); `${folder}/`.startsWith(`${newFolder}/`); folder = dirname(folder))
+    if (!(await library.dropEmpty({ folder, root }))) return;
+}
+
+/** Whether Knack makes the file of a rule: it did for the rules that are in it, or there is none yet. */
+async function isFileMade({ library }: PublishDeps, change: Change, kept: readonly Kept[]): Promise<boolean> {
   const read = await library.readText(change.path);
   const ids = new Set(read.found === "text" ? rulesIn(read.text).rules.map(({ id }) => id) : []);
-  const { kept } = await historyOf(store);
-  const isNew =
+  return (
     read.found === "missing" ||
-    kept.some((one) => one.path === change.path && one.newFile && ids.has(one.name));
-  return isNew ? { ...rest, newFile: true } : rest;
+    kept.some((one) => one.path === change.path && one.newFile === true && ids.has(one.name))
+  );
 }
 
 /** What keeps a change from being done, as a value: null when it is done. */
@@ -110,6 +143,8 @@ function intended(change: Change, actor: Actor, at: number): LedgerEntry {
 async function settle(deps: PublishDeps, change: Change): Promise<Hindrance> {
   try {
     const because = (await settling[change.kind](deps, change)) ?? (await unfound(deps, change));
+    if (change.after === null || (because !== null && change.before === null))
+      await dropFolders(deps, change);
     return because === null ? null : { because, disk: false };
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;

@@ -44,17 +44,23 @@ export function sumOf(calls: readonly { readonly usd: number }[]): Prospect {
 
 /**
  * What a review may cost beyond its first looks. Each further one has all of the first, what was asked for before and
- * what is asked for now; and the gate puts its own words in, and any skill's text where no signal binds it.
+ * what is asked for now; and the gate puts its own words in, and any skill's text and files where no signal binds it.
  */
 export function furtherUsd(dossier: Dossier, price: AskDeps["price"]): number {
   const { expansions, expanded, outputTokens: maxOutputTokens, ...review } = defaults.review;
+  const { pathChars } = defaults.protocol;
   const { shown: _, ...inquiry } = reviewInquiry(dossier, { more: new Map(), left: expansions });
   const usdWith = (chars: number) =>
     mostUsd({ ...inquiry, prompt: inquiry.prompt + " ".repeat(chars), maxOutputTokens }, price);
-  const text = dossier.signals.length > 0 ? 0 : review.textChars;
+  const isBound = dossier.signals.length > 0;
+  const text = isBound ? 0 : review.textChars + Math.floor(review.chars * review.shares.files);
   const gated = text + review.hintChars + review.whyChars;
   // An event has its words, its tool, and what stands around them.
-  const look = expanded * (review.expandedChars + review.toolChars + review.spanChars);
+  const event = review.expandedChars + review.toolChars + review.spanChars;
+  // A file has its words and its name, twice, and takes an event's place.
+  const file = review.expandedFileChars + 3 * review.nameChars + 2 * pathChars + review.spanChars;
+  const files = isBound && dossier.skills.every((one) => one.files.length === 0) ? 0 : review.expandedFiles;
+  const look = (expanded - files) * event + files * file;
   const looks = Array.from({ length: expansions }, (_, n) => usdWith(gated + (n + 1) * look));
   return looks.reduce((sum, usd) => sum + usd, usdWith(gated) - usdWith(0));
 }

@@ -5,12 +5,15 @@ import type { Item } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import type { Measured } from "../core/measure.ts";
 import { measuredIn, newSignals, reviewedSoFar, type Window, type Work, workIn } from "../core/nudge.ts";
-import type { Dossier, Lead, ReviewedSkill } from "../core/review.ts";
+import { policy as defaults } from "../core/policy.ts";
+import type { Dossier, Lead, ListedFile, ReviewedSkill, ShownFile } from "../core/review.ts";
 import { baselineOf, type GateGround } from "../core/review-gate.ts";
+import { filesMeant, isSupportPath, shownFile } from "../core/reviewer.ts";
 import type { Signal } from "../core/signal.ts";
 import { skillFile } from "../core/skill.ts";
 import type { CatalogReading } from "./catalog.ts";
 import { gather } from "./gather.ts";
+import { asText } from "./plan-learned.ts";
 import { rootOf } from "./plan-proposal.ts";
 import { listAll } from "./plan-skill.ts";
 import type { SkillPackage, Store } from "./ports.ts";
@@ -85,7 +88,8 @@ async function findingsIn(store: Store, window: Window): Promise<Finding[]> {
 function toldOf(item: Item, packages: readonly SkillPackage[]): ReviewedSkill {
   const { name, owner, description, draft } = item;
   const found = packageOf(item, packages);
-  return { name, owner, description, draft, text: found?.text ?? null, hash: found?.hash ?? null };
+  const text = found?.text ?? null;
+  return { name, owner, description, draft, text, hash: found?.hash ?? null, files: [] };
 }
 
 /** The package of an item; what an agent brings along is nobody's to write. */
@@ -99,14 +103,60 @@ export async function dossierFor(
   deps: GroundDeps,
   project: string,
   window: Window,
-  { signals, skills }: Ground,
+  { signals, skills, packages }: Ground,
   leads: readonly Lead[],
 ): Promise<Dossier> {
   const changed = new Set(leads.flatMap((one) => (one.do === "patch" ? one.skill : [])));
-  const told = skills.map((skill) =>
-    changed.has(skill.name) ? skill : { ...skill, text: null, hash: null },
-  );
+  const told: ReviewedSkill[] = [];
+  for (const skill of skills)
+    told.push(
+      changed.has(skill.name)
+        ? { ...skill, files: await listedFiles(deps, skill, packages) }
+        : { ...skill, text: null, hash: null },
+    );
   const name = (await deps.store.projects.get([project]))[0]?.name ?? project;
   const clean = await scrubAll(deps.redactor, { project: name, signals, leads, skills: told });
   return gather(deps, { ...clean, window });
+}
+
+/** The files beside the text of a skill that a reviewer may ask for: those of the three folders that are texts. */
+async function listedFiles(
+  deps: GroundDeps,
+  { name, hash }: ReviewedSkill,
+  packages: readonly SkillPackage[],
+): Promise<ListedFile[]> {
+  const { listedFiles: most } = defaults.review;
+  const files = await supportFiles(deps, { skill: name, base: hash ?? "" }, packages);
+  return files.slice(0, most).map(({ path, text }) => ({ path, characters: text.length }));
+}
+
+/** The texts of such files, as they are in the very package that is meant; none where it is another one by now. */
+async function supportFiles(
+  { library }: GroundDeps,
+  { skill, base }: Pick<ShownFile, "skill" | "base">,
+  packages: readonly SkillPackage[],
+): Promise<{ readonly path: string; readonly text: string }[]> {
+  const found = packages.find((one) => one.name === skill && one.hash === base);
+  const current = found === undefined ? null : await library.read(found.path);
+  if (current?.hash !== base) return [];
+  return current.files
+    .filter(({ path, bytes }) => isSupportPath(path) && bytes.length <= defaults.protocol.fileBytes)
+    .map(asText)
+    .flatMap(({ path, text }) => (text === null ? [] : [{ path, text }]));
+}
+
+/** The files that a reviewer asks for by name, as it is shown them; nothing of them has a secret. */
+export async function filesFor(
+  deps: GroundDeps,
+  { packages }: Pick<Ground, "packages">,
+  dossier: Dossier,
+  ids: readonly string[],
+): Promise<ShownFile[]> {
+  const shown: ShownFile[] = [];
+  for (const meant of ids.flatMap((id) => filesMeant(dossier, id))) {
+    const files = await supportFiles(deps, meant, packages);
+    const file = files.find(({ path }) => path === meant.path);
+    if (file !== undefined) shown.push(shownFile({ ...meant, ...(await scrubAll(deps.redactor, file)) }));
+  }
+  return shown;
 }

@@ -16,6 +16,7 @@ import {
   type ReviewAnswered,
   type ReviewBegun,
   type ReviewEnded,
+  type ShownFile,
 } from "../core/review.ts";
 import { gateByRules, gateInquiry, readGate } from "../core/review-gate.ts";
 import { readReview, reviewInquiry } from "../core/reviewer.ts";
@@ -30,7 +31,7 @@ import type { Model, ModelReply, ModelRequest, Store } from "./ports.ts";
 import { decided, proposals, statusOf } from "./proposal.ts";
 import { repair } from "./publish.ts";
 import { type Askable, callsFor, furtherUsd, prospectOf, sumOf } from "./review-cost.ts";
-import { dossierFor, type Ground, groundOf } from "./review-ground.ts";
+import { dossierFor, filesFor, type Ground, groundOf } from "./review-ground.ts";
 import { scrubAll } from "./scrub.ts";
 import type { PublishDeps } from "./step.ts";
 
@@ -243,7 +244,7 @@ async function inquire(deps: ReviewDeps, open: Open, until: number): Promise<Rev
   const leads = await gate(deps, open, ground, until);
   if ("outcome" in leads) return leads;
   const dossier = await dossierFor(deps, project, begun.window, ground, leads.some);
-  const said = await converse(deps, open, dossier, until);
+  const said = await converse(deps, open, { dossier, ground }, until);
   if ("outcome" in said) return said;
   const data = await withoutSecrets(deps, {
     ...{ review: begun.review, model: deps.model.name, leads: leads.some, ...said },
@@ -277,27 +278,31 @@ async function gate(
   return "skip" in said ? { outcome: "nothing", because: said.skip } : { some: said.leads };
 }
 
-/** Has a dossier reviewed; a reviewer that wants to see more of some events is asked again. */
+/** Has a dossier reviewed; a reviewer that wants to see more of some events, or files of skills, is asked again. */
 async function converse(
   deps: ReviewDeps,
   open: Open,
-  dossier: Dossier,
+  { dossier, ground }: { readonly dossier: Dossier; readonly ground: Ground },
   until: number,
 ): Promise<Pick<ReviewAnswered, "answer" | "refused"> | Outcome> {
   const more = new Map<string, Event>();
+  const files: ShownFile[] = [];
+  const asked = new Set<string>();
   let before: Pick<ReviewAnswered, "answer" | "refused"> | null = null;
   for (let left: number = defaults.review.expansions; ; left--) {
-    const { shown, ...inquiry } = reviewInquiry(dossier, { more, left });
-    const read = (value: unknown) => readReview(value, dossier, shown);
-    const asked = { ...inquiry, maxOutputTokens: defaults.review.outputTokens };
-    const reply = await askWithin(deps, deps, open, asked, until, (value) => read(value) !== null);
+    const { shown, ...inquiry } = reviewInquiry(dossier, { more, files, left });
+    const read = (value: unknown) => readReview(value, dossier, shown, files);
+    const request = { ...inquiry, maxOutputTokens: defaults.review.outputTokens };
+    const reply = await askWithin(deps, deps, open, request, until, (value) => read(value) !== null);
     // Whoever was heard once and cannot be asked again has said what it had to say.
     if (!reply.ok) return (reply.because === "not-asked" ? before : null) ?? noAnswer(reply);
     const said = read(reply.value);
     if (said === null) return { outcome: "failed", because: "the answer does not have the form" };
-    const wanted = said.answer.expand.filter((id) => !more.has(id));
+    const wanted = said.answer.expand.filter((id) => !asked.has(id));
     if (said.answer.drafts.length > 0 || wanted.length === 0 || left === 0) return said;
     before = said;
+    for (const id of wanted) asked.add(id);
+    files.push(...(await filesFor(deps, ground, dossier, wanted)));
     const places = wanted.flatMap((id) => placeOf(id) ?? []);
     for (const [id, event] of await eventsAt(deps, open.begun.window, places)) more.set(id, event);
   }

@@ -155,7 +155,7 @@ export function no(because: string): Plan {
 
 /** A change with its id. */
 export function changeOf(
-  { kind, name, path, root, reach, instinct, members, proposal, newFile, replacedBy }: Artifact,
+  { kind, name, path, root, reach, instinct, members, proposal, newFile, newFolder, replacedBy }: Artifact,
   before: string | null,
   after: string | null,
   why: Change["why"],
@@ -166,6 +166,7 @@ export function changeOf(
     ...(members ? { members } : {}),
     ...(proposal ? { proposal } : {}),
     ...(newFile ? { newFile } : {}),
+    ...(newFolder ? { newFolder } : {}),
     ...(replacedBy ? { replacedBy } : {}),
   };
   const artifact = { kind, name, path, root, reach, instinct, ...marks };

@@ -1,7 +1,14 @@
 import { describe, expect, it, test } from "vitest";
 import { policy } from "../../src/core/policy.ts";
 import type { Draft } from "../../src/core/review.ts";
-import { applyEdits, packageFor, readReview, reviewInquiry, reviewSchema } from "../../src/core/reviewer.ts";
+import {
+  applyEdits,
+  packageFor,
+  readReview,
+  reviewInquiry,
+  reviewSchema,
+  shownFile,
+} from "../../src/core/reviewer.ts";
 import { parse, validate } from "../../src/core/skill.ts";
 import { aSkill, dossierWith, recordsIn, toCreate, toPatch } from "../helpers/dossiers.ts";
 import { ran, replied, said, session } from "../helpers/events.ts";
@@ -13,6 +20,7 @@ const events = session(
   ran("npm test -- --db", "ok", "12 passed"),
   replied("They pass."),
 );
+const listed = (path: string) => ({ path, characters: 20 });
 const dossier = dossierWith([events], {
   leads: [
     toCreate("releases", ["s1.e1"]),
@@ -21,7 +29,7 @@ const dossier = dossierWith([events], {
     toPatch("unread"),
   ],
   skills: [
-    aSkill("db-tests", { text, hash: "h1" }),
+    aSkill("db-tests", { text, hash: "h1", files: ["scripts/db.sh", "references/long.md"].map(listed) }),
     aSkill("core-one", { text, hash: "h2", owner: "core" }),
     aSkill("other", { text, hash: "h3" }),
     aSkill("unread"),
@@ -77,7 +85,7 @@ describe("a reviewer", () => {
     ]);
     expect(JSON.stringify(expanded?.events).length).toBeLessThan(policy.review.expandedChars + 100);
     expect(seen).toEqual(shown);
-    expect(prompt).toContain("No more events can be asked for");
+    expect(prompt).toContain("No more events or files can be asked for");
     expect(system).not.toContain("npm test");
   });
 
@@ -153,14 +161,14 @@ describe("a reviewer's answer", () => {
       /changes nothing/,
     ],
     [
-      "an edit of another file",
+      "an edit of a file that was not shown",
       [patch({ edits: [{ path: "scripts/x.sh", find: "log", replace: "x" }] })],
-      /only SKILL.md/,
+      /scripts\/x.sh was not shown/,
     ],
     [
       "an edit outside the package",
       [patch({ edits: [{ path: "../../x", find: "log", replace: "x" }] })],
-      /only SKILL.md/,
+      /not shown/,
     ],
     [
       "an edit without end",
@@ -214,6 +222,81 @@ describe("a reviewer's answer", () => {
     const read = readReview(answering(...drafts), dossier, shown);
     expect(read?.refused).toEqual([expect.stringMatching(because)]);
     expect(read?.answer.drafts).toHaveLength(drafts.length - 1);
+  });
+
+  describe("about the files of a skill", () => {
+    const seen = [
+      shownFile({ skill: "db-tests", base: "h1", path: "scripts/db.sh", text: "npm test --db\n" }),
+      shownFile({ skill: "db-tests", base: "h1", path: "references/long.md", text: "more\n".repeat(3_000) }),
+    ];
+    const edit = (path: string, find: string) => ({ edits: [{ path, find, replace: "x" }] });
+    const added = (path: string) => ({ edits: [], files: [{ path, text: "x\n" }] });
+    const removing = (...remove: string[]) => ({ edits: [], remove });
+
+    it.each<[string, object, object]>([
+      ["changes one that was shown", edit("scripts/db.sh", "--db"), { edits: [{ path: "scripts/db.sh" }] }],
+      ["changes one as far as it was shown", edit("references/long.md", "more\n"), { removed: [] }],
+      ["adds one", added("assets/new.txt"), { files: [{ path: "assets/new.txt" }] }],
+      ["takes one away", removing("scripts/db.sh"), { removed: ["scripts/db.sh"], edits: [] }],
+    ])("%s", (_, more, draft) => {
+      expect(readReview(answering(patch(more)), dossier, shown, seen)).toMatchObject({
+        answer: { drafts: [draft] },
+        refused: [],
+      });
+    });
+
+    it.each<[string, object, RegExp]>([
+      ["changes one of another version", { base: "h9", ...edit("scripts/db.sh", "--db") }, /without having/],
+      ["changes words that were not shown", edit("scripts/db.sh", "rm -rf"), /words that were not shown/],
+      ["adds one that is there", added("scripts/db.sh"), /is there/],
+      ["adds one outside", added("../x"), /lies outside/],
+      ["adds one beside SKILL.md", added("README.md"), /lies outside/],
+      [
+        "adds one without end",
+        { files: [{ path: "assets/a", text: "x".repeat(30_000) }] },
+        /more than 20000/,
+      ],
+      ["takes away SKILL.md", removing("SKILL.md"), /not shown to its end/],
+      ["takes away what it saw a part of", removing("references/long.md"), /not shown to its end/],
+      ["takes away what is elsewhere", removing("../../x"), /not shown to its end/],
+      [
+        "changes what it takes away",
+        { ...removing("scripts/db.sh"), ...edit("scripts/db.sh", "--db") },
+        /changed and taken away/,
+      ],
+    ])("is refused where it %s", (_, more, because) => {
+      expect(readReview(answering(patch(more)), dossier, shown, seen)).toMatchObject({
+        answer: { drafts: [] },
+        refused: [expect.stringMatching(because)],
+      });
+    });
+
+    test("changes nothing that only another skill was shown for", () => {
+      const other = seen.map((file) => ({ ...file, skill: "other" }));
+      expect(
+        readReview(answering(patch(edit("scripts/db.sh", "--db"))), dossier, shown, other)?.refused,
+      ).toEqual(["db-tests: scripts/db.sh was not shown, so it is not changed"]);
+    });
+
+    test("asks for few of those that are listed, and is shown no more of each than may be", () => {
+      const many = Array.from({ length: 9 }, (_, n) => `references/${n}.md`);
+      const long = {
+        ...dossier,
+        skills: [aSkill("db-tests", { text, hash: "h1", files: many.map(listed) })],
+      };
+      const expand = ["db-tests/scripts/none.sh", "s1.e1", ...many.map((path) => `db-tests/${path}`)];
+      const wanted = readReview({ because: "more", expand, drafts: [] }, long, shown)?.answer.expand;
+      expect(wanted).toEqual(["s1.e1", ...many.slice(0, 4).map((path) => `db-tests/${path}`)]);
+      const { prompt } = reviewInquiry(dossier, { more: new Map(), files: seen, left: 1 });
+      const [, expanded] = recordsIn(prompt) as { files: { id: string; whole: boolean; text: string }[] }[];
+      expect(expanded?.files).toMatchObject([
+        { id: "db-tests/scripts/db.sh", base: "h1", whole: true, text: "npm test --db\n" },
+        { id: "db-tests/references/long.md", whole: false },
+      ]);
+      expect(JSON.stringify(expanded?.files[1]?.text).length).toBeLessThanOrEqual(
+        policy.review.expandedFileChars + 2,
+      );
+    });
   });
 
   test("creates nothing where nothing was to be created", () => {

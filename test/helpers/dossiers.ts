@@ -36,6 +36,7 @@ export function aSkill(name: string, more: Partial<ReviewedSkill> = {}): Reviewe
     draft: false,
     text: null,
     hash: null,
+    files: [],
     ...more,
   };
 }

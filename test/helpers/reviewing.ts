@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { LedgerEntry } from "../../src/core/ledger.ts";
 import type { Claim } from "../../src/core/signal.ts";
@@ -32,7 +32,12 @@ export interface Script {
 /** What a reviewer is shown, as far as tests look at it. */
 export interface Told {
   readonly leads: readonly { readonly do: string; readonly hint?: string; readonly skill?: string }[];
-  readonly skills: readonly { readonly name: string; readonly base?: string; readonly text?: string }[];
+  readonly skills: readonly {
+    readonly name: string;
+    readonly base?: string;
+    readonly text?: string;
+    readonly files?: readonly { readonly path: string; readonly characters: number }[];
+  }[];
   readonly events: readonly { readonly id: string; readonly what: string; readonly detail: string }[];
 }
 
@@ -171,7 +176,7 @@ export const skillIssue = {
 export function answering(drafts: readonly object[], because = "It will be needed again.") {
   const blank = {
     ...{ name: null, description: null, body: null, files: [], skill: null, base: null, edits: [] },
-    ...{ refs: [], because: "The target has another name now." },
+    ...{ remove: [], refs: [], because: "The target has another name now." },
   };
   return { because, expand: [], drafts: drafts.map((draft) => ({ ...blank, ...draft })) };
 }
@@ -202,7 +207,14 @@ export function aPatch({ events, skills }: Told, more: object = {}): object {
 }
 
 /** Has the agent of a session write the skill that later turns out to be stale. */
-export async function learnsSkill(knack: Knack, present: Present, name = "rl-deploy-tunnel"): Promise<void> {
+export async function learnsSkill(
+  knack: Knack,
+  present: Present,
+  {
+    name = "rl-deploy-tunnel",
+    files = {},
+  }: { readonly name?: string; readonly files?: Readonly<Record<string, string>> } = {},
+): Promise<void> {
   const refs = await troubleIn(knack, present);
   const common = { action: "create" as const, skill: name, refs };
   const started = await knack.startLearning(present, {
@@ -210,8 +222,11 @@ export async function learnsSkill(knack: Knack, present: Present, name = "rl-dep
     message: "I am writing down how to deploy.",
   });
   if (!started.ok) throw new Error(JSON.stringify(started.fault));
-  mkdirSync(started.value.staging, { recursive: true });
-  writeFileSync(join(started.value.staging, "SKILL.md"), staleSkill(name));
+  for (const [path, text] of Object.entries({ "SKILL.md": staleSkill(name), ...files })) {
+    const file = join(started.value.staging, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
   const finished = await knack.finishLearning(present, {
     ...{ ...common, status: "created" as const, message: null, summary: null },
   });
