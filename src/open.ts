@@ -5,7 +5,7 @@ import { pluginSkills } from "./agents/claude-plugin.ts";
 import { agents, sessionsOn } from "./agents/index.ts";
 import { createPlaces } from "./agents/places.ts";
 import { rootsOn } from "./agents/roots.ts";
-import { modelIn, transcriptOf } from "./agents/running.ts";
+import { modelIn, runningSession } from "./agents/running.ts";
 import { type Home, homeOf, userHome } from "./config.ts";
 import { openUntil, type Spend, spendOf } from "./core/budget.ts";
 import { type Bundle, bundleOf, type CarriedSkill } from "./core/bundle.ts";
@@ -39,7 +39,7 @@ import { isUseOf } from "./core/use.ts";
 import { archived, type PutAway, planRestore } from "./engine/archive.ts";
 import type { AskDeps } from "./engine/ask.ts";
 import { type Backtest, type BacktestOptions, backtest } from "./engine/backtest.ts";
-import { type Present, present as presentOf } from "./engine/caller.ts";
+import { type Present, present as presentOf, type Running } from "./engine/caller.ts";
 import { type Capture, captured } from "./engine/captured.ts";
 import { type CatalogReading, catalog as catalogue } from "./engine/catalog.ts";
 import { type Credited, credit, creditUntold, type Rated, rate } from "./engine/credit.ts";
@@ -713,12 +713,13 @@ export async function openKnack({
     catalog: (cwd) => knack.catalog(cwd === null ? {} : { cwd }),
     own: template === undefined ? [] : pluginSkills.map((name) => join(template, "skills", name)),
   };
-  /** The file of the session that calls: an agent's transcript, or what a program records. */
-  const fileOf = async (word: HostWord): Promise<string | null> => {
+  /** The session that calls: in an agent's transcript, or in what a program records. */
+  const runningOf = async (word: HostWord): Promise<Running | null> => {
     const recorded =
       word.format === null && word.session !== null ? recordOf(home.spool, word.session) : null;
-    if (recorded !== null && existsSync(recorded)) return recorded;
-    return transcriptOf(word, { home: userHome(env), env });
+    if (recorded !== null && existsSync(recorded))
+      return { path: recorded, session: word.session, model: null };
+    return runningSession(word, { home: userHome(env), env }, lookInto);
   };
   /** What reviews need, by the settings of this moment. */
   const reviewing = (): ReviewDeps => {
@@ -1029,7 +1030,7 @@ export async function openKnack({
       presentOf(
         {
           store,
-          fileOf,
+          runningOf,
           modelIn,
           sessionsIn: async (path) => (await knack.sessions([path], { refresh: true })).sessions,
           projectOf: async (cwd) => identify(cwd, null, await checkouts.of(cwd)),

@@ -755,6 +755,11 @@ export const policy = {
     foldersSearched: 5,
     filesSearched: 12,
     endBytes: 512_000,
+    /** The same in a database of sessions: the latest so many, and of each the last so many messages. */
+    sessionsSearched: 20,
+    messagesSearched: 5,
+    /** Milliseconds by which the time of a file's last change may be early: some disks count in seconds. */
+    stampMs: 2_000,
     /** Folders below the agent's own in which a transcript that is named after its session may lie. */
     foldersDeep: 4,
     /** Characters of a skill, or of one of its files, that an agent is handed; and skills that are listed at once. */
