@@ -1,11 +1,12 @@
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HostWord } from "../core/host.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { HostWord, Trace } from "../core/host.ts";
 import { policy } from "../core/policy.ts";
 import type { Running } from "../engine/caller.ts";
 import { changedAt, endOf, entriesIn } from "./files.ts";
 import { agents, type Surroundings } from "./index.ts";
-import type { Look } from "./maker.ts";
+import type { Ground, Look, Maker } from "./maker.ts";
 
 /** The session that makes a call, by its host's word; null where none is found, or where several might be meant. */
 export async function runningSession(
@@ -17,22 +18,25 @@ export async function runningSession(
   const folders = ways.flatMap((agent) => agent.sessionFolders(surroundings));
   const { trace, cwd } = word;
   const maker = ways[0]?.maker;
-  if (trace !== undefined)
-    return maker === undefined
-      ? null
-      : theOnly(() => maker.find(trace, { folders, cwd, look }), maker.atOnce ? policy.protocol.waitMs : 0);
+  if (trace !== undefined) return maker ? makerOf(maker, trace, { folders, cwd, look }) : null;
   const path = await transcriptOf(word, folders);
   return path === null ? null : { path, session: word.session, model: null };
 }
 
-/** What is found where it is one: none may come a moment later, and of several none is known to be the one. */
-async function theOnly(find: () => readonly Running[], waitMs: number): Promise<Running | null> {
-  for (let waited = 0; ; waited += pauseMs) {
-    const found = find();
-    if (found.length > 0) return found.length === 1 ? (found[0] as Running) : null;
-    if (waited >= waitMs) return null;
+/** The session that makes a call, where one alone may be meant. */
+async function makerOf({ atOnce, find }: Maker, trace: Trace, ground: Ground): Promise<Running | null> {
+  const { waitMs, settleMs } = policy.protocol;
+  let found = find(trace, ground);
+  for (let waited = 0; atOnce && found.length === 0 && waited < waitMs; waited += pauseMs) {
     await sleep(pauseMs);
+    found = find(trace, ground);
   }
+  const [one, ...others] = found;
+  if (one === undefined || others.length > 0) return null;
+  if (!atOnce) return one;
+  // Another session may make the same call at this moment, and be slower to write it down.
+  await sleep(settleMs);
+  return isDeepStrictEqual(find(trace, ground), [one]) ? one : null;
 }
 
 async function transcriptOf(word: HostWord, folders: readonly string[]): Promise<string | null> {

@@ -751,6 +751,8 @@ export const policy = {
     expandedChars: 5_000,
     /** Milliseconds that a call waits for its own line in the transcript, by which the session is known. */
     waitMs: 2_000,
+    /** Milliseconds in which no other session may turn up that makes the same call: agents write down what they do a tenth of a second late. */
+    settleMs: 300,
     /** Where it looks for that line: in so many folders of projects, so many files of the latest, so many bytes at the end of each. */
     foldersSearched: 5,
     filesSearched: 12,
