@@ -5,6 +5,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { tools } from "../src/mcp/tools.ts";
+import { writeCopilot, writeGemini } from "./helpers/agents.ts";
 import { claudeLines } from "./helpers/claude.ts";
 import { cli } from "./helpers/knack.ts";
 import { tempFolder } from "./helpers/temp.ts";
@@ -33,7 +34,11 @@ interface Host {
 /** A project with a session of Claude Code in it, and a client that starts Knack's server as that does. */
 async function host(
   env: Record<string, string> = {},
-  { modern = false, home = tempFolder() }: { readonly modern?: boolean; readonly home?: string } = {},
+  {
+    modern = false,
+    home = tempFolder(),
+    clientName = "claude-code",
+  }: { readonly modern?: boolean; readonly home?: string; readonly clientName?: string } = {},
 ): Promise<Host> {
   const project = join(home, "harbor docks");
   const transcripts = join(home, ".claude/projects", project.replace(/[^A-Za-z0-9]/g, "-"));
@@ -51,7 +56,7 @@ async function host(
     `${records.map((one) => JSON.stringify(one)).join("\n")}\n`,
   );
   const client = new Client(
-    { name: "test", version: "1" },
+    { name: clientName, version: "1" },
     modern ? { versionNegotiation: { mode: "auto" } } : {},
   );
   const transport = new StdioClientTransport({
@@ -352,6 +357,31 @@ describe("knack mcp, to the official client,", () => {
     expect((await client.listTools()).tools).toHaveLength(tools.length);
     expect((await call("skill_learning_start", start)).code).toBe("learning_unavailable");
     expect(existsSync(skills)).toBe(false);
+  });
+});
+
+describe("an agent that names no session", () => {
+  test("is known by what it wrote of the call before, and learns nothing until then", async () => {
+    const home = tempFolder();
+    const { call, project } = await host({}, { home, clientName: "gemini-cli-mcp-client" });
+    writeGemini(home, project, "g1", { at: Date.now() });
+    const first = await call("event_expand", {});
+    expect(first).toMatchObject({
+      code: "learning_unavailable",
+      error: { next: expect.stringContaining("once more") },
+    });
+    const at = Date.now();
+    writeGemini(home, project, "g1", { answered: [{ tool: "event_expand", args: {}, at }], at });
+    expect((await call("event_expand", {})).text).toContain("e1 the person: Print the tide table for May");
+  });
+
+  test("is known by what it writes of the call, also where it says who it is with each", async () => {
+    const home = tempFolder();
+    const { client, call, project } = await host({}, { home, clientName: "copilot-cli", modern: true });
+    // Nobody calls a tool before the server is there.
+    await client.listTools();
+    writeCopilot(home, project, "c1", [{ tool: "event_expand", args: {}, at: Date.now() }]);
+    expect((await call("event_expand", {})).text).toContain("e1 the person: Print the tide table for May");
   });
 });
 

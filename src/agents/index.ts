@@ -1,6 +1,10 @@
 import { existsSync } from "node:fs";
 import { basename, join, sep } from "node:path";
 import type { Format } from "../core/session.ts";
+import { copilotMaker } from "./copilot-call.ts";
+import { geminiMaker } from "./gemini-call.ts";
+import type { Maker } from "./maker.ts";
+import { opencodeMaker } from "./opencode-call.ts";
 
 /** What of the surroundings decides where agents keep their files. */
 export interface Surroundings {
@@ -28,6 +32,8 @@ export interface Agent {
   sessionFolders(surroundings: Surroundings): string[];
   /** Whether a file in there is a session: agents keep other things beside them. */
   isSession(path: string): boolean;
+  /** How its files tell which session makes a call; absent where the host says it, or nothing does. */
+  readonly maker?: Maker;
   /** Skills for everyone who works in a repository with it. */
   projectSkills(repository: string): SkillsFolder;
   /** It has Claude Code's skills as well: where that is used too, a place of its own would show it everything twice. */
@@ -109,6 +115,7 @@ const gemini: Agent = {
   isSession: (path) =>
     path.includes(`${sep}chats${sep}`) &&
     (isLines(path) || (path.endsWith(".json") && !existsSync(`${path}l`))),
+  maker: geminiMaker,
   readsClaude: false,
   ...shared,
   projectRules: (repository) => ({ path: join(repository, "GEMINI.md"), root: repository }),
@@ -131,6 +138,7 @@ const opencode: Agent = {
   isSession: (path) =>
     basename(path) === "opencode.db" ||
     (path.includes(`${sep}storage${sep}session${sep}`) && path.endsWith(".json")),
+  maker: opencodeMaker,
   readsClaude: true,
   ...shared,
   userRules: (surroundings) => {
@@ -144,6 +152,7 @@ const copilot: Agent = {
   format: "copilot-cli",
   sessionFolders: (surroundings) => [join(copilotHome(surroundings), "session-state")],
   isSession: isLines,
+  maker: copilotMaker,
   readsClaude: true,
   ...shared,
   userRules: (surroundings) => inHome(copilotHome(surroundings), "copilot-instructions.md", surroundings),

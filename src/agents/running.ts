@@ -1,15 +1,46 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HostWord } from "../core/host.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { HostWord, Trace } from "../core/host.ts";
 import { policy } from "../core/policy.ts";
+import type { Running } from "../engine/caller.ts";
+import { changedAt, endOf, entriesIn } from "./files.ts";
 import { agents, type Surroundings } from "./index.ts";
+import type { Ground, Look, Maker } from "./maker.ts";
 
-/** The transcript of the session that makes a call, by its host's word; null where none is found. */
-export async function transcriptOf(word: HostWord, surroundings: Surroundings): Promise<string | null> {
-  const { session, callId, format } = word;
-  const ways = agents.filter((agent) => format === null || agent.format === format);
+/** The session that makes a call, by its host's word; null where none is found, or where several might be meant. */
+export async function runningSession(
+  word: HostWord,
+  surroundings: Surroundings,
+  look: Look,
+): Promise<Running | null> {
+  const ways = agents.filter(({ format }) => word.format === null || word.format === format);
   const folders = ways.flatMap((agent) => agent.sessionFolders(surroundings));
+  const { trace, cwd } = word;
+  const maker = ways[0]?.maker;
+  if (trace !== undefined) return maker ? makerOf(maker, trace, { folders, cwd, look }) : null;
+  const path = await transcriptOf(word, folders);
+  return path === null ? null : { path, session: word.session, model: null };
+}
+
+/** The session that makes a call, where one alone may be meant. */
+async function makerOf({ atOnce, find }: Maker, trace: Trace, ground: Ground): Promise<Running | null> {
+  const { waitMs, settleMs } = policy.protocol;
+  let found = find(trace, ground);
+  for (let waited = 0; atOnce && found.length === 0 && waited < waitMs; waited += pauseMs) {
+    await sleep(pauseMs);
+    found = find(trace, ground);
+  }
+  const [one, ...others] = found;
+  if (one === undefined || others.length > 0) return null;
+  if (!atOnce) return one;
+  // Another session may make the same call at this moment, and be slower to write it down.
+  await sleep(settleMs);
+  return isDeepStrictEqual(find(trace, ground), [one]) ? one : null;
+}
+
+async function transcriptOf(word: HostWord, folders: readonly string[]): Promise<string | null> {
+  const { session, callId, format } = word;
   if (format === "claude-code" && callId !== null) {
     const found = await holding(callId, session, folders, word.cwd);
     if (found !== null) return found;
@@ -83,26 +114,6 @@ function endHas(path: string, text: string): boolean {
   return endOf(path).includes(text);
 }
 
-/** The last bytes of a file; none where it cannot be read. */
-function endOf(path: string): Buffer {
-  let file: number;
-  try {
-    file = openSync(path, "r");
-  } catch {
-    return Buffer.alloc(0);
-  }
-  try {
-    const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, policy.protocol.endBytes));
-    readSync(file, bytes, 0, bytes.length, size - bytes.length);
-    return bytes;
-  } catch {
-    return Buffer.alloc(0);
-  } finally {
-    closeSync(file);
-  }
-}
-
 /** The file or folder's file whose name ends with a session's id, the latest folders first. */
 function namedAfter(session: string, folder: string, depth: number): string | null {
   const entries = entriesIn(folder);
@@ -124,20 +135,4 @@ function namedAfter(session: string, folder: string, depth: number): string | nu
 function isNamedAfter(name: string, session: string): boolean {
   const stem = name.replace(/\.jsonl?$/, "");
   return stem !== name && (stem === session || stem.endsWith(`-${session}`));
-}
-
-function entriesIn(folder: string) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
-
-function changedAt(path: string): number {
-  try {
-    return statSync(path).mtimeMs;
-  } catch {
-    return 0;
-  }
 }

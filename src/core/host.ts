@@ -15,24 +15,61 @@ export interface HostWord {
   readonly cwd: string;
   readonly format: Format | null;
   readonly model: string | null;
+  /** By what the session is found in the agent's own files, where the host names none and they tell. */
+  readonly trace?: Trace;
+}
+
+/** A call as it came to the server. An agent's file that holds the same one is the file of the session that made it. */
+export interface MadeCall {
+  readonly tool: string;
+  readonly args: unknown;
+  readonly at: number;
+}
+
+/** What a call leaves in the files of the agent that makes it. */
+export interface Trace {
+  /** When the server was started: its calls were made since. */
+  readonly startedAt: number;
+  readonly call: MadeCall;
+  /** The call that was answered last, and when: some agents write a call down only then. */
+  readonly before: (MadeCall & { readonly answeredAt: number }) | null;
+}
+
+/** What is known of who is at the other end of the server. */
+export interface Connection extends Trace {
+  /** What the host calls itself; null where it does not. */
+  readonly client: string | null;
 }
 
 /**
  * What a host says of who calls: by what it sends with each call (`_meta`), then by the environment in which it started
- * the server. What a call is given by the model is not looked at.
+ * the server, then by its own name. What a call is given by the model says nothing; it is only found again.
  */
 export function hostWord(
   meta: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
+  connection: Connection | null = null,
 ): HostWord {
   // Who says anything else means to say that nobody is there.
   const kind =
     (said(env.KNACK_KIND) ?? "foreground").toLowerCase() === "foreground" ? "foreground" : "background";
-  return { ...(byCodex(meta, cwd) ?? byClaude(meta, env, cwd) ?? byEnvironment(env, cwd)), kind };
+  const word =
+    byCodex(meta, cwd) ??
+    byClaude(meta, env, cwd, connection?.client ?? null) ??
+    byName(env, cwd, connection) ??
+    byEnvironment(env, cwd);
+  return { ...word, kind };
 }
 
 type Said = Omit<HostWord, "kind">;
+
+/** Agents that name no session with a call, and whose files tell: by what they call themselves. */
+const traced: ReadonlyMap<string, Format> = new Map([
+  ["copilot-cli", "copilot-cli"],
+  ["gemini-cli-mcp-client", "gemini"],
+  ["opencode", "opencode"],
+]);
 
 /** Codex names the thread and the turn of every call. */
 function byCodex(meta: Readonly<Record<string, unknown>>, cwd: string): Said | null {
@@ -55,10 +92,12 @@ function byClaude(
   meta: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
   cwd: string,
+  client: string | null,
 ): Said | null {
   const callId = said(meta["claudecode/toolUseId"]);
   // Without its word in the call, the environment may be what an agent within a Claude Code has inherited.
-  const session = callId === null && env.KNACK_SESSION ? null : said(env.CLAUDE_CODE_SESSION_ID);
+  const isOther = said(env.KNACK_SESSION) !== null || (client !== null && !/claude/i.test(client));
+  const session = callId === null && isOther ? null : said(env.CLAUDE_CODE_SESSION_ID);
   if (callId === null && session === null) return null;
   return {
     session,
@@ -68,6 +107,19 @@ function byClaude(
     format: "claude-code",
     model: null,
   };
+}
+
+/** An agent that says only who it is, unless whoever starts the server says more. */
+function byName(
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+  connection: Connection | null,
+): Said | null {
+  const format = traced.get(connection?.client ?? "");
+  if (connection === null || format === undefined || said(env.KNACK_SESSION) !== null) return null;
+  const { startedAt, call, before } = connection;
+  const trace = { startedAt, call, before };
+  return { session: null, callId: null, turn: null, cwd, format, model: null, trace };
 }
 
 /** Whoever starts the server for an agent that says nothing by itself. */

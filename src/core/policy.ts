@@ -751,10 +751,17 @@ export const policy = {
     expandedChars: 5_000,
     /** Milliseconds that a call waits for its own line in the transcript, by which the session is known. */
     waitMs: 2_000,
+    /** Milliseconds in which no other session may turn up that makes the same call: agents write down what they do a tenth of a second late. */
+    settleMs: 300,
     /** Where it looks for that line: in so many folders of projects, so many files of the latest, so many bytes at the end of each. */
     foldersSearched: 5,
     filesSearched: 12,
     endBytes: 512_000,
+    /** The same in a database of sessions: the latest so many, and of each the last so many messages. */
+    sessionsSearched: 20,
+    messagesSearched: 5,
+    /** Milliseconds by which the time of a file's last change may be early: some disks count in seconds. */
+    stampMs: 2_000,
     /** Folders below the agent's own in which a transcript that is named after its session may lie. */
     foldersDeep: 4,
     /** Characters of a skill, or of one of its files, that an agent is handed; and skills that are listed at once. */

@@ -205,11 +205,11 @@ export function brief(name: string): string {
 
 /** Why a caller cannot learn here at all; null where it can. `refused` is why nothing is learned in its project. */
 export function callerFault(
-  { session, kind }: Pick<Caller, "session" | "kind">,
+  caller: Pick<Caller, "session" | "kind" | "format">,
   isKnown: boolean,
   refused: string | null,
 ): Fault | null {
-  if (kind === "background")
+  if (caller.kind === "background")
     return faultOf(
       "learning_unavailable",
       "Skills are written in the foreground only; this caller works in the background.",
@@ -221,15 +221,24 @@ export function callerFault(
       `Nothing is learned in this project: ${refused}.`,
       "Go on without it. A person turns it on with `knack config set learn true`, with `--project` where the project's own settings say no.",
     );
-  if (session === null || !isKnown)
+  return caller.session === null || !isKnown ? sessionFault(caller) : null;
+}
+
+/** That nothing is known of the session of a caller. */
+export function sessionFault({ session, format }: Pick<Caller, "session" | "format">): Fault {
+  if (session === null && format !== null)
     return faultOf(
       "learning_unavailable",
-      session === null
-        ? "The host does not say which session this is."
-        : `Nothing is known of session ${session}.`,
-      "Start `knack mcp` with KNACK_SESSION set to the agent's session, whose transcript Knack can read, and call again.",
+      "It is not certain yet which of the agent's sessions this is.",
+      "Make the same call once more: what the agent writes down of this one may tell. If the answer is the same, go on without it.",
     );
-  return null;
+  return faultOf(
+    "learning_unavailable",
+    session === null
+      ? "The host does not say which session this is."
+      : `Nothing is known of session ${brief(session)}.`,
+    "Go on without it. A person can start `knack mcp` with KNACK_SESSION set to the agent's session, whose transcript Knack can read.",
+  );
 }
 
 /** What is wrong with the name of a skill that is to be written; null where nothing is. */

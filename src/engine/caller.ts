@@ -13,10 +13,19 @@ export interface Present {
   readonly session: SessionView | null;
 }
 
+/** Where a session is that goes on at this moment. */
+export interface Running {
+  readonly path: string;
+  /** The agent's own id of it, where the file holds several or the host named none. */
+  readonly session: string | null;
+  /** The model that does its work, where that is known already. */
+  readonly model: string | null;
+}
+
 export interface CallerDeps {
   readonly store: Store;
-  /** The file of the session that calls; null where none is found. */
-  readonly fileOf: (word: HostWord) => Promise<string | null>;
+  /** The session that calls; null where none is found. */
+  readonly runningOf: (word: HostWord) => Promise<Running | null>;
   /** The model that answered last, by the file of a session; null where it does not say. */
   readonly modelIn: (path: string) => string | null;
   /** Reads what is new in a file, and answers with its sessions. */
@@ -27,11 +36,11 @@ export interface CallerDeps {
 /** Who calls, by the host's word alone, with its session as it is by now. */
 export async function present(deps: CallerDeps, word: HostWord): Promise<Present> {
   // A host that is known has its files in a place that is known; for another, what was read before says where.
-  const path =
+  const running =
     word.format === null
-      ? ((await recordedAt(deps, word)) ?? (await deps.fileOf(word)))
-      : ((await deps.fileOf(word)) ?? (await recordedAt(deps, word)));
-  const session = path === null ? null : meantBy(word, await deps.sessionsIn(path));
+      ? ((await recordedAt(deps, word)) ?? (await deps.runningOf(word)))
+      : ((await deps.runningOf(word)) ?? (await recordedAt(deps, word)));
+  const session = running === null ? null : meantBy(running, word, await deps.sessionsIn(running.path));
   const there = session?.project.root ?? null;
   const project = session && there !== null ? session.project : await deps.projectOf(word.cwd);
   const run = session === null ? word.session : runOf(session);
@@ -44,7 +53,7 @@ export async function present(deps: CallerDeps, word: HostWord): Promise<Present
       kind: word.kind,
       project,
       format: word.format ?? session?.format ?? null,
-      model: word.model ?? (path === null ? null : deps.modelIn(path)),
+      model: word.model ?? running?.model ?? (running === null ? null : deps.modelIn(running.path)),
     },
     session,
   };
@@ -69,16 +78,21 @@ async function turnOf(store: Store, session: SessionView): Promise<number> {
 }
 
 /** Where a session of this id was read before: a program's, or that of an agent whose files have other names. */
-async function recordedAt({ store }: CallerDeps, { session }: HostWord): Promise<string | null> {
+async function recordedAt({ store }: CallerDeps, { session }: HostWord): Promise<Running | null> {
   if (session === null) return null;
   const known = (await store.sessions.list()).filter(({ sessionId }) => sessionId === session);
   const trusted = known.find(({ format }) => format !== "hook" && format !== "program") ?? known[0];
-  return trusted?.path ?? null;
+  return trusted ? { path: trusted.path, session, model: null } : null;
 }
 
-/** Of a file's sessions the one that the host names, or the one that went on last. */
-function meantBy({ session }: HostWord, sessions: readonly SessionView[]): SessionView | null {
-  const named = sessions.find((one) => runOf(one) === session);
-  const latest = [...sessions].sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))[0];
-  return named ?? latest ?? null;
+/** Of a file's sessions the one that is named, or the one that went on last. */
+function meantBy(
+  { session }: Running,
+  { trace }: HostWord,
+  sessions: readonly SessionView[],
+): SessionView | null {
+  const named = sessions.find((one) => runOf(one) === session) ?? null;
+  // What was found by its trace is that session, and no other of the same file.
+  if (named !== null || (trace !== undefined && session !== null)) return named;
+  return [...sessions].sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))[0] ?? null;
 }

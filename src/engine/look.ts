@@ -4,7 +4,7 @@ import { type Item, itemNamed } from "../core/item.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { plainText } from "../core/plain-text.ts";
 import { policy } from "../core/policy.ts";
-import { type Answer, brief, faultOf, faulty } from "../core/protocol.ts";
+import { type Answer, brief, faultOf, faulty, sessionFault } from "../core/protocol.ts";
 import { isSafePath, mayBeWritten, scan } from "../core/scan.ts";
 import { parse, skillFile } from "../core/skill.ts";
 import { latestEvents, type Present } from "./caller.ts";
@@ -179,16 +179,7 @@ export async function expandEvents(
   refs: readonly string[],
 ): Promise<Answer<readonly ExpandedEvent[]>> {
   const { listed, expanded, expandedChars } = policy.protocol;
-  if (session === null)
-    return faulty(
-      faultOf(
-        "learning_unavailable",
-        caller.session === null
-          ? "The host does not say which session this is."
-          : "There is no transcript of this session to be found.",
-        "Go on without it. A person can start the server with KNACK_SESSION set to the session's id.",
-      ),
-    );
+  if (session === null) return faulty(sessionFault(caller));
   const wanted = [...new Set(refs)];
   if (wanted.length === 0) {
     const latest = await latestEvents(store, session, listed);

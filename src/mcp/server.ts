@@ -1,7 +1,13 @@
-import { type CallToolResult, McpServer, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  type CallToolResult,
+  CLIENT_INFO_META_KEY,
+  McpServer,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { KnackError, messageIn } from "../core/errors.ts";
-import { hostWord } from "../core/host.ts";
+import { hostWord, type MadeCall, type Trace } from "../core/host.ts";
+import { objectOf, textOf } from "../core/json.ts";
 import { policy } from "../core/policy.ts";
 import { type Answer, type Fault, faultOf, faulty } from "../core/protocol.ts";
 import type { Knack } from "../open.ts";
@@ -50,7 +56,7 @@ function closedBy(transport: StdioServerTransport): Promise<void> {
 
 /** What the calls of a connection share. */
 interface Desk {
-  answer(tool: Tool, args: unknown, context: ServerContext): Promise<Answer<Reply>>;
+  answer(tool: Tool, args: unknown, context: ServerContext, client: string | null): Promise<Answer<Reply>>;
   /** Lets what is being done come to its end, for a moment, and closes Knack. */
   close(): Promise<void>;
 }
@@ -79,10 +85,17 @@ function serverOf(version: string, desk: Desk): McpServer {
           openWorldHint: false,
         },
       },
-      async (args: unknown, context: ServerContext) => resultOf(await desk.answer(tool, args, context)),
+      async (args: unknown, context: ServerContext) =>
+        resultOf(await desk.answer(tool, args, context, clientOf(server, context))),
     );
   }
   return server;
+}
+
+/** What the host calls itself: newer ones say it with each call, older ones once. */
+function clientOf(server: McpServer, { mcpReq }: ServerContext): string | null {
+  const said = objectOf(objectOf(mcpReq.envelope)?.[CLIENT_INFO_META_KEY]);
+  return textOf(said?.name) ?? server.server.getClientVersion()?.name ?? null;
 }
 
 const instructions =
@@ -91,6 +104,8 @@ const instructions =
 function deskOf({ env, cwd, off, open }: ServeOptions): Desk {
   let knack: Promise<Knack> | null = null;
   let last: Promise<unknown> = Promise.resolve();
+  let before: Trace["before"] = null;
+  const startedAt = Date.now();
   const opened = () => {
     // Who could not open it tries again at the next call.
     knack ??= open().catch((error) => {
@@ -99,12 +114,17 @@ function deskOf({ env, cwd, off, open }: ServeOptions): Desk {
     });
     return knack;
   };
-  const run = async (tool: Tool, args: unknown, context: ServerContext): Promise<Answer<Reply>> => {
+  const run = async (
+    tool: Tool,
+    call: MadeCall,
+    context: ServerContext,
+    client: string | null,
+  ): Promise<Answer<Reply>> => {
     if (off !== null) return faulty(faultOf("learning_unavailable", off, "Go on without it."));
     try {
-      const word = hostWord(context.mcpReq._meta ?? {}, env, cwd);
+      const word = hostWord(context.mcpReq._meta ?? {}, env, cwd, { client, startedAt, call, before });
       const own = await opened();
-      return await tool.run(args, {
+      return await tool.run(call.args, {
         knack: own,
         word,
         present: () => own.present(word),
@@ -112,12 +132,15 @@ function deskOf({ env, cwd, off, open }: ServeOptions): Desk {
       });
     } catch (error) {
       return faulty(troubleOf(error));
+    } finally {
+      before = { ...call, answeredAt: Date.now() };
     }
   };
   return {
     // One after the other: what a call writes the next one sees.
-    answer: (tool, args, context) => {
-      const answer = last.then(() => run(tool, args, context));
+    answer: (tool, args, context, client) => {
+      const call: MadeCall = { tool: tool.name, args, at: Date.now() };
+      const answer = last.then(() => run(tool, call, context, client));
       last = answer;
       return answer;
     },

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pluginSkills } from "../agents/claude-plugin.ts";
-import { modelIn, transcriptOf } from "../agents/running.ts";
+import { modelIn, runningSession } from "../agents/running.ts";
 import type { HostWord } from "../core/host.ts";
 import type { Answer, LearningFinish, LearningStart } from "../core/protocol.ts";
 import type { Claim, SignalGiven } from "../core/signal.ts";
-import { type Present, present } from "../engine/caller.ts";
+import { type Present, present, type Running } from "../engine/caller.ts";
 import { type Finished, finishLearning } from "../engine/finish-learning.ts";
 import type { ForegroundDeps } from "../engine/foreground.ts";
 import type { SessionView } from "../engine/inspect.ts";
@@ -14,6 +14,7 @@ import { deriveSignals, giveSignal, type ReplyTaken, takeReply } from "../engine
 import { type Started, startLearning } from "../engine/start-learning.ts";
 import { useSkill } from "../engine/use-skill.ts";
 import { recordOf } from "../recorder.ts";
+import { lookInto } from "../store/foreign.ts";
 import type { Parts } from "./parts.ts";
 import type { SessionVerbs } from "./sessions.ts";
 
@@ -54,16 +55,17 @@ export function foregroundVerbs(
     catalog: (cwd) => stock.catalog(cwd ?? undefined),
     own: template === undefined ? [] : pluginSkills.map((name) => join(template, "skills", name)),
   };
-  /** The file of the session that calls: an agent's transcript, or what a program records. */
-  const fileOf = async (word: HostWord): Promise<string | null> => {
+  /** The session that calls: in an agent's transcript, or in what a program records. */
+  const runningOf = async (word: HostWord): Promise<Running | null> => {
     const recorded =
       word.format === null && word.session !== null ? recordOf(home.spool, word.session) : null;
-    if (recorded !== null && existsSync(recorded)) return recorded;
-    return transcriptOf(word, surroundings);
+    if (recorded !== null && existsSync(recorded))
+      return { path: recorded, session: word.session, model: null };
+    return runningSession(word, surroundings, lookInto);
   };
   const sessionsIn = async (path: string) => (await sessions([path], { refresh: true })).sessions;
   return {
-    present: (word) => present({ store, fileOf, modelIn, sessionsIn, projectOf: projectAt }, word),
+    present: (word) => present({ store, runningOf, modelIn, sessionsIn, projectOf: projectAt }, word),
     startLearning: (present, start) => startLearning(deps, present, start),
     finishLearning: (present, finish) => finishLearning(deps, present, finish),
     useSkill: (present, used) => useSkill(deps, present, used),

@@ -72,4 +72,33 @@ describe("who calls, by the host's word,", () => {
       { session: null, callId: null, turn: null },
     ],
   ])("%s", (_, meta, env, said) => expect(hostWord(meta, env, "/here")).toMatchObject(said));
+
+  const trace = { startedAt: 1, call: { tool: "event_expand", args: {}, at: 2 }, before: null };
+  it.each<[string, string, Record<string, string>, Said]>([
+    ["is traced in the files of Gemini CLI", "gemini-cli-mcp-client", {}, { format: "gemini", trace }],
+    ["is traced in those of OpenCode", "opencode", {}, { format: "opencode", trace }],
+    [
+      "is traced in those of Copilot CLI, whose environment may be of a session that was left",
+      "copilot-cli",
+      { COPILOT_AGENT_SESSION_ID: "c1" },
+      { session: null, format: "copilot-cli", trace },
+    ],
+    ["is traced, also within a Claude Code", "opencode", claude, { session: null, cwd: "/here", trace }],
+    [
+      "is what starts the server, where that says more",
+      "opencode",
+      { KNACK_SESSION: "k1" },
+      { session: "k1", format: null },
+    ],
+    [
+      "is nobody for another agent within a Claude Code",
+      "cursor-vscode",
+      claude,
+      { session: null, format: null },
+    ],
+    ["is Claude Code's by its name and environment", "claude-code", claude, { session: "c1" }],
+    ["is nobody for a name that is none", "constructor", {}, { session: null, format: null }],
+  ])("%s", (_, client, env, said) =>
+    expect(hostWord({}, env, "/here", { ...trace, client })).toMatchObject(said),
+  );
 });

@@ -119,7 +119,7 @@ describe("evidence", () => {
 });
 
 describe("a caller", () => {
-  const caller = { session: "s", kind: "foreground" } as const;
+  const caller = { session: "s", kind: "foreground", format: null } as const;
   test("may learn where its session is known and learning is on", () => {
     expect(callerFault(caller, true, null)).toBeNull();
     for (const fault of [
@@ -130,6 +130,9 @@ describe("a caller", () => {
     ])
       expect(fault?.code).toBe("learning_unavailable");
     expect(callerFault({ ...caller, session: null }, false, null)?.next).toContain("KNACK_SESSION");
+    expect(callerFault({ ...caller, session: null, format: "gemini" }, false, null)?.next).toContain(
+      "once more",
+    );
   });
 });
 

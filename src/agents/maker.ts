@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from "node:util";
+import type { MadeCall, Trace } from "../core/host.ts";
+import type { Running } from "../engine/caller.ts";
+
+/** Opens a database of another program, to be looked at. */
+export type Look = (path: string) => {
+  query(sql: string, ...values: readonly string[]): Iterable<Readonly<Record<string, unknown>>>;
+  close(): void;
+};
+
+/** Where a call is looked for. */
+export interface Ground {
+  /** Where the agent keeps its sessions. */
+  readonly folders: readonly string[];
+  /** The folder that is worked in. */
+  readonly cwd: string;
+  readonly look: Look;
+}
+
+/** How an agent's own files tell which of its sessions makes a call. */
+export interface Maker {
+  /** Whether a call is written down at about the time at which it is made, so that it is worth waiting for. */
+  readonly atOnce: boolean;
+  /** The sessions that may be meant. */
+  find(trace: Trace, ground: Ground): readonly Running[];
+}
+
+/** Since when the call can have been made: what is begun before is not it, though its end may not be written down yet. */
+export function earliest({ startedAt, call, before }: Trace): number {
+  return before !== null && isSameCall(call, before.tool, before.args) ? before.answeredAt : startedAt;
+}
+
+/** Whether a call that an agent wrote down is one that came to the server. Hosts put the server's name before a tool's. */
+export function isSameCall({ tool, args }: MadeCall, name: string | null, input: unknown): boolean {
+  if (
+    name === null ||
+    !(name === tool || (name.endsWith(tool) && /\W|_/.test(name.at(-tool.length - 1) ?? "")))
+  )
+    return false;
+  return isDeepStrictEqual(plain(args ?? {}), plain(input ?? {}));
+}
+
+/** As it is once it was written down. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
