@@ -63,7 +63,7 @@ export function gateByRules(ground: GateGround, policy: Policy = defaults): Gate
   const signalled = signals.flatMap((signal) => leadsOf(signal, skills));
   // What the agent itself asks for is what is reviewed; what the rules found is there for those who asked for nothing.
   const found =
-    signalled.length > 0 ? [] : surestFirst(findings).flatMap((one) => candidateFrom(one, skills, policy));
+    signalled.length > 0 ? [] : surestFirst(findings).flatMap((one) => leadFrom(one, skills, policy));
   const leads = distinct([...signalled, ...found]);
   if (leads.length > 0) return { leads: leads.slice(0, review.leads) };
   const unusual = unusualWork(ground);
@@ -95,7 +95,7 @@ function surestFirst(findings: readonly Finding[]): Finding[] {
 }
 
 /** Something found belongs to the skill that is about it, or may become one. */
-function candidateFrom(
+function leadFrom(
   { name, trigger, lesson, artifact, confidence, refs }: Finding,
   skills: NonNullable<GateGround["skills"]>,
   { review }: Policy,
