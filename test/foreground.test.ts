@@ -840,6 +840,15 @@ describe("what somebody else writes meanwhile", () => {
       ],
       "skill_package_invalid",
     ],
+    [
+      "while the agent writes one of the same name in another checkout",
+      update,
+      [
+        edited("/elsewhere/.claude/skills/deploying/SKILL.md"),
+        ran("cp -r x/deploying .claude/skills/", "ok", "", { cwd: "/elsewhere" }),
+      ],
+      "skill_package_invalid",
+    ],
   ];
   test.each(cases)("%s stays there, whatever the agent says", async (_, more, does, code) => {
     const own = await bench();
@@ -867,16 +876,26 @@ describe("what somebody else writes meanwhile", () => {
     expect([filesIn(skills(own)), existsSync(staging)]).toEqual([kept, false]);
   });
 
-  test.each([
-    ["a command", [ran("cp -r /x/deploying .claude/skills/", "ok")]],
-    ["a command in its folder", [ran("tee SKILL.md < x", "ok", "", { cwd: "/p/.claude/skills/deploying" })]],
-    ["a command that prints into it", [ran("cat > .claude/skills/deploying/SKILL.md <<'E'\nx\nE", "ok")]],
+  test.each<[string, (own: Bench) => Event]>([
+    ["a command", () => ran("cp -r /x/deploying .claude/skills/", "ok")],
+    [
+      "a command in its folder",
+      (own) => ran("tee SKILL.md < x", "ok", "", { cwd: join(skills(own), "deploying") }),
+    ],
+    ["a command that prints into it", () => ran("cat > .claude/skills/deploying/SKILL.md <<'E'\nx\nE", "ok")],
+    [
+      "an edit through a link above",
+      (own) => {
+        symlinkSync(own.repository, join(own.home, "link"));
+        return edited(join(own.home, "link/.claude/skills/deploying/SKILL.md"));
+      },
+    ],
   ])("is told from what the agent wrote by %s", async (_, does) => {
     const own = await bench();
     const path = theirs(own);
     await stagingOf(own, update);
     put(path, { "SKILL.md": mine });
-    await acts(own, ...does);
+    await acts(own, does(own));
     expect(codeOf(await finish(own, update))).toBe("ok");
   });
 });
