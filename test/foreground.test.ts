@@ -20,6 +20,7 @@ import { redact } from "../src/core/redact.ts";
 import { parse } from "../src/core/skill.ts";
 import { archiveStep, pin } from "../src/engine/archive.ts";
 import { catalog } from "../src/engine/catalog.ts";
+import { hear } from "../src/engine/hear.ts";
 import { findDrift } from "../src/engine/inspect.ts";
 import { decidedOn, perform } from "../src/engine/keep.ts";
 import { homesOfKept } from "../src/engine/learnings.ts";
@@ -1108,5 +1109,56 @@ describe("a learned skill that did harm", () => {
     await rated("s4", "harmful");
     expect(await moves()).toEqual([]);
     expect(await findDrift(own.store)).toEqual([]);
+  });
+});
+
+describe("an agent that was asked to write a lesson down", () => {
+  const asked = (own: Bench, askedAt: number) => {
+    const common = { type: "asked" as const, session: "run-1", project: "/p", instinct: "i1" };
+    const over = { ...common, over: true, askedAt, at: own.clock.now() };
+    return { over, begun: { ...common, over: false, at: askedAt } };
+  };
+  const answersIn = async (own: Bench) =>
+    (await own.store.ledger.since("agent.asked", 0)).map(({ data }) => data);
+
+  it.each<[string, (own: Bench) => Promise<unknown>, object]>([
+    [
+      "has written the skill that it brought to an end",
+      async (own) => {
+        await writes(own, await stagingOf(own), { "SKILL.md": goodText() });
+        return finish(own);
+      },
+      { instinct: "i1", answer: "written", skill: skillName },
+    ],
+    [
+      "has declined where it gave one up",
+      async (own) => {
+        await stagingOf(own);
+        return finish(own, { status: "aborted" });
+      },
+      { instinct: "i1", answer: "declined" },
+    ],
+    ["has declined where it did nothing", async () => null, { instinct: "i1", answer: "declined" }],
+  ])("%s, in whatever order that is heard", async (_, does, answer) => {
+    for (const isLate of [false, true]) {
+      const own = await bench();
+      const at = own.clock.now();
+      await does(own);
+      const { begun, over } = asked(own, at);
+      for (const word of isLate ? [over, begun] : [begun, over]) await hear(own.store, [word]);
+      await hear(own.store, [begun, over]);
+      expect(await answersIn(own)).toEqual(
+        expect.arrayContaining([{ instinct: "i1", answer: null }, answer]),
+      );
+      expect(await answersIn(own)).toHaveLength(2);
+    }
+  });
+
+  test("has not written what it wrote before it was asked, nor what another session did", async () => {
+    const own = await bench();
+    await writes(own, await stagingOf(own), { "SKILL.md": goodText() });
+    expect(await finish(own)).toMatchObject({ ok: true });
+    await hear(own.store, [asked(own, own.clock.now()).over, { ...asked(own, 0).over, session: "run-2" }]);
+    expect(await answersIn(own)).toEqual(Array(2).fill({ instinct: "i1", answer: "declined" }));
   });
 });
