@@ -824,6 +824,31 @@ describe("an update", () => {
   });
 });
 
+test("a skill of many files beside it is read once at the start, and twice at the end", async () => {
+  const own = await bench();
+  put(live(own, "large"), { "SKILL.md": skillText("large"), "references/a.md": "a\n" });
+  const listed: string[] = [];
+  const library: Library = {
+    ...own.library,
+    list: (place) => {
+      listed.push(place.folder);
+      return own.library.list(place);
+    },
+  };
+  const counting = { ...own, library };
+  const timesRead = () => listed.splice(0).filter((folder) => folder === skills(own)).length;
+  const started = await start(counting);
+  expect([started.ok, timesRead()]).toEqual([true, 1]);
+  put(started.ok ? started.value.staging : "", { "SKILL.md": goodText() });
+  put(live(own, "large"), { "references/a.md": "b\n" });
+  expect(await finish(counting)).toMatchObject({
+    fault: { code: "skill_package_invalid", details: [expect.stringMatching(/large was changed meanwhile/)] },
+  });
+  put(live(own, "large"), { "references/a.md": "a\n" });
+  timesRead();
+  expect([codeOf(await finish(counting)), timesRead()]).toEqual(["ok", 2]);
+});
+
 describe("what somebody else writes meanwhile", () => {
   const update = { action: "update", skill: "deploying", reason: "missing_step" } as const;
   const mine = skillText("deploying", { body: "Mine, by hand." });
