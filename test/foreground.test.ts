@@ -20,6 +20,7 @@ import { redact } from "../src/core/redact.ts";
 import { parse } from "../src/core/skill.ts";
 import { archiveStep, pin } from "../src/engine/archive.ts";
 import { catalog } from "../src/engine/catalog.ts";
+import { hear } from "../src/engine/hear.ts";
 import { findDrift } from "../src/engine/inspect.ts";
 import { decidedOn, perform } from "../src/engine/keep.ts";
 import { homesOfKept } from "../src/engine/learnings.ts";
@@ -823,6 +824,31 @@ describe("an update", () => {
   });
 });
 
+test("a skill of many files beside it is read once at the start, and twice at the end", async () => {
+  const own = await bench();
+  put(live(own, "large"), { "SKILL.md": skillText("large"), "references/a.md": "a\n" });
+  const listed: string[] = [];
+  const library: Library = {
+    ...own.library,
+    list: (place) => {
+      listed.push(place.folder);
+      return own.library.list(place);
+    },
+  };
+  const counting = { ...own, library };
+  const timesRead = () => listed.splice(0).filter((folder) => folder === skills(own)).length;
+  const started = await start(counting);
+  expect([started.ok, timesRead()]).toEqual([true, 1]);
+  put(started.ok ? started.value.staging : "", { "SKILL.md": goodText() });
+  put(live(own, "large"), { "references/a.md": "b\n" });
+  expect(await finish(counting)).toMatchObject({
+    fault: { code: "skill_package_invalid", details: [expect.stringMatching(/large was changed meanwhile/)] },
+  });
+  put(live(own, "large"), { "references/a.md": "a\n" });
+  timesRead();
+  expect([codeOf(await finish(counting)), timesRead()]).toEqual(["ok", 2]);
+});
+
 describe("what somebody else writes meanwhile", () => {
   const update = { action: "update", skill: "deploying", reason: "missing_step" } as const;
   const mine = skillText("deploying", { body: "Mine, by hand." });
@@ -837,6 +863,15 @@ describe("what somebody else writes meanwhile", () => {
         { ...edited(".claude/skills/deploying/SKILL.md"), tool: "Read" },
         edited(".claude/skills/other/SKILL.md"),
         edited(".claude/skills/deploying/SKILL.md", "rejected"),
+      ],
+      "skill_package_invalid",
+    ],
+    [
+      "while the agent writes one of the same name in another checkout",
+      update,
+      [
+        edited("/elsewhere/.claude/skills/deploying/SKILL.md"),
+        ran("cp -r x/deploying .claude/skills/", "ok", "", { cwd: "/elsewhere" }),
       ],
       "skill_package_invalid",
     ],
@@ -867,16 +902,26 @@ describe("what somebody else writes meanwhile", () => {
     expect([filesIn(skills(own)), existsSync(staging)]).toEqual([kept, false]);
   });
 
-  test.each([
-    ["a command", [ran("cp -r /x/deploying .claude/skills/", "ok")]],
-    ["a command in its folder", [ran("tee SKILL.md < x", "ok", "", { cwd: "/p/.claude/skills/deploying" })]],
-    ["a command that prints into it", [ran("cat > .claude/skills/deploying/SKILL.md <<'E'\nx\nE", "ok")]],
+  test.each<[string, (own: Bench) => Event]>([
+    ["a command", () => ran("cp -r /x/deploying .claude/skills/", "ok")],
+    [
+      "a command in its folder",
+      (own) => ran("tee SKILL.md < x", "ok", "", { cwd: join(skills(own), "deploying") }),
+    ],
+    ["a command that prints into it", () => ran("cat > .claude/skills/deploying/SKILL.md <<'E'\nx\nE", "ok")],
+    [
+      "an edit through a link above",
+      (own) => {
+        symlinkSync(own.repository, join(own.home, "link"));
+        return edited(join(own.home, "link/.claude/skills/deploying/SKILL.md"));
+      },
+    ],
   ])("is told from what the agent wrote by %s", async (_, does) => {
     const own = await bench();
     const path = theirs(own);
     await stagingOf(own, update);
     put(path, { "SKILL.md": mine });
-    await acts(own, ...does);
+    await acts(own, does(own));
     expect(codeOf(await finish(own, update))).toBe("ok");
   });
 });
@@ -1089,5 +1134,56 @@ describe("a learned skill that did harm", () => {
     await rated("s4", "harmful");
     expect(await moves()).toEqual([]);
     expect(await findDrift(own.store)).toEqual([]);
+  });
+});
+
+describe("an agent that was asked to write a lesson down", () => {
+  const asked = (own: Bench, askedAt: number) => {
+    const common = { type: "asked" as const, session: "run-1", project: "/p", instinct: "i1" };
+    const over = { ...common, over: true, askedAt, at: own.clock.now() };
+    return { over, begun: { ...common, over: false, at: askedAt } };
+  };
+  const answersIn = async (own: Bench) =>
+    (await own.store.ledger.since("agent.asked", 0)).map(({ data }) => data);
+
+  it.each<[string, (own: Bench) => Promise<unknown>, object]>([
+    [
+      "has written the skill that it brought to an end",
+      async (own) => {
+        await writes(own, await stagingOf(own), { "SKILL.md": goodText() });
+        return finish(own);
+      },
+      { instinct: "i1", answer: "written", skill: skillName },
+    ],
+    [
+      "has declined where it gave one up",
+      async (own) => {
+        await stagingOf(own);
+        return finish(own, { status: "aborted" });
+      },
+      { instinct: "i1", answer: "declined" },
+    ],
+    ["has declined where it did nothing", async () => null, { instinct: "i1", answer: "declined" }],
+  ])("%s, in whatever order that is heard", async (_, does, answer) => {
+    for (const isLate of [false, true]) {
+      const own = await bench();
+      const at = own.clock.now();
+      await does(own);
+      const { begun, over } = asked(own, at);
+      for (const word of isLate ? [over, begun] : [begun, over]) await hear(own.store, [word]);
+      await hear(own.store, [begun, over]);
+      expect(await answersIn(own)).toEqual(
+        expect.arrayContaining([{ instinct: "i1", answer: null }, answer]),
+      );
+      expect(await answersIn(own)).toHaveLength(2);
+    }
+  });
+
+  test("has not written what it wrote before it was asked, nor what another session did", async () => {
+    const own = await bench();
+    await writes(own, await stagingOf(own), { "SKILL.md": goodText() });
+    expect(await finish(own)).toMatchObject({ ok: true });
+    await hear(own.store, [asked(own, own.clock.now()).over, { ...asked(own, 0).over, session: "run-2" }]);
+    expect(await answersIn(own)).toEqual(Array(2).fill({ instinct: "i1", answer: "declined" }));
   });
 });

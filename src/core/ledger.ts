@@ -173,7 +173,15 @@ export type LedgerEntry =
   | Entry<"gap.decided", { readonly gap: string; readonly decision: "promoted" | "rejected" }>
   | Entry<"skill.pinned", { readonly skill: string; readonly name: string; readonly pinned: boolean }>
   /** An agent was asked to write a lesson down, and what it did about that. */
-  | Entry<"agent.asked", { readonly instinct: string; readonly answer: "declined" | "written" | null }>
+  | Entry<
+      "agent.asked",
+      {
+        readonly instinct: string;
+        readonly answer: "declined" | "written" | null;
+        /** The skill that it wrote, where it wrote one with Knack's tools and no draft. */
+        readonly skill?: string;
+      }
+    >
   /** A model is about to be asked: what that may cost is set aside, whatever becomes of who asks. */
   | Entry<"model.asked", ModelAsked>
   /** It answered or failed, and what that did cost. */

@@ -225,10 +225,11 @@ async function look(
   const strays = (await straysIn(deps, desk, started.skill)).map(
     (name) => `${name} lies beside the package's folder: move it into ${started.staging}, or take it away`,
   );
-  const others = (await changedBeside(deps, present, learning, started.beside)).map(
+  const now = await besideOf(deps, present, started.target);
+  const others = (await changedBeside(deps, now, started.beside)).map(
     (path) => `${path} was changed meanwhile: only this package may change`,
   );
-  const given = await takenAsGiven(deps, present, learning);
+  const given = await takenAsGiven(deps, now, learning);
   const details = [...faults, ...strays, ...others, ...given.faults];
   if (details.length > 0 || skill === null)
     return faultOf(
@@ -274,11 +275,11 @@ async function askedAt(
 /** What was changed beside it and taken as given by starting again is told of; what may not be written is not taken. */
 async function takenAsGiven(
   deps: ForegroundDeps,
-  present: Present,
+  now: LearningStarted["beside"],
   learning: Learning,
 ): Promise<{ readonly faults: readonly string[]; readonly remarks: readonly string[] }> {
   const [faults, remarks]: [string[], string[]] = [[], []];
-  for (const path of await changedBeside(deps, present, learning, learning.beside)) {
+  for (const path of await changedBeside(deps, now, learning.beside)) {
     // How long theirs may be is for others to say.
     const all = concernsIn((await deps.library.read(path))?.files ?? []);
     const concerns = all.filter(({ code }) => code !== "too-long");
@@ -291,12 +292,10 @@ async function takenAsGiven(
 /** The other packages that are not as they were before, by anybody but Knack. */
 async function changedBeside(
   deps: ForegroundDeps,
-  present: Present,
-  { started }: Learning,
+  found: LearningStarted["beside"],
   beside: LearningStarted["beside"],
 ): Promise<string[]> {
-  const before = new Map(beside);
-  const now = new Map(await besideOf(deps, present, started.target));
+  const [before, now] = [new Map(beside), new Map(found)];
   const differing = [...new Set([...before.keys(), ...now.keys()])].filter(
     (path) => before.get(path) !== now.get(path),
   );

@@ -1,7 +1,7 @@
 import { numberOf } from "../core/event.ts";
 import { type Fault, faultOf } from "../core/protocol.ts";
 import { parse, skillFile } from "../core/skill.ts";
-import { writesTo } from "../core/writes-to.ts";
+import { isNamedBy, writtenLike } from "../core/writes-to.ts";
 import type { Present } from "./caller.ts";
 import type { ForegroundDeps } from "./foreground.ts";
 import type { Learning } from "./learnings.ts";
@@ -121,7 +121,7 @@ async function writerOf(
 
 /** Whose a text is by the caller's session since the learning began; a host that has not even the start on record tells nothing. */
 async function shownBy(
-  { store }: ForegroundDeps,
+  { store, library }: ForegroundDeps,
   { session }: Present,
   { started: { seen } }: Learning,
   path: string,
@@ -129,7 +129,8 @@ async function shownBy(
   let shown: "others" | "unknown" = "unknown";
   for (let after = seen; session !== null; ) {
     const page = await store.events.page(session.id, after, eventsAtOnce);
-    if (page.some((event) => writesTo(event, path))) return "caller";
+    const written = new Set(page.flatMap((event) => writtenLike(event, path)));
+    for (const one of written) if (isNamedBy(one, path) || (await library.isSame(one, path))) return "caller";
     if (page.some(({ kind }) => kind === "call")) shown = "others";
     const last = page.at(-1);
     if (last === undefined) break;

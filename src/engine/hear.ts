@@ -1,6 +1,7 @@
 import { asksFor } from "../core/ask.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry, Occasion } from "../core/ledger.ts";
+import { isDone } from "../core/protocol.ts";
 import { note } from "./note.ts";
 import type { Store } from "./ports.ts";
 
@@ -54,6 +55,8 @@ export type Word =
       readonly instinct: string;
       /** It has ended its turn after that. */
       readonly over: boolean;
+      /** When it was asked, where its turn is over. */
+      readonly askedAt?: number;
       readonly at: number;
     }
   | {
@@ -67,11 +70,28 @@ export type Word =
 /** Puts what hooks did on the ledger, each thing once. */
 export async function hear(store: Store, words: readonly Word[]): Promise<void> {
   if (words.length === 0) return;
-  await store.transaction((tx) => note(tx, words.flatMap(entriesFor)));
+  await store.transaction(async (tx) => {
+    const entries: LedgerEntry[] = [];
+    for (const word of words) {
+      const skill = word.type === "asked" && word.over ? await writtenSince(tx, word) : null;
+      entries.push(...entriesFor(word, skill));
+    }
+    await note(tx, entries);
+  });
+}
+
+/** The skill that an agent brought to an end after it was asked, by itself; null where it did not. */
+async function writtenSince(
+  { ledger }: Pick<Store, "ledger">,
+  { session, at, askedAt = at }: Extract<Word, { type: "asked" }>,
+): Promise<string | null> {
+  const ended = await ledger.since("learning.finished", askedAt);
+  const isIts = (one: (typeof ended)[number]) => one.session === session && isDone(one.data);
+  return ended.find(isIts)?.data.skill ?? null;
 }
 
 /** None needs another to be heard first: after a worker was killed notes may come in any order. */
-function entriesFor(word: Word): LedgerEntry[] {
+function entriesFor(word: Word, skill: string | null): LedgerEntry[] {
   const { session, project, at } = word;
   const common = { at, project, session, actor: "knack" as const };
   switch (word.type) {
@@ -97,7 +117,7 @@ function entriesFor(word: Word): LedgerEntry[] {
       return [{ ...common, type: "prompt.unmatched", key: unmatchedKey(session, text), data: { text } }];
     }
     default:
-      return [answerOf(word)];
+      return [answerOf(word, skill)];
   }
 }
 
@@ -106,13 +126,18 @@ export function unmatchedKey(run: string, text: string): string {
   return `unmatched:${run}:${idOf("p", text.replace(/\s+/g, " ").trim())}`;
 }
 
-function answerOf(word: Extract<Word, { type: "asked" | "written" }>): LedgerEntry {
+function answerOf(
+  word: Extract<Word, { type: "asked" | "written" }>,
+  /** What the agent wrote with its own tools. */
+  skill: string | null,
+): LedgerEntry {
   const { session, project, at, instinct } = word;
   const common = { at, project, session, type: "agent.asked" as const };
   const key = `asked:${session}`;
   if (word.type === "asked" && !word.over)
     return { ...common, actor: "knack", key, data: { instinct, answer: null } };
   // An agent whose turn is over has declined, unless it has written something, which has the same key and came first.
-  const answer = word.type === "written" ? "written" : "declined";
-  return { ...common, actor: "agent", key: `${key}:answer`, data: { instinct, answer } };
+  const answer = word.type === "written" || skill !== null ? "written" : "declined";
+  const data = { instinct, answer, ...(skill === null ? {} : { skill }) } as const;
+  return { ...common, actor: "agent", key: `${key}:answer`, data };
 }

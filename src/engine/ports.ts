@@ -498,6 +498,8 @@ export interface Library {
   dropEmpty(place: Place): Promise<boolean>;
   /** What has a name in a place: a folder, nothing, or anything else: a file, a link, what a link above leads out to. */
   holds(place: Place, name: string): Promise<"folder" | "nothing" | "else">;
+  /** Whether two paths lead to one folder, whatever links are above. False where either is not there. */
+  isSame(one: string, other: string): Promise<boolean>;
   /** How much a folder holds, without reading it: files and folders, and bytes, at least so many as were counted. Nothing where there is none. */
   weigh(folder: string, most: Weight): Promise<Weight>;
   /** What a folder holds, by name; nothing where there is none. */

@@ -20,7 +20,7 @@ import { endOf, type Learning, learningsOf } from "./learnings.ts";
 import { note } from "./note.ts";
 import { ownerAt, placeAt } from "./plan-learned.ts";
 import { listAll } from "./plan-skill.ts";
-import type { PackageFile, Place } from "./ports.ts";
+import type { PackageFile, Place, SkillPackage } from "./ports.ts";
 import { placesFor } from "./skill-places.ts";
 import { deskOf, isWrittenIn, prepare } from "./staging.ts";
 
@@ -137,7 +137,11 @@ async function groundFor(
   const listed = await listAll(deps.library, places.all);
   if (typeof listed === "string") return unreadable(listed);
   const named = [...listed.taken].filter((path) => path.endsWith(`/${skill}`));
-  if (action === "create") return groundForNew(deps, present, skill, places.own[0] as Place, named[0]);
+  const beside = (target: string) => besideIn(listed.skills, foldersBeside(deps, present, target), target);
+  if (action === "create") {
+    const ground = await groundForNew(deps, skill, places.own[0] as Place, named[0]);
+    return "code" in ground ? ground : { ...ground, beside: beside(ground.target) };
+  }
   // The agent's own folders come first, drafts last.
   const target =
     places.all.map(({ folder }) => `${folder}/${skill}`).find((path) => named.includes(path)) ?? named[0];
@@ -160,19 +164,15 @@ async function groundFor(
       "Leave it, and tell the person what you would change.",
       found.links,
     );
-  return {
-    ...{ target, files: found.files, before: found.hash },
-    beside: await besideOf(deps, present, target),
-  };
+  return { target, files: found.files, before: found.hash, beside: beside(target) };
 }
 
 async function groundForNew(
   deps: ForegroundDeps,
-  present: Present,
   skill: string,
   place: Place,
   named: string | undefined,
-): Promise<Ground | Fault> {
+): Promise<Omit<Ground, "beside"> | Fault> {
   const target = `${place.folder}/${skill}`;
   const holds = await deps.library.holds(place, skill);
   if (holds === "else") return linked(target);
@@ -188,7 +188,7 @@ async function groundForNew(
       `A plugin or an agent came with a skill called ${skill}.`,
       "Load it; for what it lacks, start with another name.",
     );
-  return { target, files: null, before: null, beside: await besideOf(deps, present, target) };
+  return { target, files: null, before: null };
 }
 
 function linked(target: string): Fault {
@@ -255,14 +255,29 @@ export async function besideOf(
   present: Present,
   target: string,
 ): Promise<[path: string, hash: string][]> {
-  const { own, all } = placesFor(deps, present);
-  const place = placeAt(target, all);
-  const folders = new Map([...own, ...(place ? [place] : [])].map((one) => [one.folder, one]));
-  const beside: [string, string][] = [];
+  const folders = foldersBeside(deps, present, target);
+  const skills: SkillPackage[] = [];
   for (const one of folders.values()) {
     const listing = await deps.library.list(one);
-    if (listing.found !== "skills") continue;
-    for (const { path, hash } of listing.skills) if (path !== target) beside.push([path, hash]);
+    if (listing.found === "skills") skills.push(...listing.skills);
   }
-  return beside.sort(([a], [b]) => (a < b ? -1 : 1));
+  return besideIn(skills, folders, target);
+}
+
+function foldersBeside(deps: ForegroundDeps, present: Present, target: string): ReadonlyMap<string, Place> {
+  const { own, all } = placesFor(deps, present);
+  const place = placeAt(target, all);
+  return new Map([...own, ...(place ? [place] : [])].map((one) => [one.folder, one]));
+}
+
+/** The same of packages that were listed: to read them once is enough. */
+function besideIn(
+  skills: readonly SkillPackage[],
+  folders: ReadonlyMap<string, Place>,
+  target: string,
+): [path: string, hash: string][] {
+  const isIn = (path: string) => [...folders.keys()].some((folder) => path.startsWith(`${folder}/`));
+  return skills
+    .flatMap(({ path, hash }): [string, string][] => (path !== target && isIn(path) ? [[path, hash]] : []))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -37,16 +37,15 @@ function newsFor(call: Call, known: Known, hasTime: boolean): Reply | null | "wa
   const fresh = (news?.learned ?? []).filter(({ instinct }) => seen.once(`learned-${instinct}`));
   const receipt = fresh.length > 0 ? `Knack learned: ${fresh.map(({ name }) => name).join(", ")}` : undefined;
   const asked = payload.stop_hook_active === true ? seen.wordOf("asked") : null;
-  if (asked !== null && seen.once("answered"))
+  if (asked !== null && seen.once("answered")) {
+    const [instinct = "", time] = asked.split(" ");
+    const askedAt = Number(time) || now;
     spool(home.spool, {
-      type: "asked",
-      session,
-      project: known.project,
-      instinct: asked,
-      over: true,
-      at: now,
+      ...{ type: "asked", session, project: known.project, instinct, over: true },
+      ...{ askedAt, at: now },
     });
-  const isAsked = asking && news?.ask && seen.once("asked", news.ask.instinct);
+  }
+  const isAsked = asking && news?.ask && seen.once("asked", `${news.ask.instinct} ${now}`);
   const ask = isAsked && news?.ask ? askFor(call, known, news.ask) : {};
   return { ...(receipt ? { receipt } : {}), ...ask };
 }
@@ -61,8 +60,9 @@ function askFor(call: Call, { project }: Known, ask: NonNullable<SessionNews["as
     receipt: `Knack asked the agent to write down ${ask.name}`,
     ask: [
       `From Knack: this session holds something worth keeping that is not written down yet: ${ask.line}`,
-      `If it would help the next time, it can be kept in your own words (one or two sentences: when it applies, and what works) with: ${command} skills write ${ask.instinct} --session ${session} --lesson "…"`,
-      "It becomes a draft that a person can look at. If it takes more than that, write a whole skill instead: the skill knack:learn-skill says how. If it is not worth keeping, ending the turn is fine and is noted.",
+      "If it would help the next time, write it down as a skill now, as the skill knack:learn-skill says: skill_learning_start of Knack's tools answers with a folder and the rules, you write the package there, and skill_learning_finish checks it and makes it live.",
+      `Where a sentence or two say it all (when it applies, and what works), or Knack's tools are not there, it becomes a draft that a person can look at with: ${command} skills write ${ask.instinct} --session ${session} --lesson "…"`,
+      "If it is not worth keeping, ending the turn is fine and is noted.",
     ].join("\n"),
   };
 }

@@ -1,4 +1,4 @@
-import { lstat, mkdir, opendir, readdir, rm, rmdir } from "node:fs/promises";
+import { lstat, mkdir, opendir, readdir, realpath, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Place, Weight } from "../engine/ports.ts";
 import { checkName, ifMissing } from "./packages.ts";
@@ -48,6 +48,12 @@ export async function holds(place: Place, name: string): Promise<"folder" | "not
     if (there === null) return "nothing";
     return there.isDirectory() ? "folder" : "else";
   });
+}
+
+/** Whether two paths lead to one folder. */
+export async function isSame(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map((path) => realpath(path).catch(() => null)));
+  return a !== null && a === b;
 }
 
 /** What a folder holds, without what Knack itself works with there. */

@@ -1,6 +1,6 @@
 import type { Library } from "../engine/ports.ts";
 import { exclude, unexclude } from "./exclude.ts";
-import { clearFolder, dropEmpty, holds, makeFolder, namesIn, weigh } from "./folders.ts";
+import { clearFolder, dropEmpty, holds, isSame, makeFolder, namesIn, weigh } from "./folders.ts";
 import { listPackages, readPackage, removePackage, repairPlace, writePackage } from "./skills.ts";
 import { readTextFile, removeTextFile, writeTextFile } from "./text.ts";
 
@@ -16,6 +16,7 @@ export function createLibrary(): Library {
     clearFolder,
     dropEmpty,
     holds,
+    isSame,
     namesIn,
     weigh,
     readText: readTextFile,

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Dirent } from "node:fs";
+import { closeSync, constants, type Dirent, fstatSync, openSync, readFileSync } from "node:fs";
 import { chmod, mkdir, open, readdir, readFile, readlink, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { KnackError } from "../core/errors.ts";
 import { isSafePath } from "../core/scan.ts";
 import { isSkillName, skillFile } from "../core/skill.ts";
@@ -49,8 +50,9 @@ async function walkThrough(folder: string): Promise<Contents> {
     for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
       const path = below === "" ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) await walk(path);
-      else if (entry.isFile()) files.push(await fileAt(folder, path));
+      else if (entry.isFile()) files.push(fileAt(folder, path));
       else others.push(await otherAt(folder, path, entry));
+      if (files.length % filesAtOnce === 0) await setImmediate();
     }
   };
   await walk("");
@@ -58,13 +60,18 @@ async function walkThrough(folder: string): Promise<Contents> {
   return { files: byPath(files), hash: hashOf([...files, ...others]), links };
 }
 
-async function fileAt(folder: string, path: string): Promise<PackageFile> {
+/** Files that are read before others get a turn. */
+const filesAtOnce = 100;
+
+/** Read at once: of many small files, waiting for each takes ten times as long as reading it. */
+function fileAt(folder: string, path: string): PackageFile {
   // One handle for both, so that they tell of one file.
-  const handle = await open(join(folder, path));
+  // What is no file by now must not be waited for.
+  const handle = openSync(join(folder, path), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
-    return { path, bytes: await handle.readFile(), mode: (await handle.stat()).mode & 0o777 };
+    return { path, bytes: readFileSync(handle), mode: fstatSync(handle).mode & 0o777 };
   } finally {
-    await handle.close();
+    closeSync(handle);
   }
 }
 

@@ -4,7 +4,7 @@ import Database from "libsql";
 import { describe, expect, test } from "vitest";
 import { filesIn } from "../helpers/machine.ts";
 import { bash, live as liveWith, says } from "./living.ts";
-import type { Script, Turn } from "./model-server.ts";
+import type { Script, Step, Turn } from "./model-server.ts";
 
 /** A project in which `npm run check` is not there, and `npm run verify` is. */
 async function harbor(project: string): Promise<void> {
@@ -26,6 +26,9 @@ const recovery: readonly Turn[] = [
   [says("Once more, to be sure."), bash("npm run verify")],
   [says("All is in order.")],
 ];
+
+const anchors = "rl-harbor-checks";
+const knacks = (name: string, input: object): Step => ({ tool: `mcp__plugin_knack_knack__${name}`, input });
 
 /** What the model does, by what the person opens with. */
 const script: Script = {
@@ -51,9 +54,34 @@ const script: Script = {
         (news) => [
           says("That is worth keeping."),
           bash(
-            `${/ with: (.*?) --lesson/.exec(news)?.[1]?.replaceAll('\\"', '"')} --lesson "The checks of this project are called verify: npm run verify."`,
+            `${/ look at with: (.*?) --lesson/.exec(news)?.[1]?.replaceAll('\\"', '"')} --lesson "The checks of this project are called verify: npm run verify."`,
           ),
         ],
+        [says("Written down.")],
+      ],
+    },
+    {
+      says: "Inspect the anchors",
+      turns: [
+        ...recovery,
+        (news) => (/skill_learning_start/.test(news) ? [knacks("event_expand", {})] : [says("No.")]),
+        (news) => [
+          knacks("skill_learning_start", {
+            ...{ action: "create", skill_name: anchors, reason: "recovered_surprise" },
+            event_refs: [...new Set([...news.matchAll(/(e\d+) Bash/g)].map(([, ref]) => ref))],
+            message: "Learning how the harbor is checked.",
+          }),
+        ],
+        (news) => [
+          {
+            tool: "Write",
+            input: {
+              file_path: join(/staging\\+":\\+"([^"\\]+)/.exec(news)?.[1] ?? "", "SKILL.md"),
+              content: `---\nname: ${anchors}\ndescription: Use when the harbor is to be checked.\n---\n\n1. Run \`npm run verify\`.\n`,
+            },
+          },
+        ],
+        [knacks("skill_learning_finish", { action: "create", skill_name: anchors, status: "created" })],
         [says("Written down.")],
       ],
     },
@@ -76,7 +104,8 @@ const script: Script = {
   ],
 };
 
-const live = (env?: Record<string, string>) => liveWith({ script, setup: harbor }, env);
+const live = (env?: Record<string, string>) =>
+  liveWith({ script, setup: harbor, allowed: ["Write", "mcp__plugin_knack_knack"] }, env);
 
 describe("Knack, live in Claude Code", () => {
   test("hands a fix that one session found to the next ones, takes a correction in, takes back, and goes without a trace", async () => {
@@ -132,10 +161,11 @@ describe("Knack, live in Claude Code", () => {
   });
 
   test.each([
-    { opening: "Inspect the cranes", answer: "written", drafts: 1 },
-    { opening: "Inspect the ropes", answer: "declined", drafts: 0 },
+    { opening: "Inspect the cranes", answer: { answer: "written" }, drafts: 1 },
+    { opening: "Inspect the anchors", answer: { answer: "written", skill: anchors }, drafts: 0 },
+    { opening: "Inspect the ropes", answer: { answer: "declined" }, drafts: 0 },
   ])(
-    "may ask the agent once to write a lesson down, where that is allowed: $answer",
+    "may ask the agent once to write a lesson down, where that is allowed: $opening",
     async ({ opening, answer, drafts }) => {
       const { stage, prompt, run, settled } = await live();
       expect((await run("install", "claude")).code).toBe(0);
@@ -153,7 +183,10 @@ describe("Knack, live in Claude Code", () => {
       expect(sent.at(-1)?.split("Stop hook feedback").length).toBe(2);
       expect(JSON.parse((await run("status", "--json")).stdout).drafts).toBe(drafts);
       const ledger = openLedger(join(stage.home, ".knack", "knack.db"));
-      expect(ledger.map(({ data }) => JSON.parse(data).answer)).toEqual([null, answer]);
+      expect(ledger.map(({ data }) => JSON.parse(data))).toEqual([
+        { instinct: expect.any(String), answer: null },
+        { instinct: expect.any(String), ...answer },
+      ]);
     },
     120_000,
   );

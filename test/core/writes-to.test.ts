@@ -1,24 +1,61 @@
 import { describe, expect, test } from "vitest";
-import { writesTo } from "../../src/core/writes-to.ts";
+import type { Event } from "../../src/core/event.ts";
+import { isNamedBy, writtenLike } from "../../src/core/writes-to.ts";
 import { called, edited, ran, said } from "../helpers/events.ts";
 
 const folder = "/home/ann/shop/.claude/skills/rl-tides";
 const at = (cwd: string) => ({ cwd });
+const shop = at("/home/ann/shop");
+const writes = (event: Event, to: string) => writtenLike(event, to).some((one) => isNamedBy(one, to));
 
 describe("a write to a package", () => {
-  test.each([
+  test.each<[string, Event, string?]>([
     ["an edit of its text", edited(`${folder}/SKILL.md`)],
-    ["an edit by a path from the project", { ...edited(".claude/skills/rl-tides/x.md"), cwd: "/shop" }],
-    ["an edit with backslashes", edited("C:\\shop\\.claude\\skills\\rl-tides\\SKILL.md")],
-    ["a copy into the place", ran("cp -r .knack/staging/l1/rl-tides .claude/skills/", "ok")],
+    ["an edit by a path from the project", { ...edited(".claude/skills/rl-tides/x.md"), ...shop }],
+    [
+      "an edit by a path that goes up",
+      { ...edited("../.claude/skills/rl-tides/x.md"), cwd: `${shop.cwd}/a` },
+    ],
+    ["an edit by a path from nobody knows where", edited(".claude/skills/rl-tides/x.md")],
+    [
+      "an edit with backslashes",
+      edited("C:\\shop\\.claude\\skills\\rl-tides\\SKILL.md"),
+      "C:\\shop\\.claude\\skills\\rl-tides",
+    ],
+    [
+      "an edit below the person's home",
+      edited("~/.claude/skills/rl-tides/x.md"),
+      "/home/ann/.claude/skills/rl-tides",
+    ],
+    [
+      "the same of a home elsewhere",
+      edited("~/.claude/skills/rl-tides/x.md"),
+      "/data/ann/.claude/skills/rl-tides",
+    ],
+    [
+      "a command below it",
+      ran("cp x $HOME/.claude/skills/rl-tides/", "ok"),
+      "/home/ann/.claude/skills/rl-tides",
+    ],
+    ["a copy into the place", ran("cp -r .knack/staging/l1/rl-tides .claude/skills/", "ok", "", shop)],
+    [
+      "a copy from another place that it goes to",
+      ran("cd /x && cp -r rl-tides .claude/skills/", "ok", "", shop),
+    ],
+    ["a copy by a variable", ran("cp -r rl-tides $ROOT/.claude/skills/", "ok", "", shop)],
     ["a move in the place", ran("mv /x/rl-tides .", "ok", "", at("/home/ann/shop/.claude/skills"))],
     ["printing into it", ran(`cat > ${folder}/SKILL.md <<'E'\nhello\nE`, "ok")],
     ["a command that failed half way", ran(`cp a b ${folder}`, "failed")],
     ["a patch", ran(`apply_patch <<'E'\n*** Add File: ${folder}/SKILL.md\n+x\nE`, "ok")],
     ["whatever changes files in its folder", ran("sed -i s/a/b/ SKILL.md", "ok", "", at(folder))],
-  ])("is %s", (_, event) => expect(writesTo(event, folder)).toBe(true));
+    [
+      "a command on a path with spaces",
+      ran('cp x "/home/ann/my shop/.claude/skills/rl-tides/SKILL.md"', "ok"),
+      "/home/ann/my shop/.claude/skills/rl-tides",
+    ],
+  ])("is %s", (_, event, to = folder) => expect(writes(event, to)).toBe(true));
 
-  test.each([
+  test.each<[string, Event, string?]>([
     ["reading it", { ...edited(`${folder}/SKILL.md`), tool: "Read" }],
     ["looking at it", ran(`cat ${folder}/SKILL.md | head -5 2>/dev/null`, "ok")],
     ["looking around in its folder", ran("ls -la", "ok", "", at(folder))],
@@ -29,5 +66,25 @@ describe("a write to a package", () => {
     ["writing where it is staged", ran("tee .knack/staging/l1/rl-tides/SKILL.md < x", "ok")],
     ["a word about it", said(`cp x ${folder}`)],
     ["another tool", called("skill_load", { skill_name: "rl-tides" }, "ok")],
-  ])("is not %s", (_, event) => expect(writesTo(event, folder)).toBe(false));
+    // The same name in the same place of another project.
+    ["an edit in another checkout", edited("/home/ann/shop-2/.claude/skills/rl-tides/SKILL.md")],
+    ["an edit from another checkout", { ...edited(".claude/skills/rl-tides/SKILL.md"), cwd: "/home/ann/x" }],
+    ["an edit of the person's own", edited("~/.claude/skills/rl-tides/SKILL.md")],
+    ["a copy into another checkout", ran("cp -r rl-tides .claude/skills/", "ok", "", at("/home/ann/x"))],
+    [
+      "printing into another checkout",
+      ran("tee /srv/shop/.claude/skills/rl-tides/SKILL.md < x", "ok", "", shop),
+    ],
+    ["a move in the place of another one", ran("mv /x/rl-tides .", "ok", "", at("/srv/.claude/skills"))],
+    [
+      "a change in a folder of another one",
+      ran("sed -i s/a/b/ SKILL.md", "ok", "", at("/srv/.claude/skills/rl-tides")),
+    ],
+  ])("is not %s", (_, event, to = folder) => expect(writes(event, to)).toBe(false));
+
+  test("names the folder that it means, also where a link may lead to the package", () => {
+    expect(writtenLike(edited("/link/.claude/skills/rl-tides/a/b.md"), folder)).toEqual([
+      "/link/.claude/skills/rl-tides",
+    ]);
+  });
 });
