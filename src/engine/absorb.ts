@@ -331,8 +331,8 @@ async function followChange(
 
 /** Computes anew where instincts stand, and those that speak against them. */
 async function refold(learning: Learning, touched: ReadonlySet<string>, ratings: Ratings): Promise<void> {
-  const against = await learning.findings.opposing([...touched]);
-  const others = [...against.values()].flatMap((all) => all.map(({ instinct }) => instinct));
+  const opposing = await learning.findings.opposing([...touched]);
+  const others = [...opposing.values()].flatMap((all) => all.map(({ instinct }) => instinct));
   const stale = [...new Set([...touched, ...others])];
   const usesOf = remembered(learning.uses);
   for (let from = 0; from < stale.length; from += foldedAtOnce) {

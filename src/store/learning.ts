@@ -163,15 +163,14 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .execute();
       const enough = withEnough(search, lists.map(wordRow));
       if (enough.length === 0) return [];
-      const rows = await db
+      // As one text, too: of a row for each, making the row is what costs.
+      const row = await db
         .selectFrom("finding")
-        .select(["id", "instinct", "kind", "trigger_text", "action_text"].map(bytesOf))
+        .select(sql`cast(json_group_array(json_array(${nearColumns})) as blob)`.as("rows"))
         .where("n", "in", sql<number>`(select value from json_each(${JSON.stringify(enough)}))`)
-        .execute();
-      return rows.map((row) => {
-        const { id, instinct, kind, trigger_text, action_text } = rowOf<FindingTable>(row);
-        return { id, instinct, kind: kind as FindingKind, trigger: trigger_text, action: action_text };
-      });
+        .executeTakeFirstOrThrow();
+      const rows: NearRow[] = parsed(rowOf<{ rows: string }>(row).rows);
+      return rows.map(([id, instinct, kind, trigger, action]) => ({ id, instinct, kind, trigger, action }));
     },
     cued: async (cues, project, most) => {
       if (cues.length === 0) return [];
@@ -355,18 +354,25 @@ function wordRow(row: Record<string, unknown>): WordRow {
 
 /** The findings that have as many of the words as a search asks for. */
 function withEnough({ occasion, atLeast }: Search, lists: readonly WordRow[]): number[] {
-  const anywhere = new Map<number, number>();
-  const inTrigger = new Map<number, number>();
-  for (const [word, places] of lists)
+  const last = lists.reduce((most, [, places]) => Math.max(most, places.at(-1) ?? 0), 0) >> 1;
+  const anywhere = new Uint16Array(last + 1);
+  const inTrigger = new Uint16Array(last + 1);
+  const enough = new Set<number>();
+  for (const [word, places] of lists) {
+    const isOccasion = occasion.has(word);
     for (const place of places) {
-      const n = Math.floor(place / 2);
-      anywhere.set(n, (anywhere.get(n) ?? 0) + 1);
-      if (place % 2 === 1 && occasion.has(word)) inTrigger.set(n, (inTrigger.get(n) ?? 0) + 1);
+      const n = place >> 1;
+      if (++(anywhere[n] as number) === atLeast.anywhere) enough.add(n);
+      if (isOccasion && (place & 1) === 1 && ++(inTrigger[n] as number) === atLeast.inTrigger) enough.add(n);
     }
-  return [...anywhere].flatMap(([n, count]) =>
-    count >= atLeast.anywhere || (inTrigger.get(n) ?? 0) >= atLeast.inTrigger ? n : [],
-  );
+  }
+  return [...enough];
 }
+
+const nearColumns = sql.join(
+  ["id", "instinct", "kind", "trigger_text", "action_text"].map((name) => sql.ref(name)),
+);
+type NearRow = readonly [id: string, instinct: string, kind: FindingKind, trigger: string, action: string];
 
 /** Takes a finding out of the indexes. */
 async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {

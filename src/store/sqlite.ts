@@ -201,8 +201,7 @@ function guarded(database: Database.Database, path: string): Connection {
       const statement = prepared.get(sql) ?? prepare(sql);
       prepared.delete(sql);
       prepared.set(sql, statement);
-      const [oldest] = prepared.keys();
-      if (prepared.size > statementsKept && oldest !== undefined) prepared.delete(oldest);
+      if (prepared.size > statementsKept) prepared.delete(prepared.keys().next().value ?? "");
       return statement;
     },
   };
