@@ -1183,15 +1183,21 @@ async function evidenceOf(store: Store, instinct: Instinct): Promise<InstinctEvi
   const { learning } = store;
   const { id, call, scope, project } = instinct;
   const uses = call?.[0] ? await learning.uses.of(call[0], scope === "user" ? null : project) : [];
-  const against = (await learning.findings.opposing([id])).get(id) ?? [];
-  const decisions = (await learning.decisions.ofInstincts([id])).get(id) ?? [];
   return {
     findings: await findingsOf(store, instinct),
-    against: against.map(({ instinct: by, run, at }) => ({ instinct: by, run, at })),
+    against: (await learning.findings.opposing(id)).map(({ instinct: by, run, at }) => ({
+      instinct: by,
+      run,
+      at,
+    })),
     uses: uses
       .filter((use) => call && isUseOf(use, call) && use.at > instinct.standing.firstAt)
       .map(({ run, at, ok, failed }) => ({ run, at, ok, failed })),
-    decisions: decisions.map(({ at, decision, actor }) => ({ at, decision, actor })),
+    decisions: (await learning.decisions.ofInstinct(id)).map(({ at, decision, actor }) => ({
+      at,
+      decision,
+      actor,
+    })),
   };
 }
 

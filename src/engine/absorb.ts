@@ -270,8 +270,7 @@ async function dropFinding(learning: Learning, entry: EntryOf<"finding.withdrawn
 /** Takes a finding out. What it alone held together falls apart. */
 async function dropKnown(learning: Learning, known: KeptFinding): Promise<string[]> {
   // Those that it spoke against stand differently without it.
-  const opposing = await learning.findings.opposing([known.instinct]);
-  const opposite = (opposing.get(known.instinct) ?? []).map(({ instinct }) => instinct);
+  const opposite = (await learning.findings.opposing(known.instinct)).map(({ instinct }) => instinct);
   await learning.findings.forget(known.id);
   const left = (await learning.findings.ofInstincts([known.instinct])).map((finding) => ({
     finding,
@@ -331,7 +330,7 @@ async function followChange(
 
 /** Computes anew where instincts stand, and those that speak against them. */
 async function refold(learning: Learning, touched: ReadonlySet<string>, ratings: Ratings): Promise<void> {
-  const opposing = await learning.findings.opposing([...touched]);
+  const opposing = await learning.findings.opposingEach([...touched]);
   const others = [...opposing.values()].flatMap((all) => all.map(({ instinct }) => instinct));
   const stale = [...new Set([...touched, ...others])];
   const usesOf = remembered(learning.uses);
@@ -363,7 +362,7 @@ async function knownOf({ findings, decisions }: Learning, ids: readonly string[]
   const sightings = await findings.sightings(ids);
   const firsts = [...sightings.values()].flatMap((all) => [...all].sort(bestFirst)[0]?.id ?? []);
   const bests = new Map((await findings.get(firsts)).map((kept) => [kept.instinct, kept]));
-  const opposing = await findings.opposing(ids);
+  const opposing = await findings.opposingEach(ids);
   const decided = await decisions.ofInstincts(ids);
   return ids.flatMap((id) => {
     const best = bests.get(id);

@@ -137,7 +137,7 @@ function isProposalTakenBack(history: History, id: string): boolean {
 /** Whether a person's yes changed nothing, because something else said it already. */
 async function isCovered(store: Store, { changes }: History, id: string): Promise<boolean> {
   if (changes.some(({ change }) => change.instinct === id)) return false;
-  const decisions = (await store.learning.decisions.ofInstincts([id])).get(id) ?? [];
+  const decisions = await store.learning.decisions.ofInstinct(id);
   const byPerson = decisions.filter(({ decision }) => decision !== "promoted" && decision !== "demoted");
   return byPerson.sort((a, b) => a.at - b.at).at(-1)?.decision === "accepted";
 }

@@ -93,8 +93,7 @@ function saysAlready(text: string, line: string): boolean {
 
 /** The rules, in whatever file, that a later word of the person has overtaken. */
 async function overtaken({ store }: PublishDeps, instinct: string, { kept }: History): Promise<Kept[]> {
-  const opposing = (await store.learning.findings.opposing([instinct])).get(instinct) ?? [];
-  const others = new Set(opposing.map((one) => one.instinct));
+  const others = new Set((await store.learning.findings.opposing(instinct)).map((one) => one.instinct));
   return kept.filter((one) => one.kind === "rule" && others.has(one.instinct));
 }
 

@@ -262,8 +262,10 @@ export interface Learning {
     join(instincts: readonly string[], into: string): Promise<void>;
     assign(ids: readonly string[], instinct: string): Promise<void>;
     oppose(finding: string, by: readonly string[]): Promise<void>;
-    /** The findings of other instincts that oppose those of each, with the instincts they belong to. */
-    opposing(
+    /** The findings of other instincts that oppose one's, with the instincts they belong to. */
+    opposing(instinct: string): Promise<readonly (Sighting & { readonly instinct: string })[]>;
+    /** The same for many, by their ids. */
+    opposingEach(
       instincts: readonly string[],
     ): Promise<ReadonlyMap<string, readonly (Sighting & { readonly instinct: string })[]>>;
   };
@@ -287,7 +289,9 @@ export interface Learning {
     }): Promise<void>;
     /** The same for many. */
     saveAll(rows: readonly Parameters<Learning["decisions"]["save"]>[0][]): Promise<void>;
-    /** By the instincts' ids, in the order of time. */
+    /** In the order of time. */
+    ofInstinct(instinct: string): Promise<readonly KeptDecision[]>;
+    /** The same for many, by their ids. */
     ofInstincts(instincts: readonly string[]): Promise<ReadonlyMap<string, readonly KeptDecision[]>>;
   };
   /** What came from elsewhere, and what was said of it. */

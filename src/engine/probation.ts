@@ -111,8 +111,8 @@ async function unsaidLesson(store: Store, kept: Kept, accepted: ReadonlySet<stri
   }
   const [instinct] = await learning.instincts.get([kept.instinct]);
   if (!instinct) return null;
-  const decisions = (await learning.decisions.ofInstincts([instinct.id])).get(instinct.id);
-  return decisions?.at(-1)?.decision === "accepted" ? null : instinct.project;
+  const decisions = await learning.decisions.ofInstinct(instinct.id);
+  return decisions.at(-1)?.decision === "accepted" ? null : instinct.project;
 }
 
 /** What grew of several lessons, or an agent wrote, and a person said yes to. */

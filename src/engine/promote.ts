@@ -73,10 +73,9 @@ export async function demoteByHand(deps: PromoteDeps, lesson: Instinct): Promise
 
 async function settle({ store, clock }: PromoteDeps, due: readonly Shared[], actor: Actor): Promise<void> {
   await store.transaction(async (tx) => {
-    const decisions = await tx.learning.decisions.ofInstincts(due.map(({ lesson }) => lesson.id));
     const entries: LedgerEntry[] = [];
     for (const shared of due) {
-      const before = decisions.get(shared.lesson.id) ?? [];
+      const before = await tx.learning.decisions.ofInstinct(shared.lesson.id);
       // The last word is the last in time as well, whatever the clock says.
       const at = Math.max(clock.now(), ...before.map((decision) => decision.at + 1));
       entries.push(entryOf(shared, { at, actor, before: before.length }));

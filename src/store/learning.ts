@@ -91,6 +91,29 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
       .sort((a, b) => (place.get(a.n) ?? 0) - (place.get(b.n) ?? 0))
       .map(({ n: _, ...row }) => findingFromRow(rowOf(row)));
   };
+  const opposingEach: Learning["findings"]["opposingEach"] = async (instincts) => {
+    const rows = await inSlices(instincts, (some) =>
+      db
+        .selectFrom("opposition")
+        .innerJoin("finding as own", "own.id", "opposition.finding")
+        .innerJoin("finding", "finding.id", "opposition.by")
+        .select([
+          ...[...sightingNames, "instinct"].map((name) => columnIn("finding", name)),
+          isModels("finding.data").as("by"),
+          sql`cast(own.instinct as blob)`.as("opposed"),
+        ])
+        .distinct()
+        .where("own.instinct", "in", some)
+        .whereRef("finding.instinct", "!=", "own.instinct")
+        .execute(),
+    );
+    return grouped(
+      rows.map((row) => {
+        const found = rowOf<FindingTable & { opposed: string }>(row);
+        return [found.opposed, { ...sightingFromRow(found), instinct: found.instinct }];
+      }),
+    );
+  };
   return {
     get: (ids) => where("id", ids),
     instinctsOf: async (ids) => {
@@ -286,29 +309,8 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     },
-    opposing: async (instincts) => {
-      const rows = await inSlices(instincts, (some) =>
-        db
-          .selectFrom("opposition")
-          .innerJoin("finding as own", "own.id", "opposition.finding")
-          .innerJoin("finding", "finding.id", "opposition.by")
-          .select([
-            ...[...sightingNames, "instinct"].map((name) => columnIn("finding", name)),
-            isModels("finding.data").as("by"),
-            sql`cast(own.instinct as blob)`.as("opposed"),
-          ])
-          .distinct()
-          .where("own.instinct", "in", some)
-          .whereRef("finding.instinct", "!=", "own.instinct")
-          .execute(),
-      );
-      return grouped(
-        rows.map((row) => {
-          const found = rowOf<FindingTable & { opposed: string }>(row);
-          return [found.opposed, { ...sightingFromRow(found), instinct: found.instinct }];
-        }),
-      );
-    },
+    opposing: async (instinct) => (await opposingEach([instinct])).get(instinct) ?? [],
+    opposingEach,
   };
 }
 
@@ -442,6 +444,37 @@ function decisions(db: Kysely<Tables>): Learning["decisions"] {
     lesson,
     actor,
   });
+  const ofInstincts: Learning["decisions"]["ofInstincts"] = async (instincts) => {
+    const rows = await inSlices(instincts, (some) =>
+      db
+        .selectFrom("finding")
+        .innerJoin("decision", "decision.finding", "finding.id")
+        .select(
+          ["at", "everywhere", "finding", "decision", "lesson", "actor"].map((name) =>
+            columnIn("decision", name),
+          ),
+        )
+        .select(bytesOf("instinct"))
+        .where("instinct", "in", some)
+        .orderBy("decision.at")
+        .orderBy("decision.key")
+        .execute(),
+    );
+    return grouped(
+      rows.map((row) => {
+        const { instinct, decision, everywhere, actor, ...rest } = rowOf<
+          Omit<DecisionTable, "key"> & Pick<FindingTable, "instinct">
+        >(row);
+        const kept = {
+          ...rest,
+          decision: decision as KeptDecision["decision"],
+          everywhere: everywhere === 1,
+          actor: actor as Actor,
+        };
+        return [instinct, kept];
+      }),
+    );
+  };
   return {
     save: async (row) => {
       await db.replaceInto("decision").values(toRow(row)).execute();
@@ -451,37 +484,8 @@ function decisions(db: Kysely<Tables>): Learning["decisions"] {
         db.replaceInto("decision").values(some.map(toRow)).returning("key").execute(),
       );
     },
-    ofInstincts: async (instincts) => {
-      const rows = await inSlices(instincts, (some) =>
-        db
-          .selectFrom("finding")
-          .innerJoin("decision", "decision.finding", "finding.id")
-          .select(
-            ["at", "everywhere", "finding", "decision", "lesson", "actor"].map((name) =>
-              columnIn("decision", name),
-            ),
-          )
-          .select(bytesOf("instinct"))
-          .where("instinct", "in", some)
-          .orderBy("decision.at")
-          .orderBy("decision.key")
-          .execute(),
-      );
-      return grouped(
-        rows.map((row) => {
-          const { instinct, decision, everywhere, actor, ...rest } = rowOf<
-            Omit<DecisionTable, "key"> & Pick<FindingTable, "instinct">
-          >(row);
-          const kept = {
-            ...rest,
-            decision: decision as KeptDecision["decision"],
-            everywhere: everywhere === 1,
-            actor: actor as Actor,
-          };
-          return [instinct, kept];
-        }),
-      );
-    },
+    ofInstinct: async (instinct) => (await ofInstincts([instinct])).get(instinct) ?? [],
+    ofInstincts,
   };
 }
 
