@@ -49,9 +49,9 @@ const beforeTheWork = new Set<Cause>([
 
 export function causeOfLine(line: string): { cause: Cause; about: string | null } | null {
   const plain = line.toLowerCase();
-  for (const [cause, pattern, hints] of causes) {
+  for (const { cause, pattern, hints } of hinted) {
     // A pattern costs more to prepare than to try, and most have nothing to do with a line.
-    if (!hints.split("|").some((hint) => plain.includes(hint))) continue;
+    if (!hints.some((hint) => plain.includes(hint))) continue;
     const match = pattern.exec(line);
     if (match) return { cause, about: match.slice(1).find((group) => group !== undefined) ?? null };
   }
@@ -218,6 +218,8 @@ export const causes: readonly (readonly [Cause, RegExp, string])[] = [
     "no such file|enoent|does not exist|not found|cannot find the|no file",
   ],
 ];
+
+const hinted = causes.map(([cause, pattern, hints]) => ({ cause, pattern, hints: hints.split("|") }));
 
 /** The words of the shell or the program, without those it was given. */
 export function dialectOf(line: string): string {

@@ -33,11 +33,12 @@ type Unsigned = Omit<Complaint, "signature"> & { readonly said?: string };
 function tellingComplaint(output: string, exitCode: number | null): Unsigned {
   const all = tellingLines(output);
   // That something failed is known; a line that says no more speaks only where none says why.
-  const saying = all.filter((line) => !isHollow(line));
+  const hollow = new Set(all.filter(isHollow));
+  const saying = all.filter((line) => !hollow.has(line));
   const failing = failedTests(all);
   // Where no test ran, what kept them from running is the trouble.
   const noneRan = failing.size === 0 && all.some((line) => ranNone.test(line));
-  const best = surestOf(saying, noneRan) ?? surestOf(all, noneRan);
+  const best = surestOf(saying, noneRan) ?? surestOf([...hollow], noneRan);
   const telling = best !== null && !isHollow(best.line) ? best.line : firstOf(saying);
   const line =
     telling ?? best?.line ?? all.find((each) => complains.test(each)) ?? all[0] ?? "no reason given";

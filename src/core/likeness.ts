@@ -115,33 +115,41 @@ const warningAfter = /ではなく|じゃなく|しないで|말고|대신/u;
 /** What to look for among the words of other lessons so that none that is like this one is missed. */
 export interface Search {
   readonly words: readonly string[];
-  /** How many of those words another lesson must have to be worth a closer look. */
-  readonly atLeast: number;
-}
-
-/** The searches that find every lesson that may be the same or opposed, given how many lessons have each word. */
-export function searchesFor(
-  { all, trigger }: Gist,
-  countOf: (word: string) => number,
-  { learn }: Policy = defaults,
-): { readonly anywhere: Search; readonly inTrigger: Search } {
-  return {
-    anywhere: searchFor([...all], learn.same, countOf),
-    inTrigger: searchFor([...trigger], learn.sameTrigger, countOf),
-  };
+  /** Those of the words that stand in the trigger. */
+  readonly occasion: ReadonlySet<string>;
+  /** How many of the words, or of the occasion's in its own trigger, another lesson must have to be worth a closer look. */
+  readonly atLeast: { readonly anywhere: number; readonly inTrigger: number };
 }
 
 /**
- * Of a set that must overlap by a share, so many words are in the other set too; leaving out a few words lowers that
- * number by as many at the most. So the commonest words, which cost most to look for, need no looking.
+ * One search that finds every lesson that may be the same or opposed, given how many lessons have each word. Of a set
+ * that must overlap by a share, so many words are in the other set too; leaving out a few words lowers that number by as
+ * many at the most. So the commonest words, which cost most to look for, need no looking.
  */
-function searchFor(words: readonly string[], share: number, countOf: (word: string) => number): Search {
-  const needed = Math.ceil(share * words.length - 1e-9);
-  const rarest = [...words].sort((a, b) => countOf(a) - countOf(b) || (a < b ? -1 : 1));
-  let most = words.length;
-  let seen = rarest.reduce((sum, word) => sum + countOf(word), 0);
-  while (most > words.length - needed + 1 && seen > lookedAt) seen -= countOf(rarest[--most] as string);
-  return { words: rarest.slice(0, most), atLeast: Math.max(1, needed - (words.length - most)) };
+export function searchFor(
+  { all, trigger }: Gist,
+  countOf: (word: string) => number,
+  { learn }: Policy = defaults,
+): Search {
+  const commonest = [...all].sort((a, b) => countOf(b) - countOf(a) || (a < b ? 1 : -1));
+  let anywhere = neededOf(all, learn.same);
+  let inTrigger = neededOf(trigger, learn.sameTrigger);
+  let seen = commonest.reduce((sum, word) => sum + countOf(word), 0);
+  const words = commonest.filter((word) => {
+    const isOccasion = trigger.has(word);
+    if (seen <= lookedAt || anywhere === 1 || (isOccasion && inTrigger === 1)) return true;
+    seen -= countOf(word);
+    anywhere--;
+    if (isOccasion) inTrigger--;
+    return false;
+  });
+  const occasion = new Set(words.filter((word) => trigger.has(word)));
+  return { words, occasion, atLeast: { anywhere, inTrigger } };
+}
+
+/** How many words of a set another must have that overlaps with it by a share; one that shares none never does. */
+function neededOf(words: ReadonlySet<string>, share: number): number {
+  return Math.max(1, Math.ceil(share * words.size - 1e-9));
 }
 
 /** Entries of the index that a search may touch before it leaves common words out. */

@@ -2,10 +2,17 @@ import { verdictsOf } from "../core/credit.ts";
 import { cuesOf } from "../core/cue.ts";
 import { isSaid } from "../core/finding.ts";
 import { importsOf } from "../core/imported.ts";
-import { advance, type Evidence, type Instinct, importRun, standingOf } from "../core/instinct.ts";
+import {
+  advance,
+  type Evidence,
+  type Instinct,
+  importRun,
+  type Sighting,
+  standingOf,
+} from "../core/instinct.ts";
 import { itemId } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
-import { type Gist, gistOf, opposed, same, searchesFor } from "../core/likeness.ts";
+import { type Gist, gistOf, opposed, same, searchFor } from "../core/likeness.ts";
 import { isUseOf } from "../core/use.ts";
 import type { KeptDecision, KeptFinding, Learning, Store } from "./ports.ts";
 
@@ -15,8 +22,10 @@ import type { KeptDecision, KeptFinding, Learning, Store } from "./ports.ts";
  */
 export async function absorb({ learning, ledger }: Store, entries: readonly LedgerEntry[]): Promise<void> {
   const touched = new Set<string>();
+  const made = entries.flatMap((entry) => (entry.type === "finding.made" ? entry.data.id : []));
+  const unheard = new Set(await learning.findings.unheard(made));
   for (const entry of entries) {
-    for (const instinct of await take(learning, entry)) touched.add(instinct);
+    for (const instinct of await take(learning, entry, unheard)) touched.add(instinct);
   }
   const rated = entries.flatMap((entry) => (entry.type === "use.rated" ? entry.data.id : []));
   if (touched.size === 0 && rated.length === 0) return;
@@ -71,12 +80,20 @@ function ratingsIn(entries: readonly LedgerEntry[], makers: ReadonlyMap<string, 
   };
 }
 
-/** Writes what an entry says, and answers with the instincts that may stand differently for it. */
-async function take(learning: Learning, entry: LedgerEntry): Promise<readonly string[]> {
+/**
+ * Writes what an entry says, and answers with the instincts that may stand differently for it. What nothing was ever
+ * said of, until this entry, need not be looked up.
+ */
+async function take(
+  learning: Learning,
+  entry: LedgerEntry,
+  unheard: Set<string>,
+): Promise<readonly string[]> {
   switch (entry.type) {
     case "finding.made":
-      return addFinding(learning, entry);
+      return unheard.delete(entry.data.id) ? putFinding(learning, entry) : addFinding(learning, entry);
     case "finding.withdrawn":
+      unheard.delete(entry.data.id);
       return dropFinding(learning, entry);
     case "session.learned":
       return addUses(learning, entry);
@@ -200,14 +217,21 @@ async function settleImports(learning: Learning, ids: readonly string[]): Promis
   return touched;
 }
 
-async function addFinding(
-  learning: Learning,
-  entry: Pick<EntryOf<"finding.made">, "at" | "project" | "session" | "data">,
-): Promise<string[]> {
-  const { id, pass, realm, finding } = entry.data;
+/** As much of an entry as makes a finding. */
+type Made = Pick<EntryOf<"finding.made">, "at" | "project" | "session" | "data">;
+
+/** Takes a finding in, unless something later was said of it. */
+async function addFinding(learning: Learning, entry: Made): Promise<string[]> {
+  const { id, pass } = entry.data;
   const [known] = await learning.findings.get([id]);
   if ((known && known.pass >= pass) || (await learning.findings.withdrawnAt(id)) > pass) return [];
   const before = known ? await dropKnown(learning, known) : [];
+  return [...before, ...(await putFinding(learning, entry))];
+}
+
+/** Puts a finding that is not there with those that are alike. */
+async function putFinding(learning: Learning, entry: Made): Promise<string[]> {
+  const { id, realm, finding } = entry.data;
   const gist = gistOf(finding);
   const near = await likely(learning, realm, gist);
   const kin = [...new Set(near.flatMap((other) => (same(gist, other.gist) ? other.instinct : [])))];
@@ -226,21 +250,14 @@ async function addFinding(
   );
   const others = kin.filter((other) => other !== instinct);
   if (others.length > 0) await learning.findings.join(others, instinct);
-  return [...before, ...kin, instinct];
+  return [...kin, instinct];
 }
 
 /** The findings that may be the same as one, or opposed to it. */
 export async function likely(learning: Learning, realm: string, gist: Gist) {
   const counts = await learning.findings.countsOf(realm, [...gist.all]);
-  const { anywhere, inTrigger } = searchesFor(gist, (word) => counts.get(word) ?? 0);
-  const found = [
-    ...(await learning.findings.near(realm, anywhere, "anywhere")),
-    ...(await learning.findings.near(realm, inTrigger, "trigger")),
-  ];
-  return [...new Map(found.map((other) => [other.id, other])).values()].map((other) => ({
-    ...other,
-    gist: gistOf(other),
-  }));
+  const search = searchFor(gist, (word) => counts.get(word) ?? 0);
+  return (await learning.findings.near(realm, search)).map((other) => ({ ...other, gist: gistOf(other) }));
 }
 
 async function dropFinding(learning: Learning, entry: EntryOf<"finding.withdrawn">): Promise<string[]> {
@@ -313,18 +330,55 @@ async function followChange(
 
 /** Computes anew where instincts stand, and those that speak against them. */
 async function refold(learning: Learning, touched: ReadonlySet<string>, ratings: Ratings): Promise<void> {
-  const stale = new Set(touched);
-  for (const id of touched)
-    for (const { instinct } of await learning.findings.opposing(id)) stale.add(instinct);
-  const instincts: Instinct[] = [];
+  const opposing = await learning.findings.opposingEach([...touched]);
+  const others = [...opposing.values()].flatMap((all) => all.map(({ instinct }) => instinct));
+  const stale = [...new Set([...touched, ...others])];
   const usesOf = remembered(learning.uses);
-  for (const id of stale) {
-    const instinct = await fold(learning, id, usesOf, ratings);
-    if (instinct) instincts.push(instinct);
+  for (let from = 0; from < stale.length; from += foldedAtOnce) {
+    const some = stale.slice(from, from + foldedAtOnce);
+    const instincts: Instinct[] = [];
+    for (const known of await knownOf(learning, some)) instincts.push(await fold(known, usesOf, ratings));
+    const left = new Set(instincts.map(({ id }) => id));
+    await learning.instincts.forget(some.filter((id) => !left.has(id)));
+    await learning.instincts.save(instincts);
   }
-  const left = new Set(instincts.map(({ id }) => id));
-  await learning.instincts.forget([...stale].filter((id) => !left.has(id)));
-  await learning.instincts.save(instincts);
+}
+
+/** Instincts of which everything that is known is held at the same time. */
+const foldedAtOnce = 500;
+
+/** Everything that is known about an instinct but what was seen of its call, and what it was judged to be worth. */
+interface Known {
+  readonly id: string;
+  /** The finding that speaks for it. */
+  readonly best: KeptFinding;
+  readonly sightings: readonly Sighting[];
+  readonly opposing: readonly (Sighting & { readonly instinct: string })[];
+  readonly decisions: readonly KeptDecision[];
+}
+
+/** What is known about those instincts that there still are: asked for all at once, each alone would cost more to ask than to answer. */
+async function knownOf({ findings, decisions }: Learning, ids: readonly string[]): Promise<Known[]> {
+  const sightings = await findings.sightings(ids);
+  const firsts = [...sightings.values()].flatMap((all) => [...all].sort(bestFirst)[0]?.id ?? []);
+  const bests = new Map((await findings.get(firsts)).map((kept) => [kept.instinct, kept]));
+  const opposing = await findings.opposingEach(ids);
+  const decided = await decisions.ofInstincts(ids);
+  return ids.flatMap((id) => {
+    const best = bests.get(id);
+    if (best === undefined) return [];
+    const own = { sightings: sightings.get(id) ?? [], opposing: opposing.get(id) ?? [] };
+    return [{ id, best, ...own, decisions: decided.get(id) ?? [] }];
+  });
+}
+
+function bestFirst(a: Sighting, b: Sighting): number {
+  return (
+    Number(a.by === "model") - Number(b.by === "model") ||
+    b.confidence - a.confidence ||
+    a.at - b.at ||
+    (a.id < b.id ? -1 : 1)
+  );
 }
 
 /** The id of the earliest finding, by which its instinct goes. */
@@ -349,28 +403,17 @@ function remembered({ of }: Learning["uses"]): Learning["uses"]["of"] {
 
 /** An instinct from everything that is known about it. */
 async function fold(
-  learning: Learning,
-  id: string,
+  { id, best, sightings, opposing, decisions }: Known,
   usesOf: Learning["uses"]["of"],
   ratings: Ratings,
-): Promise<Instinct | null> {
-  const sightings = await learning.findings.sightings(id);
-  const best = [...sightings].sort(
-    (a, b) =>
-      Number(a.by === "model") - Number(b.by === "model") ||
-      b.confidence - a.confidence ||
-      a.at - b.at ||
-      (a.id < b.id ? -1 : 1),
-  )[0];
-  const [kept] = best ? await learning.findings.get([best.id]) : [];
-  if (!kept) return null;
-  const { confidence: _, scope: ownScope, ...lesson } = withoutPlaces(kept.finding);
-  const decisions = await learning.decisions.ofInstinct(id);
+): Promise<Instinct> {
+  const { project } = best;
+  const { confidence: _, scope: ownScope, ...lesson } = withoutPlaces(best.finding);
   // What is told for all projects is the person's; its advice counts wherever it is followed.
   const scope = isTold(decisions, sightings) ? "user" : ownScope;
   const evidence: Evidence[] = [
     ...sightings.map((sighting) => ({ type: "seen" as const, ...sighting })),
-    ...(await learning.findings.opposing(id)).map(({ run, at, noticedAt, instinct, kind, by }) => ({
+    ...opposing.map(({ run, at, noticedAt, instinct, kind, by }) => ({
       type: "opposed" as const,
       run,
       at,
@@ -379,7 +422,7 @@ async function fold(
       byPerson: isSaid(kind) && by !== "model",
     })),
     ...ratings.of(sightings.map((sighting) => sighting.id)),
-    ...(await usesOfCall(usesOf, lesson.call, scope === "user" ? null : kept.project)),
+    ...(await usesOfCall(usesOf, lesson.call, scope === "user" ? null : project)),
     ...decisions.map(
       ({ at, decision, everywhere, lesson: told, actor }): Evidence =>
         decision === "promoted" || decision === "demoted"
@@ -387,7 +430,7 @@ async function fold(
           : { type: decision, at, everywhere },
     ),
   ];
-  return { ...lesson, id, project: kept.project, scope, standing: standingOf(evidence) };
+  return { ...lesson, id, project, scope, standing: standingOf(evidence) };
 }
 
 /** Whether the latest word on promoting is that it is the one to be told for all. */

@@ -236,8 +236,8 @@ export interface Learning {
     instinctsOf(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
     ofSessions(sessions: readonly string[]): Promise<KeptFinding[]>;
     ofInstincts(instincts: readonly string[]): Promise<KeptFinding[]>;
-    /** What an instinct's standing needs of its findings. */
-    sightings(instinct: string): Promise<Sighting[]>;
+    /** What the standing of instincts needs of their findings, by the instincts' ids. */
+    sightings(instincts: readonly string[]): Promise<ReadonlyMap<string, readonly Sighting[]>>;
     /** The sessions and records that instincts rest on. */
     runs(
       instincts: readonly string[],
@@ -245,13 +245,15 @@ export interface Learning {
     /** In how many findings of a realm each word is; `promotedRealm` has what was promoted, of whatever realm. */
     countsOf(realm: string, words: readonly string[]): Promise<ReadonlyMap<string, number>>;
     /** The findings of a realm that have enough of these words, anywhere or in the trigger. */
-    near(realm: string, search: Search, where: "anywhere" | "trigger"): Promise<NearFinding[]>;
+    near(realm: string, search: Search): Promise<NearFinding[]>;
     /** Those that go by one of these cues, the project's own first, then the latest; at most so many. */
     cued(cues: readonly string[], project: string, most: number): Promise<KeptFinding[]>;
     /** Those of a realm that have two of these words or more, the most of them first, then the latest; at most so many. */
     sharing(realm: string, words: readonly string[], most: number): Promise<KeptFinding[]>;
     save(finding: KeptFinding, gist: Gist, cues: readonly string[]): Promise<void>;
     forget(id: string): Promise<void>;
+    /** Those of the ids of which nothing was ever said. */
+    unheard(ids: readonly string[]): Promise<ReadonlySet<string>>;
     /** Remembers that a finding did not hold at a pass. */
     withdraw(id: string, pass: number): Promise<void>;
     /** The latest pass at which it did not hold; 0 when it always did. */
@@ -261,7 +263,11 @@ export interface Learning {
     assign(ids: readonly string[], instinct: string): Promise<void>;
     oppose(finding: string, by: readonly string[]): Promise<void>;
     /** The findings of other instincts that oppose one's, with the instincts they belong to. */
-    opposing(instinct: string): Promise<(Sighting & { readonly instinct: string })[]>;
+    opposing(instinct: string): Promise<readonly (Sighting & { readonly instinct: string })[]>;
+    /** The same for many, by their ids. */
+    opposingEach(
+      instincts: readonly string[],
+    ): Promise<ReadonlyMap<string, readonly (Sighting & { readonly instinct: string })[]>>;
   };
   readonly uses: {
     replace(session: string, run: string, project: string, at: number, uses: readonly Use[]): Promise<void>;
@@ -284,7 +290,9 @@ export interface Learning {
     /** The same for many. */
     saveAll(rows: readonly Parameters<Learning["decisions"]["save"]>[0][]): Promise<void>;
     /** In the order of time. */
-    ofInstinct(instinct: string): Promise<KeptDecision[]>;
+    ofInstinct(instinct: string): Promise<readonly KeptDecision[]>;
+    /** The same for many, by their ids. */
+    ofInstincts(instincts: readonly string[]): Promise<ReadonlyMap<string, readonly KeptDecision[]>>;
   };
   /** What came from elsewhere, and what was said of it. */
   readonly imports: {

@@ -4,6 +4,7 @@ import type { FindingKind } from "../core/finding.ts";
 import type { ImportRow } from "../core/imported.ts";
 import type { Instinct, Sighting } from "../core/instinct.ts";
 import type { Actor } from "../core/ledger.ts";
+import type { Search } from "../core/likeness.ts";
 import {
   type KeptChange,
   type KeptDecision,
@@ -90,6 +91,29 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
       .sort((a, b) => (place.get(a.n) ?? 0) - (place.get(b.n) ?? 0))
       .map(({ n: _, ...row }) => findingFromRow(rowOf(row)));
   };
+  const opposingEach: Learning["findings"]["opposingEach"] = async (instincts) => {
+    const rows = await inSlices(instincts, (some) =>
+      db
+        .selectFrom("opposition")
+        .innerJoin("finding as own", "own.id", "opposition.finding")
+        .innerJoin("finding", "finding.id", "opposition.by")
+        .select([
+          ...[...sightingNames, "instinct"].map((name) => columnIn("finding", name)),
+          isModels("finding.data").as("by"),
+          sql`cast(own.instinct as blob)`.as("opposed"),
+        ])
+        .distinct()
+        .where("own.instinct", "in", some)
+        .whereRef("finding.instinct", "!=", "own.instinct")
+        .execute(),
+    );
+    return grouped(
+      rows.map((row) => {
+        const found = rowOf<FindingTable & { opposed: string }>(row);
+        return [found.opposed, { ...sightingFromRow(found), instinct: found.instinct }];
+      }),
+    );
+  };
   return {
     get: (ids) => where("id", ids),
     instinctsOf: async (ids) => {
@@ -100,13 +124,21 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
     },
     ofSessions: (sessions) => where("session", sessions),
     ofInstincts: (instincts) => where("instinct", instincts),
-    sightings: async (instinct) => {
-      const rows = await db
-        .selectFrom("finding")
-        .select([...sightingColumns, isModels("data").as("by")])
-        .where("instinct", "=", instinct)
-        .execute();
-      return rows.map((row) => sightingFromRow(rowOf(row)));
+    sightings: async (instincts) => {
+      const rows = await inSlices(instincts, (some) =>
+        db
+          .selectFrom("finding")
+          .select([...sightingNames, "instinct"].map((name) => columnIn("finding", name)))
+          .select(isModels("data").as("by"))
+          .where("instinct", "in", some)
+          .execute(),
+      );
+      return grouped(
+        rows.map((row) => {
+          const found = rowOf<FindingTable>(row);
+          return [found.instinct, sightingFromRow(found)];
+        }),
+      );
     },
     runs: async (instincts) => {
       const rows = await inSlices(instincts, (some) =>
@@ -138,25 +170,30 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         }),
       );
     },
-    near: async (realm, { words, atLeast }, where) => {
-      if (words.length === 0) return [];
-      const terms = db
+    near: async (realm, search) => {
+      if (search.words.length === 0) return [];
+      // The findings of each word come as one text and are counted here: to count them, the database would sort them
+      // all, which takes several times as long as reading them.
+      const lists = await db
         .selectFrom("term")
-        .select("finding")
+        .select([
+          bytesOf("word"),
+          sql<string>`cast(json_group_array(finding * 2 + in_trigger) as blob)`.as("findings"),
+        ])
         .where("realm", "=", realm)
-        .where("word", "in", words)
-        // The plus keeps SQLite from walking the whole table in the order of findings.
-        .groupBy(sql`+finding`)
-        .having(sql<number>`count(*)`, ">=", atLeast);
-      const rows = await db
-        .selectFrom("finding")
-        .select(["id", "instinct", "kind", "trigger_text", "action_text"].map(bytesOf))
-        .where("n", "in", where === "trigger" ? terms.where("in_trigger", "=", 1) : terms)
+        .where("word", "in", search.words)
+        .groupBy("word")
         .execute();
-      return rows.map((row) => {
-        const { id, instinct, kind, trigger_text, action_text } = rowOf<FindingTable>(row);
-        return { id, instinct, kind: kind as FindingKind, trigger: trigger_text, action: action_text };
-      });
+      const enough = withEnough(search, lists.map(wordRow));
+      if (enough.length === 0) return [];
+      // As one text, too: of a row for each, making the row is what costs.
+      const row = await db
+        .selectFrom("finding")
+        .select(sql`cast(json_group_array(json_array(${nearColumns})) as blob)`.as("rows"))
+        .where("n", "in", sql<number>`(select value from json_each(${JSON.stringify(enough)}))`)
+        .executeTakeFirstOrThrow();
+      const rows: NearRow[] = parsed(rowOf<{ rows: string }>(row).rows);
+      return rows.map(([id, instinct, kind, trigger, action]) => ({ id, instinct, kind, trigger, action }));
     },
     cued: async (cues, project, most) => {
       if (cues.length === 0) return [];
@@ -194,12 +231,20 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
     },
     save: async (finding, gist, cues) => {
       const { id, realm } = finding;
-      await dropWords(db, id);
-      const { n } = await db
-        .replaceInto("finding")
-        .values(findingToRow(finding) as FindingTable)
-        .returning("n")
-        .executeTakeFirstOrThrow();
+      const row = findingToRow(finding) as FindingTable;
+      const insert = () =>
+        db
+          .insertInto("finding")
+          .values(row)
+          .onConflict((conflict) => conflict.column("id").doNothing())
+          .returning("n")
+          .executeTakeFirst();
+      const replace = async () => {
+        await dropWords(db, id);
+        return db.replaceInto("finding").values(row).returning("n").executeTakeFirstOrThrow();
+      };
+      // Most are new, and of those nothing need be looked for that would have to go.
+      const { n } = (await insert()) ?? (await replace());
       if (cues.length > 0)
         await db
           .insertInto("cue")
@@ -224,6 +269,14 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
       await db.deleteFrom("finding").where("id", "=", id).execute();
       await db.deleteFrom("opposition").where("finding", "=", id).execute();
       await db.deleteFrom("opposition").where("by", "=", id).execute();
+    },
+    unheard: async (ids) => {
+      const heard = async (table: "finding" | "withdrawn") =>
+        inSlices(ids, (some) => db.selectFrom(table).select(bytesOf("id")).where("id", "in", some).execute());
+      const left = new Set(ids);
+      for (const row of [...(await heard("finding")), ...(await heard("withdrawn"))])
+        left.delete(rowOf<{ id: string }>(row).id);
+      return left;
     },
     withdraw: async (id, pass) => {
       await db
@@ -256,25 +309,8 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     },
-    opposing: async (instinct) => {
-      const rows = await db
-        .selectFrom("opposition")
-        .innerJoin("finding as own", "own.id", "opposition.finding")
-        .innerJoin("finding", "finding.id", "opposition.by")
-        .select([
-          ...sightingNames.map((name) => sql`finding.${sql.ref(name)}`.as(name)),
-          isModels("finding.data").as("by"),
-          sql`finding.instinct`.as("instinct"),
-        ])
-        .distinct()
-        .where("own.instinct", "=", instinct)
-        .where("finding.instinct", "!=", instinct)
-        .execute();
-      return rows.map((row) => {
-        const found = rowOf<FindingTable>(row);
-        return { ...sightingFromRow(found), instinct: found.instinct };
-      });
-    },
+    opposing: async (instinct) => (await opposingEach([instinct])).get(instinct) ?? [],
+    opposingEach,
   };
 }
 
@@ -309,6 +345,36 @@ async function countsOfPromoted(
     }),
   );
 }
+
+/** A word, and where it is: twice the number of each finding, and one more where it stands in the trigger. */
+type WordRow = readonly [word: string, findings: readonly number[]];
+
+function wordRow(row: Record<string, unknown>): WordRow {
+  const { word, findings } = rowOf<{ word: string; findings: string }>(row);
+  return [word, parsed(findings)];
+}
+
+/** The findings that have as many of the words as a search asks for. */
+function withEnough({ occasion, atLeast }: Search, lists: readonly WordRow[]): number[] {
+  const last = lists.reduce((most, [, places]) => Math.max(most, places.at(-1) ?? 0), 0) >> 1;
+  const anywhere = new Uint16Array(last + 1);
+  const inTrigger = new Uint16Array(last + 1);
+  const enough = new Set<number>();
+  for (const [word, places] of lists) {
+    const isOccasion = occasion.has(word);
+    for (const place of places) {
+      const n = place >> 1;
+      if (++(anywhere[n] as number) === atLeast.anywhere) enough.add(n);
+      if (isOccasion && (place & 1) === 1 && ++(inTrigger[n] as number) === atLeast.inTrigger) enough.add(n);
+    }
+  }
+  return [...enough];
+}
+
+const nearColumns = sql.join(
+  ["id", "instinct", "kind", "trigger_text", "action_text"].map((name) => sql.ref(name)),
+);
+type NearRow = readonly [id: string, instinct: string, kind: FindingKind, trigger: string, action: string];
 
 /** Takes a finding out of the indexes. */
 async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {
@@ -378,6 +444,37 @@ function decisions(db: Kysely<Tables>): Learning["decisions"] {
     lesson,
     actor,
   });
+  const ofInstincts: Learning["decisions"]["ofInstincts"] = async (instincts) => {
+    const rows = await inSlices(instincts, (some) =>
+      db
+        .selectFrom("finding")
+        .innerJoin("decision", "decision.finding", "finding.id")
+        .select(
+          ["at", "everywhere", "finding", "decision", "lesson", "actor"].map((name) =>
+            columnIn("decision", name),
+          ),
+        )
+        .select(bytesOf("instinct"))
+        .where("instinct", "in", some)
+        .orderBy("decision.at")
+        .orderBy("decision.key")
+        .execute(),
+    );
+    return grouped(
+      rows.map((row) => {
+        const { instinct, decision, everywhere, actor, ...rest } = rowOf<
+          Omit<DecisionTable, "key"> & Pick<FindingTable, "instinct">
+        >(row);
+        const kept = {
+          ...rest,
+          decision: decision as KeptDecision["decision"],
+          everywhere: everywhere === 1,
+          actor: actor as Actor,
+        };
+        return [instinct, kept];
+      }),
+    );
+  };
   return {
     save: async (row) => {
       await db.replaceInto("decision").values(toRow(row)).execute();
@@ -387,26 +484,8 @@ function decisions(db: Kysely<Tables>): Learning["decisions"] {
         db.replaceInto("decision").values(some.map(toRow)).returning("key").execute(),
       );
     },
-    ofInstinct: async (instinct) => {
-      const rows = await db
-        .selectFrom("decision")
-        .select(columnsOf("decision"))
-        .where("finding", "in", (query) =>
-          query.selectFrom("finding").select("id").where("instinct", "=", instinct),
-        )
-        .orderBy("at")
-        .orderBy("key")
-        .execute();
-      return rows.map((row) => {
-        const { key: _, decision, everywhere, actor, ...rest } = rowOf<DecisionTable>(row);
-        return {
-          ...rest,
-          decision: decision as KeptDecision["decision"],
-          everywhere: everywhere === 1,
-          actor: actor as Actor,
-        };
-      });
-    },
+    ofInstinct: async (instinct) => (await ofInstincts([instinct])).get(instinct) ?? [],
+    ofInstincts,
   };
 }
 
@@ -514,12 +593,24 @@ function changes(db: Kysely<Tables>): Learning["changes"] {
   };
 }
 
+function grouped<Value>(pairs: readonly (readonly [string, Value])[]): Map<string, Value[]> {
+  const groups = new Map<string, Value[]>();
+  for (const [key, value] of pairs) {
+    const group = groups.get(key);
+    if (group) group.push(value);
+    else groups.set(key, [value]);
+  }
+  return groups;
+}
+
+/** A column where several tables have one of that name; text as bytes. */
+function columnIn(table: keyof Tables, name: string) {
+  const column = sql`${sql.ref(`${table}.${name}`)}`;
+  return (numbers.has(name) ? column : sql`cast(${column} as blob)`).as(name);
+}
+
+const numbers = new Set(["at", "noticed_at", "confidence", "everywhere"]);
 const sightingNames = ["id", "kind", "run", "at", "noticed_at", "origin", "confidence"] as const;
-const sightingColumns = sightingNames.map((name) =>
-  name === "at" || name === "noticed_at" || name === "confidence"
-    ? sql`${sql.ref(name)}`.as(name)
-    : bytesOf(name),
-);
 
 /** Whether a finding rests on a model's word; parsing all of it would cost more than all the rest. In a text, quotes are escaped. */
 function isModels(column: string) {

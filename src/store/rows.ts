@@ -81,9 +81,12 @@ export function bytesOf(column: string): AliasedRawBuilder<unknown, string> {
 }
 
 export function rowOf<Row>(row: Record<string, unknown>): Row {
-  return Object.fromEntries(
-    Object.entries(row).map(([name, value]) => [name, value instanceof ArrayBuffer ? textIn(value) : value]),
-  ) as Row;
+  const read: Record<string, unknown> = {};
+  for (const name in row) {
+    const value = row[name];
+    read[name] = value instanceof ArrayBuffer ? textIn(value) : value;
+  }
+  return read as Row;
 }
 
 function textIn(bytes: ArrayBuffer): string {

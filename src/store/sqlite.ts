@@ -188,7 +188,8 @@ function guarded(database: Database.Database, path: string): Connection {
       iterate: (parameters) => guard(() => statement.iterate(parameters)),
     };
   };
-  // The same few statements run over and over, and the long ones cost more to prepare than to run.
+  // The same few statements run over and over, and the long ones cost more to prepare than to run. Those that were not
+  // run for longest make room.
   const prepared = new Map<string, Statement>();
   return {
     close: () => {
@@ -198,7 +199,9 @@ function guarded(database: Database.Database, path: string): Connection {
     },
     prepare: (sql) => {
       const statement = prepared.get(sql) ?? prepare(sql);
-      if (prepared.size < statementsKept) prepared.set(sql, statement);
+      prepared.delete(sql);
+      prepared.set(sql, statement);
+      if (prepared.size > statementsKept) prepared.delete(prepared.keys().next().value ?? "");
       return statement;
     },
   };
