@@ -454,6 +454,60 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(ids(await store.learning.findings.cued(cues, "/p", 9))).toEqual(["a"]);
     });
 
+    test("are near where they have enough of the words, anywhere or, of the occasion's, in the trigger", async () => {
+      const { store } = await fresh();
+      const { findings } = store.learning;
+      const told = (trigger: string, action: string) => gistOf({ trigger, action });
+      await findings.save(kept("three"), told("tide", "harbor berth"), []);
+      await findings.save(kept("occasion"), told("tide harbor", "pilot"), []);
+      await findings.save(kept("action"), told("pilot", "tide harbor"), []);
+      await findings.save(kept("far", { realm: "/q" }), told("tide harbor berth", ""), []);
+      const near = async (anywhere: number, inTrigger: number, occasion = ["tide", "harbor"]) => {
+        const words = ["berth", "harbor", "tide"];
+        const atLeast = { anywhere, inTrigger };
+        return (await findings.near("/p", { words, occasion: new Set(occasion), atLeast })).map(
+          ({ id }) => id,
+        );
+      };
+      expect(await near(3, 2)).toEqual(["three", "occasion"]);
+      expect(await near(2, 9)).toEqual(["three", "occasion", "action"]);
+      expect(await near(9, 1, ["harbor"])).toEqual(["occasion"]);
+      expect(await near(4, 3)).toEqual([]);
+      await findings.save(kept("three"), told("pilot", ""), []);
+      expect(await near(3, 2)).toEqual(["occasion"]);
+    });
+
+    test("are unheard of until one is kept or withdrawn, and known for many instincts at once", async () => {
+      const { store } = await fresh();
+      const { findings, decisions } = store.learning;
+      await findings.withdraw("gone", 2);
+      await findings.save(kept("a", { instinct: "one" }), gist("a"), []);
+      await findings.save(kept("b", { instinct: "one" }), gist("b"), []);
+      await findings.save(kept("c", { instinct: "two" }), gist("c"), []);
+      await findings.oppose("c", ["a", "b"]);
+      expect([...(await findings.unheard(["new", "a", "gone"]))]).toEqual(["new"]);
+      const seen = await findings.sightings(["one", "two", "none"]);
+      expect([...seen].map(([id, all]) => [id, all.map((each) => each.id)])).toEqual([
+        ["one", ["a", "b"]],
+        ["two", ["c"]],
+      ]);
+      const opposing = await findings.opposingEach(["one", "two"]);
+      expect(opposing.get("one")).toEqual(await findings.opposing("one"));
+      expect(opposing.get("two")?.map(({ id, instinct }) => [id, instinct])).toEqual([
+        ["a", "one"],
+        ["b", "one"],
+      ]);
+      for (const [key, finding, at] of [
+        ["k1", "b", 7],
+        ["k2", "a", 3],
+        ["k3", "c", 1],
+      ] as const)
+        await decisions.save({ key, finding, at, decision: "accepted", everywhere: false });
+      const decided = await decisions.ofInstincts(["one", "two"]);
+      expect(decided.get("one")?.map(({ finding }) => finding)).toEqual(["a", "b"]);
+      expect(decided.get("two")).toEqual(await decisions.ofInstinct("two"));
+    });
+
     test("share two words or more with a text, those with the most of them first, then the latest", async () => {
       const { store } = await fresh();
       const { findings } = store.learning;
