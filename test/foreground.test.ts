@@ -282,6 +282,12 @@ describe("a package", () => {
       /not that of its folder/,
     ],
     [
+      "of a long name with a secret in it",
+      "skill_package_invalid",
+      { "SKILL.md": goodText(`${"so ".repeat(110)}${secret} ${"on ".repeat(300)}`) },
+      /characters left out/,
+    ],
+    [
       "without a description",
       "skill_package_invalid",
       { "SKILL.md": goodText(skillName, { description: "" }) },
@@ -392,7 +398,7 @@ describe("a package", () => {
     const answer = await finish(own);
     expect(codeOf(answer)).toBe(code);
     expect(JSON.stringify(answer)).toMatch(says);
-    expect(JSON.stringify([answer, await own.store.ledger.all()])).not.toContain(secret);
+    expect(JSON.stringify([answer, await own.store.ledger.all()])).not.toContain(secret.slice(0, 12));
     expect(filesIn(skills(own))).toEqual(before);
     expect(await statuses(own)).toEqual(["refused"]);
     expect(await receipts(own)).toEqual([]);
@@ -921,7 +927,11 @@ describe("a finish", () => {
     put(await stagingOf(own), { "SKILL.md": goodText() });
     const later = { ...own.present, caller: { ...own.present.caller, invocation: "run-1#2" } };
     expect(codeOf(await finish(own, {}, later))).toBe("ok");
-    const other = { ...own.present, caller: { ...own.present.caller, session: "run-2" } };
+    const { caller, session } = own.present;
+    const other = {
+      caller: { ...caller, session: "run-2" },
+      session: session && { ...session, sessionId: "run-2" },
+    };
     expect(codeOf(await finish(own, {}, other))).toBe("learning_not_started");
   });
 });
