@@ -75,10 +75,10 @@ describe("who calls", () => {
     const path = join(transcripts, `${session}.jsonl`);
     const [first, ...rest] = told(session, project, "toolu_late");
     write(path, [first as object]);
-    setTimeout(() => {
-      appendFileSync(path, rest.map((record) => `${JSON.stringify(record)}\n`).join(""));
-    }, 100);
-    expect((await knack.present(word("toolu_late"))).caller.invocation).toBe(`${session}#2`);
+    // By the time that the call is answered with a promise it was looked for once, and not found.
+    const late = knack.present(word("toolu_late"));
+    appendFileSync(path, rest.map((record) => `${JSON.stringify(record)}\n`).join(""));
+    expect((await late).caller.invocation).toBe(`${session}#2`);
     const { user, calls } = claudeLines(session, project);
     const more = [user("Once more"), calls("toolu_third", "mcp__plugin_knack_knack__skill_load", {})].map(
       (record, n) => ({ ...record, uuid: `00000000-0000-4000-8000-00000000010${n}` }),

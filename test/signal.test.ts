@@ -128,15 +128,18 @@ describe("a signal by a call", () => {
     expect(all).toHaveLength(1);
     expect(JSON.stringify(all)).not.toContain(secret);
     // Also where what is kept ends in the middle of one.
-    const { codeChars, summaryChars } = defaults.protocol;
-    const cut = (most: number) =>
-      `${"so ".repeat(Math.floor((most * 0.6 - 30) / 3))}${secret}${"x ".repeat(most)}`;
-    const long = { ...create, trigger: cut(codeChars / 0.6), summary: cut(summaryChars) };
-    await knack.giveSignal(await present(1), long);
-    await knack.takeReply(await present(1), {
-      learning_signal: { summary: cut(defaults.signal.words) },
-      used_skill_receipts: [{ skill_name: cut(codeChars / 0.6) }],
+    const cutting = (most: number) => `${"so ".repeat((most - 24) / 3)}${secret} ${"on ".repeat(1_000)}`;
+    const { protocol, signal } = defaults;
+    const headOf = (most: number) => Math.floor((most - 40) * 0.6);
+    const code = cutting(protocol.codeChars);
+    await knack.giveSignal(await present(1), {
+      ...{ ...create, trigger: code, summary: cutting(headOf(protocol.summaryChars)) },
     });
+    const { problems } = await knack.takeReply(await present(1), {
+      learning_signal: { summary: cutting(headOf(signal.words) - 12) },
+      used_skill_receipts: [{ skill_name: code }],
+    });
+    expect(JSON.stringify(problems)).not.toContain(secret.slice(0, 8));
     expect(await signals()).toHaveLength(3);
     expect(JSON.stringify(await store.ledger.all())).not.toContain(secret.slice(0, 8));
     expect((await knack.check()).drift).toEqual([]);
