@@ -586,6 +586,27 @@ describe("what a subagent says and learns by itself", () => {
     expect(told?.join("\n")).toContain("HARBOR_DB is not set");
   });
 
+  test("is told from what another transcript of the same run has under the same numbers", async () => {
+    const { knack, project, home, lines, subagent } = await withSubagent();
+    const fork = lines(1);
+    const records = [
+      ...recovers(fork, "sh other.sh"),
+      fork.calls("toolu_fork", "mcp__knack__skill_signal", {}),
+    ];
+    const path = join(home, ".claude/projects/-harbor/fork.jsonl");
+    put(path, records.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    const { caller } = await subagent();
+    const present = await knack.present({
+      ...{ session: idOf(1), callId: "toolu_fork", turn: null, kind: "foreground", cwd: project },
+      ...{ format: caller.format, model: null },
+    });
+    const given = await knack.giveSignal(present, { ...create, refs: failedAndFixed });
+    expect(given).toMatchObject({ value: { file: path } });
+    const { decision, dossier } = await knack.previewReview(project);
+    const at = decision.window.stretches.findIndex(({ session }) => session === path) + 1;
+    expect(dossier?.signals[0]?.refs).toEqual([`s${at}.e1`, `s${at}.e2`]);
+  });
+
   test("is none of its parent's learnings, and its skill says whose events it rests on", async () => {
     const { knack, subagent, present, project } = await withSubagent();
     const told = { action: "create", skill: "rl-harbor-check", message: "Writing it down." } as const;
