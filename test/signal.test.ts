@@ -587,7 +587,7 @@ describe("what a subagent says and learns by itself", () => {
   });
 
   test("is told from what another transcript of the same run has under the same numbers", async () => {
-    const { knack, project, home, lines, subagent } = await withSubagent();
+    const { knack, project, home, lines, subagent, present: parent } = await withSubagent();
     const fork = lines(1);
     const records = [
       ...recovers(fork, "sh other.sh"),
@@ -602,9 +602,14 @@ describe("what a subagent says and learns by itself", () => {
     });
     const given = await knack.giveSignal(present, { ...create, refs: failedAndFixed });
     expect(given).toMatchObject({ value: { file: path } });
+    const parents = { ...create, nameHint: "rl-harbor-docks", refs: failedAndFixed };
+    expect(await knack.giveSignal(await parent(1), parents)).toMatchObject({ ok: true });
     const { decision, dossier } = await knack.previewReview(project);
-    const at = decision.window.stretches.findIndex(({ session }) => session === path) + 1;
-    expect(dossier?.signals[0]?.refs).toEqual([`s${at}.e1`, `s${at}.e2`]);
+    const sessions = dossier?.signals.map(({ refs: [ref = ""] }) => {
+      const at = Number(/^s(\d+)\.e1$/.exec(ref)?.[1]) - 1;
+      return decision.window.stretches[at]?.session;
+    });
+    expect(sessions).toEqual([path, join(home, `.claude/projects/-harbor/${idOf(1)}.jsonl`)]);
   });
 
   test("is none of its parent's learnings, and its skill says whose events it rests on", async () => {
