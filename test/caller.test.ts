@@ -72,19 +72,21 @@ describe("who calls", () => {
 
   test("is known though the line comes a moment later, and what is new is read each time", async () => {
     const { knack, transcripts, project, word } = await desk();
-    const path = join(transcripts, `${session}.jsonl`);
-    const [first, ...rest] = told(session, project, "toolu_late");
+    // Not the one that the environment names, so that the call alone tells.
+    const other = "5f0c1a52-0000-4000-8000-000000000002";
+    const path = join(transcripts, `${other}.jsonl`);
+    const [first, ...rest] = told(other, project, "toolu_late");
     write(path, [first as object]);
-    setTimeout(() => {
-      appendFileSync(path, rest.map((record) => `${JSON.stringify(record)}\n`).join(""));
-    }, 100);
-    expect((await knack.present(word("toolu_late"))).caller.invocation).toBe(`${session}#2`);
-    const { user, calls } = claudeLines(session, project);
+    // By the time that the call is answered with a promise it was looked for once, and not found.
+    const late = knack.present(word("toolu_late"));
+    appendFileSync(path, rest.map((record) => `${JSON.stringify(record)}\n`).join(""));
+    expect((await late).caller.invocation).toBe(`${other}#2`);
+    const { user, calls } = claudeLines(other, project);
     const more = [user("Once more"), calls("toolu_third", "mcp__plugin_knack_knack__skill_load", {})].map(
       (record, n) => ({ ...record, uuid: `00000000-0000-4000-8000-00000000010${n}` }),
     );
     appendFileSync(path, more.map((record) => `${JSON.stringify(record)}\n`).join(""));
-    expect((await knack.present(word("toolu_third"))).caller.invocation).toBe(`${session}#3`);
+    expect((await knack.present(word("toolu_third"))).caller.invocation).toBe(`${other}#3`);
   });
 
   test("is the host's session where no transcript has the call, and nobody where nothing is said", async () => {

@@ -247,7 +247,7 @@ describe("a lesson that helped", () => {
     const { id, name } = await taught(knack, lives);
     const [before] = await knack.instincts();
     const rating = { kind: "lesson", id, name, because: "", session: null } as const;
-    expect(await knack.rate({ ...rating, verdict: "harmful", session: "elsewhere" })).toEqual({
+    expect(await knack.rate({ ...rating, verdict: "harmful", session: "elsewhere" })).toMatchObject({
       session: "elsewhere",
     });
     const [after] = await knack.instincts();
@@ -256,7 +256,11 @@ describe("a lesson that helped", () => {
     const [again] = await knack.instincts();
     expect(again?.standing.confidence).toBeCloseTo((before?.standing.confidence ?? 0) + 0.05);
     // Where no session is named, the latest in which it was told is meant.
-    expect(await knack.rate({ ...rating, verdict: "helpful" })).toEqual({ session: "elsewhere" });
+    expect(await knack.rate({ ...rating, verdict: "helpful" })).toMatchObject({ session: "elsewhere" });
+    // An agent of which nobody knows the session speaks of none.
+    expect(await knack.rate({ ...rating, verdict: "harmful", by: "agent", project: "/p" })).toMatchObject({
+      session: null,
+    });
     expect((await knack.check()).drift).toEqual([]);
   });
 });

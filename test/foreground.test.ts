@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { rootsOn } from "../src/agents/roots.ts";
 import { KnackError } from "../src/core/errors.ts";
 import type { Event } from "../src/core/event.ts";
@@ -32,7 +32,7 @@ import { sweepStaging } from "../src/engine/staging.ts";
 import { historyOf } from "../src/engine/step.ts";
 import { useSkill } from "../src/engine/use-skill.ts";
 import { readRoots } from "../src/library/catalog.ts";
-import { edited, ran, said } from "./helpers/events.ts";
+import { called, edited, ran, said, session as sessionOf } from "./helpers/events.ts";
 import { acts, type Bench, bench, finish, goodText, skillName, start, writes } from "./helpers/learning.ts";
 import { put, skillText } from "./helpers/library.ts";
 import { filesIn } from "./helpers/machine.ts";
@@ -137,6 +137,7 @@ describe("a start", () => {
     ["with refs of another form", "invalid_argument", { refs: ["e2", "event 4"] }, {}],
     ["with events of nobody", "evidence_unresolved", { refs: ["e2", "e99"] }, {}],
     ["with one event where two are needed", "evidence_unresolved", { refs: ["e2", "e2"] }, {}],
+    ["with a call of Knack's own for one of two", "evidence_unresolved", { refs: ["e2", "e5"] }, {}],
     ["of what is there already", "skill_already_exists", { skill: "rl-there" }, {}],
     ["of what is there as a draft", "skill_already_exists", { skill: "rl-waits" }, {}],
     ["of what the person has everywhere", "skill_already_exists", { skill: "rl-everywhere" }, {}],
@@ -161,6 +162,7 @@ describe("a start", () => {
   it.each(cases)("%s is refused: %s", async (_, code, more, caller) => {
     const made = await bench(caller);
     const own: Bench = { ...made, inLibrary: async (name) => (/plugged$/.test(name) ? "core" : null) };
+    await acts(own, called("mcp__knack__event_expand", {}, "ok"));
     put(own.home, {
       "work/.claude/skills/rl-there/SKILL.md": skillText("rl-there"),
       ".claude/skills/rl-everywhere/SKILL.md": skillText("rl-everywhere"),
@@ -215,6 +217,22 @@ describe("a start", () => {
 
   test("of one request of the person needs one event", async () => {
     expect(codeOf(await start(await bench(), { reason: "explicit_user_request", refs: ["e1"] }))).toBe("ok");
+  });
+
+  test("may name what only a hook saw; where the transcript has all of it, nothing else is read", async () => {
+    const own = await bench();
+    const { session } = own.present;
+    if (session === null) throw new Error("there is no session");
+    const hook = { ...session, id: "/s/hook.jsonl", path: "/s/hook.jsonl", format: "hook" as const };
+    await own.store.sessions.save([hook]);
+    const seen = sessionOf(ran("make lint", "failed", "", { source: "hook", callId: "t9" }));
+    await own.store.events.save([{ session: hook.id, events: seen }]);
+    const present = { ...own.present, session: { ...session, alsoFrom: [hook] } };
+    const reading = vi.spyOn(own.store.events, "of");
+    expect(codeOf(await start(own, { refs: ["e2", "e4"] }, present))).toBe("ok");
+    expect(reading).not.toHaveBeenCalled();
+    expect(codeOf(await start(own, { refs: ["e2", "h1"] }, present))).toBe("ok");
+    expect(await start(own, { refs: ["e2", "h7"] }, present)).toMatchObject({ fault: { details: ["h7"] } });
   });
 
   test("again in the same turn answers the same, and keeps what was written", async () => {
@@ -281,6 +299,12 @@ describe("a package", () => {
       "skill_package_invalid",
       { "SKILL.md": goodText("rl-other") },
       /not that of its folder/,
+    ],
+    [
+      "of a long name with a secret in it",
+      "skill_package_invalid",
+      { "SKILL.md": goodText(`${"so ".repeat(110)}${secret} ${"on ".repeat(300)}`) },
+      /characters left out/,
     ],
     [
       "without a description",
@@ -393,7 +417,7 @@ describe("a package", () => {
     const answer = await finish(own);
     expect(codeOf(answer)).toBe(code);
     expect(JSON.stringify(answer)).toMatch(says);
-    expect(JSON.stringify([answer, await own.store.ledger.all()])).not.toContain(secret);
+    expect(JSON.stringify([answer, await own.store.ledger.all()])).not.toContain(secret.slice(0, 12));
     expect(filesIn(skills(own))).toEqual(before);
     expect(await statuses(own)).toEqual(["refused"]);
     expect(await receipts(own)).toEqual([]);
@@ -815,9 +839,10 @@ describe("an update", () => {
       ok: true,
       value: { status: "updated" },
     });
-    expect(parse(read(join(live(own), "SKILL.md"))).skill?.metadata).toMatchObject({
-      ...{ origin: "knack", evidence: "4", events: "e3 e4", model: "agent", author: "agent" },
-    });
+    const { metadata } = parse(read(join(live(own), "SKILL.md"))).skill ?? { metadata: {} };
+    expect(metadata).toMatchObject({ origin: "knack", evidence: "4", events: "e3 e4", author: "agent" });
+    // Nobody knows which model this was, and it was not the one before.
+    expect(metadata).not.toHaveProperty("model");
     expect((await shelf(own)).map(({ state, changes }) => [state, changes.length])).toEqual([["active", 2]]);
     await undo(own);
     expect(read(join(live(own), "SKILL.md"))).toContain("again");
@@ -966,7 +991,11 @@ describe("a finish", () => {
     put(await stagingOf(own), { "SKILL.md": goodText() });
     const later = { ...own.present, caller: { ...own.present.caller, invocation: "run-1#2" } };
     expect(codeOf(await finish(own, {}, later))).toBe("ok");
-    const other = { ...own.present, caller: { ...own.present.caller, session: "run-2" } };
+    const { caller, session } = own.present;
+    const other = {
+      caller: { ...caller, session: "run-2" },
+      session: session && { ...session, sessionId: "run-2" },
+    };
     expect(codeOf(await finish(own, {}, other))).toBe("learning_not_started");
   });
 });

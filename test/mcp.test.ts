@@ -126,6 +126,8 @@ describe("knack mcp, to the official client,", () => {
     expect(client.getServerVersion()).toMatchObject({ name: "knack" });
     const listed = (await client.listTools()).tools;
     expect(listed.map((tool) => tool.name)).toEqual(tools.map((tool) => tool.name));
+    const adding = listed.filter(({ annotations }) => annotations?.idempotentHint === false);
+    expect(adding.map((tool) => tool.name)).toEqual(["skill_rate"]);
     // Every session pays for these.
     const words = listed.flatMap(({ description = "", inputSchema }) => [
       description,

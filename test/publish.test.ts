@@ -14,6 +14,7 @@ import { describe, expect, it, test } from "vitest";
 import type { Reach } from "../src/core/change.ts";
 import { noExcerpt } from "../src/core/finding.ts";
 import type { Instinct } from "../src/core/instinct.ts";
+import { parse } from "../src/core/skill.ts";
 import { findDrift } from "../src/engine/inspect.ts";
 import { keep, perform, planOwn, suggest } from "../src/engine/keep.ts";
 import { note } from "../src/engine/note.ts";
@@ -95,6 +96,19 @@ describe("a rule that the person later says the opposite of", () => {
 });
 
 describe("keeping a skill", () => {
+  test("says which model saw what no rule saw", async () => {
+    const own = await desk();
+    const instinct = await own.learns({ ...recovery, by: "model" });
+    const judged = { pass: 1, model: "openai/some-mini", fellBack: null, kept: [], dropped: [], own: [] };
+    const common = { at: 1, project: "/p", session: "/s/1.jsonl", actor: "knack" } as const;
+    await own.store.transaction((tx) =>
+      note(tx, [{ ...common, type: "session.judged", key: "judged:/s/1.jsonl@1", data: judged }]),
+    );
+    await keep(own, instinct, person("me"));
+    const { skill } = parse(readFileSync(skillAt(own.repository), "utf8"));
+    expect(skill?.metadata).toMatchObject({ author: "model", model: "openai/some-mini" });
+  });
+
   test("writes it where agents look, for one person out of git's sight, and undo leaves nothing", async () => {
     const own = await desk();
     const before = filesIn(own.repository);

@@ -578,18 +578,22 @@ describe("a review", () => {
     expect(at.endpoint.asked).toHaveLength(1);
   });
 
-  test("keeps nothing secret of what the gate says", async () => {
-    const token = secrets[0]?.secret ?? "";
-    const gate = () => ({
-      value: { decision: "create", skill: null, hint: `use ${token}`, reason: `it needs ${token}` },
-    });
-    const at = await looking({ gate, reviewer: () => value() });
-    const knack = await at.open();
-    await signals(knack, await at.lives(knack));
-    expect(await review(knack)).toMatchObject({ outcome: "nothing" });
-    expect(await typesOf(at, /^review/)).toContain("review.answered");
-    expect(JSON.stringify(await at.entries())).not.toContain(token);
-  });
+  // What is cut in the middle of a secret is no secret by its looks any more.
+  it.each(["it needs ", "so ".repeat(Math.floor((policy.review.whyChars - 20) / 3))])(
+    "keeps nothing secret of what the gate and the reviewer say",
+    async (before) => {
+      const token = secrets[0]?.secret ?? "";
+      const reason = `${before}${token}`;
+      const gate = () => ({ value: { decision: "create", skill: null, hint: `use ${token}`, reason } });
+      const reviewer = () => ({ value: { because: reason, expand: [], drafts: [] } });
+      const at = await looking({ gate, reviewer });
+      const knack = await at.open();
+      await signals(knack, await at.lives(knack));
+      expect(await review(knack)).toMatchObject({ outcome: "nothing" });
+      expect(await typesOf(at, /^review/)).toContain("review.answered");
+      expect(JSON.stringify(await at.entries())).not.toContain(token.slice(0, 12));
+    },
+  );
 
   test("sends what a preview shows, word for word", async () => {
     const gate = () => ({ value: { decision: "create", skill: null, hint: null, reason: "worth a look" } });

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { take } from "../src/cli/review-take.ts";
@@ -110,14 +110,14 @@ const learned = (project: string, invocation: string, refs: readonly string[]): 
   key: `finished:${invocation}`,
   data: {
     ...{ learning: "l1", invocation, action: "create", skill: "rl-x", status: "created" },
-    ...{ summary: null, refs, changes: [], fault: null },
+    ...{ summary: null, refs, file: "", changes: [], fault: null },
   },
 });
 const noted = (store: Store, ...entries: LedgerEntry[]) => store.transaction((tx) => note(tx, entries));
 
 describe("a signal by a call", () => {
   test("is noted once, with the turn, and without secrets", async () => {
-    const { knack, lives, lines, present, signals } = await at();
+    const { knack, lives, lines, present, signals, store } = await at();
     await lives(1, lines(1).user("Make the check pass"), ...recovers(lines(1)));
     const secret = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
     const claim = { ...create, summary: `The check needs HARBOR_DB and ${secret}.` };
@@ -127,6 +127,21 @@ describe("a signal by a call", () => {
     const all = (await signals()).filter(({ from }) => from === "agent");
     expect(all).toHaveLength(1);
     expect(JSON.stringify(all)).not.toContain(secret);
+    // Also where what is kept ends in the middle of one.
+    const cutting = (most: number) => `${"so ".repeat((most - 24) / 3)}${secret} ${"on ".repeat(1_000)}`;
+    const { protocol, signal } = defaults;
+    const headOf = (most: number) => Math.floor((most - 40) * 0.6);
+    const code = cutting(protocol.codeChars);
+    await knack.giveSignal(await present(1), {
+      ...{ ...create, trigger: code, summary: cutting(headOf(protocol.summaryChars)) },
+    });
+    const { problems } = await knack.takeReply(await present(1), {
+      learning_signal: { summary: cutting(headOf(signal.words) - 12) },
+      used_skill_receipts: [{ skill_name: code }],
+    });
+    expect(JSON.stringify(problems)).not.toContain(secret.slice(0, 8));
+    expect(await signals()).toHaveLength(3);
+    expect(JSON.stringify(await store.ledger.all())).not.toContain(secret.slice(0, 8));
     expect((await knack.check()).drift).toEqual([]);
   });
 
@@ -521,6 +536,114 @@ describe("a signal of a learning that came to nothing", () => {
     put(join(staging, "SKILL.md"), text("Run it with `HARBOR_DB=local sh check.sh`."));
     expect(await finish("created")).toMatchObject({ ok: true });
     expect(await knack.reviews()).toMatchObject({ signals: { counted: 0 } });
+  });
+});
+
+describe("what a subagent says and learns by itself", () => {
+  /** A session with a subagent that overcame something; both call Knack. */
+  const withSubagent = async () => {
+    const own = await at(60_000);
+    const parent = own.lines(1);
+    const path = await own.lives(1, parent.user("Make the check pass"), ...padded(parent));
+    const below = join(path.replace(/\.jsonl$/, ""), "subagents/agent-a1.jsonl");
+    const sub = own.lines(1);
+    const records = [...recovers(sub), sub.calls("toolu_sub", "mcp__knack__skill_signal", {})];
+    const aside = records.map((one) => JSON.stringify({ ...one, isSidechain: true, agentId: "a1" }));
+    put(below, `${aside.join("\n")}\n`);
+    const subagent = () =>
+      own.knack.present({
+        ...{ session: idOf(1), callId: "toolu_sub", turn: null, kind: "foreground", cwd: own.project },
+        ...{ format: "claude-code", model: null },
+      });
+    return { ...own, path, below, subagent };
+  };
+  const failedAndFixed = ["e1", "e2"];
+
+  test("is a signal about its own events, and those are what a review is shown", async () => {
+    const { knack, project, path, below, subagent, present } = await withSubagent();
+    const signal = { ...create, refs: failedAndFixed };
+    expect(await knack.giveSignal(await subagent(), signal)).toMatchObject({
+      value: { refusal: null, invocation: `${idOf(1)}/a1#0`, file: below },
+    });
+    // The other one's words are another matter: of its own events, and of its own turn.
+    const parents = { ...create, nameHint: "rl-harbor-docks", refs: ["e8", "e9"] };
+    expect(await knack.giveSignal(await present(1), parents)).toMatchObject({
+      value: { refusal: null, invocation: `${idOf(1)}#1`, file: path },
+    });
+    const { decision, dossier } = await knack.previewReview(project);
+    expect(decision.window.stretches).toMatchObject([
+      { session: below, run: `${idOf(1)}/a1` },
+      { session: path, run: idOf(1) },
+    ]);
+    expect(decision.counters.signals).toBe(2);
+    expect(dossier?.signals.map(({ refs }) => refs)).toEqual([
+      ["s1.e1", "s1.e2"],
+      ["s2.e8", "s2.e9"],
+    ]);
+    const told = dossier?.included
+      .filter(({ reason }) => reason === "signal-ref")
+      .map(({ detail }) => detail);
+    expect(told?.join("\n")).toContain("HARBOR_DB is not set");
+  });
+
+  test("is told from what another transcript of the same run has under the same numbers", async () => {
+    const { knack, project, home, lines, subagent, present: parent } = await withSubagent();
+    const fork = lines(1);
+    const records = [
+      ...recovers(fork, "sh other.sh"),
+      fork.calls("toolu_fork", "mcp__knack__skill_signal", {}),
+    ];
+    const path = join(home, ".claude/projects/-harbor/fork.jsonl");
+    put(path, records.map((one) => `${JSON.stringify(one)}\n`).join(""));
+    const { caller } = await subagent();
+    const present = await knack.present({
+      ...{ session: idOf(1), callId: "toolu_fork", turn: null, kind: "foreground", cwd: project },
+      ...{ format: caller.format, model: null },
+    });
+    const given = await knack.giveSignal(present, { ...create, refs: failedAndFixed });
+    expect(given).toMatchObject({ value: { file: path } });
+    const parents = { ...create, nameHint: "rl-harbor-docks", refs: failedAndFixed };
+    expect(await knack.giveSignal(await parent(1), parents)).toMatchObject({ ok: true });
+    const { decision, dossier } = await knack.previewReview(project);
+    const sessions = dossier?.signals.map(({ refs: [ref = ""] }) => {
+      const at = Number(/^s(\d+)\.e1$/.exec(ref)?.[1]) - 1;
+      return decision.window.stretches[at]?.session;
+    });
+    expect(sessions).toEqual([path, join(home, `.claude/projects/-harbor/${idOf(1)}.jsonl`)]);
+  });
+
+  test("is none of its parent's learnings, and its skill says whose events it rests on", async () => {
+    const { knack, subagent, present, project } = await withSubagent();
+    const told = { action: "create", skill: "rl-harbor-check", message: "Writing it down." } as const;
+    const reason = "recovered_surprise" as const;
+    const begun = await knack.startLearning(await subagent(), { ...told, reason, refs: failedAndFixed });
+    if (!begun.ok) throw new Error(JSON.stringify(begun.fault));
+    const finish = { ...told, status: "created", summary: null, message: null, refs: [] } as const;
+    expect(await knack.finishLearning(await present(1), finish)).toMatchObject({
+      fault: { code: "learning_not_started" },
+    });
+    put(
+      join(begun.value.staging, "SKILL.md"),
+      "---\nname: rl-harbor-check\ndescription: Use when HARBOR_DB is not set.\n---\n\nSet `HARBOR_DB=local`.\n",
+    );
+    expect(await knack.finishLearning(await subagent(), finish)).toMatchObject({ ok: true });
+    const skill = readFileSync(join(project, ".claude/skills/rl-harbor-check/SKILL.md"), "utf8");
+    expect(skill).toContain(`session: "${idOf(1)}/a1"`);
+    expect(skill).toMatch(/events: "e1 e2"/);
+  });
+
+  test("is told of when it came to nothing, with its own events", async () => {
+    const { knack, subagent, below, later, signals } = await withSubagent();
+    const told = { action: "create", skill: "rl-harbor-check", message: "Writing it down." } as const;
+    const reason = "recovered_surprise" as const;
+    expect(
+      await knack.startLearning(await subagent(), { ...told, reason, refs: failedAndFixed }),
+    ).toMatchObject({ ok: true });
+    later(2 * 3_600_000);
+    await knack.deriveSignals([]);
+    expect(await signals()).toMatchObject([
+      { from: "transcript", invocation: `${idOf(1)}/a1#0`, file: below, signal: { refs: failedAndFixed } },
+    ]);
   });
 });
 

@@ -53,9 +53,9 @@ function nameOf(stretch: number): string {
   return `s${stretch + 1}`;
 }
 
-/** The refs of a session as a dossier has them; none where the window does not have the session. */
-export function refsIn({ stretches }: Window, run: string, refs: readonly string[]): string[] {
-  const stretch = stretches.findIndex((one) => one.run === run || one.session === run);
+/** The refs of a session as a dossier has them; none where the window does not have the session, by either name. */
+export function refsIn({ stretches }: Window, session: string, refs: readonly string[]): string[] {
+  const stretch = stretches.findIndex((one) => one.session === session || one.run === session);
   return stretch < 0 ? [] : refs.map((ref) => dossierRef({ stretch, ref }));
 }
 

@@ -39,7 +39,7 @@ export type NudgeHold =
 
 /** Part of a session: events by their numbers, both included. */
 export interface Stretch {
-  /** Knack's id of the session, and the agent's own. */
+  /** Knack's id of the session, and the agent's own, with a subagent's where it is one's. */
   readonly session: string;
   readonly run: string;
   readonly from: number;
@@ -130,8 +130,8 @@ export function countersOf(
 ): Counters {
   const own = entries.filter((entry) => entry.project === project);
   const sums = workIn(measuredIn(own), reviewed.until).map((work) => withinWindow(work, window));
-  const runs = window && new Set(window.stretches.map(({ run }) => run));
-  const fresh = newSignals(own, reviewed).filter(({ run }) => runs === null || runs.has(run));
+  const there = window && new Set(window.stretches.flatMap(({ session, run }) => [session, run]));
+  const fresh = newSignals(own, reviewed).filter(({ file }) => there === null || there.has(file));
   return {
     calls: sums.reduce((sum, { calls }) => sum + calls, 0),
     turns: sums.reduce((sum, { turns }) => sum + turns, 0),
@@ -146,10 +146,11 @@ export function countersOf(
 /** The signals of a project that no review has seen: given after the last began, or about what none had before it. */
 export function newSignals(
   entries: Iterable<LedgerEntry>,
-  { begunAt, toByRun }: Pick<ReviewedSoFar, "begunAt" | "toByRun">,
+  { begunAt, ends, toByRun }: Pick<ReviewedSoFar, "begunAt" | "ends" | "toByRun">,
 ): CountedEntry[] {
+  const reached = (file: string) => Math.max(toByRun.get(file) ?? 0, ...(ends.get(file) ?? []));
   return countedSignals(entries).filter(
-    ({ at, run, signal }) => begunAt === null || at > begunAt || lastNumber(signal) > (toByRun.get(run) ?? 0),
+    ({ at, file, signal }) => begunAt === null || at > begunAt || lastNumber(signal) > reached(file),
   );
 }
 

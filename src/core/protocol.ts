@@ -1,7 +1,6 @@
-import type { EventKind } from "./event.ts";
-import { shorten } from "./event.ts";
+import { type Event, type EventKind, shorten } from "./event.ts";
 import { idOf } from "./ids.ts";
-import { policy } from "./policy.ts";
+import { type Policy, policy } from "./policy.ts";
 import type { Project } from "./project.ts";
 import { mayBeWritten, scan } from "./scan.ts";
 import type { Format } from "./session.ts";
@@ -123,6 +122,8 @@ export interface LearningStarted extends LearningStart {
   readonly by: Caller["kind"];
   readonly format: Format | null;
   readonly model: string | null;
+  /** Knack's id of the session whose events it names: a run may have several files, each with numbers of its own. */
+  readonly file: string;
   /** The number of the session's last event by then: what its agent does about it comes later. */
   readonly seen: number;
   /** The folder in which the package is written, named as the skill. */
@@ -144,7 +145,9 @@ export interface LearningFinished {
   readonly skill: string;
   readonly status: LearningStatus | "refused";
   readonly summary: string | null;
+  /** The events that it names, and Knack's id of the session that has them. */
   readonly refs: readonly string[];
+  readonly file: string;
   /** The changes that were made. */
   readonly changes: readonly string[];
   readonly fault: Fault | null;
@@ -177,24 +180,29 @@ export function isWrittenId(id: string): boolean {
   return /^[lw][0-9a-z]{11}$/.test(id);
 }
 
-export function faulty(fault: Fault): { readonly ok: false; readonly fault: Fault } {
-  return { ok: false, fault };
-}
-
 export function faultOf(
   code: FaultCode,
   message: string,
   next: string,
   details: readonly string[] = [],
 ): Fault {
+  return { code, message, next, details };
+}
+
+/** A refusal as it is answered and kept: no more of it than is told. Cut here and not before, so that a secret in it is found whole. */
+export function faulty({ code, message, next, details }: Fault): {
+  readonly ok: false;
+  readonly fault: Fault;
+} {
   const { faultChars, details: most } = policy.protocol;
   const cut = (text: string) => shorten(text, faultChars);
   const more = details.length > most ? [`and ${details.length - most} more`] : [];
   return {
-    code,
-    message: cut(message),
-    next: cut(next),
-    details: [...details.slice(0, most).map(cut), ...more],
+    ok: false,
+    fault: {
+      ...{ code, message: cut(message), next: cut(next) },
+      details: [...details.slice(0, most).map(cut), ...more],
+    },
   };
 }
 
@@ -241,26 +249,43 @@ export function sessionFault({ session, format }: Pick<Caller, "session" | "form
   );
 }
 
-/** What is wrong with the name of a skill that is to be written; null where nothing is. */
+/** What a name lacks to be that of a skill which is to be written: the form of one, or the prefix; null for nothing. */
+export function nameLack(
+  action: LearningAction,
+  skill: string,
+  prefix: string,
+  { protocol }: Policy = policy,
+): "form" | "prefix" | null {
+  const { longest } = protocol.name;
+  if (!isSkillName(skill) || skill.length < shortestFor(action, protocol) || skill.length > longest)
+    return "form";
+  const isPlain = !skill.startsWith(prefix) || skill.length === prefix.length;
+  return action === "create" && isPlain ? "prefix" : null;
+}
+
+/** A person may call theirs as shortly as they like. */
+function shortestFor(action: LearningAction, { name }: Policy["protocol"]): number {
+  return action === "create" ? name.shortest : 1;
+}
+
+/** The same in words. */
 export function nameFault(action: LearningAction, skill: string, prefix: string): Fault | null {
+  const lack = nameLack(action, skill, prefix);
   const { longest } = policy.protocol.name;
-  // A person may call theirs as shortly as they like.
-  const shortest = action === "create" ? policy.protocol.name.shortest : 1;
-  if (!isSkillName(skill) || skill.length < shortest || skill.length > longest)
-    return faultOf(
-      "invalid_argument",
-      `"${brief(skill)}" cannot be the name of a skill.`,
-      `Use ${shortest} to ${longest} small letters, digits and single hyphens: a name, never a path.`,
-      ["skill_name"],
-    );
-  if (action === "create" && (!skill.startsWith(prefix) || skill.length === prefix.length))
-    return faultOf(
-      "invalid_argument",
-      `The name of a learned skill begins with "${prefix}".`,
-      `Call again with skill_name "${`${prefix}${skill}`.slice(0, longest).replace(/-+$/, "")}".`,
-      ["skill_name"],
-    );
-  return null;
+  if (lack === null) return null;
+  return lack === "form"
+    ? faultOf(
+        "invalid_argument",
+        `"${brief(skill)}" cannot be the name of a skill.`,
+        `Use ${shortestFor(action, policy.protocol)} to ${longest} small letters, digits and single hyphens: a name, never a path.`,
+        ["skill_name"],
+      )
+    : faultOf(
+        "invalid_argument",
+        `The name of a learned skill begins with "${prefix}".`,
+        `Call again with skill_name "${`${prefix}${skill}`.slice(0, longest).replace(/-+$/, "")}".`,
+        ["skill_name"],
+      );
 }
 
 /** What is wrong with what an agent says before it writes; null where nothing is. */
@@ -333,36 +358,48 @@ function refsFault(refs: readonly string[]): Fault | null {
 
 const seeEvents = "Call event_expand without refs to see this session's events and how they are named.";
 
-/** Whether a word has the form of an event's name: `e17`, or what only a hook or a program saw. */
-export function isEventRef(ref: string): boolean {
-  return /^[ehp][1-9][0-9]{0,8}$/.test(ref);
+/** The form of an event's name: `e17`, or what only a hook or a program saw. */
+export const eventRefForm = "^[ehp][1-9][0-9]{0,8}$";
+
+function isEventRef(ref: string): boolean {
+  return new RegExp(eventRefForm).test(ref);
 }
 
 /** How many events a reason needs. */
-export function refsFor(reason: Trigger | Issue): number {
-  return reason === "explicit_user_request" ? policy.signal.refsOfRequest : policy.signal.refs;
+export function refsFor(reason: string, { signal }: Policy = policy): number {
+  return reason === "explicit_user_request" ? signal.refsOfRequest : signal.refs;
 }
 
-/** Why the events that are named are no evidence; null where they are. */
-export function evidenceFault(
-  reason: Trigger | Issue,
-  refs: readonly string[],
-  known: ReadonlyMap<string, EventKind>,
-): Fault | null {
-  const lost = lostFault(refs, known);
-  if (lost) return lost;
-  const named = [...new Set(refs)];
+/** What useful events lack to be evidence for a reason: enough of them, or a person's own request; null for nothing. */
+export function evidenceLack(
+  reason: string,
+  kinds: readonly EventKind[],
+  policy?: Policy,
+): "more" | "request" | null {
+  if (kinds.length < refsFor(reason, policy)) return "more";
+  // That a person asked for something is shown by the person's own words, and by nothing that an agent did.
+  return reason !== "explicit_user_request" || kinds.includes("prompt") ? null : "request";
+}
+
+/** Why the useful ones of the events that are named are no evidence; null where they are. */
+export function evidenceFault(reason: Trigger | Issue, useful: readonly Event[]): Fault | null {
+  const lack = evidenceLack(
+    reason,
+    useful.map(({ kind }) => kind),
+  );
+  if (lack === null) return null;
+  if (lack === "request") return unasked;
   const least = refsFor(reason);
-  if (named.length >= least) return isRequested(reason, named, known) ? null : unasked;
   return faultOf(
     "evidence_unresolved",
-    `${reason} needs ${least === 1 ? "an event" : `${least} events`} of this session; ${named.length} ${named.length === 1 ? "is" : "are"} named.`,
+    `${reason} needs ${least === 1 ? "an event" : `${least} events`} of this session; ${useful.length} ${useful.length === 1 ? "is" : "are"} named. Knack's own calls are none.`,
     seeEvents,
   );
 }
 
 /** Why events that are named cannot be looked at; null where all can. */
-export function lostFault(refs: readonly string[], known: ReadonlyMap<string, EventKind>): Fault | null {
+export function lostFault(refs: readonly string[], found: readonly Event[]): Fault | null {
+  const known = new Set(found.map(({ ref }) => ref));
   const lost = [...new Set(refs)].filter((ref) => !known.has(ref));
   if (lost.length === 0) return null;
   return faultOf(
@@ -371,15 +408,6 @@ export function lostFault(refs: readonly string[], known: ReadonlyMap<string, Ev
     seeEvents,
     lost,
   );
-}
-
-/** That a person asked for something is shown by the person's own words, and by nothing that an agent did. */
-function isRequested(
-  reason: Trigger | Issue,
-  refs: readonly string[],
-  known: ReadonlyMap<string, EventKind>,
-): boolean {
-  return reason !== "explicit_user_request" || refs.some((ref) => known.get(ref) === "prompt");
 }
 
 const unasked = faultOf(
@@ -403,13 +431,13 @@ export function receiptFor(kind: Receipt["kind"], name: string, message: string 
 
 /** The same while something is being learned. */
 export function messageFor(action: LearningAction, name: string, message: string): string {
-  const own = message.trim().replace(/\s*[\r\n]+\s*/g, " ");
+  const own = message.trim().replace(/\s*[\r\n\u2028\u2029\u0085\v\f]+\s*/g, " ");
   return isShown(own) ? own : `${action === "create" ? "Learning" : "Updating"} skill: ${name}`;
 }
 
 /** Whether a line may be put before a person as it is. */
 function isShown(line: string): boolean {
-  return !/[\r\n]/.test(line) && mayBeWritten(scan(line));
+  return !/[\r\n\u2028\u2029\u0085\v\f]/.test(line) && mayBeWritten(scan(line));
 }
 
 /** How a package is to be written, in brief, for an agent that is about to. */

@@ -1,8 +1,9 @@
 import { shorten } from "./event.ts";
 import { isObject, type JsonObject, listOf, textOf } from "./json.ts";
 import { policy } from "./policy.ts";
-import { deferReasons, effects, issues, triggers } from "./protocol.ts";
+import { deferReasons, effects, eventRefForm, issues, triggers } from "./protocol.ts";
 import { bounded, type Claim, type Formless } from "./signal.ts";
+import { skillNameForm } from "./skill.ts";
 
 /** What an agent says beside its answer, where its host asks it for an object of this form. */
 export interface Reply {
@@ -12,13 +13,20 @@ export interface Reply {
   readonly problems: readonly string[];
 }
 
-const { messageChars, summaryChars, codeChars, refs: mostRefs, receipts: mostReceipts } = policy.protocol;
+const {
+  messageChars,
+  summaryChars,
+  codeChars,
+  name,
+  refs: mostRefs,
+  receipts: mostReceipts,
+} = policy.protocol;
 
-const skillName: JsonObject = { type: "string", pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", maxLength: 64 };
+const skillName: JsonObject = { type: "string", pattern: skillNameForm, maxLength: name.longest };
 const eventRefs: JsonObject = {
   type: "array",
   description: "Events of this session that show it, such as e17: two or more, or one explicit request.",
-  items: { type: "string", pattern: "^[a-z][0-9]{1,9}$" },
+  items: { type: "string", pattern: eventRefForm },
   minItems: 1,
   maxItems: mostRefs,
 };
@@ -87,7 +95,10 @@ export const replySchema: JsonObject = {
   },
 };
 
-/** Reads a reply. Whether its signals count is another question; nothing throws. */
+/**
+ * Reads a reply. Whether its signals count is another question; nothing throws. Nothing of a text is cut: a secret in it
+ * could not be told any more.
+ */
 export function readReply(value: unknown): Reply {
   if (!isObject(value))
     return { receipts: [], signals: [], problems: ["a reply is one JSON object (knack schema reply)"] };
@@ -98,6 +109,18 @@ export function readReply(value: unknown): Reply {
       ...signalIn(value.learning_signal, "create", createIn),
       ...signalIn(value.skill_issue_signal, "update", updateIn),
     ],
+    problems,
+  };
+}
+
+/** A reply with no more of it than is kept, once its secrets are out. */
+export function boundedReply({ receipts, signals, problems }: Reply): Reply {
+  return {
+    receipts: receipts.map(({ skill, message }) => ({
+      skill: skill.slice(0, codeChars),
+      message: message && shorten(message, messageChars),
+    })),
+    signals: signals.map((one) => bounded(one)),
     problems,
   };
 }
@@ -116,7 +139,7 @@ function receiptsIn(value: unknown): Pick<Reply, "receipts" | "problems"> {
       return [];
     }
     const message = textOf(one.message);
-    return [{ skill: skill.slice(0, codeChars), message: message && shorten(message, messageChars) }];
+    return [{ skill, message }];
   });
   return { receipts, problems };
 }
@@ -134,7 +157,7 @@ function signalIn(
   if (value.kind !== undefined && value.kind !== kinds[kind]) return formless(`is no ${kinds[kind]}`);
   const missing = codes[kind].find((field) => textOf(value[field]) === null);
   if (missing !== undefined) return formless(`has no ${missing}`);
-  return Array.isArray(value.event_refs) ? [bounded(read(value))] : formless("has no event_refs");
+  return Array.isArray(value.event_refs) ? [read(value)] : formless("has no event_refs");
 }
 
 /** Models fill what they have nothing for with something empty. */
@@ -145,10 +168,10 @@ function isNothing(value: unknown): boolean {
   );
 }
 
-/** A value as text, as far as it is kept; what cannot be written down has none. */
+/** A value as text; what cannot be written down has none. */
 function wordsOf(value: unknown): string {
   try {
-    return shorten(JSON.stringify(value), policy.signal.words);
+    return JSON.stringify(value) ?? "";
   } catch {
     return "";
   }
@@ -185,5 +208,7 @@ function updateIn(one: JsonObject): Claim {
 }
 
 function refsIn({ event_refs }: JsonObject): string[] {
-  return listOf(event_refs).flatMap((ref) => textOf(ref) ?? []);
+  return listOf(event_refs)
+    .slice(0, mostRefs)
+    .flatMap((ref) => textOf(ref) ?? []);
 }

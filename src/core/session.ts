@@ -70,3 +70,8 @@ export interface Session extends SessionFacts {
 export function runOf({ sessionId, id }: Pick<Session, "sessionId" | "id">): string {
   return sessionId ?? id;
 }
+
+/** The same, and within it a subagent's own name: what that one says and learns is its own, in turns of its own. */
+export function threadOf({ agentId, ...session }: Pick<Session, "sessionId" | "id" | "agentId">): string {
+  return agentId === null ? runOf(session) : `${runOf(session)}/${agentId}`;
+}

@@ -8,13 +8,16 @@ import {
   deferReasons,
   type Effect,
   effects,
+  evidenceLack,
   type Issue,
   isDone,
   issues,
+  nameLack,
+  refsFor,
   type Trigger,
   triggers,
 } from "./protocol.ts";
-import { isSkillName, type Owner } from "./skill.ts";
+import type { Owner } from "./skill.ts";
 
 /** What an agent says it should have learned, and did not write down. */
 export type Signal = CreateSignal | UpdateSignal;
@@ -80,6 +83,8 @@ interface Given {
   /** The agent's tool call, the agent's structured reply, or what the transcript shows. */
   readonly from: "agent" | "reply" | "transcript";
   readonly invocation: string;
+  /** Knack's id of the session whose events it names: a run may have several files, each with numbers of its own. */
+  readonly file?: string;
   /** The finding that it was derived from. */
   readonly finding?: string;
 }
@@ -102,10 +107,12 @@ export interface RefusedSignal extends Given {
   readonly words?: string;
 }
 
-/** The same with no more of it than is kept. */
-export function bounded(claim: Claim, { protocol }: Policy = defaults): Claim {
+/** What is given as a signal with no more of it than is kept. Its secrets are out by then: part of one could not be told. */
+export function bounded<Given extends Claim | Formless>(given: Given, policy?: Policy): Given;
+export function bounded(claim: Claim | Formless, { protocol, signal }: Policy = defaults): Claim | Formless {
   const cut = (text: string) => shorten(text, protocol.summaryChars);
   const code = (text: string) => text.slice(0, protocol.codeChars);
+  if ("formless" in claim) return { ...claim, words: shorten(claim.words, signal.words) };
   const refs = claim.refs.slice(0, protocol.refs).map(code);
   const deferred = code(claim.deferred);
   return claim.kind === "create"
@@ -129,9 +136,10 @@ export interface Formless {
 /** What decides whether a signal counts. */
 export interface SignalGround {
   readonly from: SignalGiven["from"];
-  /** The agent's session, and its turn. */
+  /** The agent's session or its subagent's, the turn, and Knack's id of the session whose events may be named. */
   readonly run: string;
   readonly invocation: string;
+  readonly file: string;
   /** Whether something was learned in this turn. */
   readonly learned: boolean;
   /** The kinds that were given in this turn before: `kindsGiven`. */
@@ -152,7 +160,7 @@ export function judge(
   const kinds = new Set([...given.map(({ kind }) => kind), ...ground.before]);
   return given.map((one) => {
     const id = signalId(ground, one);
-    const common = { id, from: ground.from, invocation: ground.invocation };
+    const common = { id, from: ground.from, invocation: ground.invocation, file: ground.file };
     if (kinds.size > 1) return refused(common, one, no("both-signals", bothGiven));
     if ("formless" in one) return refused(common, one, no("no-form", one.formless));
     const refusal = refusalOf(one, ground, policy);
@@ -190,7 +198,7 @@ function refusalOf(claim: Claim, ground: SignalGround, policy: Policy): No | nul
     learnedAlready(ground) ??
     codesOf(claim) ??
     refsOf(claim, ground, policy) ??
-    (claim.kind === "create" ? nameOf(claim, ground, policy) : skillOf(claim, ground)) ??
+    (claim.kind === "create" ? nameOf(claim, ground, policy) : skillOf(claim, ground, policy)) ??
     summaryOf(claim)
   );
 }
@@ -218,19 +226,19 @@ function isOneOf(codes: readonly string[], word: string): boolean {
   return codes.includes(word);
 }
 
-function refsOf(claim: Claim, ground: SignalGround, { signal }: Policy): No | null {
-  const isRequest = claim.kind === "create" && claim.trigger === "explicit_user_request";
-  const needed = isRequest ? signal.refsOfRequest : signal.refs;
-  const useful = usefulRefs(claim, ground);
-  if (useful.length >= needed)
-    // That a person asked is shown by their own words, and by nothing that an agent did.
-    return isRequest && !useful.some((ref) => ground.useful.get(ref) === "prompt")
-      ? no("refs-unresolved", "none of its events is the person's own request")
-      : null;
+function refsOf(claim: Claim, ground: SignalGround, policy: Policy): No | null {
+  const reason = claim.kind === "create" ? claim.trigger : claim.issue;
+  const kinds = usefulRefs(claim, ground).flatMap((ref) => ground.useful.get(ref) ?? []);
+  const lack = evidenceLack(reason, kinds, policy);
+  if (lack === null) return null;
+  if (lack === "request") return no("refs-unresolved", "none of its events is the person's own request");
   const lost = claim.refs.filter((ref) => !ground.useful.has(ref));
   return lost.length > 0
     ? no("refs-unresolved", `no event that says something is behind ${[...new Set(lost)].join(", ")}`)
-    : no("too-few-refs", `it names ${claim.refs.length} of the ${needed} events that it needs`);
+    : no(
+        "too-few-refs",
+        `it names ${claim.refs.length} of the ${refsFor(reason, policy)} events that it needs`,
+      );
 }
 
 /** The events that a signal really names, each once. */
@@ -238,22 +246,20 @@ function usefulRefs({ refs }: Claim, { useful }: SignalGround): string[] {
   return [...new Set(refs)].filter((ref) => useful.has(ref));
 }
 
-function nameOf(
-  { nameHint }: CreateClaim,
-  { prefix, skills }: SignalGround,
-  { protocol }: Policy,
-): No | null {
-  if (!isSkillName(nameHint) || nameHint.length < protocol.name.shortest)
+function nameOf({ nameHint }: CreateClaim, { prefix, skills }: SignalGround, policy: Policy): No | null {
+  const lack = nameLack("create", nameHint, prefix, policy);
+  if (lack === "form")
     return no("bad-name", `"${nameHint}" cannot be a skill's name: small letters, digits and single hyphens`);
-  if (!nameHint.startsWith(prefix) || nameHint.length === prefix.length)
+  if (lack === "prefix")
     return no("no-prefix", `the name of a new skill begins with ${prefix}, unlike "${nameHint}"`);
   return skills.has(nameHint)
     ? no("skill-exists", `there is a skill "${nameHint}": signal what is wrong with it instead`)
     : null;
 }
 
-function skillOf({ skill }: UpdateClaim, { skills }: SignalGround): No | null {
-  if (!isSkillName(skill)) return no("bad-name", `"${skill}" is no skill's name`);
+function skillOf({ skill }: UpdateClaim, { skills, prefix }: SignalGround, policy: Policy): No | null {
+  if (nameLack("update", skill, prefix, policy) !== null)
+    return no("bad-name", `"${skill}" is no skill's name`);
   const owner = skills.get(skill);
   if (owner === undefined) return no("unknown-skill", `there is no skill "${skill}"`);
   return owner === "core" ? no("core-skill", `the skill "${skill}" is not for agents to change`) : null;
@@ -273,6 +279,8 @@ export function isUseful(event: Event): boolean {
 /** A signal with where and when it was given. */
 export interface CountedEntry extends CountedSignal {
   readonly run: string;
+  /** Where its events are; the run where no more than that was noted. */
+  readonly file: string;
   readonly at: number;
 }
 
@@ -301,7 +309,8 @@ export function countedSignals(entries: Iterable<LedgerEntry>): CountedEntry[] {
   for (const { type, data, session, at } of entries) {
     if (type === "learning.finished" && isDone(data)) learned.add(data.invocation);
     if (type !== "signal.given") continue;
-    if (data.refusal === null) accepted.push({ ...data, run: session ?? "", at: at ?? 0 });
+    const run = session ?? "";
+    if (data.refusal === null) accepted.push({ ...data, run, file: data.file ?? run, at: at ?? 0 });
     else if (data.refusal === "both-signals") both.add(data.invocation);
   }
   const counted = new Map<string, CountedEntry>();
@@ -314,9 +323,9 @@ export function countedSignals(entries: Iterable<LedgerEntry>): CountedEntry[] {
 }
 
 /** What a signal is about: the same of the same events is the same, whenever and however it is said. */
-function evidenceOf({ run, signal }: CountedEntry): string {
+function evidenceOf({ file, signal }: CountedEntry): string {
   const name = signal.kind === "create" ? signal.nameHint : signal.skill;
-  return JSON.stringify([run, signal.kind, name, [...signal.refs].sort()]);
+  return JSON.stringify([file, signal.kind, name, [...signal.refs].sort()]);
 }
 
 /** The last event of the transcript that a signal names; what only a hook or a program saw has numbers of its own. */

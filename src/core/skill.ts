@@ -50,10 +50,15 @@ export interface Parsed {
 /** The file that makes a folder a skill package. */
 export const skillFile = "SKILL.md";
 
-/** Whether a text may be the name of a skill, and so of a folder: it has no separators and no dots. */
+/** The form of a skill's name, and so of a folder: it has no separators and no dots. */
+export const skillNameForm = "^[a-z0-9]+(?:-[a-z0-9]+)*$";
+
+/** Whether a text may be the name of a skill. */
 export function isSkillName(name: string): boolean {
-  return name.length <= limits.name && /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name);
+  return name.length <= limits.name && nameForm.test(name);
 }
+
+const nameForm = new RegExp(skillNameForm);
 
 const limits = { name: 64, description: 1024, compatibility: 500, frontMatter: 16_384 } as const;
 

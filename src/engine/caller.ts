@@ -1,9 +1,10 @@
+import { invocationOf } from "../core/derived-signal.ts";
 import type { Event } from "../core/event.ts";
 import { numberOf } from "../core/event.ts";
 import type { HostWord } from "../core/host.ts";
 import type { Project } from "../core/project.ts";
 import type { Caller } from "../core/protocol.ts";
-import { runOf } from "../core/session.ts";
+import { runOf, threadOf } from "../core/session.ts";
 import type { SessionView } from "./inspect.ts";
 import type { Store } from "./ports.ts";
 
@@ -48,7 +49,7 @@ export async function present(deps: CallerDeps, word: HostWord): Promise<Present
     caller: {
       session: run,
       invocation: session
-        ? `${run}#${await turnOf(deps.store, session)}`
+        ? invocationOf(threadOf(session), await turnOf(deps.store, session))
         : `${run ?? "nobody"}#${word.turn ?? 0}`,
       kind: word.kind,
       project,
@@ -57,6 +58,11 @@ export async function present(deps: CallerDeps, word: HostWord): Promise<Present
     },
     session,
   };
+}
+
+/** Whose doing a call is: the session's, or within it a subagent's; null where nobody knows. */
+export function threadIn({ caller, session }: Present): string | null {
+  return session === null ? caller.session : threadOf(session);
 }
 
 /** The latest events of a session, in order, as far as they are kept; at most so many. */

@@ -1,5 +1,5 @@
 import { aboutOf, type Credit, creditsOf, type Naming, type Verdict } from "../core/credit.ts";
-import type { Event } from "../core/event.ts";
+import { type Event, shorten } from "../core/event.ts";
 import type { Calls } from "../core/failure.ts";
 import { idOf } from "../core/ids.ts";
 import type { Item } from "../core/item.ts";
@@ -7,6 +7,7 @@ import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import { measure } from "../core/measure.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { readCalls } from "../core/recovery.ts";
+import { redact } from "../core/redact.ts";
 import { runOf } from "../core/session.ts";
 import { type Telling, type Usage, usageIn } from "../core/usage.ts";
 import { isUseOf } from "../core/use.ts";
@@ -340,28 +341,33 @@ export interface Rated {
   readonly name: string;
   readonly verdict: Verdict;
   readonly because: string;
-  /** The agent's session that is meant; the latest that had to do with it when none is named. */
+  /** The agent's session that is meant; where a person names none, the latest that had to do with it. */
   readonly session: string | null;
+  /** Where it is said; by default where that session was. */
+  readonly project?: string;
   /** Who says so; the person by default. */
   readonly by?: "person" | "agent";
 }
 
 /**
  * Notes what a person says; it goes before whatever Knack thinks of that session. An agent's word counts where neither
- * the person nor what happened says anything.
+ * the person nor what happened says anything, and for its own session alone: of another one's it knows nothing.
  */
 export async function rate(
   { store, clock }: { readonly store: Store; readonly clock: Clock },
-  { session, by = "person", ...data }: Rated,
-): Promise<{ session: string | null }> {
+  { session, project, by = "person", because: said, ...about }: Rated,
+): Promise<{ session: string | null; because: string }> {
   const at = clock.now();
-  const latest = await latestOf(store, data.id);
-  const meant = session ?? latest?.session ?? null;
-  const project = latest?.project ?? null;
-  const key = `rated:${by}:${data.id}:${meant ?? ""}:${at}`;
-  const entry: LedgerEntry = { at, project, session: meant, actor: by, type: "use.rated", key, data };
+  const because = shorten(redact(said), defaults.protocol.summaryChars);
+  const latest = await latestOf(store, about.id);
+  const meant = session ?? (by === "person" ? latest?.session : null) ?? null;
+  const entry: LedgerEntry = {
+    ...{ at, project: project ?? latest?.project ?? null, session: meant, actor: by },
+    ...{ type: "use.rated", key: `rated:${by}:${about.id}:${meant ?? ""}:${at}` },
+    data: { ...about, because },
+  };
   await store.transaction((tx) => note(tx, [entry]));
-  return { session: meant };
+  return { session: meant, because };
 }
 
 /** The latest thing that happened with something in a session. */

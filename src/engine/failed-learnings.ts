@@ -35,7 +35,8 @@ export function lastTryOf({ started, finishes }: Learning): {
   return finishes.at(-1) ?? { invocation: started.invocation, summary: null };
 }
 
-/** The events that it rests on. */
+/** The events that it rests on, of the session in which it was begun. */
 export function refsOf({ started, finishes }: Learning): string[] {
-  return [...new Set([started, ...finishes].flatMap(({ refs }) => refs))].slice(0, policy.protocol.refs);
+  const refs = [started, ...finishes].flatMap((one) => (one.file === started.file ? one.refs : []));
+  return [...new Set(refs)].slice(0, policy.protocol.refs);
 }

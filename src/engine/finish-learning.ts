@@ -15,9 +15,10 @@ import {
 } from "../core/protocol.ts";
 import { mayBeWritten } from "../core/scan.ts";
 import type { Skill } from "../core/skill.ts";
-import type { Present } from "./caller.ts";
-import { type ForegroundDeps, ifDiskRefuses, isIts, resolved, scrubbed, unavailable } from "./foreground.ts";
+import { type Present, threadIn } from "./caller.ts";
+import { type ForegroundDeps, ifDiskRefuses, isIts, scrubbed, unavailable } from "./foreground.ts";
 import { discard, takeIn } from "./hand-in.ts";
+import { eventsNamed } from "./inspect.ts";
 import { perform } from "./keep.ts";
 import { endOf, type Learning, learningsOf } from "./learnings.ts";
 import { note } from "./note.ts";
@@ -89,13 +90,13 @@ function isGivenUp({ status }: Pick<LearningFinish, "status">): boolean {
   return status === "aborted" || status === "failed";
 }
 
+/** How many are needed was asked at the start. */
 async function unresolvedIn(
-  deps: ForegroundDeps,
-  present: Present,
+  { store }: ForegroundDeps,
+  { session }: Present,
   refs: readonly string[],
 ): Promise<Fault | null> {
-  // How many are needed was asked at the start.
-  return refs.length === 0 ? null : lostFault(refs, await resolved(deps, present, refs));
+  return session === null ? null : lostFault(refs, await eventsNamed(store, session, refs));
 }
 
 function notStarted(skill: string): Fault {
@@ -166,9 +167,11 @@ async function goLive(
   const refuse = async (found: Fault): Promise<Answer<Finished>> => {
     // What is wrong may be told in the agent's own words: a name, a path.
     const [message = "", ...details] = await scrubbed(deps, [found.message, ...found.details]);
-    const fault = { ...found, message, details };
-    await noteEnd(deps, present, learning, finish, { status: "refused", changes: [], fault });
-    return faulty(fault);
+    const refused = faulty({ ...found, message, details });
+    await noteEnd(deps, present, learning, finish, {
+      ...{ status: "refused", changes: [], fault: refused.fault },
+    });
+    return refused;
   };
   const handed = await takeIn(deps, present, learning, desk);
   if ("code" in handed) return refuse(handed);
@@ -257,18 +260,17 @@ async function duplicate(
 ): Promise<Fault | null> {
   const { project } = present.caller;
   const { learning: id, target: path } = learning.started;
-  const asked = await askedAt(deps, present, learning);
+  const asked = await askedAt(deps, learning);
   return duplicateFault(deps, { skill, id, path, project: project.id, root: project.root, asked });
 }
 
 /** When the person last asked for it in so many words; null where they did not. */
 async function askedAt(
   { store }: ForegroundDeps,
-  { session }: Present,
-  { started: { reason, refs }, at }: Learning,
+  { started: { reason, refs, file }, at }: Learning,
 ): Promise<number | null> {
-  if (session === null || reason !== "explicit_user_request") return null;
-  const said = (await store.events.some(session.id, refs)).filter(({ kind }) => kind === "prompt");
+  if (reason !== "explicit_user_request") return null;
+  const said = (await store.events.some(file, refs)).filter(({ kind }) => kind === "prompt");
   return said.length === 0 ? null : Math.max(...said.map((event) => event.at ?? at));
 }
 
@@ -322,7 +324,7 @@ async function readyOf(
 ): Promise<Ready | Fault> {
   const { all, reach } = placesFor(deps, present);
   const place = placeAt(started.target, all);
-  const { session, model, project } = present.caller;
+  const { model, project } = present.caller;
   if (place === null)
     return faultOf(
       "publish_failed",
@@ -336,7 +338,7 @@ async function readyOf(
     reach: base === null ? reach : isHere ? "repository" : "everywhere",
     facts: {
       author: "agent",
-      session,
+      session: threadIn(present),
       events: [...new Set([...started.refs, ...finish.refs])],
       model: model ?? started.model,
     },
@@ -355,20 +357,22 @@ async function madeOf(deps: ForegroundDeps, ready: Ready): Promise<string[]> {
 /** Notes how a learning ended, with the receipt that a person is shown. */
 async function noteEnd(
   deps: ForegroundDeps,
-  { caller }: Present,
+  present: Present,
   { started, lastAt }: Learning,
   finish: LearningFinish,
   { status, changes, fault }: Pick<LearningFinished, "status" | "changes" | "fault">,
 ): Promise<LearningFinished> {
+  const { caller, session } = present;
   const { learning, action, skill } = started;
   const [message, summary] = await scrubbed(deps, [finish.message ?? "", finish.summary ?? ""]);
   const end: LearningFinished = {
     ...{ learning, invocation: caller.invocation, action, skill, status, changes, fault },
     summary: summary || null,
     refs: [...new Set(finish.refs)],
+    file: session?.id ?? started.file,
   };
   const at = Math.max(deps.clock.now(), lastAt + 1);
-  const common = { at, project: caller.project.id, session: caller.session, actor: "agent" as const };
+  const common = { at, project: caller.project.id, session: threadIn(present), actor: "agent" as const };
   const key = `learning:${learning}:${status === "refused" ? `refused:${at}` : "ended"}`;
   const entries: LedgerEntry[] = [{ ...common, type: "learning.finished", key, data: end }];
   if (isDone(end)) {

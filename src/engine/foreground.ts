@@ -1,8 +1,7 @@
 import { KnackError } from "../core/errors.ts";
-import type { EventKind } from "../core/event.ts";
 import { callerFault, type Fault, faultOf, faulty, type LearningStart } from "../core/protocol.ts";
 import type { Owner } from "../core/skill.ts";
-import type { Present } from "./caller.ts";
+import { type Present, threadIn } from "./caller.ts";
 import type { Learning } from "./learnings.ts";
 import type { Place } from "./ports.ts";
 import type { PublishDeps } from "./step.ts";
@@ -45,34 +44,13 @@ async function rootFault({ library }: ForegroundDeps, root: string): Promise<Fau
   );
 }
 
-/** Those of the events that are named which are in the caller's session, and what each is. */
-export async function resolved(
-  { store }: ForegroundDeps,
-  { session }: Present,
-  refs: readonly string[],
-): Promise<Map<string, EventKind>> {
-  if (session === null || refs.length === 0) return new Map();
-  const own = refs.filter((ref) => ref.startsWith("e"));
-  const found = new Map((await store.events.some(session.id, own)).map(({ ref, kind }) => [ref, kind]));
-  // What only a hook or a program saw has another letter, and its number there.
-  const others = refs.filter((ref) => !ref.startsWith("e"));
-  for (const telling of others.length === 0 ? [] : session.alsoFrom) {
-    const there = await store.events.some(
-      telling.id,
-      others.map((ref) => `e${ref.slice(1)}`),
-    );
-    const letter = (source: string) => (source === "tool-hook" ? "p" : "h");
-    for (const { ref, source, kind } of there) found.set(`${letter(source)}${ref.slice(1)}`, kind);
-  }
-  return found;
-}
-
+/** Whether a learning is the caller's own: what a subagent begins, that one ends. */
 export function isIts(
   { session, started }: Learning,
-  { caller }: Present,
+  present: Present,
   { action, skill }: Pick<LearningStart, "action" | "skill">,
 ): boolean {
-  return session === caller.session && started.action === action && started.skill === skill;
+  return session === threadIn(present) && started.action === action && started.skill === skill;
 }
 
 export async function scrubbed({ redactor }: ForegroundDeps, texts: readonly string[]): Promise<string[]> {

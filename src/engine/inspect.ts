@@ -2,7 +2,7 @@ import { KnackError } from "../core/errors.ts";
 import { type Counts, countEvents, type Event, numberOf } from "../core/event.ts";
 import { foldProjects } from "../core/ledger.ts";
 import { mergeEvents } from "../core/merge.ts";
-import type { Diagnostic, Session } from "../core/session.ts";
+import { type Diagnostic, type Session, threadOf } from "../core/session.ts";
 import { absorb } from "./absorb.ts";
 import type { Store } from "./ports.ts";
 
@@ -38,7 +38,23 @@ export async function eventsOf(store: Store, { id, alsoFrom }: SessionView): Pro
   return mergeEvents(events, await Promise.all(alsoFrom.map((other) => store.events.of(other.id))));
 }
 
-/** The same, a few at a time: a transcript may be long. */
+/** Those of a session's events that refs name. What only another telling knows is asked of all of them together. */
+export async function eventsNamed(
+  store: Store,
+  session: SessionView,
+  refs: readonly string[],
+): Promise<Event[]> {
+  const wanted = new Set(refs);
+  const own = await store.events.some(
+    session.id,
+    [...wanted].filter((ref) => ref.startsWith("e")),
+  );
+  const isAll = own.length === wanted.size && own.every(({ outcome }) => outcome !== "unknown");
+  if (isAll || session.alsoFrom.length === 0) return own;
+  return (await eventsOf(store, session)).filter(({ ref }) => wanted.has(ref));
+}
+
+/** Every event of a session, a few at a time: a transcript may be long. */
 export async function* eachEvent(store: Store, session: SessionView): AsyncGenerator<Event> {
   if (session.alsoFrom.length > 0) return yield* await eventsOf(store, session);
   for (let after = 0; ; ) {
@@ -57,7 +73,7 @@ export function tellingsOf(sessions: readonly Session[]): [Session, ...Session[]
   const groups: [Session, ...Session[]][] = [];
   const bySession = new Map<string, [Session, ...Session[]][]>();
   for (const session of [...sessions].sort((a, b) => trust(a) - trust(b) || (a.id < b.id ? -1 : 1))) {
-    const key = session.sessionId === null ? null : `${session.sessionId}/${session.agentId ?? ""}`;
+    const key = session.sessionId === null ? null : threadOf(session);
     const known = key === null ? undefined : bySession.get(key);
     // A resumed or forked session may have several transcripts; each is a session of its own.
     if (known && trust(session) > 0) {

@@ -10,6 +10,7 @@ import { parse, skillFile } from "../core/skill.ts";
 import { latestEvents, type Present } from "./caller.ts";
 import type { CatalogReading } from "./catalog.ts";
 import type { ForegroundDeps } from "./foreground.ts";
+import { eventsNamed } from "./inspect.ts";
 import { note } from "./note.ts";
 import type { PackageFile } from "./ports.ts";
 
@@ -193,7 +194,7 @@ export async function expandEvents(
         `Ask for ${expanded} or fewer.`,
       ),
     );
-  const found = new Map((await store.events.some(session.id, wanted)).map((event) => [event.ref, event]));
+  const found = new Map((await eventsNamed(store, session, wanted)).map((event) => [event.ref, event]));
   const missing = wanted.filter((ref) => !found.has(ref));
   if (missing.length > 0)
     return faulty(

@@ -17,7 +17,7 @@ import {
   type Window,
 } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
-import { runOf, type Session } from "../core/session.ts";
+import { type Session, threadOf } from "../core/session.ts";
 import { type CountedEntry, countedSignals, lastNumber } from "../core/signal.ts";
 import { tellingsOf } from "./inspect.ts";
 import { note } from "./note.ts";
@@ -59,7 +59,7 @@ export async function nudges(
   options: Omit<NudgeOptions, "dryRun">,
 ): Promise<{ readonly project: string; readonly decision: NudgeDecided }[]> {
   const byProject = new Map<string, Session[]>();
-  for (const session of mainOnly(await deps.store.sessions.list()))
+  for (const session of onceEach(await deps.store.sessions.list()))
     byProject.set(session.project.id, [...(byProject.get(session.project.id) ?? []), session]);
   return [...(await decideOn(deps, byProject, options))]
     .map(([project, decision]) => ({ project, decision }))
@@ -123,20 +123,18 @@ async function reviewsOf({ ledger }: Store): Promise<EntryOf<"review.begun" | "r
 }
 
 async function sessionsIn({ sessions }: Store, project: string): Promise<Session[]> {
-  return mainOnly((await sessions.list()).filter((session) => session.project.id === project));
+  return onceEach((await sessions.list()).filter((session) => session.project.id === project));
 }
 
-/**
- * The sessions that people had, each by its transcript. Of what other agents did for one, the session itself has the
- * result.
- */
-function mainOnly(sessions: readonly Session[]): Session[] {
-  return tellingsOf(sessions).flatMap(([main]) => (main.subagent ? [] : main));
+/** Sessions, each by its transcript. */
+function onceEach(sessions: readonly Session[]): Session[] {
+  return tellingsOf(sessions).map(([main]) => main);
 }
 
 /**
  * What is new in sessions since they were reviewed, by the numbers of their events: as many sessions as one review looks
- * at, first those that a new signal is about, then the latest. Events that are gone cannot be looked at.
+ * at, first those that a new signal is about, then the latest. Events that are gone cannot be looked at. Of what other
+ * agents did for a session, the session itself has the result: they are looked at where a signal is about them.
  */
 async function newIn(
   deps: NudgeDeps,
@@ -146,15 +144,18 @@ async function newIn(
 ): Promise<{ readonly window: Window; readonly startedAt: number | null }> {
   const needed = needsOf(signals);
   const isSignalled = (session: Session) =>
-    session.counts.events >= (needed.get(runOf(session)) ?? Number.POSITIVE_INFINITY);
+    session.counts.events >=
+    (needed.get(session.id) ?? needed.get(threadOf(session)) ?? Number.POSITIVE_INFINITY);
+  const hasGrown = ({ id, subagent, counts: { events } }: Session) =>
+    !subagent && events > lookedTo(reviewed, id, events);
   const grown = sessions
-    .filter((one) => isSignalled(one) || one.counts.events > lookedTo(reviewed, one.id, one.counts.events))
+    .filter((one) => isSignalled(one) || hasGrown(one))
     .sort((a, b) => Number(isSignalled(b)) - Number(isSignalled(a)) || latestFirst(a, b));
   const looked = (await thereIn(deps, grown, defaults.nudge.sessions)).sort(latestFirst).reverse();
   // Where nothing but a signal is new, the stretch is empty: what the signal points to is told beside it.
   const stretches = looked.map((session): Stretch => {
     const to = session.counts.events;
-    return { session: session.id, run: runOf(session), from: lookedTo(reviewed, session.id, to) + 1, to };
+    return { session: session.id, run: threadOf(session), from: lookedTo(reviewed, session.id, to) + 1, to };
   });
   if (stretches.length === 0) return { window: { stretches, since: 0, until: 0 }, startedAt: null };
   const begins = await Promise.all(
@@ -188,9 +189,9 @@ async function thereIn(
 /** By their sessions, the events that have to be there for one of some signals to be looked at. */
 function needsOf(signals: readonly CountedEntry[]): Map<string, number> {
   const needed = new Map<string, number>();
-  for (const { run, signal } of signals) {
+  for (const { file, signal } of signals) {
     const last = lastNumber(signal);
-    if (last > 0) needed.set(run, Math.min(last, needed.get(run) ?? last));
+    if (last > 0) needed.set(file, Math.min(last, needed.get(file) ?? last));
   }
   return needed;
 }

@@ -192,15 +192,17 @@ function metadataOf(
   const only = (metadata: Skill["metadata"], isOwn: boolean) =>
     Object.fromEntries(Object.entries(metadata).filter(([key]) => ownFacts.has(key) === isOwn));
   const before = Number(once?.metadata.evidence ?? 0) || 0;
+  // Who wrote what was there before did not write this.
+  const { model: _, ...known } = only(once?.metadata ?? {}, true);
   return {
     ...only(skill.metadata, false),
     quality: reach === "draft" ? "draft" : "active",
-    ...only(once?.metadata ?? {}, true),
+    ...known,
     origin: "knack",
     evidence: String(before + events.length),
     ...(session === null ? {} : { session }),
     events: events.join(" "),
-    model: model ?? author,
+    ...(model === null ? {} : { model }),
     author,
   };
 }

@@ -3,7 +3,7 @@ import { policy as defaults } from "../core/policy.ts";
 import { proposalId } from "../core/protocol.ts";
 import type { Draft, Proposal, ProposedFile } from "../core/review.ts";
 import { applyEdits, packageFor } from "../core/reviewer.ts";
-import { type Format, runOf } from "../core/session.ts";
+import { type Format, threadOf } from "../core/session.ts";
 import { parse } from "../core/skill.ts";
 import { pinnedPlaces } from "./archive.ts";
 import {
@@ -319,7 +319,7 @@ async function writingOf(
 /** The agents in whose sessions the evidence lies. */
 async function formatsOf({ store }: PublishDeps, { evidence }: Proposal): Promise<Format[]> {
   const runs = new Set(evidence.map(({ run }) => run));
-  const sessions = (await store.sessions.list()).filter((session) => runs.has(runOf(session)));
+  const sessions = (await store.sessions.list()).filter((session) => runs.has(threadOf(session)));
   return [...new Set(sessions.map(({ format }) => format))];
 }
 

@@ -133,8 +133,24 @@ export async function draftsAway(deps: PublishDeps, instinct: string, history: H
 
 /** The skill that a person gets: composed from the evidence, or as they edited it. */
 async function skillOf(deps: PublishDeps, subject: Subject): Promise<Skill | string> {
-  const { choice, root } = subject;
-  return cleanSkill(deps, choice.text ?? render(composed(subject, await deps.prefixOf(root))));
+  const { choice, root, findings } = subject;
+  if (choice.text !== undefined) return cleanSkill(deps, choice.text);
+  const made = composed(subject, await deps.prefixOf(root), await authorOf(deps.store, findings));
+  return cleanSkill(deps, render(made));
+}
+
+/** That a model saw something in sessions which no rule saw, and which model that was, where it is noted. */
+async function authorOf(
+  { ledger }: Store,
+  findings: readonly KeptFinding[],
+): Promise<{ readonly author?: "model"; readonly model?: string }> {
+  const seen = findings.filter(({ finding }) => finding.by === "model");
+  if (seen.length === 0) return {};
+  const judged = (await ledger.since("session.judged", 0)).filter(({ session, data }) =>
+    seen.some((one) => one.session === session && one.pass === data.pass),
+  );
+  const models = [...new Set(judged.map(({ data }) => data.model))];
+  return { author: "model", ...(models.length === 0 ? {} : { model: models.join(", ") }) };
 }
 
 /** The skill of a text without its secrets, or why it is none. */
@@ -146,7 +162,7 @@ export async function cleanSkill({ redactor }: PublishDeps, text: string): Promi
   return skill !== null && !wrong ? skill : `it is no valid skill: ${wrong?.message ?? "it is empty"}`;
 }
 
-function composed(subject: Subject, prefix: string): Skill {
+function composed(subject: Subject, prefix: string, author: Skill["metadata"]): Skill {
   const { name, lesson, trigger, action, kind, keywords } = subject.instinct;
   const bare = name.startsWith(prefix) ? name.slice(prefix.length) : name;
   return compose({
@@ -158,7 +174,7 @@ function composed(subject: Subject, prefix: string): Skill {
     check: "",
     metadata: {
       quality: subject.choice.reach === "draft" ? "draft" : "active",
-      ...(subject.findings.some(({ finding }) => finding.by === "model") ? { author: "model" } : {}),
+      ...author,
     },
   });
 }

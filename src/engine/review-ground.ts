@@ -67,8 +67,8 @@ async function entriesOf(store: Store, project: string): Promise<LedgerEntry[]> 
 
 /** The signals that no review has seen, with the names that their events have in the dossier. */
 function signalsIn(entries: readonly LedgerEntry[], project: string, window: Window): Signal[] {
-  return newSignals(entries, reviewedSoFar(entries, project)).flatMap(({ run, signal }) => {
-    const refs = refsIn(window, run, signal.refs);
+  return newSignals(entries, reviewedSoFar(entries, project)).flatMap(({ file, signal }) => {
+    const refs = refsIn(window, file, signal.refs);
     return refs.length > 0 ? [{ ...signal, refs }] : [];
   });
 }

@@ -246,9 +246,7 @@ async function inquire(deps: ReviewDeps, open: Open, until: number): Promise<Rev
   const dossier = await dossierFor(deps, project, begun.window, ground, leads.some);
   const said = await converse(deps, open, { dossier, ground }, until);
   if ("outcome" in said) return said;
-  const data = await withoutSecrets(deps, {
-    ...{ review: begun.review, model: deps.model.name, leads: leads.some, ...said },
-  });
+  const data = { review: begun.review, model: deps.model.name, leads: leads.some, ...said };
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   const entry: LedgerEntry = { ...common, type: "review.answered", key: answeredKey(begun.review), data };
   await deps.store.transaction((tx) => note(tx, [entry]));
@@ -274,7 +272,7 @@ async function gate(
   const asked = { ...inquiry, maxOutputTokens: defaults.review.gateTokens };
   const reply = await askWithin(deps, deps.gate, open, asked, until, (value) => read(value) !== null);
   if (!reply.ok) return noAnswer(reply);
-  const said = read(reply.value) ?? { skip: "the answer does not have the form" };
+  const said = read(await cleanOf(deps, reply.value)) ?? { skip: "the answer does not have the form" };
   return "skip" in said ? { outcome: "nothing", because: said.skip } : { some: said.leads };
 }
 
@@ -296,7 +294,7 @@ async function converse(
     const reply = await askWithin(deps, deps, open, request, until, (value) => read(value) !== null);
     // Whoever was heard once and cannot be asked again has said what it had to say.
     if (!reply.ok) return (reply.because === "not-asked" ? before : null) ?? noAnswer(reply);
-    const said = read(reply.value);
+    const said = await withoutSecrets(deps, reply.value, read);
     if (said === null) return { outcome: "failed", because: "the answer does not have the form" };
     const wanted = said.answer.expand.filter((id) => !asked.has(id));
     if (said.answer.drafts.length > 0 || wanted.length === 0 || left === 0) return said;
@@ -338,17 +336,26 @@ async function askWithin(
   );
 }
 
+/** What a model said, without secrets; before it is read, which cuts it: part of one could not be told any more. */
+async function cleanOf({ redactor }: ReviewDeps, value: unknown): Promise<unknown> {
+  return (await scrubAll(redactor, { value })).value;
+}
+
 /** An answer as it may be kept. What holds a secret is not proposed without it: nobody knows what it would be then. */
-async function withoutSecrets({ redactor }: ReviewDeps, answered: ReviewAnswered): Promise<ReviewAnswered> {
-  const clean = await scrubAll(redactor, answered);
-  const whole = new Set(answered.answer.drafts.map((draft) => JSON.stringify(draft)));
+async function withoutSecrets(
+  deps: ReviewDeps,
+  value: unknown,
+  read: (value: unknown) => Pick<ReviewAnswered, "answer" | "refused"> | null,
+): Promise<Pick<ReviewAnswered, "answer" | "refused"> | null> {
+  const [told, clean] = [read(value), read(await cleanOf(deps, value))];
+  if (told === null || clean === null) return null;
+  const whole = new Set(clean.answer.drafts.map((draft) => JSON.stringify(draft)));
   const isWhole = (draft: Draft) => whole.has(JSON.stringify(draft));
-  const { drafts } = clean.answer;
-  const secret = drafts.filter((draft) => !isWhole(draft));
+  const secret = told.answer.drafts.filter((draft) => !isWhole(draft));
+  const refused = secret.map((draft) => `${nameIn(draft)}: it holds a secret`);
   return {
-    ...clean,
-    answer: { ...clean.answer, drafts: drafts.filter(isWhole) },
-    refused: [...clean.refused, ...secret.map((draft) => `${nameIn(draft)}: it holds a secret`)],
+    answer: { ...clean.answer, drafts: told.answer.drafts.filter(isWhole) },
+    refused: [...clean.refused, ...(await scrubAll(deps.redactor, refused))],
   };
 }
 

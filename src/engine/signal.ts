@@ -10,7 +10,7 @@ import {
 import { type Event, numberOf } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { Json } from "../core/json.ts";
-import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
+import type { EntryOf, LedgerEntry, Used } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
 import {
   type Answer,
@@ -21,8 +21,8 @@ import {
   isDone,
   isWrittenId,
 } from "../core/protocol.ts";
-import { readReply } from "../core/reply.ts";
-import { runOf } from "../core/session.ts";
+import { boundedReply, readReply } from "../core/reply.ts";
+import { threadOf } from "../core/session.ts";
 import {
   bounded,
   type Claim,
@@ -38,7 +38,7 @@ import type { Owner } from "../core/skill.ts";
 import { latestEvents, type Present } from "./caller.ts";
 import { failedOf, lastTryOf, refsOf, turnsOf } from "./failed-learnings.ts";
 import type { ForegroundDeps } from "./foreground.ts";
-import { eventsOf, type SessionView, viewSessions } from "./inspect.ts";
+import { eventsNamed, type SessionView, viewSessions } from "./inspect.ts";
 import { withoutWaiting } from "./learn.ts";
 import { endOf, type Learning, learningsOf } from "./learnings.ts";
 import { note } from "./note.ts";
@@ -64,10 +64,18 @@ export async function giveSignal(
   signal: Claim,
 ): Promise<Answer<SignalGiven>> {
   const away = await whyNobody(deps, present);
-  if (away !== null) return { ok: false, fault: away };
-  const [given] = await take(deps, present, "agent", [bounded(signal)]);
+  if (away !== null) return faulty(away);
+  const clean = bounded(await withoutSecrets(deps, { ...signal, refs: signal.refs.slice(0, mostRefs) }));
+  const [given] = await take(deps, present, "agent", [clean]);
   if (given === undefined) throw new Error("a signal that was given is neither counted nor refused");
   return given.refusal === null ? { ok: true, value: given } : faulty(refusedBy(given));
+}
+
+const { refs: mostRefs, summaryChars } = policy.protocol;
+
+/** What an agent says without its secrets, whatever it is; it is cut after, so that each of them is found whole. */
+async function withoutSecrets<Said extends object>({ redactor }: ForegroundDeps, said: Said): Promise<Said> {
+  return (await scrubJson(redactor, said as Json, Math.max(summaryChars, policy.signal.words))) as Said;
 }
 
 function refusedBy({ refusal, message }: RefusedSignal): Fault {
@@ -92,7 +100,7 @@ const nextSteps: Partial<Readonly<Record<RefusedSignal["refusal"], string>>> = {
 
 /** Takes an agent's structured reply: `used_skill_receipts`, `learning_signal`, `skill_issue_signal`. */
 export async function takeReply(deps: ForegroundDeps, present: Present, reply: unknown): Promise<ReplyTaken> {
-  const read = readReply(reply);
+  const read = boundedReply(await withoutSecrets(deps, readReply(reply)));
   const [problems, receipts] = [[...read.problems], [] as string[]];
   for (const used of read.receipts) {
     const answer = await useSkill(deps, present, used);
@@ -119,16 +127,11 @@ async function take(
   given: readonly (Claim | Formless)[],
 ): Promise<SignalGiven[]> {
   if (session === null) return [];
-  const { store, clock, redactor } = deps;
-  const clean = (await scrubJson(
-    redactor,
-    given as unknown as Json,
-    policy.protocol.summaryChars,
-  )) as unknown as (Claim | Formless)[];
-  const refs = clean.flatMap((one) => ("refs" in one ? one.refs : []));
+  const { store, clock } = deps;
+  const refs = given.flatMap((one) => ("refs" in one ? one.refs : []));
   const useful = (await eventsNamed(store, session, refs)).filter(isUseful);
-  const skills = await withLibrary(deps, clean, await skillsHere(deps, caller.project.root));
-  const run = caller.session ?? runOf(session);
+  const skills = await withLibrary(deps, given, await skillsHere(deps, caller.project.root));
+  const [run, file] = [threadOf(session), session.id];
   const { invocation, project } = caller;
   const prefix = await deps.prefixOf(project.root);
   return store.transaction(async (tx) => {
@@ -136,8 +139,8 @@ async function take(
     const learned = (await tx.ledger.since("learning.finished", 0)).some(
       ({ data }) => data.invocation === invocation && isDone(data),
     );
-    const judged = judge(clean, {
-      ...{ from, run, invocation, learned, prefix },
+    const judged = judge(given, {
+      ...{ from, run, file, invocation, learned, prefix },
       before: kindsGiven(await tx.ledger.since("signal.given", 0), invocation),
       useful: new Map(useful.map(({ ref, kind }) => [ref, kind])),
       skills,
@@ -157,13 +160,6 @@ function entryOf(
   common: Pick<LedgerEntry, "at" | "project" | "session" | "actor">,
 ): LedgerEntry {
   return { ...common, type: "signal.given", key: `signal:${data.id}:${data.refusal ?? "counts"}`, data };
-}
-
-/** The events of a session that refs name. */
-async function eventsNamed(store: Store, session: SessionView, refs: readonly string[]): Promise<Event[]> {
-  const wanted = new Set(refs);
-  if (session.alsoFrom.length === 0) return store.events.some(session.id, [...wanted]);
-  return (await eventsOf(store, session)).filter(({ ref }) => wanted.has(ref));
 }
 
 type Skills = ReadonlyMap<string, { readonly owner: Owner; readonly text: string }>;
@@ -206,7 +202,7 @@ function ownersOf(skills: Skills): SignalGround["skills"] {
 /**
  * Notes what sessions show that they should have learned, and nobody said; and what an agent began to learn and could
  * not, in whatever session that was. May be called again: a finding or a learning gives one signal. What another agent
- * did for a session has refs of its own, which could be mistaken for the session's.
+ * did for a session shows in the session itself; that one speaks for itself, or not at all.
  */
 export async function deriveSignals(
   deps: ForegroundDeps,
@@ -270,10 +266,10 @@ async function failedAndOver(
   const failed = recent.filter(
     ({ session, started }) => !told.has(derivedId(session ?? "", started.learning)),
   );
-  const runs = new Set(heard.map(runOf));
-  const isAllHeard = failed.every(({ session }) => runs.has(session ?? ""));
+  const files = new Set(heard.map(({ id }) => id));
+  const isAllHeard = failed.every(({ started }) => files.has(started.file));
   for (const session of isAllHeard ? heard : await viewSessions(store)) {
-    const own = session.subagent ? [] : failed.filter((one) => one.session === runOf(session));
+    const own = failed.filter(({ started }) => started.file === session.id);
     const going = own.length === 0 ? null : await turnGoingOn({ store, clock }, session);
     const over = own.filter((one) => going === null || !turnsOf(one).has(going));
     if (over.length > 0) found.set(session, over);
@@ -288,7 +284,7 @@ async function turnGoingOn(
 ): Promise<string | null> {
   if ((session.endedAt ?? 0) < clock.now() - policy.signal.quietMs) return null;
   const [last] = await latestEvents(store, session, 1);
-  return invocationOf(runOf(session), last?.turn ?? 0);
+  return invocationOf(threadOf(session), last?.turn ?? 0);
 }
 
 /** What sessions taught that may be told, and is kept nowhere. */
@@ -357,69 +353,94 @@ async function projectAt(deps: ForegroundDeps, id: string, root: string | null) 
   return { skills: await skillsHere(deps, root), prefix: await deps.prefixOf(root) };
 }
 
-async function deriveFrom(
-  deps: ForegroundDeps,
-  { session, lessons, failed }: Shown,
-  at: Awaited<ReturnType<typeof surroundingsOf>>,
-): Promise<LedgerEntry[]> {
+type Surroundings = Awaited<ReturnType<typeof surroundingsOf>>;
+
+async function deriveFrom(deps: ForegroundDeps, shown: Shown, at: Surroundings): Promise<LedgerEntry[]> {
+  const { session } = shown;
   const here = await at.projectOf(session);
   if (here === null) return [];
-  const run = runOf(session);
+  const run = threadOf(session);
   const uses = at.uses.filter((use) => use.session === run).map(({ data }) => data);
-  const refs = [
-    ...lessons.flatMap(({ finding }) => finding.refs),
-    ...uses.map(({ ref }) => ref),
-    ...failed.flatMap(refsOf),
-  ];
-  const named = await eventsNamed(deps.store, session, refs);
-  // What a subagent did is in its parent's file, and not its parent's doing.
-  const events = new Map(named.flatMap((event) => (event.sidechain ? [] : [[event.ref, event] as const])));
-  const eventsOfRefs = (some: readonly string[]) => some.flatMap((ref) => events.get(ref) ?? []);
-  const made = derived(
-    [
-      ...lessons.map(({ id, finding }): Missed => ({ id, finding, events: eventsOfRefs(finding.refs) })),
-      ...failed.map((one) => failedWith(one, eventsOfRefs(refsOf(one)))),
-    ],
-    {
-      ...{ run, ...here },
-      uses: uses.flatMap(({ name, ref }): FirstUse[] => {
-        const turn = events.get(ref)?.turn;
-        return turn === undefined ? [] : [{ name, number: numberOf(ref), turn }];
-      }),
-      ...saidIn(run, at, [...lessons.map(({ id }) => id), ...failed.map(({ started }) => started.learning)]),
-    },
-  );
+  const events = await eventsBehind(deps.store, shown, uses);
+  const made = derived(subjectsOf(shown, events), {
+    ...{ run, ...here, uses: firstUses(uses, events) },
+    ...saidIn(session, at, idsIn(shown)),
+  });
   const useful = new Map([...events.values()].filter(isUseful).map(({ ref, kind }) => [ref, kind]));
-  const ground = { ...{ run, useful }, prefix: here.prefix, skills: ownersOf(here.skills) };
+  const ground = { ...{ run, useful, file: session.id }, prefix: here.prefix, skills: ownersOf(here.skills) };
   const counted = made.flatMap((one) => countedOf(one, ground));
-  const times = new Map([
-    ...lessons.map(({ id, at: when }) => [derivedId(run, id), when] as const),
-    // It is told of only now, when a review may have been there already.
-    ...failed.map(({ started }) => [derivedId(run, started.learning), deps.clock.now()] as const),
-  ]);
+  const times = timesOf(shown, run, deps.clock.now());
   const common = { project: session.project.id, session: run, actor: "knack" as const };
   // The words are those of findings and learnings, which are on the ledger already.
   return counted.map((one) => entryOf(one, { ...common, at: times.get(one.id) ?? session.startedAt }));
 }
 
+/** The events that decide about what a session shows, by their refs. */
+async function eventsBehind(
+  store: Store,
+  { session, lessons, failed }: Shown,
+  uses: readonly Used[],
+): Promise<ReadonlyMap<string, Event>> {
+  const named = await eventsNamed(store, session, [
+    ...lessons.flatMap(({ finding }) => finding.refs),
+    ...uses.map(({ ref }) => ref),
+    ...failed.flatMap(refsOf),
+  ]);
+  // What a subagent did may stand in its parent's file, and is not its parent's doing.
+  const own = session.subagent ? named : named.filter(({ sidechain }) => !sidechain);
+  return new Map(own.map((event) => [event.ref, event]));
+}
+
+function subjectsOf(
+  { lessons, failed }: Shown,
+  events: ReadonlyMap<string, Event>,
+): readonly (Missed | Failed)[] {
+  const behind = (refs: readonly string[]) => refs.flatMap((ref) => events.get(ref) ?? []);
+  return [
+    ...lessons.map(({ id, finding }) => ({ id, finding, events: behind(finding.refs) })),
+    ...failed.map((one) => failedWith(one, behind(refsOf(one)))),
+  ];
+}
+
+function firstUses(uses: readonly Used[], events: ReadonlyMap<string, Event>): FirstUse[] {
+  return uses.flatMap(({ name, ref }) => {
+    const turn = events.get(ref)?.turn;
+    return turn === undefined ? [] : [{ name, number: numberOf(ref), turn }];
+  });
+}
+
+function idsIn({ lessons, failed }: Shown): string[] {
+  return [...lessons.map(({ id }) => id), ...failed.map(({ started }) => started.learning)];
+}
+
+/** When each was shown. Of a learning that failed it is told only now, when a review may have been there already. */
+function timesOf({ lessons, failed }: Shown, run: string, now: number): ReadonlyMap<string, number> {
+  return new Map([
+    ...lessons.map(({ id, at }) => [derivedId(run, id), at] as const),
+    ...failed.map(({ started }) => [derivedId(run, started.learning), now] as const),
+  ]);
+}
+
 /** What was said and learned in a session before. */
 function saidIn(
-  run: string,
-  at: Awaited<ReturnType<typeof surroundingsOf>>,
+  session: SessionView,
+  at: Surroundings,
   ids: readonly string[],
 ): Pick<DerivingGround, "settled" | "taught" | "known" | "given"> {
+  const run = threadOf(session);
   const own = at.signals.filter((entry) => entry.session === run).map(({ data }) => data);
   const learnings = at.learnings.filter((entry) => entry.session === run).map(({ data }) => data);
-  const wanted = at.wanted.filter(({ session }) => session === run);
   const said = own.filter(({ from, refusal }) => from !== "transcript" && refusal === null);
   const before = own.filter(({ from }) => from === "transcript");
   const knownIds = new Set(before.map(({ id }) => id));
   const given = new Map<string, number>();
   for (const { invocation } of before) given.set(invocation, (given.get(invocation) ?? 0) + 1);
+  const isHere = ({ file }: { readonly file: string }) => file === session.id;
+  const wanted = at.wanted.filter(({ started }) => isHere(started));
   return {
     given,
     settled: new Set([...learnings, ...said].map(({ invocation }) => invocation)),
-    taught: new Set([...learnings.flatMap((one) => one.refs), ...wanted.flatMap(refsOf)]),
+    taught: new Set([...learnings.filter(isHere).flatMap(({ refs }) => refs), ...wanted.flatMap(refsOf)]),
     known: new Set(ids.filter((id) => knownIds.has(derivedId(run, id)))),
   };
 }
@@ -436,7 +457,7 @@ function failedWith(one: Learning, events: readonly Event[]): Failed {
 /** A derived signal that meets what one must meet that an agent gives; another is none. */
 function countedOf(
   { finding, invocation, claim }: Derived,
-  ground: Pick<SignalGround, "run" | "useful" | "prefix" | "skills">,
+  ground: Pick<SignalGround, "run" | "file" | "useful" | "prefix" | "skills">,
 ): SignalGiven[] {
   const turn = { from: "transcript" as const, invocation, learned: false, before: new Set<never>() };
   return judge([claim], { ...ground, ...turn })

@@ -11,11 +11,14 @@ import {
   type LearningStart,
   type LearningStarted,
   learningId,
+  lostFault,
   messageFor,
   startFault,
 } from "../core/protocol.ts";
-import { latestEvents, type Present } from "./caller.ts";
-import { type ForegroundDeps, ifDiskRefuses, isIts, resolved, scrubbed, unavailable } from "./foreground.ts";
+import { isUseful } from "../core/signal.ts";
+import { latestEvents, type Present, threadIn } from "./caller.ts";
+import { type ForegroundDeps, ifDiskRefuses, isIts, scrubbed, unavailable } from "./foreground.ts";
+import { eventsNamed } from "./inspect.ts";
 import { endOf, type Learning, learningsOf } from "./learnings.ts";
 import { note } from "./note.ts";
 import { ownerAt, placeAt } from "./plan-learned.ts";
@@ -45,64 +48,79 @@ export async function startLearning(
 
 async function begin(deps: ForegroundDeps, present: Present, start: LearningStart): Promise<Answer<Started>> {
   const { root } = present.caller.project;
-  const prefix = await deps.prefixOf(root);
-  const wrong =
-    (await unavailable(deps, present)) ??
-    startFault(start, prefix) ??
-    evidenceFault(start.reason, start.refs, await resolved(deps, present, start.refs));
-  if (wrong) return faulty(wrong);
+  const wrong = (await unavailable(deps, present)) ?? startFault(start, await deps.prefixOf(root));
+  const evidence = wrong ?? (await evidenceOf(deps, present, start));
+  if ("code" in evidence) return faulty(evidence);
   const own = (await learningsOf(deps.store)).filter((one) => isIts(one, present, start));
   const open = await stillOpen(deps, own.at(-1), present);
   const ground = open ? await groundAgain(deps, present, open) : await groundFor(deps, present, start);
   if ("code" in ground) return faulty(ground);
-  const { session, project } = present.caller;
-  const learning =
-    open?.started.learning ??
-    learningId(JSON.stringify([project.id, session, start.action, start.skill, own.length]));
+  const learning = open?.started.learning ?? idFor(present, start, own.length);
   const desk = deskOf(deps, root, learning);
-  const staging = `${desk.folder}/${start.skill}`;
   if (ground.files) await deps.versions.keep(ground.files);
-  if (!(await prepare(deps, root, desk, start.skill, ground.files)))
-    return faulty(
-      faultOf(
-        "learning_unavailable",
-        `${desk.folder} cannot be written: a link leads out of the project, or something is in the way.`,
-        "Take the link away, and start again.",
-        [desk.folder],
-      ),
-    );
+  if (!(await prepare(deps, root, desk, start.skill, ground.files))) return faulty(blocked(desk));
   const [clean = ""] = await scrubbed(deps, [start.message]);
-  const message = messageFor(start.action, start.skill, clean);
+  const { action, skill } = start;
+  const message = messageFor(action, skill, clean);
+  const staging = `${desk.folder}/${skill}`;
   const { invocation, kind, format, model } = present.caller;
   const started: LearningStarted = {
-    ...{ learning, invocation, by: kind, format, model, staging },
-    ...{ action: start.action, skill: start.skill, reason: start.reason, message },
-    refs: [...new Set(start.refs)],
-    seen: open?.started.seen ?? (await lastSeen(deps, present)),
+    ...{ ...evidence, learning, invocation, by: kind, format, model, staging, message },
+    ...{ action, skill, reason: start.reason, seen: open?.started.seen ?? evidence.seen },
     ...{ seed: ground.before, target: ground.target, before: ground.before, beside: ground.beside },
   };
   await noteStart(deps, present, started, open ?? null);
-  const rules = authoringRules({ action: start.action, skill: start.skill, staging });
-  return { ok: true, value: { learning, staging, message, rules } };
+  return {
+    ok: true,
+    value: { learning, staging, message, rules: authoringRules({ action, skill, staging }) },
+  };
 }
 
-/** The number of the last event of the caller's session so far. */
-async function lastSeen({ store }: ForegroundDeps, { session }: Present): Promise<number> {
+/** The useful ones of the events that a start names, where they are, and how far their session has come; or why they are no evidence. */
+async function evidenceOf(
+  { store }: ForegroundDeps,
+  { session }: Present,
+  { reason, refs }: LearningStart,
+): Promise<Pick<LearningStarted, "refs" | "file" | "seen"> | Fault> {
+  // Without a session nobody comes this far.
+  const named = session === null ? [] : await eventsNamed(store, session, refs);
+  const useful = named.filter(isUseful);
+  const wrong = lostFault(refs, named) ?? evidenceFault(reason, useful);
+  if (wrong) return wrong;
   const last = session === null ? undefined : (await latestEvents(store, session, 1)).at(-1);
-  return last === undefined ? 0 : numberOf(last.ref);
+  return {
+    refs: useful.map(({ ref }) => ref),
+    file: session?.id ?? "",
+    seen: last === undefined ? 0 : numberOf(last.ref),
+  };
+}
+
+/** What the next learning of a skill goes by, after so many. */
+function idFor(present: Present, { action, skill }: LearningStart, before: number): string {
+  return learningId(JSON.stringify([present.caller.project.id, threadIn(present), action, skill, before]));
+}
+
+function blocked({ folder }: Place): Fault {
+  return faultOf(
+    "learning_unavailable",
+    `${folder} cannot be written: a link leads out of the project, or something is in the way.`,
+    "Take the link away, and start again.",
+    [folder],
+  );
 }
 
 /** The same start again is the same learning, and is noted again only where something is different. */
 async function noteStart(
   { store, clock }: ForegroundDeps,
-  { caller }: Present,
+  present: Present,
   started: LearningStarted,
   open: Learning | null,
 ): Promise<void> {
   if (open && JSON.stringify(open.started) === JSON.stringify(started)) return;
   const at = Math.max(clock.now(), (open?.lastAt ?? 0) + 1);
   const key = `learning:${started.learning}:${open ? at : "started"}`;
-  const common = { at, project: caller.project.id, session: caller.session, actor: "agent" as const };
+  const project = present.caller.project.id;
+  const common = { at, project, session: threadIn(present), actor: "agent" as const };
   await store.transaction((tx) => note(tx, [{ ...common, type: "learning.started", key, data: started }]));
 }
 

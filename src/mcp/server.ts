@@ -81,7 +81,7 @@ function serverOf(version: string, desk: Desk): McpServer {
         annotations: {
           readOnlyHint: readOnly,
           destructiveHint: false,
-          idempotentHint: true,
+          idempotentHint: tool.addsEachTime !== true,
           openWorldHint: false,
         },
       },

@@ -1,9 +1,6 @@
 import * as z from "zod";
-import { shorten } from "../core/event.ts";
 import { itemNamed } from "../core/item.ts";
-import { policy } from "../core/policy.ts";
 import { brief, faultOf, faulty } from "../core/protocol.ts";
-import { redact } from "../core/redact.ts";
 import { defineTool, skillName } from "./tool.ts";
 
 export const skillRate = defineTool({
@@ -17,6 +14,7 @@ export const skillRate = defineTool({
     because: z.string().nullish().describe("Why, in one sentence."),
   }),
   readOnly: false,
+  addsEachTime: true,
   run: async ({ skill_name, verdict, because }, { knack, present }) => {
     const { caller } = await present();
     const { root, id: project } = caller.project;
@@ -30,19 +28,15 @@ export const skillRate = defineTool({
           "Call skill_load without a name to see what there is.",
         ),
       );
-    const reason = shorten(redact(because ?? ""), policy.protocol.summaryChars);
-    const rating = { id: item.id, name: item.name, verdict, because: reason };
-    const { session } = await knack.rate({
-      ...rating,
-      kind: "skill",
-      session: caller.session,
-      by: "agent",
+    const noted = await knack.rate({
+      ...{ kind: "skill", id: item.id, name: item.name, verdict, because: because ?? "" },
+      ...{ session: caller.session, project, by: "agent" },
     });
     return {
       ok: true,
       value: {
         text: `Noted: ${item.name} was ${verdict}.`,
-        data: { skill_name: item.name, verdict, because: rating.because, session },
+        data: { skill_name: item.name, verdict, ...noted },
       },
     };
   },

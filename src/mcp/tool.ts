@@ -31,6 +31,8 @@ export interface Tool {
   readonly about: string;
   readonly input: z.ZodObject;
   readonly readOnly: boolean;
+  /** The same call again notes the same again; of all others it changes nothing more. */
+  readonly addsEachTime?: true;
   /** Takes arguments as they come from the model. */
   run(args: unknown, call: ToolCall): Promise<Answer<Reply>>;
 }

@@ -28,8 +28,8 @@ export interface ShowingVerbs {
   tally(since: number): Promise<Tally>;
   /** Notes what sessions used of the library, and of what they were told, and how that went. */
   credit(sessions: readonly SessionView[], options?: Pick<LearnOptions, "until">): Promise<Credited>;
-  /** Notes what a person says that something was worth. */
-  rate(rating: Rated): Promise<{ readonly session: string | null }>;
+  /** Notes what a person or an agent says that something was worth. */
+  rate(rating: Rated): ReturnType<typeof rate>;
   /** Lets drafts that did well go live, and takes back those that then did harm. */
   probation(): Promise<Moved[]>;
   /** What showing things was worth since a time. */
