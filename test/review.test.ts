@@ -54,6 +54,29 @@ async function fresh(reviewer: (told: Told) => Act, settings: object = {}) {
   return { at, knack };
 }
 
+/** Has `claude` on the PATH, which notes what it may cost, and answers with something that cost so much. */
+function claudeAnswers({ home, env }: Looking, value: object, usd: number): () => number[] {
+  const [bin, told] = [join(home, "bin"), join(home, "told")];
+  mkdirSync(bin);
+  const answer = JSON.stringify({
+    is_error: false,
+    structured_output: value,
+    total_cost_usd: usd,
+    usage: {},
+  });
+  const lines = [
+    "#!/bin/sh",
+    "while [ $# -gt 0 ]; do",
+    `  [ "$1" = --max-budget-usd ] && echo "$2" >> '${told}'`,
+    "  shift",
+    "done",
+    `cat > /dev/null; echo '${answer}'`,
+  ];
+  writeFileSync(join(bin, "claude"), `${lines.join("\n")}\n`, { mode: 0o755 });
+  env.PATH = `${bin}:${env.PATH}`;
+  return () => textAt(told).trim().split("\n").map(Number);
+}
+
 /** Notes that a review began, and takes the events away that it is of. */
 async function began(at: Looking, project: string, window: Window): Promise<void> {
   const store = await openSqlite({ path: join(at.env.KNACK_HOME ?? "", "knack.db"), clock: at.clock });
@@ -618,6 +641,26 @@ describe("a review", () => {
     });
     const [check] = await checkReviews(knack, at.env, at.clock.now());
     expect(check).toMatchObject({ ok: false, says: expect.stringMatching(/they fail: unusable/) });
+  });
+
+  test("tells an agent's program to cost no more than is set aside: of a call, of the review and of the day", async () => {
+    const gated = { decision: "skip", skill: null, hint: null, reason: "there is nothing in it" };
+    const budgets = { "model.budgetDay": 0.2, "model.budgetCall": 0.1, "review.budget": 0.15 };
+    const { at, knack } = await fresh(() => value(), { model: "claude", "review.minutes": 1, ...budgets });
+    const toldUsd = claudeAnswers(at, gated, 0.09);
+    for (const run of ["second", "third"]) {
+      expect(await review(knack)).toMatchObject({ outcome: "nothing", because: gated.reason });
+      at.clock.pass(2 * 60_000);
+      await signals(knack, await at.lives(knack, run));
+    }
+    expect((await knack.review())[0]?.decision).toMatchObject({ because: "budget-spent" });
+    const setAside = (await at.entries()).flatMap((one) =>
+      one.type === "model.asked" ? one.data.usdAtMost : [],
+    );
+    expect(setAside).toEqual([0.1, 0.1]);
+    expect(toldUsd()).toEqual(setAside);
+    const [{ id } = { id: "" }] = await knack.projects();
+    expect((await knack.previewReview(id)).usdAtMost).toBe(0.15);
   });
 
   test("takes what was said where nobody can be asked for another look", async () => {

@@ -65,6 +65,12 @@ export function furtherUsd(dossier: Dossier, price: AskDeps["price"]): number {
   return looks.reduce((sum, usd) => sum + usd, usdWith(gated) - usdWith(0));
 }
 
+/** What agents' programs may cost in a review beyond what is reckoned: the gate once, the reviewer at each look. */
+export function agentsUsd({ gate, model }: Askable): number {
+  const asked = [gate.model, ...Array<AskDeps["model"]>(1 + defaults.review.expansions).fill(model)];
+  return asked.filter(({ isAgent }) => isAgent).length * defaults.model.agentUsd;
+}
+
 /** What a review sends if the reviewer asks for nothing more: to the gate, and to the reviewer. */
 export function callsFor(deps: Askable, dossier: Dossier, ground: Pick<Ground, "work" | "baseline">) {
   const { shown: _, ...first } = gateInquiry(dossier, ground);

@@ -20,17 +20,17 @@ import {
 } from "../core/review.ts";
 import { gateByRules, gateInquiry, readGate } from "../core/review-gate.ts";
 import { readReview, reviewInquiry } from "../core/reviewer.ts";
-import { type AskDeps, ask } from "./ask.ts";
+import { type AskDeps, ask, type Inquiry } from "./ask.ts";
 import type { CatalogReading } from "./catalog.ts";
 import { eventsAt } from "./gather.ts";
 import { perform } from "./keep.ts";
 import { note } from "./note.ts";
 import { type NudgeDeps, type NudgeOptions, nudge, nudges } from "./nudge.ts";
 import { isOwn, type ProposalGround, planPublished, proposable, rootOf } from "./plan-proposal.ts";
-import type { Model, ModelReply, ModelRequest, Store } from "./ports.ts";
+import type { Model, ModelReply, Store } from "./ports.ts";
 import { decided, proposals, statusOf } from "./proposal.ts";
 import { repair } from "./publish.ts";
-import { type Askable, callsFor, furtherUsd, prospectOf, sumOf } from "./review-cost.ts";
+import { type Askable, agentsUsd, callsFor, furtherUsd, prospectOf, sumOf } from "./review-cost.ts";
 import { dossierFor, filesFor, type Ground, groundOf } from "./review-ground.ts";
 import { scrubAll } from "./scrub.ts";
 import type { PublishDeps } from "./step.ts";
@@ -319,7 +319,7 @@ async function askWithin(
   deps: ReviewDeps,
   { model, price }: Pick<AskDeps, "model" | "price">,
   open: Open,
-  inquiry: Pick<ModelRequest, "system" | "prompt" | "schema" | "maxOutputTokens">,
+  inquiry: Omit<Inquiry, "purpose" | "timeoutMs">,
   until: number,
   isUsable: (value: unknown) => boolean,
 ): Promise<ModelReply> {
@@ -329,10 +329,9 @@ async function askWithin(
     return { ok: false, because: "not-asked", message: "its time is over", usage: null, ms: 0 };
   const purpose = purposeOf(open.begun);
   const together = { purpose, usd: allowed.usd, since: open.at, setting: "review.budget" };
-  const maxUsd = Math.max(0, allowed.usd - (await spentOn(deps, open)));
   return ask(
     { store, clock, model, price, limits: { ...limits, together } },
-    { purpose, ...inquiry, maxUsd, timeoutMs },
+    { purpose, ...inquiry, timeoutMs },
     { project: open.project, session: null },
     isUsable,
   );
@@ -529,6 +528,6 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
     ...{ ...common, dossier, because: null },
     requests: calls.map(({ usd: _, ...request }) => request),
     characters: calls.reduce((sum, { system, prompt }) => sum + system.length + prompt.length, 0),
-    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + furtherUsd(dossier, price)),
+    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + furtherUsd(dossier, price) + agentsUsd(deps)),
   };
 }
