@@ -9,7 +9,7 @@ import { parse } from "../src/core/skill.ts";
 import { note } from "../src/engine/note.ts";
 import type { Knack } from "../src/open.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
-import type { Act } from "./helpers/endpoint.ts";
+import { type Act, anEndpoint } from "./helpers/endpoint.ts";
 import { asked, day, ran, replied } from "./helpers/lived.ts";
 import {
   aCreate,
@@ -643,6 +643,44 @@ describe("a review", () => {
     expect(check).toMatchObject({ ok: false, says: expect.stringMatching(/they fail: unusable/) });
   });
 
+  test("waits while it is not let in, however often: what was not paid for is not given up", async () => {
+    let act: Act = { status: 401 };
+    const { at, knack } = await fresh(() => value(), { "review.minutes": 1 });
+    const refusing = await anEndpoint(() => act);
+    configure(at.env.KNACK_HOME ?? "", refusing.url, { "review.minutes": 1 });
+    for (let n = 0; n <= policy.review.tries; n++) {
+      expect(await review(knack)).toMatchObject({
+        outcome: "skipped",
+        because: expect.stringMatching(/^refused: 401/),
+      });
+      at.clock.pass(2 * 60_000);
+    }
+    act = { value: { decision: "skip", skill: null, hint: null, reason: "there is nothing in it" } };
+    expect(await review(knack)).toMatchObject({ outcome: "nothing", because: "there is nothing in it" });
+  });
+
+  test("gives up what failed again and again, and not what came later", async () => {
+    let isGood = false;
+    const act = () => (isGood ? value() : { text: "what?" });
+    const { at, knack } = await fresh(act, { "review.minutes": 1 });
+    const outcomes: unknown[] = [];
+    for (let n = 0; n < policy.review.tries; n++) {
+      if (n === policy.review.tries - 1) await signals(knack, await at.lives(knack, "later"));
+      outcomes.push((await review(knack))?.outcome);
+      at.clock.pass(2 * 60_000);
+    }
+    expect(outcomes).toEqual(["failed", "failed", "given-up"]);
+    isGood = true;
+    const [done] = await knack.review();
+    expect(done).toMatchObject({
+      decision: { because: "signal" },
+      ended: {
+        outcome: "nothing",
+        window: { stretches: [{ session: expect.stringMatching(/later/), from: 1 }] },
+      },
+    });
+  });
+
   test("tells an agent's program to cost no more than is set aside: of a call, of the review and of the day", async () => {
     const gated = { decision: "skip", skill: null, hint: null, reason: "there is nothing in it" };
     const budgets = { "model.budgetDay": 0.2, "model.budgetCall": 0.1, "review.budget": 0.15 };
@@ -712,7 +750,7 @@ describe("a review", () => {
     const knack = await at.open();
     const dull = [asked("What is there?"), ...["a", "b", "c"].map((file) => ran(`cat ${file}`, "words"))];
     for (let n = 0; n <= policy.review.baseline; n++) await at.lives(knack, `dull-${n}`, dull);
-    expect(await review(knack)).toMatchObject({ because: "nothing in it points to a lesson" });
+    expect(await review(knack)).toMatchObject({ because: "nothing in it points to a lesson", calls: 0 });
     expect(at.endpoint.asked).toHaveLength(0);
   });
 

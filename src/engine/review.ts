@@ -1,9 +1,9 @@
-import { spendFor } from "../core/budget.ts";
+import { type Spend, spendFor } from "../core/budget.ts";
 import { placeOf } from "../core/dossier.ts";
 import type { Event } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
-import { failuresSince, type NudgeDecided, paceHold, paceOf, type ReviewLimits } from "../core/nudge.ts";
+import { lookedInVain, type NudgeDecided, paceHold, paceOf, type ReviewLimits } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { receiptFor } from "../core/protocol.ts";
 import {
@@ -106,7 +106,7 @@ export async function review(
     const begun = await begin(deps, project, { open, asked, decision });
     if (begun === null) return await held(false);
     const ended = await goThrough(deps, begun, until);
-    return { project, decision, ended, usd: await spentOn(deps, begun) };
+    return { project, decision, ended, usd: (await spendOn(deps, begun)).usd };
   } finally {
     await deps.giveBack();
   }
@@ -308,9 +308,9 @@ async function converse(
   }
 }
 
-/** Where nobody was reached the window waits; an answer that is none counts against it. */
+/** Where nobody was reached, or let in, the window waits; an answer that is none counts against it. */
 function noAnswer({ because, message }: Extract<ModelReply, { ok: false }>): Outcome {
-  const isReached = !["not-asked", "unset", "unreachable", "overloaded"].includes(because);
+  const isReached = because === "time-out" || because === "unusable";
   return { outcome: isReached ? "failed" : "skipped", because: `${because}: ${message}` };
 }
 
@@ -465,7 +465,8 @@ async function publish(deps: ReviewDeps, project: string, proposal: Proposal): P
 async function end(deps: ReviewDeps, open: Open, came: Outcome): Promise<ReviewEnded> {
   const { begun, project } = open;
   const { review, window } = begun;
-  const { outcome, because: said } = await orGivenUp(deps, open, came);
+  const spent = await spendOn(deps, open);
+  const { outcome, because: said, givenUp } = await orGivenUp(deps, open, came, spent);
   const [because = ""] = await deps.redactor.scrub([{ label: "", text: said }]);
   const data: ReviewEnded = {
     review,
@@ -473,6 +474,8 @@ async function end(deps: ReviewDeps, open: Open, came: Outcome): Promise<ReviewE
     because: because.slice(0, defaults.review.endChars),
     proposals: came.proposals ?? [],
     window,
+    ...(givenUp ? { givenUp } : {}),
+    calls: spent.calls,
   };
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   const entry: LedgerEntry = { ...common, type: "review.ended", key: `review:${review}:ended`, data };
@@ -481,16 +484,22 @@ async function end(deps: ReviewDeps, open: Open, came: Outcome): Promise<ReviewE
 }
 
 /** What is paid for and comes to nothing has failed; and what failed again and again is not paid for without end. */
-async function orGivenUp(deps: ReviewDeps, open: Open, came: Outcome): Promise<Outcome> {
-  const isVain = came.outcome === "skipped" && (await spentOn(deps, open)) > 0;
+async function orGivenUp(
+  { store }: ReviewDeps,
+  { begun, project }: Open,
+  came: Outcome,
+  { usd }: Spend,
+): Promise<Outcome & Pick<ReviewEnded, "givenUp">> {
+  const isVain = came.outcome === "skipped" && usd > 0;
   if (came.outcome !== "failed" && !isVain) return came;
-  const failures = 1 + failuresSince(await deps.store.ledger.since("review.ended", 0), open.project);
-  if (failures < defaults.review.tries) return { ...came, outcome: "failed" };
-  return { ...came, outcome: "given-up", because: `${came.because}; it failed ${failures} times` };
+  const givenUp = lookedInVain(await store.ledger.since("review.ended", 0), project, begun.window);
+  if (givenUp === null) return { ...came, outcome: "failed" };
+  const because = `${came.because}; it failed ${defaults.review.tries} times`;
+  return { ...came, outcome: "given-up", because, givenUp };
 }
 
 /** What the calls of a review came to so far. */
-async function spentOn({ store, clock }: ReviewDeps, { begun, at }: Open): Promise<number> {
+async function spendOn({ store, clock }: ReviewDeps, { begun, at }: Open): Promise<Spend> {
   const { ledger } = store;
   // A clock may have gone back since.
   const since = Math.min(at, clock.now()) - defaults.model.dayMs;
@@ -498,7 +507,7 @@ async function spentOn({ store, clock }: ReviewDeps, { begun, at }: Open): Promi
     ...(await ledger.since("model.asked", since)),
     ...(await ledger.since("model.called", since)),
   ];
-  return spendFor(entries, purposeOf(begun)).usd;
+  return spendFor(entries, purposeOf(begun));
 }
 
 function purposeOf({ review }: ReviewBegun): string {
