@@ -82,7 +82,7 @@ function replyTo(request: ModelRequest, reply: Reply, share: number): ModelReply
 /** A call of the gate may cost less than a tenth of a cent, one of the reviewer about seven tenths: few of them are allowed. */
 const price = { input: 0.2, output: 1 };
 const limits: ReviewLimits = {
-  ...{ mode: "auto", calls: 15, apartMs: 400, perDay: 8, unset: null },
+  ...{ mode: "auto", calls: 15, apartMs: 100, perDay: 8, unset: null },
   ...{ usd: 0.016, usdPerCall: 0.012, usdPerDay: 0.03 },
 };
 
@@ -136,11 +136,11 @@ function extremesOf(entries: readonly LedgerEntry[]) {
   };
 }
 
-/** The events that successful reviews looked at, each as often as it was. */
+/** What reviews were done with, each as often as one was. */
 function lookedAt(entries: readonly LedgerEntry[]): string[] {
   return entries.flatMap((entry) =>
     entry.type === "review.ended" && !["failed", "skipped"].includes(entry.data.outcome)
-      ? entry.data.window.stretches.map(({ session, from }) => `${session} ${from}`)
+      ? (entry.data.givenUp ?? entry.data.window).stretches.map(({ session, from }) => `${session} ${from}`)
       : [],
   );
 }
@@ -168,9 +168,11 @@ async function together(
   const works = async (n: number) => {
     const deps = worker(own, { holder: `${n}`, isAgent: n > 2 }, turn, next);
     const project = projects[n % 2] ?? "";
-    for (let times = 0; times < 5; times++) {
+    for (let times = 0; times < 4; times++) {
       await grows(own.store, sessions++, project, now);
-      await review(deps, project, { asked: false });
+      // Whoever finds another at work, or comes too soon, comes again.
+      for (let tries = 0; tries < 10; tries++)
+        if ((await review(deps, project, { asked: false })).ended !== null) break;
     }
   };
   await scheduler.waitFor(Promise.all([works(1), works(2), works(3), works(4)]));
@@ -181,8 +183,8 @@ async function together(
 
 describe("four workers who review at once", () => {
   it.each<[string, fc.Parameters<unknown>]>([
-    ["in whatever order", { numRuns: 15 }],
-    ["in orders that are always the same", { numRuns: 15, seed: 7 }],
+    ["in whatever order", { numRuns: 12 }],
+    ["by a seed that stays", { numRuns: 12, seed: 7 }],
   ])("never exceed a budget, never begin too often, and look at nothing twice, %s", async (_, runs) => {
     const all = { calls: 0, day: 0, before: 0, within: 0 };
     await fc.assert(
@@ -192,7 +194,7 @@ describe("four workers who review at once", () => {
         // Mostly a moment; now and then as long as a lease, so that one works who has none any more.
         fc.infiniteStream(
           fc.oneof(
-            { weight: 400, arbitrary: fc.integer({ min: 1, max: 100 }) },
+            { weight: 150, arbitrary: fc.integer({ min: 1, max: 100 }) },
             { weight: 1, arbitrary: fc.integer({ min: minute, max: 2 * policy.review.longestMs }) },
           ),
         ),
@@ -218,7 +220,8 @@ describe("four workers who review at once", () => {
     );
     // Bounds that nothing came near would show nothing; what comes by chance need not come near them.
     if (runs.seed === undefined) return;
-    expect(all.day).toBeGreaterThan(0.8 * limits.usdPerDay);
-    expect(Math.min(all.calls, all.before, all.within)).toBeGreaterThan(0);
+    expect(all.day).toBeGreaterThan(0.7 * limits.usdPerDay);
+    expect(all.calls).toBeGreaterThan(15);
+    expect(all.before + all.within).toBeGreaterThan(0);
   });
 });

@@ -812,6 +812,46 @@ describe("a review", () => {
     expect(await typesOf(at, /^(?:review|nudge)/)).toEqual([]);
   });
 
+  test("that began where nothing is learned any more ends there", async () => {
+    const { at, knack } = await fresh(() => value());
+    const [{ id } = { id: "" }] = await knack.projects();
+    await began(at, id, (await knack.previewReview(id)).decision.window);
+    mkdirSync(join(at.repository, ".knack"), { recursive: true });
+    writeFileSync(join(at.repository, ".knack/config.json"), JSON.stringify({ learn: false }));
+    expect((await knack.reviews()).begun).toHaveLength(1);
+    expect(await knack.review()).toMatchObject([{ decision: { because: "not-learned" } }]);
+    const { begun, last } = await knack.reviews();
+    expect(begun).toEqual([]);
+    expect(last?.data).toMatchObject({ outcome: "skipped", because: "learning is off in this project" });
+    expect(at.endpoint.asked).toEqual([]);
+  });
+
+  test("does not pass over a gate that cannot be asked, unless a person wants none", async () => {
+    const { at, knack } = await fresh(() => value(), { "review.gate": "claude/haiku" });
+    at.env.PATH = at.home;
+    const unset = "claude is not on the PATH (review.gate)";
+    const [{ id } = { id: "" }] = await knack.projects();
+    expect(await knack.previewReview(id)).toMatchObject({ unset, requests: [{}, {}] });
+    expect(await knack.review({ projects: [id], asked: true })).toMatchObject([
+      { decision: { run: false, because: "no-model", message: expect.stringContaining(unset) } },
+    ]);
+    const [check] = await checkReviews(knack, at.env, at.clock.now());
+    expect(check).toMatchObject({ ok: false, says: expect.stringContaining(unset) });
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { "review.gate": "off" });
+    expect(await review(knack)).toMatchObject({ outcome: "nothing", calls: 1 });
+  });
+
+  test("leaves no signal to be counted that it has seen", async () => {
+    const { at, knack } = await fresh(() => value());
+    const counted = async () => (await knack.reviews()).signals.counted;
+    const before = await counted();
+    expect(before).toBeGreaterThan(0);
+    await review(knack);
+    expect(await counted()).toBe(0);
+    await signals(knack, await at.lives(knack, "another"));
+    expect(await counted()).toBe(before);
+  });
+
   test("comes to a project that was quiet since it was held back", async () => {
     const { knack } = await fresh(() => value());
     expect(await knack.review({ projects: [] })).toMatchObject([{ ended: { outcome: "nothing" } }]);

@@ -66,7 +66,7 @@ export interface ReviewPreview {
   /** Why nothing would be sent; null where something would. */
   readonly because: string | null;
   readonly model: Model["name"];
-  /** Why that one cannot be asked; null where it can. */
+  /** Why that one, or the gate's, cannot be asked; null where both can. */
   readonly unset: string | null;
   readonly usdAtMost: number;
   readonly characters: number;
@@ -88,28 +88,40 @@ export async function review(
   project: string,
   { asked }: { readonly asked: boolean },
 ): Promise<Reviewed> {
-  const { store, clock, allowed } = deps;
-  const held = async (running: boolean) => ({
-    project,
-    decision: await decisionOn(deps, project, { asked, running }),
-    ended: null,
-    usd: 0,
-  });
+  const { clock, allowed } = deps;
   const until = clock.now() + defaults.review.longestMs;
   const isOff = allowed.unset !== null || (allowed.mode === "off" && !asked);
-  if (isOff || (await refusalOf(deps, project)) !== null) return held(false);
-  if (!(await deps.claim(until))) return held(true);
+  const isMine = !isOff && (await deps.claim(until));
+  if (!isMine) return notDone(project, await decisionOn(deps, project, { asked, running: !isOff }));
   try {
-    const open = (await unfinished(store)).find((one) => one.project === project) ?? null;
-    const decision = open ? goingOn(open) : await decisionOn(deps, project, { asked, running: false });
-    if (!decision.run) return { project, decision, ended: null, usd: 0 };
-    const begun = await begin(deps, project, { open, asked, decision });
-    if (begun === null) return await held(false);
-    const ended = await goThrough(deps, begun, until);
-    return { project, decision, ended, usd: (await spendOn(deps, begun)).usd };
+    return await reviewAlone(deps, project, { asked, until });
   } finally {
     await deps.giveBack();
   }
+}
+
+function notDone(project: string, decision: NudgeDecided): Reviewed {
+  return { project, decision, ended: null, usd: 0 };
+}
+
+/** The same for the one who has the lease. */
+async function reviewAlone(
+  deps: ReviewDeps,
+  project: string,
+  { asked, until }: { readonly asked: boolean; readonly until: number },
+): Promise<Reviewed> {
+  const open = (await unfinished(deps.store)).find((one) => one.project === project) ?? null;
+  const refusal = await refusalOf(deps, project);
+  // What began where nothing is learned any more goes on no further.
+  if (open && refusal !== null) await end(deps, open, { outcome: "skipped", because: refusal });
+  const goesOn = open !== null && refusal === null;
+  const decide = () => decisionOn(deps, project, { asked, running: false });
+  const decision = goesOn ? goingOn(open) : await decide();
+  if (!decision.run) return notDone(project, decision);
+  const begun = await begin(deps, project, { open, asked, decision });
+  if (begun === null) return notDone(project, await decide());
+  const ended = await goThrough(deps, begun, until);
+  return { project, decision, ended, usd: (await spendOn(deps, begun)).usd };
 }
 
 /** Whether a project is to be reviewed; of one that nothing is learned in nothing is noted either. */
@@ -268,7 +280,7 @@ async function gate(
   const { project, begun } = open;
   const dossier = await dossierFor(deps, project, begun.window, ground, ruled.leads);
   if (dossier.included.length === 0) return { outcome: "skipped", because: "its events are gone" };
-  if (deps.gate.model.unset !== null) return { some: ruled.leads };
+  if (deps.gate === null) return { some: ruled.leads };
   const { shown: _, ...inquiry } = gateInquiry(dossier, ground);
   const read = (value: unknown) => readGate(value, dossier);
   const asked = { ...inquiry, maxOutputTokens: defaults.review.gateTokens };
@@ -521,7 +533,7 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
   const decision = open
     ? goingOn(open)
     : await decisionOn(deps, project, { asked: false, running: false, dryRun: true });
-  const common = { project, decision, model: model.name, unset: model.unset };
+  const common = { project, decision, model: model.name, unset: allowed.unset };
   const nothing = (because: string): ReviewPreview => ({
     ...{ ...common, dossier: null, because, usdAtMost: 0, characters: 0, requests: [] },
   });
