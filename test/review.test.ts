@@ -754,6 +754,22 @@ describe("a review", () => {
     expect(at.endpoint.asked).toHaveLength(0);
   });
 
+  test("comes to a session that was read late, with all of its work, however old that is", async () => {
+    const at = await looking({ reviewer: () => value() });
+    const knack = await at.open();
+    const looks = (count: number) => [
+      asked("What is there?"),
+      ...Array.from({ length: count }, (_, n) => ran(`cat ${n}`, "words")),
+    ];
+    for (let n = 0; n <= policy.review.baseline; n++) await at.lives(knack, `dull-${n}`, looks(3));
+    expect(await review(knack)).toMatchObject({ outcome: "nothing", calls: 0 });
+    await at.lives(knack, "late", looks(60));
+    at.clock.pass(day / 2);
+    const [done] = await knack.review();
+    expect(done).toMatchObject({ decision: { because: "threshold", counters: { calls: 60 } } });
+    expect(at.endpoint.asked.length).toBeGreaterThan(0);
+  });
+
   test("waits where the library cannot be read: what is not known is not made again", async () => {
     const { at, knack } = await fresh((told) => value(aCreate(told)));
     const folder = join(at.repository, ".claude/skills");
