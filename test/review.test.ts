@@ -107,6 +107,36 @@ describe("a review that suggests", () => {
     expect((await knack.check()).drift).toEqual([]);
   });
 
+  test("stays accepted when only a later change of it is taken back", async () => {
+    const stale = "## Steps\n\n1. Run `make tunnel`.\n2. Run `make deploy`.";
+    const { at, knack } = await fresh(
+      (told) =>
+        value(told.leads[0]?.do === "patch" ? aPatch(told) : aCreate(told, { body: stale })),
+      { review: "suggest", "review.minutes": 0 },
+    );
+    const accepts = async () => {
+      expect(await review(knack)).toMatchObject({ outcome: "proposed" });
+      const [proposal] = await knack.proposals();
+      if (!proposal) throw new Error("nothing is proposed");
+      expect(await knack.acceptProposal(proposal)).toMatchObject({ kept: true });
+    };
+    await accepts();
+    await signals(knack, await at.lives(knack, "second"), skillIssue);
+    await accepts();
+    const statuses = async () => (await knack.proposals()).map(({ do: does, status }) => [does, status]);
+    for (const [patch, create] of [
+      ["accepted", "accepted"],
+      ["taken-back", "accepted"],
+      ["taken-back", "taken-back"],
+    ]) {
+      expect(await statuses()).toEqual([
+        ["patch", patch],
+        ["create", create],
+      ]);
+      await knack.undo(null);
+    }
+  });
+
   test("does not propose again what was turned down, in other words either", async () => {
     let turn = 0;
     const { at, knack } = await fresh(
