@@ -110,8 +110,7 @@ describe("a review that suggests", () => {
   test("stays accepted when only a later change of it is taken back", async () => {
     const stale = "## Steps\n\n1. Run `make tunnel`.\n2. Run `make deploy`.";
     const { at, knack } = await fresh(
-      (told) =>
-        value(told.leads[0]?.do === "patch" ? aPatch(told) : aCreate(told, { body: stale })),
+      (told) => value(told.leads[0]?.do === "patch" ? aPatch(told) : aCreate(told, { body: stale })),
       { review: "suggest", "review.minutes": 0 },
     );
     const accepts = async () => {

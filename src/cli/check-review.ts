@@ -6,6 +6,7 @@ import type { ReviewState } from "../open/reviews.ts";
 import type { Knack } from "../open.ts";
 import { absent, ago, type Check, right, wrong } from "./check.ts";
 import type { Env } from "./main.ts";
+import { missingIn } from "./reviewers.ts";
 import { calledAs, counted, onOneLine } from "./terminal.ts";
 
 /** Whether reviews in the background can do what they may, and end what they begin. */
@@ -20,14 +21,15 @@ export async function checkReviews(knack: Knack, env: Env, now: number): Promise
 }
 
 function checkState(state: ReviewState, { openUntil }: ModelState, env: Env, now: number): Check {
-  const { mode, model, unset, today, limits, begun, last } = state;
+  const { mode, model, today, limits, begun, last } = state;
   if (mode === "off")
     return absent("reviews", "off: nobody looks back", `${calledAs(env)} config set review suggest`);
-  if (unset !== null)
+  const [missing] = missingIn(state, env);
+  if (missing !== undefined)
     return wrong(
       "reviews",
-      `${mode}, but ${unset}`,
-      `${calledAs(env)} config set model <model>, or config set review off`,
+      `${mode}, but ${missing.says}`,
+      `${missing.next}; or ${calledAs(env)} config set review off`,
     );
   if (openUntil !== null)
     return wrong(

@@ -1,6 +1,6 @@
 import type { Home } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
-import { modelChoice, priceOf } from "../core/model.ts";
+import { type ModelChoice, modelChoice, priceOf } from "../core/model.ts";
 import { isObserver, type ObserverName, observerNames } from "../core/observer.ts";
 import { policy } from "../core/policy.ts";
 import type { AskDeps } from "../engine/ask.ts";
@@ -53,13 +53,16 @@ export function chosenOn(home: Home, env: Environment, asked: string | null): Ch
 }
 
 function modelNamed(home: Home, env: Environment, settings: ModelSettings, word: string): Model {
-  return modelFor({
-    choice: modelChoice(word) ?? { via: "off" },
-    url: settings["model.url"],
-    keyEnv: settings["model.keyEnv"],
-    env,
-    folder: home.models,
-  });
+  const choice = modelChoice(word) ?? { via: "off" };
+  const { "model.url": url, "model.keyEnv": keyEnv } = settings;
+  const at = isMeantFor(settings.model, choice) ? { url, keyEnv } : { url: null, keyEnv: null };
+  return modelFor({ choice, ...at, env, folder: home.models });
+}
+
+/** Whether a person's address and key are for a model: they are for the maker of the one they chose, if that one has an address at all. */
+function isMeantFor(chosen: string, { via }: ModelChoice): boolean {
+  const own = modelChoice(chosen)?.via;
+  return own === via || (own !== "anthropic" && own !== "openai");
 }
 
 export function observationIn(opened: Opened, options: ObservingOptions): Observation {

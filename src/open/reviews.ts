@@ -4,6 +4,7 @@ import type { ProposalView, ReviewMode } from "../core/review.ts";
 import type { Keeping } from "../engine/keep.ts";
 import { nudges, type ReviewLimits, type ReviewsSoFar, reviewsSoFar } from "../engine/nudge.ts";
 import { planAccepted } from "../engine/plan-proposal.ts";
+import type { Model } from "../engine/ports.ts";
 import { acceptProposal, proposalDiff, proposals, rejectProposal } from "../engine/proposal.ts";
 import {
   previewReview,
@@ -14,7 +15,7 @@ import {
   unfinished,
   waitingFor,
 } from "../engine/review.ts";
-import { prospectAtLeast } from "../engine/review-cost.ts";
+import { type Askable, prospectAtLeast } from "../engine/review-cost.ts";
 import type { Plan } from "../engine/step.ts";
 import { reviewSettings } from "../settings.ts";
 import { isAlive, isBelowHome } from "./home.ts";
@@ -26,8 +27,10 @@ export interface ReviewVerbs {
   reviews(): Promise<ReviewState>;
   /** Reviews these projects or all, as far as it is due, after what waits elsewhere; or these alone because a person asks. */
   review(options?: { readonly projects?: readonly string[]; readonly asked?: boolean }): Promise<Reviewed[]>;
+  /** Who is asked in reviews. */
+  reviewers(): Reviewers;
   /** What a review of a project would be given, and what it would cost. */
-  previewReview(project: string): Promise<ReviewPreview>;
+  previewReview(project: string): Promise<ReviewPreview & Reviewers>;
   /** What reviews proposed. */
   proposals(): Promise<ProposalView[]>;
   planProposal(proposal: ProposalView, where?: LiveReach | null): Promise<Plan>;
@@ -36,12 +39,22 @@ export interface ReviewVerbs {
   rejectProposal(proposal: ProposalView): Promise<void>;
 }
 
-/** Background reviews, as a person sees them. */
-export interface ReviewState extends ReviewsSoFar {
-  readonly mode: ReviewMode;
+/** A model that is asked, and where it is. */
+export interface Asked {
   readonly model: string;
-  /** Why no model can be asked; null where one can. */
+  readonly to: string;
+  /** Why it cannot be asked; null where it can. */
   readonly unset: string | null;
+}
+
+/** The one that reviews, and the one that is asked first whether there is anything to review. */
+export interface Reviewers extends Asked {
+  readonly gate: Asked;
+}
+
+/** Background reviews, as a person sees them. */
+export interface ReviewState extends ReviewsSoFar, Reviewers {
+  readonly mode: ReviewMode;
   readonly limits: Pick<ReviewLimits, "perDay" | "usd" | "usdPerDay">;
   /** The projects in which something is new, and what was decided there last. */
   readonly projects: readonly { readonly project: string; readonly decision: NudgeDecided }[];
@@ -62,7 +75,11 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
       for (const one of new Set([...waiting, ...wanted])) done.push(await review(deps, one, { asked }));
       return done;
     },
-    previewReview: (project) => previewReview(reviewDeps(parts), project),
+    reviewers: () => reviewersIn(reviewDeps(parts)),
+    previewReview: async (project) => {
+      const deps = reviewDeps(parts);
+      return { ...(await previewReview(deps, project)), ...reviewersIn(deps) };
+    },
     proposals: () => proposals(publishing),
     planProposal: (proposal, where = null) => planAccepted(publishing, proposal, where),
     proposalDiff: (proposal) => proposalDiff(publishing, proposal),
@@ -74,12 +91,12 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
 async function stateOf(parts: Parts): Promise<ReviewState> {
   const { store, clock, publishing, isRefused } = parts;
   const own = reviewDeps(parts);
-  const { mode, unset, perDay, usd, usdPerDay } = own.allowed;
+  const { mode, perDay, usd, usdPerDay } = own.allowed;
   const held = await store.leases.holder("review");
   const running = held !== null && held.until > clock.now() && isAlive(held.holder);
   const deps = { store, clock, passesOver: isRefused };
   return {
-    ...{ mode, unset, model: own.model.name, limits: { perDay, usd, usdPerDay } },
+    ...{ mode, ...reviewersIn(own), limits: { perDay, usd, usdPerDay } },
     ...(await reviewsSoFar(deps)),
     waiting: (await proposals(publishing)).filter(({ status }) => status === "waiting").length,
     begun: (await unfinished(store)).map(({ at }) => at),
@@ -88,6 +105,11 @@ async function stateOf(parts: Parts): Promise<ReviewState> {
       ahead: async () => prospectAtLeast(own),
     }),
   };
+}
+
+function reviewersIn({ model, gate }: Askable): Reviewers {
+  const asked = ({ name, to, unset }: Model): Asked => ({ model: name, to, unset });
+  return { ...asked(model), gate: asked(gate.model) };
 }
 
 /** What reviews need, by the settings of this moment. */
