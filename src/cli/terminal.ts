@@ -134,11 +134,11 @@ export function table(rows: readonly (readonly string[])[]): string[] {
 }
 
 /** Text from elsewhere on lines of a terminal: no control characters but the line ends. */
-export function onLines(text: string): string[] {
+export function onLines(text: string, most = 400): string[] {
   return text
     .replace(/\r\n/g, "\n")
     .split("\n")
-    .map((line) => onOneLine(line.replace(/\t/g, "  "), 400));
+    .map((line) => onOneLine(line.replace(/\t/g, "  "), most));
 }
 
 export function printLines(lines: readonly string[], stream: NodeJS.WriteStream = process.stdout): void {
