@@ -21,7 +21,9 @@ export interface Chosen {
 /** Who looks at sessions, and the model that is really asked, with what it may cost. */
 export interface Observing extends Chosen, Pick<AskDeps, "limits" | "price"> {
   readonly observer: Observer;
-  /** Another model by a person's word for it; where nothing is sent anywhere, the same. */
+  /** A model by a person's word for it, whether or not it is asked. */
+  readonly named: (word: string) => Model;
+  /** The same with its price; where nothing is sent anywhere, the one that is asked instead. */
   readonly modelOf: (word: string) => Pick<AskDeps, "model" | "price">;
 }
 
@@ -89,11 +91,12 @@ export function observationIn(opened: Opened, options: ObservingOptions): Observ
     const limits = { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] };
     const price = priceIn(settings, model);
     const timeoutMs = settings["model.timeoutMs"];
+    const named = (word: string) => modelNamed(home, env, settings, word);
     return {
-      ...{ name, settings, model, limits, price },
+      ...{ name, settings, model, limits, price, named },
       modelOf: (word) => {
         if (model !== chosen) return { model, price };
-        const other = modelNamed(home, env, settings, word);
+        const other = named(word);
         return { model: other, price: priceOf(other.name) };
       },
       observer: observers[name]({ store, clock, redactor, model, timeoutMs, limits, price }),

@@ -4,7 +4,6 @@ import type { ProposalView, ReviewMode } from "../core/review.ts";
 import type { Keeping } from "../engine/keep.ts";
 import { nudges, type ReviewLimits, type ReviewsSoFar, reviewsSoFar } from "../engine/nudge.ts";
 import { planAccepted } from "../engine/plan-proposal.ts";
-import type { Model } from "../engine/ports.ts";
 import { acceptProposal, proposalDiff, proposals, rejectProposal } from "../engine/proposal.ts";
 import {
   previewReview,
@@ -15,7 +14,7 @@ import {
   unfinished,
   waitingFor,
 } from "../engine/review.ts";
-import { type Askable, prospectAtLeast } from "../engine/review-cost.ts";
+import { prospectAtLeast } from "../engine/review-cost.ts";
 import type { Plan } from "../engine/step.ts";
 import { reviewSettings } from "../settings.ts";
 import { isAlive, isBelowHome } from "./home.ts";
@@ -75,11 +74,11 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
       for (const one of new Set([...waiting, ...wanted])) done.push(await review(deps, one, { asked }));
       return done;
     },
-    reviewers: () => reviewersIn(reviewDeps(parts)),
-    previewReview: async (project) => {
-      const deps = reviewDeps(parts);
-      return { ...(await previewReview(deps, project)), ...reviewersIn(deps) };
-    },
+    reviewers: () => reviewersIn(parts),
+    previewReview: async (project) => ({
+      ...(await previewReview(reviewDeps(parts), project)),
+      ...reviewersIn(parts),
+    }),
     proposals: () => proposals(publishing),
     planProposal: (proposal, where = null) => planAccepted(publishing, proposal, where),
     proposalDiff: (proposal) => proposalDiff(publishing, proposal),
@@ -96,7 +95,7 @@ async function stateOf(parts: Parts): Promise<ReviewState> {
   const running = held !== null && held.until > clock.now() && isAlive(held.holder);
   const deps = { store, clock, passesOver: isRefused };
   return {
-    ...{ mode, ...reviewersIn(own), limits: { perDay, usd, usdPerDay } },
+    ...{ mode, ...reviewersIn(parts), limits: { perDay, usd, usdPerDay } },
     ...(await reviewsSoFar(deps)),
     waiting: (await proposals(publishing)).filter(({ status }) => status === "waiting").length,
     begun: (await unfinished(store)).map(({ at }) => at),
@@ -107,9 +106,14 @@ async function stateOf(parts: Parts): Promise<ReviewState> {
   };
 }
 
-function reviewersIn({ model, gate }: Askable): Reviewers {
-  const asked = ({ name, to, unset }: Model): Asked => ({ model: name, to, unset });
-  return { ...asked(model), gate: asked(gate.model) };
+/** By a person's word, also where nothing would be sent to them. */
+function reviewersIn({ home, observing }: Parts): Reviewers {
+  const { named, settings } = observing();
+  const asked = (word: string): Asked => {
+    const { name, to, unset } = named(word);
+    return { model: name, to, unset };
+  };
+  return { ...asked(settings.model), gate: asked(reviewSettings(home)["review.gate"] ?? settings.model) };
 }
 
 /** What reviews need, by the settings of this moment. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { calledAt, missingIn } from "../../src/cli/reviewers.ts";
+import { answering, configure, looking } from "../helpers/reviewing.ts";
 
 const asked = (model: string, unset: string | null = null, to = `https://${model}`) => ({ model, to, unset });
 
@@ -59,4 +60,18 @@ describe("who is asked in a review", () => {
     [asked("claude/haiku", null, "claude -p --model haiku"), "claude/haiku"],
     [asked("off", "no model is set", "nowhere"), "a model, once one is set"],
   ])("is told by name and address: %j", (one, told) => expect(calledAt(one)).toBe(told));
+
+  const own = "http://127.0.0.1:11434/v1";
+  it.each([
+    ["openai/a", "openai/b", `${own}/chat/completions`],
+    ["openai/a", "anthropic/b", "https://api.anthropic.com/v1/messages"],
+    ["anthropic/a", "openai/b", "https://api.openai.com/v1/chat/completions"],
+    // A program has no address, so that a person's can only be the gate's.
+    ["claude", "openai/b", `${own}/chat/completions`],
+  ])("has an address for the maker of the model: %s, with %s as the gate", async (model, gate, to) => {
+    const at = await looking({ reviewer: () => ({ value: answering([]) }) });
+    configure(at.env.KNACK_HOME ?? "", own, { model, "review.gate": gate });
+    const knack = await at.open();
+    expect(knack.reviewers().gate).toMatchObject({ model: gate, to });
+  });
 });
