@@ -29,16 +29,14 @@ async function holding(
   folders: readonly string[],
   cwd: string,
 ): Promise<string | null> {
-  const { waitMs } = policy.protocol;
-  for (let waited = 0; ; waited += pauseMs) {
+  const { waitMs, lookMs } = policy.protocol;
+  for (let waited = 0; ; waited += lookMs) {
     const found = newest(folders, cwd, session).find((path) => endHas(path, callId));
     if (found !== undefined) return found;
     if (waited >= waitMs) return null;
-    await sleep(pauseMs);
+    await sleep(lookMs);
   }
 }
-
-const pauseMs = 25;
 
 /** The transcripts that were written last: those of the folder that is worked in first, and in it the session's own. */
 function newest(folders: readonly string[], cwd: string, session: string | null): string[] {

@@ -185,14 +185,13 @@ async function observerOf(knack: Knack): Promise<ModelState | string> {
 }
 
 const days = 7;
-const dayMs = 86_400_000;
 /** Lessons that are named. */
 const named = 3;
 /** Characters that a model takes for one token, about. */
 const tokenChars = 4;
 
 async function weekOf(knack: Knack, instincts: readonly Instinct[], now: number): Promise<Week> {
-  const since = now - days * dayMs;
+  const since = now - days * policy.model.dayMs;
   const fresh = instincts
     .filter(({ standing: { status, noticedAt } }) => noticedAt >= since && status !== "rejected")
     .sort((a, b) => b.standing.noticedAt - a.standing.noticedAt);
