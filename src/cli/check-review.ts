@@ -1,13 +1,14 @@
 import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { ModelState } from "../open/model.ts";
 import type { ReviewState } from "../open/reviews.ts";
 import type { Knack } from "../open.ts";
 import { absent, ago, type Check, right, wrong } from "./check.ts";
 import type { Env } from "./main.ts";
 import { missingIn } from "./reviewers.ts";
-import { calledAs, counted, onOneLine } from "./terminal.ts";
+import { calledAs, onOneLine } from "./terminal.ts";
 
 /** Whether reviews in the background can do what they may, and end what they begin. */
 export async function checkReviews(knack: Knack, env: Env, now: number): Promise<Check[]> {
@@ -50,7 +51,7 @@ function checkState(state: ReviewState, { openUntil }: ModelState, env: Env, now
       `${mode}: one that began ${ago(first, now)} has not ended; the next worker goes on with it`,
       `${calledAs(env)} review --now`,
     );
-  const spent = `${today.reviews} of ${counted(limits.perDay, "review")} and ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)} in the last day`;
+  const spent = `${today.reviews} of ${several(limits.perDay, "review")} and ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)} in the last day`;
   return right("reviews", `${mode}, by ${model}: ${spent}`);
 }
 

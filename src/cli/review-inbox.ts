@@ -79,18 +79,14 @@ async function named(knack: Knack, word: string): Promise<ProposalView> {
 }
 
 /** Why a word means no single proposal, with the ids of those that it may mean. */
-function unclear(
-  word: string,
-  several: readonly ProposalView[],
-  decided: readonly ProposalView[],
-): KnackError {
+function unclear(word: string, found: readonly ProposalView[], decided: readonly ProposalView[]): KnackError {
   const because =
-    several.length > 0
-      ? `"${word}" is ${several.length} proposals.`
+    found.length > 0
+      ? `"${word}" is ${found.length} proposals.`
       : decided.length > 0
         ? `"${word}" waits no more.`
         : `Nothing that was proposed is called "${word}".`;
-  const meant = [...(several.length > 0 ? several : decided)].map(
+  const meant = [...(found.length > 0 ? found : decided)].map(
     ({ id, name, status }) => `${id} ${name} (${status})`,
   );
   return new KnackError("UNKNOWN_NAME", because, {

@@ -2,11 +2,12 @@ import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
 import type { ProjectFold } from "../core/ledger.ts";
 import type { NudgeDecided, Window } from "../core/nudge.ts";
+import { several } from "../core/words.ts";
 import type { ReviewState } from "../open/reviews.ts";
 import type { Knack } from "../open.ts";
 import type { Env } from "./main.ts";
 import { missingIn } from "./reviewers.ts";
-import { calledAs, counted, dateTime, iso, onOneLine } from "./terminal.ts";
+import { calledAs, dateTime, iso, onOneLine } from "./terminal.ts";
 
 /** Background reviews as `knack status --json` tells of them. */
 export interface ReviewStatus extends Omit<ReviewState, "last" | "projects"> {
@@ -47,8 +48,8 @@ export function sizeOf({ stretches }: Pick<Window, "stretches">): Looked {
 
 /** What is looked at, in words. What was looked at before has no new events, but a new signal may point to it. */
 export function lookedAt({ events, sessions }: Looked): string {
-  const what = events === 0 ? "what a signal points to in" : `${counted(events, "event")} of`;
-  return `${what} ${counted(sessions, "session")}`;
+  const what = events === 0 ? "what a signal points to in" : `${several(events, "event")} of`;
+  return `${what} ${several(sessions, "session")}`;
 }
 
 /** The project that is meant: by a part of its name, or the one of this folder. */
@@ -80,7 +81,7 @@ export function reviewRows(status: ReviewStatus | null, env: Env): [string, stri
       ? `off (${calledAs(env)} config set review suggest)`
       : missing !== undefined
         ? `${mode}, but ${missing.says}`
-        : `${mode}, by ${model}: ${today.reviews} of ${counted(limits.perDay, "review")} and ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)} in the last day`;
+        : `${mode}, by ${model}: ${today.reviews} of ${several(limits.perDay, "review")} and ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)} in the last day`;
   const lately =
     last === null ? "" : `; last ${dateTime(Date.parse(last.at ?? ""))}: ${onOneLine(last.outcome, 40)}`;
   return [["reviews", `${said}${lately}${signalsIn(status)}`], ...dueRows(status)];
@@ -88,18 +89,18 @@ export function reviewRows(status: ReviewStatus | null, env: Env): [string, stri
 
 function signalsIn({ signals: { counted: count, refused } }: ReviewStatus): string {
   if (count + refused === 0) return "";
-  return `; ${counted(count, "signal")}${refused > 0 ? ` and ${refused} refused` : ""}`;
+  return `; ${several(count, "signal")}${refused > 0 ? ` and ${refused} refused` : ""}`;
 }
 
 function dueRows({ projects }: ReviewStatus): [string, string][] {
   const [first, ...others] = projects;
   if (first === undefined) return [];
   const { name, run, message, counters } = first;
-  const more = others.length > 0 ? ` (and ${counted(others.length, "more project")})` : "";
+  const more = others.length > 0 ? ` (and ${several(others.length, "more project")})` : "";
   const { calls, signals, hints } = counters;
   const shown = [
-    counted(calls, "call"),
-    ...(signals + hints > 0 ? [counted(signals + hints, "signal")] : []),
+    several(calls, "call"),
+    ...(signals + hints > 0 ? [several(signals + hints, "signal")] : []),
   ];
   const what = `${lookedAt(first)}, ${shown.join(", ")}`;
   const why = run ? `one is due: ${onOneLine(message, 120)}` : `none: ${onOneLine(message, 120)}`;
@@ -108,5 +109,5 @@ function dueRows({ projects }: ReviewStatus): [string, string][] {
 
 export function waitingReviews(status: ReviewStatus | null): string[] {
   const waiting = status?.waiting ?? 0;
-  return waiting > 0 ? [`${counted(waiting, "proposal")} of reviews (knack review inbox)`] : [];
+  return waiting > 0 ? [`${several(waiting, "proposal")} of reviews (knack review inbox)`] : [];
 }

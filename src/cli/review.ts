@@ -4,6 +4,7 @@ import { KnackError } from "../core/errors.ts";
 import type { NudgeDecided } from "../core/nudge.ts";
 import { redact } from "../core/redact.ts";
 import type { ProposalView } from "../core/review.ts";
+import { several } from "../core/words.ts";
 import type { Reviewed, ReviewPreview } from "../engine/review.ts";
 import type { Reviewers } from "../open/reviews.ts";
 import type { Actions } from "./action.ts";
@@ -14,7 +15,7 @@ import { lookedAt, projectFor, type ReviewStatus, reviewStatusOf, sizeOf } from 
 import { take } from "./review-take.ts";
 import { calledAt, missingIn } from "./reviewers.ts";
 import { tellDossier } from "./tell-dossier.ts";
-import { calledAs, counted, onOneLine, paintFor, printJson, printLines } from "./terminal.ts";
+import { calledAs, onOneLine, paintFor, printJson, printLines } from "./terminal.ts";
 
 const args = {
   words: {
@@ -130,10 +131,10 @@ function stateLines(status: ReviewStatus, env: Env): string[] {
   return [
     `Reviews: ${mode}${mode === "off" ? ` (to turn them on: ${called} config set review suggest)` : ""}`,
     ...askedLines(status, env),
-    `  today    ${today.reviews} of ${counted(limits.perDay, "review")}, ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)}; one may cost ${inUsd(limits.usd)}`,
+    `  today    ${today.reviews} of ${several(limits.perDay, "review")}, ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)}; one may cost ${inUsd(limits.usd)}`,
     `  last     ${last === null ? "none yet" : `${(last.at ?? "").slice(0, 10)}: ${last.outcome} (${onOneLine(redact(last.because), 160)})`}`,
     `  signals  ${signals.counted} counted, ${signals.refused} refused`,
-    `  inbox    ${waiting === 0 ? "empty" : `${counted(waiting, "proposal")}: ${called} review inbox`}`,
+    `  inbox    ${waiting === 0 ? "empty" : `${several(waiting, "proposal")}: ${called} review inbox`}`,
   ];
 }
 

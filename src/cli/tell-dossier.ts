@@ -3,7 +3,8 @@ import { numberOf } from "../core/event.ts";
 import { redact } from "../core/redact.ts";
 import type { Dossier, Lead, OmittedSpan, ReviewedSkill, TimelineEntry } from "../core/review.ts";
 import type { Signal } from "../core/signal.ts";
-import { counted, onLines, onOneLine, type Paint } from "./terminal.ts";
+import { several } from "../core/words.ts";
+import { onLines, onOneLine, type Paint } from "./terminal.ts";
 
 /** Everything that a reviewer would be given, for a person to read: nothing is left out, and nothing cut. */
 export function tellDossier(dossier: Dossier, paint: Paint): string[] {
@@ -16,7 +17,7 @@ export function tellDossier(dossier: Dossier, paint: Paint): string[] {
   return [
     paint.bold(`What a review of ${all(scope.project)} would be given`),
     `From ${scope.startedAt ?? "no known time"} to ${scope.finishedAt ?? "no known time"}; ${
-      whole ? "all of it" : `${counted(included.length, "event")} in full, the rest as counts`
+      whole ? "all of it" : `${several(included.length, "event")} in full, the rest as counts`
     }.`,
     ...scope.sessions.map(({ name, run, from, to }) => `  ${name}  session ${all(run)}, ${from} to ${to}`),
     "",
@@ -48,7 +49,7 @@ function signalLines(signal: Signal): string[] {
 
 function skillLines({ name, owner, draft, description, text, files }: ReviewedSkill): string[] {
   const marks = [owner, ...(draft ? ["draft"] : []), ...(text === null ? [] : ["in full"])].join(", ");
-  const paths = files.map(({ path, characters }) => `${all(path)} (${counted(characters, "character")})`);
+  const paths = files.map(({ path, characters }) => `${all(path)} (${several(characters, "character")})`);
   return [
     `  ${all(name)} (${marks}): ${all(description)}`,
     ...(text === null ? [] : indented(text)),
@@ -83,7 +84,7 @@ function headOf({ id, kind, tool, outcome }: TimelineEntry): string {
 }
 
 function omission({ range: [from, to], count, summary }: OmittedSpan): string {
-  return `… ${from === to ? from : `${from} to ${to}`}, ${counted(count, "event")} left out: ${all(summary)}`;
+  return `… ${from === to ? from : `${from} to ${to}`}, ${several(count, "event")} left out: ${all(summary)}`;
 }
 
 function indented(text: string): string[] {

@@ -84,11 +84,6 @@ export function onOneLine(text: string, most = 100): string {
   return plain.length <= most ? plain : `${plain.slice(0, most - 1)}…`;
 }
 
-/** A count with its noun: `1 session`, `2 sessions`. */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
-}
-
 /** How the person called: from a clone there is no knack to call. */
 export function calledAs(env: Env): string {
   if (env.npm_lifecycle_event === "start") return "npm start --";

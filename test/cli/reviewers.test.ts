@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
+import { checkReviews } from "../../src/cli/check-review.ts";
 import { calledAt, missingIn } from "../../src/cli/reviewers.ts";
 import { answering, configure, looking } from "../helpers/reviewing.ts";
 
@@ -73,5 +74,20 @@ describe("who is asked in a review", () => {
     configure(at.env.KNACK_HOME ?? "", own, { model, "review.gate": gate });
     const knack = await at.open();
     expect(knack.reviewers().gate).toMatchObject({ model: gate, to });
+  });
+
+  test("is wrong for doctor where only the gate cannot be asked", async () => {
+    const at = await looking({ reviewer: () => ({ value: answering([]) }) });
+    configure(at.env.KNACK_HOME ?? "", own, { "review.gate": "anthropic/b" });
+    expect(await checkReviews(await at.open(), at.env, at.clock.now())).toMatchObject([
+      {
+        ...{
+          name: "reviews",
+          ok: false,
+          says: expect.stringMatching(/^auto, but the gate cannot be asked: ANTH/),
+        },
+        repair: expect.stringMatching(/review\.gate null.*; or knack config set review off$/),
+      },
+    ]);
   });
 });
