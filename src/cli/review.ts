@@ -141,10 +141,10 @@ function stateLines(status: ReviewStatus, env: Env): string[] {
 /** Who is asked: the gate only where it is another one. */
 function askedLines(status: ReviewStatus, env: Env): string[] {
   const { gate, ...reviewer } = status;
-  const isOther = gate.model !== reviewer.model || gate.to !== reviewer.to;
+  const isOther = gate?.model !== reviewer.model;
   return [
     `  model    ${calledAt(reviewer)}`,
-    ...(isOther ? [`  gate     ${gate.model === "off" ? "rules alone" : calledAt(gate)}`] : []),
+    ...(isOther ? [`  gate     ${gate === null ? "rules alone" : calledAt(gate)}`] : []),
     ...missingIn(status, env).map(({ says, next }) => `           ${says} (${next})`),
   ];
 }
@@ -274,13 +274,9 @@ function previewLines(found: ReviewPreview & Reviewers, env: Env): string[] {
 
 /** Who would be sent how much: the gate, where one is asked, and the reviewer. */
 function sentLines({ requests, gate, ...reviewer }: ReviewPreview & Reviewers): string[] {
-  const asked = [
-    { role: "gate", ...gate },
-    { role: "reviewer", ...reviewer },
-  ].slice(-requests.length);
-  return asked.map(({ role, model, to, unset }, at) => {
-    const { system, prompt } = requests[at] ?? { system: "", prompt: "" };
-    const size = (system.length + prompt.length).toLocaleString("en-US");
-    return `  ${role.padEnd(8)}  ${size} characters to ${calledAt({ model, to, unset })}`;
+  return requests.map(({ system, prompt }, at) => {
+    const isGate = at < requests.length - 1;
+    const size = several(system.length + prompt.length, "character");
+    return `  ${isGate ? "gate    " : "reviewer"}  ${size} to ${calledAt((isGate ? gate : null) ?? reviewer)}`;
   });
 }

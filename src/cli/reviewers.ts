@@ -12,7 +12,7 @@ interface Missing {
 /** Who of a review's models cannot be asked; the gate is told apart only where it is another one. */
 export function missingIn({ gate, ...reviewer }: Reviewers, env: Env): Missing[] {
   const ofReviewer = reviewer.unset === null ? [] : [missing(reviewer, "model", env)];
-  const isOther = gate.unset !== null && gate.unset !== reviewer.unset && gate.model !== "off";
+  const isOther = gate !== null && gate.unset !== null && gate.unset !== reviewer.unset;
   return isOther ? [...ofReviewer, missing(gate, "review.gate", env)] : ofReviewer;
 }
 

@@ -46,9 +46,9 @@ export interface Asked {
   readonly unset: string | null;
 }
 
-/** The one that reviews, and the one that is asked first whether there is anything to review. */
+/** The one that reviews, and the one that is asked first whether there is anything to review; null where rules alone say so. */
 export interface Reviewers extends Asked {
-  readonly gate: Asked;
+  readonly gate: Asked | null;
 }
 
 /** Background reviews, as a person sees them. */
@@ -113,7 +113,8 @@ function reviewersIn({ home, observing }: Parts): Reviewers {
     const { name, to, unset } = named(word);
     return { model: name, to, unset };
   };
-  return { ...asked(settings.model), gate: asked(reviewSettings(home)["review.gate"] ?? settings.model) };
+  const gate = reviewSettings(home)["review.gate"];
+  return { ...asked(settings.model), gate: gate === "off" ? null : asked(gate ?? settings.model) };
 }
 
 /** What reviews need, by the settings of this moment. */

@@ -8,7 +8,7 @@ const asked = (model: string, unset: string | null = null, to = `https://${model
 describe("who is asked in a review", () => {
   const key = "X_KEY is not set in the environment";
   const path = "claude is not on the PATH";
-  it.each<[string, ReturnType<typeof asked>, ReturnType<typeof asked>, [string, RegExp][]]>([
+  it.each<[string, ReturnType<typeof asked>, ReturnType<typeof asked> | null, [string, RegExp][]]>([
     ["can be asked", asked("openai/a"), asked("openai/b"), []],
     [
       "is nobody",
@@ -40,7 +40,7 @@ describe("who is asked in a review", () => {
       asked("claude", path),
       [[`the gate cannot be asked: ${path}`, /^install it, or .* review\.gate null/]],
     ],
-    ["has rules alone for a gate", asked("openai/a"), asked("off", "no model is set"), []],
+    ["has rules alone for a gate", asked("openai/a"), null, []],
     [
       "is two that lack something",
       asked("openai/a", key),
@@ -74,6 +74,8 @@ describe("who is asked in a review", () => {
     configure(at.env.KNACK_HOME ?? "", own, { model, "review.gate": gate });
     const knack = await at.open();
     expect(knack.reviewers().gate).toMatchObject({ model: gate, to });
+    configure(at.env.KNACK_HOME ?? "", own, { model, "review.gate": "off" });
+    expect(knack.reviewers()).toMatchObject({ gate: null });
   });
 
   test("is wrong for doctor where only the gate cannot be asked", async () => {
