@@ -9,7 +9,7 @@ import { parse } from "../src/core/skill.ts";
 import { note } from "../src/engine/note.ts";
 import type { Knack } from "../src/open.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
-import type { Act } from "./helpers/endpoint.ts";
+import { type Act, anEndpoint } from "./helpers/endpoint.ts";
 import { asked, day, ran, replied } from "./helpers/lived.ts";
 import {
   aCreate,
@@ -52,6 +52,29 @@ async function fresh(reviewer: (told: Told) => Act, settings: object = {}) {
   const knack = await at.open();
   await signals(knack, await at.lives(knack));
   return { at, knack };
+}
+
+/** Has `claude` on the PATH, which notes what it may cost, and answers with something that cost so much. */
+function claudeAnswers({ home, env }: Looking, value: object, usd: number): () => number[] {
+  const [bin, told] = [join(home, "bin"), join(home, "told")];
+  mkdirSync(bin);
+  const answer = JSON.stringify({
+    is_error: false,
+    structured_output: value,
+    total_cost_usd: usd,
+    usage: {},
+  });
+  const lines = [
+    "#!/bin/sh",
+    "while [ $# -gt 0 ]; do",
+    `  [ "$1" = --max-budget-usd ] && echo "$2" >> '${told}'`,
+    "  shift",
+    "done",
+    `cat > /dev/null; echo '${answer}'`,
+  ];
+  writeFileSync(join(bin, "claude"), `${lines.join("\n")}\n`, { mode: 0o755 });
+  env.PATH = `${bin}:${env.PATH}`;
+  return () => textAt(told).trim().split("\n").map(Number);
 }
 
 /** Notes that a review began, and takes the events away that it is of. */
@@ -649,6 +672,64 @@ describe("a review", () => {
     expect(check).toMatchObject({ ok: false, says: expect.stringMatching(/they fail: unusable/) });
   });
 
+  test("waits while it is not let in, however often: what was not paid for is not given up", async () => {
+    let act: Act = { status: 401 };
+    const { at, knack } = await fresh(() => value(), { "review.minutes": 1 });
+    const refusing = await anEndpoint(() => act);
+    configure(at.env.KNACK_HOME ?? "", refusing.url, { "review.minutes": 1 });
+    for (let n = 0; n <= policy.review.tries; n++) {
+      expect(await review(knack)).toMatchObject({
+        outcome: "skipped",
+        because: expect.stringMatching(/^refused: 401/),
+      });
+      at.clock.pass(2 * 60_000);
+    }
+    act = { value: { decision: "skip", skill: null, hint: null, reason: "there is nothing in it" } };
+    expect(await review(knack)).toMatchObject({ outcome: "nothing", because: "there is nothing in it" });
+  });
+
+  test("gives up what failed again and again, and not what came later", async () => {
+    let isGood = false;
+    const act = () => (isGood ? value() : { text: "what?" });
+    const { at, knack } = await fresh(act, { "review.minutes": 1 });
+    const outcomes: unknown[] = [];
+    for (let n = 0; n < policy.review.tries; n++) {
+      if (n === policy.review.tries - 1) await signals(knack, await at.lives(knack, "later"));
+      outcomes.push((await review(knack))?.outcome);
+      at.clock.pass(2 * 60_000);
+    }
+    expect(outcomes).toEqual(["failed", "failed", "given-up"]);
+    isGood = true;
+    const [done] = await knack.review();
+    expect(done).toMatchObject({
+      decision: { because: "signal" },
+      ended: {
+        outcome: "nothing",
+        window: { stretches: [{ session: expect.stringMatching(/later/), from: 1 }] },
+      },
+    });
+  });
+
+  test("tells an agent's program to cost no more than is set aside: of a call, of the review and of the day", async () => {
+    const gated = { decision: "skip", skill: null, hint: null, reason: "there is nothing in it" };
+    const budgets = { "model.budgetDay": 0.2, "model.budgetCall": 0.1, "review.budget": 0.15 };
+    const { at, knack } = await fresh(() => value(), { model: "claude", "review.minutes": 1, ...budgets });
+    const toldUsd = claudeAnswers(at, gated, 0.09);
+    for (const run of ["second", "third"]) {
+      expect(await review(knack)).toMatchObject({ outcome: "nothing", because: gated.reason });
+      at.clock.pass(2 * 60_000);
+      await signals(knack, await at.lives(knack, run));
+    }
+    expect((await knack.review())[0]?.decision).toMatchObject({ because: "budget-spent" });
+    const setAside = (await at.entries()).flatMap((one) =>
+      one.type === "model.asked" ? one.data.usdAtMost : [],
+    );
+    expect(setAside).toEqual([0.1, 0.1]);
+    expect(toldUsd()).toEqual(setAside);
+    const [{ id } = { id: "" }] = await knack.projects();
+    expect((await knack.previewReview(id)).usdAtMost).toBe(0.15);
+  });
+
   test("takes what was said where nobody can be asked for another look", async () => {
     const { at, knack } = await fresh((told) => {
       at.clock.pass(policy.review.longestMs);
@@ -698,7 +779,7 @@ describe("a review", () => {
     const knack = await at.open();
     const dull = [asked("What is there?"), ...["a", "b", "c"].map((file) => ran(`cat ${file}`, "words"))];
     for (let n = 0; n <= policy.review.baseline; n++) await at.lives(knack, `dull-${n}`, dull);
-    expect(await review(knack)).toMatchObject({ because: "nothing in it points to a lesson" });
+    expect(await review(knack)).toMatchObject({ because: "nothing in it points to a lesson", calls: 0 });
     expect(at.endpoint.asked).toHaveLength(0);
   });
 
@@ -758,6 +839,46 @@ describe("a review", () => {
     expect(await knack.review({ projects: [id], asked: true })).toMatchObject([{ decision, ended: null }]);
     expect(await knack.previewReview(id)).toMatchObject({ decision, because: decision.message });
     expect(await typesOf(at, /^(?:review|nudge)/)).toEqual([]);
+  });
+
+  test("that began where nothing is learned any more ends there", async () => {
+    const { at, knack } = await fresh(() => value());
+    const [{ id } = { id: "" }] = await knack.projects();
+    await began(at, id, (await knack.previewReview(id)).decision.window);
+    mkdirSync(join(at.repository, ".knack"), { recursive: true });
+    writeFileSync(join(at.repository, ".knack/config.json"), JSON.stringify({ learn: false }));
+    expect((await knack.reviews()).begun).toHaveLength(1);
+    expect(await knack.review()).toMatchObject([{ decision: { because: "not-learned" } }]);
+    const { begun, last } = await knack.reviews();
+    expect(begun).toEqual([]);
+    expect(last?.data).toMatchObject({ outcome: "skipped", because: "learning is off in this project" });
+    expect(at.endpoint.asked).toEqual([]);
+  });
+
+  test("does not pass over a gate that cannot be asked, unless a person wants none", async () => {
+    const { at, knack } = await fresh(() => value(), { "review.gate": "claude/haiku" });
+    at.env.PATH = at.home;
+    const unset = "claude is not on the PATH (review.gate)";
+    const [{ id } = { id: "" }] = await knack.projects();
+    expect(await knack.previewReview(id)).toMatchObject({ unset, requests: [{}, {}] });
+    expect(await knack.review({ projects: [id], asked: true })).toMatchObject([
+      { decision: { run: false, because: "no-model", message: expect.stringContaining(unset) } },
+    ]);
+    const [check] = await checkReviews(knack, at.env, at.clock.now());
+    expect(check).toMatchObject({ ok: false, says: expect.stringContaining(unset) });
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { "review.gate": "off" });
+    expect(await review(knack)).toMatchObject({ outcome: "nothing", calls: 1 });
+  });
+
+  test("leaves no signal to be counted that it has seen", async () => {
+    const { at, knack } = await fresh(() => value());
+    const counted = async () => (await knack.reviews()).signals.counted;
+    const before = await counted();
+    expect(before).toBeGreaterThan(0);
+    await review(knack);
+    expect(await counted()).toBe(0);
+    await signals(knack, await at.lives(knack, "another"));
+    expect(await counted()).toBe(before);
   });
 
   test("comes to a project that was quiet since it was held back", async () => {

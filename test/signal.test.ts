@@ -542,7 +542,7 @@ describe("the window of a review", () => {
     actor: "knack",
     type: "review.ended",
     key: `ended:${n}`,
-    data: { review: `r${n}`, outcome, because: "", proposals: [], window },
+    data: { review: `r${n}`, outcome, because: "", proposals: [], window, calls: 1 },
   });
 
   test("is what came since the last successful one, by the events of each session", async () => {

@@ -167,6 +167,23 @@ export function holdOf(
   return null;
 }
 
+/**
+ * What is set aside for a call that was reckoned at so much. An agent's program has words, thoughts and turns of its
+ * own: it is given more, as far as the call, its purpose and the day allow, and told so.
+ */
+export function setAsideFor(
+  entries: readonly LedgerEntry[],
+  now: number,
+  { reckoned, isAgent }: { readonly reckoned: number; readonly isAgent: boolean },
+  { usdPerCall, usdPerDay, together }: ModelLimits,
+  policy: Policy = defaults,
+): number {
+  if (!isAgent) return reckoned;
+  const day = usdPerDay - spendOf(entries, now, policy).usd;
+  const purpose = together ? together.usd - spendFor(entries, together.purpose).usd : day;
+  return Math.max(reckoned, Math.min(reckoned + policy.model.agentUsd, usdPerCall, purpose, day));
+}
+
 /** An amount of money as people write it. */
 export function inUsd(amount: number): string {
   return `${amount.toFixed(amount > 0 && amount < 0.1 ? 3 : 2)} USD`;

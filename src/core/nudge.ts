@@ -84,9 +84,16 @@ export interface ReviewedSoFar {
   readonly begunAt: number | null;
   readonly endedAt: number | null;
   readonly until: number | null;
-  /** Where reviews of a session ended, by Knack's id of it; and the last of its events, by the agent's. */
+  /** Where reviews of a session ended, by Knack's id of it; and how far it was reviewed, by the agent's. */
   readonly ends: ReadonlyMap<string, readonly number[]>;
-  readonly toByRun: ReadonlyMap<string, number>;
+  readonly runs: ReadonlyMap<string, ReviewedRun>;
+}
+
+/** How far one session was reviewed: the last event that was looked at, when such a review last began, and until when it looked. */
+interface ReviewedRun {
+  readonly to: number;
+  readonly begunAt: number;
+  readonly until: number;
 }
 
 /** The last event of a session that was looked at. What ended behind its last one was another, since written anew. */
@@ -104,21 +111,37 @@ export function reviewedSoFar(entries: Iterable<LedgerEntry>, project: string): 
       begun.set(entry.data.review, Math.max(begun.get(entry.data.review) ?? 0, entry.at ?? 0));
     if (entry.type === "review.ended" && isReviewed(entry.data)) ended.push(entry);
   }
-  const [ends, toByRun] = [new Map<string, number[]>(), new Map<string, number>()];
-  for (const { data } of ended)
-    for (const { session, run, to } of data.window.stretches) {
-      ends.set(session, [...(ends.get(session) ?? []), to]);
-      toByRun.set(run, Math.max(toByRun.get(run) ?? 0, to));
-    }
   const latest = (times: readonly number[]) => (times.length > 0 ? Math.max(...times) : null);
-  const beganAt = ({ at, data }: EntryOf<"review.ended">) => begun.get(data.review) ?? at ?? 0;
-  return {
-    begunAt: latest(ended.map(beganAt)),
-    endedAt: latest(ended.map(({ at }) => at ?? 0)),
+  const looks = ended.map(({ at, data }) => {
+    const begunAt = begun.get(data.review) ?? at ?? 0;
+    const { until, stretches } = doneIn(data);
     // Nothing that was looked at happened after that, whatever time it bears.
-    until: latest(ended.map((entry) => Math.min(entry.data.window.until, beganAt(entry)))),
-    ...{ ends, toByRun },
+    return { begunAt, until: Math.min(until, begunAt), stretches };
+  });
+  return {
+    begunAt: latest(looks.map(({ begunAt }) => begunAt)),
+    endedAt: latest(ended.map(({ at }) => at ?? 0)),
+    until: latest(looks.map(({ until }) => until)),
+    ...lookedAt(looks),
   };
+}
+
+/** What reviews looked at, by sessions. */
+function lookedAt(
+  looks: readonly (Pick<ReviewedRun, "begunAt" | "until"> & Pick<Window, "stretches">)[],
+): Pick<ReviewedSoFar, "ends" | "runs"> {
+  const [ends, runs] = [new Map<string, number[]>(), new Map<string, ReviewedRun>()];
+  for (const { begunAt, until, stretches } of looks)
+    for (const { session, run, to } of stretches) {
+      const known = runs.get(run) ?? { to, begunAt, until };
+      ends.set(session, [...(ends.get(session) ?? []), to]);
+      runs.set(run, {
+        to: Math.max(known.to, to),
+        begunAt: Math.max(known.begunAt, begunAt),
+        until: Math.max(known.until, until),
+      });
+    }
+  return { ends, runs };
 }
 
 /** What happened in a project since its last successful review; signals of what cannot be looked at call for none. */
@@ -129,7 +152,7 @@ export function countersOf(
   window: Window | null = null,
 ): Counters {
   const own = entries.filter((entry) => entry.project === project);
-  const sums = workIn(measuredIn(own), reviewed.until).map((work) => withinWindow(work, window));
+  const sums = workIn(measuredIn(own), reviewed).map((work) => withinWindow(work, window));
   const runs = window && new Set(window.stretches.map(({ run }) => run));
   const fresh = newSignals(own, reviewed).filter(({ run }) => runs === null || runs.has(run));
   return {
@@ -143,14 +166,16 @@ export function countersOf(
   };
 }
 
-/** The signals of a project that no review has seen: given after the last began, or about what none had before it. */
+/** The signals of a project that no review has seen: given after the last of their session began, or about what none had before it. */
 export function newSignals(
   entries: Iterable<LedgerEntry>,
-  { begunAt, toByRun }: Pick<ReviewedSoFar, "begunAt" | "toByRun">,
+  { begunAt, runs }: Pick<ReviewedSoFar, "begunAt" | "runs">,
 ): CountedEntry[] {
-  return countedSignals(entries).filter(
-    ({ at, run, signal }) => begunAt === null || at > begunAt || lastNumber(signal) > (toByRun.get(run) ?? 0),
-  );
+  return countedSignals(entries).filter(({ at, run, signal }) => {
+    const looked = runs.get(run);
+    const since = looked?.begunAt ?? begunAt;
+    return since === null || at > since || lastNumber(signal) > (looked?.to ?? 0);
+  });
 }
 
 /** What was done in a session: prompts, and calls for them. */
@@ -160,12 +185,18 @@ export interface Work {
   readonly calls: number;
 }
 
-/** What was done in each session after a moment, as it was last measured; of several files the longest that a person spoke in stands for it. */
-export function workIn(measured: readonly Sized[], until: number | null = null): Work[] {
+/**
+ * What was done in each session since it was reviewed, all of it where it never was, as it was last measured; of several
+ * files the longest that a person spoke in stands for it.
+ */
+export function workIn(
+  measured: readonly Sized[],
+  reviewed: Pick<ReviewedSoFar, "runs"> | null = null,
+): Work[] {
   const longest = new Map<string, Sized>();
   for (const one of measured)
     if (one.turns.length > 0 && (longest.get(one.run)?.events ?? 0) <= one.events) longest.set(one.run, one);
-  return [...longest.values()].map((one) => workAfter(one, until));
+  return [...longest.values()].map((one) => workAfter(one, reviewed?.runs.get(one.run)?.until ?? null));
 }
 
 type Sized = Pick<Measured, "run" | "events" | "turns" | "beyond">;
@@ -338,14 +369,15 @@ export function paceOf(
 
 /**
  * Until when there is no review, after several in a row that failed: a gate that answers well does not make up for a
- * reviewer that never does. Then there is one try, and if it fails too the time begins anew.
+ * reviewer that never does, nor does a review that asked nobody. Then there is one try, and if it fails too the time
+ * begins anew.
  */
 export function failingUntil(
   ended: readonly EntryOf<"review.ended">[],
   now: number,
   policy: Policy = defaults,
 ): number | null {
-  const tried = ended.filter(({ data }) => data.outcome !== "skipped");
+  const tried = ended.filter(({ data }) => isFailure(data) || (data.outcome !== "skipped" && data.calls > 0));
   return brokenUntil(
     tried.map(({ at, data }) => ({ at: at ?? 0, ok: !isFailure(data) })),
     now,
@@ -353,11 +385,49 @@ export function failingUntil(
   );
 }
 
-/** How many reviews of a project failed since one came through: they all were about the same window. */
-export function failuresSince(ended: readonly EntryOf<"review.ended">[], project: string): number {
-  const own = ended.filter((entry) => entry.project === project);
-  const since = own.slice(own.findLastIndex(({ data }) => isReviewed(data)) + 1);
-  return since.filter(({ data }) => isFailure(data)).length;
+/**
+ * What of a window was looked at in vain so often that it is given up, this time included; null where nothing was. What
+ * joined it later, or came behind what was there before, is looked at again.
+ */
+export function lookedInVain(
+  ended: readonly EntryOf<"review.ended">[],
+  project: string,
+  window: Window,
+  { review }: Policy = defaults,
+): Window | null {
+  const own = ended.flatMap((entry) => (entry.project === project ? entry.data : []));
+  const found = window.stretches.flatMap((stretch) => {
+    const looks = [...failedLooks(own, stretch), { to: stretch.to, until: window.until }];
+    const last = looks.sort((a, b) => b.to - a.to)[review.tries - 1];
+    return last ? { stretch: { ...stretch, to: Math.min(stretch.to, last.to) }, until: last.until } : [];
+  });
+  if (found.length === 0) return null;
+  return {
+    stretches: found.map(({ stretch }) => stretch),
+    since: window.since,
+    until: Math.min(window.until, Math.max(...found.map(({ until }) => until))),
+  };
+}
+
+/** How far reviews of a stretch looked that failed, since its session was last done with: as long as it is not, the stretch begins at the same event. */
+function failedLooks(
+  ended: readonly ReviewEnded[],
+  { session, from }: Stretch,
+): { readonly to: number; readonly until: number }[] {
+  const isDone = (one: ReviewEnded) => isReviewed(one) && stretchOf(doneIn(one), session) !== undefined;
+  return ended.slice(ended.findLastIndex(isDone) + 1).flatMap((one) => {
+    const looked = isFailure(one) ? stretchOf(one.window, session) : undefined;
+    return looked?.from === from ? { to: looked.to, until: one.window.until } : [];
+  });
+}
+
+function stretchOf({ stretches }: Window, session: string): Stretch | undefined {
+  return stretches.find((stretch) => stretch.session === session);
+}
+
+/** What a review that came to its end is done with. */
+function doneIn({ window, givenUp }: Pick<ReviewEnded, "window" | "givenUp">): Window {
+  return givenUp ?? window;
 }
 
 function isFailure({ outcome }: Pick<ReviewEnded, "outcome">): boolean {

@@ -675,6 +675,8 @@ export const policy = {
     /** US dollars that calls of models may cost in a day, and that one may. A day is the last 24 hours. */
     usdPerDay: 1,
     usdPerCall: 0.5,
+    /** US dollars that an agent's program may cost beyond what was reckoned: it has words, thoughts and turns of its own. */
+    agentUsd: 0.15,
     /** Calls in a day, whatever they cost: what has no price is bounded too. */
     callsPerDay: 200,
     dayMs: 86_400_000,

@@ -176,6 +176,10 @@ export interface ReviewEnded {
   readonly because: string;
   readonly proposals: readonly string[];
   readonly window: Window;
+  /** What of the window was looked at in vain too often; the rest of it is looked at again. */
+  readonly givenUp?: Window;
+  /** How many calls of models it took. */
+  readonly calls: number;
 }
 
 /** Something that a review proposes, as the ledger has it; its files are among the kept versions. */

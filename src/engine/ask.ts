@@ -1,4 +1,4 @@
-import { holdOf, type ModelLimits } from "../core/budget.ts";
+import { holdOf, type ModelAsked, type ModelCalled, type ModelLimits, setAsideFor } from "../core/budget.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
 import { costOf, type Price, requestId, tokensIn } from "../core/model.ts";
@@ -22,6 +22,9 @@ export interface AskedFor {
   readonly session: string | null;
 }
 
+/** What a model is asked; what it may cost is up to the budget. */
+export type Inquiry = Omit<ModelRequest, "maxUsd">;
+
 /**
  * Asks a model within the budget. What the call may cost is set aside before it is made, so that neither a killed
  * process nor two at once spend more than is allowed; what it did cost is noted as soon as it is known. An answer
@@ -29,63 +32,78 @@ export interface AskedFor {
  */
 export async function ask(
   deps: AskDeps,
-  request: ModelRequest,
+  inquiry: Inquiry,
   who: AskedFor,
   isUsable: (value: unknown) => boolean,
 ): Promise<ModelReply> {
-  const { store, clock, model, limits, price, policy = defaults } = deps;
+  const { clock, model, price, policy = defaults } = deps;
   // What sends nothing needs no budget.
-  if (!model.isLive) return checked(await model.ask(request), isUsable);
+  if (!model.isLive) return checked(await model.ask({ ...inquiry, maxUsd: 0 }), isUsable);
   const askedAt = clock.now();
-  const call = idOf("m", `${requestId(request)} ${askedAt}`);
-  const common = { ...who, actor: "knack" as const };
-  const purpose = request.purpose;
-  const usdAtMost = mostUsd(request, price, policy);
-  const hold = await store.transaction(async (tx) => {
+  const call = {
+    call: idOf("m", `${requestId(inquiry)} ${askedAt}`),
+    ...{ model: model.name, purpose: inquiry.purpose },
+  };
+  const set = await setAside(deps, call, askedAt, mostUsd(inquiry, price, policy), who);
+  if ("hold" in set) return { ok: false, because: "not-asked", message: set.hold, usage: null, ms: 0 };
+  const reply = checked(await model.ask({ ...inquiry, maxUsd: set.usdAtMost }), isUsable);
+  await settle(deps, call, reply, set.usdAtMost, who);
+  return reply;
+}
+
+type Call = Pick<ModelAsked, "call" | "model" | "purpose">;
+
+/** Notes what a call may cost at the most, if that much is left; or why it is not made. */
+async function setAside(
+  { store, model, limits, policy = defaults }: AskDeps,
+  call: Call,
+  at: number,
+  reckoned: number,
+  who: AskedFor,
+): Promise<{ readonly usdAtMost: number } | { readonly hold: string }> {
+  return store.transaction(async (tx) => {
     // A clock may have gone back since a purpose was begun.
-    const since = Math.min(askedAt, limits.together?.since ?? askedAt) - policy.model.dayMs;
+    const since = Math.min(at, limits.together?.since ?? at) - policy.model.dayMs;
     const entries: LedgerEntry[] = [
       ...(await tx.ledger.since("model.asked", since)),
       ...(await tx.ledger.since("model.called", since)),
     ];
-    const held = holdOf(entries, askedAt, usdAtMost, limits, policy);
-    if (held) return held.message;
-    const data = { call, model: model.name, purpose, usdAtMost };
-    const added = await note(tx, [
-      { ...common, at: askedAt, type: "model.asked", key: `asked:${call}`, data },
-    ]);
-    return added.length === 0 ? "another process asks the same" : null;
+    const held = holdOf(entries, at, reckoned, limits, policy);
+    if (held) return { hold: held.message };
+    const { isAgent } = model;
+    const usdAtMost = setAsideFor(entries, at, { reckoned, isAgent }, limits, policy);
+    const key = `asked:${call.call}`;
+    const data = { ...call, usdAtMost };
+    const added = await note(tx, [{ ...who, actor: "knack", at, type: "model.asked", key, data }]);
+    return added.length === 0 ? { hold: "another process asks the same" } : { usdAtMost };
   });
-  if (hold !== null) return { ok: false, because: "not-asked", message: hold, usage: null, ms: 0 };
-  const reply = checked(await model.ask(request), isUsable);
+}
+
+/** Notes what a call came to. */
+async function settle(
+  { store, clock, price, policy = defaults }: AskDeps,
+  call: Call,
+  reply: ModelReply,
+  usdAtMost: number,
+  who: AskedFor,
+): Promise<void> {
   const usage = reply.usage ?? { inputTokens: 0, outputTokens: 0, costUsd: null };
   // Of a call that failed without a word nobody knows what it cost: one that was refused cost nothing.
   // Whoever answered, or may have, is paid, whatever came through.
   const unknown =
     reply.usage === null && !reply.ok && (reply.because === "time-out" || reply.because === "unusable");
-  await store.transaction((tx) =>
-    note(tx, [
-      {
-        ...common,
-        at: clock.now(),
-        type: "model.called",
-        key: `called:${call}`,
-        data: {
-          call,
-          model: model.name,
-          purpose,
-          inputTokens: usage.inputTokens,
-          outputTokens: usage.outputTokens,
-          usd: usage.costUsd ?? (unknown ? usdAtMost : costOf(usage, price, policy)),
-          estimated: usage.costUsd === null,
-          ms: reply.ms,
-          ok: reply.ok,
-          because: reply.ok ? null : `${reply.because}: ${reply.message}`,
-        },
-      },
-    ]),
-  );
-  return reply;
+  const { inputTokens, outputTokens } = usage;
+  const data: ModelCalled = {
+    ...{ ...call, inputTokens, outputTokens },
+    usd: usage.costUsd ?? (unknown ? usdAtMost : costOf(usage, price, policy)),
+    estimated: usage.costUsd === null,
+    ms: reply.ms,
+    ok: reply.ok,
+    because: reply.ok ? null : `${reply.because}: ${reply.message}`,
+  };
+  const common = { ...who, actor: "knack" as const, at: clock.now() };
+  const entry: LedgerEntry = { ...common, type: "model.called", key: `called:${call.call}`, data };
+  await store.transaction((tx) => note(tx, [entry]));
 }
 
 /** An answer that has not the form is none, and a model that gives only such ones is not asked for long. */

@@ -18,7 +18,7 @@ import {
 } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { runOf, type Session } from "../core/session.ts";
-import { type CountedEntry, countedSignals, lastNumber } from "../core/signal.ts";
+import { type CountedEntry, lastNumber } from "../core/signal.ts";
 import { tellingsOf } from "./inspect.ts";
 import { note } from "./note.ts";
 import type { Clock, Store } from "./ports.ts";
@@ -73,42 +73,16 @@ async function decideOn(
   projects: ReadonlyMap<string, readonly Session[]>,
   { limits, asked, running, ahead = async () => clear }: NudgeOptions,
 ): Promise<Map<string, NudgeDecided>> {
-  const { store, clock } = deps;
-  const now = clock.now();
-  const reviews = await reviewsOf(store);
-  const signals: LedgerEntry[] = [
-    ...(await openSignals(store)),
-    ...(await store.ledger.since("learning.finished", 0)),
-  ];
-  const grounds = new Map<string, { reviewed: ReviewedSoFar; window: Window; startedAt: number | null }>();
-  for (const [project, sessions] of projects) {
-    const reviewed = reviewedSoFar(reviews, project);
-    const own = signals.filter((entry) => entry.project === project);
-    const fresh = newSignals(own, reviewed);
-    grounds.set(project, { reviewed, ...(await newIn(deps, sessions, reviewed, fresh)) });
-  }
-  const starts = [...grounds.values()].flatMap(({ startedAt }) => startedAt ?? []);
-  const entries: LedgerEntry[] = [
-    // Only sessions that have grown can have said more.
-    ...(starts.length > 0 ? await store.ledger.since("session.measured", Math.min(...starts)) : []),
-    ...signals,
-  ];
-  const since = now - defaults.model.dayMs;
-  const calls: LedgerEntry[] = [
-    ...(await store.ledger.since("model.asked", since)),
-    ...(await store.ledger.since("model.called", since)),
-  ];
-  const begun = reviews.filter((entry) => entry.type === "review.begun");
-  const ended = reviews.filter((entry) => entry.type === "review.ended");
-  const common = {
-    ...{ limits, asked, running, now },
-    ...paceOf(begun, now),
-    spent: spendOf(calls, now).usd,
-    spentAhead: spentAhead(calls, now),
-    openUntil: openUntil(calls, now) ?? failingUntil(ended, now),
-  };
+  const now = deps.clock.now();
+  const reviews = await reviewsOf(deps.store);
+  const signals = await signalsOf(deps.store);
+  const news = new Map<string, News>();
+  for (const [project, sessions] of projects)
+    news.set(project, await newsIn(deps, project, sessions, reviews, signals));
+  const entries = [...(await measuredSince(deps.store, news.values())), ...signals];
+  const common = { limits, asked, running, now, ...(await spentSoFar(deps.store, reviews, now)) };
   const decided = new Map<string, NudgeDecided>();
-  for (const [project, { reviewed, window }] of grounds) {
+  for (const [project, { reviewed, window }] of news) {
     const ground = { ...common, counters: countersOf(entries, project, reviewed, window), window };
     const first = decide({ ...ground, prospect: clear });
     decided.set(project, first.run ? decide({ ...ground, prospect: await ahead(project, window) }) : first);
@@ -116,9 +90,60 @@ async function decideOn(
   return decided;
 }
 
+/** What is new in a project, and since when. */
+interface News {
+  readonly reviewed: ReviewedSoFar;
+  readonly window: Window;
+  readonly startedAt: number | null;
+}
+
+async function newsIn(
+  deps: NudgeDeps,
+  project: string,
+  sessions: readonly Session[],
+  reviews: readonly ReviewEntry[],
+  signals: readonly LedgerEntry[],
+): Promise<News> {
+  const reviewed = reviewedSoFar(reviews, project);
+  const own = signals.filter((entry) => entry.project === project);
+  return { reviewed, ...(await newIn(deps, sessions, reviewed, newSignals(own, reviewed))) };
+}
+
+/** What sessions came to; only those that have grown can have said more. */
+async function measuredSince({ ledger }: Store, news: Iterable<News>): Promise<LedgerEntry[]> {
+  const starts = [...news].flatMap(({ startedAt }) => startedAt ?? []);
+  return starts.length > 0 ? ledger.since("session.measured", Math.min(...starts)) : [];
+}
+
+/** What reviews and calls came to, for all projects. */
+async function spentSoFar(store: Store, reviews: readonly ReviewEntry[], now: number) {
+  const calls = await callsIn(store, now);
+  const begun = reviews.filter((entry) => entry.type === "review.begun");
+  const ended = reviews.filter((entry) => entry.type === "review.ended");
+  return {
+    ...paceOf(begun, now),
+    spent: spendOf(calls, now).usd,
+    spentAhead: spentAhead(calls, now),
+    openUntil: openUntil(calls, now) ?? failingUntil(ended, now),
+  };
+}
+
+/** The calls of models in the last day. */
+async function callsIn({ ledger }: Store, now: number): Promise<LedgerEntry[]> {
+  const since = now - defaults.model.dayMs;
+  return [...(await ledger.since("model.asked", since)), ...(await ledger.since("model.called", since))];
+}
+
+/** The signals that were given, and what makes some of them none. */
+async function signalsOf(store: Store): Promise<EntryOf<"signal.given" | "learning.finished">[]> {
+  return [...(await openSignals(store)), ...(await store.ledger.since("learning.finished", 0))];
+}
+
 const clear: Prospect = { unread: null, least: 0, call: 0 };
 
-async function reviewsOf({ ledger }: Store): Promise<EntryOf<"review.begun" | "review.ended">[]> {
+type ReviewEntry = EntryOf<"review.begun" | "review.ended">;
+
+async function reviewsOf({ ledger }: Store): Promise<ReviewEntry[]> {
   return [...(await ledger.since("review.begun", 0)), ...(await ledger.since("review.ended", 0))];
 }
 
@@ -216,27 +241,31 @@ export interface ReviewsSoFar {
   /** In the last day; money is what all calls of models cost, since one budget holds for all. */
   readonly today: { readonly reviews: number; readonly usd: number };
   readonly last: EntryOf<"review.ended"> | null;
+  /** Those that count and that no review has seen; and those that were refused, of all time. */
   readonly signals: { readonly counted: number; readonly refused: number };
 }
 
 export async function reviewsSoFar({ store, clock }: NudgeDeps): Promise<ReviewsSoFar> {
-  const { ledger } = store;
   const now = clock.now();
-  const since = now - defaults.model.dayMs;
-  const given = await openSignals(store);
-  const signals = countedSignals([...given, ...(await ledger.since("learning.finished", 0))]);
-  const counted = new Set(given.flatMap(({ data }) => (data.refusal === null ? data.id : [])));
-  const refused = given.flatMap(({ data }) => (counted.has(data.id) ? [] : data.id));
-  const calls: LedgerEntry[] = [
-    ...(await ledger.since("model.asked", since)),
-    ...(await ledger.since("model.called", since)),
-  ];
+  const reviews = await reviewsOf(store);
+  const begun = reviews.filter((entry) => entry.type === "review.begun");
   return {
-    today: {
-      reviews: paceOf(await ledger.since("review.begun", since), now).today,
-      usd: spendOf(calls, now).usd,
-    },
-    last: (await ledger.since("review.ended", 0)).at(-1) ?? null,
-    signals: { counted: signals.length, refused: new Set(refused).size },
+    today: { reviews: paceOf(begun, now).today, usd: spendOf(await callsIn(store, now), now).usd },
+    last: reviews.findLast((entry) => entry.type === "review.ended") ?? null,
+    signals: signalsSoFar(await signalsOf(store), reviews),
   };
+}
+
+function signalsSoFar(
+  signals: readonly EntryOf<"signal.given" | "learning.finished">[],
+  reviews: readonly ReviewEntry[],
+): ReviewsSoFar["signals"] {
+  const given = signals.flatMap((entry) => (entry.type === "signal.given" ? entry.data : []));
+  const accepted = new Set(given.flatMap(({ id, refusal }) => (refusal === null ? id : [])));
+  const refused = new Set(given.flatMap(({ id }) => (accepted.has(id) ? [] : id)));
+  const unseen = [...new Set(signals.map(({ project }) => project))].flatMap((project) => {
+    const own = signals.filter((entry) => entry.project === project);
+    return newSignals(own, reviewedSoFar(reviews, project ?? ""));
+  });
+  return { counted: unseen.length, refused: refused.size };
 }

@@ -116,7 +116,6 @@ async function judge(
         purpose: "judge a session",
         ...inquiry,
         maxOutputTokens: policy.model.outputTokens,
-        maxUsd: deps.limits.usdPerCall,
         timeoutMs: deps.timeoutMs,
       },
       session,

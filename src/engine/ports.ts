@@ -48,7 +48,7 @@ export interface ModelRequest {
   /** What the answer has to look like, as JSON Schema. */
   readonly schema: JsonObject;
   readonly maxOutputTokens: number;
-  /** What it may cost, for a model that can be told. */
+  /** What is set aside for it, for a model that can be told what it may cost. */
   readonly maxUsd: number;
   readonly timeoutMs: number;
 }
@@ -92,6 +92,8 @@ export interface Model {
   readonly to: string;
   /** Whether asking may cost something, so that it needs a budget. */
   readonly isLive: boolean;
+  /** Whether it is an agent's program, which may take more tokens than it is asked for. */
+  readonly isAgent: boolean;
   /** Why it cannot be asked at all, so that every request is answered by `unset`; null when it can. */
   readonly unset: string | null;
   ask(request: ModelRequest): Promise<ModelReply>;

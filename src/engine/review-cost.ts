@@ -8,8 +8,8 @@ import { dossierFor, type Ground, type GroundDeps, groundOf } from "./review-gro
 
 /** Who is asked in a review, and for how much. */
 export interface Askable extends Pick<AskDeps, "model" | "price"> {
-  /** Who is asked first whether there is anything to review. */
-  readonly gate: Pick<AskDeps, "model" | "price">;
+  /** Who is asked first whether there is anything to review; null where a person wants nobody asked. */
+  readonly gate: Pick<AskDeps, "model" | "price"> | null;
 }
 
 /** What a review of a window would meet: set aside is what the gate costs and, since that alone is no use, one look of the reviewer. */
@@ -65,15 +65,21 @@ export function furtherUsd(dossier: Dossier, price: AskDeps["price"]): number {
   return looks.reduce((sum, usd) => sum + usd, usdWith(gated) - usdWith(0));
 }
 
+/** What agents' programs may cost in a review beyond what is reckoned: the gate once, the reviewer at each look. */
+export function agentsUsd({ gate, model }: Askable): number {
+  const asked = [gate?.model, ...Array<AskDeps["model"]>(1 + defaults.review.expansions).fill(model)];
+  return asked.filter((one) => one?.isAgent).length * defaults.model.agentUsd;
+}
+
 /** What a review sends if the reviewer asks for nothing more: to the gate, and to the reviewer. */
 export function callsFor(deps: Askable, dossier: Dossier, ground: Pick<Ground, "work" | "baseline">) {
   const { shown: _, ...first } = gateInquiry(dossier, ground);
   const { gateTokens, outputTokens, expansions } = defaults.review;
   const { shown: __, ...second } = reviewInquiry(dossier, { more: new Map(), left: expansions });
-  // Where nobody can be asked yet, both are meant to be.
-  const isGated = deps.gate.model.unset === null || deps.model.unset !== null;
-  const gated = isGated ? [{ ...first, maxOutputTokens: gateTokens, ...deps.gate }] : [];
-  const all = [...gated, { ...second, maxOutputTokens: outputTokens, model: deps.model, price: deps.price }];
+  const all = [
+    ...(deps.gate ? [{ ...first, maxOutputTokens: gateTokens, ...deps.gate }] : []),
+    { ...second, maxOutputTokens: outputTokens, model: deps.model, price: deps.price },
+  ];
   return all.map(({ price, model, ...inquiry }) => ({
     ...{ model: model.name, system: inquiry.system, prompt: inquiry.prompt },
     usd: mostUsd(inquiry, price),

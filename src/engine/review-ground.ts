@@ -4,7 +4,15 @@ import type { Finding } from "../core/finding.ts";
 import type { Item } from "../core/item.ts";
 import type { EntryOf, LedgerEntry } from "../core/ledger.ts";
 import type { Measured } from "../core/measure.ts";
-import { measuredIn, newSignals, reviewedSoFar, type Window, type Work, workIn } from "../core/nudge.ts";
+import {
+  measuredIn,
+  newSignals,
+  type ReviewedSoFar,
+  reviewedSoFar,
+  type Window,
+  type Work,
+  workIn,
+} from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import type { Dossier, Lead, ListedFile, ReviewedSkill, ShownFile } from "../core/review.ts";
 import { baselineOf, type GateGround } from "../core/review-gate.ts";
@@ -40,11 +48,12 @@ export async function groundOf(deps: GroundDeps, project: string, window: Window
   if (typeof listed === "string") return listed;
   const entries = await entriesOf(deps.store, project);
   const measured = measuredIn(entries);
+  const reviewed = reviewedSoFar(entries, project);
   const own = items.filter(({ kind, realm }) => kind === "skill" && (realm === project || realm === "user"));
   return {
-    signals: signalsIn(entries, project, window),
+    signals: signalsIn(entries, reviewed, window),
     findings: await findingsIn(deps.store, window),
-    work: workOf(window, measured, reviewedSoFar(entries, project).until),
+    work: workOf(window, measured, reviewed),
     baseline: baselineOf(measured),
     skills: own.map((item) => toldOf(item, listed.skills)),
     packages: listed.skills,
@@ -52,9 +61,9 @@ export async function groundOf(deps: GroundDeps, project: string, window: Window
 }
 
 /** What was done in the sessions of a window that is new. */
-function workOf({ stretches }: Window, measured: readonly Measured[], until: number | null): Work[] {
+function workOf({ stretches }: Window, measured: readonly Measured[], reviewed: ReviewedSoFar): Work[] {
   const runs = new Set(stretches.map(({ run }) => run));
-  return workIn(measured, until).filter(({ run }) => runs.has(run));
+  return workIn(measured, reviewed).filter(({ run }) => runs.has(run));
 }
 
 /** What the ledger has of a project that decides about reviews. */
@@ -66,8 +75,8 @@ async function entriesOf(store: Store, project: string): Promise<LedgerEntry[]> 
 }
 
 /** The signals that no review has seen, with the names that their events have in the dossier. */
-function signalsIn(entries: readonly LedgerEntry[], project: string, window: Window): Signal[] {
-  return newSignals(entries, reviewedSoFar(entries, project)).flatMap(({ run, signal }) => {
+function signalsIn(entries: readonly LedgerEntry[], reviewed: ReviewedSoFar, window: Window): Signal[] {
+  return newSignals(entries, reviewed).flatMap(({ run, signal }) => {
     const refs = refsIn(window, run, signal.refs);
     return refs.length > 0 ? [{ ...signal, refs }] : [];
   });

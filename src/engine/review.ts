@@ -1,9 +1,9 @@
-import { spendFor } from "../core/budget.ts";
+import { type Spend, spendFor } from "../core/budget.ts";
 import { placeOf } from "../core/dossier.ts";
 import type { Event } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
-import { failuresSince, type NudgeDecided, paceHold, paceOf, type ReviewLimits } from "../core/nudge.ts";
+import { lookedInVain, type NudgeDecided, paceHold, paceOf, type ReviewLimits } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { receiptFor } from "../core/protocol.ts";
 import {
@@ -20,17 +20,17 @@ import {
 } from "../core/review.ts";
 import { gateByRules, gateInquiry, readGate } from "../core/review-gate.ts";
 import { readReview, reviewInquiry } from "../core/reviewer.ts";
-import { type AskDeps, ask } from "./ask.ts";
+import { type AskDeps, ask, type Inquiry } from "./ask.ts";
 import type { CatalogReading } from "./catalog.ts";
 import { eventsAt } from "./gather.ts";
 import { perform } from "./keep.ts";
 import { note } from "./note.ts";
 import { type NudgeDeps, type NudgeOptions, nudge, nudges } from "./nudge.ts";
 import { isOwn, type ProposalGround, planPublished, proposable, rootOf } from "./plan-proposal.ts";
-import type { Model, ModelReply, ModelRequest, Store } from "./ports.ts";
+import type { Model, ModelReply, Store } from "./ports.ts";
 import { decided, proposals, statusOf } from "./proposal.ts";
 import { repair } from "./publish.ts";
-import { type Askable, callsFor, furtherUsd, prospectOf, sumOf } from "./review-cost.ts";
+import { type Askable, agentsUsd, callsFor, furtherUsd, prospectOf, sumOf } from "./review-cost.ts";
 import { dossierFor, filesFor, type Ground, groundOf } from "./review-ground.ts";
 import { scrubAll } from "./scrub.ts";
 import type { PublishDeps } from "./step.ts";
@@ -66,7 +66,7 @@ export interface ReviewPreview {
   /** Why nothing would be sent; null where something would. */
   readonly because: string | null;
   readonly model: Model["name"];
-  /** Why that one cannot be asked; null where it can. */
+  /** Why that one, or the gate's, cannot be asked; null where both can. */
   readonly unset: string | null;
   readonly usdAtMost: number;
   readonly characters: number;
@@ -88,28 +88,40 @@ export async function review(
   project: string,
   { asked }: { readonly asked: boolean },
 ): Promise<Reviewed> {
-  const { store, clock, allowed } = deps;
-  const held = async (running: boolean) => ({
-    project,
-    decision: await decisionOn(deps, project, { asked, running }),
-    ended: null,
-    usd: 0,
-  });
+  const { clock, allowed } = deps;
   const until = clock.now() + defaults.review.longestMs;
   const isOff = allowed.unset !== null || (allowed.mode === "off" && !asked);
-  if (isOff || (await refusalOf(deps, project)) !== null) return held(false);
-  if (!(await deps.claim(until))) return held(true);
+  const isMine = !isOff && (await deps.claim(until));
+  if (!isMine) return notDone(project, await decisionOn(deps, project, { asked, running: !isOff }));
   try {
-    const open = (await unfinished(store)).find((one) => one.project === project) ?? null;
-    const decision = open ? goingOn(open) : await decisionOn(deps, project, { asked, running: false });
-    if (!decision.run) return { project, decision, ended: null, usd: 0 };
-    const begun = await begin(deps, project, { open, asked, decision });
-    if (begun === null) return await held(false);
-    const ended = await goThrough(deps, begun, until);
-    return { project, decision, ended, usd: await spentOn(deps, begun) };
+    return await reviewAlone(deps, project, { asked, until });
   } finally {
     await deps.giveBack();
   }
+}
+
+function notDone(project: string, decision: NudgeDecided): Reviewed {
+  return { project, decision, ended: null, usd: 0 };
+}
+
+/** The same for the one who has the lease. */
+async function reviewAlone(
+  deps: ReviewDeps,
+  project: string,
+  { asked, until }: { readonly asked: boolean; readonly until: number },
+): Promise<Reviewed> {
+  const open = (await unfinished(deps.store)).find((one) => one.project === project) ?? null;
+  const refusal = await refusalOf(deps, project);
+  // What began where nothing is learned any more goes on no further.
+  if (open && refusal !== null) await end(deps, open, { outcome: "skipped", because: refusal });
+  const goesOn = open !== null && refusal === null;
+  const decide = () => decisionOn(deps, project, { asked, running: false });
+  const decision = goesOn ? goingOn(open) : await decide();
+  if (!decision.run) return notDone(project, decision);
+  const begun = await begin(deps, project, { open, asked, decision });
+  if (begun === null) return notDone(project, await decide());
+  const ended = await goThrough(deps, begun, until);
+  return { project, decision, ended, usd: (await spendOn(deps, begun)).usd };
 }
 
 /** Whether a project is to be reviewed; of one that nothing is learned in nothing is noted either. */
@@ -268,7 +280,7 @@ async function gate(
   const { project, begun } = open;
   const dossier = await dossierFor(deps, project, begun.window, ground, ruled.leads);
   if (dossier.included.length === 0) return { outcome: "skipped", because: "its events are gone" };
-  if (deps.gate.model.unset !== null) return { some: ruled.leads };
+  if (deps.gate === null) return { some: ruled.leads };
   const { shown: _, ...inquiry } = gateInquiry(dossier, ground);
   const read = (value: unknown) => readGate(value, dossier);
   const asked = { ...inquiry, maxOutputTokens: defaults.review.gateTokens };
@@ -308,9 +320,9 @@ async function converse(
   }
 }
 
-/** Where nobody was reached the window waits; an answer that is none counts against it. */
+/** Where nobody was reached, or let in, the window waits; an answer that is none counts against it. */
 function noAnswer({ because, message }: Extract<ModelReply, { ok: false }>): Outcome {
-  const isReached = !["not-asked", "unset", "unreachable", "overloaded"].includes(because);
+  const isReached = because === "time-out" || because === "unusable";
   return { outcome: isReached ? "failed" : "skipped", because: `${because}: ${message}` };
 }
 
@@ -319,7 +331,7 @@ async function askWithin(
   deps: ReviewDeps,
   { model, price }: Pick<AskDeps, "model" | "price">,
   open: Open,
-  inquiry: Pick<ModelRequest, "system" | "prompt" | "schema" | "maxOutputTokens">,
+  inquiry: Omit<Inquiry, "purpose" | "timeoutMs">,
   until: number,
   isUsable: (value: unknown) => boolean,
 ): Promise<ModelReply> {
@@ -329,10 +341,9 @@ async function askWithin(
     return { ok: false, because: "not-asked", message: "its time is over", usage: null, ms: 0 };
   const purpose = purposeOf(open.begun);
   const together = { purpose, usd: allowed.usd, since: open.at, setting: "review.budget" };
-  const maxUsd = Math.max(0, allowed.usd - (await spentOn(deps, open)));
   return ask(
     { store, clock, model, price, limits: { ...limits, together } },
-    { purpose, ...inquiry, maxUsd, timeoutMs },
+    { purpose, ...inquiry, timeoutMs },
     { project: open.project, session: null },
     isUsable,
   );
@@ -466,7 +477,8 @@ async function publish(deps: ReviewDeps, project: string, proposal: Proposal): P
 async function end(deps: ReviewDeps, open: Open, came: Outcome): Promise<ReviewEnded> {
   const { begun, project } = open;
   const { review, window } = begun;
-  const { outcome, because: said } = await orGivenUp(deps, open, came);
+  const spent = await spendOn(deps, open);
+  const { outcome, because: said, givenUp } = await orGivenUp(deps, open, came, spent);
   const [because = ""] = await deps.redactor.scrub([{ label: "", text: said }]);
   const data: ReviewEnded = {
     review,
@@ -474,6 +486,8 @@ async function end(deps: ReviewDeps, open: Open, came: Outcome): Promise<ReviewE
     because: because.slice(0, defaults.review.endChars),
     proposals: came.proposals ?? [],
     window,
+    ...(givenUp ? { givenUp } : {}),
+    calls: spent.calls,
   };
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   const entry: LedgerEntry = { ...common, type: "review.ended", key: `review:${review}:ended`, data };
@@ -482,16 +496,22 @@ async function end(deps: ReviewDeps, open: Open, came: Outcome): Promise<ReviewE
 }
 
 /** What is paid for and comes to nothing has failed; and what failed again and again is not paid for without end. */
-async function orGivenUp(deps: ReviewDeps, open: Open, came: Outcome): Promise<Outcome> {
-  const isVain = came.outcome === "skipped" && (await spentOn(deps, open)) > 0;
+async function orGivenUp(
+  { store }: ReviewDeps,
+  { begun, project }: Open,
+  came: Outcome,
+  { usd }: Spend,
+): Promise<Outcome & Pick<ReviewEnded, "givenUp">> {
+  const isVain = came.outcome === "skipped" && usd > 0;
   if (came.outcome !== "failed" && !isVain) return came;
-  const failures = 1 + failuresSince(await deps.store.ledger.since("review.ended", 0), open.project);
-  if (failures < defaults.review.tries) return { ...came, outcome: "failed" };
-  return { ...came, outcome: "given-up", because: `${came.because}; it failed ${failures} times` };
+  const givenUp = lookedInVain(await store.ledger.since("review.ended", 0), project, begun.window);
+  if (givenUp === null) return { ...came, outcome: "failed" };
+  const because = `${came.because}; it failed ${defaults.review.tries} times`;
+  return { ...came, outcome: "given-up", because, givenUp };
 }
 
 /** What the calls of a review came to so far. */
-async function spentOn({ store, clock }: ReviewDeps, { begun, at }: Open): Promise<number> {
+async function spendOn({ store, clock }: ReviewDeps, { begun, at }: Open): Promise<Spend> {
   const { ledger } = store;
   // A clock may have gone back since.
   const since = Math.min(at, clock.now()) - defaults.model.dayMs;
@@ -499,7 +519,7 @@ async function spentOn({ store, clock }: ReviewDeps, { begun, at }: Open): Promi
     ...(await ledger.since("model.asked", since)),
     ...(await ledger.since("model.called", since)),
   ];
-  return spendFor(entries, purposeOf(begun)).usd;
+  return spendFor(entries, purposeOf(begun));
 }
 
 function purposeOf({ review }: ReviewBegun): string {
@@ -513,7 +533,7 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
   const decision = open
     ? goingOn(open)
     : await decisionOn(deps, project, { asked: false, running: false, dryRun: true });
-  const common = { project, decision, model: model.name, unset: model.unset };
+  const common = { project, decision, model: model.name, unset: allowed.unset };
   const nothing = (because: string): ReviewPreview => ({
     ...{ ...common, dossier: null, because, usdAtMost: 0, characters: 0, requests: [] },
   });
@@ -529,6 +549,6 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
     ...{ ...common, dossier, because: null },
     requests: calls.map(({ usd: _, ...request }) => request),
     characters: calls.reduce((sum, { system, prompt }) => sum + system.length + prompt.length, 0),
-    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + furtherUsd(dossier, price)),
+    usdAtMost: Math.min(allowed.usd, sumOf(calls).least + furtherUsd(dossier, price) + agentsUsd(deps)),
   };
 }

@@ -26,6 +26,7 @@ export function claudeModel({ id, folder, env }: AgentOptions): Model {
     name: `claude/${id ?? small}`,
     to: `claude ${words.join(" ").replace("--tools ", '--tools ""')}`,
     isLive: true,
+    isAgent: true,
     unset: null,
     ask: async (request) => {
       const begun = performance.now();

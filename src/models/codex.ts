@@ -30,6 +30,7 @@ export function codexModel({ id, folder, env }: AgentOptions): Model {
     name: id === null ? "codex" : `codex/${id}`,
     to: `codex ${words.join(" ")}`,
     isLive: true,
+    isAgent: true,
     unset: null,
     ask: async (request) => {
       const begun = performance.now();

@@ -43,6 +43,7 @@ export function modelFor(options: ModelOptions): Model {
         name,
         to,
         isLive: true,
+        isAgent: false,
         unset: null,
         ask: async (request) => (await import("./api.ts")).askApi(endpoint, request),
       };
@@ -87,5 +88,6 @@ function keyName({ url, keyEnv }: ModelOptions, via: Endpoint["via"]): string | 
 
 /** A model that cannot be asked, for a reason. */
 export function unsetModel(name: string, to: string, because: string): Model {
-  return { name, to, isLive: false, unset: because, ask: async () => noReply("unset", because, 0) };
+  const ask = async () => noReply("unset", because, 0);
+  return { name, to, isLive: false, isAgent: false, unset: because, ask };
 }

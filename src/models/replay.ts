@@ -24,6 +24,7 @@ export function replayModel({ dump, answers, onWritten, instead }: ReplayOptions
     name: "replay",
     to: `files, instead of ${instead.to}`,
     isLive: false,
+    isAgent: false,
     unset: null,
     ask: async (request) => {
       const id = requestId(request);

@@ -4,6 +4,7 @@ import type { ProposalView, ReviewMode } from "../core/review.ts";
 import type { Keeping } from "../engine/keep.ts";
 import { nudges, type ReviewLimits, type ReviewsSoFar, reviewsSoFar } from "../engine/nudge.ts";
 import { planAccepted } from "../engine/plan-proposal.ts";
+import type { Model } from "../engine/ports.ts";
 import { acceptProposal, proposalDiff, proposals, rejectProposal } from "../engine/proposal.ts";
 import {
   previewReview,
@@ -121,7 +122,8 @@ function reviewersIn({ home, observing }: Parts): Reviewers {
 function reviewDeps({ home, stock, publishing, observing, refuses, isRefused, ...work }: Parts): ReviewDeps {
   const { model, settings, limits, price, modelOf } = observing();
   const own = reviewSettings(home);
-  const gate = own["review.gate"] === null ? { model, price } : modelOf(own["review.gate"]);
+  const word = own["review.gate"];
+  const gate = word === null ? { model, price } : word === "off" ? null : modelOf(word);
   return {
     ...publishing,
     ...{ model, price, limits, gate },
@@ -134,7 +136,7 @@ function reviewDeps({ home, stock, publishing, observing, refuses, isRefused, ..
       usd: own["review.budget"],
       usdPerCall: settings["model.budgetCall"],
       usdPerDay: settings["model.budgetDay"],
-      unset: model.unset,
+      unset: model.unset ?? unsetGate(gate?.model ?? model),
     },
     catalog: () => stock.catalog(),
     refuses: async (root, id) =>
@@ -145,4 +147,9 @@ function reviewDeps({ home, stock, publishing, observing, refuses, isRefused, ..
     claim: (until) => work.claim("review", until),
     giveBack: () => work.giveBack("review"),
   };
+}
+
+/** Who is to be asked first and cannot be is not left out: it is what keeps a review cheap. */
+function unsetGate({ unset }: Model): string | null {
+  return unset === null ? null : `${unset} (review.gate)`;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { holdOf, openUntil, spendOf } from "../../src/core/budget.ts";
+import { holdOf, openUntil, setAsideFor, spendOf } from "../../src/core/budget.ts";
 import type { LedgerEntry } from "../../src/core/ledger.ts";
 import { costOf, modelChoice, priceOf, tokensIn } from "../../src/core/model.ts";
 import { policy } from "../../src/core/policy.ts";
@@ -16,11 +16,11 @@ function asked(call: string, at: number, usdAtMost: number): LedgerEntry {
   return { ...common, at, type: "model.asked", key: `asked:${call}`, data };
 }
 
-function called(call: string, at: number, usd: number, ok = true): LedgerEntry {
+function called(call: string, at: number, usd: number, ok = true, purpose = "p"): LedgerEntry {
   const data = {
     call,
     model: "m",
-    purpose: "p",
+    purpose,
     inputTokens: 1,
     outputTokens: 1,
     usd,
@@ -89,6 +89,18 @@ describe("the budget", () => {
     if (hold !== null) expect(hold.message).toContain("(x.budget)");
     const other = { ...together, purpose: "another" };
     expect(holdOf(entries, now, 0.2, { ...limits, together: other })).toBeNull();
+  });
+
+  it.each<[string, LedgerEntry[], number, boolean, number]>([
+    ["what was reckoned", [], 0.01, false, 0.01],
+    ["something more for an agent's program", [], 0.01, true, 0.01 + policy.model.agentUsd],
+    ["for that no more than a call may cost", [], 0.4, true, 0.5],
+    ["for that no more than its purpose has left", [called("a", now - 1, 0.25)], 0.01, true, 0.05],
+    ["for that no more than the day has left", [called("a", now - 1, 0.9, true, "q")], 0.01, true, 0.1],
+  ])("sets aside %s", (_, entries, reckoned, isAgent, usd) => {
+    const together = { purpose: "p", usd: 0.3, since: now - 10, setting: "x.budget" };
+    const bounds = reckoned < 0.3 ? { ...limits, together } : limits;
+    expect(setAsideFor(entries, now, { reckoned, isAgent }, bounds)).toBeCloseTo(usd);
   });
 
   test("counts what a clock noted that was a year ahead, and says so", () => {

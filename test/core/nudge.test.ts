@@ -7,7 +7,7 @@ import {
   countersOf,
   decide,
   failingUntil,
-  failuresSince,
+  lookedInVain,
   lookedTo,
   type NudgeGround,
   type NudgeHold,
@@ -170,13 +170,14 @@ const ended = (
   at: number,
   outcome: ReviewEnded["outcome"],
   looked: Window,
+  more: Partial<ReviewEnded> = {},
 ): EntryOf<"review.ended"> => ({
   ...common,
   at,
   session: null,
   type: "review.ended",
   key: `ended:${review}`,
-  data: { review, outcome, because: "", proposals: [], window: looked },
+  data: { review, outcome, because: "", proposals: [], window: looked, calls: 1, ...more },
 });
 const signalled = (
   id: string,
@@ -234,6 +235,39 @@ describe("what happened since the last review", () => {
       { calls: 7, turns: 1, lastReviewAt: until + 2 * minute, reviewedUntil: until },
     ],
     [
+      "is all of a session that none looked at, however old it is",
+      [
+        lived,
+        measured({ run: "read late", at: start - 600 * minute, calls: [8, 9] }),
+        begun("v1", until + minute),
+        ended("v1", until + 2 * minute, "nothing", reviewed),
+      ],
+      { calls: 7 + 17, turns: 1 + 2 },
+    ],
+    [
+      "is what came after the last of each session",
+      [
+        lived,
+        begun("v1", until + minute),
+        ended("v1", until + 2 * minute, "nothing", reviewed),
+        begun("v2", now),
+        ended("v2", now, "nothing", {
+          ...window,
+          stretches: [{ session: "/s/2.jsonl", run: "t", from: 1, to: 9 }],
+        }),
+      ],
+      { calls: 7, turns: 1, reviewedUntil: window.until },
+    ],
+    [
+      "is what was not given up",
+      [
+        lived,
+        begun("v1", now),
+        ended("v1", now, "given-up", { ...window, until: now }, { givenUp: reviewed }),
+      ],
+      { calls: 7, turns: 1, reviewedUntil: until },
+    ],
+    [
       "is everything when it failed",
       [lived, ended("v1", until, "failed", reviewed)],
       { calls: 18, lastReviewAt: null },
@@ -259,6 +293,20 @@ describe("what happened since the last review", () => {
         ended("v1", until + 9 * minute, "proposed", reviewed),
       ],
       { signals: 1, hints: 1 },
+    ],
+    [
+      "is what was said of a session before a review of others",
+      [
+        begun("v1", until + minute),
+        ended("v1", until + 9 * minute, "nothing", reviewed),
+        signalled("1", until + 20 * minute, "update", ["e1", "e2"]),
+        begun("v2", until + 30 * minute),
+        ended("v2", until + 40 * minute, "nothing", {
+          ...window,
+          stretches: [{ session: "/s/2.jsonl", run: "t", from: 1, to: 9 }],
+        }),
+      ],
+      { hints: 1 },
     ],
   ])("%s", (_, entries, expected) => expect(countersOf(entries, "/p")).toMatchObject(expected));
 
@@ -335,7 +383,8 @@ describe("what happened since the last review", () => {
     };
     expect(countersOf([entry], "/p")).toMatchObject({ turns: prompts, calls: prompts });
     const middle = events.find(({ turn }) => turn === policy.credit.turns + 40)?.at ?? 0;
-    const seen = { stretches: [], since: first, until: middle };
+    const stretch = { session: "/s/1.jsonl", run: "s", from: 1, to: events.length };
+    const seen = { stretches: [stretch], since: first, until: middle };
     const left = countersOf([entry, ended("v1", middle, "nothing", seen)], "/p").turns;
     expect(left).toBeGreaterThanOrEqual(10);
     expect(left).toBeLessThan(10 + policy.credit.turnsTogether);
@@ -396,14 +445,74 @@ describe("reviews that fail", () => {
     expect(failingUntil(having(...outcomes), now - 365 * policy.model.dayMs)).toBeNull();
   });
 
-  it.each<[ReviewEnded["outcome"][], number]>([
-    [[], 0],
-    [["failed", "failed"], 2],
-    [["failed", "skipped", "failed"], 2],
-    [["failed", "nothing", "failed"], 1],
-    [["failed", "given-up"], 0],
-  ])("of a project after %j are %i", (outcomes, count) => {
-    expect(failuresSince(having(...outcomes), "/p")).toBe(count);
-    expect(failuresSince(having(...outcomes), "/q")).toBe(0);
+  test("by rules alone, which asked nobody, end no row", () => {
+    const [first, ...others] = having(...failed, "nothing").reverse();
+    const byRules = { ...first, data: { ...first?.data, calls: 0 } } as EntryOf<"review.ended">;
+    expect(failingUntil([...others.reverse(), byRules], now)).not.toBeNull();
+  });
+
+  const looking = (...stretches: [session: string, from: number, to: number][]): Window => ({
+    stretches: stretches.map(([id, from, to]) => ({ session: id, run: `run-${id}`, from, to })),
+    since: now - minute,
+    until: now + Math.max(...stretches.map(([, , to]) => to)),
+  });
+  type Past = [outcome: ReviewEnded["outcome"], looked: Window, givenUp?: Window];
+
+  it.each<[string, Past[], Window, Window | null]>([
+    ["is nothing at first", [], looking(["a", 1, 9]), null],
+    ["is nothing the second time", [["failed", looking(["a", 1, 9])]], looking(["a", 1, 9]), null],
+    [
+      "is all of it the third time",
+      [
+        ["failed", looking(["a", 1, 9])],
+        ["skipped", looking(["a", 1, 9])],
+        ["failed", looking(["a", 1, 9])],
+      ],
+      looking(["a", 1, 9]),
+      looking(["a", 1, 9]),
+    ],
+    [
+      "is not what joined it",
+      [
+        ["failed", looking(["a", 1, 9])],
+        ["failed", looking(["a", 1, 9])],
+      ],
+      looking(["a", 1, 9], ["b", 1, 5]),
+      looking(["a", 1, 9]),
+    ],
+    [
+      "is not what came behind it",
+      [
+        ["failed", looking(["a", 1, 9])],
+        ["failed", looking(["a", 1, 12])],
+      ],
+      looking(["a", 1, 30]),
+      looking(["a", 1, 9]),
+    ],
+    [
+      "is nothing where one came through meanwhile",
+      [
+        ["failed", looking(["a", 10, 9])],
+        ["failed", looking(["a", 10, 9])],
+        ["nothing", looking(["a", 10, 9])],
+      ],
+      looking(["a", 10, 9]),
+      null,
+    ],
+    [
+      "counts the time that another was given up",
+      [
+        ["failed", looking(["a", 1, 9], ["b", 1, 5])],
+        ["given-up", looking(["a", 1, 9], ["b", 1, 5]), looking(["a", 1, 9])],
+      ],
+      looking(["b", 1, 5]),
+      looking(["b", 1, 5]),
+    ],
+  ])("what is given up %s", (_, past, looked, givenUp) => {
+    const entries = past.map(([outcome, one, vain], n) =>
+      ended(`r${n}`, now + n, outcome, one, vain ? { givenUp: vain } : {}),
+    );
+    expect(lookedInVain(entries, "/p", looked)).toEqual(givenUp);
+    expect(lookedInVain(entries, "/q", looked)).toBeNull();
   });
 });
