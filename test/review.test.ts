@@ -858,14 +858,22 @@ describe("a review", () => {
   test("does not pass over a gate that cannot be asked, unless a person wants none", async () => {
     const { at, knack } = await fresh(() => value(), { "review.gate": "claude/haiku" });
     at.env.PATH = at.home;
-    const unset = "claude is not on the PATH (review.gate)";
+    const unset = "claude is not on the PATH";
     const [{ id } = { id: "" }] = await knack.projects();
-    expect(await knack.previewReview(id)).toMatchObject({ unset, requests: [{}, {}] });
+    expect(await knack.previewReview(id)).toMatchObject({
+      ...{ unset: null, gate: { unset }, requests: [{}, {}] },
+    });
     expect(await knack.review({ projects: [id], asked: true })).toMatchObject([
-      { decision: { run: false, because: "no-model", message: expect.stringContaining(unset) } },
+      {
+        decision: {
+          run: false,
+          because: "no-model",
+          message: expect.stringContaining(`${unset} (review.gate)`),
+        },
+      },
     ]);
     const [check] = await checkReviews(knack, at.env, at.clock.now());
-    expect(check).toMatchObject({ ok: false, says: expect.stringContaining(unset) });
+    expect(check).toMatchObject({ ok: false, says: `auto, but the gate cannot be asked: ${unset}` });
     configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { "review.gate": "off" });
     expect(await review(knack)).toMatchObject({ outcome: "nothing", calls: 1 });
   });
