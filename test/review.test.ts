@@ -130,6 +130,35 @@ describe("a review that suggests", () => {
     expect((await knack.check()).drift).toEqual([]);
   });
 
+  test("stays accepted when only a later change of it is taken back", async () => {
+    const stale = "## Steps\n\n1. Run `make tunnel`.\n2. Run `make deploy`.";
+    const { at, knack } = await fresh(
+      (told) => value(told.leads[0]?.do === "patch" ? aPatch(told) : aCreate(told, { body: stale })),
+      { review: "suggest", "review.minutes": 0 },
+    );
+    const accepts = async () => {
+      expect(await review(knack)).toMatchObject({ outcome: "proposed" });
+      const [proposal] = await knack.proposals();
+      if (!proposal) throw new Error("nothing is proposed");
+      expect(await knack.acceptProposal(proposal)).toMatchObject({ kept: true });
+    };
+    await accepts();
+    await signals(knack, await at.lives(knack, "second"), skillIssue);
+    await accepts();
+    const statuses = async () => (await knack.proposals()).map(({ do: does, status }) => [does, status]);
+    for (const [patch, create] of [
+      ["accepted", "accepted"],
+      ["taken-back", "accepted"],
+      ["taken-back", "taken-back"],
+    ]) {
+      expect(await statuses()).toEqual([
+        ["patch", patch],
+        ["create", create],
+      ]);
+      await knack.undo(null);
+    }
+  });
+
   test("does not propose again what was turned down, in other words either", async () => {
     let turn = 0;
     const { at, knack } = await fresh(
@@ -849,14 +878,22 @@ describe("a review", () => {
   test("does not pass over a gate that cannot be asked, unless a person wants none", async () => {
     const { at, knack } = await fresh(() => value(), { "review.gate": "claude/haiku" });
     at.env.PATH = at.home;
-    const unset = "claude is not on the PATH (review.gate)";
+    const unset = "claude is not on the PATH";
     const [{ id } = { id: "" }] = await knack.projects();
-    expect(await knack.previewReview(id)).toMatchObject({ unset, requests: [{}, {}] });
+    expect(await knack.previewReview(id)).toMatchObject({
+      ...{ unset: null, gate: { unset }, requests: [{}, {}] },
+    });
     expect(await knack.review({ projects: [id], asked: true })).toMatchObject([
-      { decision: { run: false, because: "no-model", message: expect.stringContaining(unset) } },
+      {
+        decision: {
+          run: false,
+          because: "no-model",
+          message: expect.stringContaining(`${unset} (review.gate)`),
+        },
+      },
     ]);
     const [check] = await checkReviews(knack, at.env, at.clock.now());
-    expect(check).toMatchObject({ ok: false, says: expect.stringContaining(unset) });
+    expect(check).toMatchObject({ ok: false, says: `auto, but the gate cannot be asked: ${unset}` });
     configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { "review.gate": "off" });
     expect(await review(knack)).toMatchObject({ outcome: "nothing", calls: 1 });
   });

@@ -25,10 +25,10 @@ export async function runningSession(
 
 /** The session that makes a call, where one alone may be meant. */
 async function makerOf({ atOnce, find }: Maker, trace: Trace, ground: Ground): Promise<Running | null> {
-  const { waitMs, settleMs } = policy.protocol;
+  const { waitMs, lookMs, settleMs } = policy.protocol;
   let found = find(trace, ground);
-  for (let waited = 0; atOnce && found.length === 0 && waited < waitMs; waited += pauseMs) {
-    await sleep(pauseMs);
+  for (let waited = 0; atOnce && found.length === 0 && waited < waitMs; waited += lookMs) {
+    await sleep(lookMs);
     found = find(trace, ground);
   }
   const [one, ...others] = found;
@@ -60,16 +60,14 @@ async function holding(
   folders: readonly string[],
   cwd: string,
 ): Promise<string | null> {
-  const { waitMs } = policy.protocol;
-  for (let waited = 0; ; waited += pauseMs) {
+  const { waitMs, lookMs } = policy.protocol;
+  for (let waited = 0; ; waited += lookMs) {
     const found = newest(folders, cwd, session).find((path) => endHas(path, callId));
     if (found !== undefined) return found;
     if (waited >= waitMs) return null;
-    await sleep(pauseMs);
+    await sleep(lookMs);
   }
 }
-
-const pauseMs = 25;
 
 /** The transcripts that were written last: those of the folder that is worked in first, and in it the session's own. */
 function newest(folders: readonly string[], cwd: string, session: string | null): string[] {

@@ -6,6 +6,7 @@ import { KnackError } from "../core/errors.ts";
 import type { EntryOf } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
 import { parse } from "../core/skill.ts";
+import { several } from "../core/words.ts";
 import type { Capture } from "../engine/captured.ts";
 import type { Shelved } from "../engine/shelf.ts";
 import { stateOf } from "../hook/worker-state.ts";
@@ -17,7 +18,7 @@ import { type Installation, reachOf } from "./installation.ts";
 import { states } from "./look-at-skills.ts";
 import type { Env } from "./main.ts";
 import { fileOf } from "./telling.ts";
-import { calledAs, counted, short } from "./terminal.ts";
+import { calledAs, short } from "./terminal.ts";
 import { transcripts } from "./transcripts.ts";
 
 /** What the links from a hook to a told lesson are judged by. */
@@ -152,10 +153,10 @@ function checkCaptured({ env, now }: Chain, captures: readonly Capture[], ended:
     const there = transcripts(env).size;
     return there === 0
       ? right("captured", "there is no transcript yet")
-      : absent("captured", `${counted(there, "transcript")}, none read yet`, learn);
+      : absent("captured", `${several(there, "transcript")}, none read yet`, learn);
   }
   const missed = ended.filter((one) => !one.isRead && saysMore(one));
-  const says = `${isRead} of ${counted(captures.length, "transcript")} read`;
+  const says = `${isRead} of ${several(captures.length, "transcript")} read`;
   const [newest] = missed;
   if (newest)
     return wrong(
@@ -203,10 +204,10 @@ async function checkChanges({ knack, env }: Chain): Promise<Check> {
   return first
     ? wrong(
         "changes",
-        `${counted(begun.length, "change")} of files begun and not ended, first ${first.change.name}`,
+        `${several(begun.length, "change")} of files begun and not ended, first ${first.change.name}`,
         `${calledAs(env)} doctor --fix`,
       )
-    : right("changes", `${counted(changes.length, "change")} of files, all ended`);
+    : right("changes", `${several(changes.length, "change")} of files, all ended`);
 }
 
 function checkPublished(shelf: readonly Shelved[], env: Env): Check {
@@ -221,15 +222,15 @@ function checkPublished(shelf: readonly Shelved[], env: Env): Check {
     new Set(shelf.filter(isMeant).map(({ name }) => name)).size;
   const edited = count(({ state }) => state === "edited");
   const counts = [
-    counted(
+    several(
       count(({ kind, reach }) => kind === "skill" && reach !== "draft"),
       "skill",
     ),
-    counted(
+    several(
       count(({ kind }) => kind === "rule"),
       "rule",
     ),
-    counted(
+    several(
       count(({ reach }) => reach === "draft"),
       "draft",
     ),
@@ -277,7 +278,7 @@ function checkLibrary({ knack, env }: Chain): Check {
     case "index":
       return right(
         "library",
-        `${counted(state.entries, "skill, command or agent", "skills, commands and agents")} indexed`,
+        `${several(state.entries, "skill, command or agent", "skills, commands and agents")} indexed`,
       );
   }
 }
@@ -289,8 +290,8 @@ async function checkInjected({ knack, installation, env, now }: Chain): Promise<
   const latest = told.slice(-policy.doctor.tellings).flatMap((one) => foundIn(one) ?? []);
   const found = latest.filter((isFound) => isFound).length;
   if (latest.length === 0)
-    return right("injected", `${counted(told.length, "time")} told; those transcripts are gone`);
-  const says = `${found} of the last ${counted(latest.length, "telling")} found in their transcripts`;
+    return right("injected", `${several(told.length, "time")} told; those transcripts are gone`);
+  const says = `${found} of the last ${several(latest.length, "telling")} found in their transcripts`;
   return found > 0
     ? right("injected", says)
     : wrong(
@@ -333,7 +334,7 @@ function checkListing(shelf: readonly Shelved[], env: Env): Check {
   const most = Math.max(0, ...sizes.values());
   return right(
     "listing",
-    `${counted(most, "character")} of names and descriptions at most, of ${policy.show.startChars.toLocaleString("en-US")}`,
+    `${several(most, "character")} of names and descriptions at most, of ${policy.show.startChars.toLocaleString("en-US")}`,
   );
 }
 

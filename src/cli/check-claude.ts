@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isSilent } from "../config.ts";
 import { listOf, objectOf, textOf } from "../core/json.ts";
+import { several } from "../core/words.ts";
 import { absent, type Check, right, wrong } from "./check.ts";
 import {
   type Installation,
@@ -14,7 +15,7 @@ import {
   switchedOn,
 } from "./installation.ts";
 import type { Env } from "./main.ts";
-import { calledAs, counted, onOneLine, short } from "./terminal.ts";
+import { calledAs, onOneLine, short } from "./terminal.ts";
 
 /** The Knack that runs now. */
 export interface Running {
@@ -232,7 +233,7 @@ function checkInstalls(installation: Installation, env: Env): Check {
       others.map(({ repair }) => repair).join("; "),
     );
   const inProjects = switchedOn(installation).flatMap(({ root }) => (root === null ? [] : short(root, env)));
-  if (reach !== "everywhere") return right("installs", `one, for ${counted(inProjects.length, "project")}`);
+  if (reach !== "everywhere") return right("installs", `one, for ${several(inProjects.length, "project")}`);
   // Claude Code loads a plugin of one name once, however many settings switch it on.
   const [project] = inProjects;
   return project === undefined

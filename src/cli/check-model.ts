@@ -1,11 +1,12 @@
 import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
+import { several } from "../core/words.ts";
 import { type ModelState, modelUnasked } from "../open/model.ts";
 import type { Knack } from "../open.ts";
 import { absent, ago, type Check, right, wrong } from "./check.ts";
 import { inWords } from "./judged.ts";
 import type { Env } from "./main.ts";
-import { calledAs, counted } from "./terminal.ts";
+import { calledAs } from "./terminal.ts";
 
 /** Whether the model that was chosen to judge sessions can be asked. */
 export async function checkModel(knack: Knack | null, env: Env, now: number): Promise<Check[]> {
@@ -49,5 +50,5 @@ function checkState(state: ModelState, env: Env, now: number): Check {
 export function spentText({ spent, budget }: ModelState): string {
   return spent.calls === 0
     ? "not asked in the last day"
-    : `${counted(spent.calls, "call")} in the last day, ${inUsd(spent.usd)} of ${inUsd(budget.usdPerDay)}`;
+    : `${several(spent.calls, "call")} in the last day, ${inUsd(spent.usd)} of ${inUsd(budget.usdPerDay)}`;
 }

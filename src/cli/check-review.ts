@@ -1,12 +1,14 @@
 import { inUsd } from "../core/budget.ts";
 import { KnackError } from "../core/errors.ts";
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { ModelState } from "../open/model.ts";
 import type { ReviewState } from "../open/reviews.ts";
 import type { Knack } from "../open.ts";
 import { absent, ago, type Check, right, wrong } from "./check.ts";
 import type { Env } from "./main.ts";
-import { calledAs, counted, onOneLine } from "./terminal.ts";
+import { missingIn } from "./reviewers.ts";
+import { calledAs, onOneLine } from "./terminal.ts";
 
 /** Whether reviews in the background can do what they may, and end what they begin. */
 export async function checkReviews(knack: Knack, env: Env, now: number): Promise<Check[]> {
@@ -20,14 +22,15 @@ export async function checkReviews(knack: Knack, env: Env, now: number): Promise
 }
 
 function checkState(state: ReviewState, { openUntil }: ModelState, env: Env, now: number): Check {
-  const { mode, model, unset, today, limits, begun, last } = state;
+  const { mode, model, today, limits, begun, last } = state;
   if (mode === "off")
     return absent("reviews", "off: nobody looks back", `${calledAs(env)} config set review suggest`);
-  if (unset !== null)
+  const [missing] = missingIn(state, env);
+  if (missing !== undefined)
     return wrong(
       "reviews",
-      `${mode}, but ${unset}`,
-      `${calledAs(env)} config set model <model>, or config set review off`,
+      `${mode}, but ${missing.says}`,
+      `${missing.next}; or ${calledAs(env)} config set review off`,
     );
   if (openUntil !== null)
     return wrong(
@@ -48,7 +51,7 @@ function checkState(state: ReviewState, { openUntil }: ModelState, env: Env, now
       `${mode}: one that began ${ago(first, now)} has not ended; the next worker goes on with it`,
       `${calledAs(env)} review --now`,
     );
-  const spent = `${today.reviews} of ${counted(limits.perDay, "review")} and ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)} in the last day`;
+  const spent = `${today.reviews} of ${several(limits.perDay, "review")} and ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)} in the last day`;
   return right("reviews", `${mode}, by ${model}: ${spent}`);
 }
 

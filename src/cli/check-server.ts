@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { serversFile } from "../agents/claude-plugin.ts";
 import { listOf, objectOf, textOf } from "../core/json.ts";
+import { several } from "../core/words.ts";
 import { absent, type Check, right, wrong } from "./check.ts";
 import { isAbsent, notInstalled, pluginFolder } from "./check-claude.ts";
 import { type Installation, readJson } from "./installation.ts";
 import type { Env } from "./main.ts";
-import { calledAs, counted, onOneLine } from "./terminal.ts";
+import { calledAs, onOneLine } from "./terminal.ts";
 
 /** Whether the plugin gives agents Knack's tools, and the server that has them answers. */
 export async function checkServer(installation: Installation, env: Env): Promise<Check> {
@@ -30,7 +31,7 @@ export async function checkServer(installation: Installation, env: Env): Promise
   };
   const answer = await ask(started, env);
   return typeof answer === "number"
-    ? right("server", `answers with ${counted(answer, "tool")}`)
+    ? right("server", `answers with ${several(answer, "tool")}`)
     : wrong("server", `it does not answer: ${onOneLine(answer, 200)}`, install);
 }
 

@@ -4,11 +4,12 @@ import type { Home } from "../config.ts";
 import { objectOf, textOf } from "../core/json.ts";
 import type { EntryOf } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
+import { several } from "../core/words.ts";
 import { stateOf } from "../hook/worker-state.ts";
 import { ago, type Check, right, wrong } from "./check.ts";
 import { readJson } from "./installation.ts";
 import type { Env } from "./main.ts";
-import { calledAs, counted, onOneLine, short } from "./terminal.ts";
+import { calledAs, onOneLine, short } from "./terminal.ts";
 
 /** Whether what the hooks hand over is taken on, and by whom. */
 export function checkWorker(home: Home, env: Env, now: number): Check[] {
@@ -44,7 +45,7 @@ function checkSpool(home: Home, env: Env, now: number): Check {
   const notes = waitingIn(home.spool);
   if (notes.length === 0) return right("spool", "empty");
   const oldest = Math.min(...notes.map(({ at }) => at));
-  const says = `${counted(notes.length, "note")}, the oldest from ${ago(oldest, now)}`;
+  const says = `${several(notes.length, "note")}, the oldest from ${ago(oldest, now)}`;
   const late = notes.filter(({ at, isCalled }) => isCalled && now - at > policy.doctor.patienceMs);
   if (workerIn(home, now) !== null || (late.length === 0 && notes.length < policy.doctor.notes))
     return right("spool", says);
@@ -62,7 +63,7 @@ function checkAside({ spool }: Home, env: Env): Check {
   if (aside.length === 0) return right("aside", "no note was given up");
   return wrong(
     "aside",
-    `${counted(aside.length, "note")} given up after ${policy.work.tries} tries, or not readable`,
+    `${several(aside.length, "note")} given up after ${policy.work.tries} tries, or not readable`,
     `${calledAs(env)} doctor --fix tries once more; what it cannot read may be deleted from ${short(join(spool, "aside"), env)}`,
   );
 }
@@ -85,7 +86,7 @@ function checkState(home: Home, env: Env, now: number): Check {
   if (failures > 0)
     return wrong(
       "worker",
-      `failed ${counted(failures, "time")}, last ${ago(failedAt ?? now, now)} (${onOneLine(error ?? "", 200)}); ${last}`,
+      `failed ${several(failures, "time")}, last ${ago(failedAt ?? now, now)} (${onOneLine(error ?? "", 200)}); ${last}`,
       `${calledAs(env)} doctor --fix, or ${calledAs(env)} work to see it fail`,
     );
   const pid = workerIn(home, now);
@@ -101,7 +102,7 @@ export function checkUpkeep(last: EntryOf<"maintained"> | null, env: Env, now: n
     return wrong("upkeep", `${when}: ${onOneLine(errors.join("; "), 300)}`, `${calledAs(env)} doctor --fix`);
   return right(
     "upkeep",
-    `${when}: ${counted(purged, "old event")} dropped, ${counted(pruned, "instinct")} retired, ${faded} faded`,
+    `${when}: ${several(purged, "old event")} dropped, ${several(pruned, "instinct")} retired, ${faded} faded`,
   );
 }
 
@@ -126,7 +127,7 @@ function checkLog(home: Home, env: Env, now: number): Check {
   const errors = errorsIn(home);
   const last = errors.at(-1);
   if (!last) return right("hook.log", "no hook failed");
-  const says = `${counted(errors.length, "error")}, the last ${ago(last.at, now)}: ${onOneLine(last.says, 200)}`;
+  const says = `${several(errors.length, "error")}, the last ${ago(last.at, now)}: ${onOneLine(last.says, 200)}`;
   return now - last.at > policy.doctor.errorMs
     ? right("hook.log", says)
     : wrong("hook.log", says, `${calledAs(env)} doctor --fix puts the log away; if it comes back, report it`);

@@ -1,6 +1,7 @@
 import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { Curation, Planned } from "../engine/curate.ts";
 import type { Keeping } from "../engine/keep.ts";
 import type { Plan } from "../engine/step.ts";
@@ -11,7 +12,7 @@ import { type Call, defineVerb, type Env } from "./main.ts";
 import { isCalled } from "./named.ts";
 import { changing, withKnack } from "./opening.ts";
 import { tellDiff, tellOutcomes } from "./telling.ts";
-import { calledAs, counted, onOneLine, type Paint, paintFor, printJson, printLines } from "./terminal.ts";
+import { calledAs, onOneLine, type Paint, paintFor, printJson, printLines } from "./terminal.ts";
 
 const args = {
   apply: { type: "boolean", description: "do what is proposed; each of it can be taken back" },
@@ -58,7 +59,7 @@ async function look(call: CurateCall, knack: Knack): Promise<number> {
   }
   if (canAsk() && !call.args.yes && !call.args.json) {
     await tell(call, knack, curation, null);
-    if ((await askYesNo(`Do ${counted(meant.length, "thing")}?`, true)) !== true) return 0;
+    if ((await askYesNo(`Do ${several(meant.length, "thing")}?`, true)) !== true) return 0;
   }
   const done = await knack.curate(new Set(meant.map(({ name }) => name)));
   await tell(call, knack, curation, done);
@@ -160,7 +161,7 @@ function reportOf(
     "",
     count === 0
       ? "There is nothing to do."
-      : `To do ${counted(count, "thing")}: ${calledAs(env)} curate --apply   one of them: --only <name>   never: ${calledAs(env)} skills pin <name>`,
+      : `To do ${several(count, "thing")}: ${calledAs(env)} curate --apply   one of them: --only <name>   never: ${calledAs(env)} skills pin <name>`,
   ];
 }
 

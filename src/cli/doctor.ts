@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { agents } from "../agents/index.ts";
 import { type Home, homeOf, userHome } from "../config.ts";
 import { KnackError, messageIn } from "../core/errors.ts";
+import { several } from "../core/words.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { brokenSettings } from "../settings.ts";
 import { createCheckouts } from "../sources/checkouts.ts";
@@ -18,7 +19,7 @@ import { checkUpkeep, checkWorker } from "./check-worker.ts";
 import { type Installation, installationOf } from "./installation.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import { type Mended, mend } from "./mend.ts";
-import { calledAs, counted, paintFor, printJson, printLines } from "./terminal.ts";
+import { calledAs, paintFor, printJson, printLines } from "./terminal.ts";
 import { version } from "./version.ts";
 
 export const doctor = defineVerb({
@@ -132,7 +133,7 @@ async function checkStore(knack: Knack, rebuilding: boolean, env: Env): Promise<
   const rebuilt = rebuilding ? await knack.rebuild() : [];
   const { damage, drift, entries } = await knack.check();
   const [worst] = drift;
-  const mended = rebuilt.length > 0 ? `; ${counted(rebuilt.length, "row")} computed anew` : "";
+  const mended = rebuilt.length > 0 ? `; ${several(rebuilt.length, "row")} computed anew` : "";
   return [
     damage.length === 0
       ? right("database", "sound")
@@ -144,12 +145,12 @@ async function checkStore(knack: Knack, rebuilding: boolean, env: Env): Promise<
     worst
       ? wrong(
           "ledger",
-          `${counted(drift.length, "row")} wrong, first ${worst.what}: ${worst.is}, should be ${worst.shouldBe}`,
+          `${several(drift.length, "row")} wrong, first ${worst.what}: ${worst.is}, should be ${worst.shouldBe}`,
           `${calledAs(env)} doctor --rebuild`,
         )
       : right(
           "ledger",
-          `${counted(entries, "entry").replace("entrys", "entries")}, all rows follow from it${mended}`,
+          `${several(entries, "entry").replace("entrys", "entries")}, all rows follow from it${mended}`,
         ),
   ];
 }
@@ -172,7 +173,7 @@ async function checkAgents(env: Env): Promise<Check[]> {
     if (unreadable.length > 0)
       checks.push(wrong(agent.name, unreadable.join("; "), "make the folder readable for you"));
     else if (folders.length === 0) unused.push(agent.name);
-    else checks.push(right(agent.name, `${counted(files, "transcript")} in ${folders.join(", ")}`));
+    else checks.push(right(agent.name, `${several(files, "transcript")} in ${folders.join(", ")}`));
   }
   if (unused.length > 0) checks.push(right("agents", `no sessions of ${unused.join(", ")} on this machine`));
   return checks;

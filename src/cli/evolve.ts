@@ -3,6 +3,7 @@ import { KnackError } from "../core/errors.ts";
 import type { EvolvedKind } from "../core/evolve.ts";
 import { standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { Evolution, Evolving } from "../engine/evolve.ts";
 import type { Knack } from "../open.ts";
 import { whereOf } from "./learn.ts";
@@ -11,7 +12,7 @@ import { type Call, defineVerb, type Env } from "./main.ts";
 import { isCalled } from "./named.ts";
 import { changing, withKnack } from "./opening.ts";
 import { tellDiff, tellOutcomes } from "./telling.ts";
-import { calledAs, counted, onOneLine, type Paint, paintFor, printJson, printLines } from "./terminal.ts";
+import { calledAs, onOneLine, type Paint, paintFor, printJson, printLines } from "./terminal.ts";
 
 const args = {
   generate: {
@@ -151,7 +152,7 @@ function reportOf(
     ? [...lines, "There is nothing to do."]
     : [
         ...lines,
-        `To write ${counted(due, "draft")}: ${calledAs(env)} evolve --generate   one of them: --only <name>   live at once: --where me --yes`,
+        `To write ${several(due, "draft")}: ${calledAs(env)} evolve --generate   one of them: --only <name>   live at once: --where me --yes`,
       ];
 }
 

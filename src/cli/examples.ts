@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { sessionFoldersOn } from "../agents/index.ts";
 import { userHome } from "../config.ts";
 import { skillFile } from "../core/skill.ts";
+import { several } from "../core/words.ts";
 import type { Suggestion } from "../engine/keep.ts";
 import { openKnack } from "../open.ts";
 import type { LearnFlags } from "./learn.ts";
 import { learnedOnWire, writingOf } from "./learned-on-wire.ts";
 import type { Env, Surroundings } from "./main.ts";
 import { isWritten, tellOutcomes, tellSuggestion } from "./telling.ts";
-import { calledAs, counted, paintFor, printJson, printLines } from "./terminal.ts";
+import { calledAs, paintFor, printJson, printLines } from "./terminal.ts";
 
 /**
  * Learns from the bundled sessions, so that a newcomer sees the real thing: in a home of its own below the system's
@@ -63,7 +64,7 @@ export async function showExamples(flags: LearnFlags, { env, examples }: Surroun
     }
     const skill = outcomes.find(({ change, done }) => done && change.kind === "skill");
     printLines([
-      `These are examples. All ${counted(suggestions.length, "lesson")} were kept, in a temporary folder that stands for a home:`,
+      `These are examples. All ${several(suggestions.length, "lesson")} were kept, in a temporary folder that stands for a home:`,
       ...tellOutcomes(outcomes, env),
       "Nothing else on this machine was touched. Delete the folder whenever you like.",
       "",

@@ -2,10 +2,11 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import { domains } from "../core/domain.ts";
 import { KnackError, messageIn } from "../core/errors.ts";
+import { several } from "../core/words.ts";
 import { type Call, defineVerb } from "./main.ts";
 import { withKnack } from "./opening.ts";
 import { confidenceOf, oneOf, selecting } from "./selection.ts";
-import { calledAs, counted, printJson, printLines, short } from "./terminal.ts";
+import { calledAs, printJson, printLines, short } from "./terminal.ts";
 
 const args = {
   ...selecting,
@@ -134,7 +135,7 @@ function nothing({ args, env }: ExportCall, withheld: number): number {
 }
 
 function told(withheld: number): string {
-  return `${counted(withheld, "lesson")} more ${withheld === 1 ? "waits" : "wait"} for another session, or faded: --all hands those out, too.`;
+  return `${several(withheld, "lesson")} more ${withheld === 1 ? "waits" : "wait"} for another session, or faded: --all hands those out, too.`;
 }
 
 interface Exported {
@@ -158,9 +159,9 @@ function tell({ args, env }: ExportCall, exported: Exported): number {
         ? "nowhere"
         : more.length === 0
           ? short(first, env)
-          : counted(more.length + 1, "file");
+          : several(more.length + 1, "file");
     printLines([
-      `${dryRun ? "Would write" : "Wrote"} ${counted(exported.lessons, "lesson")}${skills} to ${where}.`,
+      `${dryRun ? "Would write" : "Wrote"} ${several(exported.lessons, "lesson")}${skills} to ${where}.`,
       ...exported.leftOut.map((what) => `  left out: ${what}`),
       ...(exported.withheld > 0 ? [`  ${told(exported.withheld)}`] : []),
       ...(dryRun ? ["Nothing was written (--dry-run)."] : []),

@@ -2,6 +2,7 @@ import { KnackError } from "../core/errors.ts";
 import type { GapStatus } from "../core/gap.ts";
 import { policy } from "../core/policy.ts";
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { GapView } from "../engine/gap.ts";
 import type { Keeping } from "../engine/keep.ts";
 import type { Plan } from "../engine/step.ts";
@@ -11,18 +12,7 @@ import { writingOnWire } from "./learned-on-wire.ts";
 import { type Call, defineVerb } from "./main.ts";
 import { changing, withKnack } from "./opening.ts";
 import { isWritten, tellDiff, tellOutcomes } from "./telling.ts";
-import {
-  calledAs,
-  counted,
-  day,
-  iso,
-  onOneLine,
-  paintFor,
-  printJson,
-  printLines,
-  short,
-  table,
-} from "./terminal.ts";
+import { calledAs, day, iso, onOneLine, paintFor, printJson, printLines, short, table } from "./terminal.ts";
 
 const args = {
   words: {
@@ -190,7 +180,7 @@ async function show({ args: { json }, env }: GapsCall, word: string): Promise<nu
 /** What a state means, and what would change it. */
 function meaningOf(gap: GapView, because: string | null): string {
   const { draftAsks, activeAsks, activeHits } = policy.gap;
-  const asked = `asked for in ${counted(gap.state.asked.length, "session")}`;
+  const asked = `asked for in ${several(gap.state.asked.length, "session")}`;
   const meaning: Record<GapStatus, string> = {
     pending: `${asked}; nothing is made before ${draftAsks} ask for it`,
     draft: `${asked}, handed over in ${hitsOf(gap)}; it goes live when asked for in ${activeAsks} sessions or handed over in ${activeHits}`,

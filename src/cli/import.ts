@@ -4,6 +4,7 @@ import { userHome } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
 import { kindOf } from "../core/imported.ts";
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { ImportedThing, ImportVerdict } from "../engine/exchange.ts";
 import type { Knack } from "../open.ts";
 import { ask, canAsk } from "./keep.ts";
@@ -11,7 +12,7 @@ import { type Call, defineVerb, type Env } from "./main.ts";
 import { changing } from "./opening.ts";
 import { confidenceOf, oneOf, selecting } from "./selection.ts";
 import { tellDiff, tellFiles } from "./telling.ts";
-import { calledAs, counted, onOneLine, paintFor, printJson, printLines } from "./terminal.ts";
+import { calledAs, onOneLine, paintFor, printJson, printLines } from "./terminal.ts";
 
 const args = {
   path: {
@@ -120,7 +121,7 @@ function show(
           ],
     ),
     ...leftOut(things).flatMap(({ because, count }) => [
-      `${marks["left-out"]} ${counted(count, "lesson")}: ${onOneLine(because, 200)}`,
+      `${marks["left-out"]} ${several(count, "lesson")}: ${onOneLine(because, 200)}`,
     ]),
     ...problems.map((problem) => `! unreadable ${onOneLine(problem, 200)}`),
   ]);
@@ -149,7 +150,7 @@ async function accept(
       throw new KnackError("WRONG_USAGE", "There is nobody to ask; what came in waits.", {
         hint: "Say --accept --yes, or accept one by one: knack instincts accept <id>",
       });
-    const answer = await ask(`Accept ${counted(ids.length, "lesson")}? [y/N] `);
+    const answer = await ask(`Accept ${several(ids.length, "lesson")}? [y/N] `);
     if (answer?.trim().toLowerCase() !== "y") return [];
   }
   await knack.decideImports(ids, "accepted");
@@ -164,7 +165,7 @@ function outlook({ args, env }: ImportCall, things: readonly ImportedThing[], ac
   const what = (["lesson", "skill", "command", "agent"] as const)
     .flatMap((kind) => {
       const count = taken.filter((thing) => thing.kind === kind).length;
-      return count > 0 ? counted(count, kind) : [];
+      return count > 0 ? several(count, kind) : [];
     })
     .join(" and ");
   if (what === "" && accepted === 0) return ["Nothing new came in."];
@@ -172,7 +173,7 @@ function outlook({ args, env }: ImportCall, things: readonly ImportedThing[], ac
   const called = calledAs(env);
   return [
     accepted > 0
-      ? `${counted(accepted, "lesson")} accepted.`
+      ? `${several(accepted, "lesson")} accepted.`
       : `${what} came in, and wait for your yes: no agent is told of them.`,
     ...(lessons.length > accepted
       ? [`  ${called} instincts --imported, then ${called} instincts accept <id>`]
@@ -203,7 +204,7 @@ async function takeBack({ args, env }: ImportCall, knack: Knack): Promise<number
     printJson({ done: !dryRun, withdrawn: back.map((one) => ({ id: one.id, kind: kindOf(one) })) });
   else
     printLines([
-      `${dryRun ? "Would take" : "Took"} back ${counted(back.length, "thing")} that came from ${first.from}.`,
+      `${dryRun ? "Would take" : "Took"} back ${several(back.length, "thing")} that came from ${first.from}.`,
     ]);
   return 0;
 }

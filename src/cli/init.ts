@@ -9,6 +9,7 @@ import {
 import type { Program } from "../agents/claude-plugin.ts";
 import { homeOf, isDisabled } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
+import { several } from "../core/words.ts";
 import type { Learned } from "../engine/learn.ts";
 import { installDeps } from "../install.ts";
 import { openKnack } from "../open.ts";
@@ -18,7 +19,7 @@ import { offLine, onWire, tellActs } from "./install.ts";
 import { askYesNo, canAsk } from "./keep.ts";
 import { learnAloud, timeBox } from "./learn.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
-import { calledAs, counted, printJson, printLines, short } from "./terminal.ts";
+import { calledAs, printJson, printLines, short } from "./terminal.ts";
 import { transcripts } from "./transcripts.ts";
 
 /** How far back a newcomer's sessions are read. */
@@ -88,7 +89,7 @@ function planLines(
     ...(overrules ? [offLine({ acts, overrules, ...plan }, env)] : []),
     paths.length === 0
       ? `There is no session of the last ${days} days to learn from yet.`
-      : `Then it learns from ${counted(paths.length, "transcript")} of the last ${days} days. Nothing leaves this machine.`,
+      : `Then it learns from ${several(paths.length, "transcript")} of the last ${days} days. Nothing leaves this machine.`,
   ];
 }
 
@@ -192,12 +193,12 @@ async function learnLatest(
 function learnedLines({ sessions, findings, unread, unlooked }: Learned, count: number, env: Env): string[] {
   const left = unread + unlooked;
   return [
-    `Learned from ${counted(sessions.length, "session")}: ${counted(findings.length, "finding")}.`,
+    `Learned from ${several(sessions.length, "session")}: ${several(findings.length, "finding")}.`,
     ...(left > 0
-      ? [`${counted(left, "transcript")} left for later: ${calledAs(env)} learn --all goes on.`]
+      ? [`${several(left, "transcript")} left for later: ${calledAs(env)} learn --all goes on.`]
       : []),
     ...(count > 0
-      ? [`${counted(count, "lesson")} worth keeping; to go through them: ${calledAs(env)} learn`]
+      ? [`${several(count, "lesson")} worth keeping; to go through them: ${calledAs(env)} learn`]
       : []),
   ];
 }

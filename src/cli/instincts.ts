@@ -3,6 +3,7 @@ import { type Domain, domainOf, domains } from "../core/domain.ts";
 import { KnackError } from "../core/errors.ts";
 import { type Instinct, type InstinctStatus, standingAt } from "../core/instinct.ts";
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { InstinctEvidence } from "../engine/evidence.ts";
 import type { Knack } from "../open.ts";
 import { decideImport, listImported, restore } from "./decide-instincts.ts";
@@ -12,17 +13,7 @@ import { defineVerb, type Env } from "./main.ts";
 import { named } from "./named.ts";
 import { withKnack } from "./opening.ts";
 import { oneOf } from "./selection.ts";
-import {
-  calledAs,
-  counted,
-  day,
-  iso,
-  onOneLine,
-  paintFor,
-  printJson,
-  printLines,
-  table,
-} from "./terminal.ts";
+import { calledAs, day, iso, onOneLine, paintFor, printJson, printLines, table } from "./terminal.ts";
 
 const statuses: readonly InstinctStatus[] = [
   "pending",
@@ -144,7 +135,7 @@ async function list(knack: Knack, filter: Filter, env: Env): Promise<number> {
       ? [paint.dim(head), ...rows]
       : ["Nothing was noticed yet, or nothing that is meant."]),
     ...(hidden > 0
-      ? ["", `${counted(hidden, "more")} with --all or other filters.`.replace("mores", "more")]
+      ? ["", `${several(hidden, "more")} with --all or other filters.`.replace("mores", "more")]
       : []),
     ...(meant.length > 0 ? ["", `Why: ${calledAs(env)} instincts show <id>`] : []),
   ]);
@@ -185,7 +176,7 @@ async function show(knack: Knack, word: string, json: boolean, env: Env): Promis
     `  ${onOneLine(redact(instinct.lesson), 400)}`,
     `  when: ${onOneLine(redact(instinct.trigger), 200)}`,
     `  then: ${onOneLine(redact(instinct.action), 200)}`,
-    `  ${status}, ${confidence.toFixed(2)} sure, ${counted(instinct.standing.sessions, "session")}, ${day(instinct.standing.firstAt)} to ${day(instinct.standing.lastAt)}`,
+    `  ${status}, ${confidence.toFixed(2)} sure, ${several(instinct.standing.sessions, "session")}, ${day(instinct.standing.firstAt)} to ${day(instinct.standing.lastAt)}`,
     ...kept.map(({ name, path, state }) => `  kept as ${name} (${state}): ${path}`),
     ...evidenceLines(evidence, all),
   ]);

@@ -1,8 +1,9 @@
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { Learned } from "../engine/learn.ts";
 import type { NoReply } from "../engine/ports.ts";
 import type { Env } from "./main.ts";
-import { calledAs, counted } from "./terminal.ts";
+import { calledAs } from "./terminal.ts";
 
 type JudgedSession = Learned["judged"][number];
 
@@ -44,7 +45,7 @@ export function judgedLines(judged: readonly JudgedSession[], env: Env): string[
       : []),
     ...[...reasons].map(
       ([because, times]) =>
-        `Not judged, so what the rules say stands (${counted(times, "session")}): ${because}.`,
+        `Not judged, so what the rules say stands (${several(times, "session")}): ${because}.`,
     ),
   ];
 }

@@ -3,6 +3,7 @@ import { isDisabled } from "../config.ts";
 import type { LiveReach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
+import { several } from "../core/words.ts";
 import { type Backtest, outOfTime } from "../engine/backtest.ts";
 import type { Keeping, LeftOut, Suggestion } from "../engine/keep.ts";
 import type { Learned } from "../engine/learn.ts";
@@ -20,7 +21,6 @@ import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import { isWritten, tellOutcomes, tellSuggestion } from "./telling.ts";
 import {
   calledAs,
-  counted,
   countingOn,
   type Paint,
   paintFor,
@@ -353,7 +353,7 @@ function gainedLines(gained: Backtest, paint: Paint, env: Env): string[] {
   const { failures, repeats, answered, sessions } = figuresOf(gained);
   if (failures === 0) return [];
   const late = gained.skipped.filter(({ because }) => because === outOfTime).length;
-  const share = `${repeats} of ${counted(failures, "failure")} ${repeats === 1 ? "was a repeat" : "were repeats"}`;
+  const share = `${repeats} of ${several(failures, "failure")} ${repeats === 1 ? "was a repeat" : "were repeats"}`;
   const known = repeats === 0 ? "" : `; ${answered} had a known fix`;
   const within = late > 0 ? ` (in ${sessions} of your newest ${sessions + late} sessions)` : "";
   return [
@@ -370,27 +370,27 @@ function readingLines(learned: Learned, count: number, leftOut: readonly LeftOut
   const isMore = ({ because }: LeftOut) => because.startsWith("more than");
   const more = leftOut.filter(isMore).length;
   return [
-    `Read ${counted(sessions.length, "session")} in ${counted(projects, "project")}${news}.`,
+    `Read ${several(sessions.length, "session")} in ${several(projects, "project")}${news}.`,
     ...(unread + unlooked > 0 ? [leftLine(unread, unlooked, env)] : []),
     ...judgedLines(learned.judged, env),
     ...promoted.map(
       ({ name }) => `Told in every project from now on, since several have learned it: ${name}`,
     ),
-    ...byReason(skipped).map(([because, times]) => `Passed over ${counted(times, "session")}: ${because}`),
+    ...byReason(skipped).map(([because, times]) => `Passed over ${several(times, "session")}: ${because}`),
     ...byReason(leftOut.filter((one) => !isMore(one))).map(
-      ([because, times]) => `Not suggested: ${counted(times, "lesson")}, ${because}`,
+      ([because, times]) => `Not suggested: ${several(times, "lesson")}, ${because}`,
     ),
     count === 0
       ? "Nothing to suggest: what they teach is kept, refused, or not sure enough yet."
-      : `${counted(count, "lesson")} worth keeping${more > 0 ? ` (${more} more after these)` : ""}:`,
+      : `${several(count, "lesson")} worth keeping${more > 0 ? ` (${more} more after these)` : ""}:`,
     ...(count === 0 ? [`See everything that was noticed: ${calledAs(env)} instincts`] : [""]),
   ];
 }
 
 function leftLine(unread: number, unlooked: number, env: Env): string {
   const parts = [
-    ...(unread > 0 ? [`${counted(unread, "older transcript")} not read yet`] : []),
-    ...(unlooked > 0 ? [`${counted(unlooked, "session")} read but not looked through yet`] : []),
+    ...(unread > 0 ? [`${several(unread, "older transcript")} not read yet`] : []),
+    ...(unlooked > 0 ? [`${several(unlooked, "session")} read but not looked through yet`] : []),
   ];
   return `${parts.join(", ")}: ${calledAs(env)} learn --all goes on.`;
 }
@@ -447,7 +447,7 @@ function requestLines(
   if (written === 0)
     return ["No requests to write: there is nothing in these sessions that a model has not judged."];
   return [
-    `Wrote ${counted(written, "request")} to ${folder}; put answers beside them as <id>.answer.json, then:`,
+    `Wrote ${several(written, "request")} to ${folder}; put answers beside them as <id>.answer.json, then:`,
     `  ${learnCall(paths, env)} --model-answers ${quoted(folder)}`,
   ];
 }

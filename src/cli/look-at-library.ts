@@ -1,6 +1,7 @@
 import { KnackError } from "../core/errors.ts";
 import type { Item, ItemProblem } from "../core/item.ts";
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { CatalogReading } from "../engine/catalog.ts";
 import type { Shelved } from "../engine/shelf.ts";
 import type { Knack } from "../open.ts";
@@ -11,7 +12,6 @@ import type { SkillsCall } from "./skills.ts";
 import { fileOf } from "./telling.ts";
 import {
   calledAs,
-  counted,
   iso,
   onLines,
   onOneLine,
@@ -99,18 +99,18 @@ function tellList(
   const errors = problems.filter(({ severity }) => severity === "error");
   if (problems.length > 0)
     printLines([
-      `${counted(errors.length, "file")} cannot be used, ${counted(problems.length - errors.length, "remark")}: ${calledAs(env)} skills problems`,
+      `${several(errors.length, "file")} cannot be used, ${several(problems.length - errors.length, "remark")}: ${calledAs(env)} skills problems`,
     ]);
   if (unread.length > 0)
-    printLines([`${counted(unread.length, "place")} could not be read; what was known of them still holds.`]);
+    printLines([`${several(unread.length, "place")} could not be read; what was known of them still holds.`]);
 }
 
 function counts(listed: readonly Listed[]): string {
   const count = (kind: Item["kind"]) => listed.filter(({ item }) => item.kind === kind).length;
   return [
-    counted(count("skill"), "skill"),
-    counted(count("command"), "command"),
-    counted(count("agent"), "agent"),
+    several(count("skill"), "skill"),
+    several(count("command"), "command"),
+    several(count("agent"), "agent"),
   ].join(", ");
 }
 
@@ -147,7 +147,7 @@ export async function problems({ args, env }: SkillsCall): Promise<number> {
       printLines([
         reading.problems.length === 0
           ? "Nothing is wrong with the skills, commands and agents here."
-          : `${counted(errors, "file")} cannot be used, ${counted(reading.problems.length - errors, "remark")}.`,
+          : `${several(errors, "file")} cannot be used, ${several(reading.problems.length - errors, "remark")}.`,
       ]);
     }
     return errors === 0 ? 0 : 1;

@@ -4,6 +4,7 @@ import { install } from "../agents/claude-install.ts";
 import { type Home, homeOf, isDisabled } from "../config.ts";
 import { messageIn } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
+import { several } from "../core/words.ts";
 import { installDeps } from "../install.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
@@ -12,7 +13,7 @@ import type { Check } from "./check.ts";
 import { asideIn, waitingIn } from "./check-worker.ts";
 import { type Installation, reachOf } from "./installation.ts";
 import type { Surroundings } from "./main.ts";
-import { counted, short } from "./terminal.ts";
+import { short } from "./terminal.ts";
 
 /** What is wrong, and what was installed. */
 export interface Patient {
@@ -71,7 +72,7 @@ function mendings({ checks, installation }: Patient, surroundings: Surroundings)
       {
         what: "compute anew what follows from the ledger",
         done: "computed anew what follows from the ledger",
-        run: () => withKnack(async (knack) => counted((await knack.rebuild()).length, "row")),
+        run: () => withKnack(async (knack) => several((await knack.rebuild()).length, "row")),
       },
     ],
     [
@@ -79,7 +80,7 @@ function mendings({ checks, installation }: Patient, surroundings: Surroundings)
       {
         what: "end what was begun",
         done: "ended what was begun",
-        run: () => withKnack(async (knack) => counted((await knack.repair()).length, "change")),
+        run: () => withKnack(async (knack) => several((await knack.repair()).length, "change")),
       },
     ],
     [
@@ -94,8 +95,8 @@ function mendings({ checks, installation }: Patient, surroundings: Surroundings)
     [
       aside.length > 0,
       {
-        what: `put ${counted(aside.length, "note")} back for another try`,
-        done: `put ${counted(aside.length, "note")} back for another try`,
+        what: `put ${several(aside.length, "note")} back for another try`,
+        done: `put ${several(aside.length, "note")} back for another try`,
         run: async () => {
           for (const path of aside) renameSync(path, join(home.spool, basename(path)));
           return null;
@@ -109,7 +110,7 @@ function mendings({ checks, installation }: Patient, surroundings: Surroundings)
         done: "let a worker handle what waits",
         run: async () => {
           const { busy, notes } = await work({ env, redactor: redactor(), humble: false });
-          return busy ? "another one is at it" : counted(notes, "note");
+          return busy ? "another one is at it" : several(notes, "note");
         },
       },
     ],
@@ -138,7 +139,7 @@ function mendings({ checks, installation }: Patient, surroundings: Surroundings)
         run: () =>
           withKnack(async (knack) => {
             const stocked = await knack.stock({ anew: true });
-            return stocked === null ? "another process is at it" : counted(stocked.added, "entry", "entries");
+            return stocked === null ? "another process is at it" : several(stocked.added, "entry", "entries");
           }),
       },
     ],
@@ -193,7 +194,7 @@ async function learnMissed(knack: Knack, since: number): Promise<string> {
   const { looked, findings, sessions } = await knack.learn(paths, { until: isLate, lookUntil: isLate });
   await knack.publishOwn({ sessions, until: isLate });
   await knack.renewSnapshot();
-  return `${counted(looked, "session")}, ${counted(findings.length, "lesson")} in them`;
+  return `${several(looked, "session")}, ${several(findings.length, "lesson")} in them`;
 }
 
 function oldLog({ log }: Home): string {

@@ -2,9 +2,10 @@ import { KnackError } from "../core/errors.ts";
 import type { Instinct } from "../core/instinct.ts";
 import { policy } from "../core/policy.ts";
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { changing } from "./opening.ts";
-import { calledAs, counted, day, iso, onOneLine, printJson, printLines } from "./terminal.ts";
+import { calledAs, day, iso, onOneLine, printJson, printLines } from "./terminal.ts";
 
 export const prune = defineVerb({
   about: "Retire what was noticed once and never again. New evidence, or you, brings it back.",
@@ -28,7 +29,7 @@ export const prune = defineVerb({
           printLines([
             back.length === 0
               ? "There is nothing to bring back."
-              : `${dryRun ? "Would bring" : "Brought"} ${counted(back.length, "instinct")} back:`,
+              : `${dryRun ? "Would bring" : "Brought"} ${several(back.length, "instinct")} back:`,
             ...back.map(line),
           ]);
         return 0;
@@ -60,9 +61,9 @@ function tell(
   old: readonly Instinct[],
   { days, dryRun, env }: { readonly days: number; readonly dryRun: boolean; readonly env: Env },
 ): string[] {
-  if (old.length === 0) return [`Nothing has waited in vain for more than ${counted(days, "day")}.`];
+  if (old.length === 0) return [`Nothing has waited in vain for more than ${several(days, "day")}.`];
   return [
-    `${dryRun ? "Would retire" : "Retired"} ${counted(old.length, "instinct")} that waited for more than ${counted(days, "day")}:`,
+    `${dryRun ? "Would retire" : "Retired"} ${several(old.length, "instinct")} that waited for more than ${several(days, "day")}:`,
     ...old.map(line),
     ...(dryRun
       ? ["Nothing was retired (--dry-run)."]

@@ -3,22 +3,13 @@ import { policy } from "../core/policy.ts";
 import { failureIn, type Question, questionIn } from "../core/question.ts";
 import type { Distance, Match, Sign } from "../core/recall.ts";
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { InstinctEvidence } from "../engine/evidence.ts";
 import type { Found } from "../engine/find.ts";
 import type { Knack } from "../open.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { withKnack } from "./opening.ts";
-import {
-  calledAs,
-  counted,
-  day,
-  iso,
-  onOneLine,
-  type Paint,
-  paintFor,
-  printJson,
-  printLines,
-} from "./terminal.ts";
+import { calledAs, day, iso, onOneLine, type Paint, paintFor, printJson, printLines } from "./terminal.ts";
 
 export const recall = defineVerb({
   about: "What worked before, and which skill fits: for a failure, or for what you are about to do.",
@@ -209,7 +200,7 @@ const distances: Record<Distance, string> = {
 function why({ by, distance, from, instinct }: Match): string {
   const { sessions } = instinct.standing;
   const last = Math.max(...from.map(({ at }) => at));
-  return `${signs[by]}, ${distances[distance]}, in ${counted(sessions, "session")}, last on ${day(last)}`;
+  return `${signs[by]}, ${distances[distance]}, in ${several(sessions, "session")}, last on ${day(last)}`;
 }
 
 async function tell(knack: Knack, answers: Answers, { about }: Asked, env: Env): Promise<string[]> {

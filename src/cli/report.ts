@@ -1,20 +1,11 @@
 import { KnackError } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import type { Difference } from "../core/trial.ts";
+import { several } from "../core/words.ts";
 import { type Comparison, type ItemReport, type Measure, measures, type Report } from "../engine/report.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { withKnack } from "./opening.ts";
-import {
-  calledAs,
-  counted,
-  day,
-  iso,
-  onOneLine,
-  paintFor,
-  printJson,
-  printLines,
-  table,
-} from "./terminal.ts";
+import { calledAs, day, iso, onOneLine, paintFor, printJson, printLines, table } from "./terminal.ts";
 import { timeSince } from "./time-since.ts";
 
 export const report = defineVerb({
@@ -66,7 +57,7 @@ function page(told: Report, holdout: number, env: Env): string[] {
     ...items.slice(0, mostItems).map(row),
   ]);
   return [
-    `${counted(sessions, "session")}${from === null ? "" : ` since ${day(from)}`}.`,
+    `${several(sessions, "session")}${from === null ? "" : ` since ${day(from)}`}.`,
     "",
     paint.bold("Shown against held back"),
     ...againstWithheld(told.withheld, holdout, env),
@@ -111,7 +102,7 @@ function comparisonLines(compared: Comparison, had: string, hadNot: string): str
   });
   const { had: one, hadNot: other } = compared.failedAgain;
   return [
-    `  ${counted(one.sessions, "session")} ${had}, ${other.sessions.toLocaleString("en-US")} ${hadNot}`,
+    `  ${several(one.sessions, "session")} ${had}, ${other.sessions.toLocaleString("en-US")} ${hadNot}`,
     ...table(rows).map((line) => `  ${line}`),
   ];
 }
@@ -148,7 +139,7 @@ function conclusion(measure: Measure, { verdict, low, high, pairs, needed }: Dif
     case "too-few":
       return pairs === 0
         ? `too few samples: none on one side, and it takes about ${needed} on each`
-        : `too few samples: ${counted(pairs, "pair")} of sessions, and it takes about ${Math.max(needed, pairs + 1)} (${between})`;
+        : `too few samples: ${several(pairs, "pair")} of sessions, and it takes about ${Math.max(needed, pairs + 1)} (${between})`;
   }
 }
 
@@ -210,11 +201,11 @@ function about(item: ItemReport, env: Env): string[] {
   } = item;
   return [
     `${paint.bold(onOneLine(name, 80))}  ${paint.dim(`${kind}, ${id}`)}`,
-    `  shown in ${counted(shown, "session")} (whole in ${loaded}), held back in ${withheld}; ${characters.toLocaleString("en-US")} characters in all`,
-    `  used in ${counted(used, "session")}: ${helpful} helpful, ${harmful} harmful, ${unrated} unrated`,
+    `  shown in ${several(shown, "session")} (whole in ${loaded}), held back in ${withheld}; ${characters.toLocaleString("en-US")} characters in all`,
+    `  used in ${several(used, "session")}: ${helpful} helpful, ${harmful} harmful, ${unrated} unrated`,
     ...(answered > 0
       ? [
-          `  told at a failure in ${counted(answered, "session")}; in ${saved} it came next and worked: ${counted(saved, "failure")} not met again`,
+          `  told at a failure in ${several(answered, "session")}; in ${saved} it came next and worked: ${several(saved, "failure")} not met again`,
         ]
       : []),
     ...comparedLines(item.compared),

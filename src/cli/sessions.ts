@@ -6,6 +6,7 @@ import type { Counts, Event } from "../core/event.ts";
 import type { Project } from "../core/project.ts";
 import { redact } from "../core/redact.ts";
 import type { Diagnostic } from "../core/session.ts";
+import { several } from "../core/words.ts";
 import type { SessionView } from "../engine/inspect.ts";
 import { type Knack, openKnack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
@@ -13,7 +14,6 @@ import { formats } from "../sources/index.ts";
 import { defineVerb, type Env, type Surroundings } from "./main.ts";
 import {
   calledAs,
-  counted,
   dateTime,
   iso,
   onOneLine,
@@ -236,12 +236,12 @@ function print(
     );
   }
   if (sessions.length === 0)
-    lines.push(`None of the ${counted(readCount, "session")} read is meant by these filters.`, "");
+    lines.push(`None of the ${several(readCount, "session")} read is meant by these filters.`, "");
   const byProject = groupByProject(sessions);
   for (const group of byProject.values())
     lines.push(...projectLines(group, all ? group.length : listed, paint), "");
   lines.push(
-    `${counted(sessions.length, "session")} in ${counted(byProject.size, "project")}: ${inWords(sum(sessions))}.`,
+    `${several(sessions.length, "session")} in ${several(byProject.size, "project")}: ${inWords(sum(sessions))}.`,
   );
   if (examples)
     lines.push(
@@ -281,18 +281,18 @@ function projectLines(group: readonly SessionView[], most: number, paint: Paint)
     ...columns(rows).map((line, at) =>
       shown[at]?.counts.failed ? line.replace(/\d+ failed/, (cell) => paint.red(cell)) : line,
     ),
-    ...(more > 0 ? [paint.dim(`  and ${counted(more, "older session")} (--all)`)] : []),
+    ...(more > 0 ? [paint.dim(`  and ${several(more, "older session")} (--all)`)] : []),
   ];
 }
 
 function countCells({ events, calls, failed, rejected, prompts }: Counts): string[] {
   const counts = [
-    counted(events, "event"),
-    counted(calls, "call"),
+    several(events, "event"),
+    several(calls, "call"),
     `${failed} failed`,
     `${rejected} rejected`,
   ];
-  return [...counts, counted(prompts, "human turn")];
+  return [...counts, several(prompts, "human turn")];
 }
 
 function inWords(counts: Counts): string {
@@ -319,5 +319,5 @@ function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
   const shown = diagnostics.slice(0, 5).map(({ path, message }) => `  ${onOneLine(path, 200)} ${message}`);
   const more = diagnostics.length - shown.length;
   const rest = more > 0 ? `  and ${more} more (--json lists all)\n` : "";
-  process.stderr.write(visible(`\n${counted(diagnostics.length, "note")}:\n${shown.join("\n")}\n${rest}`));
+  process.stderr.write(visible(`\n${several(diagnostics.length, "note")}:\n${shown.join("\n")}\n${rest}`));
 }

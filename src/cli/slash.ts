@@ -3,7 +3,7 @@ import { KnackError } from "../core/errors.ts";
 import type { Instinct } from "../core/instinct.ts";
 import { identify } from "../core/project.ts";
 import { redact } from "../core/redact.ts";
-import { termsOf } from "../core/words.ts";
+import { several, termsOf } from "../core/words.ts";
 import { ruleTextOf } from "../engine/plan-rule.ts";
 import type { Knack } from "../open.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
@@ -13,7 +13,7 @@ import { defineVerb, type Surroundings, type Verb } from "./main.ts";
 import { withKnack } from "./opening.ts";
 import { skills } from "./skills.ts";
 import { status } from "./status.ts";
-import { calledAs, counted, onOneLine, printLines } from "./terminal.ts";
+import { calledAs, onOneLine, printLines } from "./terminal.ts";
 
 /** What can be said to Knack from within an agent. */
 const actions: Readonly<Record<string, (surroundings: Surroundings, words: string) => Promise<number>>> = {
@@ -54,7 +54,7 @@ async function learn({ env, redactionThread }: Surroundings): Promise<number> {
     printLines([
       busy
         ? "Another worker is looking at your sessions just now; /knack:status tells what comes of it."
-        : `Looked through ${counted(sessions, "session")} with something new.`,
+        : `Looked through ${several(sessions, "session")} with something new.`,
       ...(fresh.length > 0 ? ["Learned:", ...fresh.map(lineOf)] : ["Nothing new was learned."]),
       ...(suggestions.length > 0
         ? [

@@ -6,6 +6,7 @@ import { KnackError } from "../core/errors.ts";
 import { type Instinct, standingAt } from "../core/instinct.ts";
 import type { Occasion } from "../core/ledger.ts";
 import { policy } from "../core/policy.ts";
+import { several } from "../core/words.ts";
 import type { Shelved } from "../engine/shelf.ts";
 import { stateOf } from "../hook/worker-state.ts";
 import type { ModelState } from "../open/model.ts";
@@ -16,17 +17,7 @@ import { states } from "./look-at-skills.ts";
 import { defineVerb, type Env } from "./main.ts";
 import { type ReviewStatus, reviewRows, reviewStatusOf, waitingReviews } from "./review-status.ts";
 import { fileOf } from "./telling.ts";
-import {
-  calledAs,
-  counted,
-  dateTime,
-  iso,
-  onOneLine,
-  paintFor,
-  printJson,
-  printLines,
-  short,
-} from "./terminal.ts";
+import { calledAs, dateTime, iso, onOneLine, paintFor, printJson, printLines, short } from "./terminal.ts";
 
 interface Status {
   readonly home: string;
@@ -185,14 +176,13 @@ async function observerOf(knack: Knack): Promise<ModelState | string> {
 }
 
 const days = 7;
-const dayMs = 86_400_000;
 /** Lessons that are named. */
 const named = 3;
 /** Characters that a model takes for one token, about. */
 const tokenChars = 4;
 
 async function weekOf(knack: Knack, instincts: readonly Instinct[], now: number): Promise<Week> {
-  const since = now - days * dayMs;
+  const since = now - days * policy.model.dayMs;
   const fresh = instincts
     .filter(({ standing: { status, noticedAt } }) => noticedAt >= since && status !== "rejected")
     .sort((a, b) => b.standing.noticedAt - a.standing.noticedAt);
@@ -292,17 +282,17 @@ function print(told: Status, env: Env): void {
     ["home", short(told.home, env)],
     [
       "read",
-      `${counted(told.sessions, "session")} in ${counted(told.projects, "project")}, ${lastLearned(told)}`,
+      `${several(told.sessions, "session")} in ${several(told.projects, "project")}, ${lastLearned(told)}`,
     ],
     ["noticed", statusesOf(told)],
     ...observerRows(told.observer),
     [
       "kept",
       [
-        counted(told.skills, "skill"),
-        ...(told.commands > 0 ? [counted(told.commands, "command")] : []),
-        ...(told.agents > 0 ? [counted(told.agents, "agent")] : []),
-        counted(told.rules, "rule"),
+        several(told.skills, "skill"),
+        ...(told.commands > 0 ? [several(told.commands, "command")] : []),
+        ...(told.agents > 0 ? [several(told.agents, "agent")] : []),
+        several(told.rules, "rule"),
       ].join(", "),
     ],
     ...reviewRows(told.reviews, env),
@@ -345,10 +335,10 @@ function waitingOf({ suggestions, suggested, drafts, proposals, reviews }: Statu
   const more = suggestions > suggested.length ? ", …" : "";
   const waiting = [
     ...(suggestions > 0
-      ? [`${counted(suggestions, "lesson")} to decide about (${suggested.join(", ")}${more})`]
+      ? [`${several(suggestions, "lesson")} to decide about (${suggested.join(", ")}${more})`]
       : []),
-    ...(drafts > 0 ? [counted(drafts, "draft")] : []),
-    ...(proposals > 0 ? [counted(proposals, "proposal")] : []),
+    ...(drafts > 0 ? [several(drafts, "draft")] : []),
+    ...(proposals > 0 ? [several(proposals, "proposal")] : []),
     ...waitingReviews(reviews),
   ];
   return waiting.join(", ") || "nothing";
@@ -360,7 +350,7 @@ function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
     ...(start > 0 ? [`${start} at the start`] : []),
     ...(prompt > 0 ? [`${prompt} at a prompt`] : []),
     ...(failure > 0 ? [`${failure} at a failure`] : []),
-    ...(used.offered > 0 ? [`${counted(used.offered, "skill")} (${used.loaded} whole)`] : []),
+    ...(used.offered > 0 ? [`${several(used.offered, "skill")} (${used.loaded} whole)`] : []),
   ];
   return [
     ["learned", learnedIn(learned)],
@@ -368,7 +358,7 @@ function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
       "used",
       used.times === 0
         ? "nothing was told to an agent"
-        : `told ${counted(used.times, "time")} in ${counted(used.sessions, "session")}: ${occasions.join(", ")}`,
+        : `told ${several(used.times, "time")} in ${several(used.sessions, "session")}: ${occasions.join(", ")}`,
     ],
     ...(used.followable > 0
       ? [
@@ -383,11 +373,11 @@ function weekRows({ learned, used, saved, cost }: Week): [string, string][] {
       "saved",
       saved.failures === 0
         ? "nothing yet: no failure met a known fix"
-        : `${counted(saved.calls, "call")}: at ${counted(saved.failures, "failure")} the known fix was told; counted is where it came next and worked`,
+        : `${several(saved.calls, "call")}: at ${several(saved.failures, "failure")} the known fix was told; counted is where it came next and worked`,
     ],
     [
       "cost",
-      `${cost.characters.toLocaleString("en-US")} characters told (about ${counted(cost.tokens, "token")}), ${cost.model > 0 ? `models ${inUsd(cost.model)}` : "no model called"}${cost.asked > 0 ? `, ${counted(cost.asked, "turn")} asked for` : ""}`,
+      `${cost.characters.toLocaleString("en-US")} characters told (about ${several(cost.tokens, "token")}), ${cost.model > 0 ? `models ${inUsd(cost.model)}` : "no model called"}${cost.asked > 0 ? `, ${several(cost.asked, "turn")} asked for` : ""}`,
     ],
   ];
 }
@@ -398,10 +388,10 @@ function learnedIn({ lessons, newest, skills }: Week["learned"]): string {
     return count === 0 ? [] : [`${noun}: ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`];
   };
   const parts = [
-    ...listed(lessons, counted(lessons, "lesson"), newest),
+    ...listed(lessons, several(lessons, "lesson"), newest),
     ...listed(
       skills.length,
-      `${counted(skills.length, "skill")} written by agents or reviews`,
+      `${several(skills.length, "skill")} written by agents or reviews`,
       skills.slice(0, named),
     ),
   ];

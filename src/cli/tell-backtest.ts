@@ -1,16 +1,17 @@
 import { redact } from "../core/redact.ts";
+import { several } from "../core/words.ts";
 import type { Backtest } from "../engine/backtest.ts";
 import type { Hit, Occasion, Showing, Spot, Wrong } from "../engine/replay.ts";
 import { type Figures, figuresOf, projectsOf, unansweredIn } from "./backtest-on-wire.ts";
 import type { Env } from "./main.ts";
-import { calledAs, counted, day, onOneLine, type Paint, quoted, short, table } from "./terminal.ts";
+import { calledAs, day, onOneLine, type Paint, quoted, short, table } from "./terminal.ts";
 
 /** A backtest on one page: the figures in words, as a chart, and for each project. */
 export function report(result: Backtest, paint: Paint, paths: readonly string[] | null, env: Env): string[] {
   const all = figuresOf(result);
   const projects = projectsOf(result);
   return [
-    `Replayed ${counted(all.sessions, "session")} of ${counted(projects.length, "project")}${span(result)}: ${counted(all.prompts, "prompt")}, ${counted(all.failures, "failure")}.`,
+    `Replayed ${several(all.sessions, "session")} of ${several(projects.length, "project")}${span(result)}: ${several(all.prompts, "prompt")}, ${several(all.failures, "failure")}.`,
     "At each point only what earlier sessions had taught was known.",
     "",
     ...gainLines(all),
@@ -41,23 +42,23 @@ function span({ sessions }: Backtest): string {
 function gainLines(all: Figures): string[] {
   const later = all.answered - all.answeredBefore;
   return [
-    `${all.repeats} of ${counted(all.failures, "failure")} ${all.repeats === 1 ? "was" : "were"} recognised as met and solved before.`,
+    `${all.repeats} of ${several(all.failures, "failure")} ${all.repeats === 1 ? "was" : "were"} recognised as met and solved before.`,
     all.answered === 0
       ? "  For none of them would Knack have had the fix."
       : `  For ${all.answered} of them Knack would have had the fix: ${all.answeredBefore} before the call was made, ${later} at the failure.`,
     ...(all.answered === 0
       ? []
-      : [`  That would have saved ${counted(all.savedCalls, "call")} and ${minutes(all.savedMinutes)}.`]),
+      : [`  That would have saved ${several(all.savedCalls, "call")} and ${minutes(all.savedMinutes)}.`]),
     all.wrong === 0
       ? "It would never have shown something that did not help."
-      : `${counted(all.wrong, "time")} it would have shown something that did not help (${all.wrongPer100} per 100 prompts).`,
-    `${counted(all.correctionsRepeated, "correction")} repeated an earlier one${all.correctionsRepeated > 0 ? `; ${all.correctionsKnown} would have been known` : ""}.`,
+      : `${several(all.wrong, "time")} it would have shown something that did not help (${all.wrongPer100} per 100 prompts).`,
+    `${several(all.correctionsRepeated, "correction")} repeated an earlier one${all.correctionsRepeated > 0 ? `; ${all.correctionsKnown} would have been known` : ""}.`,
   ];
 }
 
 function minutes(count: number): string {
   if (count >= 90) return `${(count / 60).toFixed(1)} hours`;
-  return count >= 1 ? counted(Math.round(count), "minute") : counted(Math.round(count * 60), "second");
+  return count >= 1 ? several(Math.round(count), "minute") : several(Math.round(count * 60), "second");
 }
 
 /** Bars on one scale. */
@@ -101,7 +102,7 @@ const mostProjects = 20;
 function skippedLines({ skipped }: Backtest): string[] {
   const reasons = new Map<string, number>();
   for (const { because } of skipped) reasons.set(because, (reasons.get(because) ?? 0) + 1);
-  return [...reasons].map(([because, count]) => `Passed over ${counted(count, "session")}: ${because}`);
+  return [...reasons].map(([because, count]) => `Passed over ${several(count, "session")}: ${because}`);
 }
 
 /** A page that a person can check: the lesson, where it was learned, what was met, and what then helped. */
@@ -180,7 +181,7 @@ function helpOf({ solvedBy, savedCalls, savedMs }: Hit): string {
   if (solvedBy === null) return "nothing, in that session";
   return savedCalls === 0
     ? solvedBy
-    : `${solvedBy}  (saves ${counted(savedCalls, "call")}, ${minutes(savedMs / 60_000)})`;
+    : `${solvedBy}  (saves ${several(savedCalls, "call")}, ${minutes(savedMs / 60_000)})`;
 }
 
 function tellWrong(wrong: Wrong, paint: Paint, env: Env): string[] {

@@ -3,13 +3,14 @@ import { join } from "node:path";
 import type { Artifact, Reach } from "../core/change.ts";
 import { redact } from "../core/redact.ts";
 import { parse, skillFile } from "../core/skill.ts";
+import { several } from "../core/words.ts";
 import type { ListedFile } from "../engine/exchange.ts";
 import type { Suggestion } from "../engine/keep.ts";
 import { ruleTextOf } from "../engine/plan-rule.ts";
 import type { Settled } from "../engine/publish.ts";
 import { type Step, textOfPackage } from "../engine/step.ts";
 import type { Env } from "./main.ts";
-import { counted, day, onLines, onOneLine, type Paint, short } from "./terminal.ts";
+import { day, onLines, onOneLine, type Paint, short } from "./terminal.ts";
 
 /** Pieces of evidence that are shown with a suggestion. */
 const shownEvidence = 3;
@@ -58,7 +59,7 @@ function whyLines({ instinct, findings }: Suggestion): string[] {
   const dates = day(firstAt) === day(lastAt) ? day(lastAt) : `${day(firstAt)} to ${day(lastAt)}`;
   const shown = distinct(findings).slice(0, shownEvidence);
   return [
-    `Why: seen in ${counted(sessions, "session")}, ${dates}`,
+    `Why: seen in ${several(sessions, "session")}, ${dates}`,
     ...shown.flatMap(({ finding, run, at }) => {
       const { failed, error, worked, said } = finding.excerpt;
       const line = (label: string, text: string | null) =>
@@ -166,5 +167,5 @@ export function tellDiff(diff: string, paint: Paint): string[] {
 /** All files of something that came from elsewhere, in a line: what can be run is named so. */
 export function tellFiles(files: readonly ListedFile[]): string {
   const names = files.map(({ path, executable }) => `${onOneLine(path)}${executable ? " (executable)" : ""}`);
-  return `${counted(files.length, "file")}: ${names.join(", ")}`;
+  return `${several(files.length, "file")}: ${names.join(", ")}`;
 }

@@ -84,11 +84,6 @@ export function onOneLine(text: string, most = 100): string {
   return plain.length <= most ? plain : `${plain.slice(0, most - 1)}…`;
 }
 
-/** A count with its noun: `1 session`, `2 sessions`. */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
-}
-
 /** How the person called: from a clone there is no knack to call. */
 export function calledAs(env: Env): string {
   if (env.npm_lifecycle_event === "start") return "npm start --";
@@ -134,11 +129,11 @@ export function table(rows: readonly (readonly string[])[]): string[] {
 }
 
 /** Text from elsewhere on lines of a terminal: no control characters but the line ends. */
-export function onLines(text: string): string[] {
+export function onLines(text: string, most = 400): string[] {
   return text
     .replace(/\r\n/g, "\n")
     .split("\n")
-    .map((line) => onOneLine(line.replace(/\t/g, "  "), 400));
+    .map((line) => onOneLine(line.replace(/\t/g, "  "), most));
 }
 
 export function printLines(lines: readonly string[], stream: NodeJS.WriteStream = process.stdout): void {

@@ -3,10 +3,11 @@ import { basename, dirname, join, resolve } from "node:path";
 import { KnackError, messageIn } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import { type Problem, validate as problemsIn, skillFile } from "../core/skill.ts";
+import { several } from "../core/words.ts";
 import { createCheckouts } from "../sources/checkouts.ts";
 import { withKnack } from "./opening.ts";
 import type { SkillsCall } from "./skills.ts";
-import { counted, printJson, printLines, short } from "./terminal.ts";
+import { printJson, printLines, short } from "./terminal.ts";
 
 interface Checked {
   readonly path: string;
@@ -26,7 +27,7 @@ export async function validate({ args, env }: SkillsCall, words: readonly string
         `${problems.some(({ severity }) => severity === "error") ? "invalid" : "ok     "}  ${short(path, env)}`,
         ...problems.map(({ severity, message }) => `         ${severity}: ${message}`),
       ]);
-    printLines([`${counted(checked.length, "skill")} checked, ${wrong} invalid.`]);
+    printLines([`${several(checked.length, "skill")} checked, ${wrong} invalid.`]);
   }
   return wrong === 0 ? 0 : 1;
 }

@@ -1,8 +1,9 @@
 import { isDisabled } from "../config.ts";
+import { several } from "../core/words.ts";
 import { createThreadRedactor } from "../redaction/thread.ts";
 import { work as workOnce } from "../worker/work.ts";
 import { defineVerb } from "./main.ts";
-import { counted, printJson, printLines } from "./terminal.ts";
+import { printJson, printLines } from "./terminal.ts";
 
 export const work = defineVerb({
   about: "Look at what the hooks handed over, and end. Hooks start it by themselves.",
@@ -18,7 +19,7 @@ export const work = defineVerb({
     else if (worked.busy) printLines(["Another worker is at it."]);
     else
       printLines([
-        `Handled ${counted(worked.notes, "note")}: looked through ${counted(worked.sessions, "session")}, ${counted(worked.lessons, "lesson")} in them, ${counted(worked.drafts, "draft")} written, ${counted(worked.reviews, "review")}.`,
+        `Handled ${several(worked.notes, "note")}: looked through ${several(worked.sessions, "session")}, ${several(worked.lessons, "lesson")} in them, ${several(worked.drafts, "draft")} written, ${several(worked.reviews, "review")}.`,
       ]);
     return 0;
   },

@@ -709,8 +709,9 @@ export const policy = {
     leastCalls: { "multi-step": 4, "repeated-action": 2, "tool-pattern": 2 },
     /** The share of a lesson's words that must be a person's where a model says that the person said so. */
     saidWords: 0.3,
-    /** Bytes of an answer, and of what an agent's program prints, that are taken. */
+    /** Bytes of an answer, and of what an agent's program prints, that are taken; and characters of what either says of its failure. */
     answerBytes: 4_000_000,
+    failureChars: 200,
     /** Characters of what a model says. */
     lessonChars: 500,
     triggerChars: 120,
@@ -751,10 +752,13 @@ export const policy = {
     /** Events that are expanded at once, and characters of each. */
     expanded: 20,
     expandedChars: 5_000,
-    /** Milliseconds that a call waits for its own line in the transcript, by which the session is known. */
+    /** Milliseconds that a call waits for its own line in the transcript, by which the session is known; and between two looks. */
     waitMs: 2_000,
+    lookMs: 25,
     /** Milliseconds in which no other session may turn up that makes the same call: agents write down what they do a tenth of a second late. */
     settleMs: 300,
+    /** Events that are read at once where a session is searched for what its agent wrote. */
+    searched: 500,
     /** Where it looks for that line: in so many folders of projects, so many files of the latest, so many bytes at the end of each. */
     foldersSearched: 5,
     filesSearched: 12,
@@ -860,8 +864,9 @@ export const policy = {
     listedFiles: 60,
     expandedFiles: 4,
     expandedFileChars: 6_000,
-    /** What one review may propose, and the files of one. */
+    /** What one review may propose, how much of an answer without end is looked at for that, and the files of one. */
     drafts: 2,
+    draftsRead: 20,
     files: 8,
     /** Edits of one patch, and characters of a text that one takes out or puts in; and of a file that is new. */
     edits: 12,

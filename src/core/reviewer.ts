@@ -193,7 +193,7 @@ export function readReview(
   const { review } = policy;
   const drafts: Draft[] = [];
   const refused: string[] = [];
-  for (const one of value.drafts.slice(0, mostLookedAt)) {
+  for (const one of value.drafts.slice(0, review.draftsRead)) {
     const draft = draftIn(one, { dossier, shown, files }, policy);
     const problem = typeof draft === "string" ? draft : problemBeside(draft, drafts, dossier.leads, policy);
     if (problem !== null) refused.push(problem);
@@ -208,9 +208,6 @@ export function readReview(
     refused,
   };
 }
-
-/** Of an answer without end nobody reads the rest. */
-const mostLookedAt = 20;
 
 /** The events and files that a reviewer may be shown of those it asks for: few of all, and fewer files. */
 function wantedIn(value: unknown, dossier: Dossier, { review }: Policy): string[] {

@@ -73,7 +73,7 @@ export function nameFrom(text: string, most = 48): string {
   return name;
 }
 
-/** `1 call`, `2 calls`. */
-export function several(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+/** A count with its noun: `1 call`, `2 calls`, `1,200 calls`. */
+export function several(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
 }

@@ -17,7 +17,7 @@ import { mayBeWritten } from "../core/scan.ts";
 import type { Skill } from "../core/skill.ts";
 import { type Present, threadIn } from "./caller.ts";
 import { type ForegroundDeps, ifDiskRefuses, isIts, scrubbed, unavailable } from "./foreground.ts";
-import { discard, takeIn } from "./hand-in.ts";
+import { discard, type HandedIn, takeIn } from "./hand-in.ts";
 import { eventsNamed } from "./inspect.ts";
 import { perform } from "./keep.ts";
 import { endOf, type Learning, learningsOf } from "./learnings.ts";
@@ -163,27 +163,65 @@ async function goLive(
   desk: Place,
   finish: LearningFinish,
 ): Promise<Answer<Finished>> {
+  const live = await madeLive(deps, present, learning, desk, finish);
+  if ("code" in live) return refuse(deps, present, learning, finish, live);
+  const { changes, remarks } = live;
+  const noted = await noteEnd(deps, present, learning, finish, {
+    ...{ status: finish.status, changes, fault: null },
+  });
+  await clear(deps, desk);
+  return { ok: true, value: await answerOf(deps, learning, noted, remarks) };
+}
+
+/** Notes what keeps it from being live, and says so. */
+async function refuse(
+  deps: ForegroundDeps,
+  present: Present,
+  learning: Learning,
+  finish: LearningFinish,
+  found: Fault,
+): Promise<Answer<Finished>> {
+  // What is wrong may be told in the agent's own words: a name, a path.
+  const [message = "", ...details] = await scrubbed(deps, [found.message, ...found.details]);
+  const refused = faulty({ ...found, message, details });
+  await noteEnd(deps, present, learning, finish, {
+    ...{ status: "refused", changes: [], fault: refused.fault },
+  });
+  return refused;
+}
+
+/** Makes what the agent wrote live, if nothing is wrong with it: the changes by which it is, and what to tell of it. */
+async function madeLive(
+  deps: ForegroundDeps,
+  present: Present,
+  learning: Learning,
+  desk: Place,
+  finish: LearningFinish,
+): Promise<Fault | { readonly changes: readonly string[]; readonly remarks: readonly string[] }> {
   const { started } = learning;
-  const refuse = async (found: Fault): Promise<Answer<Finished>> => {
-    // What is wrong may be told in the agent's own words: a name, a path.
-    const [message = "", ...details] = await scrubbed(deps, [found.message, ...found.details]);
-    const refused = faulty({ ...found, message, details });
-    await noteEnd(deps, present, learning, finish, {
-      ...{ status: "refused", changes: [], fault: refused.fault },
-    });
-    return refused;
-  };
   const handed = await takeIn(deps, present, learning, desk);
-  if ("code" in handed) return refuse(handed);
-  const moved =
-    handed.movedFrom.length > 0
-      ? ` What you wrote directly in ${handed.movedFrom.join(" and ")} was moved to ${started.staging}.`
-      : "";
+  if ("code" in handed) return handed;
   const base = started.before === null ? null : await deps.versions.restore(started.before);
   const looked = await look(deps, present, learning, desk, handed, base);
-  if ("code" in looked) return refuse({ ...looked, next: looked.next + moved });
+  if ("code" in looked) return { ...looked, next: looked.next + movedNote(handed, started) };
   const ready = await readyOf(deps, present, learning, finish, handed, base);
-  if ("code" in ready) return refuse(ready);
+  if ("code" in ready) return ready;
+  const changes = await written(deps, ready, started);
+  return "code" in changes ? changes : { changes, remarks: looked.remarks };
+}
+
+function movedNote({ movedFrom }: HandedIn, { staging }: LearningStarted): string {
+  return movedFrom.length === 0
+    ? ""
+    : ` What you wrote directly in ${movedFrom.join(" and ")} was moved to ${staging}.`;
+}
+
+/** Writes what is ready; answers with the changes by which it is there, also where it was before. */
+async function written(
+  deps: ForegroundDeps,
+  ready: Ready,
+  { staging }: LearningStarted,
+): Promise<Fault | readonly string[]> {
   const keeping = await perform(
     deps,
     () => planWritten(deps, ready),
@@ -192,22 +230,13 @@ async function goLive(
   );
   const failed = keeping.kept ? keeping.outcomes.find(({ done }) => !done)?.because : keeping.because;
   if (failed !== undefined)
-    return refuse(
-      faultOf(
-        "publish_failed",
-        `It is good, but it could not be made live: ${failed ?? "the disk refused"}.`,
-        `It is still in ${started.staging}: see what is in the way, and finish again.`,
-      ),
+    return faultOf(
+      "publish_failed",
+      `It is good, but it could not be made live: ${failed ?? "the disk refused"}.`,
+      `It is still in ${staging}: see what is in the way, and finish again.`,
     );
   const changes = keeping.kept ? keeping.outcomes.map(({ change }) => change.id) : [];
-  const made = changes.length > 0 ? changes : await madeOf(deps, ready);
-  const noted = await noteEnd(deps, present, learning, finish, {
-    status: finish.status,
-    changes: made,
-    fault: null,
-  });
-  await clear(deps, desk);
-  return { ok: true, value: await answerOf(deps, learning, noted, looked.remarks) };
+  return changes.length > 0 ? changes : madeOf(deps, ready);
 }
 
 /** Everything that is wrong with what was written, at once. */

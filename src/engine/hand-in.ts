@@ -1,4 +1,5 @@
 import { numberOf } from "../core/event.ts";
+import { policy } from "../core/policy.ts";
 import { type Fault, faultOf } from "../core/protocol.ts";
 import { parse, skillFile } from "../core/skill.ts";
 import { isNamedBy, writtenLike } from "../core/writes-to.ts";
@@ -128,7 +129,7 @@ async function shownBy(
 ): Promise<"caller" | "others" | "unknown"> {
   let shown: "others" | "unknown" = "unknown";
   for (let after = seen; session !== null; ) {
-    const page = await store.events.page(session.id, after, eventsAtOnce);
+    const page = await store.events.page(session.id, after, policy.protocol.searched);
     const written = new Set(page.flatMap((event) => writtenLike(event, path)));
     for (const one of written) if (isNamedBy(one, path) || (await library.isSame(one, path))) return "caller";
     if (page.some(({ kind }) => kind === "call")) shown = "others";
@@ -138,8 +139,6 @@ async function shownBy(
   }
   return shown;
 }
-
-const eventsAtOnce = 500;
 
 /** Of files alone: a copy has no links. */
 function sameFiles({ versions }: ForegroundDeps, a: Package, b: Package): boolean {

@@ -306,7 +306,8 @@ async function writingOf(
   made: readonly Change[],
 ): Promise<(change: Change) => boolean> {
   const { id, path, before, after } = proposal;
-  if (before === null) return ({ instinct, why }) => instinct === id && why !== "undo";
+  // What changes, archives or removes it later bears its id too.
+  if (before === null) return ({ instinct, why }) => instinct === id && why === "create";
   const isOf = (change: Change) => change.path === path && change.before === before;
   if (!made.some(isOf)) return () => false;
   const [files, base] = [await deps.versions.restore(after), await deps.versions.restore(before)];

@@ -27,7 +27,7 @@ import { perform } from "./keep.ts";
 import { note } from "./note.ts";
 import { type NudgeDeps, type NudgeOptions, nudge, nudges } from "./nudge.ts";
 import { isOwn, type ProposalGround, planPublished, proposable, rootOf } from "./plan-proposal.ts";
-import type { Model, ModelReply, Store } from "./ports.ts";
+import type { ModelReply, Store } from "./ports.ts";
 import { decided, proposals, statusOf } from "./proposal.ts";
 import { repair } from "./publish.ts";
 import { type Askable, agentsUsd, callsFor, furtherUsd, prospectOf, sumOf } from "./review-cost.ts";
@@ -65,9 +65,6 @@ export interface ReviewPreview {
   readonly dossier: Dossier | null;
   /** Why nothing would be sent; null where something would. */
   readonly because: string | null;
-  readonly model: Model["name"];
-  /** Why that one, or the gate's, cannot be asked; null where both can. */
-  readonly unset: string | null;
   readonly usdAtMost: number;
   readonly characters: number;
   /** What would be sent, word for word, if the gate lets it through and the reviewer asks for nothing more. */
@@ -535,12 +532,12 @@ function purposeOf({ review }: ReviewBegun): string {
 
 /** The same without asking anybody, and without noting anything. */
 export async function previewReview(deps: ReviewDeps, project: string): Promise<ReviewPreview> {
-  const { allowed, model, price } = deps;
+  const { allowed, price } = deps;
   const [open] = (await unfinished(deps.store)).filter((one) => one.project === project);
   const decision = open
     ? goingOn(open)
     : await decisionOn(deps, project, { asked: false, running: false, dryRun: true });
-  const common = { project, decision, model: model.name, unset: allowed.unset };
+  const common = { project, decision };
   const nothing = (because: string): ReviewPreview => ({
     ...{ ...common, dossier: null, because, usdAtMost: 0, characters: 0, requests: [] },
   });

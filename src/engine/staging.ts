@@ -156,7 +156,7 @@ export async function clear({ library }: Pick<ForegroundDeps, "library">, desk: 
 /** Takes away what was staged long ago and never finished, or left by a process that was killed; answers with how many. */
 export async function sweepStaging(deps: ForegroundDeps): Promise<number> {
   const roots = new Map((await deps.store.projects.list()).map(({ id, root }) => [id, root]));
-  const oldest = deps.clock.now() - policy.protocol.stagingDays * dayMs;
+  const oldest = deps.clock.now() - policy.protocol.stagingDays * policy.model.dayMs;
   let swept = 0;
   for (const learning of await learningsOf(deps.store)) {
     const { started, lastAt, project } = learning;
@@ -175,8 +175,6 @@ export async function sweepStaging(deps: ForegroundDeps): Promise<number> {
   }
   return swept;
 }
-
-const dayMs = 24 * 60 * 60_000;
 
 function noFolder(path: string): Fault {
   return faultOf(

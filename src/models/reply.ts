@@ -1,8 +1,6 @@
+import { policy } from "../core/policy.ts";
 import { redact } from "../core/redact.ts";
 import type { ModelReply, ModelUsage, NoReply } from "../engine/ports.ts";
-
-/** Characters of what a model or a program says of its failure. */
-const mostChars = 200;
 
 /** No answer, with the reason in few words and without secrets: it goes onto the ledger. */
 export function noReply(
@@ -12,7 +10,7 @@ export function noReply(
   usage: ModelUsage | null = null,
 ): ModelReply {
   const flat = redact(message).replace(/\s+/g, " ").trim();
-  return { ok: false, because, message: flat.slice(0, mostChars), usage, ms };
+  return { ok: false, because, message: flat.slice(0, policy.model.failureChars), usage, ms };
 }
 
 /** The answer in a text that ought to be JSON, and may have a fence around it. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { policy } from "../core/policy.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -23,8 +24,6 @@ export interface RunOptions {
   readonly timeoutMs: number;
 }
 
-/** Characters of what a program prints that are listened to. */
-const mostChars = 4_000_000;
 /** Milliseconds in which the last of what an ended program printed is read. */
 const lingerMs = 500;
 
@@ -39,10 +38,10 @@ export function runProgram(command: string, words: readonly string[], options: R
     let [stdout, stderr] = ["", ""];
     let timedOut = false;
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      if (stdout.length < mostChars) stdout += text;
+      if (stdout.length < policy.model.answerBytes) stdout += text;
     });
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      if (stderr.length < mostChars) stderr += text;
+      if (stderr.length < policy.model.answerBytes) stderr += text;
     });
     // Who does not read to the end is not at fault.
     child.stdin.on("error", () => {}).end(input);

@@ -1,6 +1,6 @@
 import type { Home } from "../config.ts";
 import { KnackError } from "../core/errors.ts";
-import { modelChoice, priceOf } from "../core/model.ts";
+import { type ModelChoice, modelChoice, priceOf } from "../core/model.ts";
 import { isObserver, type ObserverName, observerNames } from "../core/observer.ts";
 import { policy } from "../core/policy.ts";
 import type { AskDeps } from "../engine/ask.ts";
@@ -21,7 +21,9 @@ export interface Chosen {
 /** Who looks at sessions, and the model that is really asked, with what it may cost. */
 export interface Observing extends Chosen, Pick<AskDeps, "limits" | "price"> {
   readonly observer: Observer;
-  /** Another model by a person's word for it; where nothing is sent anywhere, the same. */
+  /** A model by a person's word for it, whether or not it is asked. */
+  readonly named: (word: string) => Model;
+  /** The same with its price; where nothing is sent anywhere, the one that is asked instead. */
   readonly modelOf: (word: string) => Pick<AskDeps, "model" | "price">;
 }
 
@@ -53,13 +55,16 @@ export function chosenOn(home: Home, env: Environment, asked: string | null): Ch
 }
 
 function modelNamed(home: Home, env: Environment, settings: ModelSettings, word: string): Model {
-  return modelFor({
-    choice: modelChoice(word) ?? { via: "off" },
-    url: settings["model.url"],
-    keyEnv: settings["model.keyEnv"],
-    env,
-    folder: home.models,
-  });
+  const choice = modelChoice(word) ?? { via: "off" };
+  const { "model.url": url, "model.keyEnv": keyEnv } = settings;
+  const at = isMeantFor(settings.model, choice) ? { url, keyEnv } : { url: null, keyEnv: null };
+  return modelFor({ choice, ...at, env, folder: home.models });
+}
+
+/** Whether a person's address and key are for a model: they are for the maker of the one they chose, if that one has an address at all. */
+function isMeantFor(chosen: string, { via }: ModelChoice): boolean {
+  const own = modelChoice(chosen)?.via;
+  return own === via || (own !== "anthropic" && own !== "openai");
 }
 
 export function observationIn(opened: Opened, options: ObservingOptions): Observation {
@@ -86,11 +91,12 @@ export function observationIn(opened: Opened, options: ObservingOptions): Observ
     const limits = { usdPerDay: settings["model.budgetDay"], usdPerCall: settings["model.budgetCall"] };
     const price = priceIn(settings, model);
     const timeoutMs = settings["model.timeoutMs"];
+    const named = (word: string) => modelNamed(home, env, settings, word);
     return {
-      ...{ name, settings, model, limits, price },
+      ...{ name, settings, model, limits, price, named },
       modelOf: (word) => {
         if (model !== chosen) return { model, price };
-        const other = modelNamed(home, env, settings, word);
+        const other = named(word);
         return { model: other, price: priceOf(other.name) };
       },
       observer: observers[name]({ store, clock, redactor, model, timeoutMs, limits, price }),

@@ -27,8 +27,10 @@ export interface ReviewVerbs {
   reviews(): Promise<ReviewState>;
   /** Reviews these projects or all, as far as it is due, after what waits elsewhere; or these alone because a person asks. */
   review(options?: { readonly projects?: readonly string[]; readonly asked?: boolean }): Promise<Reviewed[]>;
+  /** Who is asked in reviews. */
+  reviewers(): Reviewers;
   /** What a review of a project would be given, and what it would cost. */
-  previewReview(project: string): Promise<ReviewPreview>;
+  previewReview(project: string): Promise<ReviewPreview & Reviewers>;
   /** What reviews proposed. */
   proposals(): Promise<ProposalView[]>;
   planProposal(proposal: ProposalView, where?: LiveReach | null): Promise<Plan>;
@@ -37,12 +39,22 @@ export interface ReviewVerbs {
   rejectProposal(proposal: ProposalView): Promise<void>;
 }
 
-/** Background reviews, as a person sees them. */
-export interface ReviewState extends ReviewsSoFar {
-  readonly mode: ReviewMode;
+/** A model that is asked, and where it is. */
+export interface Asked {
   readonly model: string;
-  /** Why no model can be asked; null where one can. */
+  readonly to: string;
+  /** Why it cannot be asked; null where it can. */
   readonly unset: string | null;
+}
+
+/** The one that reviews, and the one that is asked first whether there is anything to review; null where rules alone say so. */
+export interface Reviewers extends Asked {
+  readonly gate: Asked | null;
+}
+
+/** Background reviews, as a person sees them. */
+export interface ReviewState extends ReviewsSoFar, Reviewers {
+  readonly mode: ReviewMode;
   readonly limits: Pick<ReviewLimits, "perDay" | "usd" | "usdPerDay">;
   /** The projects in which something is new, and what was decided there last. */
   readonly projects: readonly { readonly project: string; readonly decision: NudgeDecided }[];
@@ -63,7 +75,11 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
       for (const one of new Set([...waiting, ...wanted])) done.push(await review(deps, one, { asked }));
       return done;
     },
-    previewReview: (project) => previewReview(reviewDeps(parts), project),
+    reviewers: () => reviewersIn(parts),
+    previewReview: async (project) => ({
+      ...(await previewReview(reviewDeps(parts), project)),
+      ...reviewersIn(parts),
+    }),
     proposals: () => proposals(publishing),
     planProposal: (proposal, where = null) => planAccepted(publishing, proposal, where),
     proposalDiff: (proposal) => proposalDiff(publishing, proposal),
@@ -75,12 +91,12 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
 async function stateOf(parts: Parts): Promise<ReviewState> {
   const { store, clock, publishing, isRefused } = parts;
   const own = reviewDeps(parts);
-  const { mode, unset, perDay, usd, usdPerDay } = own.allowed;
+  const { mode, perDay, usd, usdPerDay } = own.allowed;
   const held = await store.leases.holder("review");
   const running = held !== null && held.until > clock.now() && isAlive(held.holder);
   const deps = { store, clock, passesOver: isRefused };
   return {
-    ...{ mode, unset, model: own.model.name, limits: { perDay, usd, usdPerDay } },
+    ...{ mode, ...reviewersIn(parts), limits: { perDay, usd, usdPerDay } },
     ...(await reviewsSoFar(deps)),
     waiting: (await proposals(publishing)).filter(({ status }) => status === "waiting").length,
     begun: (await unfinished(store)).map(({ at }) => at),
@@ -89,6 +105,17 @@ async function stateOf(parts: Parts): Promise<ReviewState> {
       ahead: async () => prospectAtLeast(own),
     }),
   };
+}
+
+/** By a person's word, also where nothing would be sent to them. */
+function reviewersIn({ home, observing }: Parts): Reviewers {
+  const { named, settings } = observing();
+  const asked = (word: string): Asked => {
+    const { name, to, unset } = named(word);
+    return { model: name, to, unset };
+  };
+  const gate = reviewSettings(home)["review.gate"];
+  return { ...asked(settings.model), gate: gate === "off" ? null : asked(gate ?? settings.model) };
 }
 
 /** What reviews need, by the settings of this moment. */

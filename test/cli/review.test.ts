@@ -2,7 +2,16 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
-import { aCreate, answering, configure, type Looking, looking, signals } from "../helpers/reviewing.ts";
+import { asked, hour, minute, replied, writeLived } from "../helpers/lived.ts";
+import {
+  aCreate,
+  answering,
+  configure,
+  type Looking,
+  looking,
+  signals,
+  start,
+} from "../helpers/reviewing.ts";
 
 const name = "rl-deploy-tunnel";
 const live = ({ repository }: Looking) => join(repository, ".claude/skills", name, "SKILL.md");
@@ -39,7 +48,9 @@ describe("knack review", () => {
     });
     const dry = await says("--dry-run");
     expect(dry.stdout).toMatch(/No rule to make target/);
-    expect(dry.stdout).toMatch(/openai\/some-mini, and cost 0\.\d+ USD at the most\.\nNothing was sent/);
+    expect(dry.stdout).toMatch(
+      /and cost 0\.\d+ USD at the most:\n {2}gate .* to openai\/some-mini \(http:.*\n {2}reviewer .*\nNothing was sent/,
+    );
     const { json } = await says("--dry-run", "--json");
     expect(json).toMatchObject({ decision: { run: true }, dossier: { whole: true }, because: null });
     expect(json.usdAtMost).toBeGreaterThan(0);
@@ -67,6 +78,10 @@ describe("knack review", () => {
     expect(await says("reject", id)).toMatchObject({ code: 0 });
     expect((await says("inbox")).stdout).toMatch(/Nothing waits for you/);
     expect((await says("inbox", "--all", "--json")).json.proposals).toMatchObject([{ status: "rejected" }]);
+    expect(await says("accept", name)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(`waits no more.*\n.*${id} ${name} \\(rejected\\)`),
+    });
     // A person may change their mind.
     const accepted = await says("accept", id, "--json");
     expect(accepted).toMatchObject({ code: 0, json: { done: true, skills: [{ name, reach: "me" }] } });
@@ -95,6 +110,7 @@ describe("knack review", () => {
 
   it.each<[string, object, RegExp]>([
     ["no model is set", { model: "off" }, /Not reviewed: .*no model.*\n {2}knack config set model/],
+    ["a key is missing", { "model.keyEnv": "NO_KEY" }, /NO_KEY is not set.*\n {2}set it, or .*model\.keyEnv/],
     ["a day's money is spent", { "model.budgetDay": 0 }, /model\.budgetDay/],
     ["a day's reviews are done", { "review.perDay": 0 }, /review\.perDay/],
     ["one may cost too little", { "review.budget": 0.01 }, /review\.budget.*\n.*config set review\.budget/],
@@ -111,8 +127,13 @@ describe("knack review", () => {
     [["accept"], /takes the id of a proposal/],
     [["diff", "nothing"], /Nothing that was proposed is called/],
     [["inbox", "x"], /takes no "x"/],
-    [["inbox", "--now"], /together with --now/],
+    [["inbox", "--now"], /inbox takes no --now/],
+    [["--now", "--all"], /review takes no --all/],
+    [["--where", "me"], /review takes no --where/],
+    [["reject", "x", "--project", "work"], /reject takes no --project/],
     [["--now", "--project", "nowhere"], /no project that Knack knows/],
+    [["--project", "nowhere"], /no project that Knack knows/],
+    [["inbox", "--project", "nowhere"], /no project that Knack knows/],
   ])("refuses %j with a next step", async (words, because) => {
     const { says } = await desk();
     expect(await says(...words)).toMatchObject({ code: 2, stderr: expect.stringMatching(because) });
@@ -132,7 +153,55 @@ describe("knack review", () => {
   test("says why the model that is named cannot be asked", async () => {
     const { at, says } = await desk();
     configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { review: "suggest", "model.keyEnv": "NO_SUCH_KEY" });
-    expect((await says("--dry-run")).stdout).toMatch(/some-mini cannot be asked yet: .*NO_SUCH_KEY/);
+    expect((await says("--dry-run")).stdout).toMatch(/Still missing: NO_SUCH_KEY/);
+  });
+
+  test("names each model that is asked and where, and which of them cannot be", async () => {
+    const { at, says } = await desk();
+    const gate = "anthropic/claude-haiku-4-5";
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { review: "suggest", "review.gate": gate });
+    // The address and the key are for the maker of the model.
+    const { stdout } = await says();
+    expect(stdout).toMatch(/ {2}model {4}openai\/some-mini \(http:\/\/127/);
+    expect(stdout).toMatch(/ {2}gate {5}anthropic\/claude-haiku-4-5 \(https:\/\/api\.anthropic\.com/);
+    expect(stdout).toMatch(/the gate cannot be asked: ANTHROPIC_API_KEY is not set .*review\.gate null/);
+    expect((await says("--dry-run")).stdout).toMatch(/Still missing: the gate cannot be asked: ANTHROPIC/);
+    expect((await says("--json")).json).toMatchObject({
+      ...{ model: "openai/some-mini", to: expect.stringContaining("127.0.0.1"), unset: null },
+      gate: { model: gate, to: expect.stringContaining("api.anthropic.com"), unset: expect.any(String) },
+    });
+  });
+
+  test("shows one project alone", async () => {
+    const { at, says } = await desk();
+    const knack = await at.open();
+    const steps = [asked("Tidy up"), replied("Done.")];
+    const lived = { name: "other", cwd: join(at.home, "other"), at: start, pace: minute, steps };
+    await knack.learn(writeLived(at.home, [lived]));
+    const shown = async (project: string) => [
+      (await says("--project", project, "--json")).json.projects.map((one: { name: string }) => one.name),
+      (await says("inbox", "--all", "--project", project, "--json")).json.proposals.length,
+    ];
+    expect((await says("--json")).json.projects).toHaveLength(2);
+    expect(await shown("work")).toEqual([["work"], 0]);
+    await says("--now");
+    expect(await shown("work")).toEqual([[], 1]);
+    expect(await shown("other")).toEqual([["other"], 0]);
+    expect((await says("--project", "work")).stdout).toMatch(/nothing new in that project/);
+  });
+
+  test("says that a signal points to what was looked at before", async () => {
+    const { at, says } = await desk();
+    const knack = await at.open();
+    await knack.review();
+    at.clock.pass(hour);
+    await signals(knack, await at.lives(knack), { nameHint: "rl-make-help" });
+    expect((await says()).stdout).toMatch(/it would look at what a signal points to in 1 session$/m);
+    expect((await says("--dry-run")).stdout).toMatch(/look at what a signal points to in 1 session\./);
+    const status = await knackHere(["status"], { home: at.home, cwd: at.repository });
+    expect(status.stdout).toMatch(/it would look at what a signal points to in 1 session,/);
+    const { stdout, stderr } = await says("--now");
+    expect(stdout + stderr).toMatch(/^Reviewed what a signal points to in 1 session /);
   });
 
   test("reviews when asked, though reviews are off", async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
@@ -48,6 +48,27 @@ describe("knack status", () => {
     );
     expect(stdout).toMatch(/saved +1 call: at 3 failures the known fix was told/);
     expect(stdout).toMatch(/waiting +1 lesson to decide about/);
+  });
+
+  test("prints with --json what its documentation says", async () => {
+    const { observer, reviews, week, ...rest } = await statusOf(tempFolder());
+    const docs = (name: string) => readFileSync(join(import.meta.dirname, "../../docs", name), "utf8");
+    /** The names in `{a, b: {c}, …}` after some words, those within others left out. */
+    const namedAfter = (text: string, words: string) => {
+      const [, list = ""] = text.slice(text.indexOf(words)).match(/`\{(.*?)\}`/) ?? [];
+      const flat = list.replace(/\{[^{}]*\}/g, "").replace(/\[[^[\]]*\]/g, "");
+      return flat.split(",").map((part) => part.replace(/:.*/, "").trim());
+    };
+    const doctor = docs("doctor.md");
+    const keysOf = (value: object) => Object.keys(value).sort();
+    expect(namedAfter(doctor, "`knack status --json` prints").sort()).toEqual(
+      keysOf({ ...rest, observer, reviews, week }),
+    );
+    expect(namedAfter(doctor, "`observer` is who looks").sort()).toEqual(keysOf(observer));
+    expect(namedAfter(docs("reviews.md"), "| `review` |").sort()).toEqual(keysOf(reviews));
+    const rows = doctor.slice(doctor.indexOf("| `since` |"));
+    for (const key of ["learned", "used", "saved", "cost"])
+      for (const name of keysOf(week[key])) expect(rows, `week.${key}.${name}`).toMatch(`\`${name}`);
   });
 
   test("is one screen, however much is off or broken", async () => {
