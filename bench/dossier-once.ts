@@ -1,6 +1,7 @@
 import { gather } from "../src/engine/gather.ts";
 import { createRedactor } from "../src/redaction/secretlint.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
+import { peakMegabytes } from "./measure.ts";
 
 // Gathers what a review of one session of a database is given, in a process of its own, and prints what that took.
 const [path = "", session = "", count = ""] = process.argv.slice(2);
@@ -27,7 +28,7 @@ console.log(
   JSON.stringify({
     ms,
     cpuMs: (user + system) / 1_000,
-    megabytes: process.resourceUsage().maxRSS / 1024,
+    megabytes: peakMegabytes(),
     characters: JSON.stringify(dossier).length,
     events: dossier.included.length,
     timeline: dossier.timeline.length,

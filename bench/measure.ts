@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -44,6 +44,14 @@ export async function timed(
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/** Megabytes of memory that this process had at the most. */
+export function peakMegabytes(): number {
+  // What is told of resources counts from before a process became what it is: then it had the memory of who started it.
+  const status = existsSync("/proc/self/status") ? readFileSync("/proc/self/status", "utf8") : "";
+  const own = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
+  return Number(own ?? process.resourceUsage().maxRSS) / 1024;
 }
 
 /** A folder that is gone when the work is done. */

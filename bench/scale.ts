@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { claudeSession, writeHistory } from "../test/helpers/history.ts";
 import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
 
@@ -26,10 +27,10 @@ async function firstRun(): Promise<Figure[]> {
       writeFileSync(join(folder, `${n}.jsonl`), text);
       bytes += Buffer.byteLength(text);
     }
-    const { ms, maxRss, stdout } = await run([], home);
+    const { ms, megabytes, stdout } = await run([], home);
     const [first = "", , , read = "", left = ""] = stdout.split("\n");
     console.log(
-      `  ${(bytes / 2 ** 30).toFixed(1)} GB: ${(ms / 1000).toFixed(0)} s, ${maxRss.toFixed(0)} MB. ${first} ${read} ${left}`,
+      `  ${(bytes / 2 ** 30).toFixed(1)} GB: ${(ms / 1000).toFixed(0)} s, ${megabytes.toFixed(0)} MB. ${first} ${read} ${left}`,
     );
     return [atMost("seconds until knack has answered, with 2 GB of history", ms / 1000, 60, " s")];
   });
@@ -47,12 +48,12 @@ async function memory(): Promise<Figure> {
           .replaceAll('"uuid":"00000000', `"uuid":"${String(n).padStart(8, "0")}`),
       );
     const gigabytes = statSync(file).size / 2 ** 30;
-    const { maxRss, ms, stdout } = await run(["sessions", file, "--json"], folder);
+    const { megabytes, ms, stdout } = await run(["sessions", file, "--json"], folder);
     const [session] = JSON.parse(stdout).sessions;
     console.log(
       `  ${gigabytes.toFixed(2)} GB in one transcript: ${(ms / 1000).toFixed(0)} s, ${session.counts.events} events`,
     );
-    return atMost("memory for a transcript of 1 GB", maxRss, 300, " MB");
+    return atMost("memory for a transcript of 1 GB", megabytes, 300, " MB");
   });
 }
 
@@ -81,25 +82,21 @@ async function tenfold(): Promise<Figure> {
 function run(
   words: readonly string[],
   home: string,
-): Promise<{ ms: number; maxRss: number; stdout: string }> {
-  const report = join(home, "report.cjs");
-  writeFileSync(
-    report,
-    "process.on('exit', () => require('node:fs').writeSync(3, String(process.resourceUsage().maxRSS)))",
-  );
+): Promise<{ ms: number; megabytes: number; stdout: string }> {
+  const tellPeak = join(dirname(fileURLToPath(import.meta.url)), "tell-peak.mjs");
   return new Promise((done) => {
     const started = performance.now();
-    const child = spawn(process.execPath, ["--require", report, cli, ...words], {
+    const child = spawn(process.execPath, ["--import", tellPeak, cli, ...words], {
       env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack") },
       stdio: ["ignore", "pipe", "inherit", "pipe"],
     });
-    let [stdout, rss] = ["", ""];
+    let [stdout, peak] = ["", ""];
     child.stdout?.on("data", (text) => {
       stdout += text;
     });
     child.stdio[3]?.on("data", (text) => {
-      rss += text;
+      peak += text;
     });
-    child.on("close", () => done({ ms: performance.now() - started, maxRss: Number(rss) / 1024, stdout }));
+    child.on("close", () => done({ ms: performance.now() - started, megabytes: Number(peak), stdout }));
   });
 }

@@ -12,7 +12,11 @@ mkdirSync(folder, { recursive: true });
 await build({
   absWorkingDir: root,
   // What is measured in a process of its own is a program of its own.
-  entryPoints: { bench: "bench/index.ts", "dossier-once": "bench/dossier-once.ts" },
+  entryPoints: {
+    bench: "bench/index.ts",
+    "dossier-once": "bench/dossier-once.ts",
+    "tell-peak": "bench/tell-peak.ts",
+  },
   outdir: folder,
   outExtension: { ".js": ".mjs" },
   bundle: true,
