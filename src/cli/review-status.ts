@@ -89,7 +89,7 @@ export function reviewRows(status: ReviewStatus | null, env: Env): [string, stri
 
 function signalsIn({ signals: { counted: count, refused } }: ReviewStatus): string {
   if (count + refused === 0) return "";
-  return `; ${several(count, "signal")}${refused > 0 ? ` and ${refused} refused` : ""}`;
+  return `; ${several(count, "signal")} waiting${refused > 0 ? ` and ${refused} refused` : ""}`;
 }
 
 function dueRows({ projects }: ReviewStatus): [string, string][] {

@@ -133,7 +133,7 @@ function stateLines(status: ReviewStatus, env: Env): string[] {
     ...askedLines(status, env),
     `  today    ${today.reviews} of ${several(limits.perDay, "review")}, ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)}; one may cost ${inUsd(limits.usd)}`,
     `  last     ${last === null ? "none yet" : `${(last.at ?? "").slice(0, 10)}: ${last.outcome} (${onOneLine(redact(last.because), 160)})`}`,
-    `  signals  ${signals.counted} counted, ${signals.refused} refused`,
+    `  signals  ${signals.counted} waiting, ${signals.refused} refused so far`,
     `  inbox    ${waiting === 0 ? "empty" : `${several(waiting, "proposal")}: ${called} review inbox`}`,
   ];
 }

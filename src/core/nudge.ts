@@ -266,7 +266,7 @@ export function decide(ground: NudgeGround): NudgeDecided {
 const causes: Readonly<Record<NudgeCause, (counters: Counters) => string>> = {
   "skill-issue": ({ hints }) => `${several(hints, "sign")} that a skill is wrong`,
   signal: ({ signals }) => `${several(signals, "thing")} worth a skill, and not written down`,
-  threshold: ({ calls }) => `${several(calls, "tool call")} since the last review`,
+  threshold: ({ calls }) => `${several(calls, "tool call")} that no review has looked at`,
   asked: () => "you asked for it",
 };
 
@@ -285,13 +285,19 @@ interface Held {
 
 /** What a person asks for waits for no interval and needs no reason; the bounds of money and number hold for them too. */
 function holdOf(ground: NudgeGround): Held | null {
-  const { limits, asked, running, window } = ground;
+  const { limits, asked, running, window, counters } = ground;
   if (limits.mode === "off" && !asked) return held("off", "reviews are off");
   if (limits.unset !== null) return held("no-model", `no model can be asked: ${limits.unset}`);
-  if (window.stretches.length === 0) return held("nothing-new", "nothing has happened since the last review");
+  if (window.stretches.length === 0) return held("nothing-new", nothingNew(counters));
   if (causeOf(ground) === null) return held("nothing-new", tooLittle(ground));
   if (running) return held("running", "another review is at work");
   return paceHold(ground) ?? unreadHold(ground) ?? costHold(ground);
+}
+
+export function nothingNew({ lastReviewAt }: Pick<Counters, "lastReviewAt">): string {
+  return lastReviewAt === null
+    ? "there is no session of this project to look at yet"
+    : "nothing has happened since the last review";
 }
 
 function tooLittle({ counters, limits }: NudgeGround): string {

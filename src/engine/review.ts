@@ -3,7 +3,14 @@ import { placeOf } from "../core/dossier.ts";
 import type { Event } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
-import { lookedInVain, type NudgeDecided, paceHold, paceOf, type ReviewLimits } from "../core/nudge.ts";
+import {
+  lookedInVain,
+  type NudgeDecided,
+  nothingNew,
+  paceHold,
+  paceOf,
+  type ReviewLimits,
+} from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import { receiptFor } from "../core/protocol.ts";
 import {
@@ -542,7 +549,7 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
     ...{ ...common, dossier: null, because, usdAtMost: 0, characters: 0, requests: [] },
   });
   if (decision.because === "not-learned") return nothing(decision.message);
-  if (decision.window.stretches.length === 0) return nothing("nothing has happened since the last review");
+  if (decision.window.stretches.length === 0) return nothing(nothingNew(decision.counters));
   const ground = await groundOf(deps, project, decision.window);
   if (typeof ground === "string") return nothing(ground);
   const ruled = gateByRules(ground);

@@ -83,6 +83,13 @@ describe("a nudge", () => {
     expect(decide({ ...ground, ...more })).toMatchObject({ run: true, because }),
   );
 
+  it("does not speak of a last review before there was one", () => {
+    const about = (lastReviewAt: number | null) =>
+      decide({ ...ground, window: empty, counters: { ...none, lastReviewAt } }).message;
+    expect(about(null)).toContain("no session of this project");
+    expect(about(now)).toContain("since the last review");
+  });
+
   it.each<[string, Partial<NudgeGround>, NudgeHold]>([
     ["reviews are off", allow({ mode: "off" }), "off"],
     ["no model is set", allow({ unset: "no model is set" }), "no-model"],
