@@ -1,9 +1,9 @@
 import { withoutHidden } from "./hidden.ts";
 
 /**
- * A text without hidden characters as it is understood, whatever its words are dressed up in: letters of other alphabets that look like Latin
- * ones, accents, entities of HTML, tags, and marks of Markdown around words or within them. Its lines stay where they
- * are. It is for comparing only: what a person wrote in another alphabet is no sense here.
+ * A text without hidden characters as it is understood, whatever its words are dressed up in: letters of other
+ * alphabets that look like Latin ones, accents, entities of HTML, tags, and marks of Markdown around words or within
+ * them. Its lines stay where they are. It is for comparing only: what a person wrote in another alphabet is no sense here.
  */
 export function undisguised(text: string): string {
   return inLatin(withoutEntities(text)).replace(links, "$1").replace(lineMarks, "").replace(marks, "");
