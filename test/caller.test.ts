@@ -89,6 +89,26 @@ describe("who calls", () => {
     expect((await knack.present(word("toolu_third"))).caller.invocation).toBe(`${other}#3`);
   });
 
+  test("is the subagent that makes the call, and not who is told of it or speaks of it", async () => {
+    const { knack, transcripts, project, word } = await desk();
+    const { user, calls, result } = claudeLines(session, project);
+    const [id, tool] = ["toolu_sub", "mcp__plugin_knack_knack__event_expand"];
+    const subagent = { isSidechain: true, agentId: "a1" };
+    const call = calls(id, tool, {}, subagent);
+    write(join(transcripts, `${session}.jsonl`), [
+      user(`What is "id":"${id}"?`),
+      calls("toolu_1", "Task", { prompt: `Say ${id}`, of: { type: "tool_use", id } }),
+      { ...user(""), type: "progress", data: { type: "agent_progress", agentId: "a1", message: call } },
+      calls(`${id}2`, tool, {}),
+      result(`${id}2`, "…", { toolUseResult: { type: "tool_use", id } }),
+    ]);
+    const below = join(transcripts, session, "subagents");
+    mkdirSync(below, { recursive: true });
+    const path = join(below, "agent-a1.jsonl");
+    write(path, [user("Look back", subagent), call]);
+    expect((await knack.present(word(id))).session?.path).toBe(path);
+  });
+
   test("is the host's session where no transcript has the call, and nobody where nothing is said", async () => {
     const { knack, transcripts, project, word } = await desk();
     const path = join(transcripts, `${session}.jsonl`);

@@ -1,8 +1,20 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { policy } from "../core/policy.ts";
 
+/** The lines of a file that have a mark in them, the last first, as far as they are within so many bytes of its end. */
+export function* linesWith(mark: string, path: string, bytes: number): Generator<string> {
+  const text = endOf(path, bytes);
+  for (let end = text.length; end > 0; ) {
+    const at = text.lastIndexOf(mark, end - 1);
+    if (at < 0) return;
+    const next = text.indexOf("\n", at);
+    end = text.lastIndexOf("\n", at) + 1;
+    yield text.toString("utf8", end, next < 0 ? text.length : next);
+  }
+}
+
 /** The last bytes of a file; none where it cannot be read. */
-export function endOf(path: string): Buffer {
+export function endOf(path: string, most: number = policy.protocol.endBytes): Buffer {
   let file: number;
   try {
     file = openSync(path, "r");
@@ -11,7 +23,7 @@ export function endOf(path: string): Buffer {
   }
   try {
     const { size } = fstatSync(file);
-    const bytes = Buffer.alloc(Math.min(size, policy.protocol.endBytes));
+    const bytes = Buffer.alloc(Math.min(size, most));
     readSync(file, bytes, 0, bytes.length, size - bytes.length);
     return bytes;
   } catch {

@@ -2,9 +2,10 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { HostWord, Trace } from "../core/host.ts";
+import { isObject, listOf, objectOf, parseObject } from "../core/json.ts";
 import { policy } from "../core/policy.ts";
 import type { Running } from "../engine/caller.ts";
-import { changedAt, endOf, entriesIn } from "./files.ts";
+import { changedAt, endOf, entriesIn, linesWith } from "./files.ts";
 import { agents, type Surroundings } from "./index.ts";
 import type { Ground, Look, Maker } from "./maker.ts";
 
@@ -62,7 +63,7 @@ async function holding(
 ): Promise<string | null> {
   const { waitMs, lookMs } = policy.protocol;
   for (let waited = 0; ; waited += lookMs) {
-    const found = newest(folders, cwd, session).find((path) => endHas(path, callId));
+    const found = newest(folders, cwd, session).find((path) => makes(callId, path));
     if (found !== undefined) return found;
     if (waited >= waitMs) return null;
     await sleep(lookMs);
@@ -107,9 +108,15 @@ export function modelIn(path: string): string | null {
   return [...said].at(-1)?.[1] ?? null;
 }
 
-/** Whether a text is in the last lines of a file. */
-function endHas(path: string, text: string): boolean {
-  return endOf(path).includes(text);
+/** Whether a call is made in a file. What only speaks of it does not make it; a subagent's progress stands with its parent, too. */
+function makes(callId: string, path: string): boolean {
+  for (const line of linesWith(JSON.stringify(callId), path, policy.protocol.endBytes)) {
+    const record = parseObject(line);
+    const said = record?.type === "assistant" ? listOf(objectOf(record.message)?.content) : [];
+    if (said.some((block) => isObject(block) && block.type === "tool_use" && block.id === callId))
+      return true;
+  }
+  return false;
 }
 
 /** The file or folder's file whose name ends with a session's id, the latest folders first. */
