@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
 import { policy } from "../core/policy.ts";
 
 /** The lines of a file that have a mark in them, the last first, as far as they are within so many bytes of its end. */
@@ -48,5 +48,19 @@ export function changedAt(path: string): number {
     return statSync(path).mtimeMs;
   } catch {
     return 0;
+  }
+}
+
+/** Whether two paths lead to one folder: agents write down the one that they were started by. */
+export function isSameFolder(one: string, other: string): boolean {
+  return realOf(one) === realOf(other);
+}
+
+/** A path without links; as it is where it leads nowhere. */
+export function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
   }
 }

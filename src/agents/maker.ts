@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { MadeCall, Trace } from "../core/host.ts";
+import { policy } from "../core/policy.ts";
 import type { Running } from "../engine/caller.ts";
 
 /** Opens a database of another program, to be looked at. */
@@ -25,9 +26,16 @@ export interface Maker {
   find(trace: Trace, ground: Ground): readonly Running[];
 }
 
+/** Whether what was begun at a time can be the call. */
+export function mayBegin(trace: Trace, at: number): boolean {
+  return at >= earliest(trace) && at <= trace.call.at + policy.protocol.stampMs;
+}
+
 /** Since when the call can have been made: what is begun before is not it, though its end may not be written down yet. */
 export function earliest({ startedAt, call, before }: Trace): number {
-  return before !== null && isSameCall(call, before.tool, before.args) ? before.answeredAt : startedAt;
+  const since = before !== null && isSameCall(call, before.tool, before.args) ? before.answeredAt : startedAt;
+  // What lies after the call says nothing: the clock was set back, or both came at once.
+  return since <= call.at ? since : call.at - policy.protocol.stampMs;
 }
 
 /** Whether a call that an agent wrote down is one that came to the server. Hosts put the server's name before a tool's. */

@@ -2,29 +2,33 @@ import type { Trace } from "../core/host.ts";
 import { objectOf, parseObject, textOf } from "../core/json.ts";
 import { policy } from "../core/policy.ts";
 import type { Running } from "../engine/caller.ts";
-import { earliest, isSameCall, type Look, type Maker } from "./maker.ts";
+import { isSameFolder } from "./files.ts";
+import { type Ground, isSameCall, type Look, type Maker, mayBegin } from "./maker.ts";
 
-/** OpenCode writes down that a tool runs before it calls it. One server serves all sessions of an OpenCode. */
+/** OpenCode writes down that a tool runs before it calls it. It has one server for all sessions of a folder, started in it. */
 export const opencodeMaker: Maker = {
   atOnce: true,
-  find: (trace, { folders, look }) =>
-    folders.filter((path) => path.endsWith(".db")).flatMap((path) => openIn(path, trace, look)),
+  find: (trace, ground) =>
+    ground.folders.filter((path) => path.endsWith(".db")).flatMap((path) => openIn(path, trace, ground)),
 };
 
-/** The sessions of a database in which the call runs. */
-function openIn(path: string, trace: Trace, look: Look): Running[] {
+/** The sessions of a database in which the call runs, of those that work in the folder. */
+function openIn(path: string, trace: Trace, { cwd, look }: Ground): Running[] {
   const { sessionsSearched, messagesSearched } = policy.protocol;
-  const sessions = `select id from session order by time_updated desc limit ${sessionsSearched}`;
+  const sessions = `select id from session where directory = ? order by time_updated desc limit ${sessionsSearched}`;
   const messages = `select id, data from message where session_id = ? order by time_created desc, id desc limit ${messagesSearched}`;
-  return looked(path, look, (query) =>
-    query(sessions).flatMap(({ id: session }) => {
+  return looked(path, look, (query) => {
+    const folders = query("select distinct directory from session").map(({ directory }) => String(directory));
+    const here = folders.filter((folder) => isSameFolder(folder, cwd));
+    const latest = here.flatMap((folder) => query(sessions, folder));
+    return latest.flatMap(({ id: session }) => {
       const making = query(messages, String(session)).find(({ id }) =>
         query("select data from part where message_id = ?", String(id)).some(({ data }) => runs(data, trace)),
       );
       if (making === undefined) return [];
       return { path, session: String(session), model: textOf(parseObject(String(making.data))?.modelID) };
-    }),
-  );
+    });
+  });
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -54,7 +58,7 @@ function runs(data: unknown, trace: Trace): boolean {
   const begun = objectOf(state.time)?.start;
   return (
     typeof begun === "number" &&
-    begun >= earliest(trace) &&
+    mayBegin(trace, begun) &&
     isSameCall(trace.call, textOf(part.tool), state.input)
   );
 }

@@ -763,6 +763,8 @@ export const policy = {
     foldersSearched: 5,
     filesSearched: 12,
     endBytes: 512_000,
+    /** Bytes at the end where what is looked for may lie further back: a call that much was written after, the head of a file. */
+    furtherBytes: 64_000_000,
     /** The same in a database of sessions: the latest so many, and of each the last so many messages. */
     sessionsSearched: 20,
     messagesSearched: 5,

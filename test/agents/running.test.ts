@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { appendFileSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { runningSession } from "../../src/agents/running.ts";
@@ -9,7 +9,7 @@ import { type Written, writeCopilot, writeGemini, writeOpencode } from "../helpe
 import { sharedFolder, tempFolder } from "../helpers/temp.ts";
 
 const now = Date.now();
-const [minute, second] = [60_000, 1_000];
+const [day, minute, second] = [86_400_000, 60_000, 1_000];
 const startedAt = now - 10 * minute;
 /** The call that is made now, and the one before it, which was answered a minute ago. */
 const call: Written = { tool: "event_expand", args: {}, at: now };
@@ -116,6 +116,41 @@ const cases: Record<keyof typeof clients, readonly (readonly [string, Case])[]> 
       },
     ],
     [
+      "that works in the folder, by whatever path, though others make the same call elsewhere",
+      {
+        lay: (home, project) => {
+          const alias = join(home, "alias");
+          symlinkSync(project, alias);
+          writeCopilot(home, "/elsewhere", "b", [call]);
+          writeCopilot(home, alias, "a", [call]);
+        },
+        is: copilotA,
+      },
+    ],
+    [
+      "that was resumed in the folder",
+      {
+        lay: (home, project) => {
+          const path = writeCopilot(home, "/elsewhere", "a", [call]);
+          const resumed = { type: "session.resume", data: { context: { cwd: project } }, timestamp: now };
+          appendFileSync(path, `${JSON.stringify(resumed)}\n`);
+        },
+        is: copilotA,
+      },
+    ],
+    ["of none of another folder", { lay: (home) => writeCopilot(home, "/elsewhere", "a", [call]) }],
+    [
+      "that makes the call though the clock was set back, and whatever was begun by tomorrow's",
+      {
+        lay: (home, project) => {
+          writeCopilot(home, project, "b", [{ ...call, at: now + day }]);
+          writeCopilot(home, project, "a", [call]);
+        },
+        is: copilotA,
+        trace: { startedAt: now + minute },
+      },
+    ],
+    [
       "of none by what was begun before the server",
       { lay: (home, project) => writeCopilot(home, project, "a", [{ ...call, at: startedAt - second }]) },
     ],
@@ -161,6 +196,35 @@ const cases: Record<keyof typeof clients, readonly (readonly [string, Case])[]> 
       "of none by a call that was left in the middle before the server was started",
       {
         lay: (home, project) => writeOpencode(home, project, { a: { ...call, at: startedAt - second } }),
+      },
+    ],
+    [
+      "that works in the folder, by whatever path, though others make the same call elsewhere",
+      {
+        lay: (home, project) => {
+          const alias = join(home, "alias");
+          symlinkSync(project, alias);
+          writeOpencode(home, "/elsewhere", { b: call });
+          writeOpencode(home, alias, { a: call });
+        },
+        is: ".local/share/opencode/opencode.db",
+      },
+    ],
+    ["of none of another folder", { lay: (home) => writeOpencode(home, "/elsewhere", { a: call }) }],
+    [
+      "that makes the call though the clock was set back, and whatever was begun by tomorrow's",
+      {
+        lay: (home, project) => writeOpencode(home, project, { a: call, b: { ...call, at: now + day } }),
+        is: ".local/share/opencode/opencode.db",
+        trace: { startedAt: now + minute },
+      },
+    ],
+    [
+      "that makes the call which came while the same one was answered",
+      {
+        lay: (home, project) => writeOpencode(home, project, { a: call }),
+        is: ".local/share/opencode/opencode.db",
+        trace: { before: { ...call, at: now - 5, answeredAt: now + 5 } },
       },
     ],
     ["of none where there is no database", { lay: () => null }],
