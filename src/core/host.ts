@@ -96,7 +96,7 @@ function byClaude(
 ): Said | null {
   const callId = said(meta["claudecode/toolUseId"]);
   // Without its word in the call, the environment may be what an agent within a Claude Code has inherited.
-  const isOther = said(env.KNACK_SESSION) !== null || (client !== null && !/claude/i.test(client));
+  const isOther = said(env.KNACK_SESSION) !== null || (client !== null && client !== "claude-code");
   const session = callId === null && isOther ? null : said(env.CLAUDE_CODE_SESSION_ID);
   if (callId === null && session === null) return null;
   return {

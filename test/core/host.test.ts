@@ -90,12 +90,14 @@ describe("who calls, by the host's word,", () => {
       { KNACK_SESSION: "k1" },
       { session: "k1", format: null },
     ],
-    [
-      "is nobody for another agent within a Claude Code",
-      "cursor-vscode",
-      claude,
-      { session: null, format: null },
-    ],
+    ...["cursor-vscode", "claude-flow", "not-claude-code", "claude-ai", "Claude Desktop"].map(
+      (client): [string, string, Record<string, string>, Said] => [
+        `is nobody for another agent within a Claude Code: ${client}`,
+        client,
+        claude,
+        { session: null, format: null },
+      ],
+    ),
     ["is Claude Code's by its name and environment", "claude-code", claude, { session: "c1" }],
     ["is nobody for a name that is none", "constructor", {}, { session: null, format: null }],
   ])("%s", (_, client, env, said) =>
