@@ -109,7 +109,35 @@ describe("who calls", () => {
     expect((await knack.present(word(id))).session?.path).toBe(path);
   });
 
-  test("is the host's session where no transcript has the call, and nobody where nothing is said", async () => {
+  test("is known by its call, however much was written after it", async () => {
+    const { knack, transcripts, project, word } = await desk();
+    const other = "5f0c1a52-0000-4000-8000-000000000002";
+    const path = join(transcripts, `${other}.jsonl`);
+    const { result } = claudeLines(other, project);
+    const long = result("toolu_far_1", "x".repeat(policy.protocol.endBytes));
+    write(path, [...told(other, project, "toolu_far"), { ...long, uuid: "long" }]);
+    write(join(transcripts, `${session}.jsonl`), told(session, project, "toolu_before"));
+    expect((await knack.present(word("toolu_far"))).session?.path).toBe(path);
+  });
+
+  test("is the host's session where its call is nowhere, unless another was written since", async () => {
+    const { knack, transcripts, project, word } = await desk();
+    const other = "5f0c1a52-0000-4000-8000-000000000002";
+    const path = join(transcripts, `${session}.jsonl`);
+    const later = join(transcripts, `${other}.jsonl`);
+    write(later, told(other, project, "toolu_other"));
+    utimesSync(later, 1_000, 1_000);
+    write(path, told(session, project, "toolu_known"));
+    expect((await knack.present(word("toolu_nowhere"))).session?.path).toBe(path);
+    utimesSync(path, 900, 900);
+    const present = await knack.present(word("toolu_nowhere"));
+    expect(present).toMatchObject({ session: null, caller: { session: null, project: { root: project } } });
+    expect(await knack.expandEvents(present, [])).toMatchObject({
+      fault: { code: "learning_unavailable", next: expect.stringContaining("once more") },
+    });
+  });
+
+  test("is the host's session where no call is named, and nobody where nothing is said", async () => {
     const { knack, transcripts, project, word } = await desk();
     const path = join(transcripts, `${session}.jsonl`);
     write(path, told(session, project, "toolu_known"));

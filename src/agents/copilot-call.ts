@@ -12,7 +12,7 @@ import { earliest, isSameCall, type Maker, mayBegin } from "./maker.ts";
  */
 export const copilotMaker: Maker = {
   atOnce: true,
-  find: (trace, { folders, cwd }) => {
+  find: (trace, { folders, cwd, bytes }) => {
     const { filesSearched, stampMs } = policy.protocol;
     const since = earliest(trace) - stampMs;
     return folders
@@ -21,15 +21,15 @@ export const copilotMaker: Maker = {
       .filter(({ at }) => at >= since)
       .sort((a, b) => b.at - a.at)
       .slice(0, filesSearched)
-      .flatMap(({ path }) => openIn(path, trace))
+      .flatMap(({ path }) => openIn(path, trace, bytes))
       .filter(({ path }) => worksIn(cwd, path));
   },
 };
 
 /** The session of a file in which the call is begun and not ended. */
-function openIn(path: string, trace: Trace): Running[] {
+function openIn(path: string, trace: Trace, bytes: number): Running[] {
   const ended = new Set<string | null>();
-  for (const line of linesWith('{"type":"tool.execution_', path, policy.protocol.endBytes)) {
+  for (const line of linesWith('{"type":"tool.execution_', path, bytes)) {
     const record = parseObject(line);
     const data = objectOf(record?.data);
     if (record === null || data === null) continue;

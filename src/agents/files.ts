@@ -1,5 +1,4 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
-import { policy } from "../core/policy.ts";
 
 /** The lines of a file that have a mark in them, the last first, as far as they are within so many bytes of its end. */
 export function* linesWith(mark: string, path: string, bytes: number): Generator<string> {
@@ -14,7 +13,7 @@ export function* linesWith(mark: string, path: string, bytes: number): Generator
 }
 
 /** The last bytes of a file; none where it cannot be read. */
-export function endOf(path: string, most: number = policy.protocol.endBytes): Buffer {
+export function endOf(path: string, most: number): Buffer {
   let file: number;
   try {
     file = openSync(path, "r");

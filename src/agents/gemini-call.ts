@@ -5,7 +5,7 @@ import type { MadeCall } from "../core/host.ts";
 import { isObject, listOf, parseObject, textOf } from "../core/json.ts";
 import { policy } from "../core/policy.ts";
 import type { Running } from "../engine/caller.ts";
-import { changedAt, endOf, entriesIn } from "./files.ts";
+import { changedAt, entriesIn, isSameFolder, linesWith, realOf } from "./files.ts";
 import { isSameCall, type Maker } from "./maker.ts";
 
 /**
@@ -15,7 +15,7 @@ import { isSameCall, type Maker } from "./maker.ts";
  */
 export const geminiMaker: Maker = {
   atOnce: false,
-  find: ({ before }, { folders, cwd }) => {
+  find: ({ before }, { folders, cwd, bytes }) => {
     if (before === null) return [];
     const since = before.answeredAt - policy.protocol.stampMs;
     const written = folders
@@ -23,24 +23,24 @@ export const geminiMaker: Maker = {
       .flatMap((project) => sessionsIn(join(project, "chats")))
       .filter((path) => changedAt(path) >= since);
     const [only, ...others] = written;
-    return only === undefined || others.length > 0 ? [] : holding(only, before);
+    return only === undefined || others.length > 0 ? [] : holding(only, before, bytes);
   },
 };
 
 /** The folders that Gemini CLI has for a project: named after it, or, before it wrote lines, after its hash. */
 function projectsIn(folder: string, cwd: string): string[] {
-  const hash = createHash("sha256").update(cwd).digest("hex");
+  const hashes = [cwd, realOf(cwd)].map((path) => createHash("sha256").update(path).digest("hex"));
   return entriesIn(folder)
     .map(({ name }) => ({ name, path: join(folder, name) }))
-    .filter(({ name, path }) => name === hash || rootOf(path) === cwd)
+    .filter(({ name, path }) => hashes.includes(name) || isRootOf(cwd, path))
     .map(({ path }) => path);
 }
 
-function rootOf(project: string): string | null {
+function isRootOf(cwd: string, project: string): boolean {
   try {
-    return readFileSync(join(project, ".project_root"), "utf8").trim();
+    return isSameFolder(readFileSync(join(project, ".project_root"), "utf8").trim(), cwd);
   } catch {
-    return null;
+    return false;
   }
 }
 
@@ -54,19 +54,22 @@ function sessionsIn(chats: string): string[] {
 }
 
 /** The session of a file, if the call is in it. */
-function holding(path: string, call: MadeCall): Running[] {
-  let holds = false;
+function holding(path: string, call: MadeCall, bytes: number): Running[] {
   let model: string | null = null;
-  for (const line of endOf(path).toString("utf8").split("\n")) {
-    const record = line.includes('"type":"gemini"') ? parseObject(line) : null;
+  for (const line of linesWith('"type":"gemini"', path, bytes)) {
+    const record = parseObject(line);
     if (record?.type !== "gemini") continue;
-    model = textOf(record.model) ?? model;
-    holds ||= listOf(record.toolCalls).some(
-      (made) =>
-        isObject(made) &&
-        Date.parse(textOf(made.timestamp) ?? "") >= call.at &&
-        isSameCall(call, textOf(made.name), made.args),
-    );
+    model ??= textOf(record.model);
+    if (listOf(record.toolCalls).some((made) => isAnswered(call, made)))
+      return [{ path, session: null, model }];
   }
-  return holds ? [{ path, session: null, model }] : [];
+  return [];
+}
+
+function isAnswered(call: MadeCall, made: unknown): boolean {
+  return (
+    isObject(made) &&
+    Date.parse(textOf(made.timestamp) ?? "") >= call.at &&
+    isSameCall(call, textOf(made.name), made.args)
+  );
 }

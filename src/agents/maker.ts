@@ -16,6 +16,8 @@ export interface Ground {
   /** The folder that is worked in. */
   readonly cwd: string;
   readonly look: Look;
+  /** How far back from the end of a file. */
+  readonly bytes: number;
 }
 
 /** How an agent's own files tell which of its sessions makes a call. */

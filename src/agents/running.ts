@@ -1,51 +1,61 @@
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { HostWord, Trace } from "../core/host.ts";
 import { isObject, listOf, objectOf, parseObject } from "../core/json.ts";
 import { policy } from "../core/policy.ts";
-import type { Running } from "../engine/caller.ts";
+import type { Found, Running } from "../engine/caller.ts";
 import { changedAt, endOf, entriesIn, linesWith } from "./files.ts";
 import { agents, type Surroundings } from "./index.ts";
 import type { Ground, Look, Maker } from "./maker.ts";
 
-/** The session that makes a call, by its host's word; null where none is found, or where several might be meant. */
-export async function runningSession(
-  word: HostWord,
-  surroundings: Surroundings,
-  look: Look,
-): Promise<Running | null> {
+/** The session that makes a call, by its host's word; null where none is found, or where several make the same. */
+export async function runningSession(word: HostWord, surroundings: Surroundings, look: Look): Promise<Found> {
   const ways = agents.filter(({ format }) => word.format === null || word.format === format);
   const folders = ways.flatMap((agent) => agent.sessionFolders(surroundings));
   const { trace, cwd } = word;
   const maker = ways[0]?.maker;
-  if (trace !== undefined) return maker ? makerOf(maker, trace, { folders, cwd, look }) : null;
+  const bytes = policy.protocol.endBytes;
+  if (trace !== undefined) return maker ? makerOf(maker, trace, { folders, cwd, look, bytes }) : null;
   const path = await transcriptOf(word, folders);
-  return path === null ? null : { path, session: word.session, model: null };
+  return path === null || path === "unsure" ? path : { path, session: word.session, model: null };
 }
 
 /** The session that makes a call, where one alone may be meant. */
 async function makerOf({ atOnce, find }: Maker, trace: Trace, ground: Ground): Promise<Running | null> {
-  const { waitMs, lookMs, settleMs } = policy.protocol;
-  let found = find(trace, ground);
-  for (let waited = 0; atOnce && found.length === 0 && waited < waitMs; waited += lookMs) {
-    await sleep(lookMs);
-    found = find(trace, ground);
-  }
-  const [one, ...others] = found;
+  const { settleMs, furtherBytes } = policy.protocol;
+  const further = { ...ground, bytes: furtherBytes };
+  if (atOnce) await awaited(() => find(trace, ground)[0]);
+  const [one, ...others] = find(trace, further);
   if (one === undefined || others.length > 0) return null;
   if (!atOnce) return one;
   // Another session may make the same call at this moment, and be slower to write it down.
   await sleep(settleMs);
-  return isDeepStrictEqual(find(trace, ground), [one]) ? one : null;
+  return isDeepStrictEqual(find(trace, further), [one]) ? one : null;
 }
 
-async function transcriptOf(word: HostWord, folders: readonly string[]): Promise<string | null> {
-  const { session, callId, format } = word;
-  if (format === "claude-code" && callId !== null) {
-    const found = await holding(callId, session, folders, word.cwd);
-    if (found !== null) return found;
+/** What turns up within a moment: agents write a call down at about the time at which they make it. */
+async function awaited<Found>(find: () => Found | undefined): Promise<Found | undefined> {
+  const { waitMs, lookMs } = policy.protocol;
+  let found = find();
+  for (let waited = 0; found === undefined && waited < waitMs; waited += lookMs) {
+    await sleep(lookMs);
+    found = find();
   }
+  return found;
+}
+
+async function transcriptOf(word: HostWord, folders: readonly string[]): Promise<string | "unsure" | null> {
+  const { session, callId, format } = word;
+  if (format !== "claude-code" || callId === null) return transcriptNamed(session, folders);
+  const making = await holding(callId, word, folders);
+  if (making !== undefined) return making;
+  // Where the call is nowhere, the environment's word holds unless somebody else was at work since.
+  const named = transcriptNamed(session, folders);
+  return named === null || isLatest(named) ? named : "unsure";
+}
+
+function transcriptNamed(session: string | null, folders: readonly string[]): string | null {
   if (session === null || !/^[\w.-]{4,128}$/.test(session)) return null;
   for (const folder of folders) {
     const found = namedAfter(session, folder, 0);
@@ -54,20 +64,21 @@ async function transcriptOf(word: HostWord, folders: readonly string[]): Promise
   return null;
 }
 
-/** The file that has the call in it: the host writes its line at about the time at which it makes the call. */
+/** The file in which a call of Claude Code is made. */
 async function holding(
   callId: string,
-  session: string | null,
+  { session, cwd }: HostWord,
   folders: readonly string[],
-  cwd: string,
-): Promise<string | null> {
-  const { waitMs, lookMs } = policy.protocol;
-  for (let waited = 0; ; waited += lookMs) {
-    const found = newest(folders, cwd, session).find((path) => makes(callId, path));
-    if (found !== undefined) return found;
-    if (waited >= waitMs) return null;
-    await sleep(lookMs);
-  }
+): Promise<string | undefined> {
+  const { endBytes, furtherBytes } = policy.protocol;
+  const within = (bytes: number) => newest(folders, cwd, session).find((path) => makes(callId, path, bytes));
+  return (await awaited(() => within(endBytes))) ?? within(furtherBytes);
+}
+
+/** Whether no other transcript of a project was written since this one. */
+function isLatest(path: string): boolean {
+  const at = changedAt(path);
+  return transcriptsIn(dirname(path)).every((other) => changedAt(other) <= at);
 }
 
 /** The transcripts that were written last: those of the folder that is worked in first, and in it the session's own. */
@@ -102,15 +113,15 @@ function isLines(path: string): boolean {
 
 /** The model that answered last in a transcript of Claude Code; null where none says so. */
 export function modelIn(path: string): string | null {
-  const said = endOf(path)
+  const said = endOf(path, policy.protocol.endBytes)
     .toString("utf8")
     .matchAll(/"message":\{(?:"(?:id|type|role)":"[^"]{0,200}",){0,3}"model":"([\w.:@/-]{1,80})"/g);
   return [...said].at(-1)?.[1] ?? null;
 }
 
 /** Whether a call is made in a file. What only speaks of it does not make it; a subagent's progress stands with its parent, too. */
-function makes(callId: string, path: string): boolean {
-  for (const line of linesWith(JSON.stringify(callId), path, policy.protocol.endBytes)) {
+function makes(callId: string, path: string, bytes: number): boolean {
+  for (const line of linesWith(JSON.stringify(callId), path, bytes)) {
     const record = parseObject(line);
     const said = record?.type === "assistant" ? listOf(objectOf(record.message)?.content) : [];
     if (said.some((block) => isObject(block) && block.type === "tool_use" && block.id === callId))

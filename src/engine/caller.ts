@@ -23,10 +23,12 @@ export interface Running {
   readonly model: string | null;
 }
 
+/** The session that calls: null where none is found, unsure where the one that the host names may have been left. */
+export type Found = Running | "unsure" | null;
+
 export interface CallerDeps {
   readonly store: Store;
-  /** The session that calls; null where none is found. */
-  readonly runningOf: (word: HostWord) => Promise<Running | null>;
+  readonly runningOf: (word: HostWord) => Promise<Found>;
   /** The model that answered last, by the file of a session; null where it does not say. */
   readonly modelIn: (path: string) => string | null;
   /** Reads what is new in a file, and answers with its sessions. */
@@ -35,12 +37,11 @@ export interface CallerDeps {
 }
 
 /** Who calls, by the host's word alone, with its session as it is by now. */
-export async function present(deps: CallerDeps, word: HostWord): Promise<Present> {
-  // A host that is known has its files in a place that is known; for another, what was read before says where.
-  const running =
-    word.format === null
-      ? ((await recordedAt(deps, word)) ?? (await deps.runningOf(word)))
-      : ((await deps.runningOf(word)) ?? (await recordedAt(deps, word)));
+export async function present(deps: CallerDeps, said: HostWord): Promise<Present> {
+  const found = await foundBy(deps, said);
+  // A session that may be another one is none.
+  const running = found === "unsure" ? null : found;
+  const word = found === "unsure" ? { ...said, session: null } : said;
   const session = running === null ? null : meantBy(running, word, await deps.sessionsIn(running.path));
   const there = session?.project.root ?? null;
   const project = session && there !== null ? session.project : await deps.projectOf(word.cwd);
@@ -58,6 +59,13 @@ export async function present(deps: CallerDeps, word: HostWord): Promise<Present
     },
     session,
   };
+}
+
+/** A host that is known has its files in a place that is known; for another, what was read before says where. */
+async function foundBy(deps: CallerDeps, word: HostWord): Promise<Found> {
+  return word.format === null
+    ? ((await recordedAt(deps, word)) ?? deps.runningOf(word))
+    : ((await deps.runningOf(word)) ?? recordedAt(deps, word));
 }
 
 /** Whose doing a call is: the session's, or within it a subagent's; null where nobody knows. */

@@ -5,7 +5,7 @@ import { modelIn, runningSession } from "../agents/running.ts";
 import type { HostWord } from "../core/host.ts";
 import type { Answer, LearningFinish, LearningStart } from "../core/protocol.ts";
 import type { Claim, SignalGiven } from "../core/signal.ts";
-import { type Present, present, type Running } from "../engine/caller.ts";
+import { type Found, type Present, present } from "../engine/caller.ts";
 import { type Finished, finishLearning } from "../engine/finish-learning.ts";
 import type { ForegroundDeps } from "../engine/foreground.ts";
 import type { SessionView } from "../engine/inspect.ts";
@@ -56,7 +56,7 @@ export function foregroundVerbs(
     own: template === undefined ? [] : pluginSkills.map((name) => join(template, "skills", name)),
   };
   /** The session that calls: in an agent's transcript, or in what a program records. */
-  const runningOf = async (word: HostWord): Promise<Running | null> => {
+  const runningOf = async (word: HostWord): Promise<Found> => {
     const recorded =
       word.format === null && word.session !== null ? recordOf(home.spool, word.session) : null;
     if (recorded !== null && existsSync(recorded))

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { runningSession } from "../../src/agents/running.ts";
 import { hostWord, type Trace } from "../../src/core/host.ts";
+import { policy } from "../../src/core/policy.ts";
 import { openKnack } from "../../src/open.ts";
 import { lookInto } from "../../src/store/foreign.ts";
 import { type Written, writeCopilot, writeGemini, writeOpencode } from "../helpers/agents.ts";
@@ -30,6 +31,9 @@ interface Case {
 const chats = ".gemini/tmp/harbor/chats";
 const copilotA = ".copilot/session-state/a/events.jsonl";
 
+/** More than is looked through at first. */
+const long = `${JSON.stringify({ type: "assistant.message", data: { content: "x".repeat(policy.protocol.endBytes) } })}\n`;
+
 /** What another process does a moment later. */
 function later(deed: () => void): void {
   setTimeout(deed, 120);
@@ -51,6 +55,27 @@ const cases: Record<keyof typeof clients, readonly (readonly [string, Case])[]> 
           const at = answeredAt - 5 * second;
           writeGemini(home, project, "b", { answered: [{ ...written, at }], at });
           writeGemini(home, project, "a", { answered: [written], at: now });
+        },
+        is: `${chats}/session-2026-11-16T09-00-a.jsonl`,
+      },
+    ],
+    [
+      "that made the call before, however much it wrote since",
+      {
+        lay: (home, project) => {
+          const path = writeGemini(home, project, "a", { answered: [written], at: now });
+          appendFileSync(path, long);
+        },
+        is: `${chats}/session-2026-11-16T09-00-a.jsonl`,
+      },
+    ],
+    [
+      "of the project, by whatever path it is known",
+      {
+        lay: (home, project) => {
+          const alias = join(home, "alias");
+          symlinkSync(project, alias);
+          writeGemini(home, alias, "a", { answered: [written], at: now });
         },
         is: `${chats}/session-2026-11-16T09-00-a.jsonl`,
       },
@@ -112,6 +137,22 @@ const cases: Record<keyof typeof clients, readonly (readonly [string, Case])[]> 
         lay: (home, project) => {
           writeCopilot(home, project, "b", [call]);
           later(() => writeCopilot(home, project, "a", [call]));
+        },
+      },
+    ],
+    [
+      "that has begun the call, however much it wrote since",
+      {
+        lay: (home, project) => appendFileSync(writeCopilot(home, project, "a", [call]), long),
+        is: copilotA,
+      },
+    ],
+    [
+      "of none where two make the same call, and one has written much since",
+      {
+        lay: (home, project) => {
+          appendFileSync(writeCopilot(home, project, "b", [call]), long);
+          writeCopilot(home, project, "a", [call]);
         },
       },
     ],
