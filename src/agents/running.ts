@@ -17,8 +17,7 @@ export async function runningSession(word: HostWord, surroundings: Surroundings,
   const maker = ways[0]?.maker;
   const bytes = policy.protocol.endBytes;
   if (trace !== undefined) return maker ? makerOf(maker, trace, { folders, cwd, look, bytes }) : null;
-  const path = await transcriptOf(word, folders);
-  return path === null || path === "unsure" ? path : { path, session: word.session, model: null };
+  return transcriptOf(word, folders);
 }
 
 /** The session that makes a call, where one alone may be meant. */
@@ -35,7 +34,7 @@ async function makerOf({ atOnce, find }: Maker, trace: Trace, ground: Ground): P
 }
 
 /** What turns up within a moment: agents write a call down at about the time at which they make it. */
-async function awaited<Found>(find: () => Found | undefined): Promise<Found | undefined> {
+async function awaited<Thing>(find: () => Thing | undefined): Promise<Thing | undefined> {
   const { waitMs, lookMs } = policy.protocol;
   let found = find();
   for (let waited = 0; found === undefined && waited < waitMs; waited += lookMs) {
@@ -45,14 +44,15 @@ async function awaited<Found>(find: () => Found | undefined): Promise<Found | un
   return found;
 }
 
-async function transcriptOf(word: HostWord, folders: readonly string[]): Promise<string | "unsure" | null> {
+async function transcriptOf(word: HostWord, folders: readonly string[]): Promise<Found> {
   const { session, callId, format } = word;
-  if (format !== "claude-code" || callId === null) return transcriptNamed(session, folders);
+  const at = (path: string | null) => (path === null ? null : { path, session, model: null });
+  if (format !== "claude-code" || callId === null) return at(transcriptNamed(session, folders));
   const making = await holding(callId, word, folders);
-  if (making !== undefined) return making;
+  if (making !== undefined) return at(making);
   // Where the call is nowhere, the environment's word holds unless somebody else was at work since.
   const named = transcriptNamed(session, folders);
-  return named === null || isLatest(named) ? named : "unsure";
+  return named === null || isLatest(named) ? at(named) : "unsure";
 }
 
 function transcriptNamed(session: string | null, folders: readonly string[]): string | null {
