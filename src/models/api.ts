@@ -95,10 +95,8 @@ function failureOf(error: unknown, timeoutMs: number, ms: number): ModelReply {
   if (isTooLong(error)) return noReply("unusable", "the answer is too long", ms);
   if (NoObjectGeneratedError.isInstance(error))
     return noReply("unusable", "the answer does not have the form", ms, usageOf(error.usage));
-  if (APICallError.isInstance(error)) {
+  if (APICallError.isInstance(error) && error.statusCode !== undefined) {
     const { statusCode, message } = error;
-    if (statusCode === undefined)
-      return noReply("unreachable", message, ms, isNeverSent(error) ? unserved : null);
     const busy = statusCode === 429 || statusCode >= 500;
     // An answer that the interface could not read came with a good status.
     if (statusCode < 300) return noReply("unusable", `${message}`, ms);
@@ -111,7 +109,7 @@ function failureOf(error: unknown, timeoutMs: number, ms: number): ModelReply {
 
 /** What there is no connection by, and so nothing was sent: no address, nobody there, or not who they say they are. */
 const unconnected =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOST\w+|ENET\w+|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|EPROTO|ERR_(?:TLS|SSL|INVALID)_\w+|\w*CERT\w*|UNABLE_TO_VERIFY\w+)$/;
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_(?:TLS|SSL|INVALID)_\w+|\w*CERT\w*|UNABLE_TO_VERIFY\w+)$/;
 
 /** What has no code: a port that is none of the web's, and somebody who sends on elsewhere, and so does not serve. */
 const unserving: ReadonlySet<string> = new Set(["bad port", "unexpected redirect"]);

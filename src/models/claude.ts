@@ -105,9 +105,8 @@ function parsed(text: string): unknown {
 
 function usageOf(told: Record<string, unknown>): ModelUsage | null {
   const used = isObject(told.usage) ? told.usage : {};
-  const { cache_creation_input_tokens: written = 0, cache_read_input_tokens: read = 0 } = used;
   return usageSaid({
-    input: [used.input_tokens, written, read],
+    input: [used.input_tokens, used.cache_creation_input_tokens ?? 0, used.cache_read_input_tokens ?? 0],
     output: used.output_tokens,
     usd: told.total_cost_usd,
   });

@@ -93,8 +93,8 @@ function replyOf(ran: Ran, { timeoutMs }: ModelRequest, ms: number): ModelReply 
 }
 
 const busy = /\b(?:429|5\d\d)\b|overloaded|rate limit/i;
-/** How it says that it was not let in, so that nothing was served: by the status of an answer. */
-const turnedAway = /\b[45]\d\d\b|overloaded|rate limit|usage limit/i;
+/** How it says that it was not let in, so that nothing was served: by the status of an answer, or that no more is allowed. */
+const turnedAway = /\bstatus\b\D{0,12}[45]\d\d\b|\busage limit\b/i;
 
 function usageOf(value: unknown): ModelUsage | null {
   const used = isObject(value) ? value : {};

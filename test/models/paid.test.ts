@@ -98,7 +98,13 @@ describe("what a call is counted as", () => {
     ["never ends", says(said), /^unusable: codex ended with 0/, "at-most"],
     ["is cut off", failed("stream disconnected"), /^refused: .*stream disconnected$/, "at-most"],
     ["is not let in", failed("unexpected status 401 Unauthorized"), /^refused: .*401/, 0],
-    ["is turned away", failed("last status: 429 Too Many Requests"), /^overloaded: .*429/, 0],
+    [
+      "is turned away",
+      failed("exceeded retry limit, last status: 429 Too Many Requests"),
+      /^overloaded: .*429/,
+      0,
+    ],
+    ["is overloaded at last", failed("Our servers are overloaded"), /^overloaded: /, "at-most"],
     ["is turned away after a word", `${says(said)}\n${failed("status 500")}`, /^overloaded: /, "at-most"],
     ["ends with words", "echo own 500 >&2; exit 1", /^unusable: codex ended with 1: own 500$/, "at-most"],
   ])("of Codex, when it %s", async (_, script, because, paid) => {
