@@ -104,10 +104,10 @@ const personal = {
   "review.gate": z.optional(z.nullable(z.string().check(z.refine((word) => modelChoice(word) !== null)))),
   "review.timeoutMs": z.optional(z.int().check(z.minimum(1_000), z.maximum(300_000))),
 };
-/** An address without a password in it. */
+/** An address without a password in it, or a query, which may be one and could not be gone on from. */
 function isAddress(word: string): boolean {
   const { protocol, username, password } = URL.canParse(word) ? new URL(word) : new URL("none:");
-  return /^https?:$/.test(protocol) && username === "" && password === "";
+  return /^https?:$/.test(protocol) && username === "" && password === "" && !/[?#]/.test(word);
 }
 
 const project = z.strictObject(own);
@@ -294,7 +294,7 @@ const hints: Readonly<Record<Key, string>> = {
     "a share from 0 (off) to 0.5: so often something that fits is held back, to learn what showing it is worth",
   observer: "heuristic, or model: rules propose and a model judges",
   model: modelForms,
-  "model.url": "an address such as http://127.0.0.1:11434/v1, without a password in it; or null",
+  "model.url": "an address such as http://127.0.0.1:11434/v1, without a password or a query in it; or null",
   "model.keyEnv":
     "the name of an environment variable, such as ANTHROPIC_API_KEY, not the key itself; or null",
   "model.timeoutMs": "milliseconds from 1000 to 120000",

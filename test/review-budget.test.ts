@@ -7,6 +7,7 @@ import { note } from "../src/engine/note.ts";
 import type { ReviewLimits } from "../src/engine/nudge.ts";
 import type { Model, ModelReply, ModelRequest, Store } from "../src/engine/ports.ts";
 import { type ReviewDeps, review } from "../src/engine/review.ts";
+import { unserved } from "../src/models/reply.ts";
 import { ran, said, session as sessionOf } from "./helpers/events.ts";
 import { minute } from "./helpers/lived.ts";
 import { type Desk, desk } from "./helpers/publishing.ts";
@@ -67,7 +68,7 @@ function replyTo(request: ModelRequest, reply: Reply, share: number): ModelReply
   const usage = { inputTokens: 1_000, outputTokens: 100, costUsd: request.maxUsd * share };
   const failed = { ok: false as const, message: "scripted", ms: 1 };
   if (reply === "time-out") return { ...failed, because: "time-out", usage: null };
-  if (reply === "overloaded") return { ...failed, because: "overloaded", usage: null };
+  if (reply === "overloaded") return { ...failed, because: "overloaded", usage: unserved };
   const isGate = request.system.includes("You decide, cheaply");
   const decision = reply === "skip" ? "skip" : "create";
   const value =

@@ -363,18 +363,25 @@ function held(because: NudgeHold, message: string): Held {
   return { because, message };
 }
 
-/** How many reviews began in the last day, in whatever project, and when the latest did. */
+/**
+ * How many reviews began in the last day, in whatever project, and when the latest did. One that was skipped looked at
+ * nothing and cost nothing: it keeps the pace, and takes the place of no other.
+ */
 export function paceOf(
-  begun: readonly EntryOf<"review.begun">[],
+  reviews: readonly EntryOf<"review.begun" | "review.ended">[],
   now: number,
   { model }: Policy = defaults,
 ): Pick<NudgeGround, "today" | "latestAt"> {
   // One that a clock noted which was more than a day ahead tells nothing about this day.
-  const recent = begun.filter(({ at }) => Math.abs((at ?? 0) - now) < model.dayMs);
+  const recent = reviews.filter(
+    ({ type, at }) => type === "review.begun" && Math.abs((at ?? 0) - now) < model.dayMs,
+  );
   // One that a killed process began and another goes on with is one.
-  const reviews = new Set(recent.map(({ data }) => data.review));
+  const begun = new Set(recent.map(({ data }) => data.review));
+  for (const { type, data } of reviews)
+    if (type === "review.ended" && data.outcome === "skipped") begun.delete(data.review);
   const latest = recent.map(({ at }) => at ?? 0);
-  return { today: reviews.size, latestAt: latest.length > 0 ? Math.max(...latest) : null };
+  return { today: begun.size, latestAt: latest.length > 0 ? Math.max(...latest) : null };
 }
 
 /**

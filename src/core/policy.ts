@@ -538,6 +538,8 @@ export const policy = {
     /** Days that what a session was told is remembered, and a recorded session without a transcript is kept. */
     seenDays: 7,
     recordedDays: 30,
+    /** Days after which nobody is being asked any more what was written down for an agent: no call takes that long. */
+    askedDays: 1,
   },
   doctor: {
     /** Milliseconds that a note may wait for a worker, and a transcript be ahead of what is known of it: a turn takes its time. */

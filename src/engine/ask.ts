@@ -87,16 +87,14 @@ async function settle(
   usdAtMost: number,
   who: AskedFor,
 ): Promise<void> {
-  const usage = reply.usage ?? { inputTokens: 0, outputTokens: 0, costUsd: null };
-  // Of a call that failed without a word nobody knows what it cost: one that was refused cost nothing.
-  // Whoever answered, or may have, is paid, whatever came through.
-  const unknown =
-    reply.usage === null && !reply.ok && (reply.because === "time-out" || reply.because === "unusable");
-  const { inputTokens, outputTokens } = usage;
+  const { inputTokens = 0, outputTokens = 0, costUsd = null } = reply.usage ?? {};
+  // Whoever answered, or may have, is paid: a call of which nobody knows what it used cost what it could.
+  const reckoned = reply.usage === null ? usdAtMost : costOf(reply.usage, price, policy);
   const data: ModelCalled = {
     ...{ ...call, inputTokens, outputTokens },
-    usd: usage.costUsd ?? (unknown ? usdAtMost : costOf(usage, price, policy)),
-    estimated: usage.costUsd === null,
+    // What a model says of itself never refills a budget.
+    usd: Math.max(0, costUsd ?? reckoned),
+    estimated: costUsd === null,
     ms: reply.ms,
     ok: reply.ok,
     because: reply.ok ? null : `${reply.because}: ${reply.message}`,

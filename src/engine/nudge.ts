@@ -118,10 +118,9 @@ async function measuredSince({ ledger }: Store, news: Iterable<News>): Promise<L
 /** What reviews and calls came to, for all projects. */
 async function spentSoFar(store: Store, reviews: readonly ReviewEntry[], now: number) {
   const calls = await callsIn(store, now);
-  const begun = reviews.filter((entry) => entry.type === "review.begun");
   const ended = reviews.filter((entry) => entry.type === "review.ended");
   return {
-    ...paceOf(begun, now),
+    ...paceOf(reviews, now),
     spent: spendOf(calls, now).usd,
     spentAhead: spentAhead(calls, now),
     openUntil: openUntil(calls, now) ?? failingUntil(ended, now),
@@ -143,7 +142,7 @@ const clear: Prospect = { unread: null, least: 0, call: 0 };
 
 type ReviewEntry = EntryOf<"review.begun" | "review.ended">;
 
-async function reviewsOf({ ledger }: Store): Promise<ReviewEntry[]> {
+export async function reviewsOf({ ledger }: Store): Promise<ReviewEntry[]> {
   return [...(await ledger.since("review.begun", 0)), ...(await ledger.since("review.ended", 0))];
 }
 
@@ -249,9 +248,8 @@ export interface ReviewsSoFar {
 export async function reviewsSoFar({ store, clock }: NudgeDeps): Promise<ReviewsSoFar> {
   const now = clock.now();
   const reviews = await reviewsOf(store);
-  const begun = reviews.filter((entry) => entry.type === "review.begun");
   return {
-    today: { reviews: paceOf(begun, now).today, usd: spendOf(await callsIn(store, now), now).usd },
+    today: { reviews: paceOf(reviews, now).today, usd: spendOf(await callsIn(store, now), now).usd },
     last: reviews.findLast((entry) => entry.type === "review.ended") ?? null,
     signals: signalsSoFar(await signalsOf(store), reviews),
   };

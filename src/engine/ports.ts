@@ -61,12 +61,12 @@ export interface ModelUsage {
 }
 
 export type ModelReply =
-  | { readonly ok: true; readonly value: unknown; readonly usage: ModelUsage; readonly ms: number }
+  | { readonly ok: true; readonly value: unknown; readonly usage: ModelUsage | null; readonly ms: number }
   | {
       readonly ok: false;
       readonly because: NoReply;
       readonly message: string;
-      /** Null where nothing is known to have been used. */
+      /** Null where nobody knows what was used: only what was surely not served is known to have used nothing. */
       readonly usage: ModelUsage | null;
       readonly ms: number;
     };

@@ -32,7 +32,7 @@ import type { CatalogReading } from "./catalog.ts";
 import { eventsAt } from "./gather.ts";
 import { perform } from "./keep.ts";
 import { note } from "./note.ts";
-import { type NudgeDeps, type NudgeOptions, nudge, nudges } from "./nudge.ts";
+import { type NudgeDeps, type NudgeOptions, nudge, nudges, reviewsOf } from "./nudge.ts";
 import { isOwn, type ProposalGround, planPublished, proposable, rootOf } from "./plan-proposal.ts";
 import type { ModelReply, Store } from "./ports.ts";
 import { decided, proposals, statusOf } from "./proposal.ts";
@@ -206,10 +206,7 @@ async function begin(
       return { ...known, begun };
     }
     if (others.some((one) => one.project === project)) return null;
-    if (
-      paceHold({ ...paceOf(await tx.ledger.since("review.begun", 0), at), now: at, asked, limits: allowed })
-    )
-      return null;
+    if (paceHold({ ...paceOf(await reviewsOf(tx), at), now: at, asked, limits: allowed })) return null;
     const { window } = decision;
     const begun: ReviewBegun = {
       review: idOf("r", JSON.stringify([project, window, at])),

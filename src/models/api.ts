@@ -5,13 +5,14 @@ import {
   generateText,
   jsonSchema,
   type LanguageModel,
+  type LanguageModelUsage,
   NoObjectGeneratedError,
   Output,
 } from "ai";
 import { messageIn } from "../core/errors.ts";
 import { policy } from "../core/policy.ts";
 import type { ModelReply, ModelRequest, ModelUsage } from "../engine/ports.ts";
-import { noReply } from "./reply.ts";
+import { noReply, unserved, usageSaid } from "./reply.ts";
 
 /** A model behind an HTTP interface. */
 export interface Endpoint {
@@ -93,25 +94,33 @@ function isTooLong(error: unknown): boolean {
 function failureOf(error: unknown, timeoutMs: number, ms: number): ModelReply {
   if (isTooLong(error)) return noReply("unusable", "the answer is too long", ms);
   if (NoObjectGeneratedError.isInstance(error))
-    return noReply(
-      "unusable",
-      "the answer does not have the form",
-      ms,
-      error.usage ? usageOf(error.usage) : null,
-    );
-  if (APICallError.isInstance(error)) {
+    return noReply("unusable", "the answer does not have the form", ms, usageOf(error.usage));
+  if (APICallError.isInstance(error) && error.statusCode !== undefined) {
     const { statusCode, message } = error;
-    if (statusCode === undefined) return noReply("unreachable", message, ms);
     const busy = statusCode === 429 || statusCode >= 500;
     // An answer that the interface could not read came with a good status.
     if (statusCode < 300) return noReply("unusable", `${message}`, ms);
-    return noReply(busy ? "overloaded" : "refused", `${statusCode} ${message}`, ms);
+    return noReply(busy ? "overloaded" : "refused", `${statusCode} ${message}`, ms, unserved);
   }
   const isLate = error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError");
   if (isLate) return noReply("time-out", `no answer in ${timeoutMs} ms`, ms);
-  return noReply("unreachable", messageIn(error), ms);
+  return noReply("unreachable", messageIn(error), ms, isNeverSent(error) ? unserved : null);
 }
 
-function usageOf(usage: { inputTokens?: number | undefined; outputTokens?: number | undefined }): ModelUsage {
-  return { inputTokens: usage.inputTokens ?? 0, outputTokens: usage.outputTokens ?? 0, costUsd: null };
+/** What there is no connection by, and so nothing was sent: no address, nobody there, or not who they say they are. */
+const unconnected =
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_(?:TLS|SSL|INVALID)_\w+|\w*CERT\w*|UNABLE_TO_VERIFY\w+)$/;
+
+/** What has no code: a port that is none of the web's, and somebody who sends on elsewhere, and so does not serve. */
+const unserving: ReadonlySet<string> = new Set(["bad port", "unexpected redirect"]);
+
+/** Whether a request was surely not served. One that was cut off may have been: nobody knows. */
+function isNeverSent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, message, cause } = error as NodeJS.ErrnoException;
+  return unconnected.test(code ?? "") || unserving.has(message) || isNeverSent(cause);
+}
+
+function usageOf(used?: LanguageModelUsage): ModelUsage | null {
+  return usageSaid({ input: [used?.inputTokens], output: used?.outputTokens });
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, realpathSync } from "node:fs";
-import { isObject, parseObject } from "../core/json.ts";
+import { isObject } from "../core/json.ts";
 import type { Model, ModelReply, ModelRequest, ModelUsage } from "../engine/ports.ts";
-import { noReply, replyIn } from "./reply.ts";
+import { noReply, replyIn, unserved, usageSaid } from "./reply.ts";
 import { type Ran, runProgram } from "./run.ts";
 
 /** What is taken where no model is named: to judge a few texts quickly needs none of the large ones. */
@@ -52,19 +52,31 @@ export function quietly(env: AgentOptions["env"]): Record<string, string | undef
   return { ...rest, KNACK_DISABLE: "1" };
 }
 
+/** How a program says that it does not know the words it is started with: it is another version, and asked nobody. */
+const unknownWords = /^error: (?:unknown option|unexpected argument|unrecognized subcommand)/;
+
 /** What a program did that is no answer; null when it may have given one. */
 export function failureOf(ran: Ran, program: string, timeoutMs: number, ms: number): ModelReply | null {
-  if (ran.missing !== null) return noReply("unreachable", `${program} cannot be run: ${ran.missing}`, ms);
-  if (ran.timedOut) return noReply("time-out", `${program} gave no answer in ${timeoutMs} ms`, ms);
+  const { missing, timedOut, stdout, stderr } = ran;
+  if (missing !== null) return noReply("unreachable", `${program} cannot be run: ${missing}`, ms, unserved);
+  if (timedOut) return noReply("time-out", `${program} gave no answer in ${timeoutMs} ms`, ms);
+  if (stdout.trim() === "" && unknownWords.test(stderr))
+    return noReply("refused", endOf(ran, program), ms, unserved);
   return null;
+}
+
+/** How a program ended, and its last words. */
+export function endOf({ code, stdout, stderr }: Ran, program: string, words = stderr || stdout): string {
+  const said = words.trim() === "" ? " without a word" : `: ${words}`;
+  return `${program} ${code === null ? "was ended" : `ended with ${code}`}${said}`;
 }
 
 function replyOf(ran: Ran, { timeoutMs }: ModelRequest, ms: number): ModelReply {
   const failure = failureOf(ran, "claude", timeoutMs, ms);
   if (failure) return failure;
-  const told = parseObject(ran.stdout.trim());
-  if (told === null)
-    return noReply("unreachable", `claude ended with ${ran.code}: ${ran.stderr || ran.stdout}`, ms);
+  const told = toldIn(ran.stdout);
+  // It may have asked before it ended.
+  if (told === null) return noReply("unusable", endOf(ran, "claude"), ms);
   const usage = usageOf(told);
   if (told.is_error === true)
     return noReply(
@@ -77,15 +89,25 @@ function replyOf(ran: Ran, { timeoutMs }: ModelRequest, ms: number): ModelReply 
   return replyIn(String(told.result ?? ""), ms, usage);
 }
 
-function usageOf(told: Record<string, unknown>): ModelUsage {
+/** The result in what was printed: a line of its own behind warnings, or the last of a list; null where there is none. */
+function toldIn(stdout: string): Record<string, unknown> | null {
+  const objects = [parsed(stdout) ?? stdout.split("\n").map(parsed)].flat(2).filter(isObject);
+  return objects.findLast(({ type }) => type === "result") ?? objects.at(-1) ?? null;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function usageOf(told: Record<string, unknown>): ModelUsage | null {
   const used = isObject(told.usage) ? told.usage : {};
-  const number = (value: unknown) => (typeof value === "number" && value >= 0 ? value : 0);
-  return {
-    inputTokens:
-      number(used.input_tokens) +
-      number(used.cache_creation_input_tokens) +
-      number(used.cache_read_input_tokens),
-    outputTokens: number(used.output_tokens),
-    costUsd: typeof told.total_cost_usd === "number" ? number(told.total_cost_usd) : null,
-  };
+  return usageSaid({
+    input: [used.input_tokens, used.cache_creation_input_tokens ?? 0, used.cache_read_input_tokens ?? 0],
+    output: used.output_tokens,
+    usd: told.total_cost_usd,
+  });
 }

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { isObject, parseObject } from "../core/json.ts";
 import type { Model, ModelReply, ModelRequest, ModelUsage } from "../engine/ports.ts";
-import { type AgentOptions, failureOf, quietly } from "./claude.ts";
-import { noReply, replyIn } from "./reply.ts";
+import { type AgentOptions, endOf, failureOf, quietly } from "./claude.ts";
+import { noReply, replyIn, unserved, usageSaid } from "./reply.ts";
 import { type Ran, runProgram } from "./run.ts";
 
 /** Nothing of the person's machine goes along, and nothing can be done on it. */
@@ -76,26 +76,27 @@ function replyOf(ran: Ran, { timeoutMs }: ModelRequest, ms: number): ModelReply 
       : [],
   );
   const completed = events.findLast(({ type }) => type === "turn.completed");
-  const usage = usageOf(completed?.usage);
-  if (completed && said.length > 0) return replyIn(said.at(-1) ?? "", ms, usage);
-  const error = events.flatMap(({ type, error: why, message }) =>
+  if (completed && said.length > 0) return replyIn(said.at(-1) ?? "", ms, usageOf(completed.usage));
+  const errors = events.flatMap(({ type, error: why, message }) =>
     type === "turn.failed" && isObject(why)
       ? String(why.message ?? "")
       : type === "error"
         ? String(message ?? "")
         : [],
   );
-  const message = error.at(-1) ?? ran.stderr;
-  if (/\b(?:429|5\d\d)\b|overloaded|rate limit/i.test(message)) return noReply("overloaded", message, ms);
-  return noReply(
-    error.length > 0 ? "refused" : "unreachable",
-    `codex ended with ${ran.code}: ${message}`,
-    ms,
-  );
+  const error = errors.at(-1);
+  // Without a word of why, it may have asked before it ended.
+  if (error === undefined) return noReply("unusable", endOf(ran, "codex"), ms, usageOf(completed?.usage));
+  const usage = said.length === 0 && turnedAway.test(error) ? unserved : usageOf(completed?.usage);
+  if (busy.test(error)) return noReply("overloaded", error, ms, usage);
+  return noReply("refused", endOf(ran, "codex", error), ms, usage);
 }
 
-function usageOf(value: unknown): ModelUsage {
+const busy = /\b(?:429|5\d\d)\b|overloaded|rate limit/i;
+/** How it says that it was not let in, so that nothing was served: by the status of an answer, or that no more is allowed. */
+const turnedAway = /\bstatus\b\D{0,12}[45]\d\d\b|\busage limit\b/i;
+
+function usageOf(value: unknown): ModelUsage | null {
   const used = isObject(value) ? value : {};
-  const number = (one: unknown) => (typeof one === "number" && one >= 0 ? one : 0);
-  return { inputTokens: number(used.input_tokens), outputTokens: number(used.output_tokens), costUsd: null };
+  return usageSaid({ input: [used.input_tokens], output: used.output_tokens });
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { requestId } from "../core/model.ts";
 import type { Model, ModelReply, ModelRequest } from "../engine/ports.ts";
-import { noReply, replyIn } from "./reply.ts";
+import { noReply, replyIn, unserved } from "./reply.ts";
 
 export interface ReplayOptions {
   /** Where requests are written; null for nowhere. */
@@ -52,7 +52,7 @@ function answerAt(path: string, id: string): ModelReply {
       0,
     );
   }
-  return replyIn(text, 0, { inputTokens: 0, outputTokens: 0, costUsd: 0 });
+  return replyIn(text, 0, unserved);
 }
 
 /** A request as a person reads it: where it would go, and every word of it. */

@@ -32,9 +32,22 @@ const lingerMs = 500;
  * the time is over, when this process is told to end, and when it is killed.
  */
 export function runProgram(command: string, words: readonly string[], options: RunOptions): Promise<Ran> {
-  const { cwd, env, input, timeoutMs } = options;
+  try {
+    return heard(spawnGuarded(command, words, options), command, options);
+  } catch (error) {
+    // Its words are too many, or are none; they are not said again.
+    const missing = (error as NodeJS.ErrnoException).code ?? "it cannot be started";
+    return Promise.resolve({ code: null, stdout: "", stderr: "", timedOut: false, missing });
+  }
+}
+
+/** Waits for the end of a program, and of its group. */
+function heard(
+  child: ReturnType<typeof spawnGuarded>,
+  command: string,
+  { input, timeoutMs }: Pick<RunOptions, "input" | "timeoutMs">,
+): Promise<Ran> {
   return new Promise((done) => {
-    const child = spawnGuarded(command, words, { cwd, env });
     let [stdout, stderr] = ["", ""];
     let timedOut = false;
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
@@ -71,7 +84,7 @@ export function runProgram(command: string, words: readonly string[], options: R
     };
     child
       .on("error", (error) => end(null, error.message))
-      .on("close", (code) => end(code, isNotRun(code) ? stderr.trim() : null));
+      .on("close", (code) => end(code, stdout === "" && isNotRun(code) ? whyNotRun(stderr, command) : null));
   });
 }
 
@@ -97,7 +110,7 @@ function spawnGuarded(
   if (process.platform === "win32") return spawn(command, words, { cwd, env, stdio: "pipe" });
   const guarded = '{ read -r _ <&3; kill -s KILL -- "-$$"; } >/dev/null 2>&1 & exec "$@" 3<&-';
   const options = { cwd, env, detached: true };
-  const child = spawn("/bin/sh", ["-c", guarded, "knack", command, ...words], {
+  const child = spawn("/bin/sh", ["-c", guarded, shell, command, ...words], {
     ...options,
     stdio: ["pipe", "pipe", "pipe", "pipe"],
   });
@@ -105,10 +118,20 @@ function spawnGuarded(
   return child;
 }
 
-/** Whether a shell says that there is no such program, or that it is none. */
+/** Whether a shell may say that there is no such program, or that it is none; a program may say the same of others. */
 function isNotRun(code: number | null): boolean {
   return process.platform !== "win32" && (code === 126 || code === 127);
 }
+
+/** What the shell says of a program that it could not run, without its own place in it; null where it says nothing. */
+function whyNotRun(stderr: string, command: string): string | null {
+  const last = stderr.trim().split("\n").at(-1) ?? "";
+  const at = last.startsWith(`${shell}: `) ? last.indexOf(`${command}: `) : -1;
+  return at < 0 ? null : last.slice(at + command.length + 2);
+}
+
+/** The name of the shell that is there before the program. */
+const shell = "knack";
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

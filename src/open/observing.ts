@@ -61,10 +61,9 @@ function modelNamed(home: Home, env: Environment, settings: ModelSettings, word:
   return modelFor({ choice, ...at, env, folder: home.models });
 }
 
-/** Whether a person's address and key are for a model: they are for the maker of the one they chose, if that one has an address at all. */
+/** Whether a person's address and key are for a model: they are for the maker of the one they chose, and nobody else's. */
 function isMeantFor(chosen: string, { via }: ModelChoice): boolean {
-  const own = modelChoice(chosen)?.via;
-  return own === via || (own !== "anthropic" && own !== "openai");
+  return modelChoice(chosen)?.via === via;
 }
 
 export function observationIn(opened: Opened, options: ObservingOptions): Observation {
@@ -97,12 +96,19 @@ export function observationIn(opened: Opened, options: ObservingOptions): Observ
       modelOf: (word) => {
         if (model !== chosen) return { model, price };
         const other = named(word);
-        return { model: other, price: priceOf(other.name) };
+        return { model: other, price: priceAt(settings, word, other) };
       },
       observer: observers[name]({ store, clock, redactor, model, timeoutMs, limits, price }),
     };
   };
   return { observing, isReplayed, requestsWritten: () => written.size };
+}
+
+/** What another model costs: a person's own prices are for the one they chose, and for what is at the same address of their own. */
+function priceAt(settings: ModelSettings, word: string, other: Model): AskDeps["price"] {
+  const choice = modelChoice(word);
+  const isThere = settings["model.url"] !== null && choice !== null && isMeantFor(settings.model, choice);
+  return isThere || word === settings.model ? priceIn(settings, other) : priceOf(other.name);
 }
 
 /** What a model costs: a person's own word first. */

@@ -251,13 +251,14 @@ function add(a: Worked, b: Worked): Worked {
   };
 }
 
-/** Takes away what nobody needs any more: old marks, recorded sessions that were read long ago, drafts of killed processes. */
-function tidy({ folder, seen, spool, log, cache, snapshot }: Home, now: number): void {
-  const { seenDays, recordedDays } = policy.work;
+/** Takes away what nobody needs any more: old marks, recorded sessions that were read long ago, drafts and papers of killed processes. */
+function tidy({ folder, seen, spool, log, cache, snapshot, models }: Home, now: number): void {
+  const { seenDays, recordedDays, askedDays } = policy.work;
   drop(seen, (name, age) => name !== "projects" && age > seenDays);
   drop(spool, (name, age) => name.endsWith(".jsonl") && age > recordedDays);
   drop(join(spool, "aside"), (_, age) => age > recordedDays);
   drop(cache, (_, age) => age > seenDays);
+  drop(models, (name, age) => name.startsWith("asked-") && age > askedDays);
   drop(log, (name, age) => name === "hook.log" && age > seenDays);
   for (const place of [folder, spool, log, cache, dirname(snapshot)]) dropDrafts(place, now);
   function drop(place: string, isOld: (name: string, days: number) => boolean): void {

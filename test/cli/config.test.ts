@@ -44,6 +44,8 @@ describe("knack config", () => {
     ["set learn maybe", "true or false"],
     ["set prefix ../x", "cannot be the value"],
     ["set foreground loud", "off, or ask"],
+    ["set model.url http://127.0.0.1:1/v1?api_key=k", "That cannot be the value of model.url"],
+    ["set model.url http://127.0.0.1:1/v1#k", "without a password or a query"],
     ["set learn", "knack config set <key> <value>"],
     ["shout", "does not understand"],
   ])("refuses %s", async (words, says) => {

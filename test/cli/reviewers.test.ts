@@ -67,8 +67,8 @@ describe("who is asked in a review", () => {
     ["openai/a", "openai/b", `${own}/chat/completions`],
     ["openai/a", "anthropic/b", "https://api.anthropic.com/v1/messages"],
     ["anthropic/a", "openai/b", "https://api.openai.com/v1/chat/completions"],
-    // A program has no address, so that a person's can only be the gate's.
-    ["claude", "openai/b", `${own}/chat/completions`],
+    // A program has no address; whose a person's would be, nobody knows.
+    ["claude", "openai/b", "https://api.openai.com/v1/chat/completions"],
   ])("has an address for the maker of the model: %s, with %s as the gate", async (model, gate, to) => {
     const at = await looking({ reviewer: () => ({ value: answering([]) }) });
     configure(at.env.KNACK_HOME ?? "", own, { model, "review.gate": gate });

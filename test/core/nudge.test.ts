@@ -428,6 +428,11 @@ describe("the pace of reviews", () => {
     ];
     expect(paceOf(entries, now)).toEqual({ today: 2, latestAt: now - 50 });
     expect(paceOf([], now)).toEqual({ today: 0, latestAt: null });
+    // One that nobody was reached for keeps the pace, and takes no other's place.
+    const skipped = ended("v1", now - 40, "skipped", window);
+    expect(paceOf([...entries, skipped], now)).toEqual({ today: 1, latestAt: now - 50 });
+    const failed = ended("v1", now - 40, "failed", window);
+    expect(paceOf([...entries, failed], now)).toMatchObject({ today: 2 });
   });
 });
 

@@ -12,11 +12,12 @@ export interface Question {
   readonly prompt: string;
 }
 
-/** What it does: answers with a value, says something else, fails, or keeps silent. */
+/** What it does: answers with a value, and says what that took; says something else, fails, hangs up, or keeps silent. */
 export type Act =
-  | { readonly value: unknown }
+  | { readonly value: unknown; readonly usage?: unknown }
   | { readonly text: string }
   | { readonly status: number }
+  | "hang-up"
   | "silence";
 
 export interface Endpoint {
@@ -40,6 +41,7 @@ export async function anEndpoint(act: (question: Question, number: number) => Ac
     asked.push(question);
     const does = act(question, asked.length);
     if (does === "silence") return;
+    if (does === "hang-up") return void request.socket.destroy();
     response.setHeader("content-type", "application/json");
     if ("status" in does) {
       response
@@ -48,7 +50,8 @@ export async function anEndpoint(act: (question: Question, number: number) => Ac
       return;
     }
     const text = "text" in does ? does.text : JSON.stringify(does.value);
-    response.end(JSON.stringify(path.endsWith("/messages") ? message(sent, text) : completion(sent, text)));
+    const whole = path.endsWith("/messages") ? message(sent, text) : completion(sent, text);
+    response.end(JSON.stringify("usage" in does ? { ...whole, usage: does.usage } : whole));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(

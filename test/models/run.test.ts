@@ -25,9 +25,23 @@ describe("a program that is asked", () => {
 
   it("is not heard where there is none, or it is none", async () => {
     const options = { cwd: tempFolder(), env: {}, input: "", timeoutMs: 30_000 };
-    expect((await runProgram(join(options.cwd, "gone"), [], options)).missing).toContain("gone");
-    expect((await runProgram(options.cwd, [], options)).missing).toContain(options.cwd);
-    expect((await runProgram("/bin/sh", ["-c", ":"], options)).missing).toBeNull();
+    const missing = async (command: string, ...words: string[]) =>
+      (await runProgram(command, words, options)).missing;
+    expect(await missing(join(options.cwd, "gone"))).toMatch(/^(?:not found|No such file or directory)$/);
+    expect(await missing(options.cwd)).toMatch(/^(?:Permission denied|cannot execute: Is a directory)$/);
+    expect(await missing("/bin/sh", "-c", ":")).toBeNull();
+    // What cannot be handed over is never said again.
+    expect(await missing("/bin/sh", "-c", "a\0b")).toBe("ERR_INVALID_ARG_VALUE");
+    expect(await missing("/bin/sh", "-c", ":", "x".repeat(3_000_000))).toBe("E2BIG");
+  });
+
+  it.each([
+    ["its own words", "echo own words >&2; exit 127", "own words\n"],
+    ["those of a shell of its own", "gone-for-good", "gone-for-good: not found"],
+    ["none", "exit 126", ""],
+    ["an answer", "echo answer; exit 127", ""],
+  ])("is heard when it ends as one does that is not there, with %s", async (_, script, stderr) => {
+    expect(await run(script)).toMatchObject({ missing: null, stderr: expect.stringContaining(stderr) });
   });
 
   it("does not outlive a Knack that is killed, nor does what it started", async () => {

@@ -105,6 +105,9 @@ describe("a worker", () => {
       ["seen", "today", true],
       ["seen/projects", "old", true],
       ["log", "old", true],
+      ["models", "asked-old", false],
+      ["models", "asked-c", true],
+      ["models", "old", true],
     ] as const;
     for (const [folder, name] of places) {
       mkdirSync(join(home.knackHome, folder), { recursive: true });
