@@ -786,7 +786,7 @@ describe("the window of a review", () => {
     });
     const told = (await knackHere(["status"], { home })).stdout;
     expect(told).toMatch(
-      /reviews +suggest, but .*; 1 signal\n +in harbor none: no model can be asked.*12 events of 1 session/,
+      /reviews +suggest, but .*; 1 signal waiting\n +in harbor none: no model can be asked.*12 events of 1 session/,
     );
   });
 });
