@@ -84,7 +84,13 @@ async function bundle(sources) {
   // A function of CommonJS's names, as Node would make of it: src/hook/compiled.ts compiles it itself.
   await esbuild({
     ...hook,
-    entryPoints: { "hook-answers": "src/hook/answers.ts" },
+    entryPoints: {
+      "hook-start": "src/hook/start.ts",
+      "hook-prompt": "src/hook/prompt.ts",
+      "hook-failure": "src/hook/failure.ts",
+      "hook-turn": "src/hook/ask.ts",
+      "hook-record": "src/hook/record.ts",
+    },
     banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
     footer: { js: "})" },
   });

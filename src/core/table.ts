@@ -188,15 +188,24 @@ function firstAtLeast(wanted: number, count: number, numberAt: (n: number) => nu
 function sumOf(bytes: Uint8Array): number {
   const view = viewOf(bytes);
   const whole = bytes.length - (bytes.length % 4);
+  const { imul } = Math;
   let sum = 0x811c9dc5;
-  for (let at = 0; at < whole; at += 4) sum = Math.imul(sum ^ view.getUint32(at), 0x01000193);
-  for (let at = whole; at < bytes.length; at++) sum = Math.imul(sum ^ view.getUint8(at), 0x01000193);
+  let at = 0;
+  // A process that has just started interprets this: the fewer steps, the better.
+  for (; at + 16 <= whole; at += 16) {
+    sum = imul(imul(sum ^ view.getInt32(at), prime) ^ view.getInt32(at + 4), prime);
+    sum = imul(imul(sum ^ view.getInt32(at + 8), prime) ^ view.getInt32(at + 12), prime);
+  }
+  for (; at < whole; at += 4) sum = imul(sum ^ view.getInt32(at), prime);
+  for (; at < bytes.length; at++) sum = imul(sum ^ view.getUint8(at), prime);
   return sum >>> 0;
 }
+
+const prime = 0x01000193;
 
 /** The same over the characters. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), prime);
   return hash >>> 0;
 }
