@@ -132,4 +132,4 @@ function log({ log: folder }: Home, error: unknown): void {
   }
 }
 
-void main();
+void main().then(() => process.exit());
