@@ -41,11 +41,15 @@ const frame =
 
 /** Whether a text has the words of a complaint. */
 export function complains(text: string): boolean {
-  const plain = text.toLowerCase();
-  return complaints.some((sign) => plain.includes(sign)) && complaint.test(text);
+  return mayComplain(text) && complaint.test(text);
 }
 
-/** What every complaint has one of: `complaint` takes long to prepare. */
+/** Whether it has what every complaint has one of: `complaint` takes long to prepare. */
+export function mayComplain(text: string): boolean {
+  const plain = text.toLowerCase();
+  return complaints.some((sign) => plain.includes(sign));
+}
+
 const complaints =
   "error|fatal|failed|failure|denied|cannot|can't|could|can only|not found|no |refused|invalid|unknown|missing|unable|unsupported| not|please run|abort|problem|exception".split(
     "|",

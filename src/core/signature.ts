@@ -25,7 +25,8 @@ type Signs = readonly string[] | RegExp;
 
 type Replacement = readonly [RegExp, string | Parameters<string["replace"]>[1], Signs?, Signs?];
 
-function isIn(text: string, signs: Signs): boolean {
+/** Whether a text has one of some signs. */
+export function isIn(text: string, signs: Signs): boolean {
   return signs instanceof RegExp ? signs.test(text) : signs.some((sign) => text.includes(sign));
 }
 
