@@ -82,12 +82,26 @@ async function bundle(sources) {
   };
   await esbuild({ ...hook, entryPoints: { hook: "src/hook.ts" } });
   // A function of CommonJS's names, as Node would make of it: src/hook/compiled.ts compiles it itself.
-  await esbuild({
+  const { outputFiles } = await esbuild({
     ...hook,
-    entryPoints: { "hook-answers": "src/hook/answers.ts" },
+    minify: true,
+    write: false,
+    entryPoints: {
+      "hook-start": "src/hook/start.ts",
+      "hook-prompt": "src/hook/prompt.ts",
+      "hook-failure": "src/hook/failure.ts",
+      "hook-turn": "src/hook/ask.ts",
+      "hook-record": "src/hook/record.ts",
+    },
     banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
     footer: { js: "})" },
   });
+  for (const { path, text } of outputFiles) writeFileSync(path, inAscii(text));
+}
+
+/** What is read as Latin-1, which takes no time, must be ASCII: in patterns the bundler leaves other letters as they are. */
+function inAscii(text) {
+  return text.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Leaves what is large and seldom needed outside; who asks for it is in a part, beside it. */

@@ -1,5 +1,4 @@
-import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
 
 /** Where Knack keeps its things. */
 export interface Home {
@@ -33,20 +32,22 @@ type Env = Readonly<Record<string, string | undefined>>;
 /** The folders under `KNACK_HOME`, or under `~/.knack`. */
 export function homeOf(env: Env): Home {
   const folder = resolve(env.KNACK_HOME || join(userHome(env), ".knack"));
+  // Each hook does this, and the folder is in order already.
+  const below = folder.endsWith(sep) ? folder : `${folder}${sep}`;
   return {
     folder,
-    database: join(folder, "knack.db"),
-    spool: join(folder, "spool"),
-    drafts: join(folder, "drafts"),
-    versions: join(folder, "versions"),
-    config: join(folder, "config.json"),
-    snapshot: join(folder, "snapshot", "knack.table"),
-    seen: join(folder, "seen"),
-    agents: join(folder, "agents"),
-    cache: join(folder, "cache"),
-    log: join(folder, "log"),
-    models: join(folder, "models"),
-    worker: join(folder, "worker.json"),
+    database: `${below}knack.db`,
+    spool: `${below}spool`,
+    drafts: `${below}drafts`,
+    versions: `${below}versions`,
+    config: `${below}config.json`,
+    snapshot: `${below}snapshot${sep}knack.table`,
+    seen: `${below}seen`,
+    agents: `${below}agents`,
+    cache: `${below}cache`,
+    log: `${below}log`,
+    models: `${below}models`,
+    worker: `${below}worker.json`,
   };
 }
 
@@ -71,5 +72,5 @@ export function isSilent(env: Env): boolean {
 
 /** The user's home folder, from the given environment and not the process's own. */
 export function userHome(env: Env): string {
-  return env.HOME || env.USERPROFILE || homedir();
+  return env.HOME || env.USERPROFILE || process.getBuiltinModule("node:os").homedir();
 }

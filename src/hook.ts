@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { type Home, homeOf, isSilent } from "./config.ts";
 import { idOf } from "./core/ids.ts";
 import { isObject, type JsonObject, textOf } from "./core/json.ts";
-import { atTurnEnd } from "./hook/ask.ts";
 import type { Call, Reply } from "./hook/call.ts";
 import { loadCompiled } from "./hook/compiled.ts";
 import { atSlash } from "./hook/slash.ts";
@@ -57,23 +56,23 @@ function callOf(payload: JsonObject, home: Home, env: NodeJS.ProcessEnv): Call |
  * costs a quarter of Node's own start, so where the agent can run a hook that it does not wait for, that is done
  * there: one hook `answer`s, another is there to `wake` the worker. Without a part, both are done.
  */
-async function answer(call: Call, part: string | null): Promise<Reply | null> {
+async function answer(call: Call, half: string | null): Promise<Reply | null> {
   if (call.transcript === null) {
-    thinking(call).record(call);
+    part("record", call).record(call);
     if (call.event === "Stop" || call.event === "SessionEnd") handOver(call);
     return null;
   }
   switch (call.event) {
     case "SessionStart":
-      return thinking(call).atStart(call);
+      return part("start", call).atStart(call);
     case "UserPromptSubmit":
-      return atSlash(call) ?? thinking(call).atPrompt(call);
+      return atSlash(call) ?? part("prompt", call).atPrompt(call);
     case "PostToolUseFailure":
-      return thinking(call).atFailure(call);
+      return part("failure", call).atFailure(call);
     case "Stop":
-      if (part === "answer") noteThePlace(call);
+      if (half === "answer") noteThePlace(call);
       else handOver(call);
-      return part === "wake" ? null : atTurnEnd(call);
+      return half === "wake" ? null : part("turn", call).atTurnEnd(call);
     case "SessionEnd":
     case "PreCompact":
       handOver(call);
@@ -85,14 +84,23 @@ async function answer(call: Call, part: string | null): Promise<Reply | null> {
 
 declare const KNACK_BUILD: string;
 
-function thinking({ event, home }: Call): typeof import("./hook/answers.ts") {
+/** What takes some thinking, each kind bundled apart: no event has need of the others'. */
+interface Parts {
+  start: typeof import("./hook/start.ts");
+  prompt: typeof import("./hook/prompt.ts");
+  failure: typeof import("./hook/failure.ts");
+  turn: typeof import("./hook/ask.ts");
+  record: typeof import("./hook/record.ts");
+}
+
+function part<Name extends keyof Parts>(name: Name, { home }: Call): Parts[Name] {
   // What V8 made under other flags it would make anew.
   const flags = idOf(
     "v",
     [process.version, process.arch, process.env.NODE_OPTIONS, ...process.execArgv].join(" "),
   );
-  const cache = join(home.cache, `${event}-${KNACK_BUILD}-${flags}`);
-  return loadCompiled(join(__dirname, "hook-answers.cjs"), cache);
+  const cache = join(home.cache, `${name}-${KNACK_BUILD}-${flags}`);
+  return loadCompiled(join(__dirname, `hook-${name}.cjs`), cache, require);
 }
 
 function outputOf(event: string, { context, receipt, ask }: Reply): JsonObject | null {
@@ -124,4 +132,4 @@ function log({ log: folder }: Home, error: unknown): void {
   }
 }
 
-void main();
+void main().then(() => process.exit());

@@ -132,7 +132,7 @@ export const causes: readonly (readonly [Cause, RegExp, string])[] = [
   [
     "lint",
     /\berror TS\d+|✖ \d+ problems?|\blint\/\w+|^\d+:\d+ +(?:error|warning)\b|Formatter would have|^\[(?:warn|error)\] Code style issues|would reformat|imports? (?:and exports )?(?:are|is) not sorted|trailing whitespace|\[[a-z]+-[a-z-]+\]$|\berror\[E\d+\]|^Found \d+ errors?/i,
-    "error|warning|problem|lint/|formatter would|code style|would reformat|not sorted|trailing whitespace|]",
+    "error ts| error| warning|problem|lint/|formatter would|code style|would reformat|not sorted|trailing whitespace|]",
   ],
   [
     "missing-script",

@@ -40,8 +40,7 @@ function tellingComplaint(output: string, exitCode: number | null): Unsigned {
   const noneRan = failing.size === 0 && all.some((line) => ranNone.test(line));
   const best = surestOf(saying, noneRan) ?? surestOf([...hollow], noneRan);
   const telling = best !== null && !isHollow(best.line) ? best.line : firstOf(saying);
-  const line =
-    telling ?? best?.line ?? all.find((each) => complains.test(each)) ?? all[0] ?? "no reason given";
+  const line = telling ?? best?.line ?? all.find((each) => complains(each)) ?? all[0] ?? "no reason given";
   if (exitCode !== null && stopped.has(exitCode)) return { line, cause: "timeout", about: null };
   // That a build failed is no cause where another line says why.
   if (best === null || (best.cause === "code" && isHollow(best.line) && line !== best.line))
@@ -87,7 +86,7 @@ function unexplained(line: string, all: readonly string[], exitCode: number | nu
   const cause = exitCode === 127 ? "missing-program" : "other";
   const found: Unsigned = { line: continued(line, all), cause, about: null };
   // Of many lines none of which complains, any may be the reason.
-  return all.length > 1 && !complains.test(line) ? { ...found, said: "no reason given" } : found;
+  return all.length > 1 && !complains(line) ? { ...found, said: "no reason given" } : found;
 }
 
 /** A denial repeats the whole command, which the lesson shows anyway. */
@@ -111,7 +110,7 @@ const ranNone = /suite failed to run|during collection|^Tests:? +(?:0 total|no t
 
 /** The first line that complains, before it those that name what is wrong or say that this is the error. */
 function firstOf(lines: readonly string[]): string | undefined {
-  const complaining = lines.filter((line) => complains.test(line)).map((line) => continued(line, lines));
+  const complaining = lines.filter((line) => complains(line)).map((line) => continued(line, lines));
   const plain = complaining.filter((line) => !/^["'{}[\]]/.test(line));
   const line =
     plain.find((each) => labelled.test(each) && names.test(each)) ??
@@ -120,7 +119,7 @@ function firstOf(lines: readonly string[]): string | undefined {
   // A title is common to many troubles; what stands below it is of this one.
   if (line === undefined || !isTitle(line)) return line;
   const rest = lines.slice(lines.indexOf(line) + 1);
-  const below = rest.find((each) => complains.test(each)) ?? rest.find((each) => names.test(each));
+  const below = rest.find((each) => complains(each)) ?? rest.find((each) => names.test(each));
   return below === undefined ? line : `${line}: ${below}`.slice(0, 300);
 }
 

@@ -9,13 +9,15 @@ export const hiddenCharacters =
 export const strayJoiners = /(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])/gu;
 
 /** What does away with the words around it: a terminal writes over a line that only returns, and half a pair of surrogates is no text. */
-export const unwritable = /\r(?!\n)|\p{Cs}/gu;
+export const unwritable = /\r(?!\n)|[\ud800-\udfff]/gu;
 
 /** Colour and cursor sequences of a terminal. */
 const terminalSequences = /\u001b\[[0-9;?]{0,20}[A-Za-z]|\u001b\][^\u0007\u001b]{0,500}(?:\u0007|\u001b\\)/g;
 
 /** The text as a person sees it. */
 export function withoutHidden(text: string): string {
+  // Patterns for letters of all scripts take long to prepare, and most texts have nothing for them.
+  if (!/[^\t\n\r -~]/.test(text)) return text;
   return text
     .replace(terminalSequences, "")
     .replace(flags, "$1")

@@ -90,10 +90,8 @@ const mostOf = 0.6;
 function stanceOf(action: string): { wants: Set<string>; shuns: Set<string> } {
   const wants = new Set<string>();
   const shuns = new Set<string>();
-  for (const clause of action.split(
-    /[,;:。，；、\n]|\. |(?<=[\s\p{Script=Han}])(?:but|而是|but rather)(?=[\s\p{Script=Han}])/u,
-  )) {
-    const [before = "", ...after] = clause.split(warning);
+  for (const clause of clausesOf(action)) {
+    const [before = "", ...after] = mayWarn(clause) ? clause.split(warning) : [clause];
     // "X ではなく Y" and "X 말고 Y" warn of what stands before them.
     const turned = warningAfter.exec(clause);
     if (turned) {
@@ -108,8 +106,29 @@ function stanceOf(action: string): { wants: Set<string>; shuns: Set<string> } {
   return { wants, shuns };
 }
 
-const warning =
+export const warning =
   /\b(?:not|never|no|don['’]?t|doesn['’]?t|avoid|without|stop|instead of|rather than|nicht|kein|pas|jamais|nunca)\b|不要|不能|不用|别|勿|避免|禁止/iu;
+function clausesOf(action: string): string[] {
+  return parts.some((sign) => action.includes(sign))
+    ? action.split(
+        /[,;:。，；、\n]|\. |(?<=[\s\p{Script=Han}])(?:but|而是|but rather)(?=[\s\p{Script=Han}])/u,
+      )
+    : [action];
+}
+
+/** What parts clauses: the pattern for it takes long to prepare. */
+const parts = [",", ";", ":", "。", "，", "；", "、", "\n", ". ", "but", "而是"];
+
+/** Whether a clause has what every warning has: `warning` takes long to prepare. */
+export function mayWarn(clause: string): boolean {
+  const plain = clause.toLowerCase();
+  return warns.some((sign) => plain.includes(sign));
+}
+
+const warns =
+  "no|never|don|doesn|avoid|without|stop|instead of|rather than|nicht|kein|pas|jamais|nunca|不要|不能|不用|别|勿|避免|禁止".split(
+    "|",
+  );
 const warningAfter = /ではなく|じゃなく|しないで|말고|대신/u;
 
 /** What to look for among the words of other lessons so that none that is like this one is missed. */

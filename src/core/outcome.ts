@@ -43,7 +43,7 @@ const toolFault =
 /** `cat: x: No such file or directory`, `rg: command not found`. */
 function complainsAs({ name, written }: Run, line: string): boolean {
   if (line.startsWith(`${name}: `) || line.startsWith(`${written}: `))
-    return complains.test(line) || /\bno such\b/i.test(line);
+    return complains(line) || /\bno such\b/i.test(line);
   const found = line.includes(name) ? causeOfLine(line) : null;
   return found?.cause === "missing-program" && (found.about === name || found.about === written);
 }

@@ -39,21 +39,44 @@ const colours = /\u001b?\[\d{1,3}(?:;\d{1,3})*m|\u001b\[[\d;?]{0,12}[A-Za-ln-z]/
 const frame =
   /^(?:\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d|\d+ \| |Exit code \d+$|(?:npm|lerna) (?:warn|notice|info)\b|[EWIF]\d{4} \d\d:\d\d:|% Total\b|(?:DETAIL|HINT): |(?:PASS|✓|✔) |[$>] |at .+[:)]\d*$|…\[\d+ characters)/i;
 
-export const complains =
+/** Whether a text has the words of a complaint. */
+export function complains(text: string): boolean {
+  return mayComplain(text) && complaint.test(text);
+}
+
+/** Whether it has what every complaint has one of: `complaint` takes long to prepare. */
+export function mayComplain(text: string): boolean {
+  const plain = text.toLowerCase();
+  return complaints.some((sign) => plain.includes(sign));
+}
+
+const complaints =
+  "error|fatal|failed|failure|denied|cannot|can't|could|can only|not found|no |refused|invalid|unknown|missing|unable|unsupported| not|please run|abort|problem|exception".split(
+    "|",
+  );
+
+export const complaint =
   /\b(?:error|errors|fatal|failed|failure|denied|cannot|can't|could not|couldn't|can only|not found|no \w+ (?:found|available)|refused|invalid|unknown|missing|unable|unsupported|(?:did|is|are|was|were|has|does|do) not|please run|abort(?:ed|ing)?|problem)\b|[a-z](?:Error|Exception)\b/i;
 
 /** Whether a line says no more than that something failed. */
 export function isHollow(line: string): boolean {
   return (
-    (mayBeHollow.test(line) && hollow.test(line)) ||
+    (mayBeHollow(line) && hollow.test(line)) ||
     /^(?:FAIL(?:ED)?\b|ERROR(?: \S+)?$)/.test(line) ||
-    onlyStatus.test(line)
+    (mayTellStatus(line) && onlyStatus.test(line))
   );
 }
 
-/** What every such line has one of: `hollow` takes long to prepare. */
-export const mayBeHollow =
-  /fail|wrong|traceback|code |errno|path |syscall|command|log|lifecycle|compil|make|\[error\]|process|complete|husky|found |problem|timed out|status|denied|^at |script|style issues/i;
+/** Whether a line has what every such line has one of: `hollow` takes long to prepare. */
+export function mayBeHollow(line: string): boolean {
+  const plain = line.toLowerCase();
+  return plain.startsWith("at ") || hollowSigns.some((sign) => plain.includes(sign));
+}
+
+const hollowSigns =
+  "fail|wrong|traceback|code |errno|path |syscall|command|log|lifecycle|compil|make|[error]|process|complete|husky|found |problem|timed out|status|denied|script|style issues".split(
+    "|",
+  );
 
 export const hollow = new RegExp(
   [
@@ -71,8 +94,15 @@ export const hollow = new RegExp(
     .join("|"),
   "i",
 );
+
+/** The same for `onlyStatus`. */
+export function mayTellStatus(line: string): boolean {
+  const plain = line.toLowerCase();
+  return plain.includes("status") || plain.includes("code");
+}
+
 /** That a program ended badly, and with which number. */
-const onlyStatus =
+export const onlyStatus =
   /\b(?:fail(?:ed|ure)|exited|returned|exit successfully)\b.{0,24}\b(?:status|code)\b:? ?\(?-?(?:\d+|N)\)?\.?$/i;
 
 /** A line that only announces what the next one says, together with that. */

@@ -78,7 +78,7 @@ export function questionIn(text: string, policy: Policy = defaults): Question {
 /** Whether a text may quote an error: it has words, a code or a sign of one. */
 function mayQuote(text: string): boolean {
   return (
-    complains.test(text) ||
+    complains(text) ||
     /\bE[A-Z]{4,}\b|\b[A-Z]+_[A-Z_]+\b|[✗✕✘✖]|\bFAIL\b|\bTraceback\b|\bCONFLICT\b|already|timed out|: /.test(
       text,
     )

@@ -13,28 +13,41 @@ export function signatureOf(line: string): string {
 function withoutOnce(line: string): string {
   let text = line;
   // A pattern costs more to prepare than to try, and most have nothing to do with a line.
-  for (const [pattern, by, needs] of once) {
-    if (needs?.every((sign) => !text.includes(sign))) continue;
+  for (const [pattern, by, needs, also] of once) {
+    if ((needs && !isIn(text, needs)) || (also && !isIn(text, also))) continue;
     text = typeof by === "string" ? text.replace(pattern, by) : text.replace(pattern, by);
   }
   return text.trim();
 }
 
-type Replacement = readonly [RegExp, string | Parameters<string["replace"]>[1], (readonly string[])?];
+/** One of several texts, or what a pattern that is quickly prepared finds. */
+type Signs = readonly string[] | RegExp;
+
+type Replacement = readonly [RegExp, string | Parameters<string["replace"]>[1], Signs?, Signs?];
+
+/** Whether a text has one of some signs. */
+export function isIn(text: string, signs: Signs): boolean {
+  return signs instanceof RegExp ? signs.test(text) : signs.some((sign) => text.includes(sign));
+}
 
 const digit = "0123456789".split("");
 
-/** What is replaced, by what, and what of a line must have one for that. */
-const once: readonly Replacement[] = [
+/** What is replaced, by what, and what a line must have for that: of each list one. */
+export const once: readonly Replacement[] = [
   [/^(?:(?:npm |remote: )?(?:error|fatal|err!?)(?::\s*|\s+|$))+/i, ""],
-  [/\d{4}-\d\d-\d\d(?:[T_ ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?/g, "N", digit],
-  [/(?<![\w:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?/g, "N", digit],
+  [
+    /\d{4}-\d\d-\d\d(?:[T_ ]\d\d[:_]\d\d(?:[:_]\d\d)?(?:[.,_]\d+)?)?(?:Z|[+-]\d\d:?\d\d| UTC)?/g,
+    "N",
+    ["-"],
+    digit,
+  ],
+  [/(?<![\w:])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?/g, "N", [":"], digit],
   [
     /\b(?:sha\d+[:-])?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\bsha(?:256|512)[:-][\w+/=]{20,}/gi,
     "…",
-    ["-", ":"],
+    ["-", "256", "512"],
   ],
-  [/-[a-z0-9]{8,10}-[a-z0-9]{5}\b/g, (end: string) => (/\d/.test(end) ? "-…" : end), digit],
+  [/-[a-z0-9]{8,10}-[a-z0-9]{5}\b/g, (end: string) => (/\d/.test(end) ? "-…" : end), ["-"], digit],
   // A name with an id in brackets is made up for the moment.
   [/[^\s()]{1,80} \([0-9a-f]{12,64}\)/g, "…", ["("]],
   [/\b(?=[a-f]*\d)[0-9a-f]{7,64}\b/g, "…", digit],
@@ -51,13 +64,21 @@ const once: readonly Replacement[] = [
   ],
   [/(?<![\w.])\.\/(?=\w)/g, "", ["./"]],
   [/[\w.+-]{1,64}@(?=[a-z][\w-]*\.[a-z]|\d+\.\d+\.\d+\.\d+)/gi, "…@", ["@"]],
-  [/(?<![\w:])\[?::1\]?(?=:\d{2,5}\b|[^\w:]|$)|\b(?:127\.0\.0\.1|0\.0\.0\.0)\b/g, "localhost", digit],
-  [/(?<![\w:]):::(?=\d)/g, "localhost:", digit],
-  [/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)/g, "host", digit],
+  [
+    /(?<![\w:])\[?::1\]?(?=:\d{2,5}\b|[^\w:]|$)|\b(?:127\.0\.0\.1|0\.0\.0\.0)\b/g,
+    "localhost",
+    ["::1", "127.0.0.1", "0.0.0.0"],
+  ],
+  [/(?<![\w:]):::(?=\d)/g, "localhost:", [":::"]],
+  [/(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\d)/g, "host", ["."], digit],
   [/\b((?:repository|project|workspace) at )['"`]?…[^\s'"`]*['"`]?/gi, "$1…", ["…"]],
   [/\b(current branch )['"]?[^\s'"]+['"]?/gi, "$1…"],
-  [/(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|secs?|seconds?|s|min|minutes?|[KMG]i?B)\b ?)+(?=\W|$)/g, "N ", digit],
-  [/(?<![\w.])v?\d+(?:\.\d+)+(?:-(?:alpha|beta|rc|next|canary)[\w.]*)?/g, "N", digit],
+  [
+    /(?<![\w.])(?:\d+(?:\.\d+)? ?(?:ms|secs?|seconds?|s|min|minutes?|[KMG]i?B)\b ?)+(?=\W|$)/g,
+    "N ",
+    /\d ?[msKMG]/,
+  ],
+  [/(?<![\w.])v?\d+(?:\.\d+)+(?:-(?:alpha|beta|rc|next|canary)[\w.]*)?/g, "N", ["."], digit],
   // The number of an error tells it from others, as do a status and the port of a service; other numbers are of the moment.
   [
     /(?<![A-Za-z\d])\d+/g,

@@ -8,6 +8,14 @@ import type { Memory } from "./recall.ts";
 /** What a snapshot remembers, as recall asks for it. */
 export function memoryOf(table: Table): Memory {
   const get = <Value>(key: string) => table.get(key) as Value | undefined;
+  // A word is asked for twice: how many have it, and which.
+  const lists = new Map<string, readonly number[]>();
+  const having = (realm: string, word: string): readonly number[] => {
+    const key = `word ${realm} ${word}`;
+    const known = lists.get(key) ?? get<number[]>(key) ?? [];
+    lists.set(key, known);
+    return known;
+  };
   const findingsAt = (numbers: readonly number[]) =>
     numbers.flatMap((n) => get<KeptFinding>(`finding ${n}`) ?? []);
   return {
@@ -20,19 +28,19 @@ export function memoryOf(table: Table): Memory {
           return findingsAt(best.slice(0, most).map(([n]) => n));
         },
         countsOf: async (realm, words) => {
-          const counts = words.map(
-            (word) => [word, get<number[]>(`word ${realm} ${word}`)?.length ?? 0] as const,
-          );
+          const counts = words.map((word) => [word, having(realm, word).length] as const);
           return new Map(counts.filter(([, count]) => count > 0));
         },
         sharing: async (realm, words, most) => {
           const shared = new Map<number, number>();
           for (const word of words)
-            for (const n of get<number[]>(`word ${realm} ${word}`) ?? [])
-              shared.set(n, (shared.get(n) ?? 0) + 1);
-          const best = [...shared]
-            .filter(([, count]) => count >= 2)
-            .sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+            for (const n of having(realm, word)) shared.set(n, (shared.get(n) ?? 0) + 1);
+          const best: [number, number][] = [];
+          // Most share one word only, and need no more than to be counted.
+          shared.forEach((count, n) => {
+            if (count >= 2) best.push([n, count]);
+          });
+          best.sort((a, b) => b[1] - a[1] || a[0] - b[0]);
           return findingsAt(best.slice(0, most).map(([n]) => n));
         },
       },

@@ -1,5 +1,4 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { Script } from "node:vm";
 
@@ -7,13 +6,13 @@ import { Script } from "node:vm";
  * Loads a script, a function of CommonJS's five names, with what V8 made of it the last time: to read some hundred kilobytes of JavaScript anew
  * costs more than what is then done. `cache` must name the script's very content: V8 only compares its length.
  */
-export function loadCompiled<Exports>(script: string, cache: string): Exports {
+export function loadCompiled<Exports>(script: string, cache: string, require: NodeJS.Require): Exports {
   const cachedData = bytesAt(cache);
   // It is in ASCII, and takes no time to decode.
   const source = readFileSync(script, "latin1");
   const compiled = new Script(source, { filename: script, ...(cachedData ? { cachedData } : {}) });
   const module = { exports: {} as Exports };
-  compiled.runInThisContext()(module.exports, createRequire(script), module, script, dirname(script));
+  compiled.runInThisContext()(module.exports, require, module, script, dirname(script));
   // At the end, when V8 knows which functions are needed.
   if (!cachedData || compiled.cachedDataRejected)
     process.once("exit", () => keep(cache, () => compiled.createCachedData()));

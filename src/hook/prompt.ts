@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { factAtPrompt } from "../core/fact.ts";
 import { isHeldBack } from "../core/holdout.ts";
@@ -122,7 +122,7 @@ function fitOf(call: Call, project: string, { card, how }: Found): Fit | null {
 
 function changedAt(path: string): number | null {
   try {
-    return statSync(path).mtimeMs;
+    return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
   } catch {
     return null;
   }
@@ -139,7 +139,7 @@ function textAt(path: string): string | null {
 
 function namesIn(folder: string | null): string[] {
   try {
-    return folder === null ? [] : readdirSync(folder);
+    return folder !== null && existsSync(folder) ? readdirSync(folder) : [];
   } catch {
     // A folder that cannot be read says nothing about the project.
     return [];

@@ -1,4 +1,4 @@
-import { readFileSync, type Stats, statSync } from "node:fs";
+import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Checkout } from "../core/project.ts";
 import type { Checkouts } from "../engine/ports.ts";
@@ -55,7 +55,8 @@ function originOf(git: string): string | null {
 
 function statOf(path: string): Stats | null {
   try {
-    return statSync(path);
+    // An error costs more to make than everything else here, and most folders have no such file.
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
   } catch {
     return null;
   }
@@ -63,7 +64,7 @@ function statOf(path: string): Stats | null {
 
 function textIn(path: string): string | null {
   try {
-    return readFileSync(path, "utf8");
+    return existsSync(path) ? readFileSync(path, "utf8") : null;
   } catch {
     return null;
   }

@@ -44,7 +44,8 @@ export async function withTable<Result>(
 export function readerOf(file: number, size: number): ReadAt {
   return (at, length) => {
     // A damaged file may ask for gigabytes that it does not have.
-    const bytes = new Uint8Array(Math.max(0, Math.min(length, size - at)));
+    // The small ones, which are most, share what is set aside for such.
+    const bytes = Buffer.allocUnsafe(Math.max(0, Math.min(length, size - at)));
     const read = readSync(file, bytes, 0, bytes.length, at);
     return read === bytes.length ? bytes : bytes.subarray(0, read);
   };

@@ -1,7 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { causeOfLine, causes } from "../../src/core/cause.ts";
-import { hollow, mayBeHollow } from "../../src/core/output.ts";
+import { mayWarn, warning } from "../../src/core/likeness.ts";
+import {
+  complaint,
+  hollow,
+  mayBeHollow,
+  mayComplain,
+  mayTellStatus,
+  onlyStatus,
+} from "../../src/core/output.ts";
+import { isIn, once } from "../../src/core/signature.ts";
 import { runs } from "../helpers/runs.ts";
 
 describe("a pattern for a cause", () => {
@@ -21,15 +30,41 @@ describe("a pattern for a cause", () => {
   );
 });
 
-test("a line that says no more than that something failed is tried as one", () => {
-  fc.assert(
-    fc.property(
-      fc.stringMatching(new RegExp(hollow.source.replace(/\(\?[!=][^()]*\)/g, "").replaceAll("\\b", ""))),
-      (line) => {
-        expect(mayBeHollow.test(line)).toBe(true);
-      },
+/** What a pattern finds, without what must or must not stand around it, and whether letters are big. */
+function foundBy({ source }: RegExp): fc.Arbitrary<string> {
+  return fc.stringMatching(new RegExp(source.replace(/\(\?<?[!=][^()]*\)/g, "").replaceAll("\\b", "")));
+}
+
+function isTried(pattern: RegExp, may: (text: string) => boolean): void {
+  const tried = fc.property(foundBy(pattern), (text) => {
+    expect(may(text)).toBe(true);
+  });
+  fc.assert(tried, { numRuns: runs(500) });
+}
+
+describe("a pattern that takes long to prepare is tried on every text that it matches:", () => {
+  test.each<[string, RegExp, (text: string) => boolean]>([
+    ["what says no more than that something failed", hollow, mayBeHollow],
+    ["what tells a status", onlyStatus, mayTellStatus],
+    ["a complaint", complaint, mayComplain],
+    ["a warning", warning, mayWarn],
+  ])("%s", (_, pattern, may) => isTried(pattern, may));
+
+  // A pattern within what stands around another is not made up; those need no more than a digit.
+  test.each(
+    once
+      .map(([pattern, by, ...needs]) => ({
+        pattern,
+        by,
+        needs: needs.filter((signs) => signs !== undefined),
+      }))
+      .filter(({ pattern, needs }) => needs.length > 0 && !/\(\?<?[!=][^()]*\(/.test(pattern.source)),
+  )("$pattern", ({ pattern, by, needs }) =>
+    isTried(
+      pattern,
+      (text) =>
+        needs.every((signs) => isIn(text, signs)) || text.replace(pattern, by as () => string) === text,
     ),
-    { numRuns: runs(3_000) },
   );
 });
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
+import { readSymptom } from "../../src/core/symptom.ts";
 import type { KeptFinding } from "../../src/engine/ports.ts";
 import type { SnapshotHead } from "../../src/engine/snapshot.ts";
 import { snapshotAt, withTable } from "../../src/store/snapshot-file.ts";
@@ -48,6 +49,18 @@ describe("the hook at a failure", () => {
         (session) => [session, "failure"],
       ),
     );
+  });
+
+  test("knows an error again whose path lies elsewhere, as the worker does", async () => {
+    const home = aHome();
+    const error = (folder: string) =>
+      `error: cannot connect to the service at ${folder}/shop/src/cart.sock: connection refused`;
+    const symptom = readSymptom(command, error("/home/ana"), 2);
+    // What is cut out leaves a sign that is no ASCII, and the hook's scripts are read as Latin-1.
+    expect(symptom.signature).toContain("…");
+    await teach(home, [aLesson({ symptom })]);
+    const { failure } = payloads(home);
+    expect(contextOf(await hook(failure(command, error("/Users/bo")), home))).toContain("use python3");
   });
 
   test("tells it to one of twenty that meet it at once", async () => {

@@ -3,18 +3,19 @@ import { isInMask, type Span, spanAt } from "./span.ts";
 
 const bearer =
   /(?:[Bb]earer|BEARER)(?:[ \t+]{1,4}|%20|: ?)(?:\\{0,7}["'])?([A-Za-z0-9._~+/%-]{6,8192}={0,2})/g;
+const schemes = ["earer", "BEARER"];
 const basic = /Basic(?:[ \t+]{1,4}|%20)([A-Za-z0-9+/]{6,8192}={0,2})/g;
 
 /** Credentials after the word that names their scheme, in a header or anywhere else. */
 export function authorizations(text: string): Span[] {
   const spans: Span[] = [];
-  for (const match of text.matchAll(bearer)) {
+  // A plain search for a word is many times faster than a pattern.
+  for (const match of schemes.some((name) => text.includes(name)) ? text.matchAll(bearer) : []) {
     const value = (match[1] ?? "").replace(/\.+$/, "");
     const start = match.index + match[0].length - (match[1] ?? "").length;
     if (isPlaceholder(value) || !(isScrambled(value, 16) || isHeader(text, match.index, value))) continue;
     spans.push(spanAt(start, value, "bearer"));
   }
-  // A plain search for a word is many times faster than a pattern.
   for (const match of text.includes("Basic") ? text.matchAll(basic) : []) {
     const value = match[1] ?? "";
     if (isBasicPair(value)) spans.push(spanAt(match.index + match[0].length - value.length, value, "basic"));

@@ -55,7 +55,8 @@ const readsPassword =
 
 /** `echo secret | sudo -S …`, `echo token | docker login --password-stdin` */
 export function pipedPasswords(text: string): Span[] {
-  return [...text.matchAll(echo)].flatMap((match) => {
+  // A plain search for a word is many times faster than a pattern.
+  return [...(text.includes("echo") ? text.matchAll(echo) : [])].flatMap((match) => {
     const [whole, value = "", reader = ""] = match;
     if (!readsPassword.test(reader) || isPlaceholder(value)) return [];
     return [spanAt(match.index + whole.indexOf(value, 4), value, "password")];
