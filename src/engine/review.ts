@@ -1,5 +1,6 @@
 import { type Spend, spendFor } from "../core/budget.ts";
 import { placeOf } from "../core/dossier.ts";
+import { messageIn } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
@@ -239,7 +240,17 @@ async function goThrough(deps: ReviewDeps, open: Open, until: number): Promise<R
   if (known === null && open.begun.tries > tries)
     return end(deps, open, { outcome: "failed", because: `it was begun ${tries} times and never ended` });
   const answered = known ?? (await inquire(deps, open, until));
-  return end(deps, open, "outcome" in answered ? answered : await propose(deps, open, answered));
+  return end(deps, open, "outcome" in answered ? answered : await proposeOrFail(deps, open, answered));
+}
+
+/** What was answered and cannot be used, however often that is tried, holds nothing else up. */
+async function proposeOrFail(deps: ReviewDeps, open: Open, answered: ReviewAnswered): Promise<Outcome> {
+  try {
+    return await propose(deps, open, answered);
+  } catch (error) {
+    if (open.begun.tries < defaults.review.tries) throw error;
+    return { outcome: "failed", because: `what was answered could not be used: ${messageIn(error)}` };
+  }
 }
 
 async function answerOf({ ledger }: Store, { review }: ReviewBegun): Promise<ReviewAnswered | null> {
@@ -431,6 +442,8 @@ async function propound(
       continue;
     }
     await deps.versions.keep(found.files);
+    // What it changes is shown beside it, also when it is something else by then.
+    if (found.base !== null) await deps.versions.keep(found.base);
     made.set(found.proposal.path, found.proposal);
   }
   const at = deps.clock.now();
@@ -451,17 +464,19 @@ function whyNotBeside(
 }
 
 /** What was once proposed as it is waits, or was decided about. */
-function whyNotAgain(known: readonly ProposalView[], { id, path, before }: Proposal): string | null {
+function whyNotAgain(known: readonly ProposalView[], { id, path, before, project }: Proposal): string | null {
   const same = known.find((one) => one.id === id);
   if (same && same.status !== "waiting") return `the same was ${same.status.replace("-", " ")} before`;
-  const others = known.filter((one) => one.path === path);
-  if (others.some(({ status }) => status === "waiting"))
-    return "a proposal for it waits in the inbox already";
+  // All that is new would have its draft in one folder, whatever project it is for.
+  const isNew = before === null;
+  const others = known.filter((one) => one.path === path && (!isNew || one.project === project));
+  const statuses = new Set(others.map(({ status }) => status));
+  if (statuses.has("waiting")) return "a proposal for it waits in the inbox already";
   // What is new has a place where nothing is: whatever was made there is gone because somebody wanted that.
-  if (before !== null) return null;
-  if (others.some(({ status }) => status === "rejected")) return "something of this name was rejected before";
-  const isMade = ({ status }: ProposalView) => ["published", "accepted", "taken-back"].includes(status);
-  return others.some(isMade) ? "it was made before, and taken away" : null;
+  if (!isNew) return null;
+  if (statuses.has("rejected")) return "something of this name was rejected before";
+  if (statuses.has("taken-back")) return "it was made before, and taken back";
+  return statuses.has("published") || statuses.has("accepted") ? "it was made before" : null;
 }
 
 /** Publishes a proposal that needs nobody's yes; false where it stays one. */

@@ -71,9 +71,7 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
       const deps = reviewDeps(parts);
       const wanted = projects ?? (await store.projects.list()).map(({ id }) => id);
       const waiting = asked ? [] : await waitingFor(deps);
-      const done: Reviewed[] = [];
-      for (const one of new Set([...waiting, ...wanted])) done.push(await review(deps, one, { asked }));
-      return done;
+      return inTurn(new Set([...waiting, ...wanted]), (one) => review(deps, one, { asked }));
     },
     reviewers: () => reviewersIn(parts),
     previewReview: async (project) => ({
@@ -86,6 +84,18 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
     acceptProposal: (proposal, where = null) => acceptProposal(publishing, proposal, where),
     rejectProposal: (proposal) => rejectProposal(publishing, proposal),
   };
+}
+
+/** Does the same for each of several, one after the other; what goes wrong with one is told when all had their turn. */
+async function inTurn<Done>(
+  all: Iterable<string>,
+  work: (one: string) => Promise<Done>,
+): Promise<Done[]> {
+  const done: Done[] = [];
+  const errors: unknown[] = [];
+  for (const one of all) await work(one).then((each) => done.push(each), (error) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
+  return done;
 }
 
 async function stateOf(parts: Parts): Promise<ReviewState> {
