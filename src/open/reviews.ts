@@ -87,13 +87,14 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
 }
 
 /** Does the same for each of several, one after the other; what goes wrong with one is told when all had their turn. */
-async function inTurn<Done>(
-  all: Iterable<string>,
-  work: (one: string) => Promise<Done>,
-): Promise<Done[]> {
+async function inTurn<Done>(all: Iterable<string>, work: (one: string) => Promise<Done>): Promise<Done[]> {
   const done: Done[] = [];
   const errors: unknown[] = [];
-  for (const one of all) await work(one).then((each) => done.push(each), (error) => errors.push(error));
+  for (const one of all)
+    await work(one).then(
+      (each) => done.push(each),
+      (error) => errors.push(error),
+    );
   if (errors.length > 0) throw errors[0];
   return done;
 }
