@@ -116,6 +116,19 @@ function patchedFiles(
   return [...changed, ...files.map(asFile)];
 }
 
+/** Why no change of a package could be written, whatever it says: the person has put into it what is theirs alone. */
+export async function whyUnchangeable(
+  deps: Pick<PublishDeps, "library" | "redactor">,
+  { name, path }: Pick<SkillPackage, "name" | "path">,
+): Promise<string | null> {
+  const found = await deps.library.read(path);
+  if (found === null) return "it is gone";
+  const { files, links } = found;
+  if (links.length > 0) return `it has a link in it (${links[0]}), which no copy would have`;
+  const as = { before: files, owner: ownerAt(path, files) };
+  return (await examinePackage(deps, name, { files, links }, as)).faults[0] ?? null;
+}
+
 function otherNow(name: string): string {
   return `${name} is not what the review has read`;
 }

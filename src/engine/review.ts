@@ -26,7 +26,7 @@ import {
   type ReviewEnded,
   type ShownFile,
 } from "../core/review.ts";
-import { gateByRules, gateInquiry, readGate } from "../core/review-gate.ts";
+import { gateInquiry, readGate } from "../core/review-gate.ts";
 import { readReview, reviewInquiry } from "../core/reviewer.ts";
 import { type AskDeps, ask, type Inquiry } from "./ask.ts";
 import type { CatalogReading } from "./catalog.ts";
@@ -39,7 +39,7 @@ import type { ModelReply, Store } from "./ports.ts";
 import { decided, proposals, statusOf } from "./proposal.ts";
 import { repair } from "./publish.ts";
 import { type Askable, agentsUsd, callsFor, furtherUsd, prospectOf, sumOf } from "./review-cost.ts";
-import { dossierFor, filesFor, type Ground, groundOf } from "./review-ground.ts";
+import { changeable, dossierFor, filesFor, type Ground, groundOf, ruledIn } from "./review-ground.ts";
 import { scrubAll } from "./scrub.ts";
 import type { PublishDeps } from "./step.ts";
 
@@ -288,7 +288,7 @@ async function gate(
   ground: Ground,
   until: number,
 ): Promise<{ readonly some: readonly Lead[] } | Outcome> {
-  const ruled = gateByRules(ground);
+  const ruled = await ruledIn(deps, ground);
   if ("skip" in ruled) return { outcome: "nothing", because: ruled.skip };
   const { project, begun } = open;
   const dossier = await dossierFor(deps, project, begun.window, ground, ruled.leads);
@@ -299,7 +299,8 @@ async function gate(
   const asked = { ...inquiry, maxOutputTokens: defaults.review.gateTokens };
   const reply = await askWithin(deps, deps.gate, open, asked, until, (value) => read(value) !== null);
   if (!reply.ok) return noAnswer(reply);
-  const said = read(await cleanOf(deps, reply.value)) ?? { skip: "the answer does not have the form" };
+  const told = read(await cleanOf(deps, reply.value)) ?? { skip: "the answer does not have the form" };
+  const said = await changeable(deps, ground, told);
   return "skip" in said ? { outcome: "nothing", because: said.skip } : { some: said.leads };
 }
 
@@ -567,7 +568,7 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
   if (decision.window.stretches.length === 0) return nothing(nothingNew(decision.counters));
   const ground = await groundOf(deps, project, decision.window);
   if (typeof ground === "string") return nothing(ground);
-  const ruled = gateByRules(ground);
+  const ruled = await ruledIn(deps, ground);
   if ("skip" in ruled) return nothing(ruled.skip);
   const dossier = await dossierFor(deps, project, decision.window, ground, ruled.leads);
   const calls = callsFor(deps, dossier, ground);
