@@ -554,12 +554,16 @@ function purposeOf({ review }: ReviewBegun): string {
 }
 
 /** The same without asking anybody, and without noting anything. */
-export async function previewReview(deps: ReviewDeps, project: string): Promise<ReviewPreview> {
+export async function previewReview(
+  deps: ReviewDeps,
+  project: string,
+  { asked }: { readonly asked: boolean },
+): Promise<ReviewPreview> {
   const { allowed, price } = deps;
   const [open] = (await unfinished(deps.store)).filter((one) => one.project === project);
   const decision = open
     ? goingOn(open)
-    : await decisionOn(deps, project, { asked: false, running: false, dryRun: true });
+    : await decisionOn(deps, project, { asked, running: false, dryRun: true });
   const common = { project, decision };
   const nothing = (because: string): ReviewPreview => ({
     ...{ ...common, dossier: null, because, usdAtMost: 0, characters: 0, requests: [] },

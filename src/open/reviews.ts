@@ -29,8 +29,8 @@ export interface ReviewVerbs {
   review(options?: { readonly projects?: readonly string[]; readonly asked?: boolean }): Promise<Reviewed[]>;
   /** Who is asked in reviews. */
   reviewers(): Reviewers;
-  /** What a review of a project would be given, and what it would cost. */
-  previewReview(project: string): Promise<ReviewPreview & Reviewers>;
+  /** What a review of a project would be given, and what it would cost; one that is due, or that a person asks for. */
+  previewReview(project: string, options?: { readonly asked?: boolean }): Promise<ReviewPreview & Reviewers>;
   /** What reviews proposed. */
   proposals(): Promise<ProposalView[]>;
   planProposal(proposal: ProposalView, where?: LiveReach | null): Promise<Plan>;
@@ -74,8 +74,8 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
       return inTurn(new Set([...waiting, ...wanted]), (one) => review(deps, one, { asked }));
     },
     reviewers: () => reviewersIn(parts),
-    previewReview: async (project) => ({
-      ...(await previewReview(reviewDeps(parts), project)),
+    previewReview: async (project, { asked = false } = {}) => ({
+      ...(await previewReview(reviewDeps(parts), project, { asked })),
       ...reviewersIn(parts),
     }),
     proposals: () => proposals(publishing),
