@@ -60,8 +60,13 @@ export async function groundOf(deps: GroundDeps, project: string, window: Window
   };
 }
 
+/** What a gate says, and which skills are left out of it, with the reasons: no change of them could be written. */
+export type Ruled =
+  | Extract<Gate, { skip: string }>
+  | (Extract<Gate, { leads: readonly Lead[] }> & { readonly without: readonly string[] });
+
 /** What a review may come to, by rules, which cost nothing. */
-export async function ruledIn(deps: GroundDeps, ground: Ground): Promise<Gate> {
+export async function ruledIn(deps: GroundDeps, ground: Ground): Promise<Ruled> {
   return changeable(deps, ground, gateByRules(ground));
 }
 
@@ -70,16 +75,15 @@ export async function changeable(
   deps: GroundDeps,
   { packages }: Pick<Ground, "packages">,
   said: Gate,
-): Promise<Gate> {
+): Promise<Ruled> {
   if ("skip" in said) return said;
-  const leads: Lead[] = [];
-  const refused: string[] = [];
+  const [leads, without]: [Lead[], string[]] = [[], []];
   for (const lead of said.leads) {
     const because = lead.do === "patch" ? await whyUnpatchable(deps, lead.skill, packages) : null;
     if (because === null) leads.push(lead);
-    else refused.push(because);
+    else without.push(because);
   }
-  return leads.length > 0 ? { leads } : { skip: refused.join("; ") };
+  return leads.length > 0 ? { leads, without } : { skip: without.join("; ") };
 }
 
 /** Why none of the packages of a name can be changed; null where one can, or nothing is known of any. */

@@ -273,7 +273,8 @@ async function inquire(deps: ReviewDeps, open: Open, until: number): Promise<Rev
   const dossier = await dossierFor(deps, project, begun.window, ground, leads.some);
   const said = await converse(deps, open, { dossier, ground }, until);
   if ("outcome" in said) return said;
-  const data = { review: begun.review, model: deps.model.name, leads: leads.some, ...said };
+  const { some, without } = leads;
+  const data = { review: begun.review, model: deps.model.name, leads: some, without, ...said };
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   const entry: LedgerEntry = { ...common, type: "review.answered", key: answeredKey(begun.review), data };
   await deps.store.transaction((tx) => note(tx, [entry]));
@@ -287,13 +288,13 @@ async function gate(
   open: Open,
   ground: Ground,
   until: number,
-): Promise<{ readonly some: readonly Lead[] } | Outcome> {
+): Promise<{ readonly some: readonly Lead[]; readonly without: readonly string[] } | Outcome> {
   const ruled = await ruledIn(deps, ground);
   if ("skip" in ruled) return { outcome: "nothing", because: ruled.skip };
   const { project, begun } = open;
   const dossier = await dossierFor(deps, project, begun.window, ground, ruled.leads);
   if (dossier.included.length === 0) return { outcome: "skipped", because: "its events are gone" };
-  if (deps.gate === null) return { some: ruled.leads };
+  if (deps.gate === null) return { some: ruled.leads, without: ruled.without };
   const { shown: _, ...inquiry } = gateInquiry(dossier, ground);
   const read = (value: unknown) => readGate(value, dossier);
   const asked = { ...inquiry, maxOutputTokens: defaults.review.gateTokens };
@@ -301,7 +302,8 @@ async function gate(
   if (!reply.ok) return noAnswer(reply);
   const told = read(await cleanOf(deps, reply.value)) ?? { skip: "the answer does not have the form" };
   const said = await changeable(deps, ground, told);
-  return "skip" in said ? { outcome: "nothing", because: said.skip } : { some: said.leads };
+  if ("skip" in said) return { outcome: "nothing", because: inOne([said.skip, ...ruled.without]) };
+  return { some: said.leads, without: [...ruled.without, ...said.without] };
 }
 
 /** Has a dossier reviewed; a reviewer that wants to see more of some events, or files of skills, is asked again. */
@@ -389,9 +391,9 @@ async function withoutSecrets(
 /** Makes proposals of an answer's drafts, and publishes what needs nobody's yes. */
 async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): Promise<Outcome> {
   const { begun, project } = open;
-  const { answer } = answered;
+  const { answer, without = [] } = answered;
   if (answer.drafts.length === 0 && answered.refused.length === 0)
-    return { outcome: "nothing", because: answer.because };
+    return { outcome: "nothing", because: inOne([answer.because, ...without]) };
   // What a killed process wrote halfway is ended before anything is looked at.
   await repair(deps);
   const { made, refused, later } = await propound(deps, open, answered);
@@ -399,11 +401,15 @@ async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): 
   const published: string[] = [];
   for (const proposal of made)
     if (publishes && (await publish(deps, project, proposal))) published.push(proposal.id);
-  const because = [answer.because, ...answered.refused, ...refused].filter((text) => text !== "").join("; ");
+  const because = inOne([answer.because, ...answered.refused, ...refused, ...without]);
   const proposals = made.map(({ id }) => id);
   if (published.length > 0) return { outcome: "published", because, proposals };
   if (made.length === 0 && later) return { outcome: "skipped", because };
   return { outcome: made.length > 0 ? "proposed" : "refused", because, proposals };
+}
+
+function inOne(reasons: readonly string[]): string {
+  return [...new Set(reasons)].filter((text) => text !== "").join("; ");
 }
 
 /** The proposals of a review, noted all at once: whoever goes on from here finds all of them or none. */
