@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test, vi } from "vitest";
 import { policy } from "../src/core/policy.ts";
@@ -125,6 +125,17 @@ describe("a review that is killed", () => {
     expect((await knack.review())[0]?.ended).toMatchObject({ outcome: "published" });
     expect(await knack.proposals()).toMatchObject([{ model: "openai/some-mini" }]);
     expect(at.endpoint.asked).toHaveLength(2);
+  });
+
+  test("publishes nothing by itself against what is not kept any more", async () => {
+    const at = await stale();
+    await ending(startReview({ env: at.env, now: at.clock.now(), until: "proposal.made" }));
+    const [proposal] = (await at.entries()).flatMap((one) => (one.type === "proposal.made" ? one.data : []));
+    rmSync(join(at.env.KNACK_HOME ?? "", "versions", proposal?.before ?? ""), { recursive: true });
+    at.clock.pass(hour);
+    const before = textOf(at);
+    expect((await (await at.open()).review())[0]?.ended).toMatchObject({ outcome: "proposed" });
+    expect(textOf(at)).toBe(before);
   });
 
   test("as often as it is begun is given up, and the window is left for another", async () => {

@@ -7,24 +7,26 @@ import { policy } from "../src/core/policy.ts";
 import type { ReviewBegun, ReviewEnded } from "../src/core/review.ts";
 import { parse } from "../src/core/skill.ts";
 import { note } from "../src/engine/note.ts";
-import type { Knack } from "../src/open.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { type Act, anEndpoint } from "./helpers/endpoint.ts";
 import { asked, day, ran, replied } from "./helpers/lived.ts";
 import {
   aCreate,
-  answering,
   aPatch,
   configure,
+  fresh,
   type Looking,
   learnsSkill,
   looking,
+  review,
   signals,
   skillIssue,
+  stale,
   staleSkill,
   staleTunnel,
   type Told,
   toldIn,
+  value,
 } from "./helpers/reviewing.ts";
 import { secrets } from "./redaction/secrets.ts";
 
@@ -36,23 +38,6 @@ const receiptsOf = async (at: Looking) =>
 const live = ({ repository }: Looking, skill = name) => join(repository, ".claude/skills", skill, "SKILL.md");
 const draft = ({ env }: Looking, skill = name) => join(env.KNACK_HOME ?? "", "drafts", skill, "SKILL.md");
 const textAt = (path: string) => readFileSync(path, "utf8");
-
-/** A desk with a learned skill that is stale, and a session that says so. */
-async function stale(reviewer: (told: Told) => Act, settings: object = {}) {
-  const at = await looking({ reviewer: (_, told) => reviewer(told) }, settings);
-  const knack = await at.open();
-  await learnsSkill(knack, await at.lives(knack, "first"));
-  await signals(knack, await at.lives(knack, "second"), skillIssue);
-  return { at, knack };
-}
-
-/** A desk with a session that something new is to be learned from. */
-async function fresh(reviewer: (told: Told) => Act, settings: object = {}) {
-  const at = await looking({ reviewer: (_, told) => reviewer(told) }, settings);
-  const knack = await at.open();
-  await signals(knack, await at.lives(knack));
-  return { at, knack };
-}
 
 /** Has `claude` on the PATH, which notes what it may cost, and answers with something that cost so much. */
 function claudeAnswers({ home, env }: Looking, value: object, usd: number): () => number[] {
@@ -91,9 +76,6 @@ async function began(at: Looking, project: string, window: Window): Promise<void
   });
   await store.close();
 }
-
-const value = (...drafts: object[]): Act => ({ value: answering(drafts) });
-const review = async (knack: Knack): Promise<ReviewEnded | null> => (await knack.review())[0]?.ended ?? null;
 
 describe("a review that suggests", () => {
   test("leaves a proposal, which goes live when a person accepts it, and back when they undo that", async () => {

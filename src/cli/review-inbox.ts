@@ -1,7 +1,8 @@
+import type { LiveReach } from "../core/change.ts";
 import { KnackError } from "../core/errors.ts";
 import { redact } from "../core/redact.ts";
 import type { ProposalView } from "../core/review.ts";
-import { notHere } from "../engine/step.ts";
+import { notHere, type Plan } from "../engine/step.ts";
 import type { Knack } from "../open.ts";
 import { whereOf } from "./learn.ts";
 import { writingOnWire } from "./learned-on-wire.ts";
@@ -98,29 +99,45 @@ function unclear(word: string, found: readonly ProposalView[], decided: readonly
 export async function diff({ args: { json, where }, env }: ReviewCall, word: string): Promise<number> {
   return withKnack(env, {}, async (knack) => {
     const proposal = await named(knack, word);
-    const plan = await knack.planProposal(proposal, whereOf(where));
+    const plan = await planOf(knack, proposal, whereOf(where));
     const text = plan.ok ? plan.steps.map((step) => step.diff).join("") : await knack.proposalDiff(proposal);
-    if (json)
-      printJson({
-        proposal: proposalOnWire(proposal),
-        diff: redact(text),
-        because: plan.ok ? null : plan.because,
-      });
-    else {
-      const paint = paintFor(process.stdout, env);
+    const executable = executableIn(plan);
+    const because = plan.ok ? null : plan.because;
+    if (json) printJson({ proposal: proposalOnWire(proposal), diff: redact(text), executable, because });
+    else
       printLines([
         ...aboutLines(proposal),
-        ...tellDiff(text, paint),
-        ...(plan.ok
-          ? []
-          : [
-              `It cannot be accepted: ${onOneLine(plan.because, 300)}.`,
-              ...elsewhere(plan.because, proposal, env),
-            ]),
+        ...executableLines(executable),
+        ...tellDiff(text, paintFor(process.stdout, env)),
+        ...(because === null ? [] : notAccepted(because, proposal, env)),
       ]);
-    }
     return plan.ok ? 0 : 1;
   });
+}
+
+/** What accepting one would do; one that is written is not looked for a second time. */
+async function planOf(knack: Knack, proposal: ProposalView, where: LiveReach | null): Promise<Plan> {
+  return isWritten(proposal)
+    ? { ok: false, because: writtenAlready(proposal) }
+    : knack.planProposal(proposal, where);
+}
+
+/** The files that could be run as they are: a diff shows words alone. */
+function executableIn(plan: Plan): string[] {
+  const files = plan.ok ? plan.steps.flatMap((step) => step.files ?? []) : [];
+  return [...new Set(files.flatMap(({ path, mode }) => (mode & 0o111 ? path : [])))];
+}
+
+function executableLines(paths: readonly string[]): string[] {
+  return paths.length === 0
+    ? []
+    : [`  runs  ${paths.map((path) => onOneLine(path, 80)).join(", ")} (executable)`];
+}
+
+function notAccepted(because: string, proposal: ProposalView, env: Env): string[] {
+  return isWritten(proposal)
+    ? [`Nothing is to be accepted: ${because}.`, takenBackBy(proposal, env)]
+    : [`It cannot be accepted: ${onOneLine(because, 300)}.`, ...elsewhere(because, proposal, env)];
 }
 
 function aboutLines({ id, name, do: does, because, model, evidence, status }: ProposalView): string[] {
@@ -153,6 +170,7 @@ export async function accept(call: ReviewCall, word: string): Promise<number> {
       else {
         const paint = paintFor(process.stdout, call.env);
         printLines([
+          ...executableLines(executableIn(plan)),
           ...plan.steps.flatMap((step) => tellDiff(step.diff, paint)),
           "Nothing was written (--dry-run).",
         ]);
@@ -183,14 +201,18 @@ function isWritten({ status }: ProposalView): boolean {
   return status === "accepted" || status === "published";
 }
 
-function alreadyWritten({ args: { json }, env }: ReviewCall, { id, name, status }: ProposalView): number {
-  const because = `it is ${status} already`;
-  if (json) printJson({ done: false, proposal: id, because, skills: [] });
-  else
-    printLines(
-      [`Not done: ${because}.`, `  To take it back: ${calledAs(env)} skills undo ${name}`],
-      process.stderr,
-    );
+function writtenAlready({ status }: ProposalView): string {
+  return `it is ${status} already`;
+}
+
+function takenBackBy({ name }: ProposalView, env: Env): string {
+  return `  To take it back: ${calledAs(env)} skills undo ${name}`;
+}
+
+function alreadyWritten({ args: { json }, env }: ReviewCall, proposal: ProposalView): number {
+  const because = writtenAlready(proposal);
+  if (json) printJson({ done: false, proposal: proposal.id, because, skills: [] });
+  else printLines([`Not done: ${because}.`, takenBackBy(proposal, env)], process.stderr);
   return 1;
 }
 

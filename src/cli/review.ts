@@ -15,7 +15,7 @@ import { lookedAt, projectFor, type ReviewStatus, reviewStatusOf, sizeOf } from 
 import { take } from "./review-take.ts";
 import { calledAt, missingIn } from "./reviewers.ts";
 import { tellDossier } from "./tell-dossier.ts";
-import { calledAs, onOneLine, paintFor, printJson, printLines } from "./terminal.ts";
+import { calledAs, dateTime, onOneLine, paintFor, printJson, printLines } from "./terminal.ts";
 
 const args = {
   words: {
@@ -46,14 +46,16 @@ const actions: Actions<ReviewCall> = {
   take,
 };
 
+const options = ["now", "project", "all", "where", "session", "dry-run"] as const;
+
 /** Which of the options that are not for all mean something, by the word; without one, what is due is told or done. */
-const optionsOf: Readonly<Record<string, readonly ("now" | "project" | "all" | "where" | "session")[]>> = {
-  "": ["now", "project"],
+const optionsOf: Readonly<Record<string, readonly (typeof options)[number][]>> = {
+  "": ["now", "project", "dry-run"],
   inbox: ["project", "all"],
   diff: ["where"],
-  accept: ["where"],
-  reject: [],
-  take: ["session"],
+  accept: ["where", "dry-run"],
+  reject: ["dry-run"],
+  take: ["session", "dry-run"],
 };
 
 /** What asks a model, or changes something. */
@@ -87,7 +89,7 @@ export const review = defineVerb({
 /** An option that would be passed over in silence is a mistake of who gave it. */
 function refuseIdle({ args: given }: ReviewCall, name: string): void {
   const known = optionsOf[name] ?? [];
-  const idle = (["now", "project", "all", "where", "session"] as const).find(
+  const idle = options.find(
     (option) => given[option] !== undefined && given[option] !== false && !known.includes(option),
   );
   if (idle === undefined) return;
@@ -132,9 +134,20 @@ function stateLines(status: ReviewStatus, env: Env): string[] {
     `Reviews: ${mode}${mode === "off" ? ` (to turn them on: ${called} config set review suggest)` : ""}`,
     ...askedLines(status, env),
     `  today    ${today.reviews} of ${several(limits.perDay, "review")}, ${inUsd(today.usd)} of ${inUsd(limits.usdPerDay)}; one may cost ${inUsd(limits.usd)}`,
+    ...begunLines(status),
     `  last     ${last === null ? "none yet" : `${(last.at ?? "").slice(0, 10)}: ${last.outcome} (${onOneLine(redact(last.because), 160)})`}`,
     `  signals  ${signals.counted} waiting, ${signals.refused} refused so far`,
     `  inbox    ${waiting === 0 ? "empty" : `${several(waiting, "proposal")}: ${called} review inbox`}`,
+  ];
+}
+
+/** Those that began and have not ended: whoever began one may have been killed. */
+function begunLines({ begun }: ReviewStatus): string[] {
+  if (begun.length === 0) return [];
+  const since = dateTime(Math.min(...begun));
+  const which = begun.length === 1 ? "one has" : `${begun.length} have`;
+  return [
+    `  begun    ${which} not ended yet, since ${since}; what was interrupted goes on with the next review`,
   ];
 }
 
@@ -244,9 +257,9 @@ function nextStep({ because }: NudgeDecided, reviewers: Reviewers, env: Env): st
 }
 
 /** What would be sent and what it would cost; nothing is sent, nothing is noted. */
-async function preview({ args: { json, project }, env }: ReviewCall): Promise<number> {
+async function preview({ args: { json, project, now: asked = false }, env }: ReviewCall): Promise<number> {
   return withKnack(env, {}, async (knack) => {
-    const found = await knack.previewReview(await projectFor(knack, project));
+    const found = await knack.previewReview(await projectFor(knack, project), { asked });
     if (json) printJson(found);
     else printLines(previewLines(found, env));
     return 0;

@@ -104,32 +104,49 @@ export function lookedTo({ ends }: Pick<ReviewedSoFar, "ends">, session: string,
 /** Adds up the reviews of a project. A window that was looked at is not looked at again, whatever came of it. */
 export function reviewedSoFar(entries: Iterable<LedgerEntry>, project: string): ReviewedSoFar {
   const begun = new Map<string, number>();
-  const ended: EntryOf<"review.ended">[] = [];
+  const all: EntryOf<"review.ended">[] = [];
   for (const entry of entries) {
     if (entry.project !== project) continue;
     if (entry.type === "review.begun")
       begun.set(entry.data.review, Math.max(begun.get(entry.data.review) ?? 0, entry.at ?? 0));
-    if (entry.type === "review.ended" && isReviewed(entry.data)) ended.push(entry);
+    if (entry.type === "review.ended") all.push(entry);
   }
+  all.sort((a, b) => (a.at ?? 0) - (b.at ?? 0));
+  const begunAt = ({ at, data }: EntryOf<"review.ended">) => begun.get(data.review) ?? at ?? 0;
+  const looks = all.flatMap((entry, n) =>
+    isReviewed(entry.data) ? looksOf(entry, () => all.slice(0, n), begunAt) : [],
+  );
   const latest = (times: readonly number[]) => (times.length > 0 ? Math.max(...times) : null);
-  const looks = ended.map(({ at, data }) => {
-    const begunAt = begun.get(data.review) ?? at ?? 0;
-    const { until, stretches } = doneIn(data);
-    // Nothing that was looked at happened after that, whatever time it bears.
-    return { begunAt, until: Math.min(until, begunAt), stretches };
-  });
   return {
     begunAt: latest(looks.map(({ begunAt }) => begunAt)),
-    endedAt: latest(ended.map(({ at }) => at ?? 0)),
+    endedAt: latest(all.flatMap(({ at, data }) => (isReviewed(data) ? (at ?? 0) : []))),
     until: latest(looks.map(({ until }) => until)),
     ...lookedAt(looks),
   };
 }
 
+/** Stretches that a review is done with: when the look at them began, and until when it looked. */
+type Look = Pick<Looked, "begunAt" | "until"> & Pick<Window, "stretches">;
+
+/** What a review is done with. Of what it gave up the first look in vain counts: what was said after that was looked at less often. */
+function looksOf(
+  entry: EntryOf<"review.ended">,
+  before: () => readonly EntryOf<"review.ended">[],
+  begunAt: (entry: EntryOf<"review.ended">) => number,
+): Look[] {
+  const { data } = entry;
+  const { until, stretches } = doneIn(data);
+  // Nothing that was looked at happened after that, whatever time it bears.
+  const look = (began: number, some: Window["stretches"]): Look => ({
+    ...{ begunAt: began, until: Math.min(until, began), stretches: some },
+  });
+  if (data.givenUp === undefined) return [look(begunAt(entry), stretches)];
+  const past = before();
+  return stretches.map((stretch) => look(begunAt(failedLooks(past, stretch)[0] ?? entry), [stretch]));
+}
+
 /** What reviews looked at, by sessions. */
-function lookedAt(
-  looks: readonly (Pick<Looked, "begunAt" | "until"> & Pick<Window, "stretches">)[],
-): Pick<ReviewedSoFar, "ends" | "looked"> {
+function lookedAt(looks: readonly Look[]): Pick<ReviewedSoFar, "ends" | "looked"> {
   const [ends, looked] = [new Map<string, number[]>(), new Map<string, Looked>()];
   for (const { begunAt, until, stretches } of looks)
     for (const { session, run, to } of stretches) {
@@ -412,9 +429,12 @@ export function lookedInVain(
   window: Window,
   { review }: Policy = defaults,
 ): Window | null {
-  const own = ended.flatMap((entry) => (entry.project === project ? entry.data : []));
+  const own = ended.filter((entry) => entry.project === project);
   const found = window.stretches.flatMap((stretch) => {
-    const looks = [...failedLooks(own, stretch), { to: stretch.to, until: window.until }];
+    const failed = failedLooks(own, stretch).map(({ data }) => ({
+      ...{ to: stretchOf(data.window, stretch.session)?.to ?? 0, until: data.window.until },
+    }));
+    const looks = [...failed, { to: stretch.to, until: window.until }];
     const last = looks.sort((a, b) => b.to - a.to)[review.tries - 1];
     return last ? { stretch: { ...stretch, to: Math.min(stretch.to, last.to) }, until: last.until } : [];
   });
@@ -426,16 +446,16 @@ export function lookedInVain(
   };
 }
 
-/** How far reviews of a stretch looked that failed, since its session was last done with: as long as it is not, the stretch begins at the same event. */
+/** The reviews of a stretch that failed, since its session was last done with: as long as it is not, the stretch begins at the same event. */
 function failedLooks(
-  ended: readonly ReviewEnded[],
+  ended: readonly EntryOf<"review.ended">[],
   { session, from }: Stretch,
-): { readonly to: number; readonly until: number }[] {
-  const isDone = (one: ReviewEnded) => isReviewed(one) && stretchOf(doneIn(one), session) !== undefined;
-  return ended.slice(ended.findLastIndex(isDone) + 1).flatMap((one) => {
-    const looked = isFailure(one) ? stretchOf(one.window, session) : undefined;
-    return looked?.from === from ? { to: looked.to, until: one.window.until } : [];
-  });
+): EntryOf<"review.ended">[] {
+  const isDone = ({ data }: EntryOf<"review.ended">) =>
+    isReviewed(data) && stretchOf(doneIn(data), session) !== undefined;
+  return ended
+    .slice(ended.findLastIndex(isDone) + 1)
+    .filter(({ data }) => isFailure(data) && stretchOf(data.window, session)?.from === from);
 }
 
 function stretchOf({ stretches }: Window, session: string): Stretch | undefined {

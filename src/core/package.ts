@@ -1,5 +1,6 @@
 import { plainText } from "./plain-text.ts";
 import { policy } from "./policy.ts";
+import { maskStart } from "./redact/span.ts";
 import { type Concern, type ConcernCode, isSafePath, scanSince } from "./scan.ts";
 import { frontMatterIn, type Owner, parse, problemsOf, type Skill, skillFile } from "./skill.ts";
 
@@ -75,7 +76,7 @@ export function examine(submitted: Submitted): Examined {
   const said = aboutText(submitted, main.text, skill, problems);
   const scanned = scannedIn(submitted);
   return {
-    faults: [...said.faults, ...layout, ...scanned.faults],
+    faults: [...said.faults, ...layout, ...scanned.faults, ...maskedIn(submitted)],
     remarks: [...said.remarks, ...scanned.remarks],
     skill,
   };
@@ -285,6 +286,19 @@ function scannedIn(submitted: Submitted): { faults: string[]; remarks: string[] 
     }
   }
   return { faults: [...faults], remarks: [...remarks] };
+}
+
+/** What was taken out of what somebody read is no word to write: nobody knows what is to stand there. */
+function maskedIn(submitted: Submitted): string[] {
+  const masks = (text: string) => text.split(maskStart).length;
+  const fresh = passagesOf(submitted).filter(({ text, before }) => masks(text) > masks(before));
+  return [
+    ...new Set(
+      fresh.map(
+        ({ where }) => `${where}: "${maskStart}…]" stands where something was taken out: leave it away.`,
+      ),
+    ),
+  ];
 }
 
 function told({ where, message }: Concern): string {

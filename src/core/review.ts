@@ -167,6 +167,8 @@ export interface ReviewAnswered {
   readonly answer: ReviewAnswer;
   /** What of it was not taken, and why. */
   readonly refused: readonly string[];
+  /** Which skills were no leads, though something spoke for it, and why: no change of them could be written. */
+  readonly without?: readonly string[];
 }
 
 export interface ReviewEnded {

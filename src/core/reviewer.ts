@@ -305,8 +305,9 @@ function filesIn(value: unknown, review: Policy["review"]): ProposedFile[] | str
     return path !== null && content !== null && isSupportPath(path) ? { path, text: content } : null;
   });
   const good = files.flatMap((file) => file ?? []);
+  if (good.length < files.length) return "a file lies outside scripts/, references/ and assets/";
   const paths = new Set(good.map(({ path }) => path.toLowerCase()));
-  if (paths.size < files.length) return "a file lies outside scripts/, references/ and assets/";
+  if (paths.size < good.length) return "a file is there twice";
   if (files.length > review.files) return `it has more than ${review.files} files`;
   return good.some((file) => file.text.length > review.fileChars) ? tooLong(review) : good;
 }

@@ -4,7 +4,7 @@ import { proposalId } from "../core/protocol.ts";
 import type { Draft, Proposal, ProposedFile } from "../core/review.ts";
 import { applyEdits, packageFor } from "../core/reviewer.ts";
 import { type Format, threadOf } from "../core/session.ts";
-import { parse } from "../core/skill.ts";
+import { parse, skillFile } from "../core/skill.ts";
 import { pinnedPlaces } from "./archive.ts";
 import {
   asText,
@@ -23,6 +23,7 @@ import {
   dirname,
   type History,
   historyOf,
+  ifDamaged,
   isTakingBack,
   no,
   notHere,
@@ -43,7 +44,12 @@ export interface ProposalGround {
 
 /** What may be proposed, with its files; or why it may not. */
 export type Proposable =
-  | { readonly proposal: Proposal; readonly files: readonly PackageFile[] }
+  | {
+      readonly proposal: Proposal;
+      readonly files: readonly PackageFile[];
+      /** What they take the place of; null for something new. */
+      readonly base: readonly PackageFile[] | null;
+    }
   /** `later`: it may be another time, when the same is looked at again. */
   | { readonly because: string; readonly later?: true };
 
@@ -70,7 +76,7 @@ async function created(
   if (!drafts) return { because: "there is no folder for drafts" };
   const files = packageFor({ ...draft, name }).map(asFile);
   const place = { path: `${drafts.folder}/${name}`, before: null, name };
-  return { proposal: proposalOf(deps, draft, ground, place, files), files };
+  return { proposal: proposalOf(deps, draft, ground, place, files), files, base: null };
 }
 
 async function patched(
@@ -88,13 +94,14 @@ async function patched(
   if (typeof files === "string") return { because: files };
   if (deps.versions.hashOf(files) === base) return { because: "nothing would change" };
   const place = { path: existing.path, before: base, name };
-  return { proposal: proposalOf(deps, draft, ground, place, files), files };
+  return { proposal: proposalOf(deps, draft, ground, place, files), files, base: current.files };
 }
 
 /** The files of a package as a patch leaves them; or why it does not fit. */
 function patchedFiles(
   current: readonly PackageFile[],
-  { edits, files, removed }: Extract<Draft, { do: "patch" }>,
+  // What an earlier Knack noted has edits alone.
+  { edits, files = [], removed = [] }: Extract<Draft, { do: "patch" }>,
 ): PackageFile[] | string {
   const edited = applyEdits(textsOf(current), edits);
   if (typeof edited === "string") return edited;
@@ -107,6 +114,19 @@ function patchedFiles(
     return text === undefined ? file : { ...file, bytes: bytesOf(text) };
   });
   return [...changed, ...files.map(asFile)];
+}
+
+/** Why no change of a package could be written, whatever it says: the person has put into it what is theirs alone. */
+export async function whyUnchangeable(
+  deps: Pick<PublishDeps, "library" | "redactor">,
+  { name, path }: Pick<SkillPackage, "name" | "path">,
+): Promise<string | null> {
+  const found = await deps.library.read(path);
+  if (found === null) return "it is gone";
+  const { files, links } = found;
+  if (links.length > 0) return `it has a link in it (${links[0]}), which no copy would have`;
+  const as = { before: files, owner: ownerAt(path, files) };
+  return (await examinePackage(deps, name, { files, links }, as)).faults[0] ?? null;
 }
 
 function otherNow(name: string): string {
@@ -250,10 +270,15 @@ export async function isOwn(deps: PublishDeps, proposal: Proposal): Promise<bool
   const history = await historyOf(deps.store);
   if (!isOurs(existing, history) || isTakenBackAt(proposal.path, history)) return false;
   if ((await pinnedPlaces(deps.store, history.kept)).has(existing.path)) return false;
-  return staysMostly(
-    await deps.versions.restore(proposal.before),
-    await deps.versions.restore(proposal.after),
-  );
+  return staysMostly(await keptFiles(deps, proposal.before), await keptFiles(deps, proposal.after));
+}
+
+/** The files of a kept version; null where they are gone, or not what was kept. */
+async function keptFiles(
+  { versions }: Pick<PublishDeps, "versions">,
+  hash: string,
+): Promise<readonly PackageFile[] | null> {
+  return versions.restore(hash).catch(ifDamaged);
 }
 
 /** Whether the latest change of a place is that somebody took one back: they may not want it in other words either. */
@@ -262,22 +287,39 @@ function isTakenBackAt(place: string, { changes }: Pick<History, "changes">): bo
   return latest !== undefined && isTakingBack(latest.change);
 }
 
-/** Whether a change leaves every file of a skill, and enough of the words of each. */
+/** Whether a change leaves every file of a skill, and enough of each; what nobody can compare does not. */
 function staysMostly(before: readonly PackageFile[] | null, after: readonly PackageFile[] | null): boolean {
-  const [old, left] = [textsIn(before ?? []), textsIn(after ?? [])];
+  if (before === null || after === null) return false;
+  const [old, left] = [textsIn(before), textsIn(after)];
   return [...old].every(([path, text]) => {
     const now = left.get(path);
-    return now !== undefined && (now === text || leavesMostly(wordsOf(text), wordsOf(now)));
+    return now !== undefined && (now === text || isMostlyLeft(path, text, now));
   });
 }
 
-function leavesMostly(old: ReadonlySet<string>, left: ReadonlySet<string>): boolean {
-  return [...old].filter((word) => left.has(word)).length >= old.size * defaults.review.mostlyLeft;
+/**
+ * Of a skill's text the words of its description and of its body, each: the rest of the front matter is Knack's to
+ * change. Of other files whole lines: the words of a script may be left, and all of it turned round.
+ */
+function isMostlyLeft(path: string, text: string, now: string): boolean {
+  if (path !== skillFile) return leavesMostly(linesIn(text), linesIn(now));
+  const [old, left] = [parse(text).skill, parse(now).skill];
+  if (old === null || left === null) return leavesMostly(wordsIn(text), wordsIn(now));
+  return (["description", "body"] as const).every((part) =>
+    leavesMostly(wordsIn(old[part]), wordsIn(left[part])),
+  );
 }
 
-/** Of a skill's text those of its body: the front matter is Knack's to change. */
-function wordsOf(text: string): ReadonlySet<string> {
-  return new Set((parse(text).skill?.body ?? text).split(/\s+/));
+function leavesMostly(old: ReadonlySet<string>, left: ReadonlySet<string>): boolean {
+  return [...old].filter((part) => left.has(part)).length >= old.size * defaults.review.mostlyLeft;
+}
+
+function wordsIn(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/).filter((word) => word !== ""));
+}
+
+function linesIn(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\r?\n/).filter((line) => line.trim() !== ""));
 }
 
 /**
@@ -310,7 +352,7 @@ async function writingOf(
   if (before === null) return ({ instinct, why }) => instinct === id && why === "create";
   const isOf = (change: Change) => change.path === path && change.before === before;
   if (!made.some(isOf)) return () => false;
-  const [files, base] = [await deps.versions.restore(after), await deps.versions.restore(before)];
+  const [files, base] = [await keptFiles(deps, after), await keptFiles(deps, before)];
   if (files === null || base === null) return () => false;
   const place = { folder: dirname(path), root: "" };
   const hash = deps.versions.hashOf(finalFiles({ ...readyAs(proposal, files), place, base, reach: "me" }));

@@ -1,10 +1,10 @@
 import type { Prospect, Window } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import type { Dossier } from "../core/review.ts";
-import { gateByRules, gateInquiry } from "../core/review-gate.ts";
+import { gateInquiry } from "../core/review-gate.ts";
 import { reviewInquiry } from "../core/reviewer.ts";
 import { type AskDeps, mostUsd } from "./ask.ts";
-import { dossierFor, type Ground, type GroundDeps, groundOf } from "./review-ground.ts";
+import { dossierFor, type Ground, type GroundDeps, groundOf, ruledIn } from "./review-ground.ts";
 
 /** Who is asked in a review, and for how much. */
 export interface Askable extends Pick<AskDeps, "model" | "price"> {
@@ -20,7 +20,7 @@ export async function prospectOf(
 ): Promise<Prospect> {
   const ground = await groundOf(deps, project, window);
   if (typeof ground === "string") return { unread: ground, least: 0, call: 0 };
-  const ruled = gateByRules(ground);
+  const ruled = await ruledIn(deps, ground);
   if ("skip" in ruled) return { unread: null, least: 0, call: 0 };
   const dossier = await dossierFor(deps, project, window, ground, ruled.leads);
   return sumOf(callsFor(deps, dossier, ground));

@@ -15,14 +15,14 @@ import {
 } from "../core/nudge.ts";
 import { policy as defaults } from "../core/policy.ts";
 import type { Dossier, Lead, ListedFile, ReviewedSkill, ShownFile } from "../core/review.ts";
-import { baselineOf, type GateGround } from "../core/review-gate.ts";
+import { baselineOf, type Gate, type GateGround, gateByRules } from "../core/review-gate.ts";
 import { filesMeant, isSupportPath, shownFile } from "../core/reviewer.ts";
 import type { Signal } from "../core/signal.ts";
 import { skillFile } from "../core/skill.ts";
 import type { CatalogReading } from "./catalog.ts";
 import { gather } from "./gather.ts";
 import { asText } from "./plan-learned.ts";
-import { rootOf } from "./plan-proposal.ts";
+import { rootOf, whyUnchangeable } from "./plan-proposal.ts";
 import { listAll } from "./plan-skill.ts";
 import type { SkillPackage, Store } from "./ports.ts";
 import { scrubAll } from "./scrub.ts";
@@ -58,6 +58,46 @@ export async function groundOf(deps: GroundDeps, project: string, window: Window
     skills: own.map((item) => toldOf(item, listed.skills)),
     packages: listed.skills,
   };
+}
+
+/** What a gate says, and which skills are left out of it, with the reasons: no change of them could be written. */
+export type Ruled =
+  | Extract<Gate, { skip: string }>
+  | (Extract<Gate, { leads: readonly Lead[] }> & { readonly without: readonly string[] });
+
+/** What a review may come to, by rules, which cost nothing. */
+export async function ruledIn(deps: GroundDeps, ground: Ground): Promise<Ruled> {
+  return changeable(deps, ground, gateByRules(ground));
+}
+
+/** What a gate says, without the skills of which no change could be written: nobody pays to be told so. */
+export async function changeable(
+  deps: GroundDeps,
+  { packages }: Pick<Ground, "packages">,
+  said: Gate,
+): Promise<Ruled> {
+  if ("skip" in said) return said;
+  const [leads, without]: [Lead[], string[]] = [[], []];
+  for (const lead of said.leads) {
+    const because = lead.do === "patch" ? await whyUnpatchable(deps, lead.skill, packages) : null;
+    if (because === null) leads.push(lead);
+    else without.push(because);
+  }
+  return leads.length > 0 ? { leads, without } : { skip: without.join("; ") };
+}
+
+/** Why none of the packages of a name can be changed; null where one can, or nothing is known of any. */
+async function whyUnpatchable(
+  deps: GroundDeps,
+  name: string,
+  packages: readonly SkillPackage[],
+): Promise<string | null> {
+  let because: string | null = null;
+  for (const one of packages.filter((each) => each.name === name && each.owner !== "core")) {
+    because = await whyUnchangeable(deps, one);
+    if (because === null) return null;
+  }
+  return because && `${name} cannot be changed: ${because}`;
 }
 
 /** What was done in the sessions of a window that is new. */

@@ -1,5 +1,6 @@
 import { type Spend, spendFor } from "../core/budget.ts";
 import { placeOf } from "../core/dossier.ts";
+import { messageIn } from "../core/errors.ts";
 import type { Event } from "../core/event.ts";
 import { idOf } from "../core/ids.ts";
 import type { LedgerEntry } from "../core/ledger.ts";
@@ -25,7 +26,7 @@ import {
   type ReviewEnded,
   type ShownFile,
 } from "../core/review.ts";
-import { gateByRules, gateInquiry, readGate } from "../core/review-gate.ts";
+import { gateInquiry, readGate } from "../core/review-gate.ts";
 import { readReview, reviewInquiry } from "../core/reviewer.ts";
 import { type AskDeps, ask, type Inquiry } from "./ask.ts";
 import type { CatalogReading } from "./catalog.ts";
@@ -38,7 +39,7 @@ import type { ModelReply, Store } from "./ports.ts";
 import { decided, proposals, statusOf } from "./proposal.ts";
 import { repair } from "./publish.ts";
 import { type Askable, agentsUsd, callsFor, furtherUsd, prospectOf, sumOf } from "./review-cost.ts";
-import { dossierFor, filesFor, type Ground, groundOf } from "./review-ground.ts";
+import { changeable, dossierFor, filesFor, type Ground, groundOf, ruledIn } from "./review-ground.ts";
 import { scrubAll } from "./scrub.ts";
 import type { PublishDeps } from "./step.ts";
 
@@ -236,7 +237,17 @@ async function goThrough(deps: ReviewDeps, open: Open, until: number): Promise<R
   if (known === null && open.begun.tries > tries)
     return end(deps, open, { outcome: "failed", because: `it was begun ${tries} times and never ended` });
   const answered = known ?? (await inquire(deps, open, until));
-  return end(deps, open, "outcome" in answered ? answered : await propose(deps, open, answered));
+  return end(deps, open, "outcome" in answered ? answered : await proposeOrFail(deps, open, answered));
+}
+
+/** What was answered and cannot be used, however often that is tried, holds nothing else up. */
+async function proposeOrFail(deps: ReviewDeps, open: Open, answered: ReviewAnswered): Promise<Outcome> {
+  try {
+    return await propose(deps, open, answered);
+  } catch (error) {
+    if (open.begun.tries < defaults.review.tries) throw error;
+    return { outcome: "failed", because: `what was answered could not be used: ${messageIn(error)}` };
+  }
 }
 
 async function answerOf({ ledger }: Store, { review }: ReviewBegun): Promise<ReviewAnswered | null> {
@@ -259,7 +270,8 @@ async function inquire(deps: ReviewDeps, open: Open, until: number): Promise<Rev
   const dossier = await dossierFor(deps, project, begun.window, ground, leads.some);
   const said = await converse(deps, open, { dossier, ground }, until);
   if ("outcome" in said) return said;
-  const data = { review: begun.review, model: deps.model.name, leads: leads.some, ...said };
+  const { some, without } = leads;
+  const data = { review: begun.review, model: deps.model.name, leads: some, without, ...said };
   const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
   const entry: LedgerEntry = { ...common, type: "review.answered", key: answeredKey(begun.review), data };
   await deps.store.transaction((tx) => note(tx, [entry]));
@@ -273,20 +285,22 @@ async function gate(
   open: Open,
   ground: Ground,
   until: number,
-): Promise<{ readonly some: readonly Lead[] } | Outcome> {
-  const ruled = gateByRules(ground);
+): Promise<{ readonly some: readonly Lead[]; readonly without: readonly string[] } | Outcome> {
+  const ruled = await ruledIn(deps, ground);
   if ("skip" in ruled) return { outcome: "nothing", because: ruled.skip };
   const { project, begun } = open;
   const dossier = await dossierFor(deps, project, begun.window, ground, ruled.leads);
   if (dossier.included.length === 0) return { outcome: "skipped", because: "its events are gone" };
-  if (deps.gate === null) return { some: ruled.leads };
+  if (deps.gate === null) return { some: ruled.leads, without: ruled.without };
   const { shown: _, ...inquiry } = gateInquiry(dossier, ground);
   const read = (value: unknown) => readGate(value, dossier);
   const asked = { ...inquiry, maxOutputTokens: defaults.review.gateTokens };
   const reply = await askWithin(deps, deps.gate, open, asked, until, (value) => read(value) !== null);
   if (!reply.ok) return noAnswer(reply);
-  const said = read(await cleanOf(deps, reply.value)) ?? { skip: "the answer does not have the form" };
-  return "skip" in said ? { outcome: "nothing", because: said.skip } : { some: said.leads };
+  const told = read(await cleanOf(deps, reply.value)) ?? { skip: "the answer does not have the form" };
+  const said = await changeable(deps, ground, told);
+  if ("skip" in said) return { outcome: "nothing", because: inOne([said.skip, ...ruled.without]) };
+  return { some: said.leads, without: [...ruled.without, ...said.without] };
 }
 
 /** Has a dossier reviewed; a reviewer that wants to see more of some events, or files of skills, is asked again. */
@@ -374,9 +388,9 @@ async function withoutSecrets(
 /** Makes proposals of an answer's drafts, and publishes what needs nobody's yes. */
 async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): Promise<Outcome> {
   const { begun, project } = open;
-  const { answer } = answered;
+  const { answer, without = [] } = answered;
   if (answer.drafts.length === 0 && answered.refused.length === 0)
-    return { outcome: "nothing", because: answer.because };
+    return { outcome: "nothing", because: inOne([answer.because, ...without]) };
   // What a killed process wrote halfway is ended before anything is looked at.
   await repair(deps);
   const { made, refused, later } = await propound(deps, open, answered);
@@ -384,11 +398,15 @@ async function propose(deps: ReviewDeps, open: Open, answered: ReviewAnswered): 
   const published: string[] = [];
   for (const proposal of made)
     if (publishes && (await publish(deps, project, proposal))) published.push(proposal.id);
-  const because = [answer.because, ...answered.refused, ...refused].filter((text) => text !== "").join("; ");
+  const because = inOne([answer.because, ...answered.refused, ...refused, ...without]);
   const proposals = made.map(({ id }) => id);
   if (published.length > 0) return { outcome: "published", because, proposals };
   if (made.length === 0 && later) return { outcome: "skipped", because };
   return { outcome: made.length > 0 ? "proposed" : "refused", because, proposals };
+}
+
+function inOne(reasons: readonly string[]): string {
+  return [...new Set(reasons)].filter((text) => text !== "").join("; ");
 }
 
 /** The proposals of a review, noted all at once: whoever goes on from here finds all of them or none. */
@@ -428,6 +446,8 @@ async function propound(
       continue;
     }
     await deps.versions.keep(found.files);
+    // What it changes is shown beside it, also when it is something else by then.
+    if (found.base !== null) await deps.versions.keep(found.base);
     made.set(found.proposal.path, found.proposal);
   }
   const at = deps.clock.now();
@@ -448,17 +468,19 @@ function whyNotBeside(
 }
 
 /** What was once proposed as it is waits, or was decided about. */
-function whyNotAgain(known: readonly ProposalView[], { id, path, before }: Proposal): string | null {
+function whyNotAgain(known: readonly ProposalView[], { id, path, before, project }: Proposal): string | null {
   const same = known.find((one) => one.id === id);
   if (same && same.status !== "waiting") return `the same was ${same.status.replace("-", " ")} before`;
-  const others = known.filter((one) => one.path === path);
-  if (others.some(({ status }) => status === "waiting"))
-    return "a proposal for it waits in the inbox already";
+  // All that is new would have its draft in one folder, whatever project it is for.
+  const isNew = before === null;
+  const others = known.filter((one) => one.path === path && (!isNew || one.project === project));
+  const statuses = new Set(others.map(({ status }) => status));
+  if (statuses.has("waiting")) return "a proposal for it waits in the inbox already";
   // What is new has a place where nothing is: whatever was made there is gone because somebody wanted that.
-  if (before !== null) return null;
-  if (others.some(({ status }) => status === "rejected")) return "something of this name was rejected before";
-  const isMade = ({ status }: ProposalView) => ["published", "accepted", "taken-back"].includes(status);
-  return others.some(isMade) ? "it was made before, and taken away" : null;
+  if (!isNew) return null;
+  if (statuses.has("rejected")) return "something of this name was rejected before";
+  if (statuses.has("taken-back")) return "it was made before, and taken back";
+  return statuses.has("published") || statuses.has("accepted") ? "it was made before" : null;
 }
 
 /** Publishes a proposal that needs nobody's yes; false where it stays one. */
@@ -535,12 +557,16 @@ function purposeOf({ review }: ReviewBegun): string {
 }
 
 /** The same without asking anybody, and without noting anything. */
-export async function previewReview(deps: ReviewDeps, project: string): Promise<ReviewPreview> {
+export async function previewReview(
+  deps: ReviewDeps,
+  project: string,
+  { asked }: { readonly asked: boolean },
+): Promise<ReviewPreview> {
   const { allowed, price } = deps;
   const [open] = (await unfinished(deps.store)).filter((one) => one.project === project);
   const decision = open
     ? goingOn(open)
-    : await decisionOn(deps, project, { asked: false, running: false, dryRun: true });
+    : await decisionOn(deps, project, { asked, running: false, dryRun: true });
   const common = { project, decision };
   const nothing = (because: string): ReviewPreview => ({
     ...{ ...common, dossier: null, because, usdAtMost: 0, characters: 0, requests: [] },
@@ -549,7 +575,7 @@ export async function previewReview(deps: ReviewDeps, project: string): Promise<
   if (decision.window.stretches.length === 0) return nothing(nothingNew(decision.counters));
   const ground = await groundOf(deps, project, decision.window);
   if (typeof ground === "string") return nothing(ground);
-  const ruled = gateByRules(ground);
+  const ruled = await ruledIn(deps, ground);
   if ("skip" in ruled) return nothing(ruled.skip);
   const dossier = await dossierFor(deps, project, decision.window, ground, ruled.leads);
   const calls = callsFor(deps, dossier, ground);

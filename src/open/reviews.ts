@@ -29,8 +29,8 @@ export interface ReviewVerbs {
   review(options?: { readonly projects?: readonly string[]; readonly asked?: boolean }): Promise<Reviewed[]>;
   /** Who is asked in reviews. */
   reviewers(): Reviewers;
-  /** What a review of a project would be given, and what it would cost. */
-  previewReview(project: string): Promise<ReviewPreview & Reviewers>;
+  /** What a review of a project would be given, and what it would cost; one that is due, or that a person asks for. */
+  previewReview(project: string, options?: { readonly asked?: boolean }): Promise<ReviewPreview & Reviewers>;
   /** What reviews proposed. */
   proposals(): Promise<ProposalView[]>;
   planProposal(proposal: ProposalView, where?: LiveReach | null): Promise<Plan>;
@@ -71,13 +71,11 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
       const deps = reviewDeps(parts);
       const wanted = projects ?? (await store.projects.list()).map(({ id }) => id);
       const waiting = asked ? [] : await waitingFor(deps);
-      const done: Reviewed[] = [];
-      for (const one of new Set([...waiting, ...wanted])) done.push(await review(deps, one, { asked }));
-      return done;
+      return inTurn(new Set([...waiting, ...wanted]), (one) => review(deps, one, { asked }));
     },
     reviewers: () => reviewersIn(parts),
-    previewReview: async (project) => ({
-      ...(await previewReview(reviewDeps(parts), project)),
+    previewReview: async (project, { asked = false } = {}) => ({
+      ...(await previewReview(reviewDeps(parts), project, { asked })),
       ...reviewersIn(parts),
     }),
     proposals: () => proposals(publishing),
@@ -86,6 +84,19 @@ export function reviewVerbs(parts: Parts): ReviewVerbs {
     acceptProposal: (proposal, where = null) => acceptProposal(publishing, proposal, where),
     rejectProposal: (proposal) => rejectProposal(publishing, proposal),
   };
+}
+
+/** Does the same for each of several, one after the other; what goes wrong with one is told when all had their turn. */
+async function inTurn<Done>(all: Iterable<string>, work: (one: string) => Promise<Done>): Promise<Done[]> {
+  const done: Done[] = [];
+  const errors: unknown[] = [];
+  for (const one of all)
+    await work(one).then(
+      (each) => done.push(each),
+      (error) => errors.push(error),
+    );
+  if (errors.length > 0) throw errors[0];
+  return done;
 }
 
 async function stateOf(parts: Parts): Promise<ReviewState> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
 import { asked, hour, minute, replied, writeLived } from "../helpers/lived.ts";
+import { ending, startReview } from "../helpers/review-process.ts";
 import {
   aCreate,
   answering,
@@ -16,10 +17,12 @@ import {
 const name = "rl-deploy-tunnel";
 const live = ({ repository }: Looking) => join(repository, ".claude/skills", name, "SKILL.md");
 
+const files = [{ path: "scripts/up.sh", text: "make tunnel-up\n" }];
+
 /** A desk where something is worth a skill, and how to speak to Knack at it. */
 async function desk(settings: object = {}) {
   const at = await looking(
-    { reviewer: (_, told) => ({ value: answering([aCreate(told)]) }) },
+    { reviewer: (_, told) => ({ value: answering([aCreate(told, { files })]) }) },
     { review: "suggest", ...settings },
   );
   const knack = await at.open();
@@ -73,6 +76,11 @@ describe("knack review", () => {
     const diff = await says("diff", id);
     expect(diff.stdout).toMatch(/^\+1\. Run `make tunnel-up`\.$/m);
     expect(diff.stdout).toMatch(/from {2}session/);
+    // What a diff has no words for.
+    expect(diff.stdout).toMatch(/runs {2}scripts\/up\.sh \(executable\)/);
+    expect((await says("diff", id, "--json")).json).toMatchObject({
+      ...{ executable: ["scripts/up.sh"], because: null },
+    });
     expect(await says("accept", name, "--dry-run")).toMatchObject({ code: 0 });
     expect(existsSync(live(at))).toBe(false);
     expect(await says("reject", id)).toMatchObject({ code: 0 });
@@ -92,6 +100,9 @@ describe("knack review", () => {
       stderr: expect.stringMatching(/already\.\n.*skills undo/),
     });
     expect(await says("reject", id)).toMatchObject({ code: 1, stderr: expect.stringMatching(/skills undo/) });
+    expect(await says("diff", id)).toMatchObject({
+      ...{ code: 1, stdout: expect.stringMatching(/is accepted already\.\n.*skills undo/) },
+    });
     expect(await says("--now")).toMatchObject({ code: 1, stderr: expect.stringMatching(/knack learn/) });
   });
 
@@ -128,6 +139,8 @@ describe("knack review", () => {
     [["diff", "nothing"], /Nothing that was proposed is called/],
     [["inbox", "x"], /takes no "x"/],
     [["inbox", "--now"], /inbox takes no --now/],
+    [["inbox", "--dry-run"], /inbox takes no --dry-run/],
+    [["diff", "x", "--dry-run"], /diff takes no --dry-run/],
     [["--now", "--all"], /review takes no --all/],
     [["--where", "me"], /review takes no --where/],
     [["reject", "x", "--project", "work"], /reject takes no --project/],
@@ -204,10 +217,19 @@ describe("knack review", () => {
     expect(stdout + stderr).toMatch(/^Reviewed what a signal points to in 1 session /);
   });
 
+  test("says that one began and has not ended", async () => {
+    const { at, says } = await desk();
+    await ending(startReview({ env: at.env, now: at.clock.now(), until: "review.begun" }));
+    expect((await says()).stdout).toMatch(/ {2}begun {4}one has not ended yet, since 2026-11-02/);
+  });
+
   test("reviews when asked, though reviews are off", async () => {
     const { at, says } = await desk();
     configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { review: "off" });
     expect((await says()).stdout).toMatch(/Reviews: off .*config set review suggest/);
+    expect((await says("--dry-run")).stdout).toMatch(/A review is not due: reviews are off/);
+    expect((await says("--now", "--dry-run")).stdout).toMatch(/A review is due \(asked\)/);
+    expect(at.endpoint.asked).toHaveLength(0);
     expect((await says("--now", "--json")).json).toMatchObject({
       ended: { outcome: "proposed" },
       proposals: [{ status: "waiting" }],

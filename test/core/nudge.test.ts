@@ -275,6 +275,20 @@ describe("what happened since the last review", () => {
       { calls: 7, turns: 1, reviewedUntil: until },
     ],
     [
+      "is what was said after the first of the looks that were in vain",
+      [
+        ...["v1", "v2"].flatMap((id, n) => [
+          begun(id, until + (n + 1) * minute),
+          ended(id, until + (n + 1) * minute + 1, "failed", reviewed),
+        ]),
+        signalled("1", until, "update", ["e1", "e2"]),
+        signalled("2", until + 2 * minute + 2, "update", ["e1", "e2"]),
+        begun("v3", until + 3 * minute),
+        ended("v3", until + 3 * minute + 1, "given-up", reviewed, { givenUp: reviewed }),
+      ],
+      { hints: 1, reviewedUntil: until },
+    ],
+    [
       "is everything when it failed",
       [lived, ended("v1", until, "failed", reviewed)],
       { calls: 18, lastReviewAt: null },

@@ -62,6 +62,11 @@ describe("a package that an agent wrote", () => {
     ["a command that loading runs", { "SKILL.md": text("", `Now:\n!\`git status\``) }, /line 7: .*is loaded/],
     ["the same in a line", { "SKILL.md": text("", "It is !`whoami` who asks.") }, /is loaded/],
     ["the same in a block", { "SKILL.md": text("", "```!\nwhoami\n```") }, /is loaded/],
+    [
+      "what was taken out of what it read",
+      { "references/a.md": "Log in with [redacted:email] first." },
+      /references\/a.md: .*taken out/,
+    ],
   ])("is refused for %s", (_, files, says) => {
     expect(lookAt(files).faults.join("\n")).toMatch(says);
   });
@@ -91,6 +96,13 @@ describe("a change of what a person wrote", () => {
     `<!-- Written in May.\nYou must keep the table short.\n${more}-->\n${steps}`;
   const settings = "x: &t Read\nallowed-tools: *t\n";
   it.each<[string, string, string, RegExp | null]>([
+    ["may leave a mask", text("", "[redacted:x]\n1. a"), text("", "[redacted:x]\n1. b"), null],
+    [
+      "may not add one",
+      text("", "[redacted:x]\n1. a"),
+      text("", "[redacted:x]\n1. [redacted:y]"),
+      /taken out/,
+    ],
     ["may leave their words", text("", `${injected}.\n1. a`), text("", `${injected}.\n1. b`), null],
     ["may move them", text("", `${injected}.\n1. a`), text("", `1. a\n${injected}.`), null],
     [

@@ -200,7 +200,7 @@ describe("a reviewer's answer", () => {
           ],
         }),
       ],
-      /lies outside/,
+      /is there twice/,
     ],
     [
       "too many files",

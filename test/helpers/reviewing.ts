@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { LedgerEntry } from "../../src/core/ledger.ts";
+import type { ReviewEnded } from "../../src/core/review.ts";
 import type { Claim } from "../../src/core/signal.ts";
 import type { Present } from "../../src/engine/caller.ts";
 import { type Knack, openKnack } from "../../src/open.ts";
@@ -19,7 +20,7 @@ export interface Looking {
   readonly clock: { now(): number; pass(ms: number): void };
   open(): Promise<Knack>;
   /** Has a session lived and learned from; answers with it as its agent's host would name it. */
-  lives(knack: Knack, name?: string, steps?: readonly Step[]): Promise<Present>;
+  lives(knack: Knack, name?: string, steps?: readonly Step[], cwd?: string): Promise<Present>;
   entries(): Promise<LedgerEntry[]>;
 }
 
@@ -79,7 +80,8 @@ export async function looking(script: Script, settings: object = {}): Promise<Lo
       onTestFinished(() => knack.close());
       return knack;
     },
-    lives: (knack, name = "first", steps = staleTunnel) => lives(knack, { home, repository, name, steps }),
+    lives: (knack, name = "first", steps = staleTunnel, cwd = repository) =>
+      lives(knack, { home, repository: cwd, name, steps }),
     entries: async () => {
       const store = await openSqlite({ path: join(env.KNACK_HOME, "knack.db"), clock });
       try {
@@ -235,4 +237,29 @@ export async function learnsSkill(
 
 export function staleSkill(name: string): string {
   return `---\nname: ${name}\ndescription: Use when make deploy needs the tunnel to the cluster.\n---\n\n## Steps\n\n1. Run \`make tunnel\`.\n2. Run \`make deploy\`.\n`;
+}
+
+/** A desk with a learned skill that is stale, and a session that says so. */
+export async function stale(reviewer: (told: Told) => Act, settings: object = {}) {
+  const at = await looking({ reviewer: (_, told) => reviewer(told) }, settings);
+  const knack = await at.open();
+  await learnsSkill(knack, await at.lives(knack, "first"));
+  await signals(knack, await at.lives(knack, "second"), skillIssue);
+  return { at, knack };
+}
+
+/** A desk with a session that something new is to be learned from. */
+export async function fresh(reviewer: (told: Told) => Act, settings: object = {}) {
+  const at = await looking({ reviewer: (_, told) => reviewer(told) }, settings);
+  const knack = await at.open();
+  await signals(knack, await at.lives(knack));
+  return { at, knack };
+}
+
+/** What a reviewer says that proposes something. */
+export const value = (...drafts: object[]): Act => ({ value: answering(drafts) });
+
+/** How the first of all reviews ends that are due. */
+export async function review(knack: Knack): Promise<ReviewEnded | null> {
+  return (await knack.review())[0]?.ended ?? null;
 }
