@@ -77,7 +77,11 @@ async function inTurn(home: Home, knack: Knack, clock: Clock): Promise<Worked> {
 
 /** Reviews the projects that were worked in, as far as a person allows it and it is due. */
 async function reviewDue(knack: Knack, projects: readonly string[]): Promise<number> {
-  const done = await knack.review({ projects });
+  const done = await knack.review({ projects }).catch(async (error) => {
+    // Another project's may have come to something before.
+    await knack.renewSnapshot();
+    throw error;
+  });
   const ended = done.filter((one) => one.ended !== null);
   // What was published is to be known to the next session.
   if (ended.some((one) => one.ended?.outcome === "published")) await knack.renewSnapshot();
