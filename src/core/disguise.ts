@@ -15,11 +15,12 @@ export function readings(text: string): readonly string[] {
 
 /** A text in Latin letters only, as far as its letters look like such. */
 export function inLatin(text: string): string {
-  if (!/[^\x00-\x7f]/.test(text)) return text;
-  return text
-    .normalize("NFKD")
-    .replace(/[\p{M}\p{DI}]/gu, "")
-    .replace(/[^\x00-\x7f]/gu, (letter) => latin.get(letter) ?? letter);
+  return text.replace(/[^\x00-\x7f]+/g, (others) =>
+    others
+      .normalize("NFKD")
+      .replace(/[\p{M}\p{DI}]/gu, "")
+      .replace(lookalikes, (letter) => latin.get(letter) ?? letter),
+  );
 }
 
 /**
@@ -134,3 +135,5 @@ const latin: ReadonlyMap<string, string> = new Map([
   // A pattern of dots without a dot.
   ["\u2800", " "],
 ]);
+
+const lookalikes = new RegExp(`[${[...latin.keys()].join("")}]`, "gu");

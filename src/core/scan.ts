@@ -176,10 +176,10 @@ interface Pattern extends Omit<Concern, "where"> {
 }
 
 const gap = "\\s{1,20}";
-const some = (words: string) => `(?:(?:${words})${gap}){0,4}`;
+const upTo4 = (words: string) => `(?:(?:${words})${gap}){0,4}`;
 const ignore = `\\b(?:ignore|disregard|forget|override|bypass)${gap}`;
 const the = "the|these|those|of";
-const whole = "all|any|every|your";
+const yours = "all|any|every|your";
 const earlier = "previous|prior|preceding|above|earlier|existing|original";
 const orders = "(?:instructions?|guidelines?|guardrails?|system messages?)\\b";
 /** Programs and files have such as well: they are the agent's own where that is said. */
@@ -194,9 +194,9 @@ const patterns: readonly Pattern[] = [
     isSpoken: true,
     match: new RegExp(
       [
-        `${ignore}${some(`${whole}|${the}`)}(?:(?:${earlier}|system|safety)${gap}){1,2}${orders}`,
-        `${ignore}${some(the)}(?:${whole})${gap}${some(`${whole}|${the}`)}(?:(?:${earlier})${gap}){1,2}${settings}`,
-        `${ignore}${some(`${whole}|${the}|${earlier}`)}(?:system|safety)${gap}${settings}`,
+        `${ignore}${upTo4(`${yours}|${the}`)}(?:(?:${earlier}|system|safety)${gap}){1,2}${orders}`,
+        `${ignore}${upTo4(the)}(?:${yours})${gap}${upTo4(`${yours}|${the}`)}(?:(?:${earlier})${gap}){1,2}${settings}`,
+        `${ignore}${upTo4(`${yours}|${the}|${earlier}`)}(?:system|safety)${gap}${settings}`,
       ].join("|"),
       "gi",
     ),
@@ -207,7 +207,7 @@ const patterns: readonly Pattern[] = [
     message: "It speaks of ignoring what was said before.",
     isSpoken: true,
     match: new RegExp(
-      `${ignore}${some(the)}(?:(?:${earlier})${gap}){1,2}${settings}|忽略(?:掉)?(?:之前|以上|先前|上面|前面)的?(?:所有|全部)?的?说明`,
+      `${ignore}${upTo4(the)}(?:(?:${earlier})${gap}){1,2}${settings}|忽略(?:掉)?(?:之前|以上|先前|上面|前面)的?(?:所有|全部)?的?说明`,
       "gi",
     ),
   },
@@ -406,7 +406,8 @@ function comments(text: string): Sighting[] {
     const close = text.indexOf("-->", at + 4);
     const end = close === -1 ? text.length : close;
     const inside = text.slice(at + 4, end);
-    const isSaid = (words: RegExp) => [inside, ...readings(inside)].some((one) => words.test(one));
+    const said = [inside, ...readings(inside)];
+    const isSaid = (words: RegExp) => said.some((one) => words.test(one));
     const severity = isSaid(speaksToAgents)
       ? "block"
       : inside.length > 200 || isSaid(speaksToSomebody)
@@ -522,7 +523,7 @@ function sendsKey(line: string): boolean {
 
 /** Long stretches of base64 say nothing to a reader and anything to a decoder; in an address of an image they are an image. */
 function blobs(text: string): Sighting[] {
-  return [...text.matchAll(/[A-Za-z0-9+/_-]{160,}={0,2}/g)]
+  return [...text.matchAll(/(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{160,}={0,2}/g)]
     .filter(([run]) => isEncoded(run))
     .map(({ 0: run, index }) => ({
       ...{ at: index, end: index + run.length },
