@@ -3,14 +3,15 @@ import { withoutHidden } from "./hidden.ts";
 /**
  * A text without hidden characters as it may be understood, whatever its words are dressed up in: letters of other
  * alphabets that look like Latin ones, accents, entities of HTML, tags, and marks of Markdown around words or within
- * them. First as it is shown; then, where it has such, with what is behind that: comments, and addresses of links.
- * Lines stay where they are. It is for comparing only: what a person wrote in another alphabet is no sense here.
+ * them. First as it is shown; then, where it has such, with what is behind that: comments, what is in tags, addresses
+ * of links. Lines stay where they are. It is for comparing only: what a person wrote in another alphabet is no sense
+ * here.
  */
 export function readings(text: string): readonly string[] {
   const letters = inLatin(withoutEntities(text));
   const shown = bare(letters.replace(comments, lineEnds).replace(targets, ""));
-  if (!/\]\(|<!--/.test(letters)) return [shown];
-  return [shown, bare(letters.replace(/<!--|-->/g, " ").replace(targets, " $1 "))];
+  if (!/\]\(|<[!a-z]/i.test(letters)) return [shown];
+  return [shown, bare(letters.replace(/<!--|-->|[<>]/g, " ").replace(targets, " $1 "))];
 }
 
 /** A text in Latin letters only, as far as its letters look like such. */

@@ -379,18 +379,19 @@ function secrets(spans: readonly Span[]): Sighting[] {
 function hidden(text: string): Sighting[] {
   // A byte order mark begins many files, and flags of regions are spelt with tag characters.
   const body = text.replace(/^\ufeff/, " ").replace(flags, (flag) => " ".repeat(flag.length));
-  if (!unseen.some((kind) => body.search(kind) !== -1)) return [];
+  if (body.search(unseen) === -1) return [];
   const starts = lineStarts(body);
   return starts.flatMap((at, line) => hiddenIn(body.slice(at, starts[line + 1]), at));
 }
 
-const unseen = [hiddenCharacters, strayJoiners, unwritable];
+const unseen = new RegExp(
+  [hiddenCharacters, strayJoiners, unwritable].map(({ source }) => source).join("|"),
+  "gu",
+);
 
 /** Each such character once, however often it is in the line. */
 function hiddenIn(line: string, at: number): Sighting[] {
-  const codes = new Set(
-    unseen.flatMap((kind) => line.match(kind) ?? []).map((some) => some.codePointAt(0) ?? 0),
-  );
+  const codes = new Set(line.match(unseen)?.map((some) => some.codePointAt(0) ?? 0));
   return [...codes].map((code) => ({
     ...{ at, end: at },
     code: "hidden-character",
