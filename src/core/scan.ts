@@ -1,6 +1,9 @@
-import { inLatin, undisguised } from "./disguise.ts";
-import { flags, hiddenCharacters, strayJoiners, unwritable, withoutHidden } from "./hidden.ts";
+import { inLatin, joined, readings } from "./disguise.ts";
+import { flags, hiddenCharacters, isAtHome, strayJoiners, unwritable, withoutHidden } from "./hidden.ts";
 import { policy } from "./policy.ts";
+import { longRuns } from "./redact/runs.ts";
+import type { Span } from "./redact/span.ts";
+import { knownTokens } from "./redact/tokens.ts";
 import { findSecrets } from "./redact.ts";
 import { render, type Skill } from "./skill.ts";
 
@@ -83,20 +86,16 @@ function linesOf({ at, end }: Seen, text: string): string {
 
 function seenIn(text: string, { most = policy.skill.bodyChars, file, loaded = false }: ScanOptions): Seen[] {
   const where = (line: number) => (file === undefined ? `line ${line}` : `${file}, line ${line}`);
-  const sight: Sighting[] = [];
   // Looking through a text that no agent would be given takes long, and not looking must not mean that it is fine.
-  const allowed = Math.min(most, mostScanned);
-  if (text.length > allowed)
-    sight.push({
-      ...{ at: 0, end: text.length, code: "too-long", severity: "block" },
-      message: `It has ${text.length} characters; ${allowed} are allowed.`,
-    });
-  if (text.length <= mostScanned) sight.push(...look(text, loaded ? [...patterns, runOnLoad] : patterns));
+  const sight = [
+    ...tooLong(text, Math.min(most, mostScanned)),
+    ...(text.length <= mostScanned ? look(text, loaded ? [...patterns, runOnLoad] : patterns) : []),
+  ];
   const lineAt = lineFinder(text);
   const seen = new Map<string, Seen>();
   for (const { at, end, ...rest } of sight.sort((a, b) => a.at - b.at)) {
     const concern = { ...rest, where: where(lineAt(at)) };
-    const key = `${concern.code} ${concern.where} ${concern.message}`;
+    const key = `${concern.severity} ${concern.code} ${concern.where} ${concern.message}`;
     const same = seen.get(key);
     seen.set(key, { concern, at: same?.at ?? at, end: Math.max(same?.end ?? 0, end) });
   }
@@ -105,10 +104,16 @@ function seenIn(text: string, { most = policy.skill.bodyChars, file, loaded = fa
 
 const mostScanned = 200_000;
 
+function tooLong(text: string, allowed: number): Sighting[] {
+  if (text.length <= allowed) return [];
+  const message = `It has ${text.length} characters; ${allowed} are allowed.`;
+  return [{ at: 0, end: text.length, code: "too-long", severity: "block", message }];
+}
+
 /** The same for a learned skill as it would be written; its body is what may not be long. */
 export function scanSkill(skill: Skill): Concern[] {
-  const tooLong = scan(skill.body).filter(({ code }) => code === "too-long");
-  return [...tooLong, ...scan(render(skill), { most: mostScanned })];
+  const isLong = scan(skill.body).filter(({ code }) => code === "too-long");
+  return [...isLong, ...scan(render(skill), { most: mostScanned })];
 }
 
 /** Whether a relative path stays in its folder on every system. */
@@ -134,7 +139,7 @@ interface Sighting extends Omit<Concern, "where"> {
 
 function look(text: string, sought: readonly Pattern[]): Sighting[] {
   // Wide letters and invisible ones must not hide a word; line ends stay where they are.
-  const plain = withoutHidden(text).normalize("NFKC");
+  const plain = withoutHidden(text).replace(apostrophes, "'").normalize("NFKC");
   const startOf = lineStarts(text);
   const within = (other: string, seen: readonly Sighting[]) => {
     if (seen.length === 0) return [];
@@ -142,30 +147,27 @@ function look(text: string, sought: readonly Pattern[]): Sighting[] {
     const back = (at: number) => startOf[lineAt(at) - 1] ?? 0;
     return seen.map((one) => ({ ...one, at: back(one.at), end: back(one.end) }));
   };
-  const found = within(plain, [
-    ...sought.flatMap((pattern) => sightings(pattern, plain)),
-    ...comments(plain),
-    ...commandLines(plain).flatMap(exfiltrations),
-    ...blobs(plain),
-    ...personalPaths(plain),
-  ]);
-  // What is said to an agent is understood in any dress; a command, or a tag, in most of them is none.
-  const [letters, words] = [inLatin(plain), undisguised(plain)];
-  const dressed = (other: string, isMeant: (pattern: Pattern) => boolean) =>
-    other === plain
-      ? []
-      : within(
-          other,
-          sought.filter(isMeant).flatMap((pattern) => sightings(pattern, other)),
-        );
+  const seek = (other: string, isMeant: (pattern: Pattern) => boolean) =>
+    other === plain ? [] : within(other, sightings(sought.filter(isMeant), other));
+  const mended = joined(plain);
   return [
-    ...secrets(text),
+    ...secrets(findSecrets(text)),
+    ...within(mended, secrets(knownTokens(mended, longRuns(mended)))),
     ...hidden(text),
-    ...found,
-    ...dressed(letters, ({ code }) => code === "role-tag"),
-    ...dressed(words, ({ isSpoken = false }) => isSpoken),
+    ...within(plain, [
+      ...sightings(sought, plain),
+      ...comments(plain),
+      ...commandLines(plain).flatMap(exfiltrations),
+      ...blobs(plain),
+      ...personalPaths(plain),
+    ]),
+    // What is said to an agent is understood in any dress; a command, or a tag, in most of them is none.
+    ...seek(inLatin(plain), ({ code }) => code === "role-tag"),
+    ...readings(plain).flatMap((words) => seek(words, ({ isSpoken = false }) => isSpoken)),
   ];
 }
+
+const apostrophes = /[\u00b4\u02b9\u02bc\u2018\u2019\u201b\u2032\uff07]/g;
 
 interface Pattern extends Omit<Concern, "where"> {
   readonly match: RegExp;
@@ -173,10 +175,15 @@ interface Pattern extends Omit<Concern, "where"> {
   readonly isSpoken?: true;
 }
 
-const ignore = "(?:ignore|disregard|forget|override|bypass)";
-const earlier = "(?:previous|prior|preceding|above|earlier|existing|system|safety|original)";
-const orders = "(?:instructions?|prompts?|directives?|guidelines?|guardrails?|system messages?)";
 const gap = "\\s{1,20}";
+const upTo4 = (words: string) => `(?:(?:${words})${gap}){0,4}`;
+const ignore = `\\b(?:ignore|disregard|forget|override|bypass)${gap}`;
+const the = "the|these|those|of";
+const yours = "all|any|every|your";
+const earlier = "previous|prior|preceding|above|earlier|existing|original";
+const orders = "(?:instructions?|guidelines?|guardrails?|system messages?)\\b";
+/** Programs and files have such as well: they are the agent's own where that is said. */
+const settings = "(?:prompts?|directives?)\\b";
 
 // Every repetition is bounded, so that no text makes them slow.
 const patterns: readonly Pattern[] = [
@@ -186,7 +193,21 @@ const patterns: readonly Pattern[] = [
     message: "It tells the agent to ignore its instructions.",
     isSpoken: true,
     match: new RegExp(
-      `\\b${ignore}${gap}(?:(?:all|any|the|your|these|those|of|every)${gap}){0,4}(?:${earlier}${gap}){1,2}${orders}\\b`,
+      [
+        `${ignore}${upTo4(`${yours}|${the}`)}(?:(?:${earlier}|system|safety)${gap}){1,2}${orders}`,
+        `${ignore}${upTo4(the)}(?:${yours})${gap}${upTo4(`${yours}|${the}`)}(?:(?:${earlier})${gap}){1,2}${settings}`,
+        `${ignore}${upTo4(`${yours}|${the}|${earlier}`)}(?:system|safety)${gap}${settings}`,
+      ].join("|"),
+      "gi",
+    ),
+  },
+  {
+    code: "injection",
+    severity: "warn",
+    message: "It speaks of ignoring what was said before.",
+    isSpoken: true,
+    match: new RegExp(
+      `${ignore}${upTo4(the)}(?:(?:${earlier})${gap}){1,2}${settings}|忽略(?:掉)?(?:之前|以上|先前|上面|前面)的?(?:所有|全部)?的?说明`,
       "gi",
     ),
   },
@@ -196,7 +217,7 @@ const patterns: readonly Pattern[] = [
     message: "It tells the agent to ignore its instructions.",
     isSpoken: true,
     match:
-      /忽略(?:掉)?(?:之前|以上|先前|上面|前面)的?(?:所有|全部)?的?(?:指令|指示|提示|说明)|(?:以前|これまで|上記)の(?:すべての)?指示を(?:すべて)?無視|ignoriere\s{1,9}(?:alle\s{1,9})?(?:vorherigen|bisherigen|obigen)\s{1,9}(?:anweisungen|instruktionen)|ignorez?\s{1,9}(?:toutes\s{1,9})?les\s{1,9}instructions\s{1,9}précédentes|ignora\s{1,9}(?:todas\s{1,9})?las\s{1,9}instrucciones\s{1,9}(?:anteriores|previas)/gi,
+      /忽略(?:掉)?(?:之前|以上|先前|上面|前面)的?(?:所有|全部)?的?(?:指令|指示|提示)|(?:以前|これまで|上記)の(?:すべての)?指示を(?:すべて)?無視|ignoriere\s{1,9}(?:alle\s{1,9})?(?:vorherigen|bisherigen|obigen)\s{1,9}(?:anweisungen|instruktionen)|ignorez?\s{1,9}(?:toutes\s{1,9})?les\s{1,9}instructions\s{1,9}précédentes|ignora\s{1,9}(?:todas\s{1,9})?las\s{1,9}instrucciones\s{1,9}(?:anteriores|previas)/gi,
   },
   {
     code: "injection",
@@ -220,7 +241,15 @@ const patterns: readonly Pattern[] = [
     message: "It tells the agent that everything is allowed, or not to ask.",
     isSpoken: true,
     match:
-      /--dangerously-(?:skip-permissions|bypass-\w{1,30}(?:-\w{1,30}){0,4})\b|\b(?:user|human|person|owner)\s{1,9}(?:has|have)\s{1,9}(?:already\s{1,9})?(?:pre-?)?(?:approved|authori[sz]ed|granted|consented\s{1,9}to)\s{1,9}(?:all|any|every|everything)\b|\b(?:never|do\s{1,9}not|don['’]t)\s{1,9}(?:ask|wait|prompt)\s{1,9}(?:the\s{1,9}(?:user|human|person)\s{1,9})?for\s{1,9}(?:\w{1,20}\s{1,9})?(?:permission|approval|confirmation|consent)s?\b/gi,
+      /--dangerously-(?:skip-permissions|bypass-\w{1,30}(?:-\w{1,30}){0,4})\b|\b(?:user|human|person|owner)\s{1,9}(?:has|have)\s{1,9}(?:already\s{1,9})?(?:pre-?)?(?:approved|authori[sz]ed|granted|consented\s{1,9}to)\s{1,9}(?:all|any|every|everything)\b|\b(?:never|do\s{1,9}not|don'?t)\s{1,9}(?:ask|wait|prompt)\s{1,9}(?:(?:the\s{1,9}(?:user|human|person)\s{1,9}for\s{1,9}(?:\w{1,20}\s{1,9})?|for\s{1,9}(?:user|human)\s{1,9})confirmation|(?:the\s{1,9}(?:user|human|person)\s{1,9})?for\s{1,9}(?:\w{1,20}\s{1,9})?(?:permission|approval|consent))s?\b/gi,
+  },
+  {
+    code: "injection",
+    severity: "warn",
+    message: "It says not to ask.",
+    isSpoken: true,
+    match:
+      /\b(?:never|do\s{1,9}not|don'?t)\s{1,9}(?:ask|wait|prompt)\s{1,9}for\s{1,9}(?:(?!user|human)\w{1,20}\s{1,9})?confirmations?\b/gi,
   },
   {
     code: "concealment",
@@ -228,7 +257,7 @@ const patterns: readonly Pattern[] = [
     message: "It tells the agent to hide this from the person.",
     isSpoken: true,
     match:
-      /\b(?:do\s{1,20}not|don['’]t|never)\s{1,20}(?:tell|inform|alert|notify|let)\s{1,20}the\s{1,20}(?:user|human|person|developer)s?\s{1,20}(?:know\s{1,20})?(?:about|of)\s{1,20}(?:this|these|it|your)\b|\b(?:do\s{1,20}not|don['’]t|never)\s{1,20}(?:mention|reveal|disclose|show)\s{1,20}(?:this|these\s{1,20}\w{1,20}|it)\s{1,20}to\s{1,20}the\s{1,20}(?:user|human|person|developer)\b/gi,
+      /\b(?:do\s{1,20}not|don'?t|never)\s{1,20}(?:tell|inform|alert|notify|let)\s{1,20}the\s{1,20}(?:user|human|person|developer)s?\s{1,20}(?:know\s{1,20})?(?:about|of)\s{1,20}(?:this|these|it|your)\b|\b(?:do\s{1,20}not|don'?t|never)\s{1,20}(?:mention|reveal|disclose|show)\s{1,20}(?:this|these\s{1,20}\w{1,20}|it)\s{1,20}to\s{1,20}the\s{1,20}(?:user|human|person|developer)\b/gi,
   },
   {
     code: "concealment",
@@ -236,7 +265,7 @@ const patterns: readonly Pattern[] = [
     message: "It speaks of acting behind the person's back.",
     isSpoken: true,
     match:
-      /\b(?:without\s{1,20}(?:the\s{1,20}(?:user|human|person)(?:['’]s)?\s{1,20}(?:knowing|knowledge|noticing)|(?:telling|informing|notifying|alerting)\s{1,20}the\s{1,20}(?:user|human|person))|secretly\s{1,20}(?:send|run|upload|copy|post|execute))\b/gi,
+      /\b(?:without\s{1,20}(?:the\s{1,20}(?:user|human|person)(?:'s)?\s{1,20}(?:knowing|knowledge|noticing)|(?:telling|informing|notifying|alerting)\s{1,20}the\s{1,20}(?:user|human|person))|secretly\s{1,20}(?:send|run|upload|copy|post|execute))\b/gi,
   },
   {
     code: "role-tag",
@@ -277,7 +306,7 @@ const patterns: readonly Pattern[] = [
     message: "It asks to send private files or the environment somewhere.",
     isSpoken: true,
     match:
-      /\b(?:send|post|upload|transmit|exfiltrate|forward|e?mail|copy|submit)\b[^\n]{0,80}(?:~\/\.ssh\b|~\/\.aws\b|\bid_(?:rsa|ed25519)\b(?!\.pub)|(?<![\w.])\.env\b(?!\.(?:example|sample))|\benvironment variables?\b|\/etc\/(?:passwd|shadow)\b|\bprivate keys?\b)[^\n]{0,80}\bto\s{1,9}(?:\S{1,20}\s{1,9}){0,4}(?:https?:\/\/|[\w.+-]{1,40}@[\w-]{1,40}\.\w|\w{1,20}\.(?:ngrok|requestbin|webhook|burpcollaborator))/gi,
+      /\b(?:send|post|upload|transmit|exfiltrate|forward|e?mail|copy|submit)\b[^\n]{0,80}(?:\/\.ssh\b|\/\.aws\b|\bid_?(?:rsa|ed25519)\b(?!\.pub)|(?<![\w.])\.env\b(?!\.(?:example|sample))|\benvironment variables?\b|\/etc\/(?:passwd|shadow)\b|\bprivate keys?\b)[^\n]{0,80}\bto\s{1,9}(?:\S{1,20}\s{1,9}){0,4}["'(<]?(?:https?:\/\/|[\w.+-]{1,40}@[\w-]{1,40}\.\w|\w{1,20}\.(?:ngrok|requestbin|webhook|burpcollaborator))/gi,
   },
   {
     code: "exfiltration",
@@ -316,16 +345,30 @@ const runOnLoad: Pattern = {
   match: /(?:^|\s)!`[^`\n]{1,2000}`|^[ \t]{0,20}(?:`{3,9}|~{3,9})!/gm,
 };
 
-function sightings({ match, code, severity, message }: Pattern, text: string): Sighting[] {
-  return [...text.matchAll(match)].map(({ 0: all, index }) => {
-    // What stands before the words is not theirs: the end of another line, perhaps.
-    const at = index + all.length - all.trimStart().length;
-    return { at, end: index + all.length, code, severity, message };
-  });
+function sightings(sought: readonly Pattern[], text: string): Sighting[] {
+  return sought.flatMap(({ match, code, severity, message, isSpoken = false }) =>
+    [...text.matchAll(match)].map(({ 0: all, index }) => {
+      // What stands before the words is not theirs: the end of another line, perhaps.
+      const at = index + all.length - all.trimStart().length;
+      const end = index + all.length;
+      return { at, end, code, severity: isSpoken && isDenied(text, at, end) ? "warn" : severity, message };
+    }),
+  );
 }
 
-function secrets(text: string): Sighting[] {
-  return findSecrets(text).map(({ start, end, kind }) => ({
+/** Whether words say not to do what they name: right before it, or, in some languages, right after. */
+function isDenied(text: string, at: number, end: number): boolean {
+  // What follows in the same words may be another order.
+  if (/[,.;:!?]\s|\b(?:and|but|then)\b/i.test(text.slice(at, end))) return false;
+  return notTo.test(text.slice(Math.max(0, at - 40), at)) || orNot.test(text.slice(end, end + 6));
+}
+
+const notTo =
+  /(?:\b(?:never|cannot|don'?t|(?:do|does|must|should|shall|may|can|will)\s{1,9}not)\s{1,9}(?:ever\s{1,9})?|n't\s{1,9}|不要|请勿|切勿|不得)$/i;
+const orNot = /^(?:しない|せず|してはいけ|してはなら)/;
+
+function secrets(spans: readonly Span[]): Sighting[] {
+  return spans.map(({ start, end, kind }) => ({
     ...{ at: start, end },
     code: "secret",
     severity: "block",
@@ -336,14 +379,25 @@ function secrets(text: string): Sighting[] {
 function hidden(text: string): Sighting[] {
   // A byte order mark begins many files, and flags of regions are spelt with tag characters.
   const body = text.replace(/^\ufeff/, " ").replace(flags, (flag) => " ".repeat(flag.length));
-  return [hiddenCharacters, strayJoiners, unwritable]
-    .flatMap((kind) => [...body.matchAll(kind)])
-    .map(({ 0: character, index }) => ({
-      ...{ at: index, end: index },
-      code: "hidden-character",
-      severity: "block",
-      message: `It has a character that nobody sees (U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}).`,
-    }));
+  if (body.search(unseen) === -1) return [];
+  const starts = lineStarts(body);
+  return starts.flatMap((at, line) => hiddenIn(body.slice(at, starts[line + 1]), at));
+}
+
+const unseen = new RegExp(
+  [hiddenCharacters, strayJoiners, unwritable].map(({ source }) => source).join("|"),
+  "gu",
+);
+
+/** Each such character once, however often it is in the line. */
+function hiddenIn(line: string, at: number): Sighting[] {
+  const codes = new Set(line.match(unseen)?.map((some) => some.codePointAt(0) ?? 0));
+  return [...codes].map((code) => ({
+    ...{ at, end: at },
+    code: "hidden-character",
+    severity: isAtHome(String.fromCodePoint(code), line) ? "warn" : "block",
+    message: `It has a character that nobody sees (U+${code.toString(16).toUpperCase().padStart(4, "0")}).`,
+  }));
 }
 
 /** HTML comments are not shown where Markdown is, and agents read them. */
@@ -353,8 +407,13 @@ function comments(text: string): Sighting[] {
     const close = text.indexOf("-->", at + 4);
     const end = close === -1 ? text.length : close;
     const inside = text.slice(at + 4, end);
-    const isSaid = speaksToAgents.test(inside) || speaksToAgents.test(undisguised(inside));
-    const severity = isSaid ? "block" : inside.length > 200 ? "warn" : null;
+    const said = [inside, ...readings(inside)];
+    const isSaid = (words: RegExp) => said.some((one) => words.test(one));
+    const severity = isSaid(speaksToAgents)
+      ? "block"
+      : inside.length > 200 || isSaid(speaksToSomebody)
+        ? "warn"
+        : null;
     if (severity !== null)
       found.push({
         ...{ at, end },
@@ -368,7 +427,10 @@ function comments(text: string): Sighting[] {
 }
 
 const speaksToAgents =
-  /\b(?:you (?:must|should|are|will|have to)|assistant|an? ai\b|agents? (?:must|should|will)|system prompt|secretly|execute|exfiltrate|curl|wget|(?:do not|don['’]t) (?:tell|mention|reveal)|(?:when|if|before|after) (?:you|the agent)\b|run (?:this|the following))\b/i;
+  /\b(?:you (?:must|should|are|will|have to)|assistant|an? ai\b|agents? (?:must|should|will)|system prompt|secretly|execute|exfiltrate|curl|wget|(?:do not|don'?t) (?:tell|mention|reveal)|(?:when|if|before|after) (?:you (?:read|see|load|follow|use|run|start|begin|finish|answer|reply)|the agent)\b|run (?:this|the following))\b/i;
+
+/** An agent, or who looks after the file. */
+const speaksToSomebody = /\b(?:when|if|before|after) you\b/i;
 
 interface CommandLine {
   readonly at: number;
@@ -462,7 +524,7 @@ function sendsKey(line: string): boolean {
 
 /** Long stretches of base64 say nothing to a reader and anything to a decoder; in an address of an image they are an image. */
 function blobs(text: string): Sighting[] {
-  return [...text.matchAll(/[A-Za-z0-9+/_-]{160,}={0,2}/g)]
+  return [...text.matchAll(/(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{160,}={0,2}/g)]
     .filter(([run]) => isEncoded(run))
     .map(({ 0: run, index }) => ({
       ...{ at: index, end: index + run.length },
