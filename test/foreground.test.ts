@@ -19,9 +19,10 @@ import type { Caller, FaultCode, LearningFinish, LearningStart } from "../src/co
 import { redact } from "../src/core/redact.ts";
 import { parse } from "../src/core/skill.ts";
 import { archiveStep, pin } from "../src/engine/archive.ts";
+import type { Present } from "../src/engine/caller.ts";
 import { catalog } from "../src/engine/catalog.ts";
 import { hear } from "../src/engine/hear.ts";
-import { findDrift } from "../src/engine/inspect.ts";
+import { findDrift, type SessionView } from "../src/engine/inspect.ts";
 import { decidedOn, perform } from "../src/engine/keep.ts";
 import { homesOfKept } from "../src/engine/learnings.ts";
 import { note } from "../src/engine/note.ts";
@@ -104,6 +105,11 @@ describe("learning a new skill", () => {
   });
 });
 
+/** The same caller in another session, or as a subagent of its own. */
+const presentOf = ({ present: { caller, session } }: Bench, more: Partial<SessionView>): Present => ({
+  caller: { ...caller, session: more.sessionId ?? caller.session },
+  session: session && { ...session, ...more },
+});
 const lessonOf = (text: string) => parse(text).skill?.body;
 const codeOf = (answer: { ok: boolean } & Record<string, unknown>) =>
   answer.ok ? "ok" : (answer.fault as { code: FaultCode }).code;
@@ -951,6 +957,59 @@ describe("what somebody else writes meanwhile", () => {
   });
 });
 
+describe("an update that another change of Knack's came before", () => {
+  const update = { action: "update", skill: "deploying", reason: "missing_step" } as const;
+  const other = (own: Bench) => presentOf(own, { sessionId: "run-2" });
+  /** Begins an update in a session and changes the text there. */
+  const begun = async (
+    own: Bench,
+    body: string,
+    present = own.present,
+    more: Partial<LearningStart> = {},
+  ) => {
+    const started = await start(own, { ...update, ...more }, present);
+    const staging = started.ok ? started.value.staging : "";
+    const text = read(join(staging, "SKILL.md"));
+    writeFileSync(join(staging, "SKILL.md"), `${text}\n${body}\n`);
+  };
+  const text = (own: Bench, name = "deploying") => read(join(live(own, name), "SKILL.md"));
+
+  test.each(["a person's", "a learned one"])("of another session is refused: %s", async (whose) => {
+    const own = await bench();
+    const isLearned = whose === "a learned one";
+    const more = isLearned ? { ...update, skill: skillName } : update;
+    if (isLearned) {
+      put(await stagingOf(own), { "SKILL.md": goodText() });
+      expect(codeOf(await finish(own))).toBe("ok");
+    } else theirs(own);
+    await begun(own, "Of the first.", own.present, more);
+    await begun(own, "Of the second.", other(own), more);
+    expect(codeOf(await finish(own, more))).toBe("ok");
+    const first = text(own, more.skill);
+    const answer = await finish(own, more, other(own));
+    expect(JSON.stringify(answer)).toMatch(/skill_package_invalid.*changed meanwhile.*start again/);
+    expect(text(own, more.skill)).toBe(first);
+    expect(await finish(own, { ...more, status: "aborted" }, other(own))).toMatchObject({
+      ok: true,
+      value: { notes: [expect.stringContaining("left as it is")] },
+    });
+    await begun(own, "Of the second.", other(own), more);
+    expect(codeOf(await finish(own, more, other(own)))).toBe("ok");
+    expect(text(own, more.skill)).toMatch(/Of the first\.[\s\S]*Of the second\./);
+  });
+
+  test("a person's undo is refused, and what they took back stays away", async () => {
+    const own = await bench();
+    theirs(own);
+    await begun(own, "Bad.");
+    await finish(own, update);
+    await begun(own, "More.", other(own));
+    await undo(own);
+    expect(codeOf(await finish(own, update, other(own)))).toBe("skill_package_invalid");
+    expect(text(own)).toBe(skillText("deploying"));
+  });
+});
+
 describe("a finish", () => {
   test("needs a start, events that are there, and the words it may have", async () => {
     const own = await bench();
@@ -991,11 +1050,7 @@ describe("a finish", () => {
     put(await stagingOf(own), { "SKILL.md": goodText() });
     const later = { ...own.present, caller: { ...own.present.caller, invocation: "run-1#2" } };
     expect(codeOf(await finish(own, {}, later))).toBe("ok");
-    const { caller, session } = own.present;
-    const other = {
-      caller: { ...caller, session: "run-2" },
-      session: session && { ...session, sessionId: "run-2" },
-    };
+    const other = presentOf(own, { sessionId: "run-2" });
     expect(codeOf(await finish(own, {}, other))).toBe("learning_not_started");
   });
 });

@@ -1,16 +1,16 @@
 import { numberOf } from "../core/event.ts";
 import { policy } from "../core/policy.ts";
 import { type Fault, faultOf } from "../core/protocol.ts";
-import { parse, skillFile } from "../core/skill.ts";
+import { skillFile } from "../core/skill.ts";
 import { isNamedBy, writtenLike } from "../core/writes-to.ts";
 import type { Present } from "./caller.ts";
 import type { ForegroundDeps } from "./foreground.ts";
 import type { Learning } from "./learnings.ts";
-import { type Handed, placeAt } from "./plan-learned.ts";
+import { type Handed, placeAt, saysTheSame } from "./plan-learned.ts";
 import type { Place } from "./ports.ts";
 import { placesFor } from "./skill-places.ts";
 import { clear, foundIn, keepAside, keepStaged, type Package, portable, readableIn } from "./staging.ts";
-import { type History, historyOf, textOfPackage } from "./step.ts";
+import { type History, historyOf } from "./step.ts";
 
 /**
  * What the agent wrote, in its folder from now on: what it wrote directly where skills are live is moved there, and
@@ -113,9 +113,9 @@ async function writerOf(
   live: Package,
   staged: Package | null,
 ): Promise<"this" | "caller" | "others" | "unknown"> {
-  const made = madeBy(await historyOf(deps.store), learning, path, live.hash);
-  if (made === "another") return "others";
-  if (made === "this") return "this";
+  const isStaged = staged !== null && saysTheSame(deps, staged.files, live.files);
+  const made = madeBy(await historyOf(deps.store), learning, path, live.hash, isStaged);
+  if (made !== null) return made;
   if (staged !== null && sameFiles(deps, staged, live)) return "caller";
   return shownBy(deps, present, learning, path);
 }
@@ -151,7 +151,8 @@ function madeBy(
   { started, at }: Learning,
   path: string,
   hash: string,
-): "this" | "another" | null {
+  isStaged: boolean,
+): "this" | "others" | null {
   // A folder of skills may be a link to the one that it was made in.
   const made = changes.findLast(
     ({ change, state, at: then }) =>
@@ -161,7 +162,9 @@ function madeBy(
       then >= at,
   );
   if (!made) return null;
-  return started.action === "update" || made.change.instinct === started.learning ? "this" : "another";
+  // A change of what Knack keeps goes by what that was first made of: only its text tells whose it is.
+  const isOwn = made.change.instinct === started.learning || (started.action === "update" && isStaged);
+  return isOwn ? "this" : "others";
 }
 
 /** Moves what was written directly into a skills folder out of it. Its copy is kept before anything is taken away. */
@@ -246,15 +249,11 @@ async function withdraw(
   if (by === "others" || by === "unknown")
     return `${path} was changed meanwhile, not by this session: it is left as it is.`;
   // A finish that was killed may have come this far.
-  if (by === "this") return staged !== null && saysTheSame(staged, live) ? isLive(started) : null;
+  if (by === "this")
+    return staged !== null && saysTheSame(deps, staged.files, live.files) ? isLive(started) : null;
   const fault = await putBack(deps, started.skill, spot, live);
   const was = before === null ? "was taken away" : "was replaced by what was there before";
   return fault ?? `What this session wrote in ${path} ${was}; a copy of it is kept.`;
-}
-
-function saysTheSame(a: Package, b: Package): boolean {
-  const [one, other] = [a, b].map(({ files }) => parse(textOfPackage(files)).skill);
-  return one?.body === other?.body && one?.description === other?.description;
 }
 
 function gone(target: string): Fault {

@@ -189,13 +189,11 @@ function metadataOf(
   { author, session, events, model }: Facts,
   reach: Reach,
 ): Record<string, string> {
-  const only = (metadata: Skill["metadata"], isOwn: boolean) =>
-    Object.fromEntries(Object.entries(metadata).filter(([key]) => ownFacts.has(key) === isOwn));
   const before = Number(once?.metadata.evidence ?? 0) || 0;
   // Who wrote what was there before did not write this.
-  const { model: _, ...known } = only(once?.metadata ?? {}, true);
+  const { model: _, ...known } = factsIn(once?.metadata ?? {}, true);
   return {
-    ...only(skill.metadata, false),
+    ...factsIn(skill.metadata, false),
     quality: reach === "draft" ? "draft" : "active",
     ...known,
     origin: "knack",
@@ -205,6 +203,28 @@ function metadataOf(
     ...(model === null ? {} : { model }),
     author,
   };
+}
+
+/** Whether two packages differ in nothing but what Knack itself says of them. */
+export function saysTheSame(
+  { versions }: Pick<PublishDeps, "versions">,
+  ...two: readonly [readonly PackageFile[], readonly PackageFile[]]
+): boolean {
+  const [one, other] = two.map((files) => versions.hashOf(files.map(withoutFacts)));
+  return one === other;
+}
+
+function withoutFacts({ path, bytes, mode }: PackageFile): PackageFile {
+  const plain = { path, bytes, mode: mode & 0o111 ? 0o755 : 0o644 };
+  const text = path === skillFile ? packageText(path, bytes).text : null;
+  const skill = text === null ? null : parse(text).skill;
+  if (skill === null) return plain;
+  return { ...plain, bytes: bytesOf(render({ ...skill, metadata: factsIn(skill.metadata, false) })) };
+}
+
+/** Of what a skill says of itself what is Knack's own, or what is not. */
+function factsIn(metadata: Skill["metadata"], isOwn: boolean): Record<string, string> {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => ownFacts.has(key) === isOwn));
 }
 
 /** What making it live would do; what is there already as it should be needs nothing. */
@@ -217,10 +237,10 @@ export async function planWritten(deps: PublishDeps, ready: Ready): Promise<Plan
   if (current?.hash === after) return settled([], null);
   if (base === null && current !== null) return no(`there is another skill at ${path}`);
   if (base !== null && current === null) return no(`${path} is gone`);
-  const isKnown = (hash: string) =>
-    hash === deps.versions.hashOf(base ?? []) ||
-    history.changes.some(({ change }) => change.path === path && change.after === hash);
-  if (current !== null && !isKnown(current.hash)) return no(`${path} was changed by hand meanwhile`);
+  // Whatever else was made of it meanwhile, by whomever, would be lost without a word.
+  const isBase = current?.hash === deps.versions.hashOf(base ?? []);
+  if (current !== null && !isBase && !saysTheSame(deps, current.files, files))
+    return no(`${path} was changed meanwhile`);
   const known = base === null ? undefined : history.kept.find((one) => one.path === path);
   const artifact: Artifact = known ?? {
     ...{ kind: "skill", name, path, root: place.root, reach: ready.reach, instinct: ready.id },
