@@ -663,7 +663,11 @@ describe("what an agent writes into another folder of skills", () => {
     const hash = (await own.library.read(at(own)))?.hash as string;
     expect(await finish(own, { status: "aborted" })).toMatchObject({
       ok: true,
-      value: { notes: [`What this session wrote in ${at(own)} was taken away; a copy of it is kept.`] },
+      value: {
+        notes: [
+          `What this session wrote in ${at(own)} was taken away; a copy of it is kept as version ${hash}.`,
+        ],
+      },
     });
     expect(existsSync(at(own))).toBe(false);
     expect(await own.versions.restore(hash)).toHaveLength(1);
@@ -886,6 +890,15 @@ describe("what somebody else writes meanwhile", () => {
   const cases: [string, typeof update | Record<string, never>, Event[], FaultCode][] = [
     ["into a skill that is being changed", update, [], "skill_package_invalid"],
     ["where a new one is to be", {}, [ran("make deploy", "ok")], "skill_already_exists"],
+    [
+      "where a new one is to be, which the agent only looks at",
+      {},
+      [
+        ran(`git pull && ls .claude/skills/${skillName}`, "ok"),
+        ran(`npm test && cat .claude/skills/${skillName}/SKILL.md 2> /srv/err`, "ok"),
+      ],
+      "skill_already_exists",
+    ],
     [
       "into a skill that the agent only reads",
       update,

@@ -7,6 +7,8 @@ import type { Place } from "./ports.ts";
 import type { PublishDeps } from "./step.ts";
 
 export interface ForegroundDeps extends PublishDeps {
+  /** The person's own folder, which agents call `~`. */
+  readonly home: string;
   /** Where packages of a project are written before they are live; a folder for each learning goes below it. */
   readonly staging: (root: string | null) => Place;
   /** Why nothing is learned in a project; null where it is. */

@@ -2,7 +2,7 @@ import { numberOf } from "../core/event.ts";
 import { policy } from "../core/policy.ts";
 import { type Fault, faultOf } from "../core/protocol.ts";
 import { skillFile } from "../core/skill.ts";
-import { isNamedBy, writtenLike } from "../core/writes-to.ts";
+import { writtenLike } from "../core/writes-to.ts";
 import type { Present } from "./caller.ts";
 import type { ForegroundDeps } from "./foreground.ts";
 import type { Learning } from "./learnings.ts";
@@ -122,7 +122,7 @@ async function writerOf(
 
 /** Whose a text is by the caller's session since the learning began; a host that has not even the start on record tells nothing. */
 async function shownBy(
-  { store, library }: ForegroundDeps,
+  { store, library, home }: ForegroundDeps,
   { session }: Present,
   { started: { seen } }: Learning,
   path: string,
@@ -130,8 +130,8 @@ async function shownBy(
   let shown: "others" | "unknown" = "unknown";
   for (let after = seen; session !== null; ) {
     const page = await store.events.page(session.id, after, policy.protocol.searched);
-    const written = new Set(page.flatMap((event) => writtenLike(event, path)));
-    for (const one of written) if (isNamedBy(one, path) || (await library.isSame(one, path))) return "caller";
+    const written = new Set(page.flatMap((event) => writtenLike(event, path, home)));
+    for (const one of written) if (await library.isSame(one, path)) return "caller";
     if (page.some(({ kind }) => kind === "call")) shown = "others";
     const last = page.at(-1);
     if (last === undefined) break;
@@ -187,18 +187,18 @@ async function adopt(
   });
   if (!copied.written) return stuck(started.staging, copied.because);
   const back = await putBack(deps, started.skill, spot, live);
-  return back ?? { links: [...live.links, ...lost] };
+  return typeof back === "object" ? back : { links: [...live.links, ...lost] };
 }
 
-/** Makes a live place what it was before; what is there now, which the agent wrote, is kept as a version. */
+/** Makes a live place what it was before; what is there now, which the agent wrote, is kept as the version that is answered with. */
 async function putBack(
   deps: ForegroundDeps,
   skill: string,
   { place, path, before }: Spot,
   live: Package,
-): Promise<Fault | null> {
+): Promise<Fault | string> {
   const { library, versions } = deps;
-  await keepAside(deps, live);
+  const kept = await keepAside(deps, live);
   const old = before === null ? null : await versions.restore(before);
   if (before !== null && old === null) return stuck(path, "its earlier version is not kept");
   const expecting = { expecting: live.hash, dropLinks: true };
@@ -206,7 +206,7 @@ async function putBack(
     old === null
       ? await library.remove(place, skill, expecting)
       : await library.write(place, skill, old, expecting);
-  return done.written ? null : stuck(path, done.because);
+  return done.written ? kept : stuck(path, done.because);
 }
 
 /**
@@ -251,9 +251,10 @@ async function withdraw(
   // A finish that was killed may have come this far.
   if (by === "this")
     return staged !== null && saysTheSame(deps, staged.files, live.files) ? isLive(started) : null;
-  const fault = await putBack(deps, started.skill, spot, live);
+  const kept = await putBack(deps, started.skill, spot, live);
+  if (typeof kept === "object") return kept;
   const was = before === null ? "was taken away" : "was replaced by what was there before";
-  return fault ?? `What this session wrote in ${path} ${was}; a copy of it is kept.`;
+  return `What this session wrote in ${path} ${was}; a copy of it is kept as version ${kept}.`;
 }
 
 function gone(target: string): Fault {

@@ -113,7 +113,7 @@ export function portable(all: readonly PackageFile[]): { files: PackageFile[]; l
 export async function keepAside(
   { versions, redactor }: Pick<ForegroundDeps, "versions" | "redactor">,
   { files }: Package,
-): Promise<void> {
+): Promise<string> {
   const texts = files.map(({ bytes }) => textIn(bytes));
   const clean = await redactor.scrub(texts.map(({ text }) => ({ label: "text", text })));
   const kept = files.flatMap((file, at) => {
@@ -121,7 +121,7 @@ export async function keepAside(
     if (clean[at] === text) return file;
     return isText ? { ...file, bytes: bytesOf(clean[at] ?? "") } : [];
   });
-  await versions.keep(portable(kept).files);
+  return versions.keep(portable(kept).files);
 }
 
 /** Bytes as words to look through, also where they are no text. */

@@ -77,9 +77,11 @@ export function foregroundVerbs(
   };
 }
 
-export function foregroundDeps({ home, dryRun, stock, publishing, refuses }: Parts): ForegroundDeps {
+export function foregroundDeps(parts: Parts): ForegroundDeps {
+  const { home, surroundings, dryRun, stock, publishing, refuses } = parts;
   return {
     ...publishing,
+    home: surroundings.home,
     // A database that was taken away under a running server can be written to, and is gone all the same.
     refuses: async (root, id) =>
       dryRun || existsSync(home.database)
