@@ -88,6 +88,8 @@ export interface Caller {
   readonly invocation: string;
   readonly kind: "foreground" | "background";
   readonly project: Project;
+  /** The worktree of the project that it works in, where that is another than the project's root: there its agent has its skills. */
+  readonly worktree?: string;
   /** The agent's format, for the folders that it reads; null where it is not known. */
   readonly format: Format | null;
   /** The model that does the work, where the host tells. */
@@ -128,6 +130,8 @@ export interface LearningStarted extends LearningStart {
   readonly seen: number;
   /** The folder in which the package is written, named as the skill. */
   readonly staging: string;
+  /** The worktree that this is in, where that is another than the project's root. */
+  readonly worktree?: string;
   /** Of what was put there: a package's hash; null for nothing. */
   readonly seed: string | null;
   /** The live package that is to be changed, or the place of the one to be: its folder, and its hash before. */

@@ -1,7 +1,7 @@
 import { KnackError } from "../core/errors.ts";
 import { callerFault, type Fault, faultOf, faulty, type LearningStart } from "../core/protocol.ts";
 import type { Owner } from "../core/skill.ts";
-import { type Present, threadIn } from "./caller.ts";
+import { type Present, rootIn, threadIn } from "./caller.ts";
 import type { Learning } from "./learnings.ts";
 import type { Place } from "./ports.ts";
 import type { PublishDeps } from "./step.ts";
@@ -27,12 +27,14 @@ export function ifDiskRefuses(error: unknown): { readonly ok: false; readonly fa
 /** Why nothing can be learned by this caller; null where it can. What was begun may be given up wherever it may not be finished. */
 export async function unavailable(
   deps: ForegroundDeps,
-  { caller, session }: Present,
+  present: Present,
   isGivenUp = false,
 ): Promise<Fault | null> {
+  const { caller, session } = present;
   const { root, id } = caller.project;
   const refused = isGivenUp ? null : await deps.refuses(root, id);
-  return callerFault(caller, session !== null, refused) ?? (root === null ? null : rootFault(deps, root));
+  const here = rootIn(present);
+  return callerFault(caller, session !== null, refused) ?? (here === null ? null : rootFault(deps, here));
 }
 
 /** A project that was taken away is not made again. */

@@ -161,10 +161,8 @@ export async function sweepStaging(deps: ForegroundDeps): Promise<number> {
   for (const learning of await learningsOf(deps.store)) {
     const { started, lastAt, project } = learning;
     if (endOf(learning) === null && lastAt > oldest) continue;
-    const desks = [
-      deskOf(deps, roots.get(project) ?? null, started.learning),
-      deskOf(deps, null, started.learning),
-    ];
+    const tops = [started.worktree ?? roots.get(project) ?? null, null];
+    const desks = tops.map((top) => deskOf(deps, top, started.learning));
     // A project may lie elsewhere by now: only what is where it would be made is Knack's to take away.
     const desk = desks.find(({ folder }) => started.staging === `${folder}/${started.skill}`);
     if (!desk || (await deps.library.namesIn(desk.folder)).length === 0) continue;

@@ -1,5 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { KnackError } from "../core/errors.ts";
 import type { Written } from "../engine/ports.ts";
 import { ifMissing } from "./packages.ts";
@@ -13,9 +13,35 @@ export function exclude(repository: string, path: string): Promise<boolean> {
   return edit(repository, path, withPattern);
 }
 
-/** Undoes that. */
-export function unexclude(repository: string, path: string): Promise<boolean> {
+/** Undoes that, unless another worktree has something there: all of them go by one list. */
+export async function unexclude(repository: string, path: string): Promise<boolean> {
+  const git = await sharedGitFolder(join(repository, ".git"));
+  const below = relative(resolve(repository), resolve(repository, path));
+  for (const other of git === null ? [] : await checkoutsOf(git))
+    if (!(await isOne(other, repository)) && (await isThere(join(other, below)))) return true;
   return edit(repository, path, withoutPattern);
+}
+
+/** The folders that a repository is checked out in. */
+async function checkoutsOf(git: string): Promise<string[]> {
+  const names = await readdir(join(git, "worktrees")).catch(ifMissing([]));
+  const files = await Promise.all(
+    names.map((name) => readFile(join(git, "worktrees", name, "gitdir"), "utf8").catch(() => null)),
+  );
+  const worktrees = files.flatMap((file) => (file === null ? [] : dirname(resolve(git, file.trim()))));
+  return basename(git) === ".git" ? [dirname(git), ...worktrees] : worktrees;
+}
+
+async function isOne(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map((path) => realpath(path).catch(() => path)));
+  return a === b;
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 type Edit = (text: string, pattern: string) => string;
