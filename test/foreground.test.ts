@@ -606,7 +606,10 @@ describe("what an agent writes directly into the skills folder", () => {
     const own = await bench();
     const secret = `ghp_${"a1B2".repeat(9)}`;
     const staging = await stagingOf(own);
-    const files = { "scripts/a.sh": `curl -H "x: ${secret}"\n`, "assets/raw.bin": `\u00ff\0${secret}` };
+    const files = {
+      ...{ "scripts/a.sh": `curl -H "x: ${secret}"\n`, "assets/raw.bin": `\u00ff\0${secret}` },
+      [`references/${secret}.md`]: "x\n",
+    };
     await writes(own, live(own), { "SKILL.md": goodText(), ...files });
     writeFileSync(join(live(own), "assets/raw.bin"), Buffer.from(files["assets/raw.bin"], "latin1"));
     expect(codeOf(await finish(own))).toBe("skill_package_invalid");

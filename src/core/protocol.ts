@@ -2,6 +2,7 @@ import { type Event, type EventKind, shorten } from "./event.ts";
 import { idOf } from "./ids.ts";
 import { type Policy, policy } from "./policy.ts";
 import type { Project } from "./project.ts";
+import { findSecrets } from "./redact.ts";
 import { mayBeWritten, scan } from "./scan.ts";
 import type { Format } from "./session.ts";
 import { isSkillName, skillFile } from "./skill.ts";
@@ -253,18 +254,26 @@ export function sessionFault({ session, format }: Pick<Caller, "session" | "form
   );
 }
 
-/** What a name lacks to be that of a skill which is to be written: the form of one, or the prefix; null for nothing. */
+/** What a name lacks to be that of a skill which is to be written: the form of one, harmlessness, or the prefix; null for nothing. */
 export function nameLack(
   action: LearningAction,
   skill: string,
   prefix: string,
   { protocol }: Policy = policy,
-): "form" | "prefix" | null {
+): "form" | "harmless" | "prefix" | null {
   const { longest } = protocol.name;
   if (!isSkillName(skill) || skill.length < shortestFor(action, protocol) || skill.length > longest)
     return "form";
+  // It would be in the ledger and in the name of a folder, where nothing is scrubbed.
+  if (action === "create" && holdsSecret(skill)) return "harmless";
   const isPlain = !skill.startsWith(prefix) || skill.length === prefix.length;
   return action === "create" && isPlain ? "prefix" : null;
+}
+
+/** A token is known by how it begins, which may be after any hyphen. */
+function holdsSecret(name: string): boolean {
+  const words = name.split("-");
+  return words.some((_, at) => findSecrets(words.slice(at).join("-")).length > 0);
 }
 
 /** A person may call theirs as shortly as they like. */
@@ -277,6 +286,13 @@ export function nameFault(action: LearningAction, skill: string, prefix: string)
   const lack = nameLack(action, skill, prefix);
   const { longest } = policy.protocol.name;
   if (lack === null) return null;
+  if (lack === "harmless")
+    return faultOf(
+      "invalid_argument",
+      "The name of the skill holds a secret.",
+      "Choose a name that says what the skill is for.",
+      ["skill_name"],
+    );
   return lack === "form"
     ? faultOf(
         "invalid_argument",

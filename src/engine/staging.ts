@@ -109,15 +109,18 @@ export function portable(all: readonly PackageFile[]): { files: PackageFile[]; l
   return { files, lost };
 }
 
-/** Keeps what an agent wrote, and nobody wants, as a version: without its secrets, which are why it may not be wanted. */
+/** Keeps what an agent wrote, and nobody wants, as a version: without its secrets, which are why it may not be wanted, be they in a name. */
 export async function keepAside(
   { versions, redactor }: Pick<ForegroundDeps, "versions" | "redactor">,
   { files }: Package,
 ): Promise<string> {
+  const scrub = (texts: readonly string[]) => redactor.scrub(texts.map((text) => ({ label: "text", text })));
   const texts = files.map(({ bytes }) => textIn(bytes));
-  const clean = await redactor.scrub(texts.map(({ text }) => ({ label: "text", text })));
+  const clean = await scrub(texts.map(({ text }) => text));
+  const names = await scrub(files.map(({ path }) => path));
   const kept = files.flatMap((file, at) => {
     const { text, isText } = texts[at] as ReturnType<typeof textIn>;
+    if (names[at] !== file.path) return [];
     if (clean[at] === text) return file;
     return isText ? { ...file, bytes: bytesOf(clean[at] ?? "") } : [];
   });
