@@ -620,6 +620,51 @@ describe("what an agent writes directly into the skills folder", () => {
     expect(kept).not.toContain(secret);
   });
 
+  test.each<[string, "before" | "after", string]>([
+    ["that was there before", "before", ""],
+    ["with folders in it that was there before", "before", "scripts/inner"],
+    ["that it made", "after", ""],
+    ["with folders in it that it made", "after", "scripts/inner"],
+  ])("may be an empty folder %s: then what is staged goes there", async (_, when, inner) => {
+    const own = await bench();
+    if (when === "before") mkdirSync(join(live(own), inner), { recursive: true });
+    const staging = await stagingOf(own);
+    if (when === "after") mkdirSync(join(live(own), inner), { recursive: true });
+    put(staging, { "SKILL.md": goodText() });
+    expect(codeOf(await finish(own))).toBe("ok");
+    expect(Object.keys(filesIn(live(own)))).toEqual(["SKILL.md"]);
+  });
+
+  test.each<[string, (own: Bench) => Promise<unknown>]>([
+    ["it gives up", (own) => finish(own, { status: "aborted" })],
+    ["a person takes it back", async (own) => [await finish(own), await undo(own)]],
+    [
+      "the disk refuses it and it gives up",
+      async (own) => {
+        const write = async () => {
+          throw new KnackError("LIBRARY_UNAVAILABLE", "The disk is full.");
+        };
+        expect(codeOf(await finish({ ...own, library: { ...own.library, write } }))).toBe("publish_failed");
+        await finish(own, { status: "aborted" });
+      },
+    ],
+  ])("leaves none of the folders that it made where %s", async (_, ends) => {
+    const own = await bench();
+    await start(own);
+    await writes(own, live(own), { "SKILL.md": goodText() });
+    await ends(own);
+    expect(existsSync(join(own.repository, ".claude"))).toBe(false);
+  });
+
+  test("leaves folders that were there before", async () => {
+    const own = await bench();
+    mkdirSync(skills(own), { recursive: true });
+    await start(own);
+    await writes(own, live(own), { "SKILL.md": goodText() });
+    await finish(own, { status: "aborted" });
+    expect([existsSync(skills(own)), existsSync(live(own))]).toEqual([true, false]);
+  });
+
   test("is taken away when the agent gives up, and kept as a version", async () => {
     const own = await bench();
     const staging = await stagingOf(own);

@@ -138,6 +138,8 @@ export interface LearningStarted extends LearningStart {
   /** The live package that is to be changed, or the place of the one to be: its folder, and its hash before. */
   readonly target: string;
   readonly before: string | null;
+  /** The topmost folder on the way there, its own among them, that was not there yet. */
+  readonly missing?: string;
   /** The packages beside it, with the hashes they had: only this one may change. */
   readonly beside: readonly (readonly [path: string, hash: string])[];
 }

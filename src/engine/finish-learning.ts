@@ -365,6 +365,9 @@ async function readyOf(
     ...{ id: started.learning, name: started.skill, files, path: started.target, place, base },
     // What a person has in their repository stays in git.
     reach: base === null ? reach : isHere ? "repository" : "everywhere",
+    ...(started.missing === undefined || started.missing === started.target
+      ? {}
+      : { missing: started.missing }),
     facts: {
       author: "agent",
       session: threadIn(present),

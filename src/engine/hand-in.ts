@@ -8,6 +8,7 @@ import type { ForegroundDeps } from "./foreground.ts";
 import type { Learning } from "./learnings.ts";
 import { type Handed, placeAt, saysTheSame } from "./plan-learned.ts";
 import type { Place } from "./ports.ts";
+import { dropUpTo } from "./publish.ts";
 import { placesFor } from "./skill-places.ts";
 import { clear, foundIn, keepAside, keepStaged, type Package, portable, readableIn } from "./staging.ts";
 import { type History, historyOf } from "./step.ts";
@@ -227,7 +228,20 @@ export async function discard(
   }
   await keepStaged(deps, desk, learning.started);
   await clear(deps, desk);
+  await dropMade(deps, present, learning);
   return { notes };
+}
+
+/** Takes the folders away that the agent made on the way to where its skill was to be, and nothing is in. */
+async function dropMade(
+  deps: ForegroundDeps,
+  present: Present,
+  { started: { target, missing } }: Learning,
+): Promise<void> {
+  const place = placeAt(target, placesFor(deps, present).all);
+  if (place === null || missing === undefined) return;
+  await deps.library.dropEmpty({ folder: target, root: place.root });
+  await dropUpTo(deps.library, place.folder, place.root, missing);
 }
 
 /** Takes what the agent wrote out of a live place, and says what was done there and what was not; null where that is nothing. */

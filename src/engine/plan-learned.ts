@@ -170,6 +170,8 @@ export interface Ready {
   readonly reach: Reach;
   /** What it takes the place of, as it was when it was written; null for something new. */
   readonly base: readonly PackageFile[] | null;
+  /** The topmost folder above it that was not there when it was begun. */
+  readonly missing?: string;
   readonly facts: Facts;
 }
 
@@ -229,11 +231,13 @@ function factsIn(metadata: Skill["metadata"], isOwn: boolean): Record<string, st
 
 /** What making it live would do; what is there already as it should be needs nothing. */
 export async function planWritten(deps: PublishDeps, ready: Ready): Promise<Plan> {
-  const { name, path, place, base } = ready;
+  const { name, path, place, base, missing } = ready;
   const history = await historyOf(deps.store);
   const files = finalFiles(ready);
   const after = deps.versions.hashOf(files);
-  const current = await deps.library.read(path);
+  const found = await deps.library.read(path);
+  // A folder with nothing in it is no package.
+  const current = found === null || found.files.length + found.links.length === 0 ? null : found;
   if (current?.hash === after) return settled([], null);
   if (base === null && current !== null) return no(`there is another skill at ${path}`);
   if (base !== null && current === null) return no(`${path} is gone`);
@@ -250,6 +254,7 @@ export async function planWritten(deps: PublishDeps, ready: Ready): Promise<Plan
     change: changeOf(one, before, after, base === null ? "create" : "update", history),
     files,
     diff: diffOf(fileIn(one), old, text) + diffOfOthers(name, othersIn(base ?? []), files, true),
+    ...(missing === undefined ? {} : { missing }),
   });
   const old = current ? textOfPackage(current.files) : null;
   const steps = [step(artifact, current?.hash ?? null, old)];

@@ -24,8 +24,9 @@ import { note } from "./note.ts";
 import { ownerAt, placeAt } from "./plan-learned.ts";
 import { listAll } from "./plan-skill.ts";
 import type { PackageFile, Place, SkillPackage } from "./ports.ts";
+import { missingAbove } from "./publish.ts";
 import { placesFor } from "./skill-places.ts";
-import { deskOf, isWrittenIn, prepare } from "./staging.ts";
+import { deskOf, foundIn, isWrittenIn, prepare } from "./staging.ts";
 
 /** Where an agent is to write, and how. */
 export interface Started {
@@ -70,6 +71,7 @@ async function begin(deps: ForegroundDeps, present: Present, start: LearningStar
     ...(worktree === undefined ? {} : { worktree }),
     ...{ action, skill, reason: start.reason, seen: open?.started.seen ?? evidence.seen },
     ...{ seed: ground.before, target: ground.target, before: ground.before, beside: ground.beside },
+    ...(ground.missing === undefined ? {} : { missing: ground.missing }),
   };
   await noteStart(deps, present, started, open ?? null);
   return {
@@ -145,6 +147,7 @@ interface Ground {
   readonly files: readonly PackageFile[] | null;
   readonly before: string | null;
   readonly beside: LearningStarted["beside"];
+  readonly missing?: string;
 }
 
 async function groundFor(
@@ -195,7 +198,7 @@ async function groundForNew(
   const target = `${place.folder}/${skill}`;
   const holds = await deps.library.holds(place, skill);
   if (holds === "else") return linked(target);
-  const isFull = holds === "folder" && (await deps.library.namesIn(target)).length > 0;
+  const isFull = holds === "folder" && (await foundIn(deps, place, skill)) !== null;
   const there = named ?? (isFull ? target : undefined);
   const next = `Load it; if it lacks what you learned, start with action "update". For something else, choose another name.`;
   if (there !== undefined)
@@ -207,7 +210,8 @@ async function groundForNew(
       `A plugin or an agent came with a skill called ${skill}.`,
       "Load it; for what it lacks, start with another name.",
     );
-  return { target, files: null, before: null };
+  const missing = await missingAbove(deps.library, target, place.root);
+  return { target, files: null, before: null, ...(missing === null ? {} : { missing }) };
 }
 
 function linked(target: string): Fault {
@@ -225,11 +229,12 @@ async function groundAgain(
   present: Present,
   { started }: Learning,
 ): Promise<Ground | Fault> {
-  const { target, before } = started;
+  const { target, before, missing } = started;
   const files = before === null ? null : await deps.versions.restore(before);
   if (before !== null && files === null)
     return unreadable(`the version of ${started.skill} that was kept is gone`);
-  return { target, files, before, beside: await besideOf(deps, present, target) };
+  const beside = await besideOf(deps, present, target);
+  return { target, files, before, beside, ...(missing === undefined ? {} : { missing }) };
 }
 
 async function missing({ inLibrary }: ForegroundDeps, skill: string): Promise<Fault> {
