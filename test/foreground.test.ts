@@ -48,8 +48,8 @@ const undo = (own: Bench) =>
     "person",
     (steps) => decidedByUndo(steps, own.clock.now()),
   );
-const stagingOf = async (own: Bench, more: Parameters<typeof start>[1] = {}) => {
-  const started = await start(own, more);
+const stagingOf = async (own: Bench, more: Parameters<typeof start>[1] = {}, present = own.present) => {
+  const started = await start(own, more, present);
   if (!started.ok) throw new Error(JSON.stringify(started.fault));
   return started.value.staging;
 };
@@ -94,10 +94,12 @@ describe("learning a new skill", () => {
     put(own.repository, { ".git/info/exclude": "# mine\n*.log\n" });
     put(await stagingOf(own), { "SKILL.md": goodText() });
     const full = async () => {
+      mkdirSync(skills(own), { recursive: true });
       throw new KnackError("LIBRARY_UNAVAILABLE", "The disk is full.");
     };
     const broken = { ...own, library: { ...own.library, write: full } };
     expect(codeOf(await finish(broken))).toBe("publish_failed");
+    expect(existsSync(join(own.repository, ".claude"))).toBe(false);
     expect(read(join(own.repository, ".git/info/exclude"))).not.toContain(skillName);
     expect(codeOf(await finish(own, { status: "aborted" }))).toBe("ok");
     expect(read(join(own.repository, ".git/info/exclude"))).toBe("# mine\n*.log\n");
@@ -1083,6 +1085,19 @@ describe("a finish", () => {
     ];
     for (const [code, more] of cases) expect(codeOf(await finish(own, more))).toBe(code);
     expect(await statuses(own)).toEqual([]);
+  });
+
+  test.each<[string, Partial<SessionView>, Partial<SessionView>]>([
+    ["its subagent", { subagent: true, agentId: "a1" }, {}],
+    ["the agent it works for", {}, { subagent: true, agentId: "a1" }],
+  ])("says that %s began it", async (_, first, second) => {
+    const own = await bench();
+    put(await stagingOf(own, {}, presentOf(own, first)), { "SKILL.md": goodText() });
+    expect(await finish(own, {}, presentOf(own, second))).toMatchObject({
+      ok: false,
+      fault: { code: "learning_not_started", message: expect.stringContaining("another agent of this session") },
+    });
+    expect(codeOf(await finish(own, {}, presentOf(own, first)))).toBe("ok");
   });
 
   test("again answers the same receipt and changes nothing", async () => {

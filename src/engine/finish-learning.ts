@@ -16,7 +16,7 @@ import {
 import { mayBeWritten } from "../core/scan.ts";
 import type { Skill } from "../core/skill.ts";
 import { type Present, rootIn, threadIn } from "./caller.ts";
-import { type ForegroundDeps, ifDiskRefuses, isIts, scrubbed, unavailable } from "./foreground.ts";
+import { type ForegroundDeps, ifDiskRefuses, isIts, isKins, scrubbed, unavailable } from "./foreground.ts";
 import { discard, type HandedIn, takeIn } from "./hand-in.ts";
 import { eventsNamed } from "./inspect.ts";
 import { perform } from "./keep.ts";
@@ -69,8 +69,9 @@ async function end(
     finishFault(finish, await deps.prefixOf(present.caller.project.root)) ??
     (await unresolvedIn(deps, present, finish.refs));
   if (wrong) return faulty(wrong);
-  const learning = (await learningsOf(deps.store)).findLast((one) => isIts(one, present, finish));
-  if (!learning) return faulty(notStarted(finish.skill));
+  const all = await learningsOf(deps.store);
+  const learning = all.findLast((one) => isIts(one, present, finish));
+  if (!learning) return faulty(notStarted(finish.skill, all.some((one) => isKins(one, present, finish))));
   const desk = deskOf(deps, rootIn(present), learning.started.learning);
   const last = endOf(learning);
   if (last) {
@@ -98,7 +99,13 @@ async function unresolvedIn(
   return session === null ? null : lostFault(refs, await eventsNamed(store, session, refs));
 }
 
-function notStarted(skill: string): Fault {
+function notStarted(skill: string, isKins: boolean): Fault {
+  if (isKins)
+    return faultOf(
+      "learning_not_started",
+      `The learning of ${skill} was begun by another agent of this session: a subagent, or the one that it works for.`,
+      "Let that one finish it, or call skill_learning_start and write it yourself.",
+    );
   return faultOf(
     "learning_not_started",
     `No learning of ${skill} was started in this session.`,

@@ -2,7 +2,7 @@ import { KnackError } from "../core/errors.ts";
 import { callerFault, type Fault, faultOf, faulty, type LearningStart } from "../core/protocol.ts";
 import type { Owner } from "../core/skill.ts";
 import { type Present, rootIn, threadIn } from "./caller.ts";
-import type { Learning } from "./learnings.ts";
+import { endOf, type Learning } from "./learnings.ts";
 import type { Place } from "./ports.ts";
 import type { PublishDeps } from "./step.ts";
 
@@ -55,6 +55,17 @@ export function isIts(
   { action, skill }: Pick<LearningStart, "action" | "skill">,
 ): boolean {
   return session === threadIn(present) && started.action === action && started.skill === skill;
+}
+
+/** Whether a learning that goes on is of the same session: its subagent's, or that of the agent it works for. */
+export function isKins(
+  learning: Learning,
+  { caller }: Present,
+  { action, skill }: Pick<LearningStart, "action" | "skill">,
+): boolean {
+  const { session, started } = learning;
+  const isNear = session !== null && (session === caller.session || session.startsWith(`${caller.session}/`));
+  return isNear && started.action === action && started.skill === skill && endOf(learning) === null;
 }
 
 export async function scrubbed({ redactor }: ForegroundDeps, texts: readonly string[]): Promise<string[]> {
