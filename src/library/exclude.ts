@@ -1,4 +1,4 @@
-import { lstat, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { lstat, readdir, readFile, realpath, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { KnackError } from "../core/errors.ts";
 import type { Written } from "../engine/ports.ts";
@@ -7,6 +7,9 @@ import { readTextFile, removeTextFile, writeTextFile } from "./text.ts";
 
 /** Says that the next line is Knack's; git has comments on lines of their own only. */
 const mark = "# knack: only me";
+/** Say at the head of a list that it was made for such lines, and its folder with it. */
+const madeList = "# knack: this list\n";
+const madeFolder = "# knack: this list and its folder\n";
 
 /** Keeps a path out of git for this person alone; false where there is no repository. */
 export function exclude(repository: string, path: string): Promise<boolean> {
@@ -58,16 +61,25 @@ async function edit(repository: string, path: string, change: Edit): Promise<boo
       throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${before.message}`);
     const [text, expecting] = before.found === "text" ? [before.text, before.hash] : ["", null];
     const after = change(text, pattern);
-    if (after === text || (await replace(file, after, expecting)).written) return true;
+    if (after === text) return true;
+    const head = expecting === null ? await headFor(file) : "";
+    if ((await replace(file, head + after, expecting)).written) return true;
   }
   throw new KnackError("LIBRARY_UNAVAILABLE", `${file} keeps changing.`, { hint: "Try again." });
 }
 
-/** A list in which nothing is left was made for that one line. */
-function replace(file: string, text: string, expecting: string | null): Promise<Written> {
-  return text === "" && expecting !== null
-    ? removeTextFile(file, { expecting })
-    : writeTextFile(file, text, { expecting });
+async function headFor(file: string): Promise<string> {
+  return (await isThere(dirname(file))) ? madeList : madeFolder;
+}
+
+/** A list that was made for such lines goes with the last of them. */
+async function replace(file: string, text: string, expecting: string | null): Promise<Written> {
+  if (expecting === null || (text !== madeList && text !== madeFolder))
+    return writeTextFile(file, text, { expecting });
+  const removed = await removeTextFile(file, { expecting });
+  // Somebody may have put something else there.
+  if (removed.written && text === madeFolder) await rmdir(dirname(file)).catch(() => {});
+  return removed;
 }
 
 /** The text with a line for the pattern, unless it has one; whether the file ends with a line end stays as it was. */

@@ -79,6 +79,24 @@ describe("a path kept out of git", () => {
     expect(readFileSync(join(root, ".git/info/exclude"), "utf8")).toBe(before);
   });
 
+  test.each<[string, (info: string) => void]>([
+    ["its folder", (info) => rmSync(info, { recursive: true })],
+    ["the list", (info) => rmSync(join(info, "exclude"))],
+    ["anything in the list", (info) => writeFileSync(join(info, "exclude"), "")],
+  ])("leaves all as it was where there was not even %s", async (_, without) => {
+    const root = newRepository();
+    const info = join(root, ".git/info");
+    without(info);
+    const now = () => [info, join(info, "exclude")].map((path) => existsSync(path));
+    const before = now();
+    for (const path of ["x", "y"]) await library.excludeFromGit(root, path);
+    put(root, "x");
+    expect(git(root, "status", "--short", "-uall")).toBe("");
+    for (const path of ["x", "y"]) await library.unexclude(root, path);
+    expect(now()).toEqual(before);
+    if (before[1]) expect(readFileSync(join(info, "exclude"), "utf8")).toBe("");
+  });
+
   test("needs a repository, and is below it", async () => {
     const folder = tempFolder();
     expect(await library.excludeFromGit(folder, "x")).toBe(false);
