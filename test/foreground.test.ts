@@ -1061,6 +1061,18 @@ describe("an update that another change of Knack's came before", () => {
     expect(text(own, more.skill)).toMatch(/Of the first\.[\s\S]*Of the second\./);
   });
 
+  test("is what a place goes back to where the agent wrote over it and gives up", async () => {
+    const own = await bench();
+    theirs(own);
+    await begun(own, "Of the first.");
+    await begun(own, "Of the second.", other(own));
+    await finish(own, update);
+    const first = text(own);
+    await writes(own, live(own, "deploying"), { "SKILL.md": `${first}\nOf the second.\n` });
+    expect(codeOf(await finish(own, { ...update, status: "aborted" }, other(own)))).toBe("ok");
+    expect(text(own)).toBe(first);
+  });
+
   test("a person's undo is refused, and what they took back stays away", async () => {
     const own = await bench();
     theirs(own);
@@ -1095,7 +1107,10 @@ describe("a finish", () => {
     put(await stagingOf(own, {}, presentOf(own, first)), { "SKILL.md": goodText() });
     expect(await finish(own, {}, presentOf(own, second))).toMatchObject({
       ok: false,
-      fault: { code: "learning_not_started", message: expect.stringContaining("another agent of this session") },
+      fault: {
+        code: "learning_not_started",
+        message: expect.stringContaining("another agent of this session"),
+      },
     });
     expect(codeOf(await finish(own, {}, presentOf(own, first)))).toBe("ok");
   });

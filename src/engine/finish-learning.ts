@@ -71,7 +71,13 @@ async function end(
   if (wrong) return faulty(wrong);
   const all = await learningsOf(deps.store);
   const learning = all.findLast((one) => isIts(one, present, finish));
-  if (!learning) return faulty(notStarted(finish.skill, all.some((one) => isKins(one, present, finish))));
+  if (!learning)
+    return faulty(
+      notStarted(
+        finish.skill,
+        all.some((one) => isKins(one, present, finish)),
+      ),
+    );
   const desk = deskOf(deps, rootIn(present), learning.started.learning);
   const last = endOf(learning);
   if (last) {

@@ -1,3 +1,4 @@
+import type { Change } from "../core/change.ts";
 import { numberOf } from "../core/event.ts";
 import { policy } from "../core/policy.ts";
 import { type Fault, faultOf } from "../core/protocol.ts";
@@ -265,10 +266,28 @@ async function withdraw(
   // A finish that was killed may have come this far.
   if (by === "this")
     return staged !== null && saysTheSame(deps, staged.files, live.files) ? isLive(started) : null;
-  const kept = await putBack(deps, started.skill, spot, live);
+  const last = await madeLast(deps, learning, path);
+  const kept = await putBack(
+    deps,
+    started.skill,
+    last === null ? spot : { ...spot, before: last.after },
+    live,
+  );
   if (typeof kept === "object") return kept;
-  const was = before === null ? "was taken away" : "was replaced by what was there before";
+  const was =
+    (last === null ? before : last.after) === null
+      ? "was taken away"
+      : "was replaced by what was there before";
   return `What this session wrote in ${path} ${was}; a copy of it is kept as version ${kept}.`;
+}
+
+/** What Knack made last at a place since a learning began, which is not the agent's to take away; null for nothing. */
+async function madeLast({ store }: ForegroundDeps, { at }: Learning, path: string): Promise<Change | null> {
+  const { changes } = await historyOf(store);
+  const made = changes.findLast(
+    ({ change, state, at: then }) => state === "made" && change.path === path && then >= at,
+  );
+  return made?.change ?? null;
 }
 
 function gone(target: string): Fault {
