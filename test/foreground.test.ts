@@ -19,9 +19,10 @@ import type { Caller, FaultCode, LearningFinish, LearningStart } from "../src/co
 import { redact } from "../src/core/redact.ts";
 import { parse } from "../src/core/skill.ts";
 import { archiveStep, pin } from "../src/engine/archive.ts";
+import type { Present } from "../src/engine/caller.ts";
 import { catalog } from "../src/engine/catalog.ts";
 import { hear } from "../src/engine/hear.ts";
-import { findDrift } from "../src/engine/inspect.ts";
+import { findDrift, type SessionView } from "../src/engine/inspect.ts";
 import { decidedOn, perform } from "../src/engine/keep.ts";
 import { homesOfKept } from "../src/engine/learnings.ts";
 import { note } from "../src/engine/note.ts";
@@ -47,8 +48,8 @@ const undo = (own: Bench) =>
     "person",
     (steps) => decidedByUndo(steps, own.clock.now()),
   );
-const stagingOf = async (own: Bench, more: Parameters<typeof start>[1] = {}) => {
-  const started = await start(own, more);
+const stagingOf = async (own: Bench, more: Parameters<typeof start>[1] = {}, present = own.present) => {
+  const started = await start(own, more, present);
   if (!started.ok) throw new Error(JSON.stringify(started.fault));
   return started.value.staging;
 };
@@ -93,10 +94,12 @@ describe("learning a new skill", () => {
     put(own.repository, { ".git/info/exclude": "# mine\n*.log\n" });
     put(await stagingOf(own), { "SKILL.md": goodText() });
     const full = async () => {
+      mkdirSync(skills(own), { recursive: true });
       throw new KnackError("LIBRARY_UNAVAILABLE", "The disk is full.");
     };
     const broken = { ...own, library: { ...own.library, write: full } };
     expect(codeOf(await finish(broken))).toBe("publish_failed");
+    expect(existsSync(join(own.repository, ".claude"))).toBe(false);
     expect(read(join(own.repository, ".git/info/exclude"))).not.toContain(skillName);
     expect(codeOf(await finish(own, { status: "aborted" }))).toBe("ok");
     expect(read(join(own.repository, ".git/info/exclude"))).toBe("# mine\n*.log\n");
@@ -104,6 +107,11 @@ describe("learning a new skill", () => {
   });
 });
 
+/** The same caller in another session, or as a subagent of its own. */
+const presentOf = ({ present: { caller, session } }: Bench, more: Partial<SessionView>): Present => ({
+  caller: { ...caller, session: more.sessionId ?? caller.session },
+  session: session && { ...session, ...more },
+});
 const lessonOf = (text: string) => parse(text).skill?.body;
 const codeOf = (answer: { ok: boolean } & Record<string, unknown>) =>
   answer.ok ? "ok" : (answer.fault as { code: FaultCode }).code;
@@ -600,7 +608,10 @@ describe("what an agent writes directly into the skills folder", () => {
     const own = await bench();
     const secret = `ghp_${"a1B2".repeat(9)}`;
     const staging = await stagingOf(own);
-    const files = { "scripts/a.sh": `curl -H "x: ${secret}"\n`, "assets/raw.bin": `\u00ff\0${secret}` };
+    const files = {
+      ...{ "scripts/a.sh": `curl -H "x: ${secret}"\n`, "assets/raw.bin": `\u00ff\0${secret}` },
+      [`references/${secret}.md`]: "x\n",
+    };
     await writes(own, live(own), { "SKILL.md": goodText(), ...files });
     writeFileSync(join(live(own), "assets/raw.bin"), Buffer.from(files["assets/raw.bin"], "latin1"));
     expect(codeOf(await finish(own))).toBe("skill_package_invalid");
@@ -609,6 +620,51 @@ describe("what an agent writes directly into the skills folder", () => {
     const kept = JSON.stringify(filesIn(own.home));
     expect(kept).toContain("make tunnel");
     expect(kept).not.toContain(secret);
+  });
+
+  test.each<[string, "before" | "after", string]>([
+    ["that was there before", "before", ""],
+    ["with folders in it that was there before", "before", "scripts/inner"],
+    ["that it made", "after", ""],
+    ["with folders in it that it made", "after", "scripts/inner"],
+  ])("may be an empty folder %s: then what is staged goes there", async (_, when, inner) => {
+    const own = await bench();
+    if (when === "before") mkdirSync(join(live(own), inner), { recursive: true });
+    const staging = await stagingOf(own);
+    if (when === "after") mkdirSync(join(live(own), inner), { recursive: true });
+    put(staging, { "SKILL.md": goodText() });
+    expect(codeOf(await finish(own))).toBe("ok");
+    expect(Object.keys(filesIn(live(own)))).toEqual(["SKILL.md"]);
+  });
+
+  test.each<[string, (own: Bench) => Promise<unknown>]>([
+    ["it gives up", (own) => finish(own, { status: "aborted" })],
+    ["a person takes it back", async (own) => [await finish(own), await undo(own)]],
+    [
+      "the disk refuses it and it gives up",
+      async (own) => {
+        const write = async () => {
+          throw new KnackError("LIBRARY_UNAVAILABLE", "The disk is full.");
+        };
+        expect(codeOf(await finish({ ...own, library: { ...own.library, write } }))).toBe("publish_failed");
+        await finish(own, { status: "aborted" });
+      },
+    ],
+  ])("leaves none of the folders that it made where %s", async (_, ends) => {
+    const own = await bench();
+    await start(own);
+    await writes(own, live(own), { "SKILL.md": goodText() });
+    await ends(own);
+    expect(existsSync(join(own.repository, ".claude"))).toBe(false);
+  });
+
+  test("leaves folders that were there before", async () => {
+    const own = await bench();
+    mkdirSync(skills(own), { recursive: true });
+    await start(own);
+    await writes(own, live(own), { "SKILL.md": goodText() });
+    await finish(own, { status: "aborted" });
+    expect([existsSync(skills(own)), existsSync(live(own))]).toEqual([true, false]);
   });
 
   test("is taken away when the agent gives up, and kept as a version", async () => {
@@ -657,7 +713,11 @@ describe("what an agent writes into another folder of skills", () => {
     const hash = (await own.library.read(at(own)))?.hash as string;
     expect(await finish(own, { status: "aborted" })).toMatchObject({
       ok: true,
-      value: { notes: [`What this session wrote in ${at(own)} was taken away; a copy of it is kept.`] },
+      value: {
+        notes: [
+          `What this session wrote in ${at(own)} was taken away; a copy of it is kept as version ${hash}.`,
+        ],
+      },
     });
     expect(existsSync(at(own))).toBe(false);
     expect(await own.versions.restore(hash)).toHaveLength(1);
@@ -881,6 +941,15 @@ describe("what somebody else writes meanwhile", () => {
     ["into a skill that is being changed", update, [], "skill_package_invalid"],
     ["where a new one is to be", {}, [ran("make deploy", "ok")], "skill_already_exists"],
     [
+      "where a new one is to be, which the agent only looks at",
+      {},
+      [
+        ran(`git pull && ls .claude/skills/${skillName}`, "ok"),
+        ran(`npm test && cat .claude/skills/${skillName}/SKILL.md 2> /srv/err`, "ok"),
+      ],
+      "skill_already_exists",
+    ],
+    [
       "into a skill that the agent only reads",
       update,
       [
@@ -951,6 +1020,71 @@ describe("what somebody else writes meanwhile", () => {
   });
 });
 
+describe("an update that another change of Knack's came before", () => {
+  const update = { action: "update", skill: "deploying", reason: "missing_step" } as const;
+  const other = (own: Bench) => presentOf(own, { sessionId: "run-2" });
+  /** Begins an update in a session and changes the text there. */
+  const begun = async (
+    own: Bench,
+    body: string,
+    present = own.present,
+    more: Partial<LearningStart> = {},
+  ) => {
+    const started = await start(own, { ...update, ...more }, present);
+    const staging = started.ok ? started.value.staging : "";
+    const text = read(join(staging, "SKILL.md"));
+    writeFileSync(join(staging, "SKILL.md"), `${text}\n${body}\n`);
+  };
+  const text = (own: Bench, name = "deploying") => read(join(live(own, name), "SKILL.md"));
+
+  test.each(["a person's", "a learned one"])("of another session is refused: %s", async (whose) => {
+    const own = await bench();
+    const isLearned = whose === "a learned one";
+    const more = isLearned ? { ...update, skill: skillName } : update;
+    if (isLearned) {
+      put(await stagingOf(own), { "SKILL.md": goodText() });
+      expect(codeOf(await finish(own))).toBe("ok");
+    } else theirs(own);
+    await begun(own, "Of the first.", own.present, more);
+    await begun(own, "Of the second.", other(own), more);
+    expect(codeOf(await finish(own, more))).toBe("ok");
+    const first = text(own, more.skill);
+    const answer = await finish(own, more, other(own));
+    expect(JSON.stringify(answer)).toMatch(/skill_package_invalid.*changed meanwhile.*start again/);
+    expect(text(own, more.skill)).toBe(first);
+    expect(await finish(own, { ...more, status: "aborted" }, other(own))).toMatchObject({
+      ok: true,
+      value: { notes: [expect.stringContaining("left as it is")] },
+    });
+    await begun(own, "Of the second.", other(own), more);
+    expect(codeOf(await finish(own, more, other(own)))).toBe("ok");
+    expect(text(own, more.skill)).toMatch(/Of the first\.[\s\S]*Of the second\./);
+  });
+
+  test("is what a place goes back to where the agent wrote over it and gives up", async () => {
+    const own = await bench();
+    theirs(own);
+    await begun(own, "Of the first.");
+    await begun(own, "Of the second.", other(own));
+    await finish(own, update);
+    const first = text(own);
+    await writes(own, live(own, "deploying"), { "SKILL.md": `${first}\nOf the second.\n` });
+    expect(codeOf(await finish(own, { ...update, status: "aborted" }, other(own)))).toBe("ok");
+    expect(text(own)).toBe(first);
+  });
+
+  test("a person's undo is refused, and what they took back stays away", async () => {
+    const own = await bench();
+    theirs(own);
+    await begun(own, "Bad.");
+    await finish(own, update);
+    await begun(own, "More.", other(own));
+    await undo(own);
+    expect(codeOf(await finish(own, update, other(own)))).toBe("skill_package_invalid");
+    expect(text(own)).toBe(skillText("deploying"));
+  });
+});
+
 describe("a finish", () => {
   test("needs a start, events that are there, and the words it may have", async () => {
     const own = await bench();
@@ -963,6 +1097,22 @@ describe("a finish", () => {
     ];
     for (const [code, more] of cases) expect(codeOf(await finish(own, more))).toBe(code);
     expect(await statuses(own)).toEqual([]);
+  });
+
+  test.each<[string, Partial<SessionView>, Partial<SessionView>]>([
+    ["its subagent", { subagent: true, agentId: "a1" }, {}],
+    ["the agent it works for", {}, { subagent: true, agentId: "a1" }],
+  ])("says that %s began it", async (_, first, second) => {
+    const own = await bench();
+    put(await stagingOf(own, {}, presentOf(own, first)), { "SKILL.md": goodText() });
+    expect(await finish(own, {}, presentOf(own, second))).toMatchObject({
+      ok: false,
+      fault: {
+        code: "learning_not_started",
+        message: expect.stringContaining("another agent of this session"),
+      },
+    });
+    expect(codeOf(await finish(own, {}, presentOf(own, first)))).toBe("ok");
   });
 
   test("again answers the same receipt and changes nothing", async () => {
@@ -991,11 +1141,7 @@ describe("a finish", () => {
     put(await stagingOf(own), { "SKILL.md": goodText() });
     const later = { ...own.present, caller: { ...own.present.caller, invocation: "run-1#2" } };
     expect(codeOf(await finish(own, {}, later))).toBe("ok");
-    const { caller, session } = own.present;
-    const other = {
-      caller: { ...caller, session: "run-2" },
-      session: session && { ...session, sessionId: "run-2" },
-    };
+    const other = presentOf(own, { sessionId: "run-2" });
     expect(codeOf(await finish(own, {}, other))).toBe("learning_not_started");
   });
 });

@@ -219,7 +219,7 @@ function lastOf({ commands }: CompoundList): Program[] {
 
 const wrappers = new Set(["sudo", "env", "time", "timeout", "nice", "nohup", "stdbuf", "exec", "builtin"]);
 
-function programOf(command: Command): Program | null {
+export function programOf(command: Command): Program | null {
   return unwrap(wordsOfCommand(command)).program;
 }
 
@@ -247,7 +247,7 @@ function scriptOf(program: Program): Program[] | null {
   return script === null ? null : deciders(script);
 }
 
-function scriptWords({ name, args: [flag, script] }: Program): string | null {
+export function scriptWords({ name, args: [flag, script] }: Program): string | null {
   const runs = ["bash", "sh", "zsh"].includes(name) && /^-\w*c$/.test(flag ?? "") && script !== undefined;
   return runs ? script : null;
 }

@@ -10,6 +10,8 @@ export interface Project {
 export interface Checkout {
   /** The folder that holds the repository; for a worktree, its main repository's. */
   readonly root: string;
+  /** The worktree that the folder is in, where that is another than the root. */
+  readonly worktree?: string;
   readonly remote: string | null;
 }
 

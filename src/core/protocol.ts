@@ -2,6 +2,7 @@ import { type Event, type EventKind, shorten } from "./event.ts";
 import { idOf } from "./ids.ts";
 import { type Policy, policy } from "./policy.ts";
 import type { Project } from "./project.ts";
+import { findSecrets } from "./redact.ts";
 import { mayBeWritten, scan } from "./scan.ts";
 import type { Format } from "./session.ts";
 import { isSkillName, skillFile } from "./skill.ts";
@@ -88,6 +89,8 @@ export interface Caller {
   readonly invocation: string;
   readonly kind: "foreground" | "background";
   readonly project: Project;
+  /** The worktree of the project that it works in, where that is another than the project's root: there its agent has its skills. */
+  readonly worktree?: string;
   /** The agent's format, for the folders that it reads; null where it is not known. */
   readonly format: Format | null;
   /** The model that does the work, where the host tells. */
@@ -128,11 +131,15 @@ export interface LearningStarted extends LearningStart {
   readonly seen: number;
   /** The folder in which the package is written, named as the skill. */
   readonly staging: string;
+  /** The worktree that this is in, where that is another than the project's root. */
+  readonly worktree?: string;
   /** Of what was put there: a package's hash; null for nothing. */
   readonly seed: string | null;
   /** The live package that is to be changed, or the place of the one to be: its folder, and its hash before. */
   readonly target: string;
   readonly before: string | null;
+  /** The topmost folder on the way there, its own among them, that was not there yet. */
+  readonly missing?: string;
   /** The packages beside it, with the hashes they had: only this one may change. */
   readonly beside: readonly (readonly [path: string, hash: string])[];
 }
@@ -249,18 +256,26 @@ export function sessionFault({ session, format }: Pick<Caller, "session" | "form
   );
 }
 
-/** What a name lacks to be that of a skill which is to be written: the form of one, or the prefix; null for nothing. */
+/** What a name lacks to be that of a skill which is to be written: the form of one, harmlessness, or the prefix; null for nothing. */
 export function nameLack(
   action: LearningAction,
   skill: string,
   prefix: string,
   { protocol }: Policy = policy,
-): "form" | "prefix" | null {
+): "form" | "harmless" | "prefix" | null {
   const { longest } = protocol.name;
   if (!isSkillName(skill) || skill.length < shortestFor(action, protocol) || skill.length > longest)
     return "form";
+  // It would be in the ledger and in the name of a folder, where nothing is scrubbed.
+  if (action === "create" && holdsSecret(skill)) return "harmless";
   const isPlain = !skill.startsWith(prefix) || skill.length === prefix.length;
   return action === "create" && isPlain ? "prefix" : null;
+}
+
+/** A token is known by how it begins, which may be after any hyphen. */
+function holdsSecret(name: string): boolean {
+  const words = name.split("-");
+  return words.some((_, at) => findSecrets(words.slice(at).join("-")).length > 0);
 }
 
 /** A person may call theirs as shortly as they like. */
@@ -273,6 +288,13 @@ export function nameFault(action: LearningAction, skill: string, prefix: string)
   const lack = nameLack(action, skill, prefix);
   const { longest } = policy.protocol.name;
   if (lack === null) return null;
+  if (lack === "harmless")
+    return faultOf(
+      "invalid_argument",
+      "The name of the skill holds a secret.",
+      "Choose a name that says what the skill is for.",
+      ["skill_name"],
+    );
   return lack === "form"
     ? faultOf(
         "invalid_argument",

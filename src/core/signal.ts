@@ -250,6 +250,7 @@ function nameOf({ nameHint }: CreateClaim, { prefix, skills }: SignalGround, pol
   const lack = nameLack("create", nameHint, prefix, policy);
   if (lack === "form")
     return no("bad-name", `"${nameHint}" cannot be a skill's name: small letters, digits and single hyphens`);
+  if (lack === "harmless") return no("bad-name", "the name holds a secret");
   if (lack === "prefix")
     return no("no-prefix", `the name of a new skill begins with ${prefix}, unlike "${nameHint}"`);
   return skills.has(nameHint)

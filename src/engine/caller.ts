@@ -34,6 +34,8 @@ export interface CallerDeps {
   /** Reads what is new in a file, and answers with its sessions. */
   readonly sessionsIn: (path: string) => Promise<readonly SessionView[]>;
   readonly projectOf: (cwd: string) => Promise<Project>;
+  /** The worktree that a folder is in, where that is another than its project's root. */
+  readonly worktreeOf: (cwd: string) => Promise<string | null>;
 }
 
 /** Who calls, by the host's word alone, with its session as it is by now. */
@@ -43,8 +45,7 @@ export async function present(deps: CallerDeps, said: HostWord): Promise<Present
   const running = found === "unsure" ? null : found;
   const word = found === "unsure" ? { ...said, session: null } : said;
   const session = running === null ? null : meantBy(running, word, await deps.sessionsIn(running.path));
-  const there = session?.project.root ?? null;
-  const project = session && there !== null ? session.project : await deps.projectOf(word.cwd);
+  const { project, worktree } = await workplaceOf(deps, session, word);
   const run = session === null ? word.session : runOf(session);
   return {
     caller: {
@@ -54,6 +55,7 @@ export async function present(deps: CallerDeps, said: HostWord): Promise<Present
         : `${run ?? "nobody"}#${word.turn ?? 0}`,
       kind: word.kind,
       project,
+      ...(worktree === null ? {} : { worktree }),
       format: word.format ?? session?.format ?? null,
       model: word.model ?? running?.model ?? (running === null ? null : deps.modelIn(running.path)),
     },
@@ -66,6 +68,22 @@ async function foundBy(deps: CallerDeps, word: HostWord): Promise<Found> {
   return word.format === null
     ? ((await recordedAt(deps, word)) ?? deps.runningOf(word))
     : ((await deps.runningOf(word)) ?? recordedAt(deps, word));
+}
+
+/** What a session works on, and where; the server's own where the session does not say. */
+async function workplaceOf(
+  { projectOf, worktreeOf }: CallerDeps,
+  session: SessionView | null,
+  { cwd }: HostWord,
+): Promise<{ readonly project: Project; readonly worktree: string | null }> {
+  if (session === null || session.project.root === null)
+    return { project: await projectOf(cwd), worktree: await worktreeOf(cwd) };
+  return { project: session.project, worktree: await worktreeOf(session.cwd ?? cwd) };
+}
+
+/** The folder in which a caller's agent has what is the project's. */
+export function rootIn({ caller: { worktree, project } }: Pick<Present, "caller">): string | null {
+  return worktree ?? project.root;
 }
 
 /** Whose doing a call is: the session's, or within it a subagent's; null where nobody knows. */

@@ -15,8 +15,8 @@ import {
 } from "../core/protocol.ts";
 import { mayBeWritten } from "../core/scan.ts";
 import type { Skill } from "../core/skill.ts";
-import { type Present, threadIn } from "./caller.ts";
-import { type ForegroundDeps, ifDiskRefuses, isIts, scrubbed, unavailable } from "./foreground.ts";
+import { type Present, rootIn, threadIn } from "./caller.ts";
+import { type ForegroundDeps, ifDiskRefuses, isIts, isKins, scrubbed, unavailable } from "./foreground.ts";
 import { discard, type HandedIn, takeIn } from "./hand-in.ts";
 import { eventsNamed } from "./inspect.ts";
 import { perform } from "./keep.ts";
@@ -64,15 +64,21 @@ async function end(
   present: Present,
   finish: LearningFinish,
 ): Promise<Answer<Finished>> {
-  const { root } = present.caller.project;
   const wrong =
     (await unavailable(deps, present, isGivenUp(finish))) ??
-    finishFault(finish, await deps.prefixOf(root)) ??
+    finishFault(finish, await deps.prefixOf(present.caller.project.root)) ??
     (await unresolvedIn(deps, present, finish.refs));
   if (wrong) return faulty(wrong);
-  const learning = (await learningsOf(deps.store)).findLast((one) => isIts(one, present, finish));
-  if (!learning) return faulty(notStarted(finish.skill));
-  const desk = deskOf(deps, root, learning.started.learning);
+  const all = await learningsOf(deps.store);
+  const learning = all.findLast((one) => isIts(one, present, finish));
+  if (!learning)
+    return faulty(
+      notStarted(
+        finish.skill,
+        all.some((one) => isKins(one, present, finish)),
+      ),
+    );
+  const desk = deskOf(deps, rootIn(present), learning.started.learning);
   const last = endOf(learning);
   if (last) {
     if (last.status !== finish.status) return faulty(ended(last));
@@ -99,7 +105,13 @@ async function unresolvedIn(
   return session === null ? null : lostFault(refs, await eventsNamed(store, session, refs));
 }
 
-function notStarted(skill: string): Fault {
+function notStarted(skill: string, isKins: boolean): Fault {
+  if (isKins)
+    return faultOf(
+      "learning_not_started",
+      `The learning of ${skill} was begun by another agent of this session: a subagent, or the one that it works for.`,
+      "Let that one finish it, or call skill_learning_start and write it yourself.",
+    );
   return faultOf(
     "learning_not_started",
     `No learning of ${skill} was started in this session.`,
@@ -287,10 +299,10 @@ async function duplicate(
   learning: Learning,
   skill: Skill,
 ): Promise<Fault | null> {
-  const { project } = present.caller;
+  const { id: project } = present.caller.project;
   const { learning: id, target: path } = learning.started;
   const asked = await askedAt(deps, learning);
-  return duplicateFault(deps, { skill, id, path, project: project.id, root: project.root, asked });
+  return duplicateFault(deps, { skill, id, path, project, root: rootIn(present), asked });
 }
 
 /** When the person last asked for it in so many words; null where they did not. */
@@ -353,18 +365,22 @@ async function readyOf(
 ): Promise<Ready | Fault> {
   const { all, reach } = placesFor(deps, present);
   const place = placeAt(started.target, all);
-  const { model, project } = present.caller;
+  const { model } = present.caller;
   if (place === null)
     return faultOf(
       "publish_failed",
       `${dirname(started.target)} is no folder of skills any more.`,
       "Finish with aborted, and start again.",
     );
-  const isHere = project.root !== null && started.target.startsWith(`${project.root}/`);
+  const root = rootIn(present);
+  const isHere = root !== null && started.target.startsWith(`${root}/`);
   return {
     ...{ id: started.learning, name: started.skill, files, path: started.target, place, base },
     // What a person has in their repository stays in git.
     reach: base === null ? reach : isHere ? "repository" : "everywhere",
+    ...(started.missing === undefined || started.missing === started.target
+      ? {}
+      : { missing: started.missing }),
     facts: {
       author: "agent",
       session: threadIn(present),

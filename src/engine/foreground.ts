@@ -1,12 +1,14 @@
 import { KnackError } from "../core/errors.ts";
 import { callerFault, type Fault, faultOf, faulty, type LearningStart } from "../core/protocol.ts";
 import type { Owner } from "../core/skill.ts";
-import { type Present, threadIn } from "./caller.ts";
-import type { Learning } from "./learnings.ts";
+import { type Present, rootIn, threadIn } from "./caller.ts";
+import { endOf, type Learning } from "./learnings.ts";
 import type { Place } from "./ports.ts";
 import type { PublishDeps } from "./step.ts";
 
 export interface ForegroundDeps extends PublishDeps {
+  /** The person's own folder, which agents call `~`. */
+  readonly home: string;
   /** Where packages of a project are written before they are live; a folder for each learning goes below it. */
   readonly staging: (root: string | null) => Place;
   /** Why nothing is learned in a project; null where it is. */
@@ -25,12 +27,14 @@ export function ifDiskRefuses(error: unknown): { readonly ok: false; readonly fa
 /** Why nothing can be learned by this caller; null where it can. What was begun may be given up wherever it may not be finished. */
 export async function unavailable(
   deps: ForegroundDeps,
-  { caller, session }: Present,
+  present: Present,
   isGivenUp = false,
 ): Promise<Fault | null> {
+  const { caller, session } = present;
   const { root, id } = caller.project;
   const refused = isGivenUp ? null : await deps.refuses(root, id);
-  return callerFault(caller, session !== null, refused) ?? (root === null ? null : rootFault(deps, root));
+  const here = rootIn(present);
+  return callerFault(caller, session !== null, refused) ?? (here === null ? null : rootFault(deps, here));
 }
 
 /** A project that was taken away is not made again. */
@@ -51,6 +55,17 @@ export function isIts(
   { action, skill }: Pick<LearningStart, "action" | "skill">,
 ): boolean {
   return session === threadIn(present) && started.action === action && started.skill === skill;
+}
+
+/** Whether a learning that goes on is of the same session: its subagent's, or that of the agent it works for. */
+export function isKins(
+  learning: Learning,
+  { caller }: Present,
+  { action, skill }: Pick<LearningStart, "action" | "skill">,
+): boolean {
+  const { session, started } = learning;
+  const isNear = session !== null && (session === caller.session || session.startsWith(`${caller.session}/`));
+  return isNear && started.action === action && started.skill === skill && endOf(learning) === null;
 }
 
 export async function scrubbed({ redactor }: ForegroundDeps, texts: readonly string[]): Promise<string[]> {

@@ -1,16 +1,18 @@
+import type { Change } from "../core/change.ts";
 import { numberOf } from "../core/event.ts";
 import { policy } from "../core/policy.ts";
 import { type Fault, faultOf } from "../core/protocol.ts";
-import { parse, skillFile } from "../core/skill.ts";
-import { isNamedBy, writtenLike } from "../core/writes-to.ts";
+import { skillFile } from "../core/skill.ts";
+import { writtenLike } from "../core/writes-to.ts";
 import type { Present } from "./caller.ts";
 import type { ForegroundDeps } from "./foreground.ts";
 import type { Learning } from "./learnings.ts";
-import { type Handed, placeAt } from "./plan-learned.ts";
+import { type Handed, placeAt, saysTheSame } from "./plan-learned.ts";
 import type { Place } from "./ports.ts";
+import { dropUpTo } from "./publish.ts";
 import { placesFor } from "./skill-places.ts";
 import { clear, foundIn, keepAside, keepStaged, type Package, portable, readableIn } from "./staging.ts";
-import { type History, historyOf, textOfPackage } from "./step.ts";
+import { type History, historyOf } from "./step.ts";
 
 /**
  * What the agent wrote, in its folder from now on: what it wrote directly where skills are live is moved there, and
@@ -113,16 +115,16 @@ async function writerOf(
   live: Package,
   staged: Package | null,
 ): Promise<"this" | "caller" | "others" | "unknown"> {
-  const made = madeBy(await historyOf(deps.store), learning, path, live.hash);
-  if (made === "another") return "others";
-  if (made === "this") return "this";
+  const isStaged = staged !== null && saysTheSame(deps, staged.files, live.files);
+  const made = madeBy(await historyOf(deps.store), learning, path, live.hash, isStaged);
+  if (made !== null) return made;
   if (staged !== null && sameFiles(deps, staged, live)) return "caller";
   return shownBy(deps, present, learning, path);
 }
 
 /** Whose a text is by the caller's session since the learning began; a host that has not even the start on record tells nothing. */
 async function shownBy(
-  { store, library }: ForegroundDeps,
+  { store, library, home }: ForegroundDeps,
   { session }: Present,
   { started: { seen } }: Learning,
   path: string,
@@ -130,8 +132,8 @@ async function shownBy(
   let shown: "others" | "unknown" = "unknown";
   for (let after = seen; session !== null; ) {
     const page = await store.events.page(session.id, after, policy.protocol.searched);
-    const written = new Set(page.flatMap((event) => writtenLike(event, path)));
-    for (const one of written) if (isNamedBy(one, path) || (await library.isSame(one, path))) return "caller";
+    const written = new Set(page.flatMap((event) => writtenLike(event, path, home)));
+    for (const one of written) if (await library.isSame(one, path)) return "caller";
     if (page.some(({ kind }) => kind === "call")) shown = "others";
     const last = page.at(-1);
     if (last === undefined) break;
@@ -151,7 +153,8 @@ function madeBy(
   { started, at }: Learning,
   path: string,
   hash: string,
-): "this" | "another" | null {
+  isStaged: boolean,
+): "this" | "others" | null {
   // A folder of skills may be a link to the one that it was made in.
   const made = changes.findLast(
     ({ change, state, at: then }) =>
@@ -161,7 +164,9 @@ function madeBy(
       then >= at,
   );
   if (!made) return null;
-  return started.action === "update" || made.change.instinct === started.learning ? "this" : "another";
+  // A change of what Knack keeps goes by what that was first made of: only its text tells whose it is.
+  const isOwn = made.change.instinct === started.learning || (started.action === "update" && isStaged);
+  return isOwn ? "this" : "others";
 }
 
 /** Moves what was written directly into a skills folder out of it. Its copy is kept before anything is taken away. */
@@ -184,18 +189,18 @@ async function adopt(
   });
   if (!copied.written) return stuck(started.staging, copied.because);
   const back = await putBack(deps, started.skill, spot, live);
-  return back ?? { links: [...live.links, ...lost] };
+  return typeof back === "object" ? back : { links: [...live.links, ...lost] };
 }
 
-/** Makes a live place what it was before; what is there now, which the agent wrote, is kept as a version. */
+/** Makes a live place what it was before; what is there now, which the agent wrote, is kept as the version that is answered with. */
 async function putBack(
   deps: ForegroundDeps,
   skill: string,
   { place, path, before }: Spot,
   live: Package,
-): Promise<Fault | null> {
+): Promise<Fault | string> {
   const { library, versions } = deps;
-  await keepAside(deps, live);
+  const kept = await keepAside(deps, live);
   const old = before === null ? null : await versions.restore(before);
   if (before !== null && old === null) return stuck(path, "its earlier version is not kept");
   const expecting = { expecting: live.hash, dropLinks: true };
@@ -203,7 +208,7 @@ async function putBack(
     old === null
       ? await library.remove(place, skill, expecting)
       : await library.write(place, skill, old, expecting);
-  return done.written ? null : stuck(path, done.because);
+  return done.written ? kept : stuck(path, done.because);
 }
 
 /**
@@ -224,7 +229,20 @@ export async function discard(
   }
   await keepStaged(deps, desk, learning.started);
   await clear(deps, desk);
+  await dropMade(deps, present, learning);
   return { notes };
+}
+
+/** Takes the folders away that the agent made on the way to where its skill was to be, and nothing is in. */
+async function dropMade(
+  deps: ForegroundDeps,
+  present: Present,
+  { started: { target, missing } }: Learning,
+): Promise<void> {
+  const place = placeAt(target, placesFor(deps, present).all);
+  if (place === null || missing === undefined) return;
+  await deps.library.dropEmpty({ folder: target, root: place.root });
+  await dropUpTo(deps.library, place.folder, place.root, missing);
 }
 
 /** Takes what the agent wrote out of a live place, and says what was done there and what was not; null where that is nothing. */
@@ -246,15 +264,30 @@ async function withdraw(
   if (by === "others" || by === "unknown")
     return `${path} was changed meanwhile, not by this session: it is left as it is.`;
   // A finish that was killed may have come this far.
-  if (by === "this") return staged !== null && saysTheSame(staged, live) ? isLive(started) : null;
-  const fault = await putBack(deps, started.skill, spot, live);
-  const was = before === null ? "was taken away" : "was replaced by what was there before";
-  return fault ?? `What this session wrote in ${path} ${was}; a copy of it is kept.`;
+  if (by === "this")
+    return staged !== null && saysTheSame(deps, staged.files, live.files) ? isLive(started) : null;
+  const last = await madeLast(deps, learning, path);
+  const kept = await putBack(
+    deps,
+    started.skill,
+    last === null ? spot : { ...spot, before: last.after },
+    live,
+  );
+  if (typeof kept === "object") return kept;
+  const was =
+    (last === null ? before : last.after) === null
+      ? "was taken away"
+      : "was replaced by what was there before";
+  return `What this session wrote in ${path} ${was}; a copy of it is kept as version ${kept}.`;
 }
 
-function saysTheSame(a: Package, b: Package): boolean {
-  const [one, other] = [a, b].map(({ files }) => parse(textOfPackage(files)).skill);
-  return one?.body === other?.body && one?.description === other?.description;
+/** What Knack made last at a place since a learning began, which is not the agent's to take away; null for nothing. */
+async function madeLast({ store }: ForegroundDeps, { at }: Learning, path: string): Promise<Change | null> {
+  const { changes } = await historyOf(store);
+  const made = changes.findLast(
+    ({ change, state, at: then }) => state === "made" && change.path === path && then >= at,
+  );
+  return made?.change ?? null;
 }
 
 function gone(target: string): Fault {

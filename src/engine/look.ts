@@ -7,7 +7,7 @@ import { policy } from "../core/policy.ts";
 import { type Answer, brief, faultOf, faulty, sessionFault } from "../core/protocol.ts";
 import { isSafePath, mayBeWritten, scan } from "../core/scan.ts";
 import { parse, skillFile } from "../core/skill.ts";
-import { latestEvents, type Present } from "./caller.ts";
+import { latestEvents, type Present, rootIn } from "./caller.ts";
 import type { CatalogReading } from "./catalog.ts";
 import type { ForegroundDeps } from "./foreground.ts";
 import { eventsNamed } from "./inspect.ts";
@@ -52,7 +52,7 @@ export async function loadSkill(
   { skill, file }: { readonly skill: string | null; readonly file: string | null },
 ): Promise<Answer<LoadedSkill | SkillIndex>> {
   const { project } = present.caller;
-  const { items } = await deps.catalog(project.root);
+  const { items } = await deps.catalog(rootIn(present));
   const skills = items.filter(
     ({ kind, load, realm }) =>
       kind === "skill" && load !== "person" && (realm === project.id || realm === "user"),

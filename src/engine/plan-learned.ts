@@ -170,6 +170,8 @@ export interface Ready {
   readonly reach: Reach;
   /** What it takes the place of, as it was when it was written; null for something new. */
   readonly base: readonly PackageFile[] | null;
+  /** The topmost folder above it that was not there when it was begun. */
+  readonly missing?: string;
   readonly facts: Facts;
 }
 
@@ -189,13 +191,11 @@ function metadataOf(
   { author, session, events, model }: Facts,
   reach: Reach,
 ): Record<string, string> {
-  const only = (metadata: Skill["metadata"], isOwn: boolean) =>
-    Object.fromEntries(Object.entries(metadata).filter(([key]) => ownFacts.has(key) === isOwn));
   const before = Number(once?.metadata.evidence ?? 0) || 0;
   // Who wrote what was there before did not write this.
-  const { model: _, ...known } = only(once?.metadata ?? {}, true);
+  const { model: _, ...known } = factsIn(once?.metadata ?? {}, true);
   return {
-    ...only(skill.metadata, false),
+    ...factsIn(skill.metadata, false),
     quality: reach === "draft" ? "draft" : "active",
     ...known,
     origin: "knack",
@@ -207,20 +207,44 @@ function metadataOf(
   };
 }
 
+/** Whether two packages differ in nothing but what Knack itself says of them. */
+export function saysTheSame(
+  { versions }: Pick<PublishDeps, "versions">,
+  ...two: readonly [readonly PackageFile[], readonly PackageFile[]]
+): boolean {
+  const [one, other] = two.map((files) => versions.hashOf(files.map(withoutFacts)));
+  return one === other;
+}
+
+function withoutFacts({ path, bytes, mode }: PackageFile): PackageFile {
+  const plain = { path, bytes, mode: mode & 0o111 ? 0o755 : 0o644 };
+  const text = path === skillFile ? packageText(path, bytes).text : null;
+  const skill = text === null ? null : parse(text).skill;
+  if (skill === null) return plain;
+  return { ...plain, bytes: bytesOf(render({ ...skill, metadata: factsIn(skill.metadata, false) })) };
+}
+
+/** Of what a skill says of itself what is Knack's own, or what is not. */
+function factsIn(metadata: Skill["metadata"], isOwn: boolean): Record<string, string> {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => ownFacts.has(key) === isOwn));
+}
+
 /** What making it live would do; what is there already as it should be needs nothing. */
 export async function planWritten(deps: PublishDeps, ready: Ready): Promise<Plan> {
-  const { name, path, place, base } = ready;
+  const { name, path, place, base, missing } = ready;
   const history = await historyOf(deps.store);
   const files = finalFiles(ready);
   const after = deps.versions.hashOf(files);
-  const current = await deps.library.read(path);
+  const found = await deps.library.read(path);
+  // A folder with nothing in it is no package.
+  const current = found === null || found.files.length + found.links.length === 0 ? null : found;
   if (current?.hash === after) return settled([], null);
   if (base === null && current !== null) return no(`there is another skill at ${path}`);
   if (base !== null && current === null) return no(`${path} is gone`);
-  const isKnown = (hash: string) =>
-    hash === deps.versions.hashOf(base ?? []) ||
-    history.changes.some(({ change }) => change.path === path && change.after === hash);
-  if (current !== null && !isKnown(current.hash)) return no(`${path} was changed by hand meanwhile`);
+  // Whatever else was made of it meanwhile, by whomever, would be lost without a word.
+  const isBase = current?.hash === deps.versions.hashOf(base ?? []);
+  if (current !== null && !isBase && !saysTheSame(deps, current.files, files))
+    return no(`${path} was changed meanwhile`);
   const known = base === null ? undefined : history.kept.find((one) => one.path === path);
   const artifact: Artifact = known ?? {
     ...{ kind: "skill", name, path, root: place.root, reach: ready.reach, instinct: ready.id },
@@ -230,6 +254,7 @@ export async function planWritten(deps: PublishDeps, ready: Ready): Promise<Plan
     change: changeOf(one, before, after, base === null ? "create" : "update", history),
     files,
     diff: diffOf(fileIn(one), old, text) + diffOfOthers(name, othersIn(base ?? []), files, true),
+    ...(missing === undefined ? {} : { missing }),
   });
   const old = current ? textOfPackage(current.files) : null;
   const steps = [step(artifact, current?.hash ?? null, old)];

@@ -47,7 +47,7 @@ export async function carryOut(
   decided: readonly LedgerEntry[] = [],
 ): Promise<Settled[] | null> {
   const steps: Step[] = [];
-  for (const step of planned) steps.push({ ...step, change: await withOrigin(deps, step.change) });
+  for (const step of planned) steps.push({ ...step, change: await withOrigin(deps, step) });
   for (const { change, files } of steps) if (change.kind !== "rule") await keepVersions(deps, change, files);
   const already = await deps.store.transaction(async (tx) => {
     const history = await historyOf(tx);
@@ -70,11 +70,11 @@ export async function carryOut(
 }
 
 /** Something new with what Knack makes to put it there: its folders, and the file of a rule. */
-async function withOrigin(deps: PublishDeps, change: Change): Promise<Change> {
+async function withOrigin(deps: PublishDeps, { change, missing }: Step): Promise<Change> {
   if (change.before !== null || change.after === null) return change;
   const { newFile: _, newFolder: __, ...rest } = change;
   const { kept } = await historyOf(deps.store);
-  const newFolder = await folderMadeFor(deps, change, kept);
+  const newFolder = missing ?? (await folderMadeFor(deps, change, kept));
   const isNew = change.kind === "rule" && (await isFileMade(deps, change, kept));
   return { ...rest, ...(isNew ? { newFile: true } : {}), ...(newFolder === null ? {} : { newFolder }) };
 }
@@ -89,19 +89,37 @@ async function folderMadeFor(
   if (reach === "draft") return null;
   const made = kept.find(({ newFolder }) => newFolder !== undefined && path.startsWith(`${newFolder}/`));
   if (made?.newFolder !== undefined) return made.newFolder;
+  return missingAbove(library, dirname(path), root);
+}
+
+/** The topmost folder of a path below a root that is not there; null where all are. */
+export async function missingAbove(
+  library: PublishDeps["library"],
+  path: string,
+  root: string,
+): Promise<string | null> {
   let top: string | null = null;
-  for (let folder = dirname(path); folder.startsWith(`${root}/`); folder = dirname(folder)) {
+  for (let folder = path; folder.startsWith(`${root}/`); folder = dirname(folder)) {
     if ((await library.holds({ folder: dirname(folder), root }, basename(folder))) !== "nothing") break;
     top = folder;
   }
   return top;
 }
 
+/** Takes the folders of a path away, up to one of them, as far as nothing is in them. */
+export async function dropUpTo(
+  library: PublishDeps["library"],
+  path: string,
+  root: string,
+  top: string,
+): Promise<void> {
+  for (let folder = path; `${folder}/`.startsWith(`${top}/`); folder = dirname(folder))
+    if (!(await library.dropEmpty({ folder, root }))) return;
+}
+
 /** Takes the folders away that Knack made and nothing is left in. */
 async function dropFolders({ library }: PublishDeps, { path, root, newFolder }: Change): Promise<void> {
-  if (newFolder === undefined) return;
-  for (let folder = dirname(path); `${folder}/`.startsWith(`${newFolder}/`); folder = dirname(folder))
-    if (!(await library.dropEmpty({ folder, root }))) return;
+  if (newFolder !== undefined) await dropUpTo(library, dirname(path), root, newFolder);
 }
 
 /** Whether Knack makes the file of a rule: it did for the rules that are in it, or there is none yet. */
@@ -148,6 +166,7 @@ async function settle(deps: PublishDeps, change: Change): Promise<Hindrance> {
     return because === null ? null : { because, disk: false };
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
+    if (change.before === null) await dropFolders(deps, change);
     return { because: error.message, disk: true };
   }
 }

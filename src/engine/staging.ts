@@ -109,19 +109,22 @@ export function portable(all: readonly PackageFile[]): { files: PackageFile[]; l
   return { files, lost };
 }
 
-/** Keeps what an agent wrote, and nobody wants, as a version: without its secrets, which are why it may not be wanted. */
+/** Keeps what an agent wrote, and nobody wants, as a version: without its secrets, which are why it may not be wanted, be they in a name. */
 export async function keepAside(
   { versions, redactor }: Pick<ForegroundDeps, "versions" | "redactor">,
   { files }: Package,
-): Promise<void> {
+): Promise<string> {
+  const scrub = (texts: readonly string[]) => redactor.scrub(texts.map((text) => ({ label: "text", text })));
   const texts = files.map(({ bytes }) => textIn(bytes));
-  const clean = await redactor.scrub(texts.map(({ text }) => ({ label: "text", text })));
+  const clean = await scrub(texts.map(({ text }) => text));
+  const names = await scrub(files.map(({ path }) => path));
   const kept = files.flatMap((file, at) => {
     const { text, isText } = texts[at] as ReturnType<typeof textIn>;
+    if (names[at] !== file.path) return [];
     if (clean[at] === text) return file;
     return isText ? { ...file, bytes: bytesOf(clean[at] ?? "") } : [];
   });
-  await versions.keep(portable(kept).files);
+  return versions.keep(portable(kept).files);
 }
 
 /** Bytes as words to look through, also where they are no text. */
@@ -161,10 +164,8 @@ export async function sweepStaging(deps: ForegroundDeps): Promise<number> {
   for (const learning of await learningsOf(deps.store)) {
     const { started, lastAt, project } = learning;
     if (endOf(learning) === null && lastAt > oldest) continue;
-    const desks = [
-      deskOf(deps, roots.get(project) ?? null, started.learning),
-      deskOf(deps, null, started.learning),
-    ];
+    const tops = [started.worktree ?? roots.get(project) ?? null, null];
+    const desks = tops.map((top) => deskOf(deps, top, started.learning));
     // A project may lie elsewhere by now: only what is where it would be made is Knack's to take away.
     const desk = desks.find(({ folder }) => started.staging === `${folder}/${started.skill}`);
     if (!desk || (await deps.library.namesIn(desk.folder)).length === 0) continue;

@@ -16,7 +16,7 @@ import {
   startFault,
 } from "../core/protocol.ts";
 import { isUseful } from "../core/signal.ts";
-import { latestEvents, type Present, threadIn } from "./caller.ts";
+import { latestEvents, type Present, rootIn, threadIn } from "./caller.ts";
 import { type ForegroundDeps, ifDiskRefuses, isIts, scrubbed, unavailable } from "./foreground.ts";
 import { eventsNamed } from "./inspect.ts";
 import { endOf, type Learning, learningsOf } from "./learnings.ts";
@@ -24,8 +24,9 @@ import { note } from "./note.ts";
 import { ownerAt, placeAt } from "./plan-learned.ts";
 import { listAll } from "./plan-skill.ts";
 import type { PackageFile, Place, SkillPackage } from "./ports.ts";
+import { missingAbove } from "./publish.ts";
 import { placesFor } from "./skill-places.ts";
-import { deskOf, isWrittenIn, prepare } from "./staging.ts";
+import { deskOf, foundIn, isWrittenIn, prepare } from "./staging.ts";
 
 /** Where an agent is to write, and how. */
 export interface Started {
@@ -47,8 +48,8 @@ export async function startLearning(
 }
 
 async function begin(deps: ForegroundDeps, present: Present, start: LearningStart): Promise<Answer<Started>> {
-  const { root } = present.caller.project;
-  const wrong = (await unavailable(deps, present)) ?? startFault(start, await deps.prefixOf(root));
+  const prefix = await deps.prefixOf(present.caller.project.root);
+  const wrong = (await unavailable(deps, present)) ?? startFault(start, prefix);
   const evidence = wrong ?? (await evidenceOf(deps, present, start));
   if ("code" in evidence) return faulty(evidence);
   const own = (await learningsOf(deps.store)).filter((one) => isIts(one, present, start));
@@ -56,6 +57,7 @@ async function begin(deps: ForegroundDeps, present: Present, start: LearningStar
   const ground = open ? await groundAgain(deps, present, open) : await groundFor(deps, present, start);
   if ("code" in ground) return faulty(ground);
   const learning = open?.started.learning ?? idFor(present, start, own.length);
+  const root = rootIn(present);
   const desk = deskOf(deps, root, learning);
   if (ground.files) await deps.versions.keep(ground.files);
   if (!(await prepare(deps, root, desk, start.skill, ground.files))) return faulty(blocked(desk));
@@ -63,11 +65,13 @@ async function begin(deps: ForegroundDeps, present: Present, start: LearningStar
   const { action, skill } = start;
   const message = messageFor(action, skill, clean);
   const staging = `${desk.folder}/${skill}`;
-  const { invocation, kind, format, model } = present.caller;
+  const { invocation, kind, format, model, worktree } = present.caller;
   const started: LearningStarted = {
     ...{ ...evidence, learning, invocation, by: kind, format, model, staging, message },
+    ...(worktree === undefined ? {} : { worktree }),
     ...{ action, skill, reason: start.reason, seen: open?.started.seen ?? evidence.seen },
     ...{ seed: ground.before, target: ground.target, before: ground.before, beside: ground.beside },
+    ...(ground.missing === undefined ? {} : { missing: ground.missing }),
   };
   await noteStart(deps, present, started, open ?? null);
   return {
@@ -128,11 +132,11 @@ async function noteStart(
 async function stillOpen(
   deps: ForegroundDeps,
   last: Learning | undefined,
-  { caller }: Present,
+  present: Present,
 ): Promise<Learning | null> {
   if (!last || endOf(last) !== null) return null;
-  const isSame = last.started.invocation === caller.invocation || last.started.action === "create";
-  const desk = deskOf(deps, caller.project.root, last.started.learning);
+  const isSame = last.started.invocation === present.caller.invocation || last.started.action === "create";
+  const desk = deskOf(deps, rootIn(present), last.started.learning);
   return isSame || (await isWrittenIn(deps, desk, last)) ? last : null;
 }
 
@@ -143,6 +147,7 @@ interface Ground {
   readonly files: readonly PackageFile[] | null;
   readonly before: string | null;
   readonly beside: LearningStarted["beside"];
+  readonly missing?: string;
 }
 
 async function groundFor(
@@ -150,7 +155,6 @@ async function groundFor(
   present: Present,
   { action, skill }: LearningStart,
 ): Promise<Ground | Fault> {
-  const { project } = present.caller;
   const places = placesFor(deps, present);
   const listed = await listAll(deps.library, places.all);
   if (typeof listed === "string") return unreadable(listed);
@@ -165,7 +169,7 @@ async function groundFor(
     places.all.map(({ folder }) => `${folder}/${skill}`).find((path) => named.includes(path)) ?? named[0];
   if (target === undefined) return missing(deps, skill);
   if (ownerAt(target, (await deps.library.read(target))?.files ?? []) === "core") return coreFault(skill);
-  if (await isPinned(deps, target, skill, project))
+  if (await isPinned(deps, target, skill, present))
     return faultOf(
       "learning_unavailable",
       `${skill} is pinned: the person wants it left as it is.`,
@@ -194,7 +198,7 @@ async function groundForNew(
   const target = `${place.folder}/${skill}`;
   const holds = await deps.library.holds(place, skill);
   if (holds === "else") return linked(target);
-  const isFull = holds === "folder" && (await deps.library.namesIn(target)).length > 0;
+  const isFull = holds === "folder" && (await foundIn(deps, place, skill)) !== null;
   const there = named ?? (isFull ? target : undefined);
   const next = `Load it; if it lacks what you learned, start with action "update". For something else, choose another name.`;
   if (there !== undefined)
@@ -206,7 +210,8 @@ async function groundForNew(
       `A plugin or an agent came with a skill called ${skill}.`,
       "Load it; for what it lacks, start with another name.",
     );
-  return { target, files: null, before: null };
+  const missing = await missingAbove(deps.library, target, place.root);
+  return { target, files: null, before: null, ...(missing === null ? {} : { missing }) };
 }
 
 function linked(target: string): Fault {
@@ -224,11 +229,12 @@ async function groundAgain(
   present: Present,
   { started }: Learning,
 ): Promise<Ground | Fault> {
-  const { target, before } = started;
+  const { target, before, missing } = started;
   const files = before === null ? null : await deps.versions.restore(before);
   if (before !== null && files === null)
     return unreadable(`the version of ${started.skill} that was kept is gone`);
-  return { target, files, before, beside: await besideOf(deps, present, target) };
+  const beside = await besideOf(deps, present, target);
+  return { target, files, before, beside, ...(missing === undefined ? {} : { missing }) };
 }
 
 async function missing({ inLibrary }: ForegroundDeps, skill: string): Promise<Fault> {
@@ -260,11 +266,12 @@ async function isPinned(
   { store }: ForegroundDeps,
   target: string,
   skill: string,
-  { id, root }: Present["caller"]["project"],
+  present: Present,
 ): Promise<boolean> {
   const pins = pinnedBy(await store.ledger.since("skill.pinned", 0));
+  const root = rootIn(present);
   const isHere = root !== null && target.startsWith(`${root}/`);
-  return pins.has(itemId(isHere ? id : "user", "skill", skill));
+  return pins.has(itemId(isHere ? present.caller.project.id : "user", "skill", skill));
 }
 
 /** The other packages where the caller's agent has its skills, with their hashes. */

@@ -49,6 +49,8 @@ export interface Step {
   readonly files: readonly PackageFile[] | null;
   /** What it does, for a person to read. */
   readonly diff: string;
+  /** The topmost folder above it that was not there before an agent began to write it. */
+  readonly missing?: string;
 }
 
 /** What keeping an instinct would do. Nothing learned is lost when the answer is no: the instinct stays. */

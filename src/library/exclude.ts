@@ -1,5 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { lstat, readdir, readFile, realpath, rmdir, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { KnackError } from "../core/errors.ts";
 import type { Written } from "../engine/ports.ts";
 import { ifMissing } from "./packages.ts";
@@ -7,15 +7,44 @@ import { readTextFile, removeTextFile, writeTextFile } from "./text.ts";
 
 /** Says that the next line is Knack's; git has comments on lines of their own only. */
 const mark = "# knack: only me";
+/** Say at the head of a list that it was made for such lines, and its folder with it. */
+const madeList = "# knack: this list\n";
+const madeFolder = "# knack: this list and its folder\n";
 
 /** Keeps a path out of git for this person alone; false where there is no repository. */
 export function exclude(repository: string, path: string): Promise<boolean> {
   return edit(repository, path, withPattern);
 }
 
-/** Undoes that. */
-export function unexclude(repository: string, path: string): Promise<boolean> {
+/** Undoes that, unless another worktree has something there: all of them go by one list. */
+export async function unexclude(repository: string, path: string): Promise<boolean> {
+  const git = await sharedGitFolder(join(repository, ".git"));
+  const below = relative(resolve(repository), resolve(repository, path));
+  for (const other of git === null ? [] : await checkoutsOf(git))
+    if (!(await isOne(other, repository)) && (await isThere(join(other, below)))) return true;
   return edit(repository, path, withoutPattern);
+}
+
+/** The folders that a repository is checked out in. */
+async function checkoutsOf(git: string): Promise<string[]> {
+  const names = await readdir(join(git, "worktrees")).catch(ifMissing([]));
+  const files = await Promise.all(
+    names.map((name) => readFile(join(git, "worktrees", name, "gitdir"), "utf8").catch(() => null)),
+  );
+  const worktrees = files.flatMap((file) => (file === null ? [] : dirname(resolve(git, file.trim()))));
+  return basename(git) === ".git" ? [dirname(git), ...worktrees] : worktrees;
+}
+
+async function isOne(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map((path) => realpath(path).catch(() => path)));
+  return a === b;
+}
+
+function isThere(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 type Edit = (text: string, pattern: string) => string;
@@ -32,16 +61,25 @@ async function edit(repository: string, path: string, change: Edit): Promise<boo
       throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${before.message}`);
     const [text, expecting] = before.found === "text" ? [before.text, before.hash] : ["", null];
     const after = change(text, pattern);
-    if (after === text || (await replace(file, after, expecting)).written) return true;
+    if (after === text) return true;
+    const head = expecting === null ? await headFor(file) : "";
+    if ((await replace(file, head + after, expecting)).written) return true;
   }
   throw new KnackError("LIBRARY_UNAVAILABLE", `${file} keeps changing.`, { hint: "Try again." });
 }
 
-/** A list in which nothing is left was made for that one line. */
-function replace(file: string, text: string, expecting: string | null): Promise<Written> {
-  return text === "" && expecting !== null
-    ? removeTextFile(file, { expecting })
-    : writeTextFile(file, text, { expecting });
+async function headFor(file: string): Promise<string> {
+  return (await isThere(dirname(file))) ? madeList : madeFolder;
+}
+
+/** A list that was made for such lines goes with the last of them. */
+async function replace(file: string, text: string, expecting: string | null): Promise<Written> {
+  if (expecting === null || (text !== madeList && text !== madeFolder))
+    return writeTextFile(file, text, { expecting });
+  const removed = await removeTextFile(file, { expecting });
+  // Somebody may have put something else there.
+  if (removed.written && text === madeFolder) await rmdir(dirname(file)).catch(() => {});
+  return removed;
 }
 
 /** The text with a line for the pattern, unless it has one; whether the file ends with a line end stays as it was. */

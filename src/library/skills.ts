@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, readdir, rename, stat } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir, rename, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { KnackError, messageIn } from "../core/errors.ts";
@@ -14,6 +14,7 @@ import type {
   Written,
 } from "../engine/ports.ts";
 import {
+  type Contents,
   checkFiles,
   checkName,
   codeOf,
@@ -165,7 +166,7 @@ export async function writePackage(
       await writeFiles(join(work, "new"), files);
       const moved =
         expecting === null
-          ? await moveIn(join(work, "new"), join(place.folder, name))
+          ? await moveOverEmpty(join(work, "new"), join(place.folder, name))
           : await replace(place, name, expecting, work, join(work, "new"));
       return moved ? { written: true, hash: hashOf(files) } : changed(place, name);
     });
@@ -205,6 +206,7 @@ async function knownState(
   if (there === null) return expecting === null ? null : { written: false, because: "changed", found: null };
   if (!there.isDirectory()) return { written: false, because: "link", found: null };
   const contents = await contentsOf(target);
+  if (expecting === null && contents !== null && isEmpty(contents)) return null;
   if (contents === null || contents.hash !== expecting)
     return { written: false, because: "changed", found: contents?.hash ?? null };
   return dropLinks || contents.links.length === 0
@@ -283,6 +285,25 @@ async function moveIn(from: string, to: string): Promise<boolean> {
     if (["ENOENT", "ENOTEMPTY", "EEXIST", "ENOTDIR", "EPERM"].includes(codeOf(error))) return false;
     throw error;
   }
+}
+
+/** The same to where a folder may be with nothing but folders in it. */
+async function moveOverEmpty(from: string, to: string): Promise<boolean> {
+  await dropEmptyIn(to);
+  return moveIn(from, to);
+}
+
+async function dropEmptyIn(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(ifMissing([]))) {
+    if (!entry.isDirectory()) continue;
+    const inner = join(folder, entry.name);
+    await dropEmptyIn(inner);
+    await rmdir(inner).catch(() => {});
+  }
+}
+
+function isEmpty({ files, links }: Contents): boolean {
+  return files.length + links.length === 0;
 }
 
 async function changed(place: Place, name: string): Promise<Written> {

@@ -48,7 +48,7 @@ export function foregroundVerbs(
   { sessions }: SessionVerbs,
   template: string | undefined,
 ): ForegroundVerbs {
-  const { home, surroundings, store, stock, projectAt, learnable } = parts;
+  const { home, surroundings, store, stock, checkouts, projectAt, learnable } = parts;
   const deps = foregroundDeps(parts);
   const looking: LookDeps = {
     ...deps,
@@ -64,8 +64,10 @@ export function foregroundVerbs(
     return runningSession(word, surroundings, lookInto);
   };
   const sessionsIn = async (path: string) => (await sessions([path], { refresh: true })).sessions;
+  const worktreeOf = async (cwd: string) => (await checkouts.of(cwd))?.worktree ?? null;
+  const calling = { store, runningOf, modelIn, sessionsIn, projectOf: projectAt, worktreeOf };
   return {
-    present: (word) => present({ store, runningOf, modelIn, sessionsIn, projectOf: projectAt }, word),
+    present: (word) => present(calling, word),
     startLearning: (present, start) => startLearning(deps, present, start),
     finishLearning: (present, finish) => finishLearning(deps, present, finish),
     useSkill: (present, used) => useSkill(deps, present, used),
@@ -77,9 +79,11 @@ export function foregroundVerbs(
   };
 }
 
-export function foregroundDeps({ home, dryRun, stock, publishing, refuses }: Parts): ForegroundDeps {
+export function foregroundDeps(parts: Parts): ForegroundDeps {
+  const { home, surroundings, dryRun, stock, publishing, refuses } = parts;
   return {
     ...publishing,
+    home: surroundings.home,
     // A database that was taken away under a running server can be written to, and is gone all the same.
     refuses: async (root, id) =>
       dryRun || existsSync(home.database)

@@ -47,13 +47,19 @@ export interface Asking {
 }
 
 export function stockOf(opened: Opened, embedder: Embedder | undefined): Stock {
-  const { home, surroundings, dryRun, store, clock, claim, giveBack, projectAt } = opened;
+  const { home, surroundings, dryRun, store, clock, claim, giveBack, checkouts, projectAt } = opened;
   const catalog: Catalog = { roots: rootsOn(surroundings), read: readRoots };
   const index = dryRun ? indexInMemory() : indexFilesIn(dirname(home.snapshot));
   const cache = dryRun ? noCache : itemCacheAt(join(home.cache, "library.json"));
   const placeOf = async (cwd: string) => {
     const { id, root } = await projectAt(cwd);
     return root === null ? undefined : { id, root };
+  };
+  /** An agent in a worktree has the skills of that one. */
+  const checkoutOf = async (cwd: string) => {
+    const place = await placeOf(cwd);
+    const worktree = (await checkouts.of(cwd))?.worktree;
+    return place && worktree !== undefined ? { ...place, root: worktree } : place;
   };
   const restock: Stock["restock"] = async (here, anew = false) => {
     const giveUp = clock.now() + policy.library.waitMs;
@@ -75,7 +81,7 @@ export function stockOf(opened: Opened, embedder: Embedder | undefined): Stock {
     catalogue({
       store,
       catalog,
-      here: await placeOf(cwd),
+      here: await checkoutOf(cwd),
       gaps: await homesOfKept(store),
       known: knownIn(cache.load()),
     });

@@ -26,7 +26,11 @@ export function checkoutAt(cwd: string): Checkout | null {
       // The worktrees of a bare repository share the repository itself.
       const root = basename(shared) === ".git" ? dirname(shared) : shared === git ? folder : shared;
       const remote = originOf(shared);
-      return { root, remote: remote?.startsWith(".") ? resolve(root, remote) : remote };
+      return {
+        root,
+        ...(folder === root ? {} : { worktree: folder }),
+        remote: remote?.startsWith(".") ? resolve(root, remote) : remote,
+      };
     }
     if (folder === dirname(folder)) return null;
   }

@@ -47,6 +47,7 @@ describe("a name", () => {
     ["../a", "update", false],
     ["a\\b", "update", false],
     ["/etc/a", "update", false],
+    [`rl-xoxb-${"1234567890".repeat(2)}-abcdefghij0123456789klmn`, "create", false],
     ["a.b", "update", false],
     ["a--b", "update", false],
   ])("%j may be one to %s: %s", (name, action, may) => {

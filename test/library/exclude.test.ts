@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
@@ -63,6 +63,38 @@ describe("a path kept out of git", () => {
     expect(await library.excludeFromGit(tree, ".claude/skills/rl-x")).toBe(true);
     expect(git(tree, "status", "--short", "-uall")).toBe("");
     expect(readFileSync(join(root, ".git/info/exclude"), "utf8")).toContain("\n/.claude/skills/rl-x\n");
+  });
+
+  test("stays out while another worktree has something there", async () => {
+    const root = newRepository();
+    const tree = join(root, "..", "tree");
+    git(root, "worktree", "add", "-q", tree);
+    const before = readFileSync(join(root, ".git/info/exclude"), "utf8");
+    for (const top of [root, tree]) await library.excludeFromGit(top, ".knack/staging");
+    put(tree, ".knack/staging");
+    await library.unexclude(root, ".knack/staging");
+    expect(git(tree, "status", "--short", "-uall")).toBe("");
+    rmSync(join(tree, ".knack"), { recursive: true });
+    await library.unexclude(tree, ".knack/staging");
+    expect(readFileSync(join(root, ".git/info/exclude"), "utf8")).toBe(before);
+  });
+
+  test.each<[string, (info: string) => void]>([
+    ["its folder", (info) => rmSync(info, { recursive: true })],
+    ["the list", (info) => rmSync(join(info, "exclude"))],
+    ["anything in the list", (info) => writeFileSync(join(info, "exclude"), "")],
+  ])("leaves all as it was where there was not even %s", async (_, without) => {
+    const root = newRepository();
+    const info = join(root, ".git/info");
+    without(info);
+    const now = () => [info, join(info, "exclude")].map((path) => existsSync(path));
+    const before = now();
+    for (const path of ["x", "y"]) await library.excludeFromGit(root, path);
+    put(root, "x");
+    expect(git(root, "status", "--short", "-uall")).toBe("");
+    for (const path of ["x", "y"]) await library.unexclude(root, path);
+    expect(now()).toEqual(before);
+    if (before[1]) expect(readFileSync(join(info, "exclude"), "utf8")).toBe("");
   });
 
   test("needs a repository, and is below it", async () => {
