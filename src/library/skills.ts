@@ -223,6 +223,8 @@ async function replace(
   staged: string | null,
 ): Promise<boolean> {
   const [target, aside] = [join(place.folder, name), join(place.folder, asidePrefix + name)];
+  // Before the moves, between which others wait only so long.
+  if (staged !== null && !(await keepModes(target, staged).then(() => true, ifMissing(false)))) return false;
   if (!(await moveIn(target, aside))) return false;
   // The package may have changed between the look at it and the move.
   const taken = await contentsOf(aside).catch(() => null);
@@ -230,7 +232,6 @@ async function replace(
     await moveIn(aside, target);
     return false;
   }
-  if (staged !== null) await keepModes(aside, staged);
   if (staged !== null && !(await moveIn(staged, target))) {
     await moveIn(aside, target);
     return false;
