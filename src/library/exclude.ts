@@ -1,8 +1,9 @@
-import { lstat, readdir, readFile, realpath, rmdir, stat } from "node:fs/promises";
+import { readdir, readFile, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { KnackError } from "../core/errors.ts";
 import type { Written } from "../engine/ports.ts";
-import { ifMissing } from "./packages.ts";
+import { isSame } from "./folders.ts";
+import { ifMissing, isThere } from "./packages.ts";
 import { readTextFile, removeTextFile, writeTextFile } from "./text.ts";
 
 /** Says that the next line is Knack's; git has comments on lines of their own only. */
@@ -20,8 +21,10 @@ export function exclude(repository: string, path: string): Promise<boolean> {
 export async function unexclude(repository: string, path: string): Promise<boolean> {
   const git = await sharedGitFolder(join(repository, ".git"));
   const below = relative(resolve(repository), resolve(repository, path));
+  // One that cannot be looked at may have something there.
   for (const other of git === null ? [] : await checkoutsOf(git))
-    if (!(await isOne(other, repository)) && (await isThere(join(other, below)))) return true;
+    if (!(await isSame(other, repository)) && (await isThere(join(other, below)).catch(() => true)))
+      return true;
   return edit(repository, path, withoutPattern);
 }
 
@@ -29,22 +32,10 @@ export async function unexclude(repository: string, path: string): Promise<boole
 async function checkoutsOf(git: string): Promise<string[]> {
   const names = await readdir(join(git, "worktrees")).catch(ifMissing([]));
   const files = await Promise.all(
-    names.map((name) => readFile(join(git, "worktrees", name, "gitdir"), "utf8").catch(() => null)),
+    names.map((name) => readFile(join(git, "worktrees", name, "gitdir"), "utf8").catch(ifMissing(null))),
   );
   const worktrees = files.flatMap((file) => (file === null ? [] : dirname(resolve(git, file.trim()))));
   return basename(git) === ".git" ? [dirname(git), ...worktrees] : worktrees;
-}
-
-async function isOne(one: string, other: string): Promise<boolean> {
-  const [a, b] = await Promise.all([one, other].map((path) => realpath(path).catch(() => path)));
-  return a === b;
-}
-
-function isThere(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 type Edit = (text: string, pattern: string) => string;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, type Dirent, fstatSync, openSync, readFileSync } from "node:fs";
-import { chmod, mkdir, open, readdir, readFile, readlink, stat } from "node:fs/promises";
+import { chmod, lstat, mkdir, open, readdir, readFile, readlink, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { KnackError } from "../core/errors.ts";
@@ -163,6 +163,11 @@ export async function bytesAt(path: string): Promise<Buffer | null> {
     if (isMissing(error)) return null;
     throw error;
   });
+}
+
+/** Whether something has this path; a link counts, wherever it leads. */
+export async function isThere(path: string): Promise<boolean> {
+  return (await lstat(path).catch(ifMissing(null))) !== null;
 }
 
 /** Takes a missing file for something else; any other error goes on. */

@@ -23,6 +23,7 @@ import {
   identityOf,
   ifMissing,
   isMissing,
+  isThere,
   syncFolder,
   writeFiles,
 } from "./packages.ts";
@@ -106,7 +107,7 @@ async function packageAt(path: string, name: string): Promise<SkillPackage | Bro
     if (before === null) return "gone";
     if (!(await stat(path)).isDirectory()) return null;
     // What is no skill may be anything, of any size: it is not read.
-    if (!(await exists(join(path, skillFile)))) return (await identityOf(path)) === before ? null : "gone";
+    if (!(await isThere(join(path, skillFile)))) return (await identityOf(path)) === before ? null : "gone";
     const contents = await contentsOf(path);
     const main = contents?.files.find((file) => file.path === skillFile);
     if (contents === null) return "gone";
@@ -331,15 +332,11 @@ export async function repairPlace(place: Place): Promise<string[]> {
 async function settle(place: Place, name: string): Promise<boolean> {
   const [target, aside] = [join(place.folder, name), join(place.folder, asidePrefix + name)];
   // A writer at work is between its moves for a moment only.
-  for (let wait = 0; wait < 10 && (await exists(aside)); wait++) await sleep(20);
-  if (!(await exists(aside))) return false;
-  if (!(await exists(target))) return moveIn(aside, target);
+  for (let wait = 0; wait < 10 && (await isThere(aside)); wait++) await sleep(20);
+  if (!(await isThere(aside))) return false;
+  if (!(await isThere(target))) return moveIn(aside, target);
   await inWorkFolder(place.folder, (work) => moveIn(aside, join(work, "old")));
   return false;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await lstat(path).catch(ifMissing(null))) !== null;
 }
 
 /** What the disk refuses, told with the place and the next step. */
