@@ -300,6 +300,7 @@ async function dropEmptyIn(folder: string): Promise<void> {
     if (!entry.isDirectory()) continue;
     const inner = join(folder, entry.name);
     await dropEmptyIn(inner);
+    // Where something has come into it, the move is refused.
     await rmdir(inner).catch(() => {});
   }
 }
