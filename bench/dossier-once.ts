@@ -1,6 +1,6 @@
-import { gather } from "../src/engine/gather.ts";
-import { createRedactor } from "../src/redaction/secretlint.ts";
+import { gatherDossier } from "../src/authoring/reviews/evidence.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
+import { createRedactor } from "../src/trust/secretlint.ts";
 import { peakMegabytes } from "./measure.ts";
 
 // Gathers what a review of one session of a database is given, in a process of its own, and prints what that took.
@@ -11,7 +11,7 @@ const redactor = createRedactor();
 await redactor.scrub([{ label: "", text: "x" }]);
 const before = process.cpuUsage();
 const started = performance.now();
-const dossier = await gather(
+const dossier = await gatherDossier(
   { store, redactor },
   {
     project: "bench",

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { createPlaces } from "../src/agents/places.ts";
-import { clustersOf } from "../src/core/evolve.ts";
-import { evolutions } from "../src/engine/evolve.ts";
-import type { Redactor } from "../src/engine/ports.ts";
-import { createLibrary } from "../src/library/index.ts";
-import { createVersions } from "../src/library/versions.ts";
+import { createAgentFolders } from "../src/agents/agent-folders.ts";
+import { clusterLessons } from "../src/library/evolve/clusters.ts";
+import { planEvolutions } from "../src/library/evolve/evolve.ts";
+import { createLibrary } from "../src/library/files/library.ts";
+import { createVersions } from "../src/library/files/versions.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
+import type { Redactor } from "../src/trust/secretlint.ts";
 import { fill } from "./lessons.ts";
 import { atMost, type Figure, inTempFolder, timed } from "./measure.ts";
 
@@ -17,14 +17,14 @@ export async function evolving(): Promise<Figure[]> {
     const clock = { now: () => Date.UTC(2026, 0, 12) };
     const store = await openSqlite({ path: join(home, "knack.db"), clock });
     await fill(store, stored);
-    const learned = await store.learning.instincts.list();
+    const learned = await store.learning.lessons.list();
     // As sure as lessons are that three sessions agree on: all of them may belong together.
     const sure = { status: "active", confidence: 0.85, sessions: 3, lastAt: clock.now() } as const;
-    const instincts = learned.map((one) => ({ ...one, standing: { ...one.standing, ...sure } }));
-    await store.learning.instincts.save(instincts);
+    const instincts = learned.map((one) => ({ ...one, state: { ...one.state, ...sure } }));
+    await store.learning.lessons.save(instincts);
     const deps = {
       ...{ store, clock, library: createLibrary(), versions: createVersions(join(home, "versions")) },
-      places: createPlaces({ home, env: {}, drafts: { folder: join(home, "drafts"), root: home } }),
+      places: createAgentFolders({ home, env: {}, drafts: { folder: join(home, "drafts"), root: home } }),
       redactor: asItIs,
       prefixOf: async () => "rl-",
       isFound: async () => true,
@@ -34,10 +34,10 @@ export async function evolving(): Promise<Figure[]> {
       choice: { reach: "draft", actor: "person" },
     } as const;
     const [grouping = 0, all = 0] = await timed(4, [
-      () => clustersOf(instincts, { now: clock.now() }),
-      () => evolutions(deps, options),
+      () => clusterLessons(instincts, clock.now()),
+      () => planEvolutions(deps, options),
     ]);
-    const found = clustersOf(instincts, { now: clock.now() });
+    const found = clusterLessons(instincts, clock.now());
     console.log(
       `  ${instincts.length} instincts: ${found.length} clusters in ${grouping.toFixed(0)} ms, with texts and plans ${all.toFixed(0)} ms`,
     );

@@ -1,12 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { homeOf } from "../src/config.ts";
-import { reindex } from "../src/engine/reindex.ts";
-import type { Shelved } from "../src/engine/shelf.ts";
-import { snapshot } from "../src/engine/snapshot.ts";
-import { indexFilesIn } from "../src/store/index-files.ts";
-import { snapshotAt } from "../src/store/snapshot-file.ts";
+import { buildSnapshot, type SnapshotItem } from "../src/recall/snapshot.ts";
+import { openSnapshotFile } from "../src/recall/snapshot-file.ts";
+import { openIndexFiles } from "../src/search/index-files.ts";
+import { resolveHome } from "../src/settings/home.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { seeded } from "../test/helpers/history.ts";
 import { fill, lesson } from "./lessons.ts";
@@ -28,8 +26,8 @@ export async function hooks(): Promise<Figure[]> {
     // A worker makes the snapshot of what its home has learned, so where one is started there is as much in its database.
     const [env, workingEnv] = [envFor("full"), envFor("working")];
     for (const made of [env.HOME, env.KNACK_HOME]) mkdirSync(made);
-    await fillSnapshot(homeOf(env).snapshot, folder);
-    copy(join(folder, "full.db"), homeOf(workingEnv).database);
+    await fillSnapshot(resolveHome(env).snapshot, folder);
+    copy(join(folder, "full.db"), resolveHome(workingEnv).database);
     spawnSync(process.execPath, [join(root, "dist/cli.js"), "work"], { env: workingEnv });
     const { excerpt, trigger } = lesson(7, seeded(11));
     const payload = (event: string, more: object) => (round: number) =>
@@ -75,7 +73,7 @@ export async function hooks(): Promise<Figure[]> {
     for (let round = 0; round < rounds; round++) {
       for (const [name, { args, input, starts }] of Object.entries(kinds)) {
         const around = starts ? workingEnv : env;
-        const { worker: sign, log } = homeOf(around);
+        const { worker: sign, log } = resolveHome(around);
         // Otherwise this process passes for the worker, which then need not be started.
         if (!starts) writeFileSync(sign, JSON.stringify({ pid: process.pid, until: Date.now() + 60_000 }));
         const started = performance.now();
@@ -89,7 +87,7 @@ export async function hooks(): Promise<Figure[]> {
         await untilGone(sign, log);
       }
     }
-    const size = statSync(homeOf(env).snapshot).size / 1e6;
+    const size = statSync(resolveHome(env).snapshot).size / 1e6;
     console.log(
       `  ${instincts} instincts, ${skills} skills: a snapshot of ${size.toFixed(1)} MB; the known failure answered ${told} of ${rounds} times`,
     );
@@ -121,40 +119,32 @@ function copy(from: string, to: string): void {
 async function fillSnapshot(path: string, folder: string): Promise<void> {
   const store = await openSqlite({ path: join(folder, "full.db"), clock: { now: Date.now } });
   await fill(store, instincts);
-  const ids = (await store.learning.instincts.list()).map(({ id }) => id);
-  const entries = await snapshot(store, {
-    kept: Array.from({ length: skills }, (_, n) => skill(n, ids[n] ?? "")),
+  const ids = (await store.learning.lessons.list()).map(({ id }) => id);
+  const entries = await buildSnapshot(store, {
+    published: Array.from({ length: skills }, (_, n) => skill(n, ids[n] ?? "")),
     now: Date.UTC(2026, 0, 9),
   });
-  snapshotAt(path).save(
+  openSnapshotFile(path).save(
     { madeAt: Date.now(), mark: "", show: true, exceptions: [], foreground: "off", holdout: 0 },
     entries,
   );
   await store.close();
-  reindex(indexFilesIn(dirname(path)), aLibrary().skills.slice(0, skills));
+  openIndexFiles(dirname(path)).update(aLibrary().skills.slice(0, skills));
 }
 
-function skill(n: number, instinct: string): Shelved {
-  const text = `---\nname: rl-skill-${n}\ndescription: What to do about topic ${n}\n---\n${"One more line of what to do.\n".repeat(60)}`;
+function skill(n: number, lessonId: string): SnapshotItem {
+  const description = `What to do about topic ${n}`;
+  const body = "One more line of what to do.\n".repeat(60);
   return {
     kind: "skill",
     name: `rl-skill-${n}`,
     path: `/p/.claude/skills/rl-skill-${n}`,
-    root: "/p",
     reach: n % 2 === 0 ? "draft" : "me",
-    instinct,
-    content: "",
-    changes: [],
-    at: 0,
+    origin: { kind: "lesson", id: lessonId },
     state: n % 2 === 0 ? "draft" : "active",
-    text,
-    written: text,
-    belongsTo: null,
-    confidence: 0.9,
-    sessions: 2,
-    evidence: 2,
+    text: body,
     askedIn: null,
-    origin: null,
+    skill: { description, body },
   };
 }
 

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { note } from "../src/engine/note.ts";
-import type { Redactor } from "../src/engine/ports.ts";
 import { openKnack } from "../src/index.ts";
-import { createThreadRedactor } from "../src/redaction/thread.ts";
+import { recordEntries } from "../src/lessons/fold.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
+import type { Redactor } from "../src/trust/secretlint.ts";
+import { createThreadRedactor } from "../src/trust/thread.ts";
 import { made } from "../test/helpers/findings.ts";
 import { seeded, writeHistory } from "../test/helpers/history.ts";
 import { fill, lesson } from "./lessons.ts";
@@ -69,12 +69,12 @@ async function absorbing(folder: string): Promise<Figure> {
   const store = await openSqlite({ path: join(folder, "knack.db"), clock: { now: Date.now } });
   await fill(store, stored);
   const random = seeded(12);
-  const known = (await store.learning.instincts.list()).length;
+  const known = (await store.learning.lessons.list()).length;
   const times: number[] = [];
   for (let n = 0; n < 300; n++) {
     const entry = made(`t${n}`, lesson(n % 3 === 0 ? n : stored + n, n % 3 === 0 ? seeded(11) : random));
     const started = performance.now();
-    await store.transaction((tx) => note(tx, [entry]));
+    await store.transaction((tx) => recordEntries(tx, [entry]));
     times.push(performance.now() - started);
   }
   await store.close();

@@ -1,8 +1,8 @@
-import type { Finding } from "../src/core/finding.ts";
-import type { LedgerEntry } from "../src/core/ledger.ts";
-import { readSymptom } from "../src/core/symptom.ts";
-import { note } from "../src/engine/note.ts";
-import type { Store } from "../src/engine/ports.ts";
+import { readSymptom } from "../src/failures/symptom.ts";
+import { recordEntries } from "../src/lessons/fold.ts";
+import type { Finding } from "../src/records/finding.ts";
+import type { LedgerEntry } from "../src/records/ledger.ts";
+import type { Store } from "../src/store/port.ts";
 import { aFinding, made } from "../test/helpers/findings.ts";
 import { seeded } from "../test/helpers/history.ts";
 
@@ -60,10 +60,10 @@ export async function fill(store: Store, count: number): Promise<void> {
     key: "session:s0",
     data: { project: { id: "/p", name: "p", root: "/p" }, path: "s0" },
   };
-  await store.transaction((tx) => note(tx, [found]));
+  await store.transaction((tx) => recordEntries(tx, [found]));
   for (let n = 0; n < count; n += 500)
     await store.transaction((tx) =>
-      note(
+      recordEntries(
         tx,
         Array.from({ length: Math.min(500, count - n) }, (_, at) =>
           made(`s${n + at}`, lesson(n + at, random)),

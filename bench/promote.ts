@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { note } from "../src/engine/note.ts";
-import { promoteDue } from "../src/engine/promote.ts";
+import { recordEntries } from "../src/lessons/fold.ts";
+import { promoteDue } from "../src/lessons/promote.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { made } from "../test/helpers/findings.ts";
 import { seeded } from "../test/helpers/history.ts";
@@ -27,13 +27,13 @@ export async function promoting(): Promise<Figure[]> {
         const sure = { kind: "explicit-instruction" as const, refs: [`e${n}`], at: Date.UTC(2026, 0, 2) };
         return made(`s${project}-${n}`, { ...own, ...sure }, 1, `/p${project}`);
       });
-      await store.transaction((tx) => note(tx, entries));
+      await store.transaction((tx) => recordEntries(tx, entries));
     }
     const before = process.cpuUsage();
     const [first, due] = await timed(() => promoteDue({ store, clock }));
     const { user, system } = process.cpuUsage(before);
     const [again] = await timed(() => promoteDue({ store, clock }));
-    const [mark] = await timed(() => store.learning.instincts.mark());
+    const [mark] = await timed(() => store.learning.lessons.mark());
     await store.close();
     console.log(
       `  ${(projects * perProject).toLocaleString("en")} instincts: ${first.toFixed(0)} ms (${((user + system) / 1_000).toFixed(0)} ms of the processor) for ${due.length} lessons, ${again.toFixed(0)} ms for all once more, ${mark.toFixed(0)} ms when nothing is new`,

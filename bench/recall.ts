@@ -1,13 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { callsIn, type Question, questionIn } from "../src/core/question.ts";
-import { readSymptom } from "../src/core/symptom.ts";
-import type { Redactor, Store } from "../src/engine/ports.ts";
-import { recall } from "../src/engine/recall.ts";
+import { readSymptom } from "../src/failures/symptom.ts";
 import { type Knack, openKnack } from "../src/index.ts";
-import { createThreadRedactor } from "../src/redaction/thread.ts";
+import type { Question } from "../src/lessons/cues.ts";
+import { parseCalls, readQuestion } from "../src/recall/question.ts";
+import { recall } from "../src/recall/recall.ts";
+import type { Store } from "../src/store/port.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
+import type { Redactor } from "../src/trust/secretlint.ts";
+import { createThreadRedactor } from "../src/trust/thread.ts";
 import { seeded, writeHistory } from "../test/helpers/history.ts";
 import { fill, lesson } from "./lessons.ts";
 import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
@@ -34,7 +36,7 @@ const asks = 300;
 async function answering(folder: string): Promise<Figure[]> {
   const store = await openSqlite({ path: join(folder, "knack.db"), clock: { now: Date.now } });
   await fill(store, stored);
-  const known = (await store.learning.instincts.list()).length;
+  const known = (await store.learning.lessons.list()).length;
   console.log(`  ${known} instincts`);
   const figures: Figure[] = [];
   for (const [what, questions] of Object.entries(questionsOfAllKinds()))
@@ -72,16 +74,16 @@ function questionsOfAllKinds(): Record<string, Question[]> {
   const failure = (command: string, output: string): Question => ({
     type: "failure",
     symptom: readSymptom(command, output, 1),
-    calls: callsIn(command),
+    calls: parseCalls(command),
   });
   return {
     "a known failure": some.map(({ excerpt }) => failure(excerpt.failed ?? "", excerpt.error ?? "")),
     "an unknown failure": some.map((_, n) =>
       failure(`frob${n} --all`, `error: the flux capacitor ${"abc"[n % 3]} lacks plutonium`),
     ),
-    "a call": some.map(({ excerpt }) => ({ type: "call", calls: callsIn(excerpt.failed ?? "") })),
+    "a call": some.map(({ excerpt }) => ({ type: "call", calls: parseCalls(excerpt.failed ?? "") })),
     "a text of 60 words": some.map((_, n) =>
-      questionIn(
+      readQuestion(
         Array.from({ length: 3 }, (_, at) => `${prose} ${lessons[(n * 97 + at * 1_009) % stored]?.trigger}`)
           .join(" ")
           .split(" ")

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import type { Entry, Index } from "../src/core/search/entry.ts";
-import { type Filed, indexOver } from "../src/core/search/segment.ts";
-import { reindex } from "../src/engine/reindex.ts";
-import { indexInMemory } from "../src/store/index-files.ts";
+import type { IndexItem, SearchEntry } from "../src/search/entry.ts";
+import { openMemoryIndex } from "../src/search/index-files.ts";
+import type { SearchIndex } from "../src/search/library-index.ts";
 
 /** A fault in what was given, for the person who gave it. */
 export class InputError extends Error {}
@@ -17,8 +16,8 @@ export interface Asked {
 }
 
 /** Reads a library in the benchmark's format, only the skills with these ids where ids are given. */
-export function readSkills(path: string, ids: ReadonlySet<string> | null = null): Entry[] {
-  const skills = readLines(path).map(({ row, line }): Entry => {
+export function readSkills(path: string, ids: ReadonlySet<string> | null = null): SearchEntry[] {
+  const skills = readLines(path).map(({ row, line }): SearchEntry => {
     const id = text(row, "id", path, line);
     const entry = { id, name: text(row, "name", path, line), when: "", tags: [], prompts: [] };
     return { ...entry, description: String(row.description ?? ""), body: String(row.body ?? "") };
@@ -83,19 +82,19 @@ export function readLibraries(path: string): {
 }
 
 /** The index that Knack itself would make of these, in memory. */
-export function indexed(skills: readonly Entry[]): Index {
-  const files = indexInMemory();
-  reindex(files, skills.map(filed));
-  return files.look(indexOver) as Index;
+export function indexed(skills: readonly SearchEntry[]): SearchIndex {
+  const files = openMemoryIndex();
+  files.update(skills.map(filed));
+  return files.read((index) => index) as SearchIndex;
 }
 
 /** A skill of a file as one of the library. */
-export function filed(entry: Entry): Filed {
+export function filed(entry: SearchEntry): IndexItem {
   const { id, name, description } = entry;
   return {
     entry,
     card: {
-      ...{ id, name, description, realm: "user", load: "fit", uses: 0, kind: "skill", draft: false },
+      ...{ id, name, description, scopeId: "user", load: "fit", uses: 0, kind: "skill", draft: false },
       ...{ source: null, path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true, hiddenIn: [] },
     },
     mark: id,

@@ -1,14 +1,19 @@
-import { policy } from "../src/core/policy.ts";
-import { type Gate, type GateSigns, gateSigns } from "../src/core/search/decide.ts";
-import type { Query } from "../src/core/search/query.ts";
-import { type Ranked, type Signs, scoreOf, type Weights } from "../src/core/search/rank.ts";
+import { type GateSigns, type GateWeights, readGateSigns } from "../src/search/find.ts";
+import type { SearchQuery } from "../src/search/query.ts";
+import {
+  type MatchSigns,
+  type RankedEntry,
+  type SignWeights,
+  scoreSigns,
+  signWeights,
+} from "../src/search/rank.ts";
 
 /** One query in one library, with what was found and what would have been right. */
 export interface Sample {
   readonly family: string;
-  readonly query: Query;
+  readonly query: SearchQuery;
   readonly size: number;
-  readonly found: readonly Ranked[];
+  readonly found: readonly RankedEntry[];
   readonly gold: ReadonlySet<string>;
   /** What must not be loaded; where nothing is right either, only that is judged. */
   readonly unwanted: ReadonlySet<string>;
@@ -16,7 +21,7 @@ export interface Sample {
   readonly kind: "answered" | "unanswered" | "unwanted";
 }
 
-/** Signs that are fitted; the others are set by hand. */
+/** MatchSigns that are fitted; the others are set by hand. */
 const ranking = [
   "base",
   "covered",
@@ -27,7 +32,7 @@ const ranking = [
   "quoted",
   "pointed",
   "rarest",
-] as const satisfies readonly (keyof Signs)[];
+] as const satisfies readonly (keyof MatchSigns)[];
 
 const judging = [
   "base",
@@ -44,8 +49,8 @@ const holdRanking = 1;
 const holdJudging = 0.01;
 const rounds = { ranking: 100, judging: 300 };
 
-/** Weights under which what is right comes first: the likelihood of a right one among all that were found. */
-export function fitWeights(samples: readonly Sample[]): Weights {
+/** SignWeights under which what is right comes first: the likelihood of a right one among all that were found. */
+export function fitWeights(samples: readonly Sample[]): SignWeights {
   const lists = samples
     .filter(({ found, gold }) => found.some(({ card }) => gold.has(card.id)))
     .map(({ family, found, gold }) => ({
@@ -67,7 +72,7 @@ export function fitWeights(samples: readonly Sample[]): Weights {
       slope[sign] = (slope[sign] as number) + holdRanking * (weight - (prior[sign] as number));
   });
   const raw = fitted.map((weight, sign) => weight / (scale.spread[sign] as number));
-  return { ...policy.search.weights, ...named(ranking, raw) };
+  return { ...signWeights, ...named(ranking, raw) };
 }
 
 function addListSlope(
@@ -91,7 +96,7 @@ function addListSlope(
 }
 
 /** The gate, fitted to small libraries; what a crowd takes off is fitted to the large ones, with the rest as it is. */
-export function fitGate(samples: readonly Sample[], weights: Weights): Gate {
+export function fitGate(samples: readonly Sample[], weights: SignWeights): GateWeights {
   const judged = samples.flatMap((sample) => judgedOf(sample, weights));
   const small = judged.filter(({ signs }) => signs.crowd === 0);
   const rows = small.map(({ signs }) => judging.map((sign) => signs[sign]));
@@ -124,16 +129,16 @@ interface Judged {
 }
 
 /** The best of what was found, as these weights rank it, and whether it is right; nothing where nobody judged it. */
-function judgedOf(sample: Sample, weights: Weights): Judged[] {
+function judgedOf(sample: Sample, weights: SignWeights): Judged[] {
   const { family, size, gold, unwanted, kind } = sample;
   const found = ranked(sample.found, weights);
   const best = found[0];
   if (!best || (kind === "unwanted" && !unwanted.has(best.card.id))) return [];
-  return [{ family, signs: gateSigns(found, 0, size), isRight: gold.has(best.card.id) }];
+  return [{ family, signs: readGateSigns(found, 0, size), isRight: gold.has(best.card.id) }];
 }
 
 /** The slope that makes as many right as are said to be. */
-function crowdOf(judged: readonly Judged[], gate: Gate): number {
+function crowdOf(judged: readonly Judged[], gate: GateWeights): number {
   const crowded = judged.filter(({ signs }) => signs.crowd > 0);
   if (crowded.length === 0) return 0;
   const right = crowded.filter(({ isRight }) => isRight).length;
@@ -149,7 +154,7 @@ function crowdOf(judged: readonly Judged[], gate: Gate): number {
   return low;
 }
 
-function oddsOf(signs: GateSigns, gate: Gate): number {
+function oddsOf(signs: GateSigns, gate: GateWeights): number {
   return (Object.keys(signs) as (keyof GateSigns)[]).reduce(
     (odds, sign) => odds + gate[sign] * signs[sign],
     gate.always,
@@ -157,9 +162,9 @@ function oddsOf(signs: GateSigns, gate: Gate): number {
 }
 
 /** What was found, in the order that other weights give. */
-export function ranked(found: readonly Ranked[], weights: Weights): Ranked[] {
+export function ranked(found: readonly RankedEntry[], weights: SignWeights): RankedEntry[] {
   return found
-    .map((one) => ({ ...one, score: scoreOf(one.signs, weights) }))
+    .map((one) => ({ ...one, score: scoreSigns(one.signs, weights) }))
     .sort((a, b) => b.score - a.score || (a.card.id < b.card.id ? -1 : 1));
 }
 

@@ -3,11 +3,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { policy } from "../src/core/policy.ts";
-import { decide, type Gate, gateSigns, probabilityOf } from "../src/core/search/decide.ts";
-import type { Index } from "../src/core/search/entry.ts";
-import { type Query, queryOf } from "../src/core/search/query.ts";
-import { type Ranked, rank, type Weights } from "../src/core/search/rank.ts";
+import { decide, type GateWeights, gateWeights, judgeSigns, readGateSigns } from "../src/search/find.ts";
+import type { SearchIndex } from "../src/search/library-index.ts";
+import { readQuery, type SearchQuery } from "../src/search/query.ts";
+import { type RankedEntry, rank, type SignWeights, signWeights } from "../src/search/rank.ts";
 import { everyday } from "./everyday.ts";
 import {
   type Asked,
@@ -28,11 +27,11 @@ npm run bench:retrieval -- --use        what it brings when skills remember the 
 
 /** Numbers to rank and to judge by. */
 interface Fit {
-  readonly weights: Weights;
-  readonly gate: Gate;
+  readonly weights: SignWeights;
+  readonly gate: GateWeights;
 }
 
-const shipped: Fit = { weights: policy.search.weights, gate: policy.search.gate };
+const shipped: Fit = { weights: signWeights, gate: gateWeights };
 
 function main(): void {
   const options = optionsGiven();
@@ -73,7 +72,7 @@ function progress(line: string): void {
   console.error(line);
 }
 
-function index(entries: Parameters<typeof indexed>[0]): Index {
+function index(entries: Parameters<typeof indexed>[0]): SearchIndex {
   const started = performance.now();
   const made = indexed(entries);
   progress(`indexed ${entries.length} skills in ${((performance.now() - started) / 1_000).toFixed(1)} s`);
@@ -83,18 +82,18 @@ function index(entries: Parameters<typeof indexed>[0]): Index {
 /** A query, what was found, and how long that took. */
 interface Found {
   readonly asked: Asked;
-  readonly query: Query;
-  readonly found: readonly Ranked[];
+  readonly query: SearchQuery;
+  readonly found: readonly RankedEntry[];
   readonly size: number;
   readonly took: number;
 }
 
-function search(size: number, index: Index, queries: readonly Asked[]): Found[] {
+function search(size: number, index: SearchIndex, queries: readonly Asked[]): Found[] {
   // The first ones warm up.
-  for (const { query } of queries.slice(0, 100)) rank(index, queryOf(query));
+  for (const { query } of queries.slice(0, 100)) rank(index, readQuery(query));
   return queries.map((asked) => {
     const started = performance.now();
-    const query = queryOf(asked.query);
+    const query = readQuery(asked.query);
     const found = rank(index, query);
     decide(found, query, { size });
     return { asked, query, found, size, took: performance.now() - started };
@@ -118,10 +117,14 @@ function writeResults(all: readonly Found[], fitOf: (family: string) => Fit, out
 }
 
 /** Scores are probabilities, since they are compared across queries; a lower rank never has a higher one. */
-function scored(order: readonly Ranked[], size: number, gate: Gate): { id: string; score: number }[] {
+function scored(
+  order: readonly RankedEntry[],
+  size: number,
+  gate: GateWeights,
+): { id: string; score: number }[] {
   let least = 1;
   return order.map(({ card }, at) => {
-    least = Math.min(least, probabilityOf(gateSigns(order, at, size), gate));
+    least = Math.min(least, judgeSigns(readGateSigns(order, at, size), gate));
     return { id: card.id, score: least };
   });
 }
@@ -157,9 +160,9 @@ function searchAll(folder: string): {
   return { found, samples, talk };
 }
 
-function talkOf(index: Index): string {
+function talkOf(index: SearchIndex): string {
   const decisions = everyday.map((prompt) => {
-    const query = queryOf(prompt);
+    const query = readQuery(prompt);
     return decide(rank(index, query), query, { size: index.size });
   });
   const loads = decisions.filter(({ load }) => load !== null).length;
@@ -294,7 +297,7 @@ function alternate(
 function figuresOf(all: readonly Found[]): number[] {
   let [first, five, loaded, right] = [0, 0, 0, 0];
   for (const { asked, query, found, size } of all) {
-    const isGold = ({ card }: Ranked) => asked.gold.includes(card.id);
+    const isGold = ({ card }: RankedEntry) => asked.gold.includes(card.id);
     if (found[0] && isGold(found[0])) first++;
     five += found.slice(0, 5).filter(isGold).length / Math.min(5, asked.gold.length);
     const { load } = decide(found, query, { size });

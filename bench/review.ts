@@ -2,8 +2,7 @@ import { spawnSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Event, noCounts } from "../src/core/event.ts";
-import { policy } from "../src/core/policy.ts";
+import { type Event, noCounts } from "../src/records/event.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { called, edited, ran, replied, said } from "../test/helpers/events.ts";
 import { prose, seeded } from "../test/helpers/history.ts";
@@ -24,7 +23,7 @@ export async function reviewing(): Promise<Figure[]> {
     return [
       atMost("milliseconds to gather them", median(runs.map(({ ms }) => ms)), 1_000, " ms"),
       atMost("memory of the process", Math.max(...runs.map(({ megabytes }) => megabytes)), 200, " MB"),
-      atMost("characters of the dossier", characters, policy.review.chars),
+      atMost("characters of the dossier", characters, 60_000),
     ];
   });
 }

@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { failureIn, openKnack } from "knack-cli";
+import { openKnack, readCommandFailure } from "knack-cli";
 
 async function main() {
   const folder = await mkdtemp(join(tmpdir(), "knack-example-"));
@@ -19,7 +19,7 @@ async function main() {
       console.log(`${session}:`);
       const calls = await work(knack, project);
       await knack.learn();
-      console.log(`  done after ${calls} calls; lessons known now: ${(await knack.instincts()).length}`);
+      console.log(`  done after ${calls} calls; lessons known now: ${(await knack.lessons()).length}`);
       await rm(join(project, "database")); // somebody stops it
     }
   } finally {
@@ -49,7 +49,7 @@ async function work(knack, cwd) {
       if (!(error instanceof CommandFailed)) throw error;
       console.log(`  ${command}  fails: ${error.output.split("\n")[0]}`);
       // The moment at which it helps: ask what worked before, and try that first. A model is given the lesson.
-      const [known] = await knack.recall(failureIn(command, error.output, error.exitCode), cwd);
+      const [known] = await knack.recall(readCommandFailure(command, error.output, error.exitCode), cwd);
       const { lesson, excerpt } = known?.best.finding ?? {};
       console.log(known ? `  Knack knows: ${lesson}` : "  Knack knows nothing about that");
       ideas ??= excerpt?.worked ? [excerpt.worked] : await ideasFrom(use);

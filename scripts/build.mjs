@@ -44,7 +44,7 @@ async function bundle(sources) {
     entryPoints: {
       cli: "src/cli/cli.ts",
       index: "src/index.ts",
-      "redaction-thread": "src/redaction/worker.ts",
+      "redaction-thread": "src/trust/worker.ts",
     },
     outdir: "dist",
     format: "esm",
@@ -52,8 +52,9 @@ async function bundle(sources) {
     chunkNames: "parts/[name]-[hash]",
     external,
     plugins: [
-      apart("models-apart", join("models", "index.ts"), "./api.ts", "models-api"),
-      apart("mcp-apart", join("cli", "mcp.ts"), "../mcp/server.ts", "mcp-server"),
+      pastFrontDoors(),
+      apart("models-apart", join("models", "choose.ts"), "./api.ts", "models-api"),
+      apart("mcp-apart", join("cli", "commands", "plumbing.ts"), "../../mcp/index.ts", "mcp-server"),
     ],
   });
   // By themselves, because what they share with the rest, zod above all, would be loaded by every command.
@@ -67,7 +68,7 @@ async function bundle(sources) {
   });
   await esbuild({
     ...common,
-    entryPoints: { "parts/mcp-server": "src/mcp/server.ts" },
+    entryPoints: { "parts/mcp-server": "src/mcp/index.ts" },
     outdir: "dist",
     format: "esm",
     minify: true,
@@ -80,8 +81,8 @@ async function bundle(sources) {
     // Each hook reads it anew.
     minifyWhitespace: true,
   };
-  await esbuild({ ...hook, entryPoints: { hook: "src/hook.ts" } });
-  // A function of CommonJS's names, as Node would make of it: src/hook/compiled.ts compiles it itself.
+  await esbuild({ ...hook, entryPoints: { hook: "src/hook/hook.ts" } });
+  // A function of CommonJS's names, as Node would make of it: src/hook/hook.ts compiles it itself.
   const { outputFiles } = await esbuild({
     ...hook,
     minify: true,
@@ -90,7 +91,7 @@ async function bundle(sources) {
       "hook-start": "src/hook/start.ts",
       "hook-prompt": "src/hook/prompt.ts",
       "hook-failure": "src/hook/failure.ts",
-      "hook-turn": "src/hook/ask.ts",
+      "hook-turn": "src/hook/turn-end.ts",
       "hook-record": "src/hook/record.ts",
     },
     banner: { js: "(function (exports, require, module, __filename, __dirname) {" },
@@ -102,6 +103,51 @@ async function bundle(sources) {
 /** What is read as Latin-1, which takes no time, must be ASCII: in patterns the bundler leaves other letters as they are. */
 function inAscii(text) {
   return text.replace(/[^\0-\x7f]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/**
+ * Imports from a module's index.ts become imports from the files behind it. The bundler splits by the files that an
+ * entry can reach, used or not, so an index.ts would load its whole module, and the database library, in every command.
+ */
+function pastFrontDoors() {
+  const doors = new Map();
+  const doorAt = (path) => {
+    if (!doors.has(path)) doors.set(path, new Map(namesBehind(path)));
+    return doors.get(path);
+  };
+  return {
+    name: "past-front-doors",
+    setup: (build) =>
+      build.onLoad({ filter: /[\\/]src[\\/].*\.ts$/ }, ({ path }) => ({
+        loader: "ts",
+        contents: readFileSync(path, "utf8").replace(
+          /^import (type )?\{([^}]*)\} from "(\.{1,2}\/[^"]*\/index\.ts)";/gm,
+          (_, type = "", names, from) => {
+            const door = join(dirname(path), from);
+            return namesIn(names)
+              .map((name) => {
+                const original = name.replace(/^type /, "").split(" as ")[0];
+                const file = doorAt(door).get(original);
+                if (file === undefined) throw new Error(`${door} does not export ${original}, for ${path}`);
+                return `import ${type}{ ${name} } from ${JSON.stringify(file)};`;
+              })
+              .join(" ");
+          },
+        ),
+      })),
+  };
+}
+
+/** The names that an index.ts exports, each with the file that declares it. */
+function namesBehind(door) {
+  const exports = readFileSync(door, "utf8").matchAll(/^export (?:type )?\{([^}]*)\} from "([^"]+)";/gm);
+  return [...exports].flatMap(([, names, file]) =>
+    namesIn(names).map((name) => [name.replace(/^type /, ""), join(dirname(door), file)]),
+  );
+}
+
+function namesIn(list) {
+  return list.split(",").flatMap((name) => name.trim() || []);
 }
 
 /** Leaves what is large and seldom needed outside; who asks for it is in a part, beside it. */

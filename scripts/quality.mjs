@@ -4,7 +4,7 @@
 // Words choose parts: npm run quality -- backtest. With the word "wide" the labels (tune, when none are named) are scored
 // against what the detectors let through for a model to judge.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { root, setUp } from "./setup.mjs";
@@ -14,6 +14,8 @@ if (!existsSync(join(folder, "evaluate.mjs"))) {
   console.error("KNACK_EVAL_DIR names no folder with labelled sessions (sessions/evaluate.mjs).");
   process.exit(2);
 }
+/** The confidence from which a finding is shown on its own; `sureAlone` in src/lessons/state.ts. */
+const shownAlone = 0.6;
 await setUp();
 const home = mkdtempSync(join(tmpdir(), "knack-quality-"));
 try {
@@ -24,10 +26,9 @@ try {
   const sets = wide && named.length === 0 ? ["tune"] : named;
   if (wide) writeFileSync(result, await candidates());
   else if (sets.length > 0) writeFileSync(result, knack(["learn", folder, "--json", "--dry-run"]));
-  const { sure } = policyNumbers();
   if (asked.includes("backtest")) console.log(`\nbacktest\n\n${backtests()}`);
   for (const set of sets) {
-    for (const least of wide ? [null] : [null, sure]) {
+    for (const least of wide ? [null] : [null, shownAlone]) {
       const all = wide ? "candidates for a model" : "all findings";
       const what = least === null ? all : `shown on its own (confidence ${least} or more)`;
       console.log(`\n${set}: ${what}\n`);
@@ -148,12 +149,6 @@ function markdown(columns, lines) {
 
 function share(value) {
   return value === null || value === undefined ? "" : value.toFixed(2).replace(/^0/, "");
-}
-
-/** The confidence from which a finding is shown on its own, as the policy has it. */
-function policyNumbers() {
-  const text = readFileSync(join(root, "src/core/policy.ts"), "utf8");
-  return { sure: Number(/\bsure: ([\d.]+)/.exec(text)?.[1]) };
 }
 
 /** Knack in a home of its own. */

@@ -1,36 +1,18 @@
-export type { Archived, Artifact, Change, Kept, Reach } from "./core/change.ts";
-export type { Action, Proposal, Reason, Room } from "./core/curate.ts";
-export { KnackError } from "./core/errors.ts";
-export type { Counts, Event, EventKind, EventSource, Outcome } from "./core/event.ts";
-export type { Cluster, EvolvedKind, Request } from "./core/evolve.ts";
-export type { ArtifactKind, Excerpt, Finding, FindingKind, Lesson, Scope } from "./core/finding.ts";
-export type { HostWord } from "./core/host.ts";
-export type { Decision, Instinct, InstinctStatus, Standing } from "./core/instinct.ts";
-export type { Counters, NudgeCause, NudgeDecided, NudgeHold, Stretch, Window } from "./core/nudge.ts";
-export type { Project } from "./core/project.ts";
-export type { Answer, Caller, Fault, FaultCode } from "./core/protocol.ts";
-export { type Call, failureIn, type Question, questionIn } from "./core/question.ts";
-export type { Known, Match } from "./core/recall.ts";
-export type { Concern } from "./core/scan.ts";
-export type { Diagnostic, Format, Session } from "./core/session.ts";
-export type { Claim, Signal, SignalGiven, SignalRefusal } from "./core/signal.ts";
-export type { PutAway } from "./engine/archive.ts";
-export type { Backtest, BacktestOptions } from "./engine/backtest.ts";
-export type { Present } from "./engine/caller.ts";
-export type { Curation, Planned, RoomFor } from "./engine/curate.ts";
-export type { InstinctEvidence } from "./engine/evidence.ts";
-export type { Evolution, EvolveAction, EvolveOptions, Evolving } from "./engine/evolve.ts";
-export type { Found } from "./engine/find.ts";
-export type { IngestOptions, IngestProgress } from "./engine/ingest.ts";
-export type { Drift, SessionView } from "./engine/inspect.ts";
-export type { Keeping, LeftOut, OwnPlan, Suggestion, SuggestOptions } from "./engine/keep.ts";
-export type { Learned } from "./engine/learn.ts";
-export type { Clock, Embedder, Field, KeptChange, KeptFinding, Redactor } from "./engine/ports.ts";
-export type { Settled } from "./engine/publish.ts";
-export type { Hit, Repeat, Showing, Spot, Wrong } from "./engine/replay.ts";
-export type { Shelved } from "./engine/shelf.ts";
-export type { ReplyTaken } from "./engine/signal.ts";
-export type { Choice, Plan, Step } from "./engine/step.ts";
-export type { ModelState } from "./open/model.ts";
+export type { Clock } from "./base/index.ts";
+export { KnackError } from "./base/index.ts";
 export { type Knack, type KnackOptions, openKnack } from "./open.ts";
-export type { Recorder, RecorderOptions } from "./recorder.ts";
+export type { Backtest, LessonMatch } from "./recall/index.ts";
+export { readCommandFailure, readQuestion } from "./recall/index.ts";
+export type {
+  Diagnostic,
+  Event,
+  Finding,
+  Item,
+  Lesson,
+  LessonState,
+  LessonStatus,
+  Project,
+} from "./records/index.ts";
+export type { Embedder, FoundItem } from "./search/index.ts";
+export type { Recorder, RecorderOptions, SessionView } from "./transcripts/index.ts";
+export type { Redactor } from "./trust/index.ts";

@@ -1,34 +1,68 @@
-import type { Clock, Embedder, Redactor } from "./engine/ports.ts";
-import { type ForegroundVerbs, foregroundVerbs } from "./open/foreground.ts";
-import { type GapVerbs, gapVerbs } from "./open/gaps.ts";
-import { type Environment, openHome } from "./open/home.ts";
-import { type InstinctVerbs, instinctVerbs } from "./open/instincts.ts";
-import { type LibraryVerbs, libraryVerbs } from "./open/library.ts";
-import { type ModelVerbs, modelVerbs } from "./open/model.ts";
-import { observationIn } from "./open/observing.ts";
-import { partsOf } from "./open/parts.ts";
-import { type ReviewVerbs, reviewVerbs } from "./open/reviews.ts";
-import { type SessionVerbs, sessionVerbs } from "./open/sessions.ts";
-import { type SharingVerbs, sharingVerbs } from "./open/sharing.ts";
-import { type ShowingVerbs, showingVerbs } from "./open/showing.ts";
-import { type SkillVerbs, skillVerbs } from "./open/skills.ts";
-import { stockOf } from "./open/stock.ts";
-import { type UpkeepVerbs, upkeepVerbs } from "./open/upkeep.ts";
-import { createRedactor } from "./redaction/secretlint.ts";
+import {
+  createAgentFolders,
+  createRootFinder,
+  createSessionFilter,
+  findCallingSession,
+  findSessionFolders,
+  pluginSkills,
+  readLatestModel,
+} from "./agents/index.ts";
+import { openAuthoring, openReviews } from "./authoring/index.ts";
+import { bindAll, type Clock } from "./base/index.ts";
+import { createConsent, createObserverSource, openLearning } from "./learning/index.ts";
+import {
+  demoteByHand,
+  promoteByHand,
+  prunable,
+  prune,
+  recordEntries,
+  sharedBy,
+  sharedLessons,
+  unprune,
+} from "./lessons/index.ts";
+import {
+  createPublishDeps,
+  listPublishedSkills,
+  maintain,
+  openLibrary,
+  openStock,
+  repairChanges,
+} from "./library/index.ts";
+import { openRecall } from "./recall/index.ts";
+import { type EntryOf, identifyProject } from "./records/index.ts";
+import type { Embedder } from "./search/index.ts";
+import { type Home, resolveHome, userHome } from "./settings/index.ts";
+import {
+  createBackgroundWork,
+  openCopy,
+  openScratch,
+  openSqlite,
+  readLedger,
+  type Store,
+} from "./store/index.ts";
+import {
+  createTranscripts,
+  findCheckout,
+  findDrift,
+  findUnreadableRows,
+  openSessions,
+  rebuild,
+} from "./transcripts/index.ts";
+import { createRedactor, type Redactor } from "./trust/index.ts";
 
 export interface KnackOptions {
   /** The environment that decides where things are; this process's by default. */
-  readonly env?: Environment;
+  readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock?: Clock;
-  /** What takes secrets out; by default on this thread. */
+  /** What removes secrets; by default on this thread. */
   readonly redactor?: Redactor;
   /** Tells how alike texts are in meaning, for `find`; none by default, and hooks ask none. */
   readonly embedder?: Embedder;
-  /** Keep nothing: work in a place that is gone at the end. */
+  /** Keep nothing: work in a database that is gone at the end. */
   readonly dryRun?: boolean;
-  /** With `dryRun`: begin with nothing, not with what is known. */
+  /** With `dryRun`: start empty, not with what is known. */
   readonly blank?: boolean;
-  /** Look at a copy of what is kept, where nothing can be written. */
+  /** Read a copy of the database, where the home cannot be written. */
   readonly copy?: boolean;
   /** Who looks at sessions, whatever the settings say. */
   readonly observer?: string;
@@ -40,51 +74,99 @@ export interface KnackOptions {
 }
 
 /** Knack, opened on one home. Close it when done. */
-export interface Knack
-  extends SessionVerbs,
-    InstinctVerbs,
-    SkillVerbs,
-    GapVerbs,
-    LibraryVerbs,
-    ShowingVerbs,
-    SharingVerbs,
-    ForegroundVerbs,
-    ReviewVerbs,
-    ModelVerbs,
-    UpkeepVerbs {}
+export type Knack = Awaited<ReturnType<typeof openKnack>>;
 
-export async function openKnack({
-  env = process.env,
-  clock = { now: Date.now },
-  redactor = createRedactor(),
-  dryRun = false,
-  blank = false,
-  copy = false,
-  embedder,
-  observer,
-  template,
-  modelDump,
-  modelAnswers,
-}: KnackOptions = {}): Promise<Knack> {
-  const opened = await openHome({ env, clock, redactor, dryRun, blank, copy });
-  const observation = observationIn(opened, { observer, modelDump, modelAnswers });
-  const parts = partsOf(opened, stockOf(opened, embedder), observation);
-  const sessions = sessionVerbs(parts);
-  const library = libraryVerbs(parts);
-  const showing = showingVerbs(parts, library);
-  const foreground = foregroundVerbs(parts, sessions, template);
-  const gaps = gapVerbs(parts, library);
+export async function openKnack(options: KnackOptions = {}) {
+  const {
+    env = process.env,
+    clock = { now: Date.now },
+    redactor = createRedactor(),
+    dryRun = false,
+  } = options;
+  const home = resolveHome(env);
+  const surroundings = { home: userHome(env), env };
+  const store = await openStore(home, clock, options);
+  const work = createBackgroundWork(store, clock);
+  const shared = {
+    ...{ home, store, clock, redactor, dryRun },
+    ...work,
+    ...createConsent(home),
+    transcripts: createTranscripts({
+      exclude: [home.folder],
+      roots: async () => (await store.projects.list()).flatMap(({ root }) => root ?? []),
+    }),
+    projectAt: async (cwd: string) => identifyProject(cwd, null, findCheckout(cwd)),
+  };
+  const agentSessions = {
+    folders: () => findSessionFolders(surroundings),
+    matcher: () => createSessionFilter(surroundings),
+  };
+  const { agentTranscripts, ...sessions } = openSessions({ ...shared, spool: home.spool, agentSessions });
+  const { observer, modelDump, modelAnswers } = options;
+  const observers = createObserverSource({ ...shared, env }, { observer, modelDump, modelAnswers });
+  const stock = openStock({ ...shared, roots: createRootFinder(surroundings), embedder: options.embedder });
+  const places = createAgentFolders({ ...surroundings, drafts: { folder: home.drafts, root: home.folder } });
+  const publishing = createPublishDeps(shared, places, stock);
+  const deps = { ...shared, ...sessions, agentTranscripts, observers, stock, publishing };
+  const { creditSeen, ...recall } = openRecall({
+    ...deps,
+    items: stock.items,
+    readLibrary: stock.whole,
+    updateIndex: stock.restockAt,
+    published: () => listPublishedSkills(publishing),
+  });
+  const { sweepStaging, ...authoring } = openAuthoring({
+    ...deps,
+    runningSession: (call) => findCallingSession(call, surroundings),
+    modelIn: readLatestModel,
+    ownSkills: pluginSkills,
+    template: options.template,
+  });
   return {
     ...sessions,
-    ...instinctVerbs(parts, { ...sessions, ...showing, ...foreground }),
-    ...skillVerbs(parts, { ...gaps, ...showing }),
-    ...gaps,
-    ...library,
-    ...showing,
-    ...sharingVerbs(parts),
-    ...foreground,
-    ...reviewVerbs(parts),
-    ...modelVerbs(parts),
-    ...upkeepVerbs(parts),
+    /** The id of the project that a folder belongs to. */
+    projectOf: async (cwd: string) => (await shared.projectAt(cwd)).id,
+    ...openLearning(deps, { ...recall, ...authoring, creditSeen }),
+    /** The lessons that several projects have, and what becomes of each. */
+    sharedLessons: () => sharedLessons(deps, { all: true }),
+    ...bindAll(deps, { sharedBy, promote: promoteByHand, demote: demoteByHand, prunable, unprune }),
+    /** Retires pending lessons that nothing came of within so many days, and returns them. */
+    prune: (days: number) => prune(deps, { days, actor: "person" }),
+    ...openLibrary(deps),
+    ...recall,
+    ...authoring,
+    ...openReviews({ ...deps, catalog: () => stock.catalog() }),
+    ...work,
+    /** Does the daily maintenance; null where it was done already. */
+    maintain: (again: { readonly again?: boolean } = {}) =>
+      maintain(deps, { ...again, ...(dryRun ? {} : { sweep: sweepStaging }) }),
+    /** When that was last done, and what came of it. */
+    maintained: async (): Promise<EntryOf<"maintained"> | null> =>
+      (await store.ledger.since("maintained", 0)).at(-1) ?? null,
+    /** Finishes or undoes what a killed process began to write. */
+    repair: () => repairChanges(publishing),
+    /** What is wrong with Knack's own state. */
+    check: async () => ({
+      damage: [...(await store.check()), ...(await findUnreadableRows(store))],
+      drift: await findDrift(store),
+      entries: (await store.ledger.all()).length,
+    }),
+    rebuild: () => rebuild(store),
+    close: async () => {
+      await store.close();
+      await redactor.close();
+    },
   };
+}
+
+async function openStore({ database }: Home, clock: Clock, options: KnackOptions): Promise<Store> {
+  const path = { path: database, clock };
+  if (!options.dryRun) return options.copy ? openCopy(path) : openSqlite(path);
+  const store = await openScratch(clock);
+  // A dry run must know what is kept and rejected already.
+  if (!options.blank) {
+    const entries = await readLedger(database, clock);
+    await store.transaction((tx) => recordEntries(tx, entries));
+  }
+  return store;
 }

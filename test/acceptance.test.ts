@@ -1,19 +1,19 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import { rootsOn } from "../src/agents/roots.ts";
-import { type Band, bandOf, promotableIn } from "../src/core/band.ts";
-import type { Decision, Instinct } from "../src/core/instinct.ts";
-import { catalog } from "../src/engine/catalog.ts";
-import { evolve } from "../src/engine/evolve.ts";
-import { decided, keep } from "../src/engine/keep.ts";
-import { note } from "../src/engine/note.ts";
-import { promoteDue, sharedLessons } from "../src/engine/promote.ts";
-import { shelf } from "../src/engine/shelf.ts";
-import { readRoots } from "../src/library/catalog.ts";
+import { createRootFinder } from "../src/agents/item-roots.ts";
+import { decisionEntry } from "../src/lessons/decisions.ts";
+import { recordEntries } from "../src/lessons/fold.ts";
+import { findPromotable, promoteDue, sharedLessons } from "../src/lessons/promote.ts";
+import { type Band, classifyBand } from "../src/lessons/state.ts";
+import { readCatalog } from "../src/library/catalog/catalog.ts";
+import { evolve } from "../src/library/evolve/evolve.ts";
+import { listPublished } from "../src/library/publish/published.ts";
+import { keepLesson } from "../src/library/publish/suggest.ts";
 import { openKnack } from "../src/open.ts";
-import { claudeCode } from "../src/sources/claude-code.ts";
+import type { Lesson, LessonDecision } from "../src/records/lesson.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
+import { claudeCode } from "../src/transcripts/readers/claude-code.ts";
 import { claudeLines } from "./helpers/claude.ts";
 import { anEndpoint } from "./helpers/endpoint.ts";
 import { aFinding, made } from "./helpers/findings.ts";
@@ -115,9 +115,9 @@ describe("acceptance", () => {
     const { knack, live } = await household();
     const states = async () => ({
       gaps: (await knack.gaps()).map(({ state }) => state.status),
-      instincts: (await knack.instincts())
+      instincts: (await knack.lessons())
         .filter(({ kind }) => kind === "error-recovery")
-        .map(({ standing }) => standing.status),
+        .map(({ state }) => state.status),
       shelf: (await knack.shelf()).map(({ reach }) => reach),
     });
     await knack.advanceGaps({
@@ -132,7 +132,7 @@ describe("acceptance", () => {
       isMatched: async () => false,
     });
     expect(await states()).toEqual({ gaps: ["draft"], instincts: ["pending"], shelf: ["draft"] });
-    const instinct = (await knack.instincts()).find(({ kind }) => kind === "error-recovery");
+    const instinct = (await knack.lessons()).find(({ kind }) => kind === "error-recovery");
     await knack.decide(instinct?.id ?? "", "rejected");
     expect(await states()).toEqual({ gaps: ["draft"], instincts: ["rejected"], shelf: ["draft"] });
   });
@@ -177,7 +177,10 @@ describe("acceptance", () => {
   });
 
   it.each<
-    [Band, { projects?: number; sessions?: number; decision?: Decision; opposed?: boolean; ours?: boolean }]
+    [
+      Band,
+      { projects?: number; sessions?: number; decision?: LessonDecision; opposed?: boolean; ours?: boolean },
+    ]
   >([
     ["pending", {}],
     ["usable", { sessions: 3 }],
@@ -196,7 +199,7 @@ describe("acceptance", () => {
         made(`p${project}s${n}`, aFinding({ ...words, at: start + n * day }), 1, `/w/p${project}`),
       ),
     ).flat();
-    await store.transaction((tx) => note(tx, all));
+    await store.transaction((tx) => recordEntries(tx, all));
     const against = (n: number) =>
       made(
         `against${n}`,
@@ -204,13 +207,14 @@ describe("acceptance", () => {
         1,
         "/w/p0",
       );
-    if (opposed) await store.transaction((tx) => note(tx, [1, 2, 3, 4].map(against)));
-    const [first] = (await store.learning.instincts.list()).filter(({ action }) => !action.includes("never"));
-    if (decision) await store.transaction((tx) => note(tx, [decided(first?.id ?? "", decision, now)]));
+    if (opposed) await store.transaction((tx) => recordEntries(tx, [1, 2, 3, 4].map(against)));
+    const [first] = (await store.learning.lessons.list()).filter(({ action }) => !action.includes("never"));
+    if (decision)
+      await store.transaction((tx) => recordEntries(tx, [decisionEntry(first?.id ?? "", decision, now)]));
     await promoteDue({ store, clock: { now: () => now } });
-    const [instinct] = await store.learning.instincts.get([first?.id ?? ""]);
-    const promotable = promotableIn(await sharedLessons({ store, clock: { now: () => now } }));
-    expect(bandOf(instinct as Instinct, { now, promotable })).toBe(band);
+    const [instinct] = await store.learning.lessons.get([first?.id ?? ""]);
+    const promotable = findPromotable(await sharedLessons({ store, clock: { now: () => now } }));
+    expect(classifyBand(instinct as Lesson, { now, promotable })).toBe(band);
   });
 
   test("AC6: what is learned grows into a skill, a command and an agent", async () => {
@@ -259,15 +263,15 @@ describe("acceptance", () => {
         mkdirSync(join(root, ".git"), { recursive: true });
         await live(`${name}-${n}`, 14 + at + n, steps, root);
       }
-    const standing = (await knack.instincts()).filter(({ kind }) => kind === "error-recovery");
-    expect(standing.map((one) => one.standing.status)).toEqual(["promoted", "promoted"]);
-    expect(standing.filter(({ scope }) => scope === "user")).toHaveLength(1);
+    const state = (await knack.lessons()).filter(({ kind }) => kind === "error-recovery");
+    expect(state.map((one) => one.state.status)).toEqual(["promoted", "promoted"]);
+    expect(state.filter(({ scope }) => scope === "user")).toHaveLength(1);
   });
 
   test("AC8: a skill counts as live when the library finds it, and not before", async () => {
     const { knack, live } = await household();
     for (const n of [0, 1, 2]) await live(`s${n}`, n, recovery);
-    const instinct = (await knack.instincts()).find(({ kind }) => kind === "error-recovery") as Instinct;
+    const instinct = (await knack.lessons()).find(({ kind }) => kind === "error-recovery") as Lesson;
     const kept = await knack.keep(instinct, { reach: "me", actor: "person" });
     expect(kept.kept && kept.outcomes.every(({ done }) => done)).toBe(true);
     // Nobody looked the library through since.
@@ -276,18 +280,18 @@ describe("acceptance", () => {
     // What cannot be found is taken back and is not live.
     const own = await desk();
     const unseen = { ...own, isFound: async () => false };
-    const lost = await keep(unseen, await own.learns(), { reach: "me", actor: "person" });
+    const lost = await keepLesson(unseen, await own.learns(), { reach: "me", actor: "person" });
     expect(lost).toMatchObject({ kept: false, because: expect.stringContaining("would not find it") });
-    expect(await shelf(own)).toEqual([]);
+    expect(await listPublished(own)).toEqual([]);
     expect(existsSync(join(own.repository, ".claude"))).toBe(false);
   });
 
   test("AC9: what is replaced is put away before its successor goes live", async () => {
     const own = await grown();
-    const [single] = (await own.store.learning.instincts.list()).filter(
+    const [single] = (await own.store.learning.lessons.list()).filter(
       ({ trigger }) => trigger === installs[0][0],
     );
-    await keep(own, single as Instinct, { reach: "me", actor: "person" });
+    await keepLesson(own, single as Lesson, { reach: "me", actor: "person" });
     await evolve(own, { library: library(own), choice: { reach: "me", actor: "person" }, kind: "skill" });
     const changes = (await own.store.learning.changes.list()).map(({ change }) => change);
     const entries = (await own.store.ledger.all()).filter(({ type }) => type === "change.made");
@@ -295,7 +299,7 @@ describe("acceptance", () => {
       changes.flatMap(({ id, why }) => (entry.type === "change.made" && entry.data.id === id ? why : [])),
     );
     expect(order).toEqual(["create", "archive", "create"]);
-    expect((await shelf(own)).map(({ kind, state }) => `${kind} ${state}`)).toEqual(["skill active"]);
+    expect((await listPublished(own)).map(({ kind, state }) => `${kind} ${state}`)).toEqual(["skill active"]);
   });
 });
 
@@ -305,9 +309,9 @@ async function grown(): Promise<Desk> {
   const at = Date.UTC(2026, 0, 8);
   const lessons = [...installs, ...releases, ...pods];
   const taught = [1, 2, 3].flatMap((n) => taughtBy(`/s/${n}.jsonl`, lessons, at + n, "/p"));
-  await own.store.transaction((tx) => note(tx, [...taught, ...askedInVain(releaseAsks, at, "/p")]));
+  await own.store.transaction((tx) => recordEntries(tx, [...taught, ...askedInVain(releaseAsks, at, "/p")]));
   return own;
 }
 
 const library = (own: Desk) => () =>
-  catalog({ store: own.store, catalog: { roots: rootsOn({ home: own.home, env: {} }), read: readRoots } });
+  readCatalog({ store: own.store, roots: createRootFinder({ home: own.home, env: {} }) });

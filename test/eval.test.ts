@@ -2,9 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { candidatesIn } from "../src/core/detect/index.ts";
-import { policy } from "../src/core/policy.ts";
-import { withoutOtherAgents } from "../src/engine/learn.ts";
+import { findCandidates } from "../src/learning/leads/detect.ts";
+import { selectOwnEvents } from "../src/learning/learn.ts";
 import { openKnack } from "../src/open.ts";
 import { knackHere } from "./helpers/here.ts";
 import { answering, keepingAll, recordIn } from "./helpers/judging.ts";
@@ -37,9 +36,9 @@ async function widelyFound(home: string, paths: readonly string[]): Promise<obje
   onTestFinished(() => knack.close());
   const { sessions } = await knack.sessions(paths);
   const found: object[] = [];
-  for (const session of sessions.filter(({ counts }) => counts.events >= policy.learn.fewestEvents)) {
-    const events = withoutOtherAgents(session, await knack.events(session));
-    for (const { kind, keys, lesson } of candidatesIn(events))
+  for (const session of sessions.filter(({ counts }) => counts.events >= 10)) {
+    const events = selectOwnEvents(session, await knack.events(session));
+    for (const { kind, keys, lesson } of findCandidates(events))
       found.push({ kind, session: session.path, events: keys, lesson });
   }
   return found;

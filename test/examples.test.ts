@@ -62,6 +62,6 @@ describe("the example of an agent with wrapped tools", () => {
   test("is in the package, and prints what the docs say", () => {
     const read = (path: string) => readFileSync(join(root, path), "utf8");
     expect(JSON.parse(read("package.json")).files).toContain("examples/wrap-an-agent.mjs");
-    expect(read("docs/library.md")).toContain(run().lines.join("\n"));
+    expect(read("docs/api.md")).toContain(run().lines.join("\n"));
   });
 });

@@ -1,88 +1,331 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { describe, expect, it } from "vitest";
 
-const src = resolve(import.meta.dirname, "../src");
-
-/** What each folder may import: other folders of src, and packages. `node:` stands for all of Node's own modules. */
+/**
+ * What each module may import, modules first, then packages. A module is a folder of src; others see its index.ts alone.
+ * The list is exact: an entry that is not needed fails too, so that it stays narrow.
+ */
 const allowed: Record<string, readonly string[]> = {
-  core: ["core", "unbash", "yaml", "diff"],
-  engine: ["core", "engine"],
-  store: ["core", "engine", "store", "kysely", "libsql", "node:"],
-  library: ["core", "engine", "library", "zod/mini", "node:"],
-  sources: ["core", "engine", "sources", "node:"],
-  redaction: ["core", "engine", "redaction", "@secretlint/secretlint-rule-preset-recommend", "node:"],
-  models: ["core", "engine", "models", "ai", "@ai-sdk/anthropic", "@ai-sdk/openai-compatible", "node:"],
-  hook: ["core", "engine", "sources", "store", "hook", "config.ts", "node:"],
-  worker: ["core", "engine", "hook", "store", "worker", "config.ts", "open.ts", "node:"],
-  agents: ["core", "engine", "agents", "jsonc-parser", "node:"],
-  mcp: [
-    "core",
-    "engine",
-    "mcp",
-    "open.ts",
+  agents: ["authoring", "base", "library", "node:", "records", "text", "transcripts"],
+  authoring: [
+    "base",
+    "failures",
+    "learning",
+    "lessons",
+    "library",
+    "models",
+    "node:",
+    "recall",
+    "records",
+    "search",
+    "settings",
+    "store",
+    "text",
+    "transcripts",
+    "trust",
     "zod",
+  ],
+  base: ["node:"],
+  cli: [
+    "agents",
+    "authoring",
+    "base",
+    "citty",
+    "fastest-levenshtein",
+    "learning",
+    "lessons",
+    "library",
+    "mcp",
+    "models",
+    "node:",
+    "open.ts",
+    "recall",
+    "records",
+    "search",
+    "settings",
+    "spool",
+    "string-width",
+    "text",
+    "transcripts",
+    "trust",
+    "worker",
+    "wrap-ansi",
+  ],
+  failures: ["base", "records", "text", "unbash"],
+  hook: [
+    "base",
+    "lessons",
+    "node:",
+    "recall",
+    "records",
+    "search",
+    "settings",
+    "spool",
+    "transcripts",
+    "trust",
+  ],
+  "index.ts": ["base", "open.ts", "recall", "records", "search", "transcripts", "trust"],
+  learning: [
+    "base",
+    "failures",
+    "lessons",
+    "models",
+    "records",
+    "settings",
+    "store",
+    "text",
+    "transcripts",
+    "trust",
+    "zod/mini",
+  ],
+  lessons: ["base", "failures", "records", "store", "text"],
+  library: [
+    "base",
+    "failures",
+    "learning",
+    "lessons",
+    "node:",
+    "recall",
+    "records",
+    "search",
+    "settings",
+    "smol-toml",
+    "store",
+    "text",
+    "transcripts",
+    "trust",
+    "yaml",
+    "zod/mini",
+  ],
+  mcp: [
     "@modelcontextprotocol/server",
     "@modelcontextprotocol/server/stdio",
-  ],
-  cli: [
-    "core",
-    "engine",
-    "cli",
-    "agents",
-    "sources",
-    "redaction",
-    "hook",
-    "worker",
-    "mcp",
-    "config.ts",
-    "settings.ts",
+    "authoring",
+    "base",
     "open.ts",
-    "open",
-    "install.ts",
-    "citty",
-    "node:",
+    "records",
+    "search",
+    "zod",
   ],
-  "hook.ts": ["core", "hook", "config.ts", "node:"],
-  "config.ts": ["core", "node:"],
-  "settings.ts": ["core", "config.ts", "zod/mini", "node:"],
-  "recorder.ts": ["core", "engine", "sources", "node:"],
-  "open.ts": ["engine", "redaction", "open"],
-  open: [
-    "core",
-    "engine",
+  models: [
+    "@ai-sdk/anthropic",
+    "@ai-sdk/openai-compatible",
+    "ai",
+    "base",
+    "lessons",
+    "node:",
+    "records",
+    "settings",
     "store",
-    "library",
-    "sources",
-    "agents",
-    "models",
-    "config.ts",
-    "settings.ts",
-    "recorder.ts",
-    "open",
-    "node:",
+    "trust",
+    "zod",
   ],
-  "install.ts": ["agents", "library", "config.ts"],
-  "index.ts": ["core", "engine", "open", "open.ts", "recorder.ts"],
+  "open.ts": [
+    "agents",
+    "authoring",
+    "base",
+    "learning",
+    "lessons",
+    "library",
+    "recall",
+    "records",
+    "search",
+    "settings",
+    "store",
+    "transcripts",
+    "trust",
+  ],
+  recall: [
+    "base",
+    "failures",
+    "learning",
+    "lessons",
+    "node:",
+    "records",
+    "search",
+    "settings",
+    "store",
+    "text",
+    "transcripts",
+    "trust",
+  ],
+  records: ["base"],
+  search: ["base", "learning", "node:", "records", "text"],
+  settings: ["base", "node:", "records", "zod/mini"],
+  spool: ["base", "node:", "recall", "settings"],
+  store: ["base", "kysely", "libsql", "node:", "records"],
+  text: ["diff", "jsonc-parser"],
+  transcripts: ["base", "failures", "lessons", "libsql", "node:", "records", "settings", "store", "trust"],
+  trust: ["@secretlint/secretlint-rule-preset-recommend", "base", "node:", "records", "text"],
+  worker: ["base", "node:", "open.ts", "recall", "settings", "spool", "transcripts", "trust"],
 };
 
-describe("imports point inward", () => {
-  const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((file) =>
-    file.endsWith(".ts"),
-  );
-  it.each(files)("%s", (file) => {
-    const area = file.split("/")[0] as string;
-    const text = readFileSync(join(src, file), "utf8");
-    const imports = [
-      ...text.matchAll(/(?:^|\n)\s*(?:import|export)[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g),
-    ].map(([, a, b]) => (a ?? b) as string);
-    for (const name of imports)
-      expect(allowed[area], `${file} imports ${name}`).toContain(areaOf(file, name));
+/**
+ * Files that touch the world: disk, processes, database, clock, environment. All others decide and are pure: they import
+ * no package but these and ask neither the clock nor the environment.
+ */
+const touching: readonly string[] = [
+  "agents/agent-folders.ts",
+  "agents/agents.ts",
+  "agents/call-finders.ts",
+  "agents/calling-session.ts",
+  "agents/claude-install.ts",
+  "agents/claude-plugin.ts",
+  "agents/claude-plugins.ts",
+  "agents/claude-settings.ts",
+  "agents/item-roots.ts",
+  "agents/text-files.ts",
+  "authoring/open-authoring.ts",
+  "base/whole-file.ts",
+  "library/catalog/read-files.ts",
+  "library/catalog/stock.ts",
+  "library/exchange/bundle.ts",
+  "library/exchange/files.ts",
+  "library/files/disk.ts",
+  "library/files/git-exclude.ts",
+  "library/files/packages.ts",
+  "library/files/text-file.ts",
+  "library/files/versions.ts",
+  "library/open-library.ts",
+  "models/agent-program.ts",
+  "models/api.ts",
+  "models/choose.ts",
+  "models/claude.ts",
+  "models/codex.ts",
+  "models/files.ts",
+  "models/process.ts",
+  "open.ts",
+  "recall/open-recall.ts",
+  "recall/snapshot-file.ts",
+  "search/index-files.ts",
+  "search/table.ts",
+  "settings/home.ts",
+  "settings/settings.ts",
+  "spool/inbox.ts",
+  "spool/index.ts",
+  "spool/notes.ts",
+  "spool/worker-process.ts",
+  "store/learning.ts",
+  "store/leases.ts",
+  "store/schema.ts",
+  "store/sqlite.ts",
+  "store/store.ts",
+  "transcripts/checkout.ts",
+  "transcripts/file-lines.ts",
+  "transcripts/files.ts",
+  "transcripts/foreign-database.ts",
+  "transcripts/open-sessions.ts",
+  "transcripts/readers/gemini.ts",
+  "transcripts/readers/opencode.ts",
+  "transcripts/recorder.ts",
+  "transcripts/session-builder.ts",
+  "transcripts/whole-files.ts",
+  "trust/secretlint.ts",
+  "trust/thread.ts",
+  "trust/worker.ts",
+];
+const purePackages = [
+  "diff",
+  "unbash",
+  "yaml",
+  "zod",
+  "zod/mini",
+  "smol-toml",
+  "jsonc-parser",
+  "node:path",
+  "node:util",
+];
+const faces = ["cli", "mcp", "hook", "worker"];
+
+const src = resolve(import.meta.dirname, "../src");
+const files = readdirSync(src, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.split(sep).join("/"));
+const texts = new Map(files.map((file) => [file, readFileSync(join(src, file), "utf8")]));
+const imports = new Map(files.map((file) => [file, specifiers(texts.get(file) ?? "")]));
+
+describe("A module", () => {
+  it.each(files)("is entered by its front door: %s", (file) => {
+    const past = targets(file).filter((to) => moduleOf(to) !== moduleOf(file) && !isDoor(to));
+    expect(past).toEqual([]);
+  });
+
+  it.each([...new Set(files.map(moduleOf))])("imports what the list says, and no more: %s", (module) => {
+    const own = files.filter((file) => moduleOf(file) === module);
+    const used = own.flatMap((file) => (imports.get(file) ?? []).map((name) => areaOf(file, name)));
+    expect([...new Set(used)].filter((area) => area !== module).sort()).toEqual(
+      [...(allowed[module] ?? [])].sort(),
+    );
+  });
+
+  it("depends on no module that depends on it", () => {
+    const modules = new Set(files.map(moduleOf));
+    const graph = new Map(
+      [...modules].map((one) => [one, (allowed[one] ?? []).filter((other) => modules.has(other))]),
+    );
+    expect([...modules].filter((one) => reaches(graph, one, one))).toEqual([]);
   });
 });
 
+describe("A file that decides", () => {
+  const pure = files.filter((file) => !touching.includes(file) && !faces.includes(moduleOf(file)));
+
+  it.each(pure)("is pure: %s", (file) => {
+    const packages = (imports.get(file) ?? []).filter((name) => !name.startsWith("."));
+    expect(packages.filter((name) => !purePackages.includes(name))).toEqual([]);
+    expect(texts.get(file)).not.toMatch(/\bDate\.now\(|\bMath\.random\(|\bprocess\.(?!platform\b)/);
+  });
+
+  it("is not listed as touching the world", () => {
+    expect(touching.filter((file) => !files.includes(file))).toEqual([]);
+  });
+});
+
+describe("A folder", () => {
+  it("holds at most 25 files on one level", () => {
+    const counts = new Map<string, number>();
+    for (const file of files) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > 25)).toEqual([]);
+  });
+});
+
+function specifiers(text: string): string[] {
+  const pattern = /(?:^|\n)\s*(?:import|export)[^;]*?from\s+"([^"]+)"|import\("([^"]+)"\)/g;
+  return [...text.matchAll(pattern)].map(([, a, b]) => (a ?? b) as string);
+}
+
+function targets(file: string): string[] {
+  return (imports.get(file) ?? []).filter((name) => name.startsWith(".")).map((name) => pathFrom(file, name));
+}
+
+function pathFrom(file: string, name: string): string {
+  return relative(src, resolve(dirname(join(src, file)), name))
+    .split(sep)
+    .join("/");
+}
+
+/** A file beside the modules, such as open.ts, is a module of its own. */
+function moduleOf(path: string): string {
+  return path.split("/")[0] as string;
+}
+
+function isDoor(path: string): boolean {
+  return !path.includes("/") || (basename(path) === "index.ts" && dirname(path) === moduleOf(path));
+}
+
 function areaOf(file: string, name: string): string {
   if (name.startsWith("node:")) return "node:";
-  if (!name.startsWith(".")) return name;
-  return relative(src, resolve(dirname(join(src, file)), name)).split("/")[0] as string;
+  return name.startsWith(".") ? moduleOf(pathFrom(file, name)) : name;
+}
+
+function reaches(graph: ReadonlyMap<string, readonly string[]>, from: string, to: string): boolean {
+  const seen = new Set<string>();
+  const queue = [...(graph.get(from) ?? [])];
+  for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+    if (next === to) return true;
+    if (!seen.has(next)) queue.push(...(graph.get(next) ?? []));
+    seen.add(next);
+  }
+  return false;
 }

@@ -3,10 +3,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { pluginSkills } from "../src/agents/claude-plugin.ts";
-import { deferReasons, issues, triggers } from "../src/core/protocol.ts";
-import { scan } from "../src/core/scan.ts";
-import { parse, problemsOf, type Skill } from "../src/core/skill.ts";
+import { findSkillProblems, parseSkill } from "../src/library/skill.ts";
 import { tools } from "../src/mcp/tools.ts";
+import type { Skill } from "../src/records/item.ts";
+import { deferReasons } from "../src/records/signal.ts";
+import { issues, triggers } from "../src/records/writing.ts";
+import { scan } from "../src/trust/scan.ts";
 import { root } from "./helpers/knack.ts";
 import { tempFolder } from "./helpers/temp.ts";
 
@@ -41,8 +43,8 @@ describe("the plugin's template", () => {
   test("has a skill that says how to learn one: valid, short, and with every code of the protocol", () => {
     expect(readdirSync(join(plugin, "skills"))).toEqual(pluginSkills);
     const text = read("plugin/skills/learn-skill/SKILL.md");
-    const { skill, problems } = parse(text);
-    expect([...problems, ...problemsOf(skill as Skill, "learn-skill")]).toEqual([]);
+    const { skill, problems } = parseSkill(text);
+    expect([...problems, ...findSkillProblems(skill as Skill, "learn-skill")]).toEqual([]);
     expect(text.split("\n").length).toBeLessThanOrEqual(150);
     expect(scan(text, { most: text.length })).toEqual([]);
     for (const code of [...triggers, ...issues, ...deferReasons]) expect(text).toContain(`\`${code}\``);

@@ -1,23 +1,22 @@
 import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { detect } from "../src/core/detect/index.ts";
-import type { Event } from "../src/core/event.ts";
-import { clustersOf, withRequests } from "../src/core/evolve.ts";
-import { noExcerpt } from "../src/core/finding.ts";
-import { gistOf, opposed } from "../src/core/likeness.ts";
-import { policy } from "../src/core/policy.ts";
-import { identify } from "../src/core/project.ts";
-import { questionIn } from "../src/core/question.ts";
-import { keep, planOwn } from "../src/engine/keep.ts";
-import { maintain } from "../src/engine/maintain.ts";
-import { note } from "../src/engine/note.ts";
-import type { Store } from "../src/engine/ports.ts";
-import { promoteDue } from "../src/engine/promote.ts";
+import { detect } from "../src/learning/leads/detect.ts";
+import { recordEntries } from "../src/lessons/fold.ts";
+import { promoteDue } from "../src/lessons/promote.ts";
+import { areOpposed, extractGist } from "../src/lessons/similarity.ts";
+import { addRequests, clusterLessons } from "../src/library/evolve/clusters.ts";
+import { maintain } from "../src/library/lifecycle/maintain.ts";
+import { keepLesson, planOwnUpdates } from "../src/library/publish/suggest.ts";
 import { openKnack } from "../src/open.ts";
-import { createRedactor } from "../src/redaction/secretlint.ts";
-import { claudeCode } from "../src/sources/claude-code.ts";
+import { readQuestion } from "../src/recall/question.ts";
+import type { Event } from "../src/records/event.ts";
+import { noExcerpt } from "../src/records/finding.ts";
+import { identifyProject } from "../src/records/project.ts";
+import type { Store } from "../src/store/port.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
+import { claudeCode } from "../src/transcripts/readers/claude-code.ts";
+import { createRedactor } from "../src/trust/secretlint.ts";
 import { claudeLines } from "./helpers/claude.ts";
 import { replied as answered, edited, said, session } from "./helpers/events.ts";
 import { aFinding, made } from "./helpers/findings.ts";
@@ -64,7 +63,7 @@ describe("what went wrong in the systems before Knack", () => {
     expect(found[0]?.lesson).toContain(
       "Work on `.ts` files (Rename the berths) took the same tools in the same order 5 times in one session: search, then read, then edit.",
     );
-    expect(found[0]?.confidence).toBeLessThan(policy.learn.waits);
+    expect(found[0]?.confidence).toBeLessThan(0.15);
   });
 
   test("2: a result says no tool's name, and is still paired with its own call", () => {
@@ -125,9 +124,9 @@ describe("what went wrong in the systems before Knack", () => {
   });
 
   test("4: avoiding one thing does not contradict preferring another, and an opposite does", () => {
-    const gist = (action: string) => gistOf({ trigger: "installing packages", action });
-    expect(opposed(gist("avoid sudo"), gist("prefer lockfile installs"))).toBe(false);
-    expect(opposed(gist("avoid npm"), gist("use npm"))).toBe(true);
+    const gist = (action: string) => extractGist({ trigger: "installing packages", action });
+    expect(areOpposed(gist("avoid sudo"), gist("prefer lockfile installs"))).toBe(false);
+    expect(areOpposed(gist("avoid npm"), gist("use npm"))).toBe(true);
   });
 
   test("5: what fades with time does not look younger for it, and is retired", async () => {
@@ -135,7 +134,7 @@ describe("what went wrong in the systems before Knack", () => {
     const clock = { now: () => now };
     const store = await openSqlite({ path: ":memory:", clock });
     onTestFinished(() => store.close());
-    await store.transaction((tx) => note(tx, [made("s1", aFinding({ at: start }))]));
+    await store.transaction((tx) => recordEntries(tx, [made("s1", aFinding({ at: start }))]));
     const week = 7 * 86_400_000;
     for (const weeks of [1, 2, 3]) {
       now = start + weeks * week;
@@ -143,8 +142,8 @@ describe("what went wrong in the systems before Knack", () => {
     }
     now = start + 20 * week;
     expect(await maintain({ store, clock })).toMatchObject({ pruned: 1, errors: [] });
-    const [instinct] = await store.learning.instincts.list();
-    expect(instinct?.standing).toMatchObject({ status: "retired", lastAt: start });
+    const [instinct] = await store.learning.lessons.list();
+    expect(instinct?.state).toMatchObject({ status: "retired", lastAt: start });
   });
 
   test("6: much in common with many skills swallows nothing: what is new is made", async () => {
@@ -159,7 +158,7 @@ describe("what went wrong in the systems before Knack", () => {
         }),
       });
     const before = filesIn(join(own.home, ".claude/skills"));
-    const kept = await keep(own, await own.learns(), { reach: "me", actor: "person" });
+    const kept = await keepLesson(own, await own.learns(), { reach: "me", actor: "person" });
     expect(kept).toMatchObject({ kept: true, belongsTo: null });
     expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual(["rl-npm-install-eresolve"]);
     expect(filesIn(join(own.home, ".claude/skills"))).toEqual(before);
@@ -171,12 +170,12 @@ describe("what went wrong in the systems before Knack", () => {
     await own.learns({ excerpt });
     await own.learns({ excerpt, at: Date.UTC(2026, 0, 2) }, "/s/2.jsonl");
     const instinct = await own.learns({ excerpt, at: Date.UTC(2026, 0, 3) }, "/s/3.jsonl");
-    await keep(own, instinct, { reach: "me", actor: "person" });
+    await keepLesson(own, instinct, { reach: "me", actor: "person" });
     const after = filesIn(own.repository);
     for (let turns = 0; turns < 30; turns++) {
-      for (const own1 of await planOwn(own, { now: own.clock.now(), asked: new Set() }))
-        await keep(own, own1.instinct, own1.choice);
-      await keep(own, instinct, { reach: "me", actor: "person" });
+      for (const own1 of await planOwnUpdates(own, { now: own.clock.now(), asked: new Set() }))
+        await keepLesson(own, own1.lesson, own1.choice);
+      await keepLesson(own, instinct, { reach: "me", actor: "person" });
     }
     expect(filesIn(own.repository)).toEqual(after);
   });
@@ -238,7 +237,7 @@ describe("what went wrong in the systems before Knack", () => {
       "https://dev:ghp_0123456789abcdefghij@github.com/Dev/Harbor.git",
       "git@github.com:dev/harbor.git",
       "ssh://git@github.com:22/dev/harbor",
-    ].map((remote) => identify("/w/harbor", null, { root: "/w/harbor", remote }).id);
+    ].map((remote) => identifyProject("/w/harbor", null, { root: "/w/harbor", remote }).id);
     expect(new Set(ids)).toEqual(new Set(["github.com/dev/harbor"]));
   });
 
@@ -258,13 +257,13 @@ describe("what went wrong in the systems before Knack", () => {
       keywords: ["metres", "feet", "documentation"],
       at: start,
     });
-    await store.transaction((tx) => note(tx, [made("s1", lesson, 1, "/p")]));
+    await store.transaction((tx) => recordEntries(tx, [made("s1", lesson, 1, "/p")]));
     await store.close();
     const other = join(home, "other");
     mkdirSync(other);
-    const asking = questionIn("write documentation with lengths in feet and metres");
+    const asking = readQuestion("write documentation with lengths in feet and metres");
     const found = await opened.recall(asking, other);
-    expect(found.map(({ instinct }) => instinct.name)).toEqual(["answer-in-metric-units"]);
+    expect(found.map(({ lesson: instinct }) => instinct.name)).toEqual(["answer-in-metric-units"]);
   });
 
   test("13: a lesson of two projects is one by what it says, not by its letters", async () => {
@@ -275,13 +274,13 @@ describe("what went wrong in the systems before Knack", () => {
     const one = { trigger: "installing packages", action: "use pnpm, not npm" };
     const other = { trigger: "installing the packages", action: "use pnpm and never npm" };
     await store.transaction((tx) =>
-      note(tx, [
+      recordEntries(tx, [
         made("a1", aFinding({ ...said, ...one }), 1, "/a"),
         made("b1", aFinding({ ...said, ...other }), 1, "/b"),
       ]),
     );
     await promoteDue({ store, clock });
-    const statuses = (await store.learning.instincts.list()).map(({ standing }) => standing.status);
+    const statuses = (await store.learning.lessons.list()).map(({ state }) => state.status);
     expect(statuses).toEqual(["promoted", "promoted"]);
   });
 
@@ -293,15 +292,15 @@ describe("what went wrong in the systems before Knack", () => {
       action: `call tool${n} with --flag${n}`,
     });
     const known = Array.from({ length: 200 }, (_, n) => made(`s${n}`, aFinding(words(n))));
-    await store.transaction((tx) => note(tx, known));
+    await store.transaction((tx) => recordEntries(tx, known));
     let read = 0;
     await store.transaction((tx) =>
-      note(
+      recordEntries(
         counting(tx, (rows) => (read += rows)),
         [made("new", aFinding(words(7)))],
       ),
     );
-    expect((await store.learning.instincts.list()).length).toBe(200);
+    expect((await store.learning.lessons.list()).length).toBe(200);
     expect(read).toBeLessThan(20);
   });
 
@@ -320,8 +319,8 @@ describe("what went wrong in the systems before Knack", () => {
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
     const opened = await openKnack({ env: { HOME: home, KNACK_HOME: join(home, ".knack") } });
     onTestFinished(() => opened.close());
-    const instincts = await opened.instincts();
-    expect(instincts.map(({ standing }) => standing.sessions)).toEqual([3]);
+    const instincts = await opened.lessons();
+    expect(instincts.map(({ state }) => state.sessions)).toEqual([3]);
     expect(new Set(await opened.runs()).size).toBe(3);
     expect((await opened.check()).drift).toEqual([]);
   });
@@ -335,9 +334,9 @@ describe("what went wrong in the systems before Knack", () => {
       ["npm install fails behind the proxy", "set the registry in .npmrc, which every command reads"],
     ] as const;
     for (const n of [1, 2, 3])
-      await store.transaction((tx) => note(tx, taughtBy(`/s/${n}`, lessons, start + n, "/p")));
-    const clusters = clustersOf(await store.learning.instincts.list(), { now: start + 9 });
-    expect(withRequests(clusters, []).map(({ kind, members }) => [kind, members.length])).toEqual([
+      await store.transaction((tx) => recordEntries(tx, taughtBy(`/s/${n}`, lessons, start + n, "/p")));
+    const clusters = clusterLessons(await store.learning.lessons.list(), start + 9);
+    expect(addRequests(clusters, []).map(({ kind, members }) => [kind, members.length])).toEqual([
       ["skill", 3],
     ]);
   });
@@ -358,6 +357,6 @@ function counting(store: Store, count: (rows: number) => void): Store {
       },
     });
   const { learning } = store;
-  const parts = { findings: watched(learning.findings), instincts: watched(learning.instincts) };
+  const parts = { findings: watched(learning.findings), instincts: watched(learning.lessons) };
   return { ...store, learning: { ...learning, ...parts } };
 }

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, it, onTestFinished, test } from "vitest";
-import { redact } from "../src/core/redact.ts";
 import { type Knack, openKnack } from "../src/index.ts";
+import { redact } from "../src/trust/redact/redact.ts";
 import { asked, day, failed, type Lived, minute, ran, transcriptOf, writeLived } from "./helpers/lived.ts";
 import { sharedFolder, tempFolder } from "./helpers/temp.ts";
 
@@ -39,8 +39,8 @@ async function learnedBy(knack: Knack) {
   const { sessions } = await knack.sessions();
   return {
     sessions: sessions.map(({ path, counts }) => [path, counts]),
-    instincts: await knack.instincts(),
-    backtest: (await knack.backtest(sessions)).hits.map(({ session, key, lesson }) => [
+    instincts: await knack.lessons(),
+    backtest: (await knack.backtest(sessions)).hits.map(({ session, key, text: lesson }) => [
       session.path,
       key,
       lesson,
@@ -76,7 +76,7 @@ it.each<[string, number, number]>([
   expect(leftBy(first)).toBeGreaterThan(0);
   expect(leftBy(first) + first.looked).toBe(31);
   expect(first.looked).toBeLessThan(31);
-  const kept = (await boxed.instincts()).length;
+  const kept = (await boxed.lessons()).length;
   expect(kept > 0).toBe(first.looked > 0);
   let runs = 0;
   for (let left = leftBy(first); left > 0; runs++) {

@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { policy } from "../src/core/policy.ts";
-import { isWaiting } from "../src/core/suggest.ts";
+import { isUnconfirmed } from "../src/lessons/state.ts";
 import { openKnack } from "../src/open.ts";
 import { asked, day, type Lived, ran, writeLived } from "./helpers/lived.ts";
 import { tempFolder } from "./helpers/temp.ts";
@@ -52,11 +51,11 @@ describe("what anybody does", () => {
       ),
     );
     expect(findings).toEqual([]);
-    const [instinct, ...more] = await knack.instincts();
+    const [instinct, ...more] = await knack.lessons();
     expect(more).toEqual([]);
     expect(instinct).toMatchObject({
       kind: "repeated-action",
-      standing: { status: "pending", sessions: 6, confidence: policy.learn.start.other },
+      state: { status: "pending", sessions: 6, confidence: 0.5 },
     });
     expect((await knack.suggest({ now: began + day })).suggestions).toEqual([]);
   });
@@ -68,9 +67,9 @@ describe("a finding that says little alone", () => {
     const knack = await knackIn(home);
     const { findings } = await knack.learn(writeLived(home, sessions.slice(0, 1)));
     expect(findings).toEqual([]);
-    const instincts = await knack.instincts();
+    const instincts = await knack.lessons();
     expect(instincts.map(({ kind }) => kind)).toContain("multi-step");
-    expect(instincts.every((instinct) => isWaiting(instinct))).toBe(true);
+    expect(instincts.every((instinct) => isUnconfirmed(instinct))).toBe(true);
     expect((await knack.suggest({ now: 0 })).suggestions).toEqual([]);
   });
 
@@ -84,9 +83,9 @@ describe("a finding that says little alone", () => {
     for (const path of paths) await knack.learn(path);
     const { findings } = await knack.learn(paths.flat());
     expect(findings.map(({ finding: { kind } }) => kind)).toEqual(["multi-step", "multi-step"]);
-    expect(new Set(findings.map(({ instinct }) => instinct)).size).toBe(1);
+    expect(new Set(findings.map(({ lessonId: instinct }) => instinct)).size).toBe(1);
     expect(findings[0]?.finding.lesson).toContain("gh pr create --title <title> --body <body>");
     const { suggestions } = await knack.suggest({ now: 0 });
-    expect(suggestions.map(({ instinct }) => instinct.kind)).toContain("multi-step");
+    expect(suggestions.map(({ lesson: instinct }) => instinct.kind)).toContain("multi-step");
   });
 });

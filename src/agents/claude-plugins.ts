@@ -1,102 +1,88 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve } from "node:path";
-import type { ItemProblem } from "../core/item.ts";
-import { objectOf, textOf } from "../core/json.ts";
-import { skillFile } from "../core/skill.ts";
-import type { ItemRoot } from "../engine/ports.ts";
+import { asObject, asString } from "../base/index.ts";
+import { type ItemRoot, skillFile } from "../library/index.ts";
+import type { ItemProblem } from "../records/index.ts";
 import { pluginId } from "./claude-plugin.ts";
 
-interface Project {
-  readonly id: string;
-  readonly root: string;
-}
-
 /** A plugin that Claude Code loads for somebody. */
-interface Loaded {
+interface LoadedPlugin {
   /** `plugin@marketplace`. */
   readonly id: string;
-  readonly realm: string;
+  readonly scopeId: string;
   readonly folder: string;
 }
 
 /** The folders of the plugins that Claude Code loads, as far as its own files tell which these are. */
-export async function pluginRoots(
+export async function findPluginRoots(
   home: string,
-  projects: readonly Project[],
+  projects: readonly { readonly id: string; readonly root: string }[],
   rank: number,
 ): Promise<{ roots: ItemRoot[]; problems: ItemProblem[] }> {
   const problems: ItemProblem[] = [];
-  const installed = await installedIn(home, problems);
-  const everywhere = await enabledBy([join(home, "settings.json")], problems);
-  const loaded = await loadedFor("user", null, installed, everywhere, home);
+  const installed = await readInstalled(home, problems);
+  const everywhere = await readEnabled([join(home, "settings.json")], problems);
+  const loaded = await findLoaded("user", null, installed, everywhere, home);
   for (const { id, root } of projects) {
-    const folder = join(root, ".claude");
-    const here = await enabledBy(
-      [join(folder, "settings.json"), join(folder, "settings.local.json")],
-      problems,
-    );
+    const files = ["settings.json", "settings.local.json"].map((name) => join(root, ".claude", name));
+    const here = await readEnabled(files, problems);
     // What the person has everywhere is the person's; a project adds to it.
     const own = here && new Set([...here].filter((plugin) => !everywhere?.has(plugin)));
-    if (own && own.size > 0) loaded.push(...(await loadedFor(id, root, installed, own, home)));
+    if (own && own.size > 0) loaded.push(...(await findLoaded(id, root, installed, own, home)));
   }
   const roots = await Promise.all(
-    loaded.filter(({ id }) => id !== pluginId).map((plugin) => rootsOf(plugin, rank, problems)),
+    loaded.filter(({ id }) => id !== pluginId).map((plugin) => listPluginRoots(plugin, rank, problems)),
   );
   return { roots: roots.flat(), problems };
 }
 
-type Installs = ReadonlyMap<string, readonly Install[]>;
-
-interface Install {
-  readonly path: string;
-  /** The project it is installed for; null for everywhere. */
-  readonly project: string | null;
-}
+/** Where each plugin is installed, and for which project; null for everywhere. */
+type InstalledPlugins = ReadonlyMap<
+  string,
+  readonly { readonly path: string; readonly project: string | null }[]
+>;
 
 /** What is installed, by plugin; null where Claude Code's list says nothing. */
-async function installedIn(home: string, problems: ItemProblem[]): Promise<Installs | null> {
-  const list = objectOf(await jsonAt(join(home, "plugins", "installed_plugins.json"), problems));
-  const plugins = objectOf(list?.plugins);
+async function readInstalled(home: string, problems: ItemProblem[]): Promise<InstalledPlugins | null> {
+  const list = asObject(await readJson(join(home, "plugins", "installed_plugins.json"), problems));
+  const plugins = asObject(list?.plugins);
   if (!plugins) return null;
   return new Map(
     Object.entries(plugins).map(([id, said]) => {
       // The list's first form had one entry for each, not several.
-      const entries = (Array.isArray(said) ? said : [said]).map(objectOf);
-      return [
-        id,
-        entries.flatMap((entry) =>
-          typeof entry?.installPath === "string"
-            ? [{ path: entry.installPath, project: textOf(entry.projectPath) }]
-            : [],
-        ),
-      ];
+      const entries = (Array.isArray(said) ? said : [said]).map(asObject);
+      const installs = entries.flatMap((entry) => {
+        const path = asString(entry?.installPath);
+        return path === null ? [] : [{ path, project: asString(entry?.projectPath) }];
+      });
+      return [id, installs];
     }),
   );
 }
 
-/** The plugins that settings switch on, a later file's word over an earlier one's; null where one cannot be read. */
-async function enabledBy(paths: readonly string[], problems: ItemProblem[]): Promise<Set<string> | null> {
+/** The plugins that settings switch on, later files over earlier ones; null where one cannot be read. */
+async function readEnabled(paths: readonly string[], problems: ItemProblem[]): Promise<Set<string> | null> {
   const enabled = new Set<string>();
   for (const path of paths) {
-    const read = await jsonAt(path, problems);
-    if (read === unknown) return null;
-    for (const [id, on] of Object.entries(objectOf(objectOf(read)?.enabledPlugins) ?? {}))
+    const read = await readJson(path, problems);
+    if (read === unreadable) return null;
+    for (const [id, on] of Object.entries(asObject(asObject(read)?.enabledPlugins) ?? {}))
       on === false ? enabled.delete(id) : enabled.add(id);
   }
   return enabled;
 }
 
 /** Where each plugin that is on lies. Where it cannot be told which are on, that is all there are. */
-async function loadedFor(
-  realm: string,
+async function findLoaded(
+  scopeId: string,
   root: string | null,
-  installed: Installs | null,
+  installed: InstalledPlugins | null,
   enabled: ReadonlySet<string> | null,
   home: string,
-): Promise<Loaded[]> {
+): Promise<LoadedPlugin[]> {
   const cache = join(home, "plugins", "cache");
-  const ids = enabled ?? new Set(installed?.keys() ?? (await cachedIn(cache)));
-  const loaded: Loaded[] = [];
+  const ids = enabled ?? new Set(installed?.keys() ?? (await listCached(cache)));
+  const loaded: LoadedPlugin[] = [];
   for (const id of [...ids].sort()) {
     const installs = installed?.get(id) ?? [];
     // The list goes before the cache: that also holds versions that were replaced.
@@ -105,57 +91,51 @@ async function loadedFor(
       installs.find(({ project }) => project === root) ??
       installs.find(({ project }) => project === null) ??
       installs[0];
-    const folder = meant && (await isFolder(meant.path)) ? meant.path : await newestOf(cache, id);
-    if (folder) loaded.push({ id, realm, folder });
+    const isThere = meant && (await stat(meant.path).catch(() => null))?.isDirectory();
+    const folder = isThere ? meant.path : await findNewest(cache, id);
+    if (folder) loaded.push({ id, scopeId, folder });
   }
   return loaded;
 }
 
 /** The plugins that the cache has: `marketplace/plugin/version`. */
-async function cachedIn(cache: string): Promise<string[]> {
+async function listCached(cache: string): Promise<string[]> {
   const ids: string[] = [];
-  for (const marketplace of await namesIn(cache))
-    for (const plugin of await namesIn(join(cache, marketplace))) ids.push(`${plugin}@${marketplace}`);
+  for (const marketplace of await listFolders(cache))
+    for (const plugin of await listFolders(join(cache, marketplace))) ids.push(`${plugin}@${marketplace}`);
   return ids;
 }
 
-async function newestOf(cache: string, id: string): Promise<string | null> {
-  const [plugin = "", marketplace = ""] = [
-    id.slice(0, id.lastIndexOf("@")),
-    id.slice(id.lastIndexOf("@") + 1),
-  ];
+async function findNewest(cache: string, id: string): Promise<string | null> {
+  const at = id.lastIndexOf("@");
+  const [plugin, marketplace] = [id.slice(0, at), id.slice(at + 1)];
   if (![plugin, marketplace].every(isPlainName)) return null;
   const folder = join(cache, marketplace, plugin);
-  const versions = (await namesIn(folder)).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  const versions = (await listFolders(folder)).sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
   const newest = versions.at(-1);
   return newest === undefined ? null : join(folder, newest);
 }
 
 /** The folders of a plugin: the usual ones, and those that its manifest names. */
-async function rootsOf(
-  { id, realm, folder }: Loaded,
+async function listPluginRoots(
+  { id, scopeId, folder }: LoadedPlugin,
   rank: number,
   problems: ItemProblem[],
 ): Promise<ItemRoot[]> {
-  const manifest = objectOf(await jsonAt(join(folder, ".claude-plugin", "plugin.json"), problems)) ?? {};
+  const manifest = asObject(await readJson(join(folder, ".claude-plugin", "plugin.json"), problems)) ?? {};
   const prefix = `${id.slice(0, id.lastIndexOf("@"))}:`;
   const roots: ItemRoot[] = [];
-  for (const { kind, name } of parts)
-    for (const path of [join(folder, name), ...namedIn(manifest[name], folder)]) {
-      const form = kind !== "skill" ? "markdown" : (await isPackage(path)) ? "package" : "packages";
-      roots.push({ path, kind, form, realm, rank, prefix, owner: "core", draft: false });
+  for (const kind of ["skill", "command", "agent"] as const)
+    for (const path of [join(folder, `${kind}s`), ...resolveWithin(folder, manifest[`${kind}s`])]) {
+      const isPackage = (await stat(join(path, skillFile)).catch(() => null))?.isFile();
+      const form = kind !== "skill" ? "markdown" : isPackage ? "package" : "packages";
+      roots.push({ path, kind, form, scopeId, rank, prefix, owner: "core", draft: false });
     }
   return [...new Map(roots.map((root) => [`${root.kind} ${root.path}`, root])).values()];
 }
 
-const parts = [
-  { kind: "skill", name: "skills" },
-  { kind: "command", name: "commands" },
-  { kind: "agent", name: "agents" },
-] as const;
-
 /** Paths in a manifest are within the plugin; anything else is not followed. */
-function namedIn(said: unknown, folder: string): string[] {
+function resolveWithin(folder: string, said: unknown): string[] {
   const paths = (Array.isArray(said) ? said : [said]).filter((one) => typeof one === "string");
   return paths
     .map((path) => resolve(folder, path))
@@ -165,21 +145,7 @@ function namedIn(said: unknown, folder: string): string[] {
     });
 }
 
-async function isPackage(path: string): Promise<boolean> {
-  return stat(join(path, skillFile)).then(
-    (found) => found.isFile(),
-    () => false,
-  );
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-}
-
-async function namesIn(folder: string): Promise<string[]> {
+async function listFolders(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   return entries.filter((entry) => entry.isDirectory() && isPlainName(entry.name)).map(({ name }) => name);
 }
@@ -188,11 +154,11 @@ function isPlainName(name: string): boolean {
   return name !== "" && !name.startsWith(".") && !/[\\/]/.test(name);
 }
 
-/** Says that a file is there and cannot be read. */
-const unknown = Symbol("unknown");
+/** Stands for a file that is there and cannot be read. */
+const unreadable = Symbol("unreadable");
 
 /** What a JSON file says; null where there is none. */
-async function jsonAt(path: string, problems: ItemProblem[]): Promise<unknown> {
+async function readJson(path: string, problems: ItemProblem[]): Promise<unknown> {
   try {
     return JSON.parse((await readFile(path, "utf8")).replace(/^\ufeff/, ""));
   } catch (error) {
@@ -202,8 +168,8 @@ async function jsonAt(path: string, problems: ItemProblem[]): Promise<unknown> {
       path,
       severity: "warning",
       message: `It cannot be read: ${message}.`,
-      hint: "Mend it; until then Knack cannot tell which plugins are on.",
+      hint: "Fix it; until then Knack cannot tell which plugins are on.",
     });
-    return unknown;
+    return unreadable;
   }
 }

@@ -1,246 +1,181 @@
 import { stripVTControlCharacters } from "node:util";
 import { type ArgsDef, type CommandDef, parseArgs, renderUsage } from "citty";
-import type { Program } from "../agents/claude-plugin.ts";
-import { KnackError } from "../core/errors.ts";
-import { visible } from "./terminal.ts";
+import { KnackError } from "../base/index.ts";
+import { type Command, type CommandCall, type CommandContext, runCommand, wrongUsage } from "./command.ts";
+import { visible, wrapColumn } from "./screen/text.ts";
 import { version } from "./version.ts";
 
-/** What a verb gets: its parsed words and the surroundings. It answers with its exit code. */
-export interface Call<Args extends ArgsDef> extends Surroundings {
-  readonly args: ReturnType<typeof parseArgs<Args>>;
-}
+type Load = () => Promise<Command>;
 
-/** What is around a command. */
-export interface Surroundings {
-  readonly env: Env;
-  /** The folder of the bundled example sessions. */
-  readonly examples: string;
-  /** The script of the thread that takes secrets out. */
-  readonly redactionThread: URL;
-  /** This Knack, as others are to start it. */
-  readonly program: Program;
-}
-
-export type Env = Readonly<Record<string, string | undefined>>;
-
-export interface Verb<Args extends ArgsDef = ArgsDef> {
-  readonly about: string;
-  /** What --help says below the flags. */
-  readonly more?: readonly string[];
-  readonly args: Args;
-  run(call: Call<Args>): Promise<number>;
-}
-
-/** A verb with the types of its own arguments. */
-export function defineVerb<const Args extends ArgsDef>(verb: Verb<Args>): Verb {
-  return verb as unknown as Verb;
-}
-
-const verbs: Readonly<Record<string, { readonly about: string; readonly load: () => Promise<Verb> }>> = {
-  init: {
-    about: "set Knack up: install it in Claude Code, learn from the last 30 days",
-    load: async () => (await import("./init.ts")).init,
-  },
-  learn: {
-    about: "find what is worth keeping in sessions, and keep it",
-    load: async () => (await import("./learn.ts")).learn,
-  },
-  run: {
-    about: "run an agent, then learn from what it just did",
-    load: async () => (await import("./run.ts")).run,
-  },
-  sessions: {
-    about: "what your agents did: their sessions, by project",
-    load: async () => (await import("./sessions.ts")).sessions,
-  },
-  recall: {
-    about: "what worked before, and which skill fits: for a failure, or for what you are about to do",
-    load: async () => (await import("./recall.ts")).recall,
-  },
-  backtest: {
-    about: "your history replayed: what would have been known when it was needed",
-    load: async () => (await import("./backtest.ts")).backtest,
-  },
-  skills: {
-    about:
-      "what Knack wrote for your agents: list, show, diff, undo, accept, reject, pin, unpin, archived, restore, problems, validate",
-    load: async () => (await import("./skills.ts")).skills,
-  },
-  instincts: {
-    about: "what Knack noticed, how sure it is, and why",
-    load: async () => (await import("./instincts.ts")).instincts,
-  },
-  gaps: {
-    about: "what you keep asking for that no skill covers: list, show, promote, reject",
-    load: async () => (await import("./gaps.ts")).gaps,
-  },
-  promote: {
-    about: "what several projects have learned, so that it is told in all: list, instinct, gap",
-    load: async () => (await import("./promote.ts")).promote,
-  },
-  prune: {
-    about: "retire what was noticed once and never again",
-    load: async () => (await import("./prune.ts")).prune,
-  },
-  projects: {
-    about: "the projects that Knack knows, and what it has learned in each",
-    load: async () => (await import("./projects.ts")).projects,
-  },
-  export: {
-    about: "hand what was learned to a colleague or to another tool: instincts, or a bundle with skills",
-    load: async () => (await import("./export.ts")).exporting,
-  },
-  import: {
-    about: "take such a file in; nothing of it is believed before you say so",
-    load: async () => (await import("./import.ts")).importing,
-  },
-  evolve: {
-    about: "what lessons have grown into together: skills, commands, agents",
-    load: async () => (await import("./evolve.ts")).evolve,
-  },
-  rate: {
-    about: "say what a skill or a lesson was worth: helpful, or harmful",
-    load: async () => (await import("./rate.ts")).rate,
-  },
-  report: {
-    about: "what showing things to your agents was worth, and how sure that is",
-    load: async () => (await import("./report.ts")).report,
-  },
-  curate: {
-    about: "keep the library small and true: what is stale, harmful, double or too much",
-    load: async () => (await import("./curate.ts")).curate,
-  },
-  review: {
-    about: "look back at what sessions could have taught: --now, --dry-run, inbox, diff, accept, reject",
-    load: async () => (await import("./review.ts")).review,
-  },
-  status: {
-    about: "one page: what is known, kept, waiting, off or broken",
-    load: async () => (await import("./status.ts")).status,
-  },
-  work: {
-    about: "look at what the hooks handed over (they start it by themselves)",
-    load: async () => (await import("./work.ts")).work,
-  },
-  slash: {
-    about: "what /knack:… does within an agent",
-    load: async () => (await import("./slash.ts")).slash,
-  },
-  mcp: {
-    about: "Knack's tools for agents, over MCP (agents start it by themselves)",
-    load: async () => (await import("./mcp.ts")).mcp,
-  },
-  install: {
-    about: "put Knack into an agent: knack install claude",
-    load: async () => (await import("./install.ts")).install,
-  },
-  uninstall: {
-    about: "take it out again, and leave every file as it was",
-    load: async () => (await import("./uninstall.ts")).uninstall,
-  },
-  schema: {
-    about: "the form of what others hand over, as JSON Schema: reply",
-    load: async () => (await import("./schema.ts")).schema,
-  },
-  config: {
-    about: "your settings, and a project's",
-    load: async () => (await import("./config.ts")).config,
-  },
-  doctor: {
-    about: "is Knack itself in order, and what to do if not",
-    load: async () => (await import("./doctor.ts")).doctor,
-  },
+const everyday: Readonly<Record<string, Load>> = {
+  init: async () => (await import("./commands/init.ts")).init,
+  learn: async () => (await import("./commands/learn/learn.ts")).learn,
+  status: async () => (await import("./commands/status.ts")).status,
+  lessons: async () => (await import("./commands/lessons.ts")).lessons,
+  skills: async () => (await import("./commands/skills/skills.ts")).skills,
+  recall: async () => (await import("./commands/recall.ts")).recall,
+  backtest: async () => (await import("./commands/backtest/backtest.ts")).backtest,
+  doctor: async () => (await import("./doctor/doctor.ts")).doctor,
+};
+const more: Readonly<Record<string, Load>> = {
+  run: async () => (await import("./commands/run.ts")).run,
+  sessions: async () => (await import("./commands/sessions.ts")).sessions,
+  projects: async () => (await import("./commands/projects.ts")).projects,
+  report: async () => (await import("./commands/report.ts")).report,
+  rate: async () => (await import("./commands/rate.ts")).rate,
+  gaps: async () => (await import("./commands/gaps.ts")).gaps,
+  curate: async () => (await import("./commands/curate.ts")).curate,
+  evolve: async () => (await import("./commands/evolve.ts")).evolve,
+  promote: async () => (await import("./commands/promote.ts")).promote,
+  prune: async () => (await import("./commands/prune.ts")).prune,
+  export: async () => (await import("./commands/exchange.ts")).exportCommand,
+  import: async () => (await import("./commands/exchange.ts")).importCommand,
+  review: async () => (await import("./commands/review/review.ts")).review,
+  config: async () => (await import("./commands/config.ts")).config,
+  install: async () => (await import("./commands/install.ts")).install,
+  uninstall: async () => (await import("./commands/install.ts")).uninstall,
+};
+/** Started by hooks and agents, so the overview does not list them. */
+const plumbing: Readonly<Record<string, Load>> = {
+  work: async () => (await import("./commands/plumbing.ts")).work,
+  slash: async () => (await import("./commands/slash.ts")).slash,
+  mcp: async () => (await import("./commands/plumbing.ts")).mcp,
+  schema: async () => (await import("./commands/plumbing.ts")).schema,
 };
 
-/** What `knack` alone does. */
-const mainJob = "learn";
+const commands: Readonly<Record<string, Load>> = { ...everyday, ...more, ...plumbing };
+const aliases: Readonly<Record<string, string>> = { instincts: "lessons" };
 
-/** Runs the command line and answers with its exit code. */
-export async function main(words: readonly string[], surroundings: Surroundings): Promise<number> {
+/** What `knack` alone does. */
+const defaultCommand = "learn";
+
+/** Runs the command line and returns its exit code. */
+export async function main(words: readonly string[], context: CommandContext): Promise<number> {
   try {
-    return await dispatch(words, surroundings);
+    return await dispatch(words, context);
   } catch (thrown) {
-    const error = isNowhere(thrown) ? nowhere() : thrown;
+    const error = isMissingFolder(thrown)
+      ? wrongUsage("The current folder no longer exists.", "Change to another one: cd")
+      : thrown;
     if (!(error instanceof KnackError)) throw error;
     process.stderr.write(visible(`knack: ${error.message}\n${error.hint ? `  ${error.hint}\n` : ""}`));
     return error.exitCode;
   }
 }
 
-/** Whether somebody stands in a folder that was removed, and was asked where that is. */
-function isNowhere(error: unknown): boolean {
+/** Whether the folder that the process was started in has been removed. */
+function isMissingFolder(error: unknown): boolean {
   return error instanceof Error && "syscall" in error && error.syscall === "uv_cwd";
 }
 
-function nowhere(): KnackError {
-  return new KnackError("WRONG_USAGE", "The folder you are in is not there any more.", {
-    hint: "Go to one that is: cd",
-  });
-}
-
-async function dispatch(words: readonly string[], surroundings: Surroundings): Promise<number> {
-  const [first = mainJob] = words;
+async function dispatch(words: readonly string[], context: CommandContext): Promise<number> {
+  const [first = defaultCommand] = words;
   if (first === "--help" || first === "-h" || first === "help") {
-    process.stdout.write(overview());
+    process.stdout.write(await renderOverview());
     return 0;
   }
-  const named = !first.startsWith("-");
-  const name = named ? first : mainJob;
-  const known = verbs[name];
-  if (!known) {
-    throw new KnackError("WRONG_USAGE", `There is no command "${name}".`, {
-      hint: "knack --help lists the commands.",
-    });
-  }
-  const verb = await known.load();
-  const rest = named ? words.slice(1) : [...words];
-  // What follows `--` is for somebody else.
-  const own = rest.slice(0, rest.includes("--") ? rest.indexOf("--") : undefined);
-  if (own.includes("--help") || own.includes("-h")) {
-    const command: CommandDef = { meta: { name: `knack ${name}`, description: verb.about }, args: verb.args };
-    const usage = await renderUsage(command);
-    const more = verb.more === undefined ? "" : `${verb.more.join("\n")}\n`;
-    process.stdout.write(`${process.stdout.isTTY ? usage : stripVTControlCharacters(usage)}\n${more}`);
+  const isNamed = !first.startsWith("-");
+  const asked = isNamed ? first : defaultCommand;
+  const name = aliases[asked] ?? asked;
+  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!load)
+    throw wrongUsage(
+      `Unknown command "${name}".`,
+      await suggestNearest(name, Object.keys(commands), "knack --help lists the commands."),
+    );
+  const command = await load();
+  const rest = isNamed ? words.slice(1) : [...words];
+  if (beforeSeparator(rest).some((word) => word === "--help" || word === "-h")) {
+    process.stdout.write(await renderHelp(name, command));
     return 0;
   }
-  refuseWrongFlags(name, verb.args, rest);
-  const takesWords = Object.values(verb.args).some(({ type }) => type === "positional");
-  const [extra] = takesWords ? [] : parseArgs(rest, verb.args)._;
-  if (extra !== undefined) throw new KnackError("WRONG_USAGE", `knack ${name} takes no "${extra}".`);
-  return verb.run({ args: parseArgs(rest, verb.args), ...surroundings });
+  return runCommand(command, await parseWords(name, command.args, rest), context);
 }
 
-/** A misspelt flag must not be passed over in silence, nor may `--yes=maybe` count as yes. */
-function refuseWrongFlags(name: string, args: ArgsDef, words: readonly string[]): void {
-  const flags = words
-    .slice(0, words.includes("--") ? words.indexOf("--") : undefined)
-    .filter((word) => /^--?[a-z]/i.test(word));
-  for (const flag of flags) {
-    const said = flag.replace(/^--?(no-)?/, "").replace(/=.*$/s, "");
-    const word = Object.keys(args).find((key) => isShortFor(args[key], said)) ?? said;
-    if (!Object.hasOwn(args, word))
-      throw new KnackError("WRONG_USAGE", `knack ${name} has no ${flag}.`, {
-        hint: `knack ${name} --help lists what it has.`,
-      });
-    if (
-      args[word]?.type === "boolean" &&
-      flag.includes("=") &&
-      !/^--?(?!-|no-)[^=]+=(?:true|false)$/.test(flag)
-    )
-      throw new KnackError("WRONG_USAGE", `${flag} is neither yes nor no.`, {
-        hint: `--${word}, --${word}=true or --${word}=false`,
-      });
+/** Words after `--` are for the program that is to be run. */
+function beforeSeparator(words: readonly string[]): readonly string[] {
+  return words.slice(0, words.includes("--") ? words.indexOf("--") : undefined);
+}
+
+async function parseWords(name: string, args: ArgsDef, words: string[]): Promise<CommandCall["args"]> {
+  await refuseWrongOptions(name, args, beforeSeparator(words));
+  const parsed = parseArgs(words, args);
+  const takesWords = Object.values(args).some(({ type }) => type === "positional");
+  const [extra] = takesWords ? [] : parsed._;
+  if (extra !== undefined) throw wrongUsage(`knack ${name} takes no arguments, got "${extra}".`);
+  return parsed as unknown as CommandCall["args"];
+}
+
+/** An unknown option must not be ignored, nor may `--yes=maybe` count as yes. */
+async function refuseWrongOptions(name: string, args: ArgsDef, words: readonly string[]): Promise<void> {
+  for (const option of words.filter((word) => /^--?[a-z]/i.test(word))) {
+    const typed = option.replace(/^--?(no-)?/, "").replace(/=.*$/s, "");
+    const known = Object.keys(args).find((key) => key === typed || isAlias(args[key], typed));
+    if (known === undefined) {
+      const options = Object.keys(args).filter((key) => args[key]?.type !== "positional");
+      const help = `knack ${name} --help lists the options.`;
+      throw wrongUsage(
+        `knack ${name} has no option ${option}.`,
+        await suggestNearest(typed, options, help, "--"),
+      );
+    }
+    const isBoolean = args[known]?.type === "boolean";
+    if (isBoolean && option.includes("=") && !/^--?(?!-|no-)[^=]+=(?:true|false)$/.test(option))
+      throw wrongUsage(
+        `${option} is neither true nor false.`,
+        `--${known}, --${known}=true or --${known}=false`,
+      );
   }
 }
 
-/** Whether a word is another name for a flag, such as `o` for `out`. */
-function isShortFor(arg: ArgsDef[string] | undefined, word: string): boolean {
+/** Whether a word is another name of an option, such as `o` for `out`. */
+function isAlias(arg: ArgsDef[string] | undefined, word: string): boolean {
   const alias = arg !== undefined && "alias" in arg ? arg.alias : undefined;
   return alias !== undefined && [alias].flat().includes(word);
 }
 
-function overview(): string {
-  const width = Math.max(...Object.keys(verbs).map((name) => name.length));
-  const lines = Object.entries(verbs).map(([name, { about }]) => `  knack ${name.padEnd(width)}  ${about}`);
-  return `Knack ${version}: makes coding agents get better at your work.\n\n${lines.join("\n")}\n\nknack alone is knack ${mainJob}. knack <command> --help says more.\n`;
+async function suggestNearest(
+  typed: string,
+  names: readonly string[],
+  otherwise: string,
+  prefix = "",
+): Promise<string> {
+  const { closest, distance } = (await import("fastest-levenshtein")).default;
+  const nearest = closest(typed, names);
+  const isNear = distance(typed, nearest) <= Math.max(1, Math.floor(nearest.length / 3));
+  return isNear ? `Did you mean ${prefix}${nearest}? ${otherwise}` : otherwise;
+}
+
+async function renderHelp(name: string, { about, args, more: examples = [] }: Command): Promise<string> {
+  const definition: CommandDef = { meta: { name: `knack ${name}`, description: about }, args };
+  const usage = await renderUsage(definition);
+  const plain = process.stdout.isTTY ? usage : stripVTControlCharacters(usage);
+  return `${plain}\n${examples.map((line) => `${line}\n`).join("")}`;
+}
+
+async function renderOverview(): Promise<string> {
+  const width = Math.max(...Object.keys(commands).map((name) => name.length));
+  const list = async (some: Readonly<Record<string, Load>>) => {
+    const lines = Object.entries(some).map(async ([name, load]) =>
+      wrapColumn(
+        `  knack ${name.padEnd(width)}  `,
+        firstSentence(await load()),
+        process.stdout.columns ?? null,
+      ),
+    );
+    return (await Promise.all(lines)).join("\n");
+  };
+  return `Knack ${version} learns from your coding agents' sessions, so that they stop repeating mistakes.
+
+${await list(everyday)}
+
+More:
+${await list(more)}
+
+knack alone is knack ${defaultCommand}. knack <command> --help shows a command's options.
+`;
+}
+
+function firstSentence({ about }: Command): string {
+  return about.split(/(?<=\.) /)[0] ?? about;
 }

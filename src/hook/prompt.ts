@@ -1,37 +1,47 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { factAtPrompt } from "../core/fact.ts";
-import { isHeldBack } from "../core/holdout.ts";
-import { lessonIdOf } from "../core/instinct.ts";
-import { textOf } from "../core/json.ts";
-import { loadOf, offerOf } from "../core/offer.ts";
-import { policy } from "../core/policy.ts";
-import { questionIn } from "../core/question.ts";
-import { homeIn } from "../core/recall.ts";
-import { redact } from "../core/redact.ts";
-import { contextOf } from "../core/search/context.ts";
-import { Damaged } from "../core/table.ts";
-import { type Found, find } from "../engine/find.ts";
-import { memoryOf } from "../engine/memory.ts";
-import { recall } from "../engine/recall.ts";
-import type { Made } from "../engine/snapshot.ts";
-import { indexFilesIn } from "../store/index-files.ts";
-import type { Call, Reply } from "./call.ts";
-import { seenBy } from "./seen.ts";
+import { asString } from "../base/index.ts";
+import { sharedLessonId } from "../lessons/index.ts";
+import {
+  findHome,
+  isHeldBack,
+  type MadeItem,
+  openMemory,
+  promptChars,
+  readQuestion,
+  recall,
+  renderPromptFact,
+} from "../recall/index.ts";
+import {
+  describeProject,
+  type FoundItem,
+  find,
+  openIndexFiles,
+  renderLoaded,
+  renderOffer,
+} from "../search/index.ts";
+import { writeNote } from "../spool/index.ts";
+import { redact } from "../trust/index.ts";
+import type { HookEvent, HookReply } from "./event.ts";
+import { openMarks } from "./marks.ts";
 import { offer, show, withhold } from "./show.ts";
-import { type Known, withSnapshot } from "./snapshot.ts";
-import { spool } from "./spool.ts";
+import { type OpenSnapshot, withSnapshot } from "./snapshot.ts";
 
-/** What is known about what a person asks for, and what the library has for it: the best few, or nothing. */
-export async function atPrompt(call: Call): Promise<Reply | null> {
-  const typed = textOf(call.payload.prompt) ?? "";
-  const text = redact(spokenIn(typed));
+/** Characters given to an agent at once; its own limit is 10,000. */
+const contextChars = 9_000;
+/** Lessons and skills told at one prompt. */
+const mostTold = 3;
+
+/** Tells the agent the best few lessons and skills for what the user asks. */
+export async function atPrompt(call: HookEvent): Promise<HookReply | null> {
+  const typed = asString(call.payload.prompt) ?? "";
+  const text = redact(extractUserText(typed));
   if (text === "") return null;
   return withSnapshot(call, async (known) => {
-    const lessons = await lessonsFor(call, known, text);
-    // Who names a command is given that by the agent itself, and has not asked in vain.
-    const items = typed.startsWith("/") ? null : itemsFor(call, known, text);
-    if (lessons.length === 0 && items?.length === 0) noteInVain(call, known, text);
+    const lessons = await recallLessons(call, known, text);
+    // A slash command is handled by the agent itself and is no unmatched prompt.
+    const items = typed.startsWith("/") ? null : findItems(call, known, text);
+    if (lessons.length === 0 && items?.length === 0) recordUnmatchedPrompt(call, known, text);
     const told = tell(call, known, [...lessons, ...(items ?? [])]);
     if (told.length === 0) return null;
     return {
@@ -41,120 +51,106 @@ export async function atPrompt(call: Call): Promise<Reply | null> {
   });
 }
 
-/** What a person says, without a command's name; what programs say through the same door is no prompt. */
-function spokenIn(prompt: string): string {
-  const text = endsOf(prompt, 2 * policy.recall.textChars).trim();
+/** The user's own words, without a command's name; empty for messages that programs send as prompts. */
+function extractUserText(prompt: string): string {
+  const text = cutMiddle(prompt, 2 * promptChars).trim();
   if (/^<[a-z-]+>/.test(text)) return "";
   return text.replace(/^\/[\w:-]+\s*/, "");
 }
 
-/** The beginning and the end of a long prompt: what is asked often stands below what was pasted. */
-function endsOf(prompt: string, most: number): string {
+/** Keeps the beginning and the end of a long prompt: the question often follows pasted text. */
+function cutMiddle(prompt: string, most: number): string {
   if (prompt.length <= most) return prompt;
   const tail = Math.round(most / 3);
-  // Half a word may be half a secret, which nobody would know as one.
+  // Half a word may be half a secret, which would not be recognized.
   return `${prompt.slice(0, most - tail)}\n${prompt.slice(-tail).replace(/^\S+/, "")}`;
 }
 
-/** Something that fits a prompt. */
+/** A lesson or skill that fits a prompt. */
 interface Fit {
   readonly kind: "lesson" | "skill";
   readonly id: string;
   readonly name: string;
-  /** What it was made of, which is then told by itself. */
+  /** The lesson that a skill was made from. */
   readonly source: string | null;
   readonly text: string;
-  /** Notes that it is told, in these words, and answers with them. */
+  /** Records that it is shown, and returns the text to show. */
   say(text: string): string;
 }
 
-async function lessonsFor(call: Call, { table, project }: Known, text: string): Promise<Fit[]> {
-  const home = homeIn(call.cwd ?? "");
+async function recallLessons(
+  call: HookEvent,
+  { table, project }: OpenSnapshot,
+  text: string,
+): Promise<Fit[]> {
+  const home = findHome(call.cwd ?? "");
   const options = { project, home, unasked: true, now: call.now };
-  const matches = await recall(memoryOf(table), questionIn(text), options);
+  const matches = await recall(openMemory(table), readQuestion(text), options);
   return (
     matches
-      // What was said in this session is before the agent too.
+      // The agent already sees what happened in this session.
       .filter(({ from }) => from.some(({ run }) => run !== call.session))
-      .map((match) => ({ match, made: table.get(`made ${match.instinct.id}`) as Made | undefined }))
-      // A rule that is live is before the agent already.
+      .map((match) => ({ match, made: table.get(`made ${match.lesson.id}`) as MadeItem | undefined }))
+      // The agent already reads rules that are live.
       .filter(({ made }) => !(made?.live && made.body === null))
       .map(({ match, made }) => ({
         kind: "lesson",
-        id: lessonIdOf(match.instinct),
-        name: match.instinct.name,
+        id: sharedLessonId(match.lesson),
+        name: match.lesson.name,
         source: null,
-        text: factAtPrompt(match, made?.body ?? null, call.now),
-        say: (told) => show(call, project, "prompt", [{ instinct: lessonIdOf(match.instinct), text: told }]),
+        text: renderPromptFact(match, made?.body ?? null, call.now),
+        say: (text) => show(call, project, "prompt", { lessonId: sharedLessonId(match.lesson), text }),
       }))
   );
 }
 
-/** What the library has; null where it could not be looked into. A damaged index is made anew by whoever writes it next. */
-function itemsFor(call: Call, { project }: Known, text: string): Fit[] | null {
-  const files = indexFilesIn(dirname(call.home.snapshot));
-  const context = contextOf(namesIn(call.cwd));
-  try {
-    const found = files.look((parts) => find(parts, text, { project, context }));
-    return found?.flatMap((one) => fitOf(call, project, one) ?? []) ?? null;
-  } catch (error) {
-    if (!(error instanceof Damaged)) throw error;
-    files.condemn();
-    return null;
-  }
+/** Finds skills in the library; null if its index cannot be read. The next writer replaces a damaged index. */
+function findItems(call: HookEvent, { project }: OpenSnapshot, text: string): Fit[] | null {
+  const files = openIndexFiles(dirname(call.home.snapshot));
+  const context = describeProject((call.cwd !== null && attempt(() => readdirSync(call.cwd ?? ""))) || []);
+  const found = files.read((index) => find(index, text, { project, context }));
+  return found?.flatMap((one) => fitItem(call, project, one) ?? []) ?? null;
 }
 
-/** Something of the library as it is told; null where its file is gone, or cannot be read. */
-function fitOf(call: Call, project: string, { card, how }: Found): Fit | null {
-  const changed = changedAt(card.path);
+/** A skill as it is shown; null if its file is gone or unreadable. */
+function fitItem(call: HookEvent, project: string, { card, how }: FoundItem): Fit | null {
+  const changed = attempt(() => statSync(card.path, { throwIfNoEntry: false })?.mtimeMs ?? null);
   if (changed === null) return null;
-  // Only the text that was looked at when it was indexed is given whole.
-  const whole = how === "load" && card.harmless && changed === card.changedAt ? textAt(card.path) : null;
+  // Only a text unchanged since it was scanned for the index is given whole. The agent may read what Knack may not.
+  const mayLoad = how === "load" && card.harmless && changed === card.changedAt;
+  const whole = mayLoad ? attempt(() => readFileSync(card.path, "utf8")) : null;
   return {
     kind: "skill",
     id: card.id,
     name: card.name,
     source: card.source,
-    text: whole === null ? offerOf(card) : loadOf(card, whole),
+    text: whole === null ? renderOffer(card) : renderLoaded(card, whole),
     say: (text) => offer(call, project, { card, how: whole === null ? "offer" : "load", text }),
   };
 }
 
-function changedAt(path: string): number | null {
+/** Reads a file or folder; null if that fails. */
+function attempt<Value>(read: () => Value): Value | null {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
+    return read();
   } catch {
     return null;
   }
 }
 
-function textAt(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    // What Knack may not read, the agent may be able to.
-    return null;
-  }
-}
-
-function namesIn(folder: string | null): string[] {
-  try {
-    return folder !== null && existsSync(folder) ? readdirSync(folder) : [];
-  } catch {
-    // A folder that cannot be read says nothing about the project.
-    return [];
-  }
-}
-
-/** Tells the best of what fits and the agent does not have in mind yet, within what it may be given at once. */
-function tell(call: Call, { head, project }: Known, fits: readonly Fit[]): { name: string; said: string }[] {
-  const seen = seenBy(call.home.seen, call.session);
+/** Picks the best fits that the agent does not have in context yet, within the character limit. */
+function tell(
+  call: HookEvent,
+  { head, project }: OpenSnapshot,
+  fits: readonly Fit[],
+): { name: string; said: string }[] {
+  const seen = openMarks(call.home.seen, call.session);
   const ids = new Set(fits.map(({ id }) => id));
   const told: { name: string; said: string }[] = [];
-  let left: number = policy.show.contextChars;
+  let left: number = contextChars;
   for (const fit of fits) {
-    if (told.length === policy.recall.most || left <= 0) break;
-    // A lesson goes before the skill that was made of it.
+    if (told.length === mostTold || left <= 0) break;
+    // A lesson replaces the skill that was made from it.
     if (fit.source !== null && ids.has(fit.source)) continue;
     if (isHeldBack(head.holdout, call.session, fit.id)) {
       if (seen.once(`held ${fit.id}`)) withhold(call, project, "prompt", fit);
@@ -167,9 +163,9 @@ function tell(call: Call, { head, project }: Known, fits: readonly Fit[]): { nam
   return told;
 }
 
-/** Nothing is known, and nothing in the library is for it: asked again and again, it is worth a skill. */
-function noteInVain(call: Call, { project }: Known, text: string): void {
+/** Nothing fits the prompt. If it is asked repeatedly, it is worth a skill. */
+function recordUnmatchedPrompt(call: HookEvent, { project }: OpenSnapshot, text: string): void {
   const { session, home, now } = call;
-  const asked = endsOf(text, policy.recall.textChars);
-  spool(home.spool, { type: "unmatched", session, project, text: asked, at: now });
+  const asked = cutMiddle(text, promptChars);
+  writeNote(home.spool, { type: "unmatched", session, project, text: asked, at: now });
 }

@@ -1,20 +1,20 @@
 import { appendFileSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { shorten } from "../core/event.ts";
-import { redactNamed } from "../core/redact.ts";
-import type { Call } from "./call.ts";
-import { fileName } from "./note.ts";
+import { shorten } from "../records/index.ts";
+import { makeFileName } from "../spool/index.ts";
+import { redactNamed } from "../trust/index.ts";
+import type { HookEvent } from "./event.ts";
 
-/** Characters of one text that a recorded payload keeps, and bytes after which a session has been recorded enough. */
-const longest = 20_000;
-const mostBytes = 64 << 20;
+const textChars = 20_000;
+/** Recording of a session stops at this size. */
+const maxBytes = 64 << 20;
 
-/** Keeps the payload itself, without secrets: an agent that leaves no transcript is known by its hooks alone. */
-export function record({ payload, session, home, now }: Call): void {
-  const file = join(home.spool, `hook-${fileName(session)}.jsonl`);
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > mostBytes) return;
+/** Stores the redacted payload, for agents that write no transcript. */
+export function record({ payload, session, home, now }: HookEvent): void {
+  const file = join(home.spool, `hook-${makeFileName(session)}.jsonl`);
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > maxBytes) return;
   const clean = JSON.stringify({ ...payload, recorded_at: new Date(now).toISOString() }, (name, value) =>
-    typeof value === "string" ? shorten(redactNamed(name, value), longest) : value,
+    typeof value === "string" ? shorten(redactNamed(name, value), textChars) : value,
   );
   mkdirSync(home.spool, { recursive: true, mode: 0o700 });
   appendFileSync(file, `${clean}\n`, { mode: 0o600 });

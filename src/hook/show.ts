@@ -1,46 +1,43 @@
-import type { Occasion } from "../core/ledger.ts";
-import { redact } from "../core/redact.ts";
-import type { LibraryCard } from "../core/search/segment.ts";
-import type { Call } from "./call.ts";
-import { spool } from "./spool.ts";
+import type { Occasion } from "../records/index.ts";
+import type { LibraryCard } from "../search/index.ts";
+import { writeNote } from "../spool/index.ts";
+import { redact } from "../trust/index.ts";
+import type { HookEvent } from "./event.ts";
 
-/** Something that is told: which lesson, in which words. */
-export interface Telling {
-  readonly instinct: string;
-  readonly text: string;
-}
+// Texts were redacted when they were learned; they are redacted again before an agent sees them.
 
-/** Notes what is told, and answers with its words. Secrets were taken out when they were read; they are looked for again. */
-export function show(call: Call, project: string, occasion: Occasion, tellings: readonly Telling[]): string {
-  const { session, transcript, home, now: at } = call;
-  return tellings
-    .map(({ instinct, text: words }) => {
-      const text = redact(words);
-      spool(home.spool, { type: "shown", session, transcript, project, instinct, occasion, text, at });
-      return text;
-    })
-    .join("\n");
-}
-
-/** The same for something of the library. */
-export function offer(
-  { session, transcript, home, now: at }: Call,
+/** Records that a lesson is shown, and returns the text to show. */
+export function show(
+  { session, transcript, home, now: at }: HookEvent,
   project: string,
-  telling: { readonly card: LibraryCard; readonly how: "load" | "offer"; readonly text: string },
+  occasion: Occasion,
+  lesson: { readonly lessonId: string; readonly text: string },
 ): string {
-  const { card, how } = telling;
-  const text = redact(telling.text);
-  const about = { skill: card.id, name: card.name, how, text };
-  spool(home.spool, { type: "offered", session, transcript, project, ...about, at });
+  const { lessonId } = lesson;
+  const text = redact(lesson.text);
+  writeNote(home.spool, { type: "shown", session, transcript, project, lessonId, occasion, text, at });
   return text;
 }
 
-/** Notes what would have been told, and is held back to learn what telling is worth. */
+/** Records that a skill is offered or loaded, and returns the text to show. */
+export function offer(
+  { session, transcript, home, now: at }: HookEvent,
+  project: string,
+  offered: { readonly card: LibraryCard; readonly how: "load" | "offer"; readonly text: string },
+): string {
+  const { card, how } = offered;
+  const text = redact(offered.text);
+  const about = { skill: card.id, name: card.name, how, text };
+  writeNote(home.spool, { type: "offered", session, transcript, project, ...about, at });
+  return text;
+}
+
+/** Records what would have been shown, but is held back to measure what showing is worth. */
 export function withhold(
-  { session, home, now: at }: Call,
+  { session, home, now: at }: HookEvent,
   project: string,
   occasion: Occasion,
   { kind, id, name }: { readonly kind: "lesson" | "skill"; readonly id: string; readonly name: string },
 ): void {
-  spool(home.spool, { type: "withheld", session, project, kind, id, name, occasion, at });
+  writeNote(home.spool, { type: "withheld", session, project, kind, id, name, occasion, at });
 }

@@ -1,48 +1,47 @@
 import { existsSync, readFileSync } from "node:fs";
-import { projectConfig } from "../config.ts";
-import { identify, type Project } from "../core/project.ts";
-import type { Table } from "../core/table.ts";
-import type { SnapshotHead } from "../engine/snapshot.ts";
-import { checkoutAt } from "../sources/checkouts.ts";
-import { withTable } from "../store/snapshot-file.ts";
-import type { Call } from "./call.ts";
+import { type SnapshotHead, withTable } from "../recall/index.ts";
+import { identifyProject, type Project } from "../records/index.ts";
+import type { Table } from "../search/index.ts";
+import { projectConfig } from "../settings/index.ts";
+import { findCheckout } from "../transcripts/index.ts";
+import type { HookEvent } from "./event.ts";
 
-/** What is known, as it was when the worker last looked, and the project it is asked for. */
-export interface Known {
+/** The snapshot that the worker wrote last, and the current project. */
+export interface OpenSnapshot {
   readonly head: SnapshotHead;
   readonly table: Table;
   readonly project: string;
 }
 
-/** Lets something look into the snapshot; null where nothing is to be told. Throws for one that is damaged. */
+/** Reads from the snapshot; null if there is none or the project is muted. Throws if it is damaged. */
 export async function withSnapshot<Result>(
-  call: Call,
-  look: (known: Known) => Promise<Result>,
+  call: HookEvent,
+  look: (known: OpenSnapshot) => Promise<Result>,
 ): Promise<Result | null> {
   const { snapshot } = call.home;
-  // Before the first worker is through there is none, and that is as it should be.
+  // There is none until the first worker has finished.
   if (!existsSync(snapshot)) return null;
   return withTable(snapshot, async (table) => {
     const head = table.head as SnapshotHead;
-    const project = projectOf(call);
-    return mayTell(head, project) ? look({ head, table, project: project.id }) : null;
+    const project = identifyHere(call);
+    return isAllowed(head, project) ? look({ head, table, project: project.id }) : null;
   });
 }
 
-export function projectOf({ cwd }: Pick<Call, "cwd">): Project {
-  return identify(cwd, null, cwd === null ? null : checkoutAt(cwd));
+export function identifyHere({ cwd }: Pick<HookEvent, "cwd">): Project {
+  return identifyProject(cwd, null, cwd === null ? null : findCheckout(cwd));
 }
 
-/** Whether agents are told anything in a project: its own word goes before the person's. */
-function mayTell({ show, exceptions }: SnapshotHead, { id, root }: Project): boolean {
-  const own = root === null ? null : ownWord(projectConfig(root));
+/** Whether agents are told anything in a project: its own setting overrides the user's. */
+function isAllowed({ show, exceptions }: SnapshotHead, { id, root }: Project): boolean {
+  const own = root === null ? null : readProjectChoice(projectConfig(root));
   if (own !== null) return own;
   const isException = exceptions.includes(id) || (root !== null && exceptions.includes(root));
   return show !== isException;
 }
 
-/** What a project says itself; null where it says nothing. What cannot be read may say "no". */
-function ownWord(path: string): boolean | null {
+/** The project's own `show` setting, or null. An unreadable file counts as "no". */
+function readProjectChoice(path: string): boolean | null {
   if (!existsSync(path)) return null;
   try {
     const { show } = JSON.parse(readFileSync(path, "utf8"));

@@ -5,14 +5,22 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { KnackError, messageIn } from "../core/errors.ts";
-import { hostWord, type MadeCall, type Trace } from "../core/host.ts";
-import { objectOf, textOf } from "../core/json.ts";
-import { policy } from "../core/policy.ts";
-import { type Answer, type Fault, faultOf, faulty } from "../core/protocol.ts";
+import {
+  type AuthoringResult,
+  type CallTrace,
+  type MadeCall,
+  readHostCall,
+  refuseWith,
+} from "../authoring/index.ts";
+import { asObject, asString, errorMessage, KnackError } from "../base/index.ts";
 import type { Knack } from "../open.ts";
-import { faultText, type Reply, type Tool } from "./tool.ts";
-import { tools } from "./tools.ts";
+import { type AuthoringFault, createFault } from "../records/index.ts";
+import { type Tool, type ToolReply, tools } from "./tools.ts";
+
+/** Time that a server whose host is gone has to end what it was doing. */
+const endMs = 3_000;
+/** A host that gets a notice together with the answer takes the call for ended, and shows nothing. */
+const noticeMs = 50;
 
 export interface ServeOptions {
   readonly version: string;
@@ -25,26 +33,26 @@ export interface ServeOptions {
   readonly open: () => Promise<Knack>;
 }
 
-/** Serves Knack's tools on standard input and output, until the host closes them. */
+/** Serves Knack's tools on standard input and output until the host closes them. */
 export async function serve(options: ServeOptions): Promise<void> {
-  const desk = deskOf(options);
+  const desk = createDesk(options);
   const transport = new StdioServerTransport();
   let trouble: Error | null = null;
-  const handle = serveStdio(() => serverOf(options.version, desk), {
+  const handle = serveStdio(() => createServer(options.version, desk), {
     transport,
     onerror: (error) => {
       trouble = error;
     },
   });
-  await closedBy(transport);
-  // It closes with its host; by itself only where it cannot go on, as with a line without end.
+  await waitForClose(transport);
+  // It normally closes with its host; by itself only on an error, such as a line without end.
   if (!process.stdin.readableEnded && process.stdout.writable)
-    process.stderr.write(`knack mcp ends: ${trouble ?? "it was closed"}\n`);
+    process.stderr.write(`knack mcp stopped: ${trouble ?? "the transport was closed"}\n`);
   await handle.close().catch(() => {});
   await desk.close();
 }
 
-function closedBy(transport: StdioServerTransport): Promise<void> {
+function waitForClose(transport: StdioServerTransport): Promise<void> {
   const { onclose } = transport;
   return new Promise((resolve) => {
     transport.onclose = () => {
@@ -55,13 +63,18 @@ function closedBy(transport: StdioServerTransport): Promise<void> {
 }
 
 /** What the calls of a connection share. */
-interface Desk {
-  answer(tool: Tool, args: unknown, context: ServerContext, client: string | null): Promise<Answer<Reply>>;
-  /** Lets what is being done come to its end, for a moment, and closes Knack. */
+interface ServerDesk {
+  answer(
+    tool: Tool,
+    args: unknown,
+    context: ServerContext,
+    client: string | null,
+  ): Promise<AuthoringResult<ToolReply>>;
+  /** Waits briefly for the running call, and closes Knack. */
   close(): Promise<void>;
 }
 
-function serverOf(version: string, desk: Desk): McpServer {
+function createServer(version: string, desk: ServerDesk): McpServer {
   const server = new McpServer(
     { name: "knack", version },
     { capabilities: { tools: {}, logging: {} }, instructions },
@@ -74,7 +87,7 @@ function serverOf(version: string, desk: Desk): McpServer {
       {
         title,
         description,
-        // The form is told here and looked at by the tool: a refusal has a code and a next step.
+        // The schema is listed here and checked by the tool, whose refusal has a code and a next step.
         inputSchema: {
           "~standard": { ...standard, validate: (value: unknown) => ({ value: value as never }) },
         },
@@ -86,28 +99,28 @@ function serverOf(version: string, desk: Desk): McpServer {
         },
       },
       async (args: unknown, context: ServerContext) =>
-        resultOf(await desk.answer(tool, args, context, clientOf(server, context))),
+        toResult(await desk.answer(tool, args, context, readClient(server, context))),
     );
   }
   return server;
 }
 
-/** What the host calls itself: newer ones say it with each call, older ones once. */
-function clientOf(server: McpServer, { mcpReq }: ServerContext): string | null {
-  const said = objectOf(objectOf(mcpReq.envelope)?.[CLIENT_INFO_META_KEY]);
-  return textOf(said?.name) ?? server.server.getClientVersion()?.name ?? null;
+/** What the host calls itself: with each call, or once when it connects. */
+function readClient(server: McpServer, { mcpReq }: ServerContext): string | null {
+  const said = asObject(asObject(mcpReq.envelope)?.[CLIENT_INFO_META_KEY]);
+  return asString(said?.name) ?? server.server.getClientVersion()?.name ?? null;
 }
 
 const instructions =
   "Knack keeps what agents learn as skills. Before unfamiliar work, skill_search. When this session verified something reusable, skill_learning_start, write the package, skill_learning_finish. Most turns learn nothing.";
 
-function deskOf({ env, cwd, off, open }: ServeOptions): Desk {
+function createDesk({ env, cwd, off, open }: ServeOptions): ServerDesk {
   let knack: Promise<Knack> | null = null;
   let last: Promise<unknown> = Promise.resolve();
-  let before: Trace["before"] = null;
+  let before: CallTrace["before"] = null;
   const startedAt = Date.now();
   const opened = () => {
-    // Who could not open it tries again at the next call.
+    // After a failure the next call tries again.
     knack ??= open().catch((error) => {
       knack = null;
       throw error;
@@ -119,25 +132,25 @@ function deskOf({ env, cwd, off, open }: ServeOptions): Desk {
     call: MadeCall,
     context: ServerContext,
     client: string | null,
-  ): Promise<Answer<Reply>> => {
-    if (off !== null) return faulty(faultOf("learning_unavailable", off, "Go on without it."));
+  ): Promise<AuthoringResult<ToolReply>> => {
+    if (off !== null) return refuseWith(createFault("learning_unavailable", off, "Go on without it."));
     try {
-      const word = hostWord(context.mcpReq._meta ?? {}, env, cwd, { client, startedAt, call, before });
+      const host = readHostCall(context.mcpReq._meta ?? {}, env, cwd, { client, startedAt, call, before });
       const own = await opened();
       return await tool.run(call.args, {
         knack: own,
-        word,
-        present: () => own.present(word),
-        tell: (message) => tell(context, message),
+        host,
+        resolveCaller: () => own.resolveCaller(host),
+        notify: (message) => notify(context, message),
       });
     } catch (error) {
-      return faulty(troubleOf(error));
+      return refuseWith(describeError(error));
     } finally {
       before = { ...call, answeredAt: Date.now() };
     }
   };
   return {
-    // One after the other: what a call writes the next one sees.
+    // One after the other: each call sees what the one before wrote.
     answer: (tool, args, context, client) => {
       const call: MadeCall = { tool: tool.name, args, at: Date.now() };
       const answer = last.then(() => run(tool, call, context, client));
@@ -147,7 +160,7 @@ function deskOf({ env, cwd, off, open }: ServeOptions): Desk {
     close: async () => {
       let timer: NodeJS.Timeout | undefined;
       const enough = new Promise((resolve) => {
-        timer = setTimeout(resolve, policy.protocol.endMs);
+        timer = setTimeout(resolve, endMs);
       });
       await Promise.race([last, enough]);
       clearTimeout(timer);
@@ -156,8 +169,8 @@ function deskOf({ env, cwd, off, open }: ServeOptions): Desk {
   };
 }
 
-/** By progress where the call can have it, else as a message of the log; that nobody listens is no trouble. */
-async function tell({ mcpReq }: ServerContext, message: string): Promise<void> {
+/** As progress where the call has a token, else as a log message; it does not matter whether anybody listens. */
+async function notify({ mcpReq }: ServerContext, message: string): Promise<void> {
   const token = mcpReq._meta?.progressToken;
   const told =
     token === undefined
@@ -167,11 +180,10 @@ async function tell({ mcpReq }: ServerContext, message: string): Promise<void> {
           params: { progressToken: token, progress: 1, message },
         });
   await told.catch(() => {});
-  // A host that gets it together with the answer takes the call for ended, and shows nothing.
-  await new Promise((resolve) => setTimeout(resolve, policy.protocol.tellMs));
+  await new Promise((resolve) => setTimeout(resolve, noticeMs));
 }
 
-function resultOf(answer: Answer<Reply>): CallToolResult {
+function toResult(answer: AuthoringResult<ToolReply>): CallToolResult {
   if (answer.ok) {
     const { text, data } = answer.value;
     const content = [{ type: "text" as const, text }];
@@ -180,18 +192,23 @@ function resultOf(answer: Answer<Reply>): CallToolResult {
   const { code, message, next, details } = answer.fault;
   return {
     isError: true,
-    content: [{ type: "text", text: faultText(answer.fault) }],
+    content: [{ type: "text", text: renderFault(answer.fault) }],
     structuredContent: { error: { code, message, next, details: [...details] } },
   };
 }
 
-/** What an agent hears of what went wrong in Knack itself. */
-function troubleOf(error: unknown): Fault {
+/** A refusal as an agent reads it. */
+function renderFault({ code, message, next, details }: AuthoringFault): string {
+  return [`${code}: ${message}`, ...details.map((detail) => `- ${detail}`), `Next: ${next}`].join("\n");
+}
+
+/** An error in Knack itself, as an agent is told of it. */
+function describeError(error: unknown): AuthoringFault {
   const hint = error instanceof KnackError ? error.hint : undefined;
-  // A bug keeps its stack, in the log that the host keeps of the server.
+  // A bug leaves its stack in the host's log of the server.
   if (!(error instanceof KnackError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  const message = messageIn(error);
-  return faultOf(
+  const message = errorMessage(error);
+  return createFault(
     "learning_unavailable",
     `Knack cannot do that now: ${message}`,
     hint ?? "Go on without it, and tell the person that knack doctor says more.",

@@ -9,10 +9,16 @@ import {
   NoObjectGeneratedError,
   Output,
 } from "ai";
-import { messageIn } from "../core/errors.ts";
-import { policy } from "../core/policy.ts";
-import type { ModelReply, ModelRequest, ModelUsage } from "../engine/ports.ts";
-import { noReply, unserved, usageSaid } from "./reply.ts";
+import { errorMessage } from "../base/index.ts";
+import {
+  type ModelReply,
+  type ModelRequest,
+  type ModelUsage,
+  maxAnswerBytes,
+  noReply,
+  readUsage,
+  unserved,
+} from "./model.ts";
 
 /** A model behind an HTTP interface. */
 export interface Endpoint {
@@ -23,12 +29,12 @@ export interface Endpoint {
   readonly key: string | null;
 }
 
-/** Asks once: no second try, no redirect, no other address than the given one. */
+/** Asks once: no retry, no redirect, no other address. */
 export async function askApi(endpoint: Endpoint, request: ModelRequest): Promise<ModelReply> {
-  const begun = performance.now();
-  const since = () => Math.round(performance.now() - begun);
+  const startedAt = performance.now();
+  const elapsed = () => Math.round(performance.now() - startedAt);
   const { system, prompt, schema, maxOutputTokens, timeoutMs } = request;
-  // What the library would print about settings that a model does not know is no news to a person.
+  // Keeps the library from printing warnings about unknown model settings.
   (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
   try {
     const { output, usage } = await generateText({
@@ -40,16 +46,16 @@ export async function askApi(endpoint: Endpoint, request: ModelRequest): Promise
       maxRetries: 0,
       abortSignal: AbortSignal.timeout(timeoutMs),
     });
-    return { ok: true, value: output, usage: usageOf(usage), ms: since() };
+    return { ok: true, value: output, usage: convertUsage(usage), ms: elapsed() };
   } catch (error) {
-    return failureOf(error, timeoutMs, since());
+    return describeFailure(error, timeoutMs, elapsed());
   }
 }
 
 function languageModel({ via, id, url, key }: Endpoint): LanguageModel {
   // A key must not follow a redirect to somebody else.
   const straight: typeof fetch = async (input, init) =>
-    bounded(await fetch(input, { ...init, redirect: "error" }));
+    limitBody(await fetch(input, { ...init, redirect: "error" }));
   if (via === "anthropic") return createAnthropic({ baseURL: url, apiKey: key ?? "", fetch: straight })(id);
   return createOpenAICompatible({
     name: "openai",
@@ -57,7 +63,7 @@ function languageModel({ via, id, url, key }: Endpoint): LanguageModel {
     ...(key === null ? {} : { apiKey: key }),
     supportsStructuredOutputs: true,
     fetch: straight,
-    // Its maker's own newer models refuse the name that all others know.
+    // OpenAI's newer models refuse max_tokens, which all other endpoints know.
     ...(new URL(url).hostname === "api.openai.com"
       ? {
           transformRequestBody: ({ max_tokens, ...body }) => ({ ...body, max_completion_tokens: max_tokens }),
@@ -66,9 +72,9 @@ function languageModel({ via, id, url, key }: Endpoint): LanguageModel {
   })(id);
 }
 
-/** An answer that ends in an error where it is longer than any that was asked for. */
-function bounded(response: Response): Response {
-  let room: number = policy.model.answerBytes;
+/** Fails while reading an answer that is too long. */
+function limitBody(response: Response): Response {
+  let room: number = maxAnswerBytes;
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, control) => {
       room -= chunk.length;
@@ -91,36 +97,36 @@ function isTooLong(error: unknown): boolean {
   );
 }
 
-function failureOf(error: unknown, timeoutMs: number, ms: number): ModelReply {
+function describeFailure(error: unknown, timeoutMs: number, ms: number): ModelReply {
   if (isTooLong(error)) return noReply("unusable", "the answer is too long", ms);
   if (NoObjectGeneratedError.isInstance(error))
-    return noReply("unusable", "the answer does not have the form", ms, usageOf(error.usage));
+    return noReply("unusable", "the answer does not have the requested form", ms, convertUsage(error.usage));
   if (APICallError.isInstance(error) && error.statusCode !== undefined) {
     const { statusCode, message } = error;
     const busy = statusCode === 429 || statusCode >= 500;
-    // An answer that the interface could not read came with a good status.
+    // A good status with an answer that could not be parsed.
     if (statusCode < 300) return noReply("unusable", `${message}`, ms);
     return noReply(busy ? "overloaded" : "refused", `${statusCode} ${message}`, ms, unserved);
   }
   const isLate = error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError");
   if (isLate) return noReply("time-out", `no answer in ${timeoutMs} ms`, ms);
-  return noReply("unreachable", messageIn(error), ms, isNeverSent(error) ? unserved : null);
+  return noReply("unreachable", errorMessage(error), ms, isNeverSent(error) ? unserved : null);
 }
 
-/** What there is no connection by, and so nothing was sent: no address, nobody there, or not who they say they are. */
+/** Codes of errors before a connection was made, so that nothing was sent. */
 const unconnected =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_\w+|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_(?:TLS|SSL|INVALID)_\w+|\w*CERT\w*|UNABLE_TO_VERIFY\w+)$/;
 
-/** What has no code: a port that is none of the web's, and somebody who sends on elsewhere, and so does not serve. */
+/** Messages of such errors that have no code. */
 const unserving: ReadonlySet<string> = new Set(["bad port", "unexpected redirect"]);
 
-/** Whether a request was surely not served. One that was cut off may have been: nobody knows. */
+/** Whether a request was certainly not served; one that was cut off may have been. */
 function isNeverSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, message, cause } = error as NodeJS.ErrnoException;
   return unconnected.test(code ?? "") || unserving.has(message) || isNeverSent(cause);
 }
 
-function usageOf(used?: LanguageModelUsage): ModelUsage | null {
-  return usageSaid({ input: [used?.inputTokens], output: used?.outputTokens });
+function convertUsage(used?: LanguageModelUsage): ModelUsage | null {
+  return readUsage({ input: [used?.inputTokens], output: used?.outputTokens });
 }

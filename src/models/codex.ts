@@ -1,13 +1,23 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isObject, parseObject } from "../core/json.ts";
-import type { Model, ModelReply, ModelRequest, ModelUsage } from "../engine/ports.ts";
-import { type AgentOptions, endOf, failureOf, quietly } from "./claude.ts";
-import { noReply, replyIn, unserved, usageSaid } from "./reply.ts";
-import { type Ran, runProgram } from "./run.ts";
+import { isObject, parseObject } from "../base/index.ts";
+import { type AgentProgram, createAgentModel, describeExit, findProgramFailure } from "./agent-program.ts";
+import {
+  type Model,
+  type ModelReply,
+  type ModelUsage,
+  noReply,
+  parseReply,
+  readUsage,
+  unserved,
+} from "./model.ts";
+import type { ProgramRun } from "./process.ts";
 
-/** Nothing of the person's machine goes along, and nothing can be done on it. */
+/** Features and instructions that are off, as settings: older versions ignore settings that they do not know. */
 const settings = [
+  ..."hooks plugins apps shell_tool unified_exec view_image multi_agent goals"
+    .split(" ")
+    .map((feature) => `features.${feature}=false`),
   "mcp_servers={}",
   "project_doc_max_bytes=0",
   "web_search=disabled",
@@ -16,87 +26,72 @@ const settings = [
   "include_permissions_instructions=false",
 ];
 
-/** Codex, asked once, with what the person has signed in with: no hooks, plugins, tools or transcript, and nothing may be written. */
-export function codexModel({ id, folder, env }: AgentOptions): Model {
-  const without = "hooks plugins apps shell_tool unified_exec view_image multi_agent goals".split(" ");
-  const words = [
-    ...["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--ignore-rules", "--sandbox", "read-only"],
-    // As settings, because an older one does not refuse those it does not know.
-    ...without.flatMap((feature) => ["-c", `features.${feature}=false`]),
-    ...settings.flatMap((one) => ["-c", one]),
-    ...(id === null ? [] : ["--model", id]),
-  ];
-  return {
+/** Codex without hooks, plugins, tools or transcript; nothing can be written. */
+export function createCodexModel(options: AgentProgram): Model {
+  const { id } = options;
+  return createAgentModel(options, {
     name: id === null ? "codex" : `codex/${id}`,
-    to: `codex ${words.join(" ")}`,
-    isLive: true,
-    isAgent: true,
-    unset: null,
-    ask: async (request) => {
-      const begun = performance.now();
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const cwd = realpathSync(folder);
-      const papers = mkdtempSync(join(cwd, "asked-"));
+    program: "codex",
+    args: [
+      ...[
+        "exec",
+        "--json",
+        "--ephemeral",
+        "--skip-git-repo-check",
+        "--ignore-rules",
+        "--sandbox",
+        "read-only",
+      ],
+      ...settings.flatMap((one) => ["-c", one]),
+      ...(id === null ? [] : ["--model", id]),
+    ],
+    run: async ({ system, schema, timeoutMs }, cwd, call) => {
+      const folder = mkdtempSync(join(cwd, "asked-"));
       try {
-        const [schema, system] = [join(papers, "schema.json"), join(papers, "system.md")];
-        writeFileSync(schema, JSON.stringify(request.schema));
-        writeFileSync(system, request.system);
-        const asked = [
-          "-c",
-          `model_instructions_file=${JSON.stringify(system)}`,
-          "--output-schema",
-          schema,
-          "-",
-        ];
-        const { prompt, timeoutMs } = request;
-        const ran = await runProgram("codex", [...words, ...asked], {
-          cwd,
-          env: quietly(env),
-          input: prompt,
-          timeoutMs,
-        });
-        return replyOf(ran, request, Math.round(performance.now() - begun));
+        const [schemaFile, systemFile] = [join(folder, "schema.json"), join(folder, "system.md")];
+        writeFileSync(schemaFile, JSON.stringify(schema));
+        writeFileSync(systemFile, system);
+        const instructions = `model_instructions_file=${JSON.stringify(systemFile)}`;
+        const run = await call(["-c", instructions, "--output-schema", schemaFile, "-"]);
+        return (ms) => readOutput(run, timeoutMs, ms);
       } finally {
-        rmSync(papers, { recursive: true, force: true });
+        rmSync(folder, { recursive: true, force: true });
       }
     },
-  };
+  });
 }
 
-function replyOf(ran: Ran, { timeoutMs }: ModelRequest, ms: number): ModelReply {
-  const failure = failureOf(ran, "codex", timeoutMs, ms);
+function readOutput(run: ProgramRun, timeoutMs: number, ms: number): ModelReply {
+  const failure = findProgramFailure(run, "codex", timeoutMs, ms);
   if (failure) return failure;
-  const events = ran.stdout
-    .split("\n")
-    .map(parseObject)
-    .filter((event) => event !== null);
-  const said = events.flatMap(({ type, item }) =>
+  const events = run.stdout.split("\n").map(parseObject).filter(isObject);
+  const messages = events.flatMap(({ type, item }) =>
     type === "item.completed" && isObject(item) && item.type === "agent_message"
       ? String(item.text ?? "")
       : [],
   );
   const completed = events.findLast(({ type }) => type === "turn.completed");
-  if (completed && said.length > 0) return replyIn(said.at(-1) ?? "", ms, usageOf(completed.usage));
-  const errors = events.flatMap(({ type, error: why, message }) =>
-    type === "turn.failed" && isObject(why)
-      ? String(why.message ?? "")
-      : type === "error"
-        ? String(message ?? "")
-        : [],
-  );
-  const error = errors.at(-1);
-  // Without a word of why, it may have asked before it ended.
-  if (error === undefined) return noReply("unusable", endOf(ran, "codex"), ms, usageOf(completed?.usage));
-  const usage = said.length === 0 && turnedAway.test(error) ? unserved : usageOf(completed?.usage);
-  if (busy.test(error)) return noReply("overloaded", error, ms, usage);
-  return noReply("refused", endOf(ran, "codex", error), ms, usage);
+  const usage = convertUsage(completed?.usage);
+  if (completed && messages.length > 0) return parseReply(messages.at(-1) ?? "", ms, usage);
+  const error = events.flatMap(readError).at(-1);
+  // Without an error message, it may have asked before it ended.
+  if (error === undefined) return noReply("unusable", describeExit(run, "codex"), ms, usage);
+  const used = messages.length === 0 && turnedAway.test(error) ? unserved : usage;
+  return overloaded.test(error)
+    ? noReply("overloaded", error, ms, used)
+    : noReply("refused", describeExit(run, "codex", error), ms, used);
 }
 
-const busy = /\b(?:429|5\d\d)\b|overloaded|rate limit/i;
-/** How it says that it was not let in, so that nothing was served: by the status of an answer, or that no more is allowed. */
+function readError({ type, error, message }: Record<string, unknown>): string[] {
+  if (type === "turn.failed" && isObject(error)) return [String(error.message ?? "")];
+  return type === "error" ? [String(message ?? "")] : [];
+}
+
+const overloaded = /\b(?:429|5\d\d)\b|overloaded|rate limit/i;
+/** An HTTP error or a usage limit: nothing was served. */
 const turnedAway = /\bstatus\b\D{0,12}[45]\d\d\b|\busage limit\b/i;
 
-function usageOf(value: unknown): ModelUsage | null {
+function convertUsage(value: unknown): ModelUsage | null {
   const used = isObject(value) ? value : {};
-  return usageSaid({ input: [used.input_tokens], output: used.output_tokens });
+  return readUsage({ input: [used.input_tokens], output: used.output_tokens });
 }

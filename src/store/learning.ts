@@ -1,186 +1,132 @@
 import { type Kysely, sql } from "kysely";
-import type { Change } from "../core/change.ts";
-import type { FindingKind } from "../core/finding.ts";
-import type { ImportRow } from "../core/imported.ts";
-import type { Instinct, Sighting } from "../core/instinct.ts";
-import type { Actor } from "../core/ledger.ts";
-import type { Search } from "../core/likeness.ts";
-import {
-  type KeptChange,
-  type KeptDecision,
-  type KeptFinding,
-  type Learning,
-  promotedRealm,
-} from "../engine/ports.ts";
-import { bytesOf, columnsOf, inSlices, parsed, rowOf } from "./rows.ts";
 import type {
-  DecisionTable,
-  FindingTable,
-  ImportedTable,
-  InstinctTable,
-  LearnedTable,
-  Tables,
-  TermCountTable,
-  TermTable,
-  UseTable,
+  Change,
+  FindingEvidence,
+  FindingKind,
+  ImportRow,
+  Lesson,
+  StoredChange,
+  StoredDecision,
+  StoredFinding,
+} from "../records/index.ts";
+import { type Learning, promotedScopeId, type WordSearch } from "./port.ts";
+import {
+  decodeRow,
+  inSlices,
+  parseJson,
+  readColumn,
+  readColumns,
+  selectRows,
+  type Tables,
 } from "./schema.ts";
 
 /** What is learned, over the tables that follow from the ledger. */
 export function createLearning(db: Kysely<Tables>): Learning {
   return {
-    learned: learned(db),
-    findings: findings(db),
-    uses: uses(db),
-    decisions: decisions(db),
-    imports: imports(db),
-    instincts: instincts(db),
-    changes: changes(db),
-    clear: async () => {
-      for (const table of [
-        "withdrawn",
-        "learned",
-        "finding",
-        "term",
-        "term_count",
-        "cue",
-        "opposition",
-        "use",
-        "decision",
-        "imported",
-        "instinct",
-        "change",
-      ] as const)
-        await db.deleteFrom(table).execute();
+    learned: {
+      of: (sessions) => selectRows(db, "learned", "session", sessions),
+      save: async (row) => {
+        await db.replaceInto("learned").values(row).execute();
+      },
     },
+    findings: createFindings(db),
+    uses: createUses(db),
+    decisions: createDecisions(db),
+    imports: createImports(db),
+    lessons: createLessons(db),
+    changes: createChanges(db),
   };
 }
 
-function learned(db: Kysely<Tables>): Learning["learned"] {
-  return {
-    of: async (sessions) => {
-      const rows = await inSlices(sessions, (some) =>
-        db.selectFrom("learned").select(columnsOf("learned")).where("session", "in", some).execute(),
-      );
-      return rows.map((row) => rowOf<LearnedTable>(row));
-    },
-    save: async (row) => {
-      await db.replaceInto("learned").values(row).execute();
-    },
-  };
-}
-
-function findings(db: Kysely<Tables>): Learning["findings"] {
-  const where = async (column: "id" | "session" | "instinct", values: readonly string[]) => {
-    const rows = await inSlices(values, (some) =>
-      db.selectFrom("finding").select(columnsOf("finding")).where(column, "in", some).execute(),
-    );
-    return rows.map((row) => findingFromRow(rowOf(row)));
-  };
+function createFindings(db: Kysely<Tables>): Learning["findings"] {
+  const where = async (column: "id" | "session" | "lesson_id", values: readonly string[]) =>
+    (await selectRows(db, "finding", column, values)).map(findingFromRow);
   /** Whole rows only of those that are wanted: sorting them all would move everything they hold. */
   const inOrder = async (wanted: readonly { readonly n: number }[]) => {
     const numbers = wanted.map(({ n }) => n);
-    const rows = await inSlices(numbers, (some) =>
-      db
-        .selectFrom("finding")
-        .select(["n", ...columnsOf("finding")])
-        .where("n", "in", some)
-        .execute(),
-    );
-    const place = new Map(numbers.map((n, at) => [n, at]));
-    return rows
-      .sort((a, b) => (place.get(a.n) ?? 0) - (place.get(b.n) ?? 0))
-      .map(({ n: _, ...row }) => findingFromRow(rowOf(row)));
+    const rows = new Map((await selectRows(db, "finding", "n", numbers)).map((row) => [row.n, row]));
+    return numbers.flatMap((n) => {
+      const row = rows.get(n);
+      return row ? findingFromRow(row) : [];
+    });
   };
-  const opposingEach: Learning["findings"]["opposingEach"] = async (instincts) => {
-    const rows = await inSlices(instincts, (some) =>
+  const opposing: Learning["findings"]["opposing"] = async (lessons) => {
+    const rows = await inSlices(lessons, (some) =>
       db
         .selectFrom("opposition")
         .innerJoin("finding as own", "own.id", "opposition.finding")
         .innerJoin("finding", "finding.id", "opposition.by")
         .select([
-          ...[...sightingNames, "instinct"].map((name) => columnIn("finding", name)),
+          ...[...evidenceNames, "lesson_id"].map((name) => readColumn("finding", name)),
           isModels("finding.data").as("by"),
-          sql`cast(own.instinct as blob)`.as("opposed"),
+          sql`cast(own.lesson_id as blob)`.as("opposed"),
         ])
         .distinct()
-        .where("own.instinct", "in", some)
-        .whereRef("finding.instinct", "!=", "own.instinct")
+        .where("own.lesson_id", "in", some)
+        .whereRef("finding.lesson_id", "!=", "own.lesson_id")
         .execute(),
     );
-    return grouped(
+    return groupPairs(
       rows.map((row) => {
-        const found = rowOf<FindingTable & { opposed: string }>(row);
-        return [found.opposed, { ...sightingFromRow(found), instinct: found.instinct }];
+        const found = decodeRow<Tables["finding"] & { opposed: string }>(row);
+        return [found.opposed, { ...evidenceFromRow(found), lessonId: found.lesson_id }];
       }),
     );
   };
   return {
     get: (ids) => where("id", ids),
-    instinctsOf: async (ids) => {
+    lessonIds: async (ids) => {
       const rows = await inSlices(ids, (some) =>
-        db.selectFrom("finding").select(["id", "instinct"]).where("id", "in", some).execute(),
+        db.selectFrom("finding").select(["id", "lesson_id"]).where("id", "in", some).execute(),
       );
-      return new Map(rows.map(({ id, instinct }) => [id, instinct]));
+      return new Map(rows.map(({ id, lesson_id }) => [id, lesson_id]));
     },
     ofSessions: (sessions) => where("session", sessions),
-    ofInstincts: (instincts) => where("instinct", instincts),
-    sightings: async (instincts) => {
-      const rows = await inSlices(instincts, (some) =>
+    ofLessons: (lessons) => where("lesson_id", lessons),
+    evidence: async (lessons) => {
+      const rows = await inSlices(lessons, (some) =>
         db
           .selectFrom("finding")
-          .select([...sightingNames, "instinct"].map((name) => columnIn("finding", name)))
+          .select([...evidenceNames, "lesson_id"].map((name) => readColumn("finding", name)))
           .select(isModels("data").as("by"))
-          .where("instinct", "in", some)
+          .where("lesson_id", "in", some)
           .execute(),
       );
-      return grouped(
+      return groupPairs(
         rows.map((row) => {
-          const found = rowOf<FindingTable>(row);
-          return [found.instinct, sightingFromRow(found)];
+          const found = decodeRow<Tables["finding"]>(row);
+          return [found.lesson_id, evidenceFromRow(found)];
         }),
       );
     },
-    runs: async (instincts) => {
-      const rows = await inSlices(instincts, (some) =>
-        db
-          .selectFrom("finding")
-          .select(["instinct", "run", "kind", "origin"].map(bytesOf))
-          .where("instinct", "in", some)
-          .execute(),
-      );
-      return rows.map((row) => {
-        const { instinct, run, kind, origin } = rowOf<FindingTable>(row);
-        return { instinct, run, kind: kind as FindingKind, origin };
-      });
-    },
-    countsOf: async (realm, words) => {
-      if (realm === promotedRealm) return countsOfPromoted(db, words);
+    countsOf: async (scopeId, words) => {
+      if (scopeId === promotedScopeId) return countsOfPromoted(db, words);
       const rows = await inSlices(words, (some) =>
         db
           .selectFrom("term_count")
-          .select([bytesOf("word"), "findings"])
-          .where("realm", "=", realm)
+          .select(["word", "findings"].map((name) => readColumn("term_count", name)))
+          .where("scope_id", "=", scopeId)
           .where("word", "in", some)
           .execute(),
       );
       return new Map(
         rows.map((row) => {
-          const { word, findings } = rowOf<TermCountTable>(row);
+          const { word, findings } = decodeRow<Tables["term_count"]>(row);
           return [word, findings] as const;
         }),
       );
     },
-    near: async (realm, search) => {
+    near: async (scopeId, search) => {
       if (search.words.length === 0) return [];
       // The findings of each word come as one text and are counted here: to count them, the database would sort them
       // all, which takes several times as long as reading them.
       const lists = await db
         .selectFrom("term")
         .select([
-          bytesOf("word"),
+          readColumn("term", "word"),
           sql<string>`cast(json_group_array(finding * 2 + in_trigger) as blob)`.as("findings"),
         ])
-        .where("realm", "=", realm)
+        .where("scope_id", "=", scopeId)
         .where("word", "in", search.words)
         .groupBy("word")
         .execute();
@@ -192,8 +138,8 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .select(sql`cast(json_group_array(json_array(${nearColumns})) as blob)`.as("rows"))
         .where("n", "in", sql<number>`(select value from json_each(${JSON.stringify(enough)}))`)
         .executeTakeFirstOrThrow();
-      const rows: NearRow[] = parsed(rowOf<{ rows: string }>(row).rows);
-      return rows.map(([id, instinct, kind, trigger, action]) => ({ id, instinct, kind, trigger, action }));
+      const rows: NearRow[] = parseJson(decodeRow<{ rows: string }>(row).rows);
+      return rows.map(([id, lessonId, kind, trigger, action]) => ({ id, lessonId, kind, trigger, action }));
     },
     cued: async (cues, project, most) => {
       if (cues.length === 0) return [];
@@ -208,13 +154,13 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .limit(most);
       return inOrder(await best.execute());
     },
-    sharing: async (realm, words, most) => {
+    sharing: async (scopeId, words, most) => {
       if (words.length === 0) return [];
       const found = db.selectFrom("term").where("word", "in", words);
       const ofRealm =
-        realm === promotedRealm
+        scopeId === promotedScopeId
           ? found.where("finding", "in", promotedFindings(db))
-          : found.where("realm", "=", realm);
+          : found.where("scope_id", "=", scopeId);
       const terms = ofRealm
         .select(["finding as n", sql<number>`count(*)`.as("shared")])
         .groupBy(sql`+finding`)
@@ -230,8 +176,8 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
       return inOrder(await best.execute());
     },
     save: async (finding, gist, cues) => {
-      const { id, realm } = finding;
-      const row = findingToRow(finding) as FindingTable;
+      const { id, scopeId } = finding;
+      const row = findingToRow(finding) as Tables["finding"];
       const insert = () =>
         db
           .insertInto("finding")
@@ -255,12 +201,17 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
       await db
         .insertInto("term")
         .values(
-          words.map((word) => ({ realm, word, finding: n, in_trigger: gist.trigger.has(word) ? 1 : 0 })),
+          words.map((word) => ({
+            scope_id: scopeId,
+            word,
+            finding: n,
+            in_trigger: gist.trigger.has(word) ? 1 : 0,
+          })),
         )
         .execute();
       await db
         .insertInto("term_count")
-        .values(words.map((word) => ({ realm, word, findings: 1 })))
+        .values(words.map((word) => ({ scope_id: scopeId, word, findings: 1 })))
         .onConflict((conflict) => conflict.doUpdateSet({ findings: sql`findings + 1` }))
         .execute();
     },
@@ -270,12 +221,14 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
       await db.deleteFrom("opposition").where("finding", "=", id).execute();
       await db.deleteFrom("opposition").where("by", "=", id).execute();
     },
-    unheard: async (ids) => {
+    unknown: async (ids) => {
       const heard = async (table: "finding" | "withdrawn") =>
-        inSlices(ids, (some) => db.selectFrom(table).select(bytesOf("id")).where("id", "in", some).execute());
+        inSlices(ids, (some) =>
+          db.selectFrom(table).select(readColumn(table, "id")).where("id", "in", some).execute(),
+        );
       const left = new Set(ids);
       for (const row of [...(await heard("finding")), ...(await heard("withdrawn"))])
-        left.delete(rowOf<{ id: string }>(row).id);
+        left.delete(decodeRow<{ id: string }>(row).id);
       return left;
     },
     withdraw: async (id, pass) => {
@@ -287,14 +240,14 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
     },
     withdrawnAt: async (id) =>
       (await db.selectFrom("withdrawn").select("pass").where("id", "=", id).executeTakeFirst())?.pass ?? 0,
-    join: async (others, into) => {
+    merge: async (others, into) => {
       await inSlices(others, (some) =>
-        db.updateTable("finding").set({ instinct: into }).where("instinct", "in", some).execute(),
+        db.updateTable("finding").set({ lesson_id: into }).where("lesson_id", "in", some).execute(),
       );
     },
-    assign: async (ids, instinct) => {
+    assign: async (ids, lessonId) => {
       await inSlices(ids, (some) =>
-        db.updateTable("finding").set({ instinct }).where("id", "in", some).execute(),
+        db.updateTable("finding").set({ lesson_id: lessonId }).where("id", "in", some).execute(),
       );
     },
     oppose: async (finding, by) => {
@@ -309,20 +262,19 @@ function findings(db: Kysely<Tables>): Learning["findings"] {
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     },
-    opposing: async (instinct) => (await opposingEach([instinct])).get(instinct) ?? [],
-    opposingEach,
+    opposing,
   };
 }
 
 /** The findings of what is told for all that say the same, wherever. */
 function promotedFindings(db: Kysely<Tables>) {
   const leading = db
-    .selectFrom("instinct")
+    .selectFrom("lesson")
     .select("id")
     // In so many words: an index of some rows is not taken for a value that is only known later.
     .where("status", "=", sql.lit("promoted"))
-    .where("realm", "=", "user");
-  return db.selectFrom("finding").select("n").where("instinct", "in", leading);
+    .where("scope_id", "=", "user");
+  return db.selectFrom("finding").select("n").where("lesson_id", "in", leading);
 }
 
 async function countsOfPromoted(
@@ -332,7 +284,7 @@ async function countsOfPromoted(
   const rows = await inSlices(words, (some) =>
     db
       .selectFrom("term")
-      .select([bytesOf("word"), sql<number>`count(*)`.as("findings")])
+      .select([readColumn("term", "word"), sql<number>`count(*)`.as("findings")])
       .where("word", "in", some)
       .where("finding", "in", promotedFindings(db))
       .groupBy("word")
@@ -340,7 +292,7 @@ async function countsOfPromoted(
   );
   return new Map(
     rows.map((row) => {
-      const { word, findings } = rowOf<TermCountTable>(row);
+      const { word, findings } = decodeRow<Tables["term_count"]>(row);
       return [word, findings] as const;
     }),
   );
@@ -350,12 +302,12 @@ async function countsOfPromoted(
 type WordRow = readonly [word: string, findings: readonly number[]];
 
 function wordRow(row: Record<string, unknown>): WordRow {
-  const { word, findings } = rowOf<{ word: string; findings: string }>(row);
-  return [word, parsed(findings)];
+  const { word, findings } = decodeRow<{ word: string; findings: string }>(row);
+  return [word, parseJson(findings)];
 }
 
 /** The findings that have as many of the words as a search asks for. */
-function withEnough({ occasion, atLeast }: Search, lists: readonly WordRow[]): number[] {
+function withEnough({ occasion, atLeast }: WordSearch, lists: readonly WordRow[]): number[] {
   const last = lists.reduce((most, [, places]) => Math.max(most, places.at(-1) ?? 0), 0) >> 1;
   const anywhere = new Uint16Array(last + 1);
   const inTrigger = new Uint16Array(last + 1);
@@ -372,9 +324,9 @@ function withEnough({ occasion, atLeast }: Search, lists: readonly WordRow[]): n
 }
 
 const nearColumns = sql.join(
-  ["id", "instinct", "kind", "trigger_text", "action_text"].map((name) => sql.ref(name)),
+  ["id", "lesson_id", "kind", "trigger_text", "action_text"].map((name) => sql.ref(name)),
 );
-type NearRow = readonly [id: string, instinct: string, kind: FindingKind, trigger: string, action: string];
+type NearRow = readonly [id: string, lessonId: string, kind: FindingKind, trigger: string, action: string];
 
 /** Takes a finding out of the indexes. */
 async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {
@@ -386,214 +338,149 @@ async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {
   const gone = await db
     .deleteFrom("term")
     .where("finding", "in", (query) => query.selectFrom("finding").select("n").where("id", "=", finding))
-    .returning([bytesOf("realm"), bytesOf("word")])
+    .returning([readColumn("term", "scope_id"), readColumn("term", "word")])
     .execute();
   for (const row of gone) {
-    const { realm, word } = rowOf<TermTable>(row);
+    const { scope_id, word } = decodeRow<Tables["term"]>(row);
     await db
       .updateTable("term_count")
       .set({ findings: sql`findings - 1` })
-      .where("realm", "=", realm)
+      .where("scope_id", "=", scope_id)
       .where("word", "=", word)
       .execute();
   }
 }
 
-function uses(db: Kysely<Tables>): Learning["uses"] {
+function createUses(db: Kysely<Tables>): Learning["uses"] {
   return {
     replace: async (session, run, project, at, all) => {
       await db.deleteFrom("use").where("session", "=", session).execute();
-      await inSlices(all, (some) =>
-        db
-          .insertInto("use")
-          .values(
-            some.map((use) => ({
-              session,
-              run,
-              project,
-              head: use.head,
-              parts: JSON.stringify(use.parts),
-              at: use.at ?? at,
-              ok: use.ok,
-              failed: use.failed,
-            })),
-          )
-          .returning("at")
-          .execute(),
-      );
+      const rows = all.map((use) => ({
+        ...{ ...use, session, run, project, at: use.at ?? at },
+        parts: JSON.stringify(use.parts),
+      }));
+      await inSlices(rows, (some) => db.insertInto("use").values(some).returning("at").execute());
     },
     of: async (head, project) => {
-      const query = db
-        .selectFrom("use")
-        .select([bytesOf("run"), bytesOf("project"), bytesOf("parts"), "at", "ok", "failed"])
-        .where("head", "=", head);
+      const query = db.selectFrom("use").select(readColumns("use")).where("head", "=", head);
       const rows = await (project === null ? query : query.where("project", "=", project)).execute();
       return rows.map((row) => {
-        const { run, project: where, at, ok, failed, parts } = rowOf<UseTable>(row);
-        return { run, project: where, head, parts: parsed(parts), at, ok, failed };
+        const { session: _, parts, ...use } = decodeRow<Tables["use"]>(row);
+        return { ...use, parts: parseJson(parts) };
       });
     },
   };
 }
 
-function decisions(db: Kysely<Tables>): Learning["decisions"] {
-  type Row = Parameters<Learning["decisions"]["save"]>[0];
-  const toRow = ({ everywhere, lesson = null, actor = "person", ...row }: Row): DecisionTable => ({
-    ...row,
-    everywhere: everywhere ? 1 : 0,
-    lesson,
-    actor,
-  });
-  const ofInstincts: Learning["decisions"]["ofInstincts"] = async (instincts) => {
-    const rows = await inSlices(instincts, (some) =>
+function createDecisions(db: Kysely<Tables>): Learning["decisions"] {
+  const ofLessons: Learning["decisions"]["ofLessons"] = async (lessonIds) => {
+    const rows = await inSlices(lessonIds, (some) =>
       db
         .selectFrom("finding")
         .innerJoin("decision", "decision.finding", "finding.id")
-        .select(
-          ["at", "everywhere", "finding", "decision", "lesson", "actor"].map((name) =>
-            columnIn("decision", name),
-          ),
-        )
-        .select(bytesOf("instinct"))
-        .where("instinct", "in", some)
+        .select([...readColumns("decision"), readColumn("finding", "lesson_id")])
+        .where("lesson_id", "in", some)
         .orderBy("decision.at")
         .orderBy("decision.key")
         .execute(),
     );
-    return grouped(
+    return groupPairs(
       rows.map((row) => {
-        const { instinct, decision, everywhere, actor, ...rest } = rowOf<
-          Omit<DecisionTable, "key"> & Pick<FindingTable, "instinct">
-        >(row);
-        const kept = {
-          ...rest,
-          decision: decision as KeptDecision["decision"],
-          everywhere: everywhere === 1,
-          actor: actor as Actor,
-        };
-        return [instinct, kept];
+        const found = decodeRow<Tables["decision"] & { lesson_id: string }>(row);
+        const { lesson_id, key: _, everywhere, ...rest } = found;
+        return [lesson_id, { ...rest, everywhere: everywhere === 1 } as StoredDecision];
       }),
     );
   };
   return {
-    save: async (row) => {
-      await db.replaceInto("decision").values(toRow(row)).execute();
-    },
-    saveAll: async (rows) => {
+    save: async (rows) => {
       await inSlices(rows, (some) =>
-        db.replaceInto("decision").values(some.map(toRow)).returning("key").execute(),
+        db
+          .replaceInto("decision")
+          .values(some.map((row) => ({ ...row, everywhere: row.everywhere ? 1 : 0 })))
+          .returning("key")
+          .execute(),
       );
     },
-    ofInstinct: async (instinct) => (await ofInstincts([instinct])).get(instinct) ?? [],
-    ofInstincts,
+    ofLesson: async (lessonId) => (await ofLessons([lessonId])).get(lessonId) ?? [],
+    ofLessons,
   };
 }
 
-function imports(db: Kysely<Tables>): Learning["imports"] {
-  const read = (rows: readonly Record<string, unknown>[]): ImportRow[] =>
-    rows.map((row) => {
-      const { key, id, at, data } = rowOf<ImportedTable>(row);
-      return { key, id, at, said: parsed(data) };
-    });
+function createImports(db: Kysely<Tables>): Learning["imports"] {
+  const fromRow = ({ data, ...row }: Tables["imported"]): ImportRow => ({ ...row, said: parseJson(data) });
   return {
-    of: async (ids) =>
-      read(
-        await inSlices(ids, (some) =>
-          db.selectFrom("imported").select(columnsOf("imported")).where("id", "in", some).execute(),
-        ),
-      ),
-    list: async () => read(await db.selectFrom("imported").select(columnsOf("imported")).execute()),
+    of: async (ids) => (await selectRows(db, "imported", "id", ids)).map(fromRow),
+    list: async () => {
+      const rows = await db.selectFrom("imported").select(readColumns("imported")).execute();
+      return rows.map((row) => fromRow(decodeRow(row)));
+    },
     save: async ({ said, ...row }) => {
+      const data = JSON.stringify(said);
       await db
         .replaceInto("imported")
-        .values({ ...row, data: JSON.stringify(said) })
+        .values({ ...row, data })
         .execute();
     },
   };
 }
 
-function instincts(db: Kysely<Tables>): Learning["instincts"] {
-  const read = (rows: readonly Record<string, unknown>[]): Instinct[] =>
-    rows.map((row) => parsed(rowOf<InstinctTable>(row).data));
+function createLessons(db: Kysely<Tables>): Learning["lessons"] {
+  const select = () => db.selectFrom("lesson").select(readColumn("lesson", "data"));
+  const read = (rows: readonly Record<string, unknown>[]): Lesson[] =>
+    rows.map((row) => parseJson(decodeRow<{ data: string }>(row).data));
   return {
-    get: async (ids) =>
-      read(
-        await inSlices(ids, (some) =>
-          db.selectFrom("instinct").select(bytesOf("data")).where("id", "in", some).execute(),
-        ),
-      ),
-    list: async () =>
-      read(
-        await db
-          .selectFrom("instinct")
-          .select(bytesOf("data"))
-          .orderBy("confidence", "desc")
-          .orderBy("id")
-          .execute(),
-      ),
+    get: async (ids) => read(await inSlices(ids, (some) => select().where("id", "in", some).execute())),
+    list: async () => read(await select().orderBy("confidence", "desc").orderBy("id").execute()),
     mark: async () => {
-      const { count, sure, old } = await db
-        .selectFrom("instinct")
-        .select((each) => [
-          each.fn.countAll().as("count"),
-          each.fn.sum("confidence").as("sure"),
-          each.fn.sum("last_at").as("old"),
-        ])
-        .executeTakeFirstOrThrow();
-      return `${count} ${sure} ${old}`;
+      const sums = sql<string>`count(*) || ' ' || sum(confidence) || ' ' || sum(last_at)`.as("mark");
+      return (await db.selectFrom("lesson").select(sums).executeTakeFirstOrThrow()).mark ?? "";
     },
     calling: async (heads, project) =>
       read(
         await inSlices(heads, (some) =>
-          db
-            .selectFrom("instinct")
-            .select(bytesOf("data"))
+          select()
             .where("head", "in", some)
-            .where((where) => where.or([where("project", "=", project), where("realm", "=", "user")]))
+            .where((where) => where.or([where("project", "=", project), where("scope_id", "=", "user")]))
             .execute(),
         ),
       ),
     save: async (all) => {
       await inSlices(all, (some) =>
-        db.replaceInto("instinct").values(some.map(instinctToRow)).returning("id").execute(),
+        db.replaceInto("lesson").values(some.map(lessonToRow)).returning("id").execute(),
       );
     },
     forget: async (ids) => {
       await inSlices(ids, (some) =>
-        db.deleteFrom("instinct").where("id", "in", some).returning("id").execute(),
+        db.deleteFrom("lesson").where("id", "in", some).returning("id").execute(),
       );
     },
   };
 }
 
-function changes(db: Kysely<Tables>): Learning["changes"] {
-  const read = (row: Record<string, unknown>): KeptChange => {
-    const { state, at, data } = rowOf<Tables["change"]>(row);
-    return { change: parsed(data) as Change, state: state as KeptChange["state"], at };
-  };
+function createChanges(db: Kysely<Tables>): Learning["changes"] {
+  const fromRow = ({ state, at, data }: Tables["change"]): StoredChange => ({
+    change: parseJson(data) as Change,
+    state: state as StoredChange["state"],
+    at,
+  });
   return {
-    list: async () =>
-      (await db.selectFrom("change").select(columnsOf("change")).orderBy("at").orderBy("id").execute()).map(
-        read,
-      ),
-    get: async (id) => {
-      const row = await db
-        .selectFrom("change")
-        .select(columnsOf("change"))
-        .where("id", "=", id)
-        .executeTakeFirst();
-      return row ? read(row) : null;
+    list: async () => {
+      const query = db.selectFrom("change").select(readColumns("change")).orderBy("at").orderBy("id");
+      return (await query.execute()).map((row) => fromRow(decodeRow(row)));
     },
+    get: async (id) => (await selectRows(db, "change", "id", [id])).map(fromRow)[0] ?? null,
     save: async ({ change, state, at }) => {
+      const { id, path } = change;
       await db
         .replaceInto("change")
-        .values({ id: change.id, path: change.path, state, at, data: JSON.stringify(change) })
+        .values({ id, path, state, at, data: JSON.stringify(change) })
         .execute();
     },
   };
 }
 
-function grouped<Value>(pairs: readonly (readonly [string, Value])[]): Map<string, Value[]> {
+function groupPairs<Value>(pairs: readonly (readonly [string, Value])[]): Map<string, Value[]> {
   const groups = new Map<string, Value[]>();
   for (const [key, value] of pairs) {
     const group = groups.get(key);
@@ -603,58 +490,47 @@ function grouped<Value>(pairs: readonly (readonly [string, Value])[]): Map<strin
   return groups;
 }
 
-/** A column where several tables have one of that name; text as bytes. */
-function columnIn(table: keyof Tables, name: string) {
-  const column = sql`${sql.ref(`${table}.${name}`)}`;
-  return (numbers.has(name) ? column : sql`cast(${column} as blob)`).as(name);
-}
-
-const numbers = new Set(["at", "noticed_at", "confidence", "everywhere"]);
-const sightingNames = ["id", "kind", "run", "at", "noticed_at", "origin", "confidence"] as const;
+const evidenceNames = ["id", "kind", "run", "at", "found_at", "origin", "confidence"] as const;
 
 /** Whether a finding rests on a model's word; parsing all of it would cost more than all the rest. In a text, quotes are escaped. */
 function isModels(column: string) {
   return sql<number>`instr(${sql.ref(column)}, '"by":"model"') > 0`;
 }
 
-function sightingFromRow(row: FindingTable & { readonly by?: number }): Sighting {
-  const { id, kind, run, at, noticed_at, origin, confidence, by } = row;
+function evidenceFromRow(row: Tables["finding"] & { readonly by?: number }): FindingEvidence {
+  const { id, kind, run, at, found_at, origin, confidence, by } = row;
   return {
-    ...{ id, kind: kind as FindingKind, run, at, noticedAt: noticed_at, origin, confidence },
+    ...{ type: "found", id, kind: kind as FindingKind, run, at, foundAt: found_at, origin, confidence },
     ...(by ? { by: "model" } : {}),
   };
 }
 
-function findingFromRow(row: FindingTable): KeptFinding {
-  const { id, pass, session, run, project, realm, instinct, at } = row;
-  const noticedAt = row.noticed_at;
-  return { id, pass, session, run, project, realm, instinct, at, noticedAt, finding: parsed(row.data) };
+function findingFromRow(row: Tables["finding"]): StoredFinding {
+  const { id, pass, session, run, project, at } = row;
+  return {
+    ...{ id, pass, session, run, project, at },
+    scopeId: row.scope_id,
+    lessonId: row.lesson_id,
+    foundAt: row.found_at,
+    finding: parseJson(row.data),
+  };
 }
 
-function findingToRow({ finding, noticedAt, ...row }: KeptFinding): Omit<FindingTable, "n"> {
+function findingToRow(stored: StoredFinding): Omit<Tables["finding"], "n"> {
+  const { finding, foundAt, scopeId, lessonId, ...row } = stored;
   const { origin, kind, confidence, trigger, action } = finding;
   return {
-    ...row,
-    noticed_at: noticedAt,
-    origin,
-    kind,
-    confidence,
-    trigger_text: trigger,
-    action_text: action,
+    ...{ ...row, scope_id: scopeId, lesson_id: lessonId, found_at: foundAt },
+    ...{ origin, kind, confidence, trigger_text: trigger, action_text: action },
     data: JSON.stringify(finding),
   };
 }
 
-function instinctToRow(instinct: Instinct): InstinctTable {
-  const { id, project, scope, call, standing } = instinct;
+function lessonToRow(lesson: Lesson): Tables["lesson"] {
+  const { id, project, scope, call, state } = lesson;
   return {
-    id,
-    realm: scope === "user" ? "user" : project,
-    project,
-    head: call?.[0] ?? null,
-    status: standing.status,
-    confidence: standing.confidence,
-    last_at: standing.lastAt,
-    data: JSON.stringify(instinct),
+    ...{ id, project, scope_id: scope === "user" ? "user" : project, head: call?.[0] ?? null },
+    ...{ status: state.status, confidence: state.confidence, last_at: state.lastAt },
+    data: JSON.stringify(lesson),
   };
 }

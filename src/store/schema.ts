@@ -1,278 +1,274 @@
+import { isUtf8 } from "node:buffer";
+import { type AliasedRawBuilder, type Kysely, sql } from "kysely";
+import { KnackError } from "../base/index.ts";
+
+/** Databases of another version are refused. Raise it with every change below. */
+export const schemaVersion = 7;
+
+/** A type of SQLite's, with "?" where a value may be null. */
+type ColumnType = "text" | "text?" | "integer" | "integer?" | "real";
+
+interface TableShape {
+  readonly columns: Readonly<Record<string, ColumnType>>;
+  /** Keys and other constraints. */
+  readonly keys: string;
+  readonly withoutRowid?: true;
+}
+
+const sessionCounts = {
+  ...({ events: "integer", prompts: "integer", calls: "integer" } as const),
+  ...({ failed: "integer", rejected: "integer" } as const),
+};
+
 /** Tables as they are on disk. Times are milliseconds since 1970; lists and objects are JSON. */
-export interface Tables {
-  ledger: LedgerTable;
-  reading: ReadingTable;
-  session: SessionTable;
-  event: EventTable;
-  project: ProjectTable;
-  learned: LearnedTable;
-  finding: FindingTable;
-  withdrawn: WithdrawnTable;
-  term: TermTable;
-  term_count: TermCountTable;
-  cue: CueTable;
-  opposition: OppositionTable;
-  use: UseTable;
-  decision: DecisionTable;
-  instinct: InstinctTable;
-  change: ChangeTable;
-  lease: LeaseTable;
-  imported: ImportedTable;
-}
+const tables = {
+  ledger: {
+    columns: {
+      ...({ at: "integer?", project: "text?", session: "text?", actor: "text", type: "text" } as const),
+      ...({ key: "text", data: "text", recorded_at: "integer" } as const),
+    },
+    keys: "unique (key)",
+  },
+  reading: {
+    columns: {
+      ...({
+        path: "text",
+        format: "text?",
+        size: "integer",
+        modified_at: "real",
+        offset: "integer",
+      } as const),
+      ...({
+        line: "integer",
+        digest: "text",
+        state: "text",
+        diagnostics: "text",
+        cached_at: "integer?",
+      } as const),
+    },
+    keys: "primary key (path)",
+  },
+  /** `n` is a small stand-in for the id in the keys of events. */
+  session: {
+    columns: {
+      ...({ n: "integer", id: "text", path: "text", format: "text", session_id: "text?" } as const),
+      ...({ agent_id: "text?", subagent: "integer", cwd: "text?", remote: "text?" } as const),
+      ...({ transcript_path: "text?", started_at: "integer?", ended_at: "integer?" } as const),
+      ...({ project_id: "text", project_name: "text", project_root: "text?" } as const),
+      ...sessionCounts,
+    },
+    keys: "primary key (n), unique (id)",
+  },
+  /**
+   * The id is the session's `n` and the event's number in one, so that a session's events lie together and need no
+   * index. What queries ask for has columns; the rest is one JSON, because each value bound costs time.
+   */
+  event: {
+    columns: { id: "integer", kind: "text", outcome: "text?", origin: "text?", text: "text", facts: "text" },
+    keys: "primary key (id)",
+  },
+  project: {
+    columns: {
+      ...({ id: "text", name: "text", root: "text?" } as const),
+      ...({ first_at: "integer", last_at: "integer", sessions: "integer" } as const),
+    },
+    keys: "primary key (id)",
+  },
+  /** How far a session was learned from. */
+  learned: { columns: { session: "text", pass: "integer", mark: "text" }, keys: "primary key (session)" },
+  finding: {
+    columns: {
+      ...({
+        n: "integer",
+        id: "text",
+        pass: "integer",
+        session: "text",
+        run: "text",
+        project: "text",
+      } as const),
+      ...({
+        scope_id: "text",
+        lesson_id: "text",
+        at: "integer",
+        found_at: "integer",
+        origin: "text?",
+      } as const),
+      ...({
+        kind: "text",
+        confidence: "real",
+        trigger_text: "text",
+        action_text: "text",
+        data: "text",
+      } as const),
+    },
+    keys: "primary key (n), unique (id)",
+  },
+  /** Findings that no longer hold, so that an older entry for them has no effect. */
+  withdrawn: { columns: { id: "text", pass: "integer" }, keys: "primary key (id)" },
+  /** The words by which lessons that are alike find each other; `finding` is the finding's `n`. */
+  term: {
+    columns: { scope_id: "text", word: "text", finding: "integer", in_trigger: "integer" },
+    keys: "primary key (scope_id, word, finding)",
+    withoutRowid: true,
+  },
+  /** In how many findings each word is. */
+  term_count: {
+    columns: { scope_id: "text", word: "text", findings: "integer" },
+    keys: "primary key (scope_id, word)",
+    withoutRowid: true,
+  },
+  /** The names under which recall looks findings up. */
+  cue: {
+    columns: { cue: "text", finding: "integer" },
+    keys: "primary key (cue, finding)",
+    withoutRowid: true,
+  },
+  /** Two findings that say opposite things, both ways round. */
+  opposition: {
+    columns: { finding: "text", by: "text" },
+    keys: "primary key (finding, by)",
+    withoutRowid: true,
+  },
+  use: {
+    columns: {
+      ...({ session: "text", run: "text", project: "text", head: "text", parts: "text" } as const),
+      ...({ at: "integer", ok: "integer", failed: "integer" } as const),
+    },
+    keys: "",
+  },
+  decision: {
+    columns: {
+      ...({ key: "text", finding: "text", at: "integer", decision: "text" } as const),
+      ...({ everywhere: "integer", lesson: "text?", actor: "text" } as const),
+    },
+    keys: "primary key (key)",
+  },
+  /** `head` is the program of the call that a lesson recommends. */
+  lesson: {
+    columns: {
+      ...({ id: "text", scope_id: "text", project: "text", head: "text?", status: "text" } as const),
+      ...({ confidence: "real", last_at: "integer", data: "text" } as const),
+    },
+    keys: "primary key (id)",
+  },
+  change: {
+    columns: { id: "text", path: "text", state: "text", at: "integer", data: "text" },
+    keys: "primary key (id)",
+  },
+  /** What the ledger says of things that were imported. */
+  imported: {
+    columns: { key: "text", id: "text", at: "integer", data: "text" },
+    keys: "primary key (key)",
+  },
+  /** Who does a piece of background work, and until when. */
+  lease: { columns: { name: "text", holder: "text", until: "integer" }, keys: "primary key (name)" },
+} as const satisfies Record<string, TableShape>;
 
-/** What the ledger says of things that came from elsewhere. */
-export interface ImportedTable {
-  key: string;
-  id: string;
-  at: number;
-  data: string;
-}
+type ColumnValue<Type extends ColumnType> =
+  | (Type extends `text${string}` ? string : number)
+  | (Type extends `${string}?` ? null : never);
 
-export interface LedgerTable {
-  at: number | null;
-  project: string | null;
-  session: string | null;
-  actor: string;
-  type: string;
-  key: string;
-  data: string;
-  recorded_at: number;
-}
+export type TableName = keyof typeof tables;
 
-export interface ReadingTable {
-  path: string;
-  format: string | null;
-  size: number;
-  modified_at: number;
-  offset: number;
-  line: number;
-  digest: string;
-  state: string;
-  diagnostics: string;
-  cached_at: number | null;
-}
+export type Tables = {
+  [Table in TableName]: {
+    -readonly [Column in keyof (typeof tables)[Table]["columns"]]: (typeof tables)[Table]["columns"][Column] extends ColumnType
+      ? ColumnValue<(typeof tables)[Table]["columns"][Column]>
+      : never;
+  };
+};
 
-export interface SessionTable {
-  /** Small stand-in for the id in the events' keys. */
-  n: number;
-  id: string;
-  path: string;
-  format: string;
-  session_id: string | null;
-  agent_id: string | null;
-  subagent: number;
-  cwd: string | null;
-  remote: string | null;
-  transcript_path: string | null;
-  started_at: number | null;
-  ended_at: number | null;
-  project_id: string;
-  project_name: string;
-  project_root: string | null;
-  events: number;
-  prompts: number;
-  calls: number;
-  failed: number;
-  rejected: number;
-}
-
-/** What queries ask for has columns; the rest of an event is one, because each value bound costs time. */
-export interface EventTable {
-  /** The session's `n` and the event's number in one, so that a session's events lie together and need no index. */
-  id: number;
-  kind: string;
-  outcome: string | null;
-  origin: string | null;
-  text: string;
-  facts: string;
-}
-
-export interface ProjectTable {
-  id: string;
-  name: string;
-  root: string | null;
-  first_at: number;
-  last_at: number;
-  sessions: number;
-}
-
-/** How far a session was learned from. */
-export interface LearnedTable {
-  session: string;
-  pass: number;
-  mark: string;
-}
-
-export interface FindingTable {
-  n: number;
-  id: string;
-  pass: number;
-  session: string;
-  run: string;
-  project: string;
-  realm: string;
-  instinct: string;
-  at: number;
-  noticed_at: number;
-  origin: string | null;
-  kind: string;
-  confidence: number;
-  trigger_text: string;
-  action_text: string;
-  data: string;
-}
-
-/** Findings that no longer hold, so that an older word for them has no effect. */
-export interface WithdrawnTable {
-  id: string;
-  pass: number;
-}
-
-/** The words by which lessons that are alike find each other. */
-export interface TermTable {
-  realm: string;
-  word: string;
-  /** The finding's row number: shorter than its id, and there are many. */
-  finding: number;
-  /** The word stands in the trigger. */
-  in_trigger: number;
-}
-
-/** In how many findings each word is. */
-export interface TermCountTable {
-  realm: string;
-  word: string;
-  findings: number;
-}
-
-/** The names under which recall looks findings up. */
-export interface CueTable {
-  cue: string;
-  finding: number;
-}
-
-/** Two findings that tell opposite things; kept both ways round. */
-export interface OppositionTable {
-  finding: string;
-  by: string;
-}
-
-export interface UseTable {
-  session: string;
-  run: string;
-  project: string;
-  head: string;
-  parts: string;
-  at: number;
-  ok: number;
-  failed: number;
-}
-
-export interface DecisionTable {
-  key: string;
-  finding: string;
-  at: number;
-  decision: string;
-  everywhere: number;
-  lesson: string | null;
-  actor: string;
-}
-
-export interface InstinctTable {
-  id: string;
-  realm: string;
-  project: string;
-  /** The program of the call it recommends. */
-  head: string | null;
-  status: string;
-  confidence: number;
-  last_at: number;
-  data: string;
-}
-
-export interface ChangeTable {
-  id: string;
-  path: string;
-  state: string;
-  at: number;
-  data: string;
-}
-
-/** Who does a piece of background work, and until when. */
-export interface LeaseTable {
-  name: string;
-  holder: string;
-  until: number;
-}
-
-/** Each step brings a database from the version that is its index to the next. Steps are only ever added. */
-export const migrations: readonly (readonly string[])[] = [
-  [
-    `create table ledger (
-      id integer primary key, at integer, project text, session text, actor text not null, type text not null,
-      key text not null unique, data text not null, recorded_at integer not null)`,
-    `create trigger ledger_stays before update on ledger begin select raise(abort, 'the ledger is only appended to'); end`,
-    `create trigger ledger_keeps before delete on ledger begin select raise(abort, 'the ledger is only appended to'); end`,
-    `create table reading (
-      path text primary key, format text, size integer not null, modified_at real not null, offset integer not null,
-      line integer not null, digest text not null, state text not null, diagnostics text not null, cached_at integer)`,
-    `create table session (
-      n integer primary key, id text not null unique, path text not null, format text not null, session_id text,
-      agent_id text, subagent integer not null, cwd text, remote text, transcript_path text, started_at integer,
-      ended_at integer, project_id text not null, project_name text not null, project_root text, events integer not null,
-      prompts integer not null, calls integer not null, failed integer not null, rejected integer not null)`,
-    `create index session_of_path on session (path)`,
-    `create table event (
-      id integer primary key, kind text not null, outcome text, origin text, text text not null, facts text not null)`,
-    `create table project (
-      id text primary key, name text not null, root text, first_at integer not null, last_at integer not null,
-      sessions integer not null)`,
-  ],
-  [
-    `create table learned (session text primary key, pass integer not null, mark text not null)`,
-    `create table finding (
-      n integer primary key, id text not null unique, pass integer not null, session text not null, run text not null, project text not null,
-      realm text not null, instinct text not null, at integer not null, noticed_at integer not null, origin text,
-      kind text not null,      confidence real not null, trigger_text text not null, action_text text not null, data text not null)`,
-    `create index finding_of_instinct on finding (instinct)`,
-    `create index finding_of_session on finding (session)`,
-    `create table withdrawn (id text primary key, pass integer not null)`,
-    `create table term (
-      realm text not null, word text not null, finding integer not null, in_trigger integer not null,
-      primary key (realm, word, finding)) without rowid`,
-    `create index term_of_finding on term (finding)`,
-    `create table term_count (
-      realm text not null, word text not null, findings integer not null, primary key (realm, word)) without rowid`,
-    `create table opposition (finding text not null, by text not null, primary key (finding, by)) without rowid`,
-    `create table use (
-      session text not null, run text not null, project text not null, head text not null, parts text not null,
-      at integer not null, ok integer not null, failed integer not null)`,
-    `create index use_of_head on use (head, project)`,
-    `create index use_of_session on use (session)`,
-    `create table decision (
-      key text primary key, finding text not null, at integer not null, decision text not null,
-      everywhere integer not null)`,
-    `create index decision_of_finding on decision (finding)`,
-    `create table instinct (
-      id text primary key, realm text not null, project text not null, head text, status text not null,
-      confidence real not null, last_at integer not null, data text not null)`,
-    `create index instinct_of_head on instinct (head) where head is not null`,
-    `create table change (
-      id text primary key, path text not null, state text not null, at integer not null, data text not null)`,
-  ],
-  [
-    `create table cue (cue text not null, finding integer not null, primary key (cue, finding)) without rowid`,
-    `create index cue_of_finding on cue (finding)`,
-  ],
-  [
-    `create table lease (name text primary key, holder text not null, until integer not null)`,
-    `create index ledger_of_type on ledger (type, at)`,
-  ],
-  [
-    `alter table decision add column lesson text`,
-    `alter table decision add column actor text not null default 'person'`,
-    `create table imported (key text primary key, id text not null, at integer not null, data text not null)`,
-    `create index imported_by_id on imported (id)`,
-  ],
-  [`create index instinct_promoted on instinct (realm) where status = 'promoted'`],
+/** The statements that make an empty database. */
+export const createStatements: readonly string[] = [
+  ...Object.entries<TableShape>(tables).map(([name, { columns, keys, withoutRowid }]) => {
+    const lines = Object.entries(columns).map(([column, type]) =>
+      type.endsWith("?") ? `${column} ${type.slice(0, -1)}` : `${column} ${type} not null`,
+    );
+    const all = [...lines, ...(keys === "" ? [] : [keys])].join(", ");
+    return `create table ${name} (${all})${withoutRowid ? " without rowid" : ""}`;
+  }),
+  "create trigger ledger_stays before update on ledger begin select raise(abort, 'the ledger is only appended to'); end",
+  "create trigger ledger_keeps before delete on ledger begin select raise(abort, 'the ledger is only appended to'); end",
+  "create index ledger_of_type on ledger (type, at)",
+  "create index session_of_path on session (path)",
+  "create index finding_of_lesson on finding (lesson_id)",
+  "create index finding_of_session on finding (session)",
+  "create index term_of_finding on term (finding)",
+  "create index cue_of_finding on cue (finding)",
+  "create index use_of_head on use (head, project)",
+  "create index use_of_session on use (session)",
+  "create index decision_of_finding on decision (finding)",
+  "create index lesson_of_head on lesson (head) where head is not null",
+  "create index lesson_promoted on lesson (scope_id) where status = 'promoted'",
+  "create index imported_by_id on imported (id)",
 ];
+
+/** Rows or keys in one statement: SQLite takes some 32,000 values, and a row has up to 20. */
+const atOnce = 1_000;
+
+/** Asks for many keys, some at a time. */
+export async function inSlices<Key, Row>(
+  keys: readonly Key[],
+  ask: (some: readonly Key[]) => Promise<Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let from = 0; from < keys.length; from += atOnce)
+    rows.push(...(await ask(keys.slice(from, from + atOnce))));
+  return rows;
+}
+
+/** A column to be read. Text is read as bytes: the driver ends the process on text that damage has made invalid. */
+export function readColumn(table: TableName, name: string): AliasedRawBuilder<unknown, string> {
+  const { columns }: TableShape = tables[table];
+  const column = sql.ref(`${table}.${name}`);
+  return (columns[name]?.startsWith("text") ? sql`cast(${column} as blob)` : sql`${column}`).as(name);
+}
+
+export function readColumns(table: TableName): AliasedRawBuilder<unknown, string>[] {
+  return Object.keys(tables[table].columns).map((name) => readColumn(table, name));
+}
+
+/** The rows of a table whose column has one of these values. */
+export async function selectRows<Table extends TableName>(
+  db: Kysely<Tables>,
+  table: Table,
+  column: keyof Tables[Table] & string,
+  values: readonly (string | number)[],
+): Promise<Tables[Table][]> {
+  return inSlices(values, async (some) => {
+    const query = sql<Record<string, unknown>>`
+      select ${sql.join(readColumns(table))} from ${sql.table(table)}
+      where ${sql.ref(column)} in (${sql.join(some)})`;
+    return (await query.execute(db)).rows.map((row) => decodeRow<Tables[Table]>(row));
+  });
+}
+
+/** A row as it was read, with its bytes as text again. */
+export function decodeRow<Row>(row: Record<string, unknown>): Row {
+  const read: Record<string, unknown> = {};
+  for (const name in row) {
+    const value = row[name];
+    read[name] = value instanceof ArrayBuffer ? decodeText(value) : value;
+  }
+  return read as Row;
+}
+
+function decodeText(bytes: ArrayBuffer): string {
+  if (!isUtf8(bytes)) throw damagedRow("text that is not UTF-8");
+  return Buffer.from(bytes).toString("utf8");
+}
+
+export function parseJson(text: string) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The row's content is no part of the message: it may be anything.
+    throw damagedRow("a value that is not JSON");
+  }
+}
+
+function damagedRow(finding: string): KnackError {
+  return new KnackError("STORE_DAMAGED", `Knack's database is damaged: it holds ${finding}.`, {
+    hint: "Move knack.db away and run knack again: sessions are read anew from the agents' transcripts.",
+  });
+}

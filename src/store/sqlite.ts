@@ -19,11 +19,11 @@ import {
   SqliteDriver,
 } from "kysely";
 import Database from "libsql";
-import { KnackError, messageIn } from "../core/errors.ts";
-import type { LedgerEntry } from "../core/ledger.ts";
-import type { Clock, Store } from "../engine/ports.ts";
-import { migrations, type Tables } from "./schema.ts";
-import { createStore, findingsOf } from "./store.ts";
+import { type Clock, errorMessage, KnackError } from "../base/index.ts";
+import type { LedgerEntry } from "../records/index.ts";
+import type { Store } from "./port.ts";
+import { createStatements, schemaVersion, type Tables } from "./schema.ts";
+import { createStore, listFaults } from "./store.ts";
 
 interface Options {
   /** A file, or ":memory:". */
@@ -43,15 +43,15 @@ const shared = [
   "wal_autocheckpoint = 2000",
 ];
 
-/** Opens Knack's database, makes it if there is none, and brings an older one up to date. */
+/** Opens Knack's database, and makes it if there is none. */
 export async function openSqlite({ path, clock }: Options): Promise<Store> {
   const file = path === ":memory:" ? null : path;
   const opened = open(path);
-  const database = guarded(opened, path);
+  const database = guardErrors(opened, path);
   try {
-    if (file !== null && sizeOf(file) > 0) refuseDamaged(database, file);
-    settle(database, shared);
-    migrate(database, path);
+    if (file !== null && fileSize(file) > 0) refuseDamaged(database, file);
+    applyPragmas(database, shared);
+    createTables(database, path);
   } catch (error) {
     opened.close();
     throw error;
@@ -68,18 +68,18 @@ export async function openScratch(clock: Clock): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), "knack-scratch-"));
   const path = join(folder, "scratch.db");
   const opened = open(path);
-  const database = guarded(opened, path);
+  const database = guardErrors(opened, path);
   const pragmas = [
     "page_size = 16384",
     "journal_mode = memory",
     "synchronous = off",
     "locking_mode = exclusive",
   ];
-  settle(database, pragmas);
+  applyPragmas(database, pragmas);
   const remove = () => rmSync(folder, { recursive: true, force: true });
   // As soon as it is open; where a file in use cannot lose its name, it goes when it is closed.
   if (process.platform !== "win32") remove();
-  migrate(database, path);
+  createTables(database, path);
   const store = createStore(new Kysely<Tables>({ dialect: new ImmediateDialect({ database }) }), clock);
   const close = async () => {
     await store.close();
@@ -89,11 +89,11 @@ export async function openScratch(clock: Clock): Promise<Store> {
 }
 
 /** The ledger of a database, read from a copy: even opening the file itself would leave traces beside it. */
-export async function ledgerAt(path: string, clock: Clock): Promise<LedgerEntry[]> {
+export async function readLedger(path: string, clock: Clock): Promise<LedgerEntry[]> {
   if (!existsSync(path)) return [];
   for (let attempt = 1; ; attempt++) {
     try {
-      return await ledgerOfCopy(path, clock);
+      return await readCopiedLedger(path, clock);
     } catch (error) {
       // A copy that was taken while somebody wrote may be of two times.
       if (!(error instanceof KnackError) || attempt === 3) throw error;
@@ -102,7 +102,7 @@ export async function ledgerAt(path: string, clock: Clock): Promise<LedgerEntry[
   }
 }
 
-async function ledgerOfCopy(path: string, clock: Clock): Promise<LedgerEntry[]> {
+async function readCopiedLedger(path: string, clock: Clock): Promise<LedgerEntry[]> {
   const store = await openCopy({ path, clock });
   try {
     return await store.ledger.all();
@@ -144,12 +144,12 @@ function open(path: string): Database.Database {
     if (path !== ":memory:") mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const database = new Database(path, { timeout: patience });
     // Nobody else's business; the files beside it take its mode.
-    if (path !== ":memory:" && sizeOf(path) === 0 && existsSync(path)) chmodSync(path, 0o600);
+    if (path !== ":memory:" && fileSize(path) === 0 && existsSync(path)) chmodSync(path, 0o600);
     return database;
   } catch (cause) {
     throw new KnackError(
       "STORE_UNAVAILABLE",
-      `Knack's database ${path} cannot be opened: ${messageIn(cause)}.`,
+      `Knack's database ${path} cannot be opened: ${errorMessage(cause)}.`,
       {
         hint: "Set KNACK_HOME to a folder that you can write to.",
         cause,
@@ -171,12 +171,12 @@ interface Statement {
   iterate(parameters: readonly unknown[]): IterableIterator<unknown>;
 }
 
-function guarded(database: Database.Database, path: string): Connection {
+function guardErrors(database: Database.Database, path: string): Connection {
   const guard = <T>(work: () => T): T => {
     try {
       return work();
     } catch (cause) {
-      throw worded(cause, path);
+      throw explainError(cause, path);
     }
   };
   const prepare = (sql: string): Statement => {
@@ -230,17 +230,18 @@ const outsideFaults = new Set([
   sqlite.cannotOpen,
 ]);
 
-function codeOf(error: unknown): number {
+function sqliteCode(error: unknown): number {
   return ((error as { rawCode?: number }).rawCode ?? 0) & 0xff;
 }
 
-function worded(cause: unknown, path: string): unknown {
-  const code = codeOf(cause);
-  if (code === sqlite.corrupt || code === sqlite.notADatabase) return damaged(path, messageIn(cause), cause);
+function explainError(cause: unknown, path: string): unknown {
+  const code = sqliteCode(cause);
+  if (code === sqlite.corrupt || code === sqlite.notADatabase)
+    return damaged(path, errorMessage(cause), cause);
   if (outsideFaults.has(code)) {
     return new KnackError(
       "STORE_UNAVAILABLE",
-      `Knack's database ${path} cannot be written: ${messageIn(cause)}.`,
+      `Knack's database ${path} cannot be written: ${errorMessage(cause)}.`,
       {
         hint: "Make room or set KNACK_HOME to a folder that you can write to.",
         cause,
@@ -248,8 +249,8 @@ function worded(cause: unknown, path: string): unknown {
     );
   }
   // Tables or rows that are not what this version made.
-  return /no such (table|column)|has no column|malformed JSON/.test(messageIn(cause))
-    ? damaged(path, messageIn(cause), cause)
+  return /no such (table|column)|has no column|malformed JSON/.test(errorMessage(cause))
+    ? damaged(path, errorMessage(cause), cause)
     : cause;
 }
 
@@ -271,14 +272,14 @@ function refuseDamaged(database: Connection, file: string): void {
   const [{ page_size: bytes = 0 } = {}] = database.prepare("pragma page_size").all([]) as {
     page_size?: number;
   }[];
-  if (sizeOf(file) % bytes !== 0) throw damaged(file, "it ends in the middle of a page");
+  if (fileSize(file) % bytes !== 0) throw damaged(file, "it ends in the middle of a page");
   if (pages * bytes > checkedBytes) return;
-  const [first] = findingsOf(database.prepare("pragma quick_check(1)").all([]));
+  const [first] = listFaults(database.prepare("pragma quick_check(1)").all([]));
   if (first !== undefined) throw damaged(file, first);
 }
 
 /** Several processes may open a new database at once, and the switch to write-ahead does not wait its turn by itself. */
-function settle(database: Connection, pragmas: readonly string[]): void {
+function applyPragmas(database: Connection, pragmas: readonly string[]): void {
   for (const pragma of pragmas) {
     withPatience(() => database.prepare(`pragma ${pragma}`).all([]));
   }
@@ -297,21 +298,19 @@ function withPatience(work: () => void): void {
 }
 
 function isBusy(error: unknown): boolean {
-  return [sqlite.busy, sqlite.locked].includes(codeOf(error));
+  return [sqlite.busy, sqlite.locked].includes(sqliteCode(error));
 }
 
-function migrate(database: Connection, path: string): void {
-  if (versionOf(database) === migrations.length) return;
+/** Makes the tables of a new database; refuses one of another version. */
+function createTables(database: Connection, path: string): void {
+  if (readVersion(database) === schemaVersion) return;
   withPatience(() => database.prepare("begin immediate").run([]));
   try {
-    const version = versionOf(database);
-    if (version > migrations.length) {
-      throw new KnackError("STORE_NEWER", `Knack's database ${path} was made by a newer Knack.`, {
-        hint: "Update Knack: npm install -g knack-cli",
-      });
-    }
-    for (const sql of migrations.slice(version).flat()) database.prepare(sql).run([]);
-    database.prepare(`pragma user_version = ${migrations.length}`).all([]);
+    const version = readVersion(database);
+    if (version === 0) {
+      for (const sql of createStatements) database.prepare(sql).run([]);
+      database.prepare(`pragma user_version = ${schemaVersion}`).all([]);
+    } else if (version !== schemaVersion) throw otherVersion(path, version);
     database.prepare("commit").run([]);
   } catch (error) {
     database.prepare("rollback").run([]);
@@ -319,12 +318,22 @@ function migrate(database: Connection, path: string): void {
   }
 }
 
-function versionOf(database: Connection): number {
+function otherVersion(path: string, version: number): KnackError {
+  const message = `Knack's database ${path} has format ${version}, and this Knack reads format ${schemaVersion}.`;
+  return new KnackError("STORE_VERSION", message, {
+    hint:
+      version > schemaVersion
+        ? "Update Knack: npm install -g knack-cli"
+        : "Move the file away and run knack again: sessions are read anew from the agents' transcripts.",
+  });
+}
+
+function readVersion(database: Connection): number {
   const [row] = database.prepare("pragma user_version").all([]) as { user_version: number }[];
   return row?.user_version ?? 0;
 }
 
-function sizeOf(file: string): number {
+function fileSize(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 

@@ -14,10 +14,15 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, it, test } from "vitest";
-import { type InstallDeps, install, planInstall } from "../../src/agents/claude-install.ts";
-import { planUninstall, uninstall } from "../../src/agents/claude-uninstall.ts";
-import { withKey } from "../../src/agents/json-text.ts";
-import { createLibrary } from "../../src/library/index.ts";
+import {
+  type InstallDeps,
+  install,
+  planInstall,
+  planUninstall,
+  uninstall,
+} from "../../src/agents/claude-install.ts";
+import { createLibrary } from "../../src/library/files/library.ts";
+import { setKey } from "../../src/text/json-text.ts";
 import { root } from "../helpers/knack.ts";
 import { filesIn } from "../helpers/machine.ts";
 import { runs } from "../helpers/runs.ts";
@@ -150,7 +155,7 @@ describe("settings", () => {
     change: { how: "a key more"; value: unknown } | { how: "printed anew"; gaps: Gaps },
   ): string {
     if (change.how === "printed anew") return `${printedWith(said(text), change.gaps)} `;
-    const setting = withKey(text, ["their own"], change.value);
+    const setting = setKey(text, ["their own"], change.value);
     return setting.ok ? setting.text : text;
   }
 
@@ -186,20 +191,20 @@ describe("settings", () => {
       "are no JSON",
       (path) => writeFileSync(path, '{"model": '),
       /settings\.json cannot be changed: it is no JSON/,
-      /Mend the file; nothing was changed/,
+      /Fix the file; nothing was changed/,
     ],
-    ["are a list", (path) => writeFileSync(path, "[1]"), /it is no JSON object/, /Mend/],
+    ["are a list", (path) => writeFileSync(path, "[1]"), /it is no JSON object/, /Fix/],
     [
       "have a text where plugins belong",
       (path) => writeFileSync(path, '{"enabledPlugins": "all"}'),
       /enabledPlugins is no JSON object/,
-      /Mend/,
+      /Fix/,
     ],
     [
       "are not UTF-8",
       (path) => writeFileSync(path, Buffer.from([0x7b, 0xff, 0x7d])),
       /cannot be read: .*settings\.json/,
-      /Mend/,
+      /Fix/,
     ],
     [
       "are read-only",
@@ -244,7 +249,7 @@ describe("settings", () => {
     await install(own, null);
     writeFileSync(own.settings, "{");
     await expect(uninstall(own, null)).rejects.toMatchObject({
-      hint: expect.stringContaining("knack@knack out by hand"),
+      hint: expect.stringContaining("remove knack@knack by hand"),
     });
     expect(readFileSync(own.settings, "utf8")).toBe("{");
   });

@@ -8,7 +8,7 @@ import { cli, knack, type Ran } from "../helpers/knack.ts";
 import { asked, day, failed, type Lived, ran, replied, writeLived } from "../helpers/lived.ts";
 import { filesIn } from "../helpers/machine.ts";
 import { tempFolder } from "../helpers/temp.ts";
-import { secrets } from "../redaction/secrets.ts";
+import { secrets } from "../trust/secrets.ts";
 
 const solved = [
   asked("go on"),
@@ -79,9 +79,9 @@ describe("knack backtest", () => {
     const plain = await knackHere(["backtest"], { home, env });
     expect(plain).toMatchObject({ code: 0, stderr: "" });
     expect(plain.stdout).toContain("Replayed 5 sessions of 2 projects");
-    expect(plain.stdout).toContain("3 of 5 failures were recognised as met and solved before.");
+    expect(plain.stdout).toContain("3 of 5 failures had been met and solved in an earlier session.");
     expect(plain.stdout).toContain(
-      "Knack would have had the fix: 1 before the call was made, 2 at the failure.",
+      "Knack would have had the fix for 3 of them: 1 before the call, 2 at the failure.",
     );
     expect(plain.stdout).toContain("1 time it would have shown something that did not help");
     expect(plain.stdout).toMatch(/^harbor +4 +3 +2 +2 +1$/m);
@@ -102,7 +102,7 @@ describe("knack backtest", () => {
     const all = await knackHere(["backtest", folder, "--json"], { home, env });
     expect(JSON.parse(all.stdout)).toMatchObject({ sessions: 5, answered: 3 });
     for (const [words, said] of [
-      [[home.replace(/$/, "/nowhere")], "No session could be read"],
+      [[home.replace(/$/, "/nowhere")], "No readable session"],
       [[""], "A path is empty"],
       [["--nonsense"], "nonsense"],
     ] as const)
@@ -118,7 +118,7 @@ describe("knack backtest", () => {
     const { code, stdout } = await knackHere(["backtest"], { home: empty, env: {} });
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^No agent sessions on this machine\. So here are bundled example sessions\.\n\nReplayed 8 /,
+      /^No agent sessions on this machine\. These are the bundled example sessions\.\n\nReplayed 8 /,
     );
     expect(stdout).toContain("correction repeated an earlier one; 1 would have been known");
     const { stdout: json } = await knackHere(["backtest", "--json"], { home: empty, env: {} });
@@ -135,7 +135,7 @@ describe("knack backtest", () => {
   test("says which sessions cannot be replayed", async () => {
     const { home, env } = lived([...history(), { name: "timeless", at: null, steps: solved }]);
     const { stdout } = await knackHere(["backtest"], { home, env });
-    expect(stdout).toContain("Passed over 1 session: its transcript has no times");
+    expect(stdout).toContain("Skipped 1 session: its transcript has no times");
     const only = lived([{ name: "timeless", at: null, steps: solved }]);
     expect(await knackHere(["backtest"], only)).toMatchObject({
       code: 2,

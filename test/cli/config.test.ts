@@ -12,7 +12,7 @@ describe("knack config", () => {
     const { home, harbor } = machine({ sessions: /nothing/ });
     const run = (...words: string[]) => knackHere(["config", ...words], { home, cwd: harbor });
     expect((await run("get")).stdout).toBe(
-      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nforeground = "off"\nrecall.holdout = 0\nobserver = "heuristic"\nmodel = "off"\nmodel.url = null\nmodel.keyEnv = null\nmodel.timeoutMs = 10000\nmodel.budgetDay = 1\nmodel.budgetCall = 0.5\nmodel.inputUsd = null\nmodel.outputUsd = null\nreview = "off"\nreview.calls = 15\nreview.minutes = 30\nreview.perDay = 12\nreview.budget = 0.5\nreview.gate = null\nreview.timeoutMs = 120000\n',
+      'learn = true\nshow = true\nsuggestions = 5\nprefix = "rl-"\nforeground = "off"\nrecall.holdout = 0\nobserver = "heuristic"\nmodel = "off"\nmodel.url = null\nmodel.keyEnv = null\nmodel.timeoutMs = 10000\nmodel.budgetDay = 1\nmodel.budgetCall = 0.5\nmodel.inputUsd = null\nmodel.outputUsd = null\nreview = "off"\nreview.calls = 15\nreview.minutes = 30\nreview.perDay = 12\nreview.budget = 0.5\nreview.timeoutMs = 120000\n',
     );
     expect((await run("path")).stdout).toBe(`${join(home, ".knack/config.json")}\n`);
     expect((await run("set", "suggestions", "3")).code).toBe(0);
@@ -20,7 +20,7 @@ describe("knack config", () => {
     // What costs a person's agent a turn is that person's to say.
     expect(await run("set", "foreground", "ask", "--project")).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("No project decides about foreground"),
+      stderr: expect.stringContaining("A project cannot set foreground"),
     });
     expect((await run("set", "suggestions", "9", "--project", "--dry-run")).code).toBe(0);
     expect(existsSync(join(harbor, ".knack"))).toBe(false);
@@ -40,14 +40,14 @@ describe("knack config", () => {
   test.each([
     ["set colour red", 'There is no setting "colour"'],
     ["get colour", 'There is no setting "colour"'],
-    ["set suggestions 21", '"21" cannot be the value'],
+    ["set suggestions 21", 'Invalid value "21" for suggestions'],
     ["set learn maybe", "true or false"],
-    ["set prefix ../x", "cannot be the value"],
+    ["set prefix ../x", "Invalid value"],
     ["set foreground loud", "off, or ask"],
-    ["set model.url http://127.0.0.1:1/v1?api_key=k", "That cannot be the value of model.url"],
+    ["set model.url http://127.0.0.1:1/v1?api_key=k", "Invalid value for model.url"],
     ["set model.url http://127.0.0.1:1/v1#k", "without a password or a query"],
     ["set learn", "knack config set <key> <value>"],
-    ["shout", "does not understand"],
+    ["shout", "Invalid arguments"],
   ])("refuses %s", async (words, says) => {
     const { home } = machine({ sessions: /nothing/ });
     const { code, stderr } = await knackHere(["config", ...words.split(" ")], { home });
@@ -58,9 +58,9 @@ describe("knack config", () => {
     const { home } = machine();
     mkdirSync(join(home, ".knack"));
     for (const [text, says] of [
-      ['{"learn": false', "it is no JSON"],
+      ['{"learn": false', "it is not JSON"],
       ['{"suggestions": "many"}', "suggestions: "],
-      ['{"colour": 1}', 'it has no key "colour"'],
+      ['{"colour": 1}', 'unknown key "colour"'],
     ] as const) {
       writeFileSync(join(home, ".knack/config.json"), text);
       for (const verb of ["learn", "config"]) {
@@ -83,7 +83,7 @@ describe("knack config", () => {
     const says = `The settings in ${join(home, file)} cannot be read: suggestions: `;
     const doctor = await knackHere(["doctor"], { home });
     expect(doctor.code).toBe(1);
-    expect(doctor.stdout).toContain(`wrong  settings     ${says}`);
+    expect(doctor.stdout).toContain(`wrong  settings      ${says}`);
     const status = await knackHere(["status", "--json"], { home });
     expect(status.code).toBe(1);
     expect(JSON.parse(status.stdout)).toMatchObject({ off: [], broken: [expect.stringContaining(says)] });
@@ -99,7 +99,7 @@ describe("knack config", () => {
     const { code, stdout } = await knackHere(["learn", "--yes"], { home });
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: expect.stringContaining("Passed over 1 session: The settings in "),
+      stdout: expect.stringContaining("Skipped 1 session: The settings in "),
     });
   });
 

@@ -21,7 +21,7 @@ async function forgotten(): Promise<Machine> {
     env: { HOME: made.home, KNACK_HOME: join(made.home, ".knack"), PATH: process.env.PATH },
     clock: { now: () => Date.now() - 100 * day },
   });
-  const instinct = (await own.instincts()).find((one) => one.name === bare);
+  const instinct = (await own.lessons()).find((one) => one.name === bare);
   if (!instinct) throw new Error("nothing was learned");
   const kept = await own.keep(instinct, { reach: "me", actor: "person" });
   await own.close();
@@ -39,7 +39,7 @@ function longAgo(folder: string): void {
 }
 
 interface Report {
-  readonly rooms: { realm: string; live: number }[];
+  readonly rooms: { scopeId: string; live: number }[];
   readonly proposals: { name: string; reason: string; action: string; spared: string | null }[];
   readonly applied: { done: boolean; skills: { action: string; name: string }[] } | null;
 }
@@ -54,13 +54,13 @@ describe("knack curate", () => {
   test("has nothing to say, and makes nothing, where nothing is kept", async () => {
     const home = tempFolder();
     const { code, stdout } = await knack(["curate"], { home });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Nothing is stale") });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Nothing to curate") });
     expect(filesIn(home)).toEqual({});
     expect(await knackHere(["curate", "--undo"], { home })).toMatchObject({ code: 1 });
     expect(await knackHere(["curate", "--apply", "--undo"], { home })).toMatchObject({ code: 2 });
     expect(await knackHere(["skills", "archived"], { home })).toMatchObject({
       code: 0,
-      stdout: "Nothing is put away.\n",
+      stdout: "Nothing is archived.\n",
     });
   });
 
@@ -73,7 +73,7 @@ describe("knack curate", () => {
     expect(mine).toMatchObject({ action: "archive", spared: null });
     expect(told.applied).toBeNull();
     const text = await knackHere(["curate"], { home: own.home });
-    expect(text.stdout).toContain("To be put away");
+    expect(text.stdout).toContain("To archive");
     expect(text.stdout).toContain("knack curate --apply");
     const dry = await knackHere(["curate", "--apply", "--dry-run"], { home: own.home });
     expect(dry.stdout).toContain("Nothing was written (--dry-run).");
@@ -146,8 +146,8 @@ describe("knack curate", () => {
     const home = tempFolder();
     const { code, stderr } = await knackHere(["skills", "restore"], { home });
     expect([code, stderr]).toEqual([2, expect.stringContaining("knack skills archived")]);
-    const help = await knackHere(["--help"], { home });
-    const line = help.stdout.split("\n").find((one) => one.includes("what Knack wrote for your agents"));
-    for (const word of ["pin", "unpin", "archived", "restore", "problems"]) expect(line).toContain(word);
+    const help = await knackHere(["skills", "--help"], { home });
+    for (const word of ["pin", "unpin", "archived", "restore", "problems"])
+      expect(help.stdout).toContain(word);
   });
 });

@@ -15,8 +15,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { note } from "../../src/engine/note.ts";
+import { recordEntries } from "../../src/lessons/fold.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import { programForAnybody, unprivileged } from "../helpers/anybody.ts";
 import { knackHere } from "../helpers/here.ts";
 import { failIn, fails, fire, type Left, leave, teaching, works } from "../helpers/hooked.ts";
 import { edit, type Installed, type InstallOptions, installed } from "../helpers/installed.ts";
@@ -164,7 +165,7 @@ describe("Knack in Claude Code, to the doctor,", () => {
       "moved away",
       "plugin",
       ({ folder }) => renameSync(folder, `${folder}-old`),
-      /names ~\/\.knack\/agents\/claude, which is not there/,
+      /names ~\/\.knack\/agents\/claude, which does not exist/,
       install,
     ],
     [
@@ -188,7 +189,7 @@ describe("Knack in Claude Code, to the doctor,", () => {
       "that no settings name",
       "plugin",
       ({ settings }) => writeFileSync(settings, "{}"),
-      /half installed: it is in .*, and no settings switch it on/,
+      /half installed: it is in .*, but no settings enable it/,
       "knack install claude, or knack uninstall claude",
     ],
     [
@@ -217,8 +218,8 @@ describe("Knack in Claude Code, to the doctor,", () => {
       "in settings that cannot be read",
       "plugin",
       ({ settings }) => appendFileSync(settings, "}"),
-      /settings\.json cannot be read/,
-      "mend the file, which Claude Code cannot read either",
+      /cannot read .*settings\.json/,
+      "fix the file, which Claude Code cannot read either",
     ],
     [
       "from two marketplaces",
@@ -229,7 +230,7 @@ describe("Knack in Claude Code, to the doctor,", () => {
           enabledPlugins: { "knack@knack": true, "knack@other": true, "knack@off": false },
         })),
       /more than one: also as knack@other in ~\/\.claude\/settings\.json$/,
-      'take "knack@other" out of enabledPlugins in ~/.claude/settings.json',
+      'remove "knack@other" from enabledPlugins in ~/.claude/settings.json',
     ],
     [
       "with hooks beside it",
@@ -240,7 +241,7 @@ describe("Knack in Claude Code, to the doctor,", () => {
           hooks: { Stop: [{ hooks: [{ type: "command", command: "node /opt/knack/dist/hook.cjs" }] }] },
         })),
       /more than one: also as hooks in/,
-      "take the hooks that name hook.cjs out of ~/.claude/settings.json",
+      "remove the hooks that name hook.cjs from ~/.claude/settings.json",
     ],
     [
       "with a copy among the skills",
@@ -255,7 +256,7 @@ describe("Knack in Claude Code, to the doctor,", () => {
       "hooks",
       ({ settings }) => edit(settings, (all) => ({ ...all, disableAllHooks: true })),
       /switched off in ~\/\.claude\/settings\.json \(disableAllHooks\)/,
-      'take "disableAllHooks" out of ~/.claude/settings.json',
+      'remove "disableAllHooks" from ~/.claude/settings.json',
     ],
   ])("is wrong %s", async (_, name, breaks, says, repair) => {
     const home = at();
@@ -282,7 +283,7 @@ describe("Knack in Claude Code, to the doctor,", () => {
         rmSync(node);
         return { node };
       },
-      /~\/node, the node it runs with, is not there/,
+      /~\/node, the node it runs with, does not exist/,
     ],
     [
       "an old node",
@@ -292,7 +293,7 @@ describe("Knack in Claude Code, to the doctor,", () => {
     [
       "a node that does not start",
       (home) => ({ node: program(home, "node", "#!/bin/sh\necho error: no such library >&2\nexit 127\n") }),
-      /~\/node is no node that runs: error: no such library/,
+      /~\/node is not a node that runs: error: no such library/,
     ],
     [
       "a Knack that was moved",
@@ -303,7 +304,7 @@ describe("Knack in Claude Code, to the doctor,", () => {
         renameSync(join(home, "knack"), join(home, "moved"));
         return { hook, version: "0.0.7" };
       },
-      /Knack 0\.0\.7 is gone: ~\/knack\/hook\.cjs is not there/,
+      /Knack 0\.0\.7 is gone: ~\/knack\/hook\.cjs does not exist/,
     ],
     [
       "a hook that is broken",
@@ -313,9 +314,9 @@ describe("Knack in Claude Code, to the doctor,", () => {
     [
       "a hook that does nothing",
       (home) => ({ hook: program(home, "hook.cjs", "") }),
-      /its hook runs, and leaves no note/,
+      /its hook runs, but queues nothing/,
     ],
-    ["another version", () => ({ version: "0.0.7" }), /it runs Knack 0\.0\.7 \(.*\), and this is \d/],
+    ["another version", () => ({ version: "0.0.7" }), /it runs Knack 0\.0\.7 \(.*\), but this is \d/],
   ])("is wrong with %s", async (_, options, says) => {
     const home = tempFolder();
     installed(home, options(home));
@@ -385,12 +386,12 @@ describe("the chain, to the doctor,", () => {
     const { code, wrong, checks } = await doctorAlone(home);
     expect({ code, wrong }).toEqual({ code: 0, wrong: [] });
     expect(checks.captured?.says).toBe("2 of 2 transcripts read");
-    expect(checks.learned?.says).toBe("all 2 that were read are looked through");
-    expect(checks.injected?.says).toBe("1 of the last 1 telling found in their transcripts");
-    expect(checks.snapshot?.says).toMatch(/^made (?:just now|\d minutes? ago), and current$/);
+    expect(checks.learned?.says).toBe("looked through all 2 that were read");
+    expect(checks.injected?.says).toBe("1 of the last 1 text shown were found in their transcripts");
+    expect(checks.snapshot?.says).toMatch(/^made (?:just now|\d minutes? ago), up to date$/);
     expect(filesIn(home)).toEqual(before);
     const order =
-      "home settings database ledger plugin program installs hooks server fired captured learned changes published snapshot library injected listing spool aside worker hook.log model reviews upkeep";
+      "home settings database ledger plugin program installs hooks server fired captured learned injected changes published snapshot library listing spool dead-letters worker hook.log upkeep model reviews";
     expect(
       Object.keys(checks)
         .filter((name) => !["Claude Code", "Codex", "agents"].includes(name))
@@ -459,7 +460,7 @@ describe("the chain, to the doctor,", () => {
     const mended = await doctor(home, "--fix");
     expect(mended).toMatchObject({ code: 0, wrong: [] });
     expect(mended.fixed).toEqual([
-      expect.stringMatching(/^read and looked through what was missed since the install: 1 session/),
+      expect.stringMatching(/^learned from the sessions since the install that were missed: 1 session/),
     ]);
   });
 
@@ -488,20 +489,20 @@ describe("the chain, to the doctor,", () => {
       path,
       root: join(home, ".knack"),
       reach: "draft" as const,
-      instinct: "i-none",
+      origin: { kind: "lesson" as const, id: "i-none" },
       before: null,
       after: "0".repeat(64),
     };
     const store = await openSqlite({ path: join(home, ".knack/knack.db"), clock: { now: Date.now } });
     const common = { at: Date.now(), project: null, session: null, actor: "knack" as const };
     await store.transaction((tx) =>
-      note(tx, [{ ...common, type: "change.intended", key: `change:${change.id}`, data: change }]),
+      recordEntries(tx, [{ ...common, type: "change.intended", key: `change:${change.id}`, data: change }]),
     );
     await store.close();
     const { wrong, checks } = await doctor(home);
     expect(wrong).toEqual(["changes"]);
     expect(checks.changes).toMatchObject({
-      says: "1 change of files begun and not ended, first rl-begun",
+      says: "1 change to files not finished, first rl-begun",
       repair: "knack doctor --fix",
     });
     expect(await doctor(home, "--fix")).toMatchObject({ code: 0, wrong: [] });
@@ -532,9 +533,9 @@ describe("the chain, to the doctor,", () => {
     age(last.transcript, minute);
     const { wrong, checks } = await doctor(home);
     expect(wrong).toEqual(["injected"]);
-    expect(checks.injected?.says).toBe("0 of the last 1 telling found in their transcripts");
+    expect(checks.injected?.says).toBe("0 of the last 1 text shown were found in their transcripts");
     rmSync(last.transcript);
-    expect((await doctor(home)).checks.injected?.says).toBe("1 time told; those transcripts are gone");
+    expect((await doctor(home)).checks.injected?.says).toBe("shown 1 time; those transcripts are gone");
   });
 
   test("is broken where learned skills say too much of themselves", async () => {
@@ -572,7 +573,7 @@ describe("the snapshot, to the doctor,", () => {
       (path) => writeFileSync(path, "{}"),
       /damaged: (?:this is no table|the table is cut short)/,
     ],
-    ["gone", (path) => rmSync(path), /there is none, so nothing is told/],
+    ["gone", (path) => rmSync(path), /there is none, so agents are shown nothing/],
   ])("is wrong when it is %s; --fix makes it anew", async (_, breaks, says) => {
     const { home, last } = livedIn();
     const path = join(home, ".knack/snapshot/knack.table");
@@ -584,7 +585,7 @@ describe("the snapshot, to the doctor,", () => {
       repair: "knack doctor --fix",
     });
     const mended = await doctor(home, "--fix");
-    expect(mended).toMatchObject({ code: 0, wrong: [], fixed: ["made the snapshot anew"] });
+    expect(mended).toMatchObject({ code: 0, wrong: [], fixed: ["rebuilt the snapshot"] });
     expect(failIn(home, { ...last, session: "another" })).toContain("HARBOR_DB=local sh check.sh");
   });
 
@@ -601,8 +602,8 @@ describe("the snapshot, to the doctor,", () => {
     writeFileSync(join(home, ".knack/config.json"), '{"show": false}');
     const { wrong, checks } = await doctor(home);
     expect(wrong).toEqual(["snapshot"]);
-    expect(checks.snapshot?.says).toMatch(/^made .*, and stale: the settings have changed since$/);
-    expect(await doctor(home, "--fix")).toMatchObject({ code: 0, fixed: ["made the snapshot anew"] });
+    expect(checks.snapshot?.says).toMatch(/^made .*, out of date: the settings have changed since$/);
+    expect(await doctor(home, "--fix")).toMatchObject({ code: 0, fixed: ["rebuilt the snapshot"] });
   });
 
   test("is stale when something was learned since", async () => {
@@ -615,7 +616,7 @@ describe("the snapshot, to the doctor,", () => {
     expect((await doctor(home)).wrong).toEqual([]);
     writeFileSync(path, old);
     expect((await doctor(home)).checks.snapshot?.says).toMatch(
-      /stale: something was learned or decided since/,
+      /out of date: something was learned or decided since/,
     );
     expect(await doctor(home, "--fix")).toMatchObject({ code: 0, wrong: [] });
   });
@@ -630,7 +631,7 @@ describe("the snapshot, to the doctor,", () => {
     const { code, fixed } = await doctor(home, "--fix");
     expect([code, fixed]).toEqual([
       0,
-      ["made the snapshot anew", "put the hook's log away as ~/.knack/log/hook.log.old"],
+      ["rebuilt the snapshot", "moved the hook's log to ~/.knack/log/hook.log.old"],
     ]);
   });
 });
@@ -652,22 +653,22 @@ describe("the spool and the worker, to the doctor,", () => {
     note(lived, "SessionStart", 5 * hour);
     expect((await doctorAlone(lived.home)).checks.spool).toMatchObject({
       ok: true,
-      says: "1 note, the oldest from 5 hours ago",
+      says: "1 note queued, the oldest from 5 hours ago",
     });
     const path = note(lived, "Stop", 20 * minute);
     const { wrong, checks } = await doctorAlone(lived.home);
     expect(wrong).toEqual(["spool"]);
     expect(checks.spool).toMatchObject({
-      says: "1 note, the oldest from 20 minutes ago; 1 of them wait in vain for a worker",
+      says: "1 note queued, the oldest from 20 minutes ago; no worker has processed 1 of them",
       repair: "knack doctor --fix",
     });
     const before = filesIn(lived.home);
     const would = await doctorAlone(lived.home, "--fix", "--dry-run");
-    expect(would).toMatchObject({ code: 1, fixed: [], would: ["let a worker handle what waits"] });
+    expect(would).toMatchObject({ code: 1, fixed: [], would: ["run a worker on the queue"] });
     expect(filesIn(lived.home)).toEqual(before);
     expect(await doctorAlone(lived.home, "--fix")).toMatchObject({
       code: 0,
-      fixed: ["let a worker handle what waits: 1 note"],
+      fixed: ["ran a worker on the queue: 1 note"],
     });
     expect(existsSync(path)).toBe(false);
   });
@@ -687,11 +688,11 @@ describe("the spool and the worker, to the doctor,", () => {
         }),
       );
     expect((await doctor(lived.home)).checks.spool?.says).toMatch(
-      /^1,000 notes, the oldest from .*; it grows$/,
+      /^1,000 notes queued, the oldest from .*; the queue grows$/,
     );
     expect(await doctor(lived.home, "--fix")).toMatchObject({
       code: 0,
-      fixed: ["let a worker handle what waits: 1,000 notes"],
+      fixed: ["ran a worker on the queue: 1,000 notes"],
     });
   });
 
@@ -699,12 +700,12 @@ describe("the spool and the worker, to the doctor,", () => {
     const lived = livedIn();
     note(lived, "Stop", hour, "aside");
     const { wrong, checks } = await doctor(lived.home);
-    expect(wrong).toEqual(["aside"]);
-    expect(checks.aside?.says).toBe("1 note given up after 3 tries, or not readable");
+    expect(wrong).toEqual(["dead-letters"]);
+    expect(checks["dead-letters"]?.says).toBe("1 note given up after 3 tries, or not readable");
     expect(await doctor(lived.home, "--fix")).toMatchObject({
       code: 0,
       wrong: [],
-      fixed: ["put 1 note back for another try", "let a worker handle what waits: 1 note"],
+      fixed: ["queued 1 dead letter again", "ran a worker on the queue: 1 note"],
     });
   });
 
@@ -712,8 +713,10 @@ describe("the spool and the worker, to the doctor,", () => {
     const { home } = livedIn();
     writeFileSync(join(home, ".knack/spool/place-half.json"), '{"type": "pla');
     await knack(["work"], { home });
-    expect((await doctor(home, "--fix")).wrong).toEqual(["aside"]);
-    expect((await doctor(home)).checks.aside?.repair).toContain("may be deleted from ~/.knack/spool/aside");
+    expect((await doctor(home, "--fix")).wrong).toEqual(["dead-letters"]);
+    expect((await doctor(home)).checks["dead-letters"]?.repair).toContain(
+      "may be deleted from ~/.knack/spool/aside",
+    );
   });
 
   test("are wrong when the worker fails; --fix lets it try again", async () => {
@@ -739,13 +742,19 @@ describe("the spool and the worker, to the doctor,", () => {
 });
 
 describe("Knack's own place, to the doctor,", () => {
-  test.skipIf(process.getuid?.() !== 0)("may be read-only, and all else is still told", async () => {
+  test("may be read-only, and all else is still told", async () => {
     const { home } = livedIn();
+    // Whoever looks must be able to see the installed program.
+    await knack(["install", "claude"], { home, cli: join(programForAnybody(), "dist/cli.js") });
     const knackHome = join(home, ".knack");
     const all = readdirSync(home, { recursive: true, encoding: "utf8" }).map((name) => join(home, name));
     for (const path of [shared, home, ...all])
       chmodSync(path, path.endsWith(".jsonl") || !path.startsWith(knackHome) ? 0o755 : 0o555);
-    const { code, stdout } = await knack(["doctor", "--fix", "--json"], { home, cwd: "/", uid: 65534 });
+    const { code, stdout } = await knack(["doctor", "--fix", "--json"], {
+      home,
+      cwd: "/",
+      ...unprivileged(),
+    });
     const { checks, fixed } = JSON.parse(stdout);
     expect(code).toBe(1);
     expect(fixed).toEqual([]);
@@ -774,11 +783,11 @@ describe("Knack's own place, to the doctor,", () => {
     expect((await doctor(home)).wrong).toEqual(["ledger"]);
     expect(await doctor(home, "--fix", "--dry-run")).toMatchObject({
       code: 1,
-      would: ["compute anew what follows from the ledger"],
+      would: ["recompute what follows from the ledger"],
     });
     expect(await doctor(home, "--fix")).toMatchObject({
       code: 0,
-      fixed: ["computed anew what follows from the ledger: 1 row"],
+      fixed: ["recomputed what follows from the ledger: 1 row"],
     });
   });
 
@@ -787,7 +796,7 @@ describe("Knack's own place, to the doctor,", () => {
     rmSync(join(home, ".knack/snapshot/knack.table"));
     edit(paths.settings, (all) => ({ ...all, enabledPlugins: { "knack@knack": false } }));
     const { stdout } = await knackHere(["doctor"], { home, cwd: home });
-    expect(stdout).toMatch(/^ok {5}home {9}/);
-    expect(stdout).toMatch(/\n-- {5}plugin {7}switched off in .*\n {20}to have it: knack install claude\n/);
+    expect(stdout).toMatch(/^ok {5}home {10}/);
+    expect(stdout).toMatch(/\n-- {5}plugin {8}switched off in .*\n {21}to have it: knack install claude\n/);
   });
 });

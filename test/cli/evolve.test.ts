@@ -11,7 +11,7 @@ describe("knack evolve", () => {
   test("has nothing to say, and makes nothing, where nothing was learned", async () => {
     const home = tempFolder();
     const { code, stdout } = await knack(["evolve"], { home });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Nothing has grown") });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Nothing to combine yet") });
     expect(filesIn(home)).toEqual({});
     expect(await knack(["evolve", "--generate", "--where", "me"], { home })).toMatchObject({ code: 2 });
   });

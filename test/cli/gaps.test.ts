@@ -60,16 +60,16 @@ describe("knack gaps", () => {
   test("says so where nothing was asked for in vain", async () => {
     const { code, stdout } = await knack(["gaps"], { home: tempFolder() });
     expect(code).toBe(0);
-    expect(stdout).toBe("Nothing was asked for twice yet that no skill covers.\n");
+    expect(stdout).toBe("No gaps: nothing was asked for in two sessions that no skill covers.\n");
   });
 
   test("lists what was asked for again, with its draft, and tells no secret", async () => {
     const { home } = await asking(2);
     const { stdout } = await knackHere(["gaps"], { home });
     expect(stdout).toMatch(
-      /^id +state +asked +hits +last +for +asked for\ng\w{11} +draft +2 +0 +2026-03-02 +harbor +write release notes/,
+      /^id +status +asked +used +last +project +request\ng\w{11} +draft +2 +0 +2026-03-02 +harbor +write release notes/,
     );
-    expect(stdout).toContain("1 asked for in one session so far: --all shows them.");
+    expect(stdout).toContain("1 asked for in only one session: --all shows them.");
     const [gap, ...others] = await listed(home);
     expect(others).toEqual([]);
     expect(gap).toMatchObject({
@@ -88,7 +88,7 @@ describe("knack gaps", () => {
     const [gap] = await listed(home);
     const { stdout } = await knackHere(["gaps", "show", "write release notes"], { home });
     expect(stdout).toContain(
-      "draft: asked for in 2 sessions, handed over in 0; it goes live when asked for in 4 sessions or handed over in 2",
+      "draft: asked for in 2 sessions, used in 0; it goes live when 4 sessions asked for it or 2 used it",
     );
     expect(stdout).toContain("2026-03-01  session ");
     expect(stdout).toContain(`gaps promote ${gap?.id}`);
@@ -109,13 +109,13 @@ describe("knack gaps", () => {
     const { code, stdout } = await knackHere(["gaps", "promote", "rl-write-changelog"], { home });
     expect(code).toBe(0);
     expect(stdout).toContain("wrote");
-    expect(stdout).toContain("closes the gap for good");
+    expect(stdout).toContain("rejects the gap for good");
     expect(readFileSync(file, "utf8")).toContain("npm run docs:check");
     expect(existsSync(join(home, ".knack/drafts/rl-write-changelog"))).toBe(false);
     expect((await listed(home))[0]?.status).toBe("active");
     expect((await knackHere(["gaps", "promote", "rl-write-changelog"], { home })).code).toBe(1);
     const undone = await knackHere(["skills", "undo"], { home });
-    expect(undone.stdout).toContain("rl-write-changelog is not made again");
+    expect(undone.stdout).toContain("will not write rl-write-changelog again");
     expect(existsSync(file)).toBe(false);
     expect((await listed(home, "--all")).map(({ status }) => status).sort()).toEqual(["pending", "rejected"]);
   });
@@ -134,7 +134,7 @@ describe("knack gaps", () => {
     expect((await listed(home))[0]?.status).toBe("draft");
     const { code, stdout } = await knackHere(["gaps", "reject", "release notes"], { home });
     expect(code).toBe(0);
-    expect(stdout).toContain("It is not made again");
+    expect(stdout).toContain("will not write it again");
     expect(existsSync(join(home, ".knack/drafts/rl-write-changelog"))).toBe(false);
     expect((await knackHere(["gaps", "promote", "release notes"], { home })).stderr).toContain(
       "rejected, and that is final",
@@ -162,15 +162,15 @@ describe("knack gaps", () => {
     expect(code).toBe(0);
     expect(existsSync(join(project, ".claude/skills/rl-write-changelog/SKILL.md"))).toBe(true);
     const { stdout } = await knackHere(["skills", "reject", "rl-write-changelog"], { home });
-    expect(stdout).toContain("rl-write-changelog is not made again");
+    expect(stdout).toContain("will not write rl-write-changelog again");
     expect(await listed(home)).toEqual([]);
   });
 
   test.each([
-    [["gaps", "dance"], 'has no "dance"'],
+    [["gaps", "dance"], "Unknown subcommand"],
     [["gaps", "promote"], "takes an id"],
-    [["gaps", "list", "more"], 'takes no "more"'],
-    [["gaps", "reject", "nothing like it"], "No gap is called"],
+    [["gaps", "list", "more"], 'takes no arguments, got "more"'],
+    [["gaps", "reject", "nothing like it"], "No gap matches"],
   ])("%j is refused in words", async (words, message) => {
     const { code, stderr } = await knackHere(words, { home: tempFolder() });
     expect(code).toBe(2);

@@ -40,8 +40,8 @@ describe("knack alone, on a machine without sessions", () => {
     expect(there.startsWith(join(tmpdir(), "knack-example-"))).toBe(true);
     onTestFinished(() => rmSync(there, { recursive: true, force: true }));
     expect(stdout).toContain(join(home, ".claude/projects"));
-    expect(stdout).toContain("These are examples.");
-    expect(stdout).toContain("Nothing else on this machine was touched.");
+    expect(stdout).toContain("kept in a temporary home");
+    expect(stdout).toContain("Nothing else on this machine was changed.");
     const text = readFileSync(join(there, skill), "utf8");
     for (const line of text.split("\n").filter((one) => one !== "")) expect(stdout).toContain(line);
     expect(readFileSync(join(there, ".claude/CLAUDE.md"), "utf8")).toContain("In harbor-api: ");
@@ -137,7 +137,7 @@ describe("knack learn", () => {
     expect(rest.skills.every(({ reach }) => reach === "me" || reach === "everywhere")).toBe(true);
     expect(existsSync(join(harbor, skill))).toBe(true);
     const last = await knackHere([], { home });
-    expect(last.stdout).toContain("Nothing to suggest");
+    expect(last.stdout).toContain("No new lessons to suggest");
     expect((await knackHere(["doctor"], { home })).code).toBe(0);
   });
 
@@ -153,7 +153,7 @@ describe("knack learn", () => {
       readFileSync(path, "utf8").replaceAll("schema/harbor.json", `schema/harbor.json. ${order}`),
     );
     const { stdout } = await knackHere(["learn"], { home: made.home });
-    expect(stdout).toContain("Passed over 1 session: fewer than 10 events\n");
+    expect(stdout).toContain("Skipped 1 session: fewer than 10 events\n");
     expect(stdout).toMatch(/Not suggested: \d lessons?, it may not be written: .*[^)]\n/);
   });
 
@@ -162,7 +162,7 @@ describe("knack learn", () => {
     for (const words of [[flag], ["learn", flag]])
       expect(await knackHere(words, { home })).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining(`${flag} is neither yes nor no.`),
+        stderr: expect.stringContaining(`${flag} is neither true nor false.`),
       });
     expect(existsSync(join(home, ".knack"))).toBe(false);
   });
@@ -197,7 +197,7 @@ describe("knack learn", () => {
       new Set(["fewer than 100000 events"]),
     );
     const wrong = await knack(["learn", "--min-session-length", "few"], { home });
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("is no number of events") });
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("Invalid --min-session-length") });
   });
 
   test("with --dry-run says what would be written and leaves every byte as it is", async () => {
@@ -234,7 +234,7 @@ describe("knack learn", () => {
     expect(dry.skills).toMatchObject([{ kind: "skill", action: "propose", reach: "draft" }]);
     const { stdout } = await knackHere(["learn", "--yes"], { home: made.home });
     expect(stdout).toContain(
-      `A proposal for a skill with your own words, which stays as it is: knack skills diff ${name}`,
+      `Proposed a change to a skill that you wrote or edited: knack skills diff ${name}`,
     );
     expect(stdout).not.toContain("Waiting as drafts");
     expect(readFileSync(path, "utf8")).toBe(edited);
@@ -282,7 +282,7 @@ describe("knack learn", () => {
     const home = tempFolder();
     expect(await knackHere(["learn", home], { home })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("No session could be read"),
+      stderr: expect.stringContaining("No readable session"),
     });
   });
 });
@@ -304,7 +304,7 @@ describe("learning is off", () => {
     for (const [text, because] of [
       ['{"learn": false}', "learning is off in this project"],
       ['{"learn": fal', "config.json cannot be read"],
-      ['{"lern": false}', 'it has no key "lern"'],
+      ['{"lern": false}', 'unknown key "lern"'],
     ] as const) {
       const { home, harbor } = machine();
       mkdirSync(join(harbor, ".knack"));

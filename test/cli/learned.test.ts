@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { LearningStart } from "../../src/core/protocol.ts";
-import { runOf } from "../../src/core/session.ts";
 import { openKnack } from "../../src/open.ts";
+import { getSessionId } from "../../src/records/session.ts";
+import type { WritingStart } from "../../src/records/writing.ts";
 import { knackHere } from "../helpers/here.ts";
 import { goodText, skillName } from "../helpers/learning.ts";
 import { put, skillText } from "../helpers/library.ts";
@@ -13,24 +13,24 @@ import { databaseSessions, type Machine, machine } from "../helpers/machine.ts";
 async function agentWrites(
   { home, harbor }: Machine,
   text: string,
-  more: Partial<LearningStart> = {},
+  more: Partial<WritingStart> = {},
 ): Promise<string> {
   const knack = await openKnack({ env: { HOME: home, KNACK_HOME: join(home, ".knack") } });
   try {
     const { sessions } = await knack.sessions();
     const session = sessions.find(({ project }) => project.root === harbor);
     if (!session) throw new Error("no session in harbor");
-    const run = runOf(session);
+    const run = getSessionId(session);
     const caller = { session: run, invocation: `${run}#1`, kind: "foreground", model: "opus" } as const;
     const present = { caller: { ...caller, project: session.project, format: session.format }, session };
-    const said: LearningStart = {
+    const said: WritingStart = {
       ...{ action: "create", skill: skillName, reason: "explicit_user_request", refs: ["e1"] },
       ...{ message: "Learning how to deploy.", ...more },
     };
-    const started = await knack.startLearning(present, said);
+    const started = await knack.startWriting(present, said);
     if (!started.ok) return started.fault.code;
     put(started.value.staging, { "SKILL.md": text });
-    const finished = await knack.finishLearning(present, {
+    const finished = await knack.finishWriting(present, {
       ...{ action: said.action, skill: said.skill, status: said.action === "create" ? "created" : "updated" },
       ...{ message: null, summary: null, refs: [] },
     });
@@ -79,14 +79,14 @@ describe("a skill that an agent learned", () => {
       expect([words, (await own.run(...words)).slice(0, 2)]).toEqual([words, "0 "]);
     expect(readFileSync(join(own.home, "learned.json"), "utf8")).toContain(skillName);
     expect(await own.run("skills", "undo", "--dry-run")).toContain("-name:");
-    expect(await own.run("skills", "undo")).toMatch(/^0 .*not suggested again/s);
+    expect(await own.run("skills", "undo")).toMatch(/^0 .*not be suggested again/s);
     expect(existsSync(path)).toBe(false);
     expect(await agentWrites(own, goodText(), { reason: "multi_step_workflow", refs: ["e1", "e2"] })).toMatch(
       /skill_near_duplicate/,
     );
     // What the person asked for before they took it back is no request to have it again.
     expect(await agentWrites(own, goodText())).toMatch(/skill_near_duplicate/);
-    expect(await own.run("skills", "unskip", skillName)).toMatch(/^0 .*may be made again/s);
+    expect(await own.run("skills", "unskip", skillName)).toMatch(/^0 .*may be written again/s);
   });
 
   test("goes when it is rejected; a person's own that was only changed does not", async () => {

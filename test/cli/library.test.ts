@@ -81,9 +81,9 @@ describe("knack skills list --all", () => {
     expect((await listed(own, "--project")).items.map(({ name }) => name)).toEqual(["checkout", "critic"]);
     const { stdout } = await knack(["skills", "list", "--all"], own);
     expect(stdout).toMatch(/release-notes +skill +hand-written +you +active +never +~\/\.claude/);
-    expect(stdout).toMatch(/critic +agent .* not unasked/);
+    expect(stdout).toMatch(/critic +agent .* only on request/);
     expect(stdout).toContain(
-      "2 skills, 1 command, 1 agent\n1 file cannot be used, 1 remark: knack skills problems\n",
+      "2 skills, 1 command, 1 agent\n1 file cannot be used, 1 warning: knack skills problems\n",
     );
     expect(filesIn(own.home)).toEqual(before);
   });
@@ -124,7 +124,7 @@ describe("knack skills problems", () => {
         "error  ~/.claude/skills/broken/SKILL.md\n  It does not begin with front matter",
       ),
     });
-    expect(told.stdout).toContain("1 file cannot be used, 1 remark.");
+    expect(told.stdout).toContain("1 file cannot be used, 1 warning.");
     rmSync(join(own.home, ".claude/skills/broken"), { recursive: true });
     expect((await knackHere(["skills", "problems"], own)).code).toBe(0);
     expect((await knackHere(["skills", "problems", "extra"], own)).code).toBe(2);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { inWords } from "../../src/cli/judged.ts";
+import { describeNoReply } from "../../src/cli/commands/learn/results.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { anEndpoint } from "../helpers/endpoint.ts";
 import { knackHere } from "../helpers/here.ts";
@@ -83,14 +83,14 @@ describe("knack learn with a model", () => {
     const folder = join(home, "asked");
     const dumped = await knackHere(["learn", first, "--model-dump", folder, "--dry-run"], { home });
     expect(dumped.stdout).toContain(
-      "Not judged, so what the rules say stands (1 session): the request was written to a file.\n",
+      "No model judged 1 session, so the rules' result stands: the request was written to a file.\n",
     );
     expect(dumped.stdout).toContain("\nNothing else was written (--dry-run).\n");
     expect(dumped.stdout).toContain(
-      `\nWrote 1 request to ${folder}; put answers beside them as <id>.answer.json, then:\n  knack learn ${first} --model-answers ${folder}\n`,
+      `\nWrote 1 request to ${folder}. Put the answers beside them as <id>.answer.json, then:\n  knack learn ${first} --model-answers ${folder}\n`,
     );
     const early = await knackHere(["learn", first, "--model-answers", folder, "--dry-run"], { home });
-    expect(early.stdout).toContain("stands (1 session): there is no answer in the folder.\n");
+    expect(early.stdout).toContain("stands: there is no answer in the folder.\n");
     const [name] = readdirSync(folder) as [string];
     const { candidates } = recordIn(readFileSync(join(folder, name), "utf8"));
     const verdicts = candidates.map(({ id }) => ({ id, keep: false, because: "only for that day" }));
@@ -125,9 +125,9 @@ describe("knack learn with a model", () => {
       const { checks } = JSON.parse(stdout) as { checks: { name: string; ok: boolean; says: string }[] };
       return checks.filter(({ name }) => name === "model").map((one) => `${one.ok} ${one.says}`);
     };
-    expect(await says({})).toEqual(["true none is asked: rules alone look at sessions"]);
+    expect(await says({})).toEqual(["true none: rules alone judge sessions"]);
     expect(await says({ KNACK_OBSERVER: "model" })).toEqual([
-      "false no model is set, so rules alone look at sessions",
+      "false no model is set, so rules alone judge sessions",
     ]);
     expect(await says({ KNACK_OBSERVER: "oracle" })).toEqual(['false There is no observer "oracle".']);
     expect(existsSync(join(home, ".knack"))).toBe(false);
@@ -137,11 +137,11 @@ describe("knack learn with a model", () => {
 
   it.each([
     ["unset: no model is set", "no model is set"],
-    ["overloaded: 503 Service Unavailable", "the model is busy or broken: 503 Service Unavailable"],
+    ["overloaded: 503 Service Unavailable", "the model is overloaded or failing: 503 Service Unavailable"],
     ["refused: 401 Unauthorized", "the model refused: 401 Unauthorized"],
     ["not-asked: there is no q1abc.answer.json", "there is no answer in the folder"],
     ["something else: as it was", "something else: as it was"],
-  ])("says why there was no judgement: %s", (because, said) => expect(inWords(because)).toBe(said));
+  ])("says why there was no judgement: %s", (because, said) => expect(describeNoReply(because)).toBe(said));
 
   test("by an unknown observer, or with a key for a name, is refused with the next step", async () => {
     const home = tempFolder();

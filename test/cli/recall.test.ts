@@ -69,11 +69,7 @@ describe("knack recall", () => {
 
   it.each<[string, string[], string]>([
     ["a command", [command], "the same call failed before"],
-    [
-      "words",
-      ["run", "pytest", "though", "the", "module", "httpx", "is", "missing"],
-      "it speaks of the same",
-    ],
+    ["words", ["run", "pytest", "though", "the", "module", "httpx", "is", "missing"], "about the same thing"],
     ["an error in a text", [`I get: ${error}`], "the same error"],
   ])("knows what is about to be done from %s", async (_, words, why) => {
     const { home: at, project: cwd } = known;
@@ -146,7 +142,7 @@ describe("knack recall", () => {
       env: { PATH: process.env.PATH, HOME: home, KNACK_HOME: join(home, ".knack") },
       encoding: "utf8",
     });
-    expect(stderr).toBe("knack: The folder you are in is not there any more.\n  Go to one that is: cd\n");
+    expect(stderr).toBe("knack: The current folder no longer exists.\n  Change to another one: cd\n");
     expect(status).toBe(2);
   });
 
@@ -156,13 +152,13 @@ describe("knack recall", () => {
   });
 
   it.each<[string, string[], string]>([
-    ["nothing", [], "needs something to look for"],
-    ["an empty text", [" "], "needs something to look for"],
-    ["--command without --error", ["--command", "ls"], "go with --error"],
+    ["nothing", [], "needs a text to look up"],
+    ["an empty text", [" "], "needs a text to look up"],
+    ["--command without --error", ["--command", "ls"], "need --error"],
     ["words with --error", ["--error", "ls"], "takes no"],
-    ["a strange exit code", ["--error", "--output", "x", "--exit-code", "many"], "no exit code"],
-    ["--error without anything to read", ["--error"], "nothing was given"],
-    ["an empty --output", ["--error", "--output", ""], "nothing was given"],
+    ["a strange exit code", ["--error", "--output", "x", "--exit-code", "many"], "Invalid --exit-code"],
+    ["--error without anything to read", ["--error"], "the input is empty"],
+    ["an empty --output", ["--error", "--output", ""], "the input is empty"],
     ["a flag that is none", ["--eror"], "eror"],
   ])("refuses %s", async (_, words, said) => {
     const at = tempFolder();

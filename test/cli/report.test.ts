@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { LedgerEntry } from "../../src/core/ledger.ts";
-import { note } from "../../src/engine/note.ts";
+import { recordEntries } from "../../src/lessons/fold.ts";
+import type { LedgerEntry } from "../../src/records/ledger.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { knackHere } from "../helpers/here.ts";
 import { seeded } from "../helpers/history.ts";
@@ -17,7 +17,7 @@ async function homeWith(entries: readonly LedgerEntry[]): Promise<string> {
   const home = tempFolder();
   mkdirSync(join(home, ".knack"), { recursive: true });
   const store = await openSqlite({ path: join(home, ".knack/knack.db"), clock: { now: Date.now } });
-  await store.transaction((tx) => note(tx, entries));
+  await store.transaction((tx) => recordEntries(tx, entries));
   await store.close();
   return home;
 }
@@ -52,9 +52,9 @@ describe("knack report", () => {
     expect(stdout).toMatch(/^2 sessions since \d{4}-\d\d-\d\d\./);
     expect(stdout).toMatch(/Nothing is held back, so nothing is proved\.\n.*config set recall\.holdout 0\.1/);
     expect(stdout).toMatch(
-      /known failure came again +after - +before 0% +too few samples: none on one side, and it takes about \d+ on each/,
+      /known failure happened again +after - +before 0% +too few samples: none on one side, about \d+ are needed on each/,
     );
-    expect(stdout).toMatch(/No experiment/);
+    expect(stdout).toMatch(/Not an experiment/);
     expect(stdout).toMatch(/\S*harbor-db\S* +1 +0 +1 +1 +0 +0 +\d+ +1 +1\n/);
     const json = JSON.parse((await knack(["report", "--json"], { home })).stdout);
     expect(json).toMatchObject({
@@ -68,7 +68,7 @@ describe("knack report", () => {
     const { name } = json.items[0];
     const one = await knackHere(["report", name], { home });
     expect(one.stdout).toMatch(
-      /told at a failure in 1 session; in 1 it came next and worked: 1 failure not met again/,
+      /shown at a failure in 1 session; in 1 it came next and worked: 1 failure avoided/,
     );
     expect(
       JSON.parse((await knackHere(["report", "--since", "1h", "--json"], { home })).stdout).sessions,
@@ -90,10 +90,10 @@ describe("knack report", () => {
     const { stdout } = await knackHere(["report"], { home });
     expect(stdout).toMatch(/\d+ sessions shown, \d+ held back\n/);
     expect(stdout).toMatch(
-      /known failure came again +shown \d+(\.\d)?% +held back \d+% +fewer: −\d+ to −\d+(\.\d)? points/,
+      /known failure happened again +shown \d+(\.\d)?% +held back \d+% +fewer: −\d+ to −\d+(\.\d)? points/,
     );
     expect(stdout).toMatch(
-      /calls for each prompt +shown 4\.0 +held back 4\.0 +no difference larger than \d+\.\d calls/,
+      /calls per prompt +shown 4\.0 +held back 4\.0 +no difference larger than \d+\.\d calls/,
     );
     expect(stdout).toMatch(/Holding back is at 30%\./);
     const one = await knackHere(["report", "notes"], { home });
@@ -115,11 +115,11 @@ describe("knack rate", () => {
     const before = JSON.parse((await knackHere(["instincts", "--json"], { home })).stdout).instincts[0]
       .confidence;
     const dry = await knackHere(["rate", item.name, "harmful", "--dry-run"], { home });
-    expect(dry.stdout).toMatch(/^Would note: \S+ was harmful in session/);
+    expect(dry.stdout).toMatch(/^Would rate \S+ harmful in session/);
     const said = await knackHere(["rate", item.name, "harmful", "--because", "wrong database"], { home });
     expect(said.code).toBe(0);
     expect(said.stdout).toBe(
-      `Noted: ${item.name} was harmful in session ${session}.\nWhat it comes to: knack report ${item.name}\n`,
+      `Rated ${item.name} harmful in session ${session}.\nAll ratings and uses: knack report ${item.name}\n`,
     );
     const [after] = JSON.parse((await knackHere(["report", "--json"], { home })).stdout).items;
     expect(after).toMatchObject({ helpful: 0, harmful: 1, unrated: 0, saved: 0 });
@@ -149,7 +149,7 @@ describe("knack rate", () => {
     leave(home, { name: "taught", at: Date.now() - 86_400_000, steps: teaching });
     await knackHere(["learn"], { home });
     const { stdout } = await knackHere(["rate", "release-notes", "helpful"], { home });
-    expect(stdout).toMatch(/^Noted: release-notes was helpful in no particular session\./);
+    expect(stdout).toMatch(/^Rated release-notes helpful in no particular session\./);
     expect((await knackHere(["report"], { home })).stdout).toMatch(/release-notes +0 +0 +0 +1 +0 +0/);
   });
 

@@ -1,6 +1,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { unprivileged } from "../helpers/anybody.ts";
 import { claudeLines } from "../helpers/claude.ts";
 import { knackHere } from "../helpers/here.ts";
 import { writeHistory } from "../helpers/history.ts";
@@ -254,13 +255,13 @@ describe("bad input", () => {
     for (const place of [join(home, "notes.txt"), join(home, "missing"), home]) {
       const { code, stderr } = await knackHere(["sessions", place], { home });
       expect(code).toBe(2);
-      expect(stderr).toMatch(/No session could be read[\s\S]*Known: claude-code, codex/);
+      expect(stderr).toMatch(/No readable session[\s\S]*Supported: claude-code, codex/);
     }
     const { code, stdout } = await knackHere(["sessions", join(home, "notes.txt"), "--json"], { home });
     expect([code, JSON.parse(stdout).sessions]).toEqual([2, []]);
   });
 
-  test.skipIf(process.getuid?.() !== 0)("that may not be read is a note", async () => {
+  test("that may not be read is a note", async () => {
     const home = tempFolder();
     chmodSync(home, 0o777);
     const { user } = claudeLines();
@@ -268,7 +269,10 @@ describe("bad input", () => {
     writeFileSync(join(home, "closed.jsonl"), jsonl([user("go")]), { mode: 0o600 });
     mkdirSync(join(home, "closed"), { mode: 0o700 });
     const paths = ["good.jsonl", "closed.jsonl", "closed"].map((name) => join(home, name));
-    const { code, stdout, stderr } = await knack(["sessions", ...paths, "--json"], { home, uid: 65534 });
+    const { code, stdout, stderr } = await knack(["sessions", ...paths, "--json"], {
+      home,
+      ...unprivileged(),
+    });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const { sessions, diagnostics } = JSON.parse(stdout);
     expect(sessions).toHaveLength(1);
@@ -279,12 +283,12 @@ describe("bad input", () => {
   });
 
   test.each([
-    [["sessionz"], /There is no command "sessionz"/],
-    [["sessions", "--jsn"], /has no --jsn/],
-    [["sessions", "--agent", "emacs"], /no agent "emacs"/],
-    [["sessions", "--since", "soon"], /"soon" is no time/],
+    [["sessionz"], /Unknown command "sessionz"/],
+    [["sessions", "--jsn"], /has no option --jsn/],
+    [["sessions", "--agent", "emacs"], /Invalid --agent "emacs"/],
+    [["sessions", "--since", "soon"], /Invalid --since "soon"/],
     [["sessions", "--project="], /--project needs a value/],
-    [["doctor", "now"], /takes no "now"/],
+    [["doctor", "now"], /takes no arguments/],
   ])("%s is wrong usage", async (words, message) => {
     const { code, stderr, stdout } = await knackHere(words, { home: tempFolder() });
     expect([code, stdout]).toEqual([2, ""]);
@@ -309,7 +313,7 @@ describe("knack", () => {
   test("tells its version and its commands", async () => {
     const home = tempFolder();
     expect((await knack(["--version"], { home })).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-    expect((await knackHere(["--help"], { home })).stdout).toMatch(/knack sessions[\s\S]*knack doctor/);
+    expect((await knackHere(["--help"], { home })).stdout).toMatch(/knack doctor[\s\S]*knack sessions/);
     expect((await knackHere(["sessions", "--help"], { home })).stdout).toContain("--since");
     expect(existsSync(join(home, ".knack"))).toBe(false);
   });
@@ -329,7 +333,7 @@ describe("knack", () => {
     expect(bad.code).toBe(1);
     expect(bad.stdout).toMatch(/wrong {2}ledger[\s\S]*repair: knack doctor --rebuild/);
     expect((await knackHere(["doctor", "--rebuild", "--dry-run"], { home })).code).toBe(1);
-    expect((await knackHere(["doctor", "--rebuild"], { home })).stdout).toMatch(/computed anew/);
+    expect((await knackHere(["doctor", "--rebuild"], { home })).stdout).toMatch(/recomputed/);
     expect((await knackHere(["doctor"], { home })).code).toBe(0);
   });
 

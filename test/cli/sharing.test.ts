@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { bundleOf } from "../../src/core/bundle.ts";
-import { sha256 } from "../../src/library/exchange.ts";
+import { makeBundle } from "../../src/library/exchange/bundle.ts";
 import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { filesIn, machine } from "../helpers/machine.ts";
@@ -18,7 +17,7 @@ test("handing out and taking back say so when there is nothing, and what to do",
   for (const [words, hint] of [
     [["export"], "knack learn reads"],
     [["export", "--bundle", join(home, "b.json")], "knack learn reads"],
-    [["import", "--undo"], "instincts --imported --all"],
+    [["import", "--undo"], "lessons --imported --all"],
   ] as const) {
     const { code, stdout, stderr } = await knackHere(words, { home });
     expect([code, stdout]).toEqual([1, ""]);
@@ -39,7 +38,7 @@ test("a place that cannot be written to is named, with what to do", async () => 
     const { code, stderr } = await knackHere(["export", "--all", "-o", out], { home });
     expect([code, stderr]).toEqual([
       2,
-      expect.stringMatching(/(?:cannot be written|is no file)[\s\S]*Name a file/),
+      expect.stringMatching(/(?:Cannot write|is not a regular file)[\s\S]*file/),
     ]);
   }
 });
@@ -74,7 +73,7 @@ test("a yes to a lesson of others may be taken back, and broken ones are told of
   expect((await run("instincts", "reject", accepted[0])).code).toBe(0);
   expect(await listed()).toEqual([]);
   for (const days of ["1e99", "0x10", "99999999"])
-    expect((await run("prune", "--max-age", days)).stderr).toContain("--max-age needs a number of days");
+    expect((await run("prune", "--max-age", days)).stderr).toContain("Use a number of days");
 });
 
 test("a yes to lessons that came before and wait says what it did", async () => {
@@ -83,9 +82,11 @@ test("a yes to lessons that came before and wait says what it did", async () => 
   const text = ["---", "id: use-rg", "trigger: searching code", "---", "## Action", "Use rg.", ""];
   const file = join(home, "theirs.md");
   writeFileSync(file, text.join("\n"));
-  expect((await run("import", file)).stdout).toContain("1 lesson came in, and wait for your yes");
-  expect((await run("import", file)).stdout).toContain("Nothing new came in.");
-  expect((await run("import", file, "--accept", "--yes")).stdout).toContain("1 lesson accepted.");
+  expect((await run("import", file)).stdout).toContain(
+    "Imported 1 lesson. Nothing takes effect until you accept it",
+  );
+  expect((await run("import", file)).stdout).toContain("Nothing new to import.");
+  expect((await run("import", file, "--accept", "--yes")).stdout).toContain("Accepted 1 lesson.");
 });
 
 test("every file that comes with a skill is shown, and named once more where it is accepted", async () => {
@@ -100,7 +101,7 @@ test("every file that comes with a skill is shown, and named once more where it 
   const write = (more: typeof script) =>
     writeFileSync(
       join(home, "b.json"),
-      JSON.stringify(bundleOf({ instincts: [], skills: [skillOf(more)] }, 0, sha256)),
+      JSON.stringify(makeBundle({ instincts: [], skills: [skillOf(more)] }, 0)),
     );
   write(script);
   const names = "2 files: SKILL.md, scripts/run.sh (executable)";
@@ -171,7 +172,7 @@ describe("what was learned", () => {
         present: expect.any(Boolean),
         lastAt: expect.any(String),
       },
-      { instincts: expect.any(Object) },
+      { lessons: expect.any(Object) },
     ]);
     expect((await json(["promote"], home)).said).toEqual({ lessons: [] });
     const { retired } = (await json(["prune", "--max-age", "0"], home)).said;

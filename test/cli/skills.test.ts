@@ -27,7 +27,14 @@ async function kept(sessions = databaseSessions): Promise<Machine> {
 async function listed({ home }: Machine) {
   const { stdout } = await knackHere(["skills", "list", "--json"], { home });
   return JSON.parse(stdout) as {
-    skills: { name: string; kind: string; status: string; reach: string; instinct: string; path: string }[];
+    skills: {
+      name: string;
+      kind: string;
+      status: string;
+      reach: string;
+      origin: { id: string };
+      path: string;
+    }[];
     skipped: { name: string; instinct: string }[];
   };
 }
@@ -39,7 +46,7 @@ describe("knack skills", () => {
   test("lists nothing, and makes nothing, where nothing is kept", async () => {
     const home = tempFolder();
     const { code, stdout } = await knack(["skills"], { home });
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("Nothing is kept yet.") });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("No skills or rules yet.") });
     expect(filesIn(home)).toEqual({});
   });
 
@@ -53,14 +60,14 @@ describe("knack skills", () => {
       reach: "me",
       path: join(skillIn(own), ".."),
     });
-    for (const word of [name, bare, skill?.instinct as string, skill?.instinct.slice(0, 8) as string]) {
+    for (const word of [name, bare, skill?.origin.id as string, skill?.origin.id.slice(0, 8) as string]) {
       const { code, stdout } = await knackHere(["skills", "show", word], { home: own.home });
       expect({ code, word }).toEqual({ code: 0, word });
       expect(stdout).toContain("cp .env.test .env && npm test");
-      expect(stdout).toContain("For it:");
+      expect(stdout).toContain("Evidence for it:");
     }
     const wrong = await knackHere(["skills", "show", `${bare}-x`], { home: own.home });
-    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("Perhaps ") });
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("Did you mean ") });
     for (const words of [["dance"], ["list", "extra"], ["list", "--json=maybe"]])
       expect((await knackHere(["skills", ...words], { home: own.home })).code).toBe(2);
   });
@@ -79,7 +86,7 @@ describe("knack skills", () => {
       expect(await knackHere(["skills", "undo", one.name], { home: own.home })).toMatchObject({
         code: 0,
         stdout: expect.stringContaining(
-          `${one.name} is not suggested again. To take that back: knack skills unskip ${one.name}\n`,
+          `${one.name} will not be suggested again. To allow it again: knack skills unskip ${one.name}\n`,
         ),
       });
     expect(filesIn(agents)).toEqual(before);
@@ -144,7 +151,7 @@ describe("knack skills", () => {
       "---\nname: database-tests\ndescription: Use when npm test says DATABASE_URL is not set, copy .env.test to .env first.\n---\n\nMine.\n";
     writeFileSync(mine, text);
     const { stdout } = await knackHere(["learn", "--yes"], { home: own.home });
-    expect(stdout).toContain("is yours and stays as it is");
+    expect(stdout).toContain("is yours and was not changed");
     expect(await statuses(own)).toContain(`${name} draft proposal`);
     const diff = await knackHere(["skills", "diff", bare], { home: own.home });
     expect(diff.stdout).toContain("+## When npm test");
@@ -185,6 +192,6 @@ describe("knack skills", () => {
     mkdirSync(device);
     symlinkSync("/dev/null", join(device, "SKILL.md"));
     const refused = await knackHere(["skills", "validate", device], { home: own.home });
-    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining("it is no file") });
+    expect(refused).toMatchObject({ code: 1, stdout: expect.stringContaining("it is not a regular file") });
   });
 });

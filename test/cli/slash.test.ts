@@ -32,41 +32,41 @@ async function twoProjects() {
   ]);
   expect((await knackHere(["learn", ...files], { home })).code).toBe(0);
   const slash = (cwd: string, ...words: string[]) => knackHere(["slash", ...words], { home, cwd });
-  const standing = async () => {
+  const state = async () => {
     const { stdout } = await knackHere(["instincts", "--all", "--json"], { home });
     const all = JSON.parse(stdout).instincts as { name: string; status: string }[];
     return Object.fromEntries(all.map(({ name, status }) => [name, status]));
   };
-  return { home, harbor, yard, slash, standing };
+  return { home, harbor, yard, slash, state };
 }
 
 describe("within an agent", () => {
   test("/knack:undo takes back what was learned last in this project, and says how to have it again", async () => {
-    const { home, harbor, slash, standing } = await twoProjects();
-    const before = await standing();
+    const { home, harbor, slash, state } = await twoProjects();
+    const before = await state();
     const undone = await knack(["slash", "undo"], { home, cwd: harbor });
     expect(undone.code).toBe(0);
     expect(undone.stdout).toMatch(
-      /^npm-run-check\S* is not suggested again\. To take that back: knack skills unskip/,
+      /^npm-run-check\S* will not be suggested again\. To allow it again: knack skills unskip/,
     );
-    const after = await standing();
+    const after = await state();
     const changed = Object.keys(after).filter((name) => after[name] !== before[name]);
     expect(changed).toEqual([expect.stringMatching(/^npm-run-check/)]);
     expect(await slash(harbor, "undo")).toMatchObject({
       code: 1,
-      stdout: "There is nothing of this project to take back.\n",
+      stdout: "There is nothing to undo in this project.\n",
     });
   });
 
   test("/knack:forget takes words for what they mean, and nothing where they mean several", async () => {
-    const { harbor, slash, standing } = await twoProjects();
+    const { harbor, slash, state } = await twoProjects();
     expect((await slash(harbor, "forget", "it's about nothing")).stderr).toContain(
-      "Nothing learned is about",
+      "No lesson or skill matches",
     );
-    expect((await slash(harbor, "forget", "works")).stderr).toMatch(/may mean several things[\s\S]*Which: /);
-    expect(Object.values(await standing())).not.toContain("rejected");
-    expect((await slash(harbor, "forget", "corepack")).stdout).toContain("is not suggested again");
-    expect(Object.values(await standing()).filter((status) => status === "rejected")).toHaveLength(1);
+    expect((await slash(harbor, "forget", "works")).stderr).toMatch(/matches several[\s\S]*Which one: /);
+    expect(Object.values(await state())).not.toContain("rejected");
+    expect((await slash(harbor, "forget", "corepack")).stdout).toContain("will not be suggested again");
+    expect(Object.values(await state()).filter((status) => status === "rejected")).toHaveLength(1);
   });
 
   test("/knack:learn says what is new and what waits, /knack:status what there is, and others are refused", async () => {
@@ -74,9 +74,7 @@ describe("within an agent", () => {
     expect((await slash(harbor, "learn")).stdout).toMatch(
       /Nothing new was learned\.[\s\S]*skills accept <name>/,
     );
-    expect((await slash(harbor, "status")).stdout).toMatch(
-      /waiting\s+2 lessons to decide about \(\S+, \S+\)/,
-    );
+    expect((await slash(harbor, "status")).stdout).toMatch(/waiting\s+2 lessons to decide \(\S+, \S+\)/);
     expect(await slash(harbor, "dance")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("/knack:undo"),

@@ -27,9 +27,9 @@ describe("a person who sets Knack up", () => {
       expect(screen).toContain("~/.claude/settings.json");
       expect(screen).toContain("of the last 30 days");
       await terminal.presses("Enter");
-      await terminal.sees("May it be asked? [y/N]");
+      await terminal.sees("May Knack ask the agent? [y/N]");
       await terminal.says("maybe");
-      await terminal.sees(/maybe\s+May it be asked\?/);
+      await terminal.sees(/maybe\s+May Knack ask the agent\?/);
       expect(existsSync(join(own.home, ".knack"))).toBe(false);
       await terminal.says("y");
       await terminal.sees("Knack is set up.");
@@ -41,9 +41,9 @@ describe("a person who sets Knack up", () => {
     });
     // What was decided is not asked again.
     await sitDown(own, "init", async (terminal) => {
-      await terminal.sees("Knack is installed in it already.");
+      await terminal.sees("Knack is already installed in it.");
       await terminal.sees("ended with 0");
-      expect(await terminal.screen()).not.toContain("May it be asked?");
+      expect(await terminal.screen()).not.toContain("May Knack ask the agent?");
     });
   });
 
@@ -54,7 +54,7 @@ describe("a person who sets Knack up", () => {
       "yes, and leaves at the next question",
       async (terminal) => {
         await terminal.presses("Enter");
-        await terminal.sees("May it be asked? [y/N]");
+        await terminal.sees("May Knack ask the agent? [y/N]");
         await terminal.presses("C-c");
       },
     ],

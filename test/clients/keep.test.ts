@@ -35,7 +35,7 @@ describe("a person who is asked", () => {
       await terminal.says("?");
       await terminal.sees("e edit it first");
       await terminal.says("d");
-      await terminal.sees("There is no skill like it yet: all of this is new.");
+      await terminal.sees("No similar skill exists: all of this is new.");
       await terminal.sees("\n## Evidence");
       await terminal.presses("Enter");
       await terminal.sees("Where? [m]e, [r]epository, [e]verywhere (Enter: only me)");
@@ -67,7 +67,7 @@ describe("a person who is asked", () => {
       async (terminal) => {
         await terminal.sees("1 of 5");
         await terminal.says("s");
-        await terminal.sees("Never suggested again. To take that back: knack skills unskip ");
+        await terminal.sees("It will not be suggested again. To allow it again: knack skills unskip");
         await terminal.sees("2 of 5");
         await terminal.says("n");
         await terminal.sees("3 of 5");
@@ -81,7 +81,7 @@ describe("a person who is asked", () => {
         await terminal.sees("It is live:");
         await terminal.sees("4 of 5");
         await terminal.presses("C-d");
-        await terminal.sees("Until next time. What you kept stays.");
+        await terminal.sees("Stopped. What you kept stays.");
         await terminal.sees("ended with 0");
       },
       { EDITOR: `${editor} --wait` },
@@ -108,7 +108,7 @@ describe("a person who is asked", () => {
       async (terminal) => {
         await terminal.sees("Keep? [Y/n/e/d/s]");
         await terminal.says("e");
-        await terminal.sees(/ended with 1, so\s+nothing was changed\./);
+        await terminal.sees(/exited with 1, so\s+nothing was changed\./);
         await terminal.says("e");
         await terminal.sees("The text is empty, so nothing was changed.");
         await terminal.says("n");
@@ -139,7 +139,7 @@ describe("a person who is asked", () => {
     await sitDown(other, async (terminal) => {
       await terminal.sees("Keep? [Y/n/e/d/s]");
       await terminal.says("d");
-      await terminal.sees("Compared with the skill most like it, ~/work/harbor-api/.claude/skills/test-data");
+      await terminal.sees("Compared with the most similar skill, ~/work/harbor-api/.claude/skills/test-data");
       await terminal.sees("\n+## Evidence");
       await terminal.presses("C-d");
       await terminal.sees("ended with 0");

@@ -184,8 +184,8 @@ describe("Knack, live in Claude Code", () => {
       expect(JSON.parse((await run("status", "--json")).stdout).drafts).toBe(drafts);
       const ledger = openLedger(join(stage.home, ".knack", "knack.db"));
       expect(ledger.map(({ data }) => JSON.parse(data))).toEqual([
-        { instinct: expect.any(String), answer: null },
-        { instinct: expect.any(String), ...answer },
+        { lessonId: expect.any(String), answer: null },
+        { lessonId: expect.any(String), ...answer },
       ]);
     },
     120_000,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { FaultCode } from "../../src/core/protocol.ts";
+import type { FaultCode } from "../../src/records/writing.ts";
 import { cli, jsonLines } from "../helpers/knack.ts";
 import { bash, live, says } from "./living.ts";
 import type { Script, Step, Turn } from "./model-server.ts";

@@ -1,10 +1,10 @@
-import type { Event } from "../../src/core/event.ts";
-import type { Json } from "../../src/core/json.ts";
-import type { SessionFacts } from "../../src/core/session.ts";
-import { Threads } from "../../src/sources/threads.ts";
+import type { Json } from "../../src/base/json.ts";
+import type { Event } from "../../src/records/event.ts";
+import type { SessionFacts } from "../../src/records/session.ts";
+import { SessionBuilders } from "../../src/transcripts/session-builder.ts";
 
 interface Whole<T> {
-  read(content: T, threads: Threads, path: string): void;
+  read(content: T, threads: SessionBuilders, path: string): void;
 }
 
 export interface ReadSession {
@@ -15,7 +15,7 @@ export interface ReadSession {
 
 /** The sessions that a document or a text gives, in order. */
 export function readWhole<T>(reader: Whole<T>, content: unknown, path = "/sessions/a.json"): ReadSession[] {
-  const threads = new Threads("transcript", null);
+  const threads = new SessionBuilders("transcript", null);
   reader.read(content as T & Json, threads, path);
   return [...threads].map(([name, thread]) => ({ name, facts: { ...thread.facts }, events: thread.drain() }));
 }

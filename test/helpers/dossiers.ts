@@ -1,31 +1,42 @@
-import { choose, dossierOf, dossierRef, type Material } from "../../src/core/dossier.ts";
-import type { Event } from "../../src/core/event.ts";
-import { outlined } from "../../src/core/outline.ts";
-import type { Dossier, Lead, ReviewedSkill } from "../../src/core/review.ts";
+import {
+  buildDossier,
+  chooseEvents,
+  type Dossier,
+  type DossierSource,
+  formatDossierRef,
+  type ReviewedSkill,
+} from "../../src/authoring/reviews/dossier.ts";
+import { createReviewQuestion } from "../../src/authoring/reviews/question.ts";
+import type { Event } from "../../src/records/event.ts";
+import { outlineEvent } from "../../src/records/event.ts";
+import type { ReviewLead } from "../../src/records/review.ts";
 
 /** A dossier of some sessions, one after the other, made as it is from a store. */
-export function dossierWith(sessions: readonly (readonly Event[])[], more: Partial<Material> = {}): Dossier {
+export function dossierWith(
+  sessions: readonly (readonly Event[])[],
+  more: Partial<DossierSource> = {},
+): Dossier {
   const stretches = sessions.map((events, at) => ({
     session: `/t/${at}`,
     run: `run-${at}`,
     from: 1,
     to: events.length,
   }));
-  const material: Material = {
+  const material: DossierSource = {
     project: "/p",
     window: { stretches, since: 1_700_000_000_000, until: 1_700_000_060_000 },
-    outlines: sessions.map((events) => events.map(outlined)),
+    outlines: sessions.map((events) => events.map(outlineEvent)),
     signals: [],
     leads: [],
     skills: [],
     ...more,
   };
-  const choice = choose(material);
+  const choice = chooseEvents(material);
   const byRef = sessions.map((events) => new Map(events.map((event) => [event.ref, event])));
   const events = new Map(
-    choice.wanted.map((place) => [dossierRef(place), byRef[place.stretch]?.get(place.ref) as Event]),
+    choice.wanted.map((place) => [formatDossierRef(place), byRef[place.stretch]?.get(place.ref) as Event]),
   );
-  return dossierOf(material, choice, events);
+  return buildDossier(material, choice, events);
 }
 
 export function aSkill(name: string, more: Partial<ReviewedSkill> = {}): ReviewedSkill {
@@ -41,14 +52,14 @@ export function aSkill(name: string, more: Partial<ReviewedSkill> = {}): Reviewe
   };
 }
 
-export const toCreate = (hint: string, refs: readonly string[] = []): Lead => ({
+export const toCreate = (hint: string, refs: readonly string[] = []): ReviewLead => ({
   do: "create",
   hint,
   why: "it worked",
   refs,
 });
 
-export const toPatch = (skill: string, refs: readonly string[] = []): Lead => ({
+export const toPatch = (skill: string, refs: readonly string[] = []): ReviewLead => ({
   do: "patch",
   skill,
   why: "it was wrong",
@@ -59,4 +70,9 @@ export const toPatch = (skill: string, refs: readonly string[] = []): Lead => ({
 export function recordsIn(prompt: string): Record<string, unknown>[] {
   const fences = /^----- (record-\w+) begins -----\n(.*?)\n----- \1 ends -----$/gms;
   return [...prompt.matchAll(fences)].map(([, , json]) => JSON.parse(json ?? ""));
+}
+
+/** A dossier as it stands in the question to a reviewer. */
+export function renderedDossier(dossier: Dossier): string {
+  return /begins -----\n(.*?)\n----- record-/s.exec(createReviewQuestion(dossier).prompt)?.[1] ?? "";
 }

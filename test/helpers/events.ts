@@ -1,5 +1,5 @@
-import type { Event, Outcome } from "../../src/core/event.ts";
-import type { JsonObject } from "../../src/core/json.ts";
+import type { JsonObject } from "../../src/base/json.ts";
+import type { Event, Outcome } from "../../src/records/event.ts";
 
 const plain: Event = {
   ref: "",

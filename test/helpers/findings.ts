@@ -1,7 +1,7 @@
-import type { Finding } from "../../src/core/finding.ts";
-import { noExcerpt } from "../../src/core/finding.ts";
-import { idOf } from "../../src/core/ids.ts";
-import type { EntryOf } from "../../src/core/ledger.ts";
+import { makeId } from "../../src/base/ids.ts";
+import type { Finding } from "../../src/records/finding.ts";
+import { noExcerpt } from "../../src/records/finding.ts";
+import type { EntryOf } from "../../src/records/ledger.ts";
 
 /** A finding about which only what matters is said. */
 export function aFinding(more: Partial<Finding> = {}): Finding {
@@ -30,8 +30,8 @@ export function aFinding(more: Partial<Finding> = {}): Finding {
 
 /** The ledger's word that a finding was made in a session. */
 export function made(session: string, finding: Finding, pass = 1, project = "/p"): EntryOf<"finding.made"> {
-  const id = idOf("i", `${session} ${finding.kind} ${finding.refs[0]}`);
-  const realm = finding.scope === "user" ? "user" : project;
+  const id = makeId("i", `${session} ${finding.kind} ${finding.refs[0]}`);
+  const scopeId = finding.scope === "user" ? "user" : project;
   return {
     at: finding.at,
     project,
@@ -39,6 +39,6 @@ export function made(session: string, finding: Finding, pass = 1, project = "/p"
     actor: "knack",
     type: "finding.made",
     key: `finding:${id}@${pass}`,
-    data: { id, pass, run: session, realm, noticedAt: finding.at ?? 0, finding },
+    data: { id, pass, run: session, scopeId, foundAt: finding.at ?? 0, finding },
   };
 }

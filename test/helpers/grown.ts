@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { noExcerpt } from "../../src/core/finding.ts";
-import type { LedgerEntry } from "../../src/core/ledger.ts";
-import { note } from "../../src/engine/note.ts";
+import { recordEntries } from "../../src/lessons/fold.ts";
+import { noExcerpt } from "../../src/records/finding.ts";
+import type { LedgerEntry } from "../../src/records/ledger.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { aFinding, made } from "./findings.ts";
 
@@ -70,6 +70,8 @@ export async function grownHome(home: string, root: string, id = root): Promise<
   const taught = [1, 2, 3].flatMap((n) =>
     taughtBy(`/s/${n}.jsonl`, [...installs, ...releases, ...pods], at + n, id),
   );
-  await store.transaction((tx) => note(tx, [...found, ...taught, ...askedInVain(releaseAsks, at, id)]));
+  await store.transaction((tx) =>
+    recordEntries(tx, [...found, ...taught, ...askedInVain(releaseAsks, at, id)]),
+  );
   await store.close();
 }

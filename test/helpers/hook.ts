@@ -2,11 +2,12 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
-import type { Finding } from "../../src/core/finding.ts";
-import { readSymptom } from "../../src/core/symptom.ts";
-import { note } from "../../src/engine/note.ts";
+import { readSymptom } from "../../src/failures/symptom.ts";
+import { recordEntries } from "../../src/lessons/fold.ts";
 import { openKnack } from "../../src/open.ts";
+import type { Finding } from "../../src/records/finding.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import { programForAnybody } from "./anybody.ts";
 import { aFinding, made } from "./findings.ts";
 import { knackHere } from "./here.ts";
 import { type Ran, root } from "./knack.ts";
@@ -32,7 +33,8 @@ interface Options {
 /** Starts the built hook as an agent would, in an empty environment. One that hangs is ended after ten seconds. */
 export function hook(payload: unknown, options: Options): Promise<Ran> {
   const { home, env = {}, cwd = home, uid, through = [], terminateAfter, more = false } = options;
-  const [program = process.execPath, ...words] = [...through, process.execPath, hookProgram];
+  const built = uid === undefined ? hookProgram : join(programForAnybody(), "dist/hook.cjs");
+  const [program = process.execPath, ...words] = [...through, process.execPath, built];
   return new Promise((done, fail) => {
     const child = spawn(program, words, {
       cwd,
@@ -158,7 +160,7 @@ async function onLedger({ knackHome, project }: Home, lessons: readonly Finding[
         const path = `/sessions/${lesson.name}-${n}-${session}`;
         const found = { project: { id: project, name: "harbor", root: project }, path };
         await store.transaction((tx) =>
-          note(tx, [
+          recordEntries(tx, [
             {
               at: lesson.at,
               project,

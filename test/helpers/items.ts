@@ -1,13 +1,14 @@
-import { type Item, type ItemKind, itemId } from "../../src/core/item.ts";
+import type { Item, ItemKind } from "../../src/records/item.ts";
+import { itemId } from "../../src/records/item.ts";
 
 /** Something of the library about which only what matters is said. */
 export function anItem(name: string, more: Partial<Item> = {}): Item {
-  const { kind = "skill" as ItemKind, realm = "user" } = more;
+  const { kind = "skill" as ItemKind, scopeId = "user" } = more;
   return {
-    id: itemId(realm, kind, name),
+    id: itemId(scopeId, kind, name),
     kind,
     name,
-    realm,
+    scopeId,
     owner: "hand-written",
     draft: false,
     source: null,

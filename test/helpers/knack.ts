@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { join, resolve } from "node:path";
+import { programForAnybody } from "./anybody.ts";
 
 export const root = resolve(import.meta.dirname, "../..");
 export const cli = join(root, "dist/cli.js");
@@ -27,8 +28,9 @@ interface Options {
 
 /** Runs the built knack with nothing of this process's environment but PATH. */
 export function knack(words: readonly string[], options: Options): Promise<Ran> {
-  const { home, env = {}, cwd = root, killAfter, uid, node = process.execPath, input } = options;
-  const program = options.cli ?? cli;
+  const { home, env = {}, killAfter, uid, node = process.execPath, input } = options;
+  const cwd = options.cwd ?? (uid === undefined ? root : home);
+  const program = options.cli ?? (uid === undefined ? cli : join(programForAnybody(), "dist/cli.js"));
   return new Promise((done, fail) => {
     const child = spawn(node, [program, ...words], {
       cwd,

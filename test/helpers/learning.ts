@@ -1,18 +1,19 @@
 import { join } from "node:path";
-import type { Event } from "../../src/core/event.ts";
-import type { Caller, LearningFinish, LearningStart } from "../../src/core/protocol.ts";
-import type { Session } from "../../src/core/session.ts";
-import type { Present } from "../../src/engine/caller.ts";
-import { finishLearning } from "../../src/engine/finish-learning.ts";
-import type { ForegroundDeps } from "../../src/engine/foreground.ts";
-import { startLearning } from "../../src/engine/start-learning.ts";
+import type { ActiveCaller } from "../../src/authoring/caller.ts";
+import type { AuthoringDeps } from "../../src/authoring/deps.ts";
+import { finishWriting } from "../../src/authoring/finish.ts";
+import type { WritingFinish } from "../../src/authoring/protocol.ts";
+import { startWriting } from "../../src/authoring/start.ts";
+import type { Event } from "../../src/records/event.ts";
+import type { Session } from "../../src/records/session.ts";
+import type { Caller, WritingStart } from "../../src/records/writing.ts";
 import { edited, ran, said, session as sessionOf } from "./events.ts";
 import { put } from "./library.ts";
 import { type Desk, desk } from "./publishing.ts";
 
 /** A desk at which an agent works: its session is known, and it may learn. */
-export interface Bench extends Desk, ForegroundDeps {
-  readonly present: Present;
+export interface Bench extends Desk, AuthoringDeps {
+  readonly present: ActiveCaller;
 }
 
 export async function bench(caller: Partial<Caller> = {}): Promise<Bench> {
@@ -67,17 +68,17 @@ export async function writes(own: Bench, folder: string, files: Record<string, s
 export const skillName = "rl-deploy-tunnel";
 
 /** A start about which only what matters is said. */
-export function start(own: Bench, more: Partial<LearningStart> = {}, present = own.present) {
-  return startLearning(own, present, {
+export function start(own: Bench, more: Partial<WritingStart> = {}, present = own.present) {
+  return startWriting(own, present, {
     ...{ action: "create", skill: skillName, reason: "recovered_surprise", refs: ["e2", "e4"] },
     message: "I am writing down how to deploy.",
     ...more,
   });
 }
 
-export function finish(own: Bench, more: Partial<LearningFinish> = {}, present = own.present) {
+export function finish(own: Bench, more: Partial<WritingFinish> = {}, present = own.present) {
   const { action = "create" } = more;
-  return finishLearning(own, present, {
+  return finishWriting(own, present, {
     ...{ action, skill: skillName, status: action === "create" ? "created" : "updated" },
     ...{ message: null, summary: null, refs: [] },
     ...more,

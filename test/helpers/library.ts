@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { rootsOn } from "../../src/agents/roots.ts";
-import { type Item, itemsOf } from "../../src/core/item.ts";
-import { catalog } from "../../src/engine/catalog.ts";
-import { readRoots } from "../../src/library/catalog.ts";
+import { createRootFinder } from "../../src/agents/item-roots.ts";
+import { readCatalog } from "../../src/library/catalog/catalog.ts";
+import { readRoots } from "../../src/library/catalog/read-files.ts";
+import type { Item } from "../../src/records/item.ts";
+import { itemsOf } from "../../src/search/items.ts";
 import type { Desk } from "./publishing.ts";
 
 /** Writes files below a folder. */
@@ -29,14 +30,14 @@ export async function catalogOf(
   projects: readonly { id: string; root: string }[] = [],
   env: Record<string, string> = {},
 ) {
-  const { roots, problems, unread } = await rootsOn({ home, env })(projects);
+  const { roots, problems, unread } = await createRootFinder({ home, env })(projects);
   const read = await readRoots(roots);
   const merged = itemsOf(read.files);
   return {
     roots,
     files: read.files,
     items: merged.items,
-    names: merged.items.map(({ kind, name, realm }) => `${kind} ${name} ${realm}`).sort(),
+    names: merged.items.map(({ kind, name, scopeId }) => `${kind} ${name} ${scopeId}`).sort(),
     problems: [...problems, ...read.problems, ...merged.problems],
     unread: [...unread, ...read.unread],
   };
@@ -44,6 +45,6 @@ export async function catalogOf(
 
 /** Everything that agents have on a desk, as it is on disk. */
 export async function itemsOn({ store, home }: Desk): Promise<readonly Item[]> {
-  const roots = rootsOn({ home, env: {} });
-  return (await catalog({ store, catalog: { roots, read: readRoots } })).items;
+  const roots = createRootFinder({ home, env: {} });
+  return (await readCatalog({ store, roots })).items;
 }

@@ -1,4 +1,4 @@
-import type { LedgerEntry } from "../../src/core/ledger.ts";
+import type { LedgerEntry } from "../../src/records/ledger.ts";
 
 /** A session as the ledger has it once it was looked at. */
 export interface Past {

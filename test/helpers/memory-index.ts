@@ -1,19 +1,18 @@
-import { type Card, type Entry, fields, type Index, type Postings } from "../../src/core/search/entry.ts";
-import { readingOf } from "../../src/core/search/reading.ts";
-import { termCounts } from "../../src/core/search/texts.ts";
+import { type Card, countTokens, fields, readCard, type SearchEntry } from "../../src/search/entry.ts";
+import type { Postings, SearchIndex } from "../../src/search/library-index.ts";
 
 /** An entry with what a person and its history say about it. */
 export interface Indexed {
-  readonly entry: Entry;
-  readonly realm: string;
+  readonly entry: SearchEntry;
+  readonly scopeId: string;
   readonly load: Card["load"];
   readonly uses: number;
 }
 
 /** The plainest index there could be, of entries numbered in the order they are given in. */
-export function indexOf(items: readonly Indexed[]): Index {
+export function indexOf(items: readonly Indexed[]): SearchIndex {
   const terms = new Map<string, { entry: number; counts: Uint8Array }[]>();
-  const all = items.map(({ entry }) => termCounts(entry));
+  const all = items.map(({ entry }) => countTokens(entry));
   for (const [entry, { counts }] of all.entries())
     for (const [term, of] of counts) terms.set(term, [...(terms.get(term) ?? []), { entry, counts: of }]);
   return {
@@ -25,8 +24,8 @@ export function indexOf(items: readonly Indexed[]): Index {
       return found ? postingsOf(found) : null;
     },
     lengths: () => Uint16Array.from(all.flatMap(({ lengths }) => lengths)),
-    realm: (number) => items[number]?.realm ?? "",
-    isAllFor: (realms) => items.every(({ realm }) => realms.has(realm)),
+    scopeId: (number) => items[number]?.scopeId ?? "",
+    isAllFor: (scopeIds) => items.every(({ scopeId }) => scopeIds.has(scopeId)),
     card: (number) => cardOf(items[number] as Indexed),
   };
 }
@@ -44,5 +43,5 @@ function postingsOf(found: readonly { entry: number; counts: Uint8Array }[]): Po
 
 function cardOf({ entry, load, uses }: Indexed): Card {
   const { id, name, description } = entry;
-  return { id, name, description, load, uses, reading: readingOf(name, description) };
+  return { id, name, description, load, uses, reading: readCard(name, description) };
 }

@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { createPlaces } from "../../src/agents/places.ts";
-import type { Finding } from "../../src/core/finding.ts";
-import type { Instinct } from "../../src/core/instinct.ts";
-import type { LedgerEntry } from "../../src/core/ledger.ts";
-import { note } from "../../src/engine/note.ts";
-import type { Clock } from "../../src/engine/ports.ts";
-import type { PublishDeps } from "../../src/engine/step.ts";
-import { createLibrary } from "../../src/library/index.ts";
-import { createVersions } from "../../src/library/versions.ts";
-import { createRedactor } from "../../src/redaction/secretlint.ts";
+import { createAgentFolders } from "../../src/agents/agent-folders.ts";
+import type { Clock } from "../../src/base/clock.ts";
+import { recordEntries } from "../../src/lessons/fold.ts";
+import { createLibrary } from "../../src/library/files/library.ts";
+import { createVersions } from "../../src/library/files/versions.ts";
+import type { PublishDeps } from "../../src/library/publish/changes.ts";
+import type { Finding } from "../../src/records/finding.ts";
+import type { LedgerEntry } from "../../src/records/ledger.ts";
+import type { Lesson } from "../../src/records/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import { createRedactor } from "../../src/trust/secretlint.ts";
 import { aFinding, made } from "./findings.ts";
 import { tempFolder } from "./temp.ts";
 
@@ -20,7 +20,7 @@ export interface Desk extends PublishDeps {
   readonly home: string;
   readonly repository: string;
   /** Lets Knack learn a lesson, as if from a session, and answers with the instinct it belongs to. */
-  learns(finding?: Partial<Finding>, session?: string): Promise<Instinct>;
+  learns(finding?: Partial<Finding>, session?: string): Promise<Lesson>;
 }
 
 /** `clock` instead of one that goes on by a millisecond whenever it is asked. */
@@ -43,7 +43,7 @@ export async function desk({
     key: "found:/s/0.jsonl",
     data: { project: { id: "/p", name: "work", root: repository }, path: "/s/0.jsonl" },
   };
-  await store.transaction((tx) => note(tx, [found]));
+  await store.transaction((tx) => recordEntries(tx, [found]));
   return {
     home,
     repository,
@@ -51,7 +51,7 @@ export async function desk({
     clock,
     library: createLibrary(),
     versions: createVersions(join(home, ".knack/versions")),
-    places: createPlaces({
+    places: createAgentFolders({
       home,
       env: {},
       drafts: { folder: join(home, ".knack/drafts"), root: join(home, ".knack") },
@@ -61,10 +61,10 @@ export async function desk({
     isFound: async ({ path }) => existsSync(path),
     learns: async (more = {}, session = "/s/1.jsonl") => {
       const entry = made(session, aFinding(more));
-      await store.transaction((tx) => note(tx, [entry]));
+      await store.transaction((tx) => recordEntries(tx, [entry]));
       const [kept] = await store.learning.findings.get([entry.data.id]);
-      const [instinct] = await store.learning.instincts.get([kept?.instinct ?? ""]);
-      return instinct as Instinct;
+      const [instinct] = await store.learning.lessons.get([kept?.lessonId ?? ""]);
+      return instinct as Lesson;
     },
   };
 }

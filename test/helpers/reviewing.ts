@@ -1,11 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { LedgerEntry } from "../../src/core/ledger.ts";
-import type { ReviewEnded } from "../../src/core/review.ts";
-import type { Claim } from "../../src/core/signal.ts";
-import type { Present } from "../../src/engine/caller.ts";
+import type { ActiveCaller } from "../../src/authoring/caller.ts";
 import { type Knack, openKnack } from "../../src/open.ts";
+import type { LedgerEntry } from "../../src/records/ledger.ts";
+import type { ReviewEnded } from "../../src/records/review.ts";
+import { getSessionId } from "../../src/records/session.ts";
+import type { Signal } from "../../src/records/signal.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { type Act, anEndpoint, type Endpoint, type Question } from "./endpoint.ts";
 import { asked, failed, hour, type Lived, minute, ran, replied, type Step, writeLived } from "./lived.ts";
@@ -20,13 +21,12 @@ export interface Looking {
   readonly clock: { now(): number; pass(ms: number): void };
   open(): Promise<Knack>;
   /** Has a session lived and learned from; answers with it as its agent's host would name it. */
-  lives(knack: Knack, name?: string, steps?: readonly Step[], cwd?: string): Promise<Present>;
+  lives(knack: Knack, name?: string, steps?: readonly Step[], cwd?: string): Promise<ActiveCaller>;
   entries(): Promise<LedgerEntry[]>;
 }
 
-/** What the scripted models say: of the gate, and of the reviewer. */
+/** What the scripted reviewer says. */
 export interface Script {
-  readonly gate?: (question: Question) => Act;
   readonly reviewer: (question: Question, dossier: Told) => Act;
 }
 
@@ -102,19 +102,8 @@ export function configure(folder: string, url: string, settings: object): void {
   writeFileSync(join(folder, "config.json"), JSON.stringify(config));
 }
 
-/** The gate lets through what rules let through, a change before anything new, unless it is scripted. */
-export function answerTo({ gate, reviewer }: Script, question: Question): Act {
-  if (question.body.includes("You decide, cheaply")) return (gate ?? passing)(question);
+export function answerTo({ reviewer }: Script, question: Question): Act {
   return reviewer(question, toldIn(question.prompt));
-}
-
-function passing({ prompt }: Question): Act {
-  const { leads } = toldIn(prompt);
-  const first = leads.find((one) => one.do === "patch") ?? leads[0];
-  const decision = first?.do ?? "skip";
-  return {
-    value: { decision, skill: first?.skill ?? null, hint: first?.hint ?? null, reason: "worth a look" },
-  };
 }
 
 /** The data in a request, found as the request says. */
@@ -132,13 +121,13 @@ async function lives(
     name,
     steps,
   }: { home: string; repository: string; name: string; steps: readonly Step[] },
-): Promise<Present> {
+): Promise<ActiveCaller> {
   const lived: Lived = { name, cwd: repository, at: start - 3 * hour, pace: minute, steps };
   const paths = writeLived(home, [lived]);
   const { sessions } = await knack.learn(paths);
   const [session] = sessions;
   if (!session) throw new Error("no session was read");
-  const run = session.sessionId ?? session.id;
+  const run = getSessionId(session);
   return {
     caller: {
       ...{ session: run, invocation: `${run}#1`, kind: "foreground", project: session.project },
@@ -149,7 +138,7 @@ async function lives(
 }
 
 /** The refs of what failed and of what then worked in a session. */
-export async function troubleIn(knack: Knack, { session }: Present): Promise<string[]> {
+export async function troubleIn(knack: Knack, { session }: ActiveCaller): Promise<string[]> {
   if (!session) throw new Error("there is no session");
   const events = await knack.events(session);
   const failure = events.find(({ outcome }) => outcome === "failed");
@@ -158,13 +147,17 @@ export async function troubleIn(knack: Knack, { session }: Present): Promise<str
 }
 
 /** An agent says that a skill is wrong, or that something is worth one. */
-export async function signals(knack: Knack, present: Present, more: Partial<Claim> = {}): Promise<void> {
+export async function signals(
+  knack: Knack,
+  present: ActiveCaller,
+  more: Partial<Signal> = {},
+): Promise<void> {
   const refs = await troubleIn(knack, present);
   const claim = {
     ...{ kind: "create", nameHint: "rl-deploy-tunnel", trigger: "recovered_surprise", refs },
     ...{ deferred: "needs_full_context_review", summary: "deploying needs the tunnel, by tunnel-up" },
     ...more,
-  } as Claim;
+  } as Signal;
   const given = await knack.giveSignal(present, claim as never);
   if (!given.ok) throw new Error(JSON.stringify(given.fault));
 }
@@ -172,7 +165,7 @@ export async function signals(knack: Knack, present: Present, more: Partial<Clai
 export const skillIssue = {
   ...{ kind: "update", skill: "rl-deploy-tunnel", issue: "stale_command", effect: "retry_after_tool_error" },
   ...{ deferred: "needs_existing_skill_diff", hint: "the target is called tunnel-up now" },
-} as Partial<Claim>;
+} as Partial<Signal>;
 
 /** A reviewer's answer in the form that is asked for. */
 export function answering(drafts: readonly object[], because = "It will be needed again.") {
@@ -211,7 +204,7 @@ export function aPatch({ events, skills }: Told, more: object = {}): object {
 /** Has the agent of a session write the skill that later turns out to be stale. */
 export async function learnsSkill(
   knack: Knack,
-  present: Present,
+  present: ActiveCaller,
   {
     name = "rl-deploy-tunnel",
     files = {},
@@ -219,7 +212,7 @@ export async function learnsSkill(
 ): Promise<void> {
   const refs = await troubleIn(knack, present);
   const common = { action: "create" as const, skill: name, refs };
-  const started = await knack.startLearning(present, {
+  const started = await knack.startWriting(present, {
     ...{ ...common, reason: "recovered_surprise" as const },
     message: "I am writing down how to deploy.",
   });
@@ -229,7 +222,7 @@ export async function learnsSkill(
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
-  const finished = await knack.finishLearning(present, {
+  const finished = await knack.finishWriting(present, {
     ...{ ...common, status: "created" as const, message: null, summary: null },
   });
   if (!finished.ok) throw new Error(JSON.stringify(finished.fault));

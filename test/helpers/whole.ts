@@ -1,17 +1,17 @@
 import { join } from "node:path";
-import type { Event } from "../../src/core/event.ts";
-import type { Json } from "../../src/core/json.ts";
-import type { DocumentReader } from "../../src/sources/reader.ts";
-import type { Thread } from "../../src/sources/thread.ts";
-import { Threads } from "../../src/sources/threads.ts";
+import type { Json } from "../../src/base/json.ts";
+import type { Event } from "../../src/records/event.ts";
+import type { DocumentReader } from "../../src/transcripts/reader.ts";
+import type { SessionBuilder } from "../../src/transcripts/session-builder.ts";
+import { SessionBuilders } from "../../src/transcripts/session-builder.ts";
 
 /** Reads a document as if it were a file, and answers with its only session. */
 export function readDocument(
   reader: DocumentReader,
   document: unknown,
   path = join("/sessions", "a.json"),
-): { readonly events: Event[]; readonly thread: Thread } {
-  const threads = new Threads("transcript", null);
+): { readonly events: Event[]; readonly thread: SessionBuilder } {
+  const threads = new SessionBuilders("transcript", null);
   reader.read(document as Json, threads, path);
   const thread = threads.named("");
   return { thread, events: thread.drain() };

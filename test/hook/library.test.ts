@@ -64,6 +64,20 @@ describe("a prompt and the library", () => {
     expect(await prompt(made, ask, "another-session")).toBe(told);
   });
 
+  test("gets at most three things, however many fit", async () => {
+    const made = await stocked(({ home }) => {
+      const skills = join(home, ".claude/skills");
+      const always = "metadata:\n  auto-load: always\n";
+      for (let n = 0; n < 6; n++) skill(skills, `release-notes-${n}`, description, body, always);
+      for (let n = 0; n < 60; n++) skill(skills, `other-${n}`, `Does thing number ${n}.`, "Do it.");
+    });
+    const found = await withKnack(made, (opened) => opened.find(ask, made.project));
+    expect(found).toHaveLength(4);
+    const told = await prompt(made, ask);
+    expect(told.match(/^Knack: /gm)).toHaveLength(3);
+    expect(notes(made, "offered")).toHaveLength(3);
+  });
+
   test("gets nothing where nothing fits, and that is noted without secrets", async () => {
     const made = await stocked();
     const key = "AKIAIOSFODNN7EXAMPLE";
@@ -191,7 +205,7 @@ describe("a prompt and the library", () => {
   test("goes on where the index is damaged, which is then made anew", async () => {
     const made = await stocked();
     const folder = join(made.knackHome, "snapshot");
-    for (const name of readdirSync(folder).filter((file) => file.startsWith("library-"))) {
+    for (const name of readdirSync(folder).filter((file) => file.endsWith(".index"))) {
       const bytes = readFileSync(join(folder, name));
       writeFileSync(join(folder, name), bytes.fill(0xff, bytes.length >> 1));
     }
@@ -211,7 +225,7 @@ describe("a prompt and the library", () => {
     rmSync(join(made.home, ".claude/skills/release-notes"), { recursive: true });
     expect(await prompt(made, ask)).toBe("");
     for (const text of ["", "{", '{"version":1}']) {
-      writeFileSync(join(made.knackHome, "snapshot/library.json"), text);
+      writeFileSync(join(made.knackHome, "snapshot/library.index"), text);
       expect(await prompt(made, "Water the ficus in the lobby every second Tuesday", `s${text}`)).toBe("");
     }
     expect(notes(made, "unmatched")).toHaveLength(1);

@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { policy } from "../../src/core/policy.ts";
 import {
   aHome,
   aLesson,
@@ -88,8 +87,8 @@ describe("the start of a session", () => {
     await teach(home, lessons(30, "word ".repeat(60)), 4);
     const context = contextOf(await hook(payloads(home).start(), home));
     expect(context).toContain("berth");
-    expect(context.length).toBeLessThanOrEqual(policy.show.startChars);
-    expect(context.split("\n- ").length - 1).toBeLessThanOrEqual(policy.show.startLessons);
+    expect(context.length).toBeLessThanOrEqual(2_000);
+    expect(context.split("\n- ").length - 1).toBeLessThanOrEqual(8);
     const shown = notesAt(home.knackHome).filter(({ type }) => type === "shown");
     expect(shown).toHaveLength(context.split("\n- ").length - 1);
   });
@@ -148,7 +147,7 @@ describe("the start of a session", () => {
       writeFileSync(join(home.knackHome, "log/worker.json"), JSON.stringify(state));
     }
     const told = said(await hook(payloads(home).start(), home))?.systemMessage ?? "";
-    expect(/nobody has looked at your sessions since \d+ \w+\. Run `knack doctor`/.test(told)).toBe(loud);
+    expect(/your sessions have not been read since \d+ \w+\. Run `knack doctor`/.test(told)).toBe(loud);
     // What it was told to note it has noted all the same.
     expect(notesAt(home.knackHome)).toHaveLength(places.length + 1);
   });

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { readSymptom } from "../../src/core/symptom.ts";
-import type { KeptFinding } from "../../src/engine/ports.ts";
-import type { SnapshotHead } from "../../src/engine/snapshot.ts";
-import { snapshotAt, withTable } from "../../src/store/snapshot-file.ts";
+import { readSymptom } from "../../src/failures/symptom.ts";
+import type { SnapshotHead } from "../../src/recall/snapshot.ts";
+import { openSnapshotFile, withTable } from "../../src/recall/snapshot-file.ts";
+import type { StoredFinding } from "../../src/records/finding.ts";
 import {
   aHome,
   aLesson,
@@ -23,7 +23,7 @@ import {
   withKnack,
 } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
-import { secrets } from "../redaction/secrets.ts";
+import { secrets } from "../trust/secrets.ts";
 
 const command = "python manage.py migrate";
 
@@ -108,7 +108,7 @@ describe("the hook at a failure", () => {
   test("says nothing that a person refused", async () => {
     const home = await taughtHome();
     await withKnack(home, async (opened) => {
-      const [instinct] = await opened.instincts();
+      const [instinct] = await opened.lessons();
       await opened.decide(instinct?.id ?? "", "rejected");
       await opened.renewSnapshot();
     });
@@ -176,8 +176,8 @@ describe("a lesson", () => {
     await change(home, (key, value) =>
       key.startsWith("finding ")
         ? {
-            ...(value as KeptFinding),
-            finding: { ...(value as KeptFinding).finding, lesson: `Set ${text} first.` },
+            ...(value as StoredFinding),
+            finding: { ...(value as StoredFinding).finding, lesson: `Set ${text} first.` },
           }
         : value,
     );
@@ -249,13 +249,13 @@ async function change({ knackHome }: Home, to: (key: string, value: unknown) => 
       return value === undefined ? [] : [[key, to(key, value)] as const];
     }),
   }));
-  snapshotAt(path).save(head, new Map(entries));
+  openSnapshotFile(path).save(head, new Map(entries));
 }
 
 async function cues({ path }: { path: string }): Promise<string[]> {
   return withTable(path, async (table) => {
-    const { instinct, finding } = table.get("finding 0") as KeptFinding;
-    const { cuesOf } = await import("../../src/core/cue.ts");
-    return [`instinct ${instinct}`, ...cuesOf(finding).map((cue) => `cue ${cue}`)];
+    const { lessonId: instinct, finding } = table.get("finding 0") as StoredFinding;
+    const { lessonCues } = await import("../../src/lessons/cues.ts");
+    return [`lesson ${instinct}`, ...lessonCues(finding).map((cue) => `cue ${cue}`)];
   });
 }

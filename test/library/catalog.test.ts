@@ -2,11 +2,12 @@ import { mkdirSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, write
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { rootsOn } from "../../src/agents/roots.ts";
-import { type ItemFile, itemId, itemsOf } from "../../src/core/item.ts";
-import { policy } from "../../src/core/policy.ts";
-import type { ItemRoot } from "../../src/engine/ports.ts";
-import { readRoots } from "../../src/library/catalog.ts";
+import { createRootFinder } from "../../src/agents/item-roots.ts";
+import type { ItemRoot } from "../../src/library/catalog/catalog.ts";
+import { readRoots } from "../../src/library/catalog/read-files.ts";
+import type { ItemFile } from "../../src/records/item.ts";
+import { itemId } from "../../src/records/item.ts";
+import { itemsOf } from "../../src/search/items.ts";
 import { catalogOf, put, skillText } from "../helpers/library.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -83,7 +84,7 @@ describe("the library", () => {
 });
 
 describe("a broken package", () => {
-  const big = `---\nname: x\ndescription: y\n---\n${"a".repeat(policy.library.fileBytes)}`;
+  const big = `---\nname: x\ndescription: y\n---\n${"a".repeat(1_000_000)}`;
   it.each<[string, (folder: string) => void, RegExp]>([
     ["without front matter", (at) => put(at, { "SKILL.md": "Do it." }), /does not begin with front matter/],
     ["whose front matter does not end", (at) => put(at, { "SKILL.md": "---\nname: x\n" }), /does not end/],
@@ -164,7 +165,7 @@ describe("a broken package", () => {
     const { names, problems } = await catalogOf(home);
     expect(names).toEqual([]);
     expect(problems.map(({ path, message }) => `${path.slice(-6)} ${message}`).sort()).toEqual([
-      "a.toml A text in it does not end.",
+      expect.stringMatching(/a\.toml It is not valid TOML: .* \(line 1\)\.$/),
       "b.toml It has no prompt.",
       expect.stringMatching(/c\.md It is empty\./),
       expect.stringMatching(/d\.md The front matter does not end/),
@@ -317,7 +318,7 @@ describe("of things with one name", () => {
 
 describe("a file that is known", () => {
   async function reading(home: string, before: readonly ItemFile[] = []) {
-    const { roots } = await rootsOn({ home, env: {} })([]);
+    const { roots } = await createRootFinder({ home, env: {} })([]);
     // What comes back with this text was not read.
     const known = new Map(
       before.map((file) => [
@@ -352,9 +353,9 @@ describe("a file that is known", () => {
     const home = tempFolder();
     const root = join(home, "work");
     put(home, { "work/.claude/skills/a/SKILL.md": skillText("a") });
-    const rootsFor = async (id: string) => (await rootsOn({ home, env: {} })([{ id, root }])).roots;
+    const rootsFor = async (id: string) => (await createRootFinder({ home, env: {} })([{ id, root }])).roots;
     const { files } = await readRoots(await rootsFor("p"));
     const again = await readRoots(await rootsFor("q"), (path) => files.find((file) => file.path === path));
-    expect(again.files.map(({ item }) => item?.realm)).toEqual(["q"]);
+    expect(again.files.map(({ item }) => item?.scopeId)).toEqual(["q"]);
   });
 });

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { patternFor, withoutPattern, withPattern } from "../../src/library/exclude.ts";
-import { createLibrary } from "../../src/library/index.ts";
+import { addPattern, removePattern, toPattern } from "../../src/library/files/git-exclude.ts";
+import { createLibrary } from "../../src/library/files/library.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 const library = createLibrary();
@@ -119,15 +119,15 @@ describe("a path kept out of git", () => {
     fc.assert(
       fc.property(text, (parts) => {
         const before = parts.join("");
-        expect(withoutPattern(withPattern(before, "/y"), "/y")).toBe(before);
-        expect(withPattern(withPattern(before, "/y"), "/y")).toBe(withPattern(before, "/y"));
+        expect(removePattern(addPattern(before, "/y"), "/y")).toBe(before);
+        expect(addPattern(addPattern(before, "/y"), "/y")).toBe(addPattern(before, "/y"));
       }),
     );
   });
 
   test("has a pattern for that path alone", () => {
-    expect(patternFor("/r", "/r/a b")).toBe("/a b");
-    expect(patternFor("/r", "/rest/a")).toBeNull();
-    expect(patternFor("/r", "a\nb")).toBeNull();
+    expect(toPattern("/r", "/r/a b")).toBe("/a b");
+    expect(toPattern("/r", "/rest/a")).toBeNull();
+    expect(toPattern("/r", "a\nb")).toBeNull();
   });
 });

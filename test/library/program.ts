@@ -1,16 +1,19 @@
-import type { Expecting, PackageFile, Place } from "../../src/engine/ports.ts";
-import { createLibrary } from "../../src/library/index.ts";
-
+import {
+  createLibrary,
+  type Expecting,
+  type PackageFile,
+  type SkillFolder,
+} from "../../src/library/files/library.ts";
 /** What a test can have done in another process. */
 export type Orders =
   | ({
       readonly do: "write";
-      readonly place: Place;
+      readonly place: SkillFolder;
       readonly name: string;
       readonly revision: string;
       readonly at: number;
     } & Expecting)
-  | { readonly do: "replace-on-and-on"; readonly place: Place; readonly name: string }
+  | { readonly do: "replace-on-and-on"; readonly place: SkillFolder; readonly name: string }
   | { readonly do: "rewrite-on-and-on"; readonly path: string }
   | { readonly do: "append"; readonly path: string; readonly line: string; readonly times: number };
 

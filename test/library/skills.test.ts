@@ -15,8 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import type { Place, SkillPackage } from "../../src/engine/ports.ts";
-import { createLibrary } from "../../src/library/index.ts";
+import { createLibrary, type SkillFolder, type SkillPackage } from "../../src/library/files/library.ts";
 import { seeded } from "../helpers/history.ts";
 import { asNobody } from "../helpers/nobody.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -25,12 +24,12 @@ import { type Orders, packageOf } from "./program.ts";
 
 const library = createLibrary();
 
-function newPlace(): Place {
+function newPlace(): SkillFolder {
   const root = tempFolder();
   return { folder: join(root, ".claude", "skills"), root };
 }
 
-function handWrite(place: Place, name: string, text: string, below = ""): string {
+function handWrite(place: SkillFolder, name: string, text: string, below = ""): string {
   const folder = join(place.folder, below, name);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "SKILL.md"), text);
@@ -40,13 +39,13 @@ function handWrite(place: Place, name: string, text: string, below = ""): string
 const skillText = (name: string, more = "") =>
   `---\nname: ${name}\ndescription: Use when ${name}.\n${more}---\n\nDo it.\n`;
 
-async function skillsIn(place: Place): Promise<readonly SkillPackage[]> {
+async function skillsIn(place: SkillFolder): Promise<readonly SkillPackage[]> {
   const listing = await library.list(place);
   if (listing.found !== "skills") throw new Error(listing.found);
   return listing.skills;
 }
 
-async function written(place: Place, name: string, revision: string): Promise<string> {
+async function written(place: SkillFolder, name: string, revision: string): Promise<string> {
   const now = await library.read(join(place.folder, name));
   const result = await library.write(place, name, packageOf(name, revision), {
     expecting: now?.hash ?? null,
@@ -55,7 +54,7 @@ async function written(place: Place, name: string, revision: string): Promise<st
   return result.hash;
 }
 
-const names = (place: Place) => readdirSync(place.folder).sort();
+const names = (place: SkillFolder) => readdirSync(place.folder).sort();
 
 describe("a listing", () => {
   test("has every package with its owner, and the broken ones beside them", async () => {
@@ -111,7 +110,7 @@ describe("a listing", () => {
 
   test("reads packages that are links, as installers make them", async () => {
     const place = newPlace();
-    const elsewhere: Place = { folder: join(place.root, ".agents", "skills"), root: place.root };
+    const elsewhere: SkillFolder = { folder: join(place.root, ".agents", "skills"), root: place.root };
     handWrite(elsewhere, "mine", skillText("mine"));
     mkdirSync(place.folder, { recursive: true });
     symlinkSync(join(elsewhere.folder, "mine"), join(place.folder, "mine"));
@@ -146,9 +145,15 @@ test("a folder is weighed to its last file, empty folders too", async () => {
     mkdirSync(join(folder, `d${n % 3}`, `e${n}`), { recursive: true });
     if (n < 50) writeFileSync(join(folder, `d${n % 3}`, `e${n}`, "f"), "xx");
   }
-  expect(await library.weigh(folder, { files: 1_000, bytes: 1_000 })).toEqual({ files: 113, bytes: 100 });
-  expect((await library.weigh(folder, { files: 10, bytes: 1_000 })).files).toBe(11);
-  expect(await library.weigh(join(folder, "none"), { files: 1, bytes: 1 })).toEqual({ files: 0, bytes: 0 });
+  expect(await library.measureFolder(folder, { files: 1_000, bytes: 1_000 })).toEqual({
+    files: 113,
+    bytes: 100,
+  });
+  expect((await library.measureFolder(folder, { files: 10, bytes: 1_000 })).files).toBe(11);
+  expect(await library.measureFolder(join(folder, "none"), { files: 1, bytes: 1 })).toEqual({
+    files: 0,
+    bytes: 0,
+  });
 });
 
 test("a folder that is no skill is not read, whatever is in it", async () => {
@@ -277,7 +282,7 @@ describe("a package", () => {
 
 describe("a process killed while it", () => {
   const gone = 999_999_999;
-  const stage = async (place: Place, revision: string) => {
+  const stage = async (place: SkillFolder, revision: string) => {
     const folder = join(place.folder, `.knack-work-${gone}-abc`);
     await library.write({ folder, root: place.root }, "new", packageOf("new", revision), { expecting: null });
   };
@@ -389,7 +394,7 @@ describe("a process killed while it", () => {
 });
 
 describe("several processes", () => {
-  const race = async (program: string, place: Place, expecting: string | null) => {
+  const race = async (program: string, place: SkillFolder, expecting: string | null) => {
     const at = Date.now() + 400;
     const answers = await Promise.all(
       [1, 2, 3, 4].map((writer) => {

@@ -1,9 +1,8 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import type { PackageFile } from "../../src/engine/ports.ts";
-import { createLibrary } from "../../src/library/index.ts";
-import { createVersions } from "../../src/library/versions.ts";
+import { createLibrary, type PackageFile } from "../../src/library/files/library.ts";
+import { createVersions } from "../../src/library/files/versions.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { packageOf } from "./program.ts";
 

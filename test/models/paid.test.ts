@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { modelChoice } from "../../src/core/model.ts";
-import { ask } from "../../src/engine/ask.ts";
-import type { Model } from "../../src/engine/ports.ts";
-import { modelFor } from "../../src/models/index.ts";
+import { askModel } from "../../src/models/ask.ts";
+import { chooseModel } from "../../src/models/choose.ts";
+import type { Model } from "../../src/models/model.ts";
+import { modelChoice } from "../../src/settings/model-choice.ts";
 import { type Act, anEndpoint } from "../helpers/endpoint.ts";
 import { desk } from "../helpers/publishing.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -15,13 +15,16 @@ const price = { input: 1, output: 5 };
 const limits = { usdPerDay: 10, usdPerCall: 1 };
 const inquiry = {
   ...{ purpose: "test", system: "Be brief.", prompt: "Well?", maxOutputTokens: 100, timeoutMs: 30_000 },
-  schema: { type: "object", properties: { fine: { type: "boolean" } }, required: ["fine"] },
+  schema: {
+    json: { type: "object", properties: { fine: { type: "boolean" } }, required: ["fine"] },
+    parse: (value: unknown) => ({ value }),
+  },
 };
 
 async function paidFor(model: Model): Promise<{ because: string; paid: Paid }> {
-  const { store, clock } = await desk();
+  const { store, clock, redactor } = await desk();
   const who = { project: null, session: null };
-  const reply = await ask({ store, clock, model, limits, price }, inquiry, who, () => true);
+  const reply = await askModel({ store, clock, redactor, model, limits, price }, inquiry, who);
   const [asked] = await store.ledger.since("model.asked", 0);
   const [called] = await store.ledger.since("model.called", 0);
   const usd = called?.data.usd ?? Number.NaN;
@@ -34,7 +37,7 @@ function agent(name: "claude" | "codex", script: string): Model {
   const [folder, bin] = [tempFolder(), tempFolder()];
   writeFileSync(join(bin, name), `#!/bin/sh\ncat > /dev/null\n${script}\n`, { mode: 0o755 });
   const env = { PATH: `${bin}:${process.env.PATH}` };
-  return modelFor({ choice: { via: name, id: null }, url: null, keyEnv: null, env, folder });
+  return chooseModel({ choice: { via: name, id: null }, url: null, keyEnv: null, env, folder });
 }
 
 const says = (...lines: readonly (object | string)[]) =>
@@ -62,10 +65,10 @@ describe("what a call is counted as", () => {
     ["answers, and ends badly", `${says(dear)}\nexit 127`, /^fine$/, 0.03],
     ["refuses", says({ is_error: true, result: "no", total_cost_usd: 0 }), /^refused: no$/, 0],
     ["refuses without a price", says({ is_error: true, result: "no" }), /^refused: no$/, "at-most"],
-    ["says half of it", says('{"type":"result",'), /^unusable: claude ended with 0: \{/, "at-most"],
-    ["is killed", "kill -KILL $$", /^unusable: claude was ended without a word$/, "at-most"],
-    ["ends with words", "echo own >&2; exit 127", /^unusable: claude ended with 127: own$/, "at-most"],
-    ["is of another age", "echo \"error: unknown option '--x'\" >&2; exit 1", /^refused: claude ended/, 0],
+    ["says half of it", says('{"type":"result",'), /^unusable: claude exited with 0: \{/, "at-most"],
+    ["is killed", "kill -KILL $$", /^unusable: claude was killed without output$/, "at-most"],
+    ["ends with words", "echo own >&2; exit 127", /^unusable: claude exited with 127: own$/, "at-most"],
+    ["is of another age", "echo \"error: unknown option '--x'\" >&2; exit 1", /^refused: claude exited/, 0],
   ])("of Claude Code, when it %s", async (_, script, because, paid) => {
     expect(await paidFor(agent("claude", script))).toEqual({
       because: expect.stringMatching(because),
@@ -77,7 +80,7 @@ describe("what a call is counted as", () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "claude"), "#!/nowhere/at/all\n", { mode: 0o755 });
     const env = { PATH: folder };
-    const broken = modelFor({ choice: { via: "claude", id: null }, url: null, keyEnv: null, env, folder });
+    const broken = chooseModel({ choice: { via: "claude", id: null }, url: null, keyEnv: null, env, folder });
     const { because, paid } = await paidFor(broken);
     expect(because).toMatch(/^unreachable: claude cannot be run: \S/);
     expect(because).not.toContain("exec");
@@ -95,7 +98,7 @@ describe("what a call is counted as", () => {
       /^fine$/,
       "at-most",
     ],
-    ["never ends", says(said), /^unusable: codex ended with 0/, "at-most"],
+    ["never ends", says(said), /^unusable: codex exited with 0/, "at-most"],
     ["is cut off", failed("stream disconnected"), /^refused: .*stream disconnected$/, "at-most"],
     ["is not let in", failed("unexpected status 401 Unauthorized"), /^refused: .*401/, 0],
     [
@@ -106,7 +109,7 @@ describe("what a call is counted as", () => {
     ],
     ["is overloaded at last", failed("Our servers are overloaded"), /^overloaded: /, "at-most"],
     ["is turned away after a word", `${says(said)}\n${failed("status 500")}`, /^overloaded: /, "at-most"],
-    ["ends with words", "echo own 500 >&2; exit 1", /^unusable: codex ended with 1: own 500$/, "at-most"],
+    ["ends with words", "echo own 500 >&2; exit 1", /^unusable: codex exited with 1: own 500$/, "at-most"],
   ])("of Codex, when it %s", async (_, script, because, paid) => {
     expect(await paidFor(agent("codex", script))).toEqual({ because: expect.stringMatching(because), paid });
   });
@@ -151,5 +154,5 @@ describe("what a call is counted as", () => {
 
 function at(url: string): Model {
   const choice = modelChoice("openai/some-mini") ?? { via: "off" };
-  return modelFor({ choice, url, keyEnv: null, env: {}, folder: tempFolder() });
+  return chooseModel({ choice, url, keyEnv: null, env: {}, folder: tempFolder() });
 }

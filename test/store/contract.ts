@@ -1,10 +1,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Event } from "../../src/core/event.ts";
-import { foldProjects, type LedgerEntry } from "../../src/core/ledger.ts";
-import { gistOf } from "../../src/core/likeness.ts";
-import { outlined } from "../../src/core/outline.ts";
-import type { Session } from "../../src/core/session.ts";
-import type { KeptFinding, Reading, Store } from "../../src/engine/ports.ts";
+import { extractGist } from "../../src/lessons/similarity.ts";
+import type { Event } from "../../src/records/event.ts";
+import { outlineEvent } from "../../src/records/event.ts";
+import type { StoredFinding } from "../../src/records/finding.ts";
+import { foldProject, type LedgerEntry } from "../../src/records/ledger.ts";
+import type { Reading, Session } from "../../src/records/session.ts";
+import type { Store } from "../../src/store/port.ts";
 import { aFinding } from "../helpers/findings.ts";
 
 export const anEvent = (n: number, more: Partial<Event> = {}): Event => ({
@@ -306,8 +307,8 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       ];
       await saveEvents(store, "/t/a", events);
       await saveEvents(store, "/t/b", [anEvent(3)]);
-      expect(await store.events.outline("/t/a", 1, 2 ** 30)).toEqual(events.map(outlined));
-      expect(await store.events.outline("/t/a", 2, 7_000)).toEqual(events.slice(1, 4).map(outlined));
+      expect(await store.events.outline("/t/a", 1, 2 ** 30)).toEqual(events.map(outlineEvent));
+      expect(await store.events.outline("/t/a", 2, 7_000)).toEqual(events.slice(1, 4).map(outlineEvent));
       expect(await store.events.outline("/t/a", 5, 6)).toEqual([]);
       expect(await store.events.outline("/t/none", 1, 9)).toEqual([]);
     });
@@ -392,21 +393,21 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
   });
 
   describe("findings", () => {
-    const kept = (id: string, more: Partial<KeptFinding> = {}): KeptFinding => ({
+    const kept = (id: string, more: Partial<StoredFinding> = {}): StoredFinding => ({
       id,
       pass: 1,
       run: "s1",
-      realm: "/p",
-      noticedAt: 5,
+      scopeId: "/p",
+      foundAt: 5,
       finding: aFinding({ lesson: `日本 ${id}` }),
       session: "/t/a",
       project: "/p",
       at: 10,
-      instinct: "i1",
+      lessonId: "i1",
       ...more,
     });
-    const gist = (words: string) => gistOf({ trigger: words, action: "" });
-    const ids = (found: readonly KeptFinding[]) => found.map(({ id }) => id);
+    const gist = (words: string) => extractGist({ trigger: words, action: "" });
+    const ids = (found: readonly StoredFinding[]) => found.map(({ id }) => id);
 
     test("come back by a cue, the project's own first, then the latest, then by name; no more than asked for", async () => {
       const { store } = await fresh();
@@ -417,8 +418,8 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await findings.save(kept("b"), gist("a"), ["error x"]);
       await findings.save(kept("a"), gist("a"), ["error x", "call npm"]);
       await findings.save(kept("other"), gist("a"), ["error y"]);
-      expect(await findings.instinctsOf(["a", "nobody", "old"])).toEqual(
-        new Map((await findings.get(["a", "old"])).map(({ id, instinct }) => [id, instinct])),
+      expect(await findings.lessonIds(["a", "nobody", "old"])).toEqual(
+        new Map((await findings.get(["a", "old"])).map(({ id, lessonId: instinct }) => [id, instinct])),
       );
       await findings.save(kept("none"), gist("a"), []);
       expect(ids(await findings.cued(["error x", "call npm", "call pip"], "/p", 9))).toEqual([
@@ -443,7 +444,7 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(ids(await findings.cued(["error y"], "/p", 9))).toEqual(["a"]);
       await findings.forget("b");
       expect(await findings.cued(["error x"], "/p", 9)).toEqual([]);
-      await store.learning.clear();
+      await store.clearFolds();
       expect(await findings.cued(["error y"], "/p", 9)).toEqual([]);
     });
 
@@ -457,11 +458,11 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
     test("are near where they have enough of the words, anywhere or, of the occasion's, in the trigger", async () => {
       const { store } = await fresh();
       const { findings } = store.learning;
-      const told = (trigger: string, action: string) => gistOf({ trigger, action });
+      const told = (trigger: string, action: string) => extractGist({ trigger, action });
       await findings.save(kept("three"), told("tide", "harbor berth"), []);
       await findings.save(kept("occasion"), told("tide harbor", "pilot"), []);
       await findings.save(kept("action"), told("pilot", "tide harbor"), []);
-      await findings.save(kept("far", { realm: "/q" }), told("tide harbor berth", ""), []);
+      await findings.save(kept("far", { scopeId: "/q" }), told("tide harbor berth", ""), []);
       const near = async (anywhere: number, inTrigger: number, occasion = ["tide", "harbor"]) => {
         const words = ["berth", "harbor", "tide"];
         const atLeast = { anywhere, inTrigger };
@@ -477,35 +478,35 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       expect(await near(3, 2)).toEqual(["occasion"]);
     });
 
-    test("are unheard of until one is kept or withdrawn, and known for many instincts at once", async () => {
+    test("are unknown until one is kept or withdrawn, and loaded for many lessons at once", async () => {
       const { store } = await fresh();
       const { findings, decisions } = store.learning;
       await findings.withdraw("gone", 2);
-      await findings.save(kept("a", { instinct: "one" }), gist("a"), []);
-      await findings.save(kept("b", { instinct: "one" }), gist("b"), []);
-      await findings.save(kept("c", { instinct: "two" }), gist("c"), []);
+      await findings.save(kept("a", { lessonId: "one" }), gist("a"), []);
+      await findings.save(kept("b", { lessonId: "one" }), gist("b"), []);
+      await findings.save(kept("c", { lessonId: "two" }), gist("c"), []);
       await findings.oppose("c", ["a", "b"]);
-      expect([...(await findings.unheard(["new", "a", "gone"]))]).toEqual(["new"]);
-      const seen = await findings.sightings(["one", "two", "none"]);
+      expect([...(await findings.unknown(["new", "a", "gone"]))]).toEqual(["new"]);
+      const seen = await findings.evidence(["one", "two", "none"]);
       expect([...seen].map(([id, all]) => [id, all.map((each) => each.id)])).toEqual([
         ["one", ["a", "b"]],
         ["two", ["c"]],
       ]);
-      const opposing = await findings.opposingEach(["one", "two"]);
-      expect(opposing.get("one")).toEqual(await findings.opposing("one"));
-      expect(opposing.get("two")?.map(({ id, instinct }) => [id, instinct])).toEqual([
+      const opposing = await findings.opposing(["one", "two"]);
+      expect(opposing.get("one")?.map(({ id }) => id)).toEqual(["c"]);
+      expect(opposing.get("two")?.map(({ id, lessonId }) => [id, lessonId])).toEqual([
         ["a", "one"],
         ["b", "one"],
       ]);
-      for (const [key, finding, at] of [
-        ["k1", "b", 7],
-        ["k2", "a", 3],
-        ["k3", "c", 1],
-      ] as const)
-        await decisions.save({ key, finding, at, decision: "accepted", everywhere: false });
-      const decided = await decisions.ofInstincts(["one", "two"]);
+      const common = { decision: "accepted", everywhere: false, lesson: null, actor: "person" } as const;
+      await decisions.save([
+        { ...common, key: "k1", finding: "b", at: 7 },
+        { ...common, key: "k2", finding: "a", at: 3 },
+        { ...common, key: "k3", finding: "c", at: 1 },
+      ]);
+      const decided = await decisions.ofLessons(["one", "two"]);
       expect(decided.get("one")?.map(({ finding }) => finding)).toEqual(["a", "b"]);
-      expect(decided.get("two")).toEqual(await decisions.ofInstinct("two"));
+      expect(decided.get("two")).toEqual(await decisions.ofLesson("two"));
     });
 
     test("share two words or more with a text, those with the most of them first, then the latest", async () => {
@@ -515,24 +516,26 @@ export function storeContract(open: () => Promise<{ store: Store; reopen: () => 
       await findings.save(kept("late", { at: 20 }), gist("tide berth"), []);
       await findings.save(kept("all"), gist("tide harbor berth"), []);
       await findings.save(kept("one"), gist("tide pilot"), []);
-      await findings.save(kept("far", { realm: "/q" }), gist("tide harbor"), []);
+      await findings.save(kept("far", { scopeId: "/q" }), gist("tide harbor"), []);
       const words = ["tide", "harbor", "berth"];
       expect(ids(await findings.sharing("/p", words, 9))).toEqual(["all", "late", "two"]);
       expect(ids(await findings.sharing("/p", words, 1))).toEqual(["all"]);
       expect(await findings.sharing("/p", [], 9)).toEqual([]);
-      expect(await findings.sharing("/q", words, 9)).toEqual([kept("far", { realm: "/q" })]);
+      expect(await findings.sharing("/q", words, 9)).toEqual([kept("far", { scopeId: "/q" })]);
     });
   });
 
   describe("projects", () => {
-    test("are saved, replaced and listed by id", async () => {
+    test("are saved, listed by id and cleared", async () => {
       const { store } = await fresh();
-      const rows = [...foldProjects([found("a", 1, "/z"), found("b", 2, "/b")]).values()];
+      const rows = [found("a", 1, "/z"), found("b", 2, "/b")].flatMap(
+        (entry) => foldProject(undefined, entry) ?? [],
+      );
       await store.projects.save(rows);
       expect((await store.projects.list()).map(({ id }) => id)).toEqual(["/b", "/z"]);
-      await store.projects.replace(rows.slice(0, 1));
-      expect(await store.projects.list()).toEqual(rows.slice(0, 1));
       expect(await store.projects.get(["/z", "/none"])).toEqual(rows.slice(0, 1));
+      await store.clearFolds();
+      expect(await store.projects.list()).toEqual([]);
     });
   });
 

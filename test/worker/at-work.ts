@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Note } from "../../src/hook/note.ts";
-import { spool } from "../../src/hook/spool.ts";
+import type { Note } from "../../src/spool/notes.ts";
+import { writeNote } from "../../src/spool/notes.ts";
 import { dump } from "../helpers/dump.ts";
 import { type Home, noPython } from "../helpers/hook.ts";
 import { knack, type Ran } from "../helpers/knack.ts";
@@ -40,19 +40,19 @@ export function someWork({ home, project }: Pick<Home, "home" | "project">, sess
       session: `work${n}`,
       transcript,
       project,
-      instinct: "i0",
+      lessonId: "i0",
       occasion: "prompt",
       text: `told ${n}`,
       at: begun + n,
     },
-    { type: "asked", session: `work${n}`, project, instinct: "i0", over: false, at: begun + n },
-    { type: "asked", session: `work${n}`, project, instinct: "i0", over: true, at: begun + n + 1 },
+    { type: "asked", session: `work${n}`, project, lessonId: "i0", over: false, at: begun + n },
+    { type: "asked", session: `work${n}`, project, lessonId: "i0", over: true, at: begun + n + 1 },
   ]);
   return { transcripts, notes };
 }
 
 export function leave({ knackHome }: Home, notes: readonly Note[]): void {
-  for (const note of notes) spool(join(knackHome, "spool"), note);
+  for (const note of notes) writeNote(join(knackHome, "spool"), note);
 }
 
 export interface Worked {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { spool } from "../../src/hook/spool.ts";
+import { writeNote } from "../../src/spool/notes.ts";
 import { hook, payloads, processesOf, said } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
 import { hour, minute, writeLived } from "../helpers/lived.ts";
@@ -22,7 +22,7 @@ async function ended(settings: object) {
     at: start,
   } as const;
   const works = async () => {
-    spool(join(env.KNACK_HOME ?? "", "spool"), note);
+    writeNote(join(env.KNACK_HOME ?? "", "spool"), note);
     const run = await knack(["work", "--json"], { home, env: { TEST_KEY: "not-a-secret-word" } });
     return { ...run, worked: JSON.parse(run.stdout) };
   };
@@ -36,7 +36,7 @@ describe("a worker", () => {
     const begins = async (session: string) => said(await hook(payloads(place, session).start(), at));
     await begins("a");
     expect(await works()).toMatchObject({ code: 0, stderr: "", worked: { sessions: 1, reviews: 1 } });
-    expect(at.endpoint.asked).toHaveLength(2);
+    expect(at.endpoint.asked).toHaveLength(1);
     const draft = join(at.env.KNACK_HOME ?? "", "drafts/rl-deploy-tunnel/SKILL.md");
     expect(existsSync(draft)).toBe(true);
     const opened = await open();
@@ -46,7 +46,7 @@ describe("a worker", () => {
     expect((await begins("b"))?.systemMessage).toContain("Learned skill: rl-deploy-tunnel");
     expect((await begins("c"))?.systemMessage ?? "").not.toContain("Learned skill");
     expect((await works()).worked).toMatchObject({ reviews: 0 });
-    expect([at.endpoint.asked.length, processesOf(at.home)]).toEqual([2, []]);
+    expect([at.endpoint.asked.length, processesOf(at.home)]).toEqual([1, []]);
   });
 
   test("asks nobody where reviews are off, and notes what could have been learned all the same", async () => {

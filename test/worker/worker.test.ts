@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import type { Note } from "../../src/hook/note.ts";
+import type { Note } from "../../src/spool/notes.ts";
 import { dump } from "../helpers/dump.ts";
 import { seeded } from "../helpers/history.ts";
 import { aHome, hook, pause, payloads, processesOf, quiet, said } from "../helpers/hook.ts";
@@ -22,7 +22,8 @@ import { dieAt, filesLike, leave, leftovers, outcome, someWork, work } from "./a
 const database = (knackHome: string) => join(knackHome, "knack.db");
 const entries = (knackHome: string, type: string) =>
   (dump(database(knackHome)).ledger ?? []).filter((row) => row.includes(`"${type}"`));
-const stateOf = (knackHome: string) => JSON.parse(readFileSync(join(knackHome, "log/worker.json"), "utf8"));
+const readWorkerState = (knackHome: string) =>
+  JSON.parse(readFileSync(join(knackHome, "log/worker.json"), "utf8"));
 
 describe("a worker", () => {
   test("handles every note once, and ends by itself", async () => {
@@ -34,7 +35,7 @@ describe("a worker", () => {
     expect(leftovers(home)).toEqual([]);
     expect(entries(home.knackHome, "lesson.shown")).toHaveLength(4);
     expect(entries(home.knackHome, "agent.asked")).toHaveLength(8);
-    expect(stateOf(home.knackHome)).toMatchObject({ failures: 0, error: null });
+    expect(readWorkerState(home.knackHome)).toMatchObject({ failures: 0, error: null });
     // The same again, as if a hook had been slow.
     const before = outcome(home, Date.now() - day);
     leave(home, notes);
@@ -60,7 +61,7 @@ describe("a worker", () => {
         session: `gone${n}`,
         transcript: null,
         project: home.project,
-        instinct: "i0",
+        lessonId: "i0",
         occasion: "start",
         text: "x",
         at: n,
@@ -274,7 +275,7 @@ describe("a worker that fails", () => {
     const mend = spoil(home.knackHome);
     for (let failure = 1; failure <= 4; failure++) {
       expect((await work(home)).code).not.toBe(0);
-      expect(stateOf(home.knackHome)).toMatchObject({ failures: failure });
+      expect(readWorkerState(home.knackHome)).toMatchObject({ failures: failure });
       expect(processesOf(home.home)).toEqual([]);
     }
     const told = said(await hook(payloads(home).start(), home))?.systemMessage;
@@ -285,7 +286,7 @@ describe("a worker that fails", () => {
     expect((await work(home)).code).toBe(0);
     expect(leftovers(home)).toEqual([]);
     expect(entries(home.knackHome, "session.learned")).toHaveLength(2);
-    expect(stateOf(home.knackHome)).toMatchObject({ failures: 0, error: null });
+    expect(readWorkerState(home.knackHome)).toMatchObject({ failures: 0, error: null });
     expect(said(await hook(payloads(home).start(), home))?.systemMessage ?? "").not.toContain("stopped");
   });
 });

@@ -1,0 +1,355 @@
+import { recordEntries } from "../lessons/index.ts";
+import {
+  dirname,
+  examinePackage,
+  findDuplicate,
+  findSkillFolder,
+  findWritingEnd,
+  listWritings,
+  type PackageFile,
+  type PackageToPublish,
+  packageOwner,
+  planPackage,
+  publishPlan,
+  readHistory,
+  repairChanges,
+  type SkillFolder,
+  type SkillWriting,
+  stampPackage,
+} from "../library/index.ts";
+import {
+  type AuthoringFault,
+  createFault,
+  isPublished,
+  type LedgerEntry,
+  type Receipt,
+  type Skill,
+  type WritingFinished,
+  type WritingStarted,
+} from "../records/index.ts";
+import { readEventsByRef } from "../transcripts/index.ts";
+import { type ActiveCaller, getCallerRoot, getCallerThread } from "./caller.ts";
+import {
+  type AuthoringDeps,
+  convertDiskError,
+  findUnavailable,
+  isOwnedByCaller,
+  isOwnedBySession,
+  listSkillFolders,
+  scrubTexts,
+} from "./deps.ts";
+import { discardWriting, type HandedIn, takeHandedIn } from "./hand-in.ts";
+import {
+  type AuthoringResult,
+  composeReceipt,
+  findFinishFault,
+  findLostRefs,
+  refuseWith,
+  type WritingFinish,
+} from "./protocol.ts";
+import { clearStaging, getStagingFolder, listStrays } from "./staging.ts";
+
+export interface FinishedWriting {
+  readonly status: "created" | "updated" | "aborted" | "failed";
+  /** What to show the person; null where no skill was written. */
+  readonly receipt: string | null;
+  /** Where the skill is; null where none was written. */
+  readonly path: string | null;
+  /** What else is worth knowing: concerns, how to undo it. */
+  readonly notes: readonly string[];
+}
+
+/** A writing with the folder that it is staged in and the caller that finishes it. */
+interface OpenWriting {
+  readonly writing: SkillWriting;
+  readonly desk: SkillFolder;
+  readonly active: ActiveCaller;
+  readonly finish: WritingFinish;
+}
+
+/** Finishes a writing: the package is checked and goes live, or nothing changes and the agent is told what to repair. */
+export async function finishWriting(
+  deps: AuthoringDeps,
+  active: ActiveCaller,
+  finish: WritingFinish,
+): Promise<AuthoringResult<FinishedWriting>> {
+  return endWriting(deps, active, finish).catch(convertDiskError);
+}
+
+async function endWriting(
+  deps: AuthoringDeps,
+  active: ActiveCaller,
+  finish: WritingFinish,
+): Promise<AuthoringResult<FinishedWriting>> {
+  const isGivenUp = finish.status === "aborted" || finish.status === "failed";
+  const { session } = active;
+  const fault =
+    (await findUnavailable(deps, active, isGivenUp)) ??
+    findFinishFault(finish, await deps.prefixOf(active.caller.project.root)) ??
+    (session && findLostRefs(finish.refs, await readEventsByRef(deps.store, session, finish.refs)));
+  if (fault) return refuseWith(fault);
+  const all = await listWritings(deps.store);
+  const writing = all.findLast((one) => isOwnedByCaller(one, active, finish));
+  if (!writing)
+    return refuseWith(
+      describeNotStarted(
+        finish.skill,
+        all.some((one) => isOwnedBySession(one, active, finish)),
+      ),
+    );
+  const desk = getStagingFolder(deps, getCallerRoot(active), writing.started.writing);
+  const last = findWritingEnd(writing);
+  if (last) return repeatAnswer(deps, writing, desk, last, finish);
+  await finishKilledChange(deps, writing);
+  const open: OpenWriting = { writing, desk, active, finish };
+  return isGivenUp ? giveUp(deps, open) : publish(deps, open);
+}
+
+function describeNotStarted(skill: string, isOther: boolean): AuthoringFault {
+  if (isOther)
+    return createFault(
+      "learning_not_started",
+      `The writing of ${skill} was started by another agent of this session: a subagent, or the one that it works for.`,
+      "Let that one finish it, or call skill_learning_start and write it yourself.",
+    );
+  return createFault(
+    "learning_not_started",
+    `No writing of ${skill} was started in this session.`,
+    "Call skill_learning_start first; it answers with the folder to write in.",
+  );
+}
+
+/** A finish that is repeated gets the same answer. */
+async function repeatAnswer(
+  deps: AuthoringDeps,
+  writing: SkillWriting,
+  desk: SkillFolder,
+  last: WritingFinished,
+  finish: WritingFinish,
+): Promise<AuthoringResult<FinishedWriting>> {
+  const { status, skill } = last;
+  if (status !== finish.status)
+    return refuseWith(
+      createFault(
+        "learning_not_started",
+        `The writing of ${skill} has ended already: ${status}.`,
+        "Call skill_learning_start to begin another one.",
+      ),
+    );
+  await clearStaging(deps, desk);
+  if (!isPublished(last) || !(await isUndone(deps, writing, last)))
+    return { ok: true, value: await composeAnswer(deps, writing, last, []) };
+  const notes = [`${skill} was ${status}, and has been undone since: do not write it again unasked.`];
+  return {
+    ok: true,
+    value: { status: status as FinishedWriting["status"], receipt: null, path: null, notes },
+  };
+}
+
+async function isUndone(
+  deps: AuthoringDeps,
+  { started: { target } }: SkillWriting,
+  { changes }: WritingFinished,
+): Promise<boolean> {
+  if ((await deps.library.read(target)) === null) return true;
+  const { changes: all } = await readHistory(deps.store);
+  const own = all.find(({ change }) => change.path === target && changes.includes(change.id));
+  const last = all.findLast(({ change, state }) => state === "made" && change.path === target);
+  return own !== undefined && last?.change.why === "undo" && last.change.after === own.change.before;
+}
+
+/** A finish that was killed may have left a change half done. */
+async function finishKilledChange(deps: AuthoringDeps, { started: { target } }: SkillWriting): Promise<void> {
+  const all = await deps.store.learning.changes.list();
+  if (all.some(({ change, state }) => state === "intended" && change.path === target))
+    await repairChanges(deps);
+}
+
+async function giveUp(deps: AuthoringDeps, open: OpenWriting): Promise<AuthoringResult<FinishedWriting>> {
+  const { writing, desk, active, finish } = open;
+  const left = await discardWriting(deps, active, writing, desk);
+  if ("code" in left) return refuseWith(left);
+  const end = await recordEnd(deps, open, { status: finish.status, changes: [], fault: null });
+  return { ok: true, value: await composeAnswer(deps, writing, end, left.notes) };
+}
+
+async function publish(deps: AuthoringDeps, open: OpenWriting): Promise<AuthoringResult<FinishedWriting>> {
+  const { writing, desk, finish } = open;
+  const live = await checkAndWrite(deps, open);
+  if ("code" in live) {
+    // The fault may quote the agent's words: a name, a path.
+    const [message = "", ...details] = await scrubTexts(deps, [live.message, ...live.details]);
+    const refused = refuseWith({ ...live, message, details });
+    await recordEnd(deps, open, { status: "refused", changes: [], fault: refused.fault });
+    return refused;
+  }
+  const end = await recordEnd(deps, open, { status: finish.status, changes: live.changes, fault: null });
+  await clearStaging(deps, desk);
+  return { ok: true, value: await composeAnswer(deps, writing, end, live.remarks) };
+}
+
+/** Makes the package live, if nothing is wrong with it. */
+async function checkAndWrite(
+  deps: AuthoringDeps,
+  open: OpenWriting,
+): Promise<AuthoringFault | { readonly changes: readonly string[]; readonly remarks: readonly string[] }> {
+  const { started } = open.writing;
+  const handed = await takeHandedIn(deps, open.active, open.writing, open.desk);
+  if ("code" in handed) return handed;
+  const base = started.before === null ? null : await deps.versions.restore(started.before);
+  const checked = await checkPackage(deps, open, handed, base);
+  if ("code" in checked) {
+    const moved = ` What you wrote directly in ${started.target} was moved to ${started.staging}.`;
+    return { ...checked, next: checked.next + (handed.wasMoved ? moved : "") };
+  }
+  const ready = prepareReady(deps, open, handed, base);
+  if ("code" in ready) return ready;
+  const changes = await writePackage(deps, ready, started);
+  return "code" in changes ? changes : { changes, remarks: checked.remarks };
+}
+
+/** Everything that is wrong with a package, at once. */
+async function checkPackage(
+  deps: AuthoringDeps,
+  { writing, desk, active }: OpenWriting,
+  handed: HandedIn,
+  base: readonly PackageFile[] | null,
+): Promise<AuthoringFault | { readonly remarks: readonly string[] }> {
+  const { started } = writing;
+  const owner = packageOwner(started.target, base);
+  const { faults, remarks, skill } = await examinePackage(deps, started.skill, handed, {
+    before: base,
+    owner,
+  });
+  const strays = (await listStrays(deps, desk, started.skill)).map(
+    (name) => `${name} lies beside the package's folder: move it into ${started.staging}, or remove it`,
+  );
+  const details = [...faults, ...strays];
+  if (details.length > 0 || skill === null)
+    return createFault(
+      "skill_package_invalid",
+      `${started.skill} is not published: ${details.length === 1 ? "1 problem" : `${details.length} problems`}.`,
+      `Repair it in ${started.staging}, then finish again.`,
+      details,
+    );
+  const fault = started.action === "create" ? await checkDuplicate(deps, writing, active, skill) : null;
+  return fault ?? { remarks };
+}
+
+async function checkDuplicate(
+  deps: AuthoringDeps,
+  { started, at }: SkillWriting,
+  active: ActiveCaller,
+  skill: Skill,
+): Promise<AuthoringFault | null> {
+  const { writing: id, target: path, reason, refs, file } = started;
+  // When the person last asked for it in so many words.
+  const events = reason === "explicit_user_request" ? await deps.store.events.some(file, refs) : [];
+  const prompts = events.filter(({ kind }) => kind === "prompt").map((event) => event.at ?? at);
+  return findDuplicate(deps, {
+    ...{ skill, path, project: active.caller.project.id, root: getCallerRoot(active) },
+    origin: { kind: "session", id },
+    asked: prompts.length === 0 ? null : Math.max(...prompts),
+  });
+}
+
+/** What goes live, and how. */
+function prepareReady(
+  deps: AuthoringDeps,
+  { writing: { started }, active, finish }: OpenWriting,
+  { files }: HandedIn,
+  base: readonly PackageFile[] | null,
+): PackageToPublish | AuthoringFault {
+  const { all, reach } = listSkillFolders(deps, active);
+  const place = findSkillFolder(started.target, all);
+  if (place === null)
+    return createFault(
+      "publish_failed",
+      `${dirname(started.target)} is no longer a skills folder.`,
+      "Finish with aborted, and start again.",
+    );
+  const root = getCallerRoot(active);
+  const isHere = root !== null && started.target.startsWith(`${root}/`);
+  const { missing } = started;
+  return {
+    ...{ name: started.skill, files, path: started.target, place, base },
+    origin: { kind: "session", id: started.writing },
+    // A person's skill in their repository stays in git.
+    reach: base === null ? reach : isHere ? "repository" : "everywhere",
+    ...(missing === undefined || missing === started.target ? {} : { missing }),
+    facts: {
+      author: "agent",
+      session: getCallerThread(active),
+      events: [...new Set([...started.refs, ...finish.refs])],
+      model: active.caller.model ?? started.model,
+    },
+  };
+}
+
+/** Writes a package; returns the changes by which it is there, also where a killed finish made them before. */
+async function writePackage(
+  deps: AuthoringDeps,
+  ready: PackageToPublish,
+  { staging }: WritingStarted,
+): Promise<AuthoringFault | readonly string[]> {
+  const keeping = await publishPlan(deps, () => planPackage(deps, ready), "agent");
+  const failed = keeping.kept ? keeping.outcomes.find(({ done }) => !done)?.because : keeping.because;
+  if (failed !== undefined)
+    return createFault(
+      "publish_failed",
+      `The package is valid, but could not be written: ${failed ?? "the disk refused"}.`,
+      `It is still in ${staging}: see what is in the way, and finish again.`,
+    );
+  const changes = keeping.kept ? keeping.outcomes.map(({ change }) => change.id) : [];
+  if (changes.length > 0) return changes;
+  const after = deps.versions.hashOf(stampPackage(ready));
+  return (await readHistory(deps.store)).changes.flatMap(({ change, state }) =>
+    state === "made" && change.path === ready.path && change.after === after ? change.id : [],
+  );
+}
+
+/** Records how a writing ended, with the receipt that a person is shown. */
+async function recordEnd(
+  deps: AuthoringDeps,
+  { writing: { started, lastAt }, active, finish }: OpenWriting,
+  { status, changes, fault }: Pick<WritingFinished, "status" | "changes" | "fault">,
+): Promise<WritingFinished> {
+  const { caller, session } = active;
+  const { writing, action, skill } = started;
+  const [message, summary] = await scrubTexts(deps, [finish.message ?? "", finish.summary ?? ""]);
+  const end: WritingFinished = {
+    ...{ writing, invocation: caller.invocation, action, skill, status, changes, fault },
+    ...{ summary: summary || null, refs: [...new Set(finish.refs)], file: session?.id ?? started.file },
+  };
+  const at = Math.max(deps.clock.now(), lastAt + 1);
+  const common = {
+    at,
+    project: caller.project.id,
+    session: getCallerThread(active),
+    actor: "agent" as const,
+  };
+  const key = `writing:${writing}:${status === "refused" ? `refused:${at}` : "ended"}`;
+  const entries: LedgerEntry[] = [{ ...common, type: "writing.finished", key, data: end }];
+  if (isPublished(end)) {
+    const kind = action === "create" ? "learned" : "updated";
+    const text = composeReceipt(kind, skill, message || null);
+    const receipt: Receipt = { kind, skill, text, invocation: caller.invocation };
+    entries.push({ ...common, type: "receipt.given", key: `receipt:${writing}`, data: receipt });
+  }
+  await deps.store.transaction((tx) => recordEntries(tx, entries));
+  return end;
+}
+
+async function composeAnswer(
+  { store }: AuthoringDeps,
+  { started }: SkillWriting,
+  end: WritingFinished,
+  remarks: readonly string[],
+): Promise<FinishedWriting> {
+  const status = end.status as FinishedWriting["status"];
+  if (!isPublished(end)) return { status, receipt: null, path: null, notes: remarks };
+  const [given] = await store.ledger.get([`receipt:${started.writing}`]);
+  const receipt = given?.type === "receipt.given" ? given.data.text : null;
+  const undo = `To undo it: knack skills undo ${started.skill}`;
+  return { status, receipt, path: started.target, notes: [...remarks, undo] };
+}

@@ -1,0 +1,37 @@
+/** What a failure means to the caller of the command line. */
+const exits = {
+  WRONG_USAGE: 2,
+  NOTHING_READABLE: 2,
+  BAD_PACKAGE: 2,
+  LIBRARY_UNAVAILABLE: 2,
+  UNKNOWN_NAME: 2,
+  CONFIG_BROKEN: 2,
+  STORE_DAMAGED: 3,
+  STORE_VERSION: 3,
+  STORE_UNAVAILABLE: 3,
+  VERSION_DAMAGED: 3,
+} as const;
+
+export type ErrorCode = keyof typeof exits;
+
+/** A failure the user can act on: a stable code, a sentence that names the thing, and the next step. */
+export class KnackError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+
+  constructor(code: ErrorCode, message: string, { hint, cause }: { hint?: string; cause?: unknown } = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.name = "KnackError";
+    this.code = code;
+    this.hint = hint;
+  }
+
+  get exitCode(): number {
+    return exits[this.code];
+  }
+}
+
+/** What a failure says, whatever was thrown. */
+export function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

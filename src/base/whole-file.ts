@@ -1,0 +1,81 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+
+/** Replaces a file in one move: whoever reads it has the old one or the new one, whole. */
+export function writeFileAtomically(path: string, parts: readonly Uint8Array[]): void {
+  // One folder at most: a home that somebody has removed meanwhile is not made again.
+  makeFolder(dirname(path));
+  const draft = `${path}.${process.pid}.new`;
+  try {
+    const file = openSync(draft, "w", 0o600);
+    try {
+      // Some hundred at a time: an operating system takes about a thousand.
+      for (let at = 0; at < parts.length; at += 500) writeAll(file, parts.slice(at, at + 500));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** The same for what can be made anew at any time: a folder in its place is nothing but damage, and goes. */
+export function writeDerivedFile(path: string, parts: readonly Uint8Array[]): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true });
+  writeFileAtomically(path, parts);
+}
+
+/** Takes away the drafts in a folder whose writers ended before they were through. */
+export function removeStaleDrafts(folder: string, now: number): void {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    const [, pid] = /\.(\d+)\.new$/.exec(name) ?? [];
+    if (pid === undefined) continue;
+    const path = join(folder, name);
+    const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
+    // Another process may have got that number since.
+    if (!isRunning(Number(pid)) || now - changed > 86_400_000) rmSync(path, { force: true });
+  }
+}
+
+/** Whether a process runs. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Somebody else's process cannot be asked, but it is there.
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+}
+
+function writeAll(file: number, parts: readonly Uint8Array[]): void {
+  const bytes = Buffer.concat(parts);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+export function jsonBytes(value: unknown): Uint8Array[] {
+  return [Buffer.from(`${JSON.stringify(value)}\n`)];
+}

@@ -1,0 +1,72 @@
+import { existsSync } from "node:fs";
+import {
+  projectConfig,
+  readSettingsFile,
+  resolveHome,
+  resolveSettings,
+  type SettingKey,
+  settingKeys,
+  unknownKey,
+  writeSetting,
+} from "../../settings/index.ts";
+import { findCheckout } from "../../transcripts/index.ts";
+import { defineCommand, dryRunArg, jsonArg, wrongUsage } from "../command.ts";
+import { changeKnack } from "../knack.ts";
+
+export const config = defineCommand({
+  about: "Show and change settings: yours, and a project's, which override them.",
+  args: {
+    words: { type: "positional", required: false, description: "get [key], set <key> <value>, or path" },
+    project: { type: "boolean", description: "the settings of the project in this folder" },
+    ...jsonArg,
+    ...dryRunArg,
+  },
+  more: [
+    "Examples:",
+    "  knack config get",
+    "  knack config set suggestions 3",
+    "  knack config set learn false --project",
+  ],
+  run: async (call) => {
+    const { args, env, dryRun } = call;
+    const home = resolveHome(env);
+    const root = findCheckout(process.cwd())?.root ?? process.cwd();
+    const project = args.project ? root : null;
+    const path = project === null ? home.config : projectConfig(project);
+    const [action = "get", key, value, ...more] = args._;
+    const usage = wrongUsage(
+      `Invalid arguments for knack config: "${args._.join(" ")}".`,
+      "knack config get [key], knack config set <key> <value> [--project], or knack config path",
+    );
+    if (more.length > 0 || (action !== "set" && value !== undefined) || (action === "path" && key))
+      throw usage;
+    switch (action) {
+      case "path":
+        return call.answer({ path }, [path]);
+      case "get": {
+        if (key !== undefined && !settingKeys.includes(key as SettingKey)) throw unknownKey(key);
+        const all = project === null ? resolveSettings(home, root, root) : readSettingsFile(home, project);
+        const shown = key === undefined ? settingKeys : [key as SettingKey];
+        return call.answer(
+          Object.fromEntries(shown.map((one) => [one, all[one] ?? null])),
+          key !== undefined
+            ? [String(all[key as SettingKey] ?? "")]
+            : shown.flatMap((one) =>
+                all[one] === undefined ? [] : [`${one} = ${JSON.stringify(all[one])}`],
+              ),
+        );
+      }
+      case "set": {
+        if (key === undefined || value === undefined) throw usage;
+        const written = writeSetting(home, project, key, value, dryRun);
+        // Takes effect at once, also for the hooks.
+        if (existsSync(home.snapshot)) await changeKnack(call, async () => {});
+        return call.answer({ path: written.path, [key]: written.value }, [
+          `${key} = ${JSON.stringify(written.value)} in ${written.path}${dryRun ? " (not written: --dry-run)" : ""}`,
+        ]);
+      }
+      default:
+        throw usage;
+    }
+  },
+});

@@ -1,0 +1,95 @@
+import { describeReplySchema } from "../../authoring/index.ts";
+import type { JsonObject } from "../../base/index.ts";
+import { openKnack } from "../../open.ts";
+import { isDisabled } from "../../settings/index.ts";
+import { several } from "../../text/index.ts";
+import { createThreadRedactor } from "../../trust/index.ts";
+import { work as workOnce } from "../../worker/index.ts";
+import { defineCommand, jsonArg, wrongUsage } from "../command.ts";
+import { version } from "../version.ts";
+
+const disabled = "Knack is off: KNACK_DISABLE is set.";
+
+/** Commands that hooks and agents start, rather than people. */
+export const work = defineCommand({
+  about: "Process what the hooks queued, and exit. Hooks start it by themselves.",
+  args: { ...jsonArg },
+  run: async (call) => {
+    const { env, redactionThread } = call;
+    if (isDisabled(env)) return call.answer({ off: "KNACK_DISABLE is set" }, [disabled]);
+    const worked = await workOnce({ env, redactor: createThreadRedactor(redactionThread) });
+    const { notes, sessions, lessons, drafts, reviews } = worked;
+    return call.answer(worked, [
+      worked.busy
+        ? "Another worker is running."
+        : `Processed ${several(notes, "queued note")}: ${several(sessions, "session")} searched, ${several(lessons, "lesson")} found, ${several(drafts, "draft")} written, ${several(reviews, "review")} run.`,
+    ]);
+  },
+});
+
+export const mcp = defineCommand({
+  about:
+    "Serve Knack's tools to an agent over MCP, on standard input and output. Agents start it by themselves.",
+  more: [
+    "To add it to an agent:",
+    "  Claude Code   knack install claude (the plugin includes it); or: claude mcp add knack -- knack mcp",
+    "  Codex         codex mcp add knack -- knack mcp",
+    "  Gemini CLI    gemini mcp add --scope user knack knack mcp",
+    "  OpenCode      opencode mcp add knack -- knack mcp",
+    "  Copilot CLI   copilot mcp add knack -- knack mcp",
+    '  Cursor        ~/.cursor/mcp.json: "mcpServers": { "knack": { "command": "knack", "args": ["mcp"] } }',
+    "Knack finds out which session of the first five calls it. For any other agent, set KNACK_SESSION to the id of",
+    "its session: without it, agents can search and load skills, but not write any. KNACK_DISABLE=1 turns it off.",
+  ],
+  args: {},
+  run: async ({ env, redactionThread, screen, program: { template } }) => {
+    if (process.stdin.isTTY)
+      screen.warn(["Agents start this server; knack mcp --help says how. Press Ctrl-D to end it."]);
+    // The server's library is large, so only this command loads it.
+    const { serve } = await import("../../mcp/index.ts");
+    await serve({
+      version,
+      env,
+      cwd: process.cwd(),
+      off: isDisabled(env) ? disabled : null,
+      open: () => openKnack({ env, template, redactor: createThreadRedactor(redactionThread) }),
+    });
+    return 0;
+  },
+});
+
+const schemas: Readonly<Record<string, { readonly about: string; readonly schema: JsonObject }>> = {
+  reply: {
+    about:
+      "what an agent reports beside its answer: receipts of skills it used, and what it should have learned",
+    schema: describeReplySchema(),
+  },
+};
+
+export const schema = defineCommand({
+  about:
+    "Print a JSON Schema (draft 2020-12) of what agents report to Knack; without a name: list the schemas.",
+  args: {
+    name: { type: "positional", required: false, description: Object.keys(schemas).join(", ") },
+    json: { type: "boolean", description: "print one JSON object; a schema is one in any case" },
+  },
+  run: async (call) => {
+    const { args, screen } = call;
+    const [name, ...more] = args._;
+    if (name === undefined) {
+      const all = Object.entries(schemas).map(([known, { about }]) => ({ name: known, about }));
+      return call.answer(
+        { schemas: all },
+        all.map((one) => `${screen.knack} schema ${one.name}  ${one.about}`),
+      );
+    }
+    const known = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
+    if (known === undefined || more.length > 0)
+      throw wrongUsage(
+        `There is no schema "${[name, ...more].join(" ")}".`,
+        `Use ${Object.keys(schemas).join(", ")}.`,
+      );
+    screen.json(known.schema);
+    return 0;
+  },
+});

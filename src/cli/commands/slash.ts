@@ -1,0 +1,133 @@
+import { parseArgs } from "citty";
+import { renderRule } from "../../library/index.ts";
+import type { Knack } from "../../open.ts";
+import { identifyProject, type Lesson } from "../../records/index.ts";
+import { extractTerms, several } from "../../text/index.ts";
+import { findCheckout } from "../../transcripts/index.ts";
+import { createThreadRedactor } from "../../trust/index.ts";
+import { work } from "../../worker/index.ts";
+import {
+  type AnyCall,
+  type Command,
+  type CommandCall,
+  defineCommand,
+  runCommand,
+  unknownName,
+  wrongUsage,
+} from "../command.ts";
+import { withKnack } from "../knack.ts";
+import { oneLine } from "../screen/text.ts";
+import { skills } from "./skills/skills.ts";
+import { status } from "./status.ts";
+
+const actions: Readonly<Record<string, (call: AnyCall, words: string) => Promise<number>>> = {
+  status: (call) => runOther(status, [], call),
+  learn,
+  undo,
+  forget,
+};
+
+export const slash = defineCommand({
+  about: "Run /knack:status, /knack:learn, /knack:undo or /knack:forget within an agent.",
+  args: {
+    words: { type: "positional", required: false, description: "status, learn, undo, or forget <what>" },
+  },
+  run: async (call) => {
+    const [name = "status", ...rest] = call.args._;
+    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
+    if (action) return action(call, rest.join(" ").trim());
+    const known = Object.keys(actions).map((one) => `/knack:${one}`);
+    throw wrongUsage(`There is no /knack:${name}.`, `Use ${known.join(", ")}.`);
+  },
+});
+
+/** Looks through what happened up to now, and reports the lessons. */
+async function learn(call: AnyCall): Promise<number> {
+  const { env, redactionThread, screen } = call;
+  const before = Date.now();
+  const redactor = createThreadRedactor(redactionThread);
+  const { busy, sessions } = await work({ env, redactor, lowPriority: false });
+  return withKnack(call, async (knack) => {
+    const fresh = (await knack.lessons()).filter(({ state }) => state.foundAt >= before);
+    const { suggestions } = await knack.suggest();
+    screen.print([
+      busy
+        ? "Another worker is reading your sessions; /knack:status shows the result."
+        : `Looked through ${several(sessions, "session")} with something new.`,
+      ...(fresh.length > 0 ? ["Learned:", ...fresh.map(describeLesson)] : ["Nothing new was learned."]),
+      ...(suggestions.length > 0
+        ? [
+            "Waiting for your decision:",
+            ...suggestions.map(({ lesson }) => describeLesson(lesson)),
+            `In a terminal: ${screen.knack} skills accept <name>, or ${screen.knack} to be asked about each.`,
+          ]
+        : []),
+    ]);
+    return 0;
+  });
+}
+
+/** Undoes the last thing that Knack did in this project: what it wrote for agents, or what it learned since. */
+async function undo(call: AnyCall): Promise<number> {
+  const words = await withKnack(call, findLatest);
+  if (words !== null) return runOther(skills, words, call);
+  call.screen.print(["There is nothing to undo in this project."]);
+  return 1;
+}
+
+/** The arguments of `knack skills` that undo the latest; null where there is nothing. */
+async function findLatest(knack: Knack): Promise<string[] | null> {
+  const { id, root } = identifyProject(process.cwd(), null, findCheckout(process.cwd()));
+  const [kept] = (await knack.shelf())
+    .filter((one) => one.reach === "everywhere" || (one.reach !== "draft" && one.root === root))
+    .sort((a, b) => b.at - a.at);
+  const since = kept?.at ?? 0;
+  const open = (await knack.lessons()).filter(
+    ({ project, state: { status: now, foundAt } }) =>
+      project === id && (now === "pending" || now === "active") && foundAt > since,
+  );
+  // A later session only confirms what was learned before, so the first finding counts.
+  const learned = await Promise.all(
+    open.map(async (lesson) => {
+      const { findings } = await knack.evidence(lesson);
+      return { lesson, at: Math.min(...findings.map(({ foundAt }) => foundAt)) };
+    }),
+  );
+  const [newest] = learned.filter(({ at }) => at > since).sort((a, b) => b.at - a.at);
+  if (newest) return ["reject", newest.lesson.id];
+  return kept ? ["undo", kept.name] : null;
+}
+
+/** Rejects what a person names or describes; where several match, none. */
+async function forget(call: AnyCall, what: string): Promise<number> {
+  if (what === "") throw wrongUsage("What should be forgotten?", "/knack:forget <name or words>");
+  const found = await withKnack(call, (knack) => findMatching(knack, what));
+  const [only, another] = found;
+  if (only !== undefined && another === undefined) return runOther(skills, ["reject", only], call);
+  throw found.length === 0
+    ? unknownName(`No lesson or skill matches "${what}".`, "/knack:status shows what there is.")
+    : unknownName(`"${what}" matches several.`, `Which one: ${found.join(", ")}?`);
+}
+
+/** The names that words mean: an exact name, or the lessons whose text has all the words. */
+async function findMatching(knack: Knack, what: string): Promise<string[]> {
+  const shelf = await knack.shelf();
+  const open = (await knack.lessons()).filter(({ state }) => state.status !== "rejected");
+  if ([...shelf, ...open].some(({ name }) => name === what)) return [what];
+  const wanted = [...extractTerms(what)];
+  const isAbout = (text: string) => {
+    const terms = extractTerms(text);
+    return wanted.length > 0 && wanted.every((word) => terms.has(word) || text.toLowerCase().includes(word));
+  };
+  const found = open.filter((one) => isAbout(`${one.name} ${one.trigger} ${one.action} ${one.lesson}`));
+  return [...new Set(found.map(({ name }) => name))];
+}
+
+/** Runs another command, as if it were typed. */
+function runOther(command: Command, words: string[], call: AnyCall): Promise<number> {
+  return runCommand(command, parseArgs(words, command.args) as CommandCall["args"], call);
+}
+
+function describeLesson(lesson: Lesson): string {
+  return `- ${lesson.name}: ${oneLine(renderRule(lesson), 200)}`;
+}

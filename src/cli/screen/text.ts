@@ -1,0 +1,124 @@
+import stringWidth from "string-width";
+import wrapAnsi from "wrap-ansi";
+import { hiddenCharacters, stripHidden, unwritable } from "../../text/index.ts";
+import { redact } from "../../trust/index.ts";
+
+/** Text from elsewhere on one line: redacted, without hidden and control characters, cut to this width. */
+export function oneLine(text: string, width = 100): string {
+  return cutLine(redact(text), width);
+}
+
+function cutLine(text: string, width: number): string {
+  const plain = stripHidden(text).replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, " ");
+  if (measure(plain) <= width) return plain;
+  // A character is rarely wider than two columns, and combining characters have none.
+  const [first = ""] = wrapAnsi(plain.slice(0, width * 4), width - 1, { hard: true, trim: false }).split(
+    "\n",
+  );
+  return `${isAscii(plain) ? plain.slice(0, width - 1) : first}…`;
+}
+
+/** Text from elsewhere, line by line: redacted as a whole, so that a secret over several lines is seen. */
+export function textLines(text: string, indent = "", width = 400): string[] {
+  return redact(text)
+    .replace(/\r\n/g, "\n")
+    .split("\n")
+    .map((line) => cutLine(line.replace(/\t/g, "  "), width))
+    .map((line) => (line === "" ? "" : `${indent}${line}`));
+}
+
+function measure(text: string): number {
+  return isAscii(text) ? text.length : stringWidth(text);
+}
+
+function isAscii(text: string): boolean {
+  return /^[\x20-\x7e]*$/.test(text);
+}
+
+/** Rows with every column as wide as its widest cell; cells that start with a digit are right-aligned if asked. */
+export function alignColumns(rows: readonly (readonly string[])[], { numbersRight = false } = {}): string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => measure(row[at] ?? ""))));
+  const pad = (cell: string, at: number) => {
+    const space = " ".repeat((widths[at] ?? 0) - measure(cell));
+    return numbersRight && /^\d+\s/.test(cell) ? space + cell : cell + space;
+  };
+  return rows.map((row) => row.map(pad).join("  ").trimEnd());
+}
+
+/** A label and its text, which continues below itself where the terminal is too narrow. */
+export function wrapColumn(label: string, text: string, columns: number | null): string {
+  const indent = measure(label.replace(/\u001b\[\d+m/g, ""));
+  if (columns === null || columns - indent < 30) return `${label}${text}`.trimEnd();
+  const lines = wrapAnsi(text, columns - indent, { trim: true }).split("\n");
+  return `${label}${lines.join(`\n${" ".repeat(indent)}`)}`.trimEnd();
+}
+
+/** Whatever is printed, without characters that are hidden or turn the direction; escape sequences of colours stay. */
+export function visible(text: string): string {
+  return text
+    .replace(hiddenCharacters, (found) => (found === "\u001b" ? found : ""))
+    .replace(unwritable, " ");
+}
+
+export function iso(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+/** The day; evidence from a transcript without times has none. */
+export function formatDay(at: number): string {
+  return at > 0 ? new Date(at).toISOString().slice(0, 10) : "undated";
+}
+
+/** The day and the time of it, in the person's time zone. */
+export function formatTime(at: number): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+export function formatSpan(from: number, to: number): string {
+  return formatDay(from) === formatDay(to) ? formatDay(to) : `${formatDay(from)} to ${formatDay(to)}`;
+}
+
+/** How long ago, in the largest unit that fits. */
+export function formatAge(at: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - at) / 1_000));
+  const units = [
+    [86_400, "day"],
+    [3_600, "hour"],
+    [60, "minute"],
+  ] as const;
+  for (const [length, unit] of units) {
+    const count = Math.floor(seconds / length);
+    if (count > 0) return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
+  }
+  return "just now";
+}
+
+/** A number with thousands separated. */
+export function formatCount(count: number): string {
+  return count.toLocaleString("en-US");
+}
+
+/** A path as a shell takes it. */
+export function quotePath(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+/** How many times each reason occurs, the most frequent first. */
+export function countReasons(items: readonly { readonly because: string | null }[]): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const { because } of items) counts.set(because ?? "", (counts.get(because ?? "") ?? 0) + 1);
+  return [...counts].sort(([, a], [, b]) => b - a);
+}
+
+/** Items that share a key, in the order in which the keys first appear. */
+export function groupItems<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group) group.push(item);
+    else groups.set(key(item), [item]);
+  }
+  return groups;
+}

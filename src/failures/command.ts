@@ -1,0 +1,178 @@
+import { type AndOr, type Command, type PipelineNode, parse, type Statement } from "unbash";
+import { eventChars } from "../records/index.ts";
+import { baseName } from "../text/index.ts";
+import { assignment, Run } from "./run.ts";
+
+type ShellNode = AndOr | PipelineNode | Statement;
+
+/** Every program that a shell command starts, in order, without `cd` and `export`; empty when it cannot be parsed. */
+export function parseCommand(command: string): Run[] {
+  const runs: Run[] = [];
+  collectAll(
+    parse(command).commands,
+    { directory: null, exported: [], isFilter: false, isHidden: false },
+    runs,
+  );
+  return runs;
+}
+
+/** The shell when a program starts. The folder and the exports outlive it. */
+interface ShellState {
+  directory: string | null;
+  exported: string[];
+  readonly isFilter: boolean;
+  readonly isHidden: boolean;
+}
+
+function collectAll(statements: readonly Statement[], shell: ShellState, runs: Run[]): void {
+  statements.forEach(({ command }, at) => {
+    collectPart(command, shell, shell.isHidden || at < statements.length - 1, runs);
+  });
+}
+
+/** Collects a part of a list: where it goes and what it exports holds for the parts after it. */
+function collectPart(node: ShellNode, shell: ShellState, isHidden: boolean, runs: Run[]): void {
+  const inner = { ...shell, isHidden };
+  collect(node, inner, runs);
+  shell.directory = inner.directory;
+  shell.exported = inner.exported;
+}
+
+function collect(node: ShellNode, shell: ShellState, runs: Run[]): void {
+  switch (node.type) {
+    case "Statement":
+    case "Redirected":
+      return collect(node.command, shell, runs);
+    case "AndOr":
+      return node.commands.forEach((part, at) => {
+        collectPart(part, shell, shell.isHidden || node.operators[at] === "||", runs);
+      });
+    case "Pipeline":
+      return node.commands.forEach((part, at) => {
+        const isLast = at === node.commands.length - 1;
+        const [isFilter, isHidden] = [shell.isFilter || at > 0, shell.isHidden || !isLast];
+        collect(part, { ...shell, isFilter, isHidden }, runs);
+      });
+    case "Command":
+      return collectCommand(node, shell, runs);
+    case "Subshell":
+      return collectAll(node.body.commands, { ...shell }, runs);
+    case "BraceGroup":
+    case "For":
+    case "While":
+      return collectAll(node.body.commands, shell, runs);
+    case "If":
+      for (const list of [node.clause, node.then, ...node.elif.map(({ then }) => then), node.else])
+        if (list) collectAll(list.commands, { ...shell }, runs);
+      return;
+    default:
+      return;
+  }
+}
+
+function collectCommand(command: Command, shell: ShellState, runs: Run[]): void {
+  const run = readProgram(command);
+  // A bare `NAME=value` is a variable of the shell, which programs do not see.
+  if (run === null) return;
+  if (run.name === "cd" || run.name === "pushd") shell.directory = run.args[0] ?? null;
+  else if (run.name === "export") shell.exported = [...shell.exported, ...run.args];
+  else if (isPreparing(run)) shell.exported = [...shell.exported, readWords(command).join(" ")];
+  else {
+    const script = inlineScript(run);
+    if (script !== null) return collectAll(parse(script).commands, shell, runs);
+    const set = command.prefix.flatMap((part) => (part.type === "Assignment" ? [part.text] : []));
+    const { directory, isFilter, isHidden } = shell;
+    const env = [...shell.exported, ...set, ...run.wrapper.filter((word) => assignment.test(word))];
+    const wrapper = run.wrapper.filter((word) => !assignment.test(word));
+    runs.push(run.with({ env, wrapper, directory, isFilter, isHidden }));
+  }
+}
+
+/** Whether it changes the shell for all that follows, as a variable does; `conda run` only runs something. */
+function isPreparing({ name, args }: Run): boolean {
+  if (name === "source" || name === "." || name === "eval") return true;
+  return managers.has(name) && /^(?:use|activate|shell|local|global|env|init|hook)$/.test(args[0] ?? "");
+}
+
+const managers = new Set(["nvm", "fnm", "conda", "mamba", "pyenv", "asdf", "mise"]);
+
+/**
+ * The programs whose exit status can be the whole command's status: every part of the last `&&` / `||` list, of
+ * each pipeline the last one. Empty when the command cannot be parsed.
+ */
+export function findDeciders(command: string): Run[] {
+  return lastDeciders(parse(command).commands);
+}
+
+function lastDeciders(statements: readonly Statement[]): Run[] {
+  const last = statements.at(-1);
+  return last ? findNodeDeciders(last) : [];
+}
+
+function findNodeDeciders(node: ShellNode): Run[] {
+  switch (node.type) {
+    case "Statement":
+    case "Redirected":
+      return findNodeDeciders(node.command);
+    case "AndOr":
+      return node.commands.flatMap(findNodeDeciders);
+    case "Pipeline":
+      return node.commands.slice(-1).flatMap(findNodeDeciders);
+    case "Command": {
+      const run = readProgram(node);
+      if (run === null) return [];
+      const script = inlineScript(run);
+      return script === null ? [run] : findDeciders(script);
+    }
+    case "Subshell":
+    case "BraceGroup":
+    case "For":
+    case "While":
+      return lastDeciders(node.body.commands);
+    case "If":
+      return [...[node, ...node.elif].map(({ then }) => then), ...(node.else ? [node.else] : [])].flatMap(
+        ({ commands }) => lastDeciders(commands),
+      );
+    default:
+      return [new Run({ name: node.type === "TestCommand" ? "[[" : node.type, args: [] })];
+  }
+}
+
+const wrappers = new Set(["sudo", "env", "time", "timeout", "nice", "nohup", "stdbuf", "exec", "builtin"]);
+
+/** The program of a simple command, and what it is started through; null where there is none. */
+export function readProgram(command: Command): Run | null {
+  const words = readWords(command);
+  let at = 0;
+  while (at < words.length - 1 && wrappers.has(baseName(words[at] ?? ""))) {
+    at++;
+    // A wrapper's own words come before the program: flags, NAME=value, a duration.
+    while (at < words.length - 1 && /^(-|\w+=|\d+(\.\d+)?[smhd]?$)/.test(words[at] ?? "")) at++;
+  }
+  const written = words[at];
+  if (written === undefined) return null;
+  return new Run({
+    ...{ name: baseName(written), args: words.slice(at + 1) },
+    ...{ written, wrapper: words.slice(0, at) },
+  });
+}
+
+function readWords(command: Command): string[] {
+  return [command.name, ...command.args].flatMap((word) =>
+    word?.type === "Word" ? [word.value] : word ? [word.text] : [],
+  );
+}
+
+/** The script of `bash -c "…"`; null for anything else. */
+export function inlineScript({ name, args: [flag, script] }: Run): string | null {
+  const isShell = ["bash", "sh", "zsh"].includes(name) && /^-\w*c$/.test(flag ?? "");
+  return isShell && script !== undefined ? script : null;
+}
+
+/** Names of files that a command speaks of, wherever they stand in it. */
+export function findFileNames(command: string): Set<string> {
+  const names = command
+    .slice(0, eventChars)
+    .matchAll(/(?:^|[\s/'"=(])([\w@-]{0,80}(?:\.[a-zA-Z]\w{0,9}){1,3})\b/g);
+  return new Set([...names].map(([, name]) => name ?? ""));
+}

@@ -1,0 +1,177 @@
+import type { Cause, Symptom } from "../records/index.ts";
+import { splitWords } from "../text/index.ts";
+import { findFileNames, parseCommand } from "./command.ts";
+import { type CallError, readError } from "./error.ts";
+import { complains, isHollow } from "./output.ts";
+import { findMainRun, type Run } from "./run.ts";
+
+/** Reads the symptom of a failed call from its command and output; `tool` where it was no shell command. */
+export function readSymptom(
+  command: string | null,
+  output: string,
+  exitCode: number | null,
+  tool: { readonly name: string; readonly files: readonly string[] } = { name: "", files: [] },
+): Symptom {
+  const error = readError(output, exitCode);
+  if (command === null) return describeSymptom(error, null, tool.name, tool.files);
+  return describeSymptom(error, findFailedRun(parseCommand(command), error), "", findFileNames(command));
+}
+
+/** The error that a text quotes; null where it quotes none that is known. */
+export function readQuotedError(text: string): Symptom | null {
+  const error = complains(text) || mayQuote.test(text) ? readSymptom(null, text, null) : null;
+  return error?.cause === "other" ? null : error;
+}
+
+const mayQuote =
+  /\bE[A-Z]{4,}\b|\b[A-Z]+_[A-Z_]+\b|[✗✕✘✖]|\bFAIL\b|\bTraceback\b|\bCONFLICT\b|already|timed out|: /;
+
+/** `tool` is what failed where that was no shell command, `files` what the call spoke of. */
+export function describeSymptom(
+  { cause, about, signature }: CallError,
+  run: Run | null,
+  tool: string,
+  files: Iterable<string>,
+): Symptom {
+  const denied = cause === "denied" ? [...new Set([...files].map(fileFamily))] : [];
+  return { head: run?.head ?? tool, cause, about, signature, call: run?.use() ?? null, files: denied };
+}
+
+/** The program that failed: the one the error names, else the last that does something. */
+export function findFailedRun(runs: readonly Run[], { line, about }: CallError): Run | null {
+  const wrapped = about === null ? undefined : runs.find(({ wrapper }) => wrapper[0] === about);
+  if (wrapped !== undefined) {
+    const [name = "", ...rest] = wrapped.wrapper;
+    return wrapped.with({
+      name,
+      written: name,
+      args: [...rest, wrapped.written, ...wrapped.args],
+      wrapper: [],
+    });
+  }
+  const interpreter = pythonFault.test(line)
+    ? runs.find(({ name }) => /^(?:python|pytest|uv\b)/.test(name))
+    : undefined;
+  const named =
+    interpreter ??
+    runs.find(({ name }) => name === about || line.startsWith(`${name}: `) || line.includes(`: ${name}: `));
+  return named ?? findMainRun(runs);
+}
+
+const pythonFault = /^(?:Traceback|ModuleNotFoundError|ImportError)/;
+
+/** Files that are allowed or denied together: `.env` and `.env.example`. */
+export function fileFamily(file: string): string {
+  return /^\.[\w-]+/.exec(file)?.[0] ?? file;
+}
+
+/** How sure one can be that two failures are the same trouble: 0 not at all, 1 as good as certain. */
+export function compareSymptoms(a: Symptom, b: Symptom): number {
+  if (a.cause !== b.cause || a.about !== b.about) return 0;
+  if (a.cause === "denied" && a.files.length + b.files.length > 0)
+    return a.files.some((file) => b.files.includes(file)) ? 1 : 0;
+  const sameHead = stripLauncher(a.head) === stripLauncher(b.head);
+  // A package of one language is none of another's.
+  if (a.cause === "missing-module" && findLanguage(a) !== findLanguage(b)) return 0;
+  // The name says everything: wherever `rg` is not found, it is the same `rg`.
+  if (a.about !== null && namesAll.has(a.cause)) return sameHead || a.cause !== "missing-module" ? 1 : 0.7;
+  const same = a.signature === b.signature && isTelling(a.signature);
+  // A test that is named with where it stands is one; "works" may be any.
+  if (a.cause === "failing-test")
+    return a.about === null ? 0 : sameHead ? 0.9 : /::| > | › |\//.test(a.about) ? 0.7 : 0;
+  if (ofAFile.has(a.cause))
+    return same && (a.about !== null || hasCode.test(a.signature)) ? (sameHead ? 0.9 : 0.7) : 0;
+  if (!same) return a.about !== null && sameHead ? 0.8 : 0;
+  if (sameHead) return 1;
+  if (programName(a) === programName(b)) return 0.8;
+  return ofTheMachine.has(a.cause) ? 0.6 : 0;
+}
+
+const namesAll = new Set<Cause>(["missing-program", "unknown-name", "missing-module"]);
+/** Faults that are the same only in the same file, though the words are the same elsewhere. */
+const ofAFile = new Set<Cause>(["lint", "code"]);
+/** Whatever program meets these, it is the same trouble; what is wrong with a call is wrong for one program. */
+const ofTheMachine = new Set<Cause>([
+  "denied",
+  "service",
+  "permission",
+  "transient",
+  "missing-setting",
+  "wrong-place",
+]);
+/** `TS18003`, `ERR_UNKNOWN_FILE_EXTENSION`. */
+const hasCode = /\b(?:[A-Z]{1,8}\d{3,}|ERR_\w+)\b/;
+
+/** Whose module is missing, by the words that say so; bundlers and Node find different words for the same. */
+function findLanguage({ signature }: Symptom): string {
+  return ofLanguages.exec(signature)?.[0].toLowerCase() ?? "";
+}
+
+const ofLanguages =
+  /No module named|cannot load such file|locally installed gems|there is no package called|required module|[ :]-l\w/i;
+
+/** The program without its launcher: `python3 -m pytest` is `pytest`, and so is `uv run pytest`. */
+function stripLauncher(head: string): string {
+  return head
+    .replace(
+      /^(?:npx|bunx|(?:pnpm|yarn|npm|bundle) exec|(?:pnpm|yarn) dlx|(?:uv|poetry|pdm) run|python[\d.]* -m) (?=\S)/,
+      "",
+    )
+    .replace(/^(python|pip|node|ruby|php)[\d.]+\b/, "$1");
+}
+
+/** Whether an error says something of its own: "failed", "exit code N" and "N failing" do not. */
+function isTelling(signature: string): boolean {
+  return !isHollow(signature) && tellingWords(signature).size >= 2;
+}
+
+function tellingWords(signature: string): Set<string> {
+  return new Set(
+    splitWords(signature.replaceAll("-", " ")).filter((word) => word.length > 1 && !little.has(word)),
+  );
+}
+
+const little = new Set(
+  (
+    "a an and are at be by can cannot could did do error errors exit exited code status failed failing failure fails for from in " +
+    "is it no not of on or reason given the this to was with line command process returned non-zero test tests"
+  ).split(" "),
+);
+
+function programName({ head }: Symptom): string {
+  return stripLauncher(head).split(" ")[0] ?? "";
+}
+
+/**
+ * An error whatever it is about: its shape, null where that is too little to know it by, and the names in it that the
+ * next one may not have.
+ */
+export function generalizeError({ cause, signature, head, about }: Symptom): {
+  readonly shape: string | null;
+  readonly names: readonly string[];
+} {
+  const found = [...signature.matchAll(slot)].map(([name]) => name.replace(/^["'`]|["'`]$/g, ""));
+  const names = new Set([...found, ...(about === null ? [] : [about])].filter((name) => /\w{2}/.test(name)));
+  const shape = signature.replace(slot, "_").replace(/[\s.,:;]+$/, "");
+  // That a module is missing says most of it.
+  const enough = cause === "missing-module" ? 2 : 3;
+  const isShaped = shaped.has(cause) && tellingWords(shape).size >= enough && !isHollow(shape);
+  return {
+    shape: isShaped ? `${stripLauncher(head).split(" ")[0]} ${cause} ${shape}` : null,
+    names: [...names],
+  };
+}
+
+const shaped = new Set<Cause>([
+  "missing-module",
+  "missing-setting",
+  "service",
+  "permission",
+  "wrong-place",
+  "transient",
+  "state",
+  "other",
+]);
+/** Something quoted, a path or an address, and what is written as programs write names, unless it is an error's. */
+const slot =
+  /"[^"]{1,120}"|'[^']{1,120}'|`[^`]{1,80}`|(?<![\w.])[\w@./…-]*(?:\/|\w\.\w|\w@\w|\w:[a-zA-Z])[\w@./…:-]*|\b(?!E[A-Z]*_)(?:\w+_\w+|[a-z]+[A-Z]\w*)\b/g;

@@ -1,0 +1,38 @@
+import type { JsonObject } from "../base/index.ts";
+import type { Home } from "../settings/index.ts";
+import { wakeWorker, writeNote } from "../spool/index.ts";
+
+/** One hook event of an agent. */
+export interface HookEvent {
+  readonly event: string;
+  readonly session: string;
+  readonly transcript: string | null;
+  readonly cwd: string | null;
+  readonly payload: JsonObject;
+  readonly home: Home;
+  readonly env: NodeJS.ProcessEnv;
+  /** The command line's script. */
+  readonly program: string;
+  readonly now: number;
+}
+
+export interface HookReply {
+  /** Facts for the agent, beside the conversation. */
+  readonly context?: string;
+  /** One line for the user. */
+  readonly receipt?: string;
+  /** A request to the agent, which then continues instead of ending its turn. */
+  readonly ask?: string;
+}
+
+/** Tells the worker where the session's transcript is. */
+export function noteTranscript({ session, transcript, cwd, event, home, now }: HookEvent): void {
+  if (transcript === null) return;
+  writeNote(home.spool, { type: "place", session, transcript, cwd, event, at: now });
+}
+
+/** Notes the transcript and starts a worker to read it. */
+export function handToWorker(call: HookEvent): void {
+  noteTranscript(call);
+  wakeWorker(call.home, call.program, call.env, call.now);
+}

@@ -1,0 +1,192 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { Script } from "node:vm";
+import { asString, isObject, type JsonObject, makeId } from "../base/index.ts";
+import { type Home, isSilent, resolveHome } from "../settings/index.ts";
+import { loadChildProcess } from "../spool/index.ts";
+import { type HookEvent, type HookReply, handToWorker, noteTranscript } from "./event.ts";
+
+/**
+ * The second binary: an agent runs it for a hook event, with the payload on stdin. It reads the snapshot, leaves notes
+ * in the spool and starts a worker. It must never break the agent: errors go to a log that the doctor reads, and the
+ * exit code is 0.
+ */
+async function main(): Promise<void> {
+  const words = process.argv.slice(2);
+  // An agent started from a menu lacks the shell's environment, so the plugin passes Knack's home.
+  const folder = after("--home", words);
+  const env = folder ? { ...process.env, KNACK_HOME: folder } : process.env;
+  if (isSilent(env)) return;
+  let home: Home | null = null;
+  try {
+    // Throws too, if the process has neither a home nor an existing working folder.
+    home = resolveHome(env);
+    const payload: unknown = JSON.parse(readFileSync(0, "utf8"));
+    const call = isObject(payload) ? parseEvent(payload, home, env) : null;
+    const reply = call && (await answer(call, after("--part", words)));
+    const output = call && reply && formatReply(call.event, reply);
+    if (output) writeSync(1, `${JSON.stringify(output)}\n`);
+  } catch (error) {
+    if (home !== null) log(home, error);
+  }
+}
+
+function after(flag: string, words: readonly string[]): string | null {
+  return words.includes(flag) ? (words[words.indexOf(flag) + 1] ?? null) : null;
+}
+
+function parseEvent(payload: JsonObject, home: Home, env: NodeJS.ProcessEnv): HookEvent | null {
+  const { session_id: session, hook_event_name: event } = payload;
+  if (typeof session !== "string" || typeof event !== "string") return null;
+  const cwd = asString(payload.cwd);
+  // Knack's own calls to a model are not learned from.
+  if (cwd !== null && `${cwd}/`.startsWith(`${home.folder}/`)) return null;
+  const transcript = asString(payload.transcript_path);
+  const program = join(__dirname, "cli.js");
+  return { event, session, transcript, cwd, payload, home, env, program, now: Date.now() };
+}
+
+/**
+ * Loads the code for an event on demand: the end of a turn must be cheap. Starting the worker costs a quarter of Node's
+ * own start, so agents with background hooks run two: one to `answer`, one to `wake` the worker. Without --part, one
+ * hook does both.
+ */
+async function answer(call: HookEvent, half: string | null): Promise<HookReply | null> {
+  if (call.transcript === null) {
+    part("record", call).record(call);
+    if (call.event === "Stop" || call.event === "SessionEnd") handToWorker(call);
+    return null;
+  }
+  switch (call.event) {
+    case "SessionStart":
+      return part("start", call).atStart(call);
+    case "UserPromptSubmit":
+      return atSlash(call) ?? part("prompt", call).atPrompt(call);
+    case "PostToolUseFailure":
+      return part("failure", call).atFailure(call);
+    case "Stop":
+      if (half === "answer") noteTranscript(call);
+      else handToWorker(call);
+      return half === "wake" ? null : part("turn", call).atTurnEnd(call);
+    case "SessionEnd":
+    case "PreCompact":
+      handToWorker(call);
+      return null;
+    default:
+      return null;
+  }
+}
+
+declare const KNACK_BUILD: string;
+
+/** Code for each kind of event, bundled separately. */
+interface Parts {
+  start: typeof import("./start.ts");
+  prompt: typeof import("./prompt.ts");
+  failure: typeof import("./failure.ts");
+  turn: typeof import("./turn-end.ts");
+  record: typeof import("./record.ts");
+}
+
+function part<Name extends keyof Parts>(name: Name, { home }: HookEvent): Parts[Name] {
+  // V8 rejects a code cache made under other flags.
+  const flags = makeId(
+    "v",
+    [process.version, process.arch, process.env.NODE_OPTIONS, ...process.execArgv].join(" "),
+  );
+  const cache = join(home.cache, `${name}-${KNACK_BUILD}-${flags}`);
+  return loadCompiled(join(__dirname, `hook-${name}.cjs`), cache, require);
+}
+
+function formatReply(event: string, { context, receipt, ask }: HookReply): JsonObject | null {
+  if (!context && !receipt && !ask) return null;
+  return {
+    ...(receipt ? { systemMessage: receipt } : {}),
+    // Models reject a whole session that contains a lone surrogate.
+    ...(context
+      ? { hookSpecificOutput: { hookEventName: event, additionalContext: context.toWellFormed() } }
+      : {}),
+    ...(ask ? { decision: "block", reason: ask } : {}),
+  };
+}
+
+/** Nothing more is logged beyond this size until the worker removes the log. */
+const logBytes = 256 << 10;
+
+function log({ log: folder }: Home, error: unknown): void {
+  try {
+    const file = join(folder, "hook.log");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > logBytes) return;
+    // A JSON error quotes the input, which may be a secret.
+    const safe = error instanceof SyntaxError ? "SyntaxError: invalid JSON" : null;
+    const message = safe ?? (error instanceof Error ? (error.stack ?? error.message) : String(error));
+    appendFileSync(file, `${new Date().toISOString()} ${message.slice(0, 2_000)}\n`, { mode: 0o600 });
+  } catch {
+    // The log cannot be written either, and the agent must not notice.
+  }
+}
+
+/** Answers a /knack: command typed in the agent; null for any other prompt. */
+function atSlash({ payload, program, cwd, env }: HookEvent): HookReply | null {
+  const prompt = (asString(payload.prompt) ?? "").slice(0, 2_000).trim();
+  const typed = /^\/knack:([a-z]+)(?:\s+([\s\S]*))?$/.exec(prompt);
+  if (!typed) return null;
+  const [, name = "", words = ""] = typed;
+  // No shell, so that the user's words are passed unchanged.
+  const args = [program, "slash", name, ...(words === "" ? [] : [words.trim()])];
+  const options = { encoding: "utf8", timeout: 8_000, windowsHide: true, env } as const;
+  const ran = loadChildProcess().spawnSync(process.execPath, args, { cwd: cwd ?? undefined, ...options });
+  const answer =
+    [ran.stdout, ran.stderr].filter(Boolean).join("\n").trim() ||
+    `no output (${ran.error?.message ?? `exit ${ran.status}`}). Run \`knack doctor\` in a terminal.`;
+  return { context: `Knack's answer to /knack:${name}:\n${answer}` };
+}
+
+/**
+ * Loads a script (a CommonJS wrapper function) with V8's code cache: compiling some hundred kilobytes would cost more
+ * than running them. The name of `cache` must identify the script's content: V8 only compares its length.
+ */
+function loadCompiled<Exports>(script: string, cache: string, require: NodeJS.Require): Exports {
+  const cachedData = attempt(() => readFileSync(cache));
+  // The script is ASCII; latin1 needs no decoding.
+  const source = readFileSync(script, "latin1");
+  const compiled = new Script(source, { filename: script, ...(cachedData ? { cachedData } : {}) });
+  const module = { exports: {} as Exports };
+  compiled.runInThisContext()(module.exports, require, module, script, dirname(script));
+  // At exit, when V8 knows which functions are needed.
+  if (!cachedData || compiled.cachedDataRejected)
+    process.once("exit", () => attempt(() => writeCache(cache, compiled.createCachedData())));
+  return module.exports;
+}
+
+/** May fail without harm: then the script is compiled again the next time. */
+function writeCache(path: string, data: Buffer): void {
+  const draft = `${path}.${process.pid}.new`;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeFileSync(draft, data, { mode: 0o600 });
+    renameSync(draft, path);
+  } catch {
+    attempt(() => rmSync(draft, { force: true }));
+  }
+}
+
+function attempt<Value>(work: () => Value): Value | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
+
+void main().then(() => process.exit());

@@ -1,0 +1,184 @@
+import type { Event } from "../../records/index.ts";
+import { extractTerms, measureSimilarity } from "../../text/index.ts";
+
+/** A person's prompt, with what the agent did before and after it. */
+export interface Turn {
+  readonly prompt: Event;
+  /** The person's own words: without what was pasted, quoted or written by a program. */
+  readonly words: string;
+  readonly sentences: readonly string[];
+  /** The agent's calls since the person spoke last. */
+  readonly before: readonly Event[];
+  /** Whether the agent did or said anything yet. */
+  readonly opening: boolean;
+  /** The agent's last words before it were a question. */
+  readonly asked: boolean;
+  /** The words came with a call turned down. */
+  readonly rejected: Event | null;
+  /** The person stopped the agent first. */
+  readonly interrupted: boolean;
+  /** The agent was at work and went on after it. */
+  readonly queued: boolean;
+  readonly reply: Event | null;
+  /** The agent's calls until the person speaks again. */
+  readonly after: readonly Event[];
+  /** How much of it the person had said in the turn before, after which the agent answered: 1 all. */
+  readonly again: number;
+  /** The person sent it once more before the agent answered: the next turn is the one that counts. */
+  readonly resent: boolean;
+  /** The person's own words in the next turn. */
+  readonly next: string;
+}
+
+/** Share of its words that a turn has in common with the one before from which it was sent again. */
+export const resentShare = 0.8;
+
+/** The turns of a session in their order. */
+export function readTurns(events: readonly Event[]): Turn[] {
+  const starts = events.flatMap(({ kind }, at) => (kind === "prompt" ? [at] : []));
+  const prompts = starts.map((at) => events[at]?.text ?? "");
+  const isTemplate = findTemplates(prompts);
+  const words = prompts.map((text) => (isTemplate(text) ? "" : extractOwnWords(text)));
+  const terms = words.map(extractTerms);
+  const shared = (n: number) => measureSimilarity(terms[n] ?? new Set(), terms[n - 1] ?? new Set());
+  const parts = starts.map((at, n) => events.slice(at + 1, starts[n + 1] ?? events.length));
+  const agentFirst = events.findIndex(isAgents);
+  return starts.flatMap((at, n) => {
+    const prompt = events[at];
+    const own = words[n] ?? "";
+    if (prompt === undefined || own === "") return [];
+    const before = n === 0 ? events.slice(0, at) : (parts[n - 1] ?? []);
+    const after = parts[n] ?? [];
+    // What stands before it, without marks: the agent's last words or call.
+    const last = before.findLast(({ kind }) => kind !== "mark");
+    const rejected = last?.outcome === "rejected" && isRejectedWith(last, prompt, before) ? last : null;
+    return {
+      prompt,
+      words: own,
+      sentences: splitSentences(own),
+      before: before.filter(({ kind }) => kind === "call"),
+      opening: agentFirst < 0 || agentFirst > at,
+      asked: last?.kind === "reply" && /[?？][\s*_)）]*$/u.test(last.text.slice(-200)),
+      rejected,
+      interrupted: before
+        .slice(-3)
+        .some(({ kind, text }) => kind === "mark" && /interrupted|aborted|cancel/i.test(text.slice(0, 80))),
+      queued:
+        before.at(-1)?.kind === "call" && before.at(-1)?.outcome !== "rejected" && after[0]?.kind === "call",
+      // The first words that say something: an agent often calls a tool first.
+      reply: after.find(({ kind, text }) => kind === "reply" && text.trim() !== "") ?? null,
+      after: after.filter(({ kind }) => kind === "call"),
+      again: before.some(isAgents) ? shared(n) : 0,
+      resent: !after.some(isAgents) && shared(n + 1) > resentShare,
+      next: words[n + 1] ?? "",
+    };
+  });
+}
+
+/** Long prompts that begin alike again and again come from a program. */
+function findTemplates(prompts: readonly string[]): (text: string) => boolean {
+  const heads = new Map<string, number>();
+  const headOf = (text: string) => text.slice(0, 60);
+  const isLong = (text: string) => text.length >= 300;
+  for (const text of prompts) if (isLong(text)) heads.set(headOf(text), (heads.get(headOf(text)) ?? 0) + 1);
+  return (text) => isLong(text) && (heads.get(headOf(text)) ?? 0) >= 3;
+}
+
+function isAgents({ kind }: Event): boolean {
+  return kind === "reply" || kind === "call";
+}
+
+/** Words that turn a call down stand where its result does, or right behind it. */
+function isRejectedWith(call: Event, prompt: Event, before: readonly Event[]): boolean {
+  return call.resultKey === prompt.key || before.at(-1) === call;
+}
+
+// --- A person's own words ---
+
+/** Characters of a prompt that are read. */
+const promptChars = 2_000;
+/** A longer text holds material: only its first lines and its last are the person's. */
+const longChars = 900;
+const edgeLines = 4;
+const maxSentences = 24;
+
+/**
+ * What a person wrote themselves: without pasted code, logs and reviews, quotations, templates of a program and the
+ * marks that a terminal leaves.
+ */
+export function extractOwnWords(text: string): string {
+  const head =
+    text.length > 2 * promptChars ? `${text.slice(0, promptChars)}\n${text.slice(-promptChars)}` : text;
+  if (writtenByProgram.test(head.slice(0, 200).trimStart())) return "";
+  const bare = head
+    .replace(/```[^`]{0,8000}(?:```|$)/g, "\n")
+    .replace(/<([a-z][\w-]{2,40})>[^<]{0,8000}<\/\1>/g, "\n")
+    .replace(/\[(?:Image|Pasted text)[^\]\n]{0,60}\]/gi, " ");
+  const lines = bare.split("\n").map((line) => line.replace(/^\s*[❯›]\s*/, "").trim());
+  // A text with several headings is a document: only what stands above it is the person's.
+  const headings = lines.flatMap((line, at) => (/^#{1,4} \S/.test(line) ? [at] : []));
+  const kept = lines
+    .slice(0, headings.length < 2 ? undefined : headings[0])
+    .filter((line) => line !== "" && !pasted.some((shape) => shape.test(line.slice(0, 400))));
+  const whole = kept.join("\n");
+  const edges = [...kept.slice(0, edgeLines), ...kept.slice(edgeLines).slice(-1)].join("\n");
+  return (whole.length <= longChars ? whole : edges).slice(0, promptChars).trim();
+}
+
+/** A plan to carry out, a summary to go on from, a notice. */
+const writtenByProgram =
+  /^(?:implement the following plan\b|this session is being continued\b|caveat: |\[request interrupted|<task-notification|<system-reminder|base directory for this skill|unknown (?:skill|command)|# |you are (?:a|an|the|now)\b[^.\n]{0,80}(?:agent|assistant|reviewer|engineer|expert))/i;
+
+/** Lines that no person types: stack frames, log lines, diffs, code, quotations, tables. */
+const pasted: readonly RegExp[] = [
+  /^(?:>|\+\+\+ |--- |@@ |diff --git|index [0-9a-f]{6,})/,
+  /^at \S+ ?\(|^at \S+:\d+:\d+|^File "[^"]+", line \d+|^Traceback /,
+  /^\[?\d{1,4}[-:/]\d{2}[-:/]\d{2}/,
+  /^(?:\w+\.)*\w*(?:Error|Exception|Warning)\b ?[:(]|^(?:error|warning|fatal|npm ERR!)\b ?[[:(!]/i,
+  /^[|│┌└├─⎿●•✓✗⏺]/,
+  /^[$%#] \S/,
+  /[{;]$|^[})\]]|^(?:import|export|const|let|var|return|function|def|class|if|for|while) .*[({=:]/,
+  /^(?:\/\/|\/\*|\*\/|<\/?[a-z][\w-]*[ >])/i,
+];
+
+/** The sentences of a text, in order. Two dots count as a stop: many people write so. */
+export function splitSentences(text: string): string[] {
+  return text
+    .split(
+      /(?<=[.!?…])(?<!(?:^|\s)\d{1,2}\.)(?<!\b(?:e\.g|i\.e|etc|vs|cf|z\.b|bzw|p\.ej)\.)\s+|(?<=[。！？；;])|(?<![./@\s])\.{2,}(?![./])\s*|\n+/u,
+    )
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== "")
+    .slice(0, maxSentences);
+}
+
+/** The sentences that a person wrote themselves. A diff that is pasted behind the words is not part of them. */
+export function readOwnSentences(text: string): string[] {
+  return splitSentences(extractOwnWords(text).replace(/\bdiff --git .*/s, "diff"));
+}
+
+/** A sentence without the small words that people begin with: "ok so please …". */
+export function stripOpening(sentence: string): string {
+  let rest = sentence.trim();
+  for (let times = 0; times < 4; times++) {
+    const shorter = rest.replace(smallOpening, "");
+    if (shorter === rest || shorter === "") break;
+    rest = shorter;
+  }
+  return rest;
+}
+
+const smallOpening =
+  /^(?:(?:ok|okay|hey|oh|so|but|and|also|please|pls|y|pero|und|aber|mais|et)[\s,.!:;-]+|(?:hi|hello|hm+|ah|uh|um|well|sorry|thanks|thank you|great|cool|nice|sure|right|yeah|yes|yep|vale|bueno|por favor|bitte|alors)[,.!:;][\s,.!:;-]*|请你?|(?:但是|不过|然后|另外|所以|而且)[,，、]?|(?:嗯+|好的?|那么?|哦|啊|はい|あの|えっと|すみませんが?|あと|でも|では|じゃあ|네|음|근데|그리고|그런데|저기)[\s,，、。!！：:]+|那(?=你|就|请|我们))/iu;
+
+/** Whether a sentence asks, in any of the languages. */
+export function isQuestion(sentence: string): boolean {
+  return (
+    /[?？]\s*$|[吗呢么嗎][。~！!]?$|(?:です|ます|でしょう|ません|の|んです)か[。]?$|(?:나요|까요|니까|인가요|는지)\s*[.]?$/u.test(
+      sentence.trim(),
+    ) ||
+    /^(?:what|where|when|who|which|how|is|are|was|does|do|did|can|could|would|should|will|shall|have|has)\b/i.test(
+      stripOpening(sentence),
+    )
+  );
+}

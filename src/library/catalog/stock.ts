@@ -1,0 +1,234 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Clock, isObject, jsonBytes, makeId, writeDerivedFile } from "../../base/index.ts";
+import type { Credit } from "../../lessons/index.ts";
+import { loadCredits } from "../../recall/index.ts";
+import type { Artifact, Item, ItemFile, Project } from "../../records/index.ts";
+import {
+  describeProject,
+  type Embedder,
+  embedMatches,
+  type FoundItem,
+  find,
+  type IndexItem,
+  type IndexUpdate,
+  itemsOf,
+  type LibraryIndexFiles,
+  openIndexFiles,
+  openMemoryIndex,
+} from "../../search/index.ts";
+import type { Home } from "../../settings/index.ts";
+import type { Store } from "../../store/index.ts";
+import { findCheckout } from "../../transcripts/index.ts";
+import { type FindRoots, type ProjectFolder, readCatalog } from "./catalog.ts";
+
+/** How long one process may update the index, and how long another waits for it. */
+const leaseMs = 60_000;
+const waitMs = 3_000;
+/** Prompts in which an item was of use that it is found by: the latest. */
+const indexedPrompts = 12;
+
+export interface StockDeps {
+  readonly home: Pick<Home, "snapshot" | "cache">;
+  /** Keep nothing: the index is in memory. */
+  readonly dryRun: boolean;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly roots: FindRoots;
+  readonly embedder?: Embedder | undefined;
+  /** Background work that one process does at a time. */
+  claim(work: string, until: number): Promise<boolean>;
+  giveBack(work: string): Promise<void>;
+  readonly projectAt: (cwd: string) => Promise<Project>;
+}
+
+export type Stock = ReturnType<typeof openStock>;
+
+interface StockQuery {
+  readonly project: string;
+  /** The folder whose file names tell what the project is; null where it is not on this machine. */
+  readonly folder: string | null;
+  /** Somebody asked, and is not interrupted. */
+  readonly asked: boolean;
+}
+
+/** The library's items and their search index. */
+export function openStock(deps: StockDeps) {
+  const { home, dryRun, store, clock, projectAt, embedder, roots } = deps;
+  const index = dryRun ? openMemoryIndex() : openIndexFiles(dirname(home.snapshot));
+  const cache: ItemCache = dryRun
+    ? { load: () => [], save: () => {} }
+    : openItemCache(join(home.cache, "library.json"));
+  const locate = async (cwd: string) => {
+    const { id, root } = await projectAt(cwd);
+    return root === null ? undefined : { id, root };
+  };
+  /** Updates the index; null while another process does. */
+  const restock = async (here: ProjectFolder | undefined, anew = false): Promise<IndexUpdate | null> => {
+    const giveUp = clock.now() + waitMs;
+    while (!(await deps.claim("library", clock.now() + leaseMs))) {
+      if (clock.now() > giveUp) return null;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    try {
+      if (anew) index.markDamaged();
+      return await updateIndex({ store, roots, index, cache, here });
+    } finally {
+      await deps.giveBack("library");
+    }
+  };
+  const restockAt = async (cwd = currentFolder(), anew = false) => restock(await locate(cwd), anew);
+  /** Everything that agents can be given by name, seen from a folder. */
+  const catalog = async (cwd = currentFolder()) => {
+    const place = await locate(cwd);
+    // An agent in a worktree has the skills of that worktree.
+    const worktree = place && findCheckout(cwd)?.worktree;
+    const here = place && worktree !== undefined ? { ...place, root: worktree } : place;
+    return readCatalog({ store, roots, here, known: lookupFiles(cache.load()) });
+  };
+  /** The items that match a text, best first. */
+  const search = async (text: string, { folder, ...query }: StockQuery): Promise<FoundItem[]> => {
+    const around = { ...query, context: folder === null ? [] : describeProject(listNames(folder)) };
+    if (index.read(({ size }) => size) === null) await restockAt();
+    const likeness = embedder ? await embedMatches(embedder, index.read, text, around) : () => 0;
+    const findNow = () => index.read((library) => find(library, text, { ...around, likeness }));
+    const first = findNow();
+    if (first !== null) return first;
+    await restockAt();
+    return findNow() ?? [];
+  };
+  return {
+    index,
+    restock,
+    restockAt,
+    catalog,
+    items: async () => (await catalog()).items,
+    /** The items, and whether all files could be read. */
+    whole: async () => {
+      const { items, unread } = await catalog();
+      return { items, whole: unread.length === 0 };
+    },
+    find: search,
+    /** Whether a live item matches a prompt of a project. */
+    covers: async (text: string, project: string) => {
+      const root = (await store.projects.get([project]))[0]?.root ?? null;
+      return (await search(text, { project, folder: root, asked: false })).some(({ card }) => !card.draft);
+    },
+    /** Whether the index has a live item of this name. */
+    has: ({ kind, name }: Pick<Artifact, "kind" | "name">) =>
+      index.read((library) => {
+        for (const card of library.cards())
+          if (card.kind === kind && card.name === name && !card.draft) return true;
+        return false;
+      }) ?? false,
+  };
+}
+
+/** This process's folder; `/` where it was deleted. */
+function currentFolder(): string {
+  try {
+    return process.cwd();
+  } catch {
+    return "/";
+  }
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** What was read of the library's files, so that an unchanged file need not be read again. */
+interface ItemCache {
+  load(): readonly ItemFile[];
+  save(files: readonly ItemFile[]): void;
+}
+
+/** A cache in one file that may be deleted at any time. */
+export function openItemCache(path: string): ItemCache {
+  return {
+    load: () => {
+      try {
+        const files: unknown = JSON.parse(readFileSync(path, "utf8"));
+        return Array.isArray(files) && files.every(isItemFile) ? files : [];
+      } catch {
+        // Without a cache the files are read again.
+        return [];
+      }
+    },
+    save: (files) => writeDerivedFile(path, jsonBytes(files)),
+  };
+}
+
+function isItemFile(value: unknown): value is ItemFile {
+  if (!isObject(value)) return false;
+  const { path, stamp, item, problems } = value;
+  const hasTexts = typeof path === "string" && typeof stamp === "string";
+  return hasTexts && Array.isArray(problems) && (item === null || isObject(item));
+}
+
+interface UpdateDeps extends Pick<StockDeps, "store" | "roots"> {
+  readonly index: LibraryIndexFiles;
+  readonly cache: ItemCache;
+  readonly here: ProjectFolder | undefined;
+}
+
+/** Updates the index and the cache from the files and from what the items earned. Safe to repeat or kill at any point. */
+async function updateIndex({ index, cache, ...deps }: UpdateDeps): Promise<IndexUpdate> {
+  const earned = await loadCredits(deps.store);
+  const before = cache.load();
+  const reading = await readCatalog({ ...deps, known: lookupFiles(before) });
+  // What could not be read stays as it was, and is tried again the next time.
+  const unread = before.filter(({ path }) =>
+    reading.unread.some((part) => path === part || path.startsWith(`${part}/`)),
+  );
+  const files = [...reading.files, ...unread];
+  const { items } = unread.length === 0 ? reading : itemsOf(files);
+  const listShadowed = findShadowed(items);
+  const done = index.update(items.map((item) => toEntry(item, earned.get(item.id), listShadowed(item))));
+  if (fingerprint(files) !== fingerprint(before)) cache.save(files);
+  return done;
+}
+
+/** Tells in which projects an item of the person is hidden by one of the same name. */
+function findShadowed(items: readonly Item[]): (item: Item) => string[] {
+  const scopeIds = new Map<string, string[]>();
+  for (const { kind, name, scopeId } of items) {
+    if (scopeId === "user") continue;
+    const key = `${kind} ${name}`;
+    scopeIds.set(key, [...(scopeIds.get(key) ?? []), scopeId]);
+  }
+  return ({ kind, name, scopeId }) => (scopeId === "user" ? (scopeIds.get(`${kind} ${name}`) ?? []) : []);
+}
+
+function lookupFiles(files: readonly ItemFile[]): (path: string) => ItemFile | undefined {
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  return (path) => byPath.get(path);
+}
+
+function fingerprint(files: readonly ItemFile[]): string {
+  return files
+    .map(({ path, stamp, item }) => `${path} ${stamp} ${item?.source}`)
+    .sort()
+    .join("\n");
+}
+
+/** An item as it is indexed, with the prompts in which it was of use. */
+function toEntry(item: Item, credit: Credit | undefined, hiddenIn: readonly string[]): IndexItem {
+  const { id, name, description, when, tags, body } = item;
+  const { kind, scopeId, draft, source, path, changedAt, harmless, load } = item;
+  const uses = Math.max(0, credit ? credit.used - credit.harmful : 0);
+  const prompts = (credit?.prompts ?? []).slice(0, indexedPrompts);
+  const card = { id, name, description, load, uses };
+  return {
+    entry: { id, name, description, when, tags, body, prompts },
+    card: { ...card, kind, scopeId, draft, source, path, changedAt, harmless, hiddenIn },
+    mark: makeId(
+      "m",
+      JSON.stringify([item.hash, card, when, tags, draft, source, path, changedAt, hiddenIn, prompts]),
+    ),
+  };
+}

@@ -1,0 +1,341 @@
+import { restoreEvents, selectOwnEvents } from "../../learning/index.ts";
+import { recordEntries } from "../../lessons/index.ts";
+import { unmatchedKey } from "../../recall/index.ts";
+import {
+  type Actor,
+  getSessionId,
+  type KeptArtifact,
+  type LedgerEntry,
+  type Reach,
+} from "../../records/index.ts";
+import { parseAsk } from "../../search/index.ts";
+import type { Store } from "../../store/index.ts";
+import { type IngestDeps, readEvents, type SessionView, viewSessions } from "../../transcripts/index.ts";
+import { findPinnedPaths, listArchived } from "../lifecycle/archive.ts";
+import { type AskForRoom, withRoom } from "../lifecycle/curate.ts";
+import { accept, mainText, type Plan, type PublishDeps, refuse, stampText } from "../publish/changes.ts";
+import { planPublication } from "../publish/plan.ts";
+import { type ChangeOutcome, publishPlan } from "../publish/publish.ts";
+import { gapDecision, listPublished } from "../publish/published.ts";
+import { planRemoval } from "../publish/undo.ts";
+import { parseSkill } from "../skill.ts";
+import { hasGapId, type UnmatchedPrompt } from "./gap.ts";
+import { type GapView, listGaps, rejectedForGood } from "./list-gaps.ts";
+import { cutTaskRun, type TaskRun } from "./task.ts";
+import { renderTask, type TaskText } from "./task-text.ts";
+
+/** Sessions of which a draft is made: the newest. */
+const sessionsOfDraft = 6;
+/** Characters of an unmatched prompt that are kept. */
+const promptChars = 2_000;
+
+export interface GapDeps extends PublishDeps, IngestDeps {
+  /** Whether a live skill matches a prompt. Drafts do not count: without hooks they reach nobody. */
+  readonly isMatched: (text: string, project: string) => Promise<boolean>;
+  readonly roomFor: AskForRoom;
+  /** Why nothing is made for a project; null where something may be. */
+  readonly refuses: (root: string | null, project: string) => Promise<string | null>;
+  /** Drops sessions that may not be learned from. */
+  readonly learnable: (sessions: readonly SessionView[]) => Promise<SessionView[]>;
+}
+
+export interface AdvanceOptions {
+  /** Sessions that were just read: where no hook ran, their unmatched prompts are noted here. */
+  readonly sessions?: readonly SessionView[];
+  readonly isMatched?: GapDeps["isMatched"];
+  /** When to stop; the rest is left for the next time. */
+  readonly until?: () => boolean;
+}
+
+export interface AdvancedGaps {
+  /** Prompts that were noted now. */
+  readonly noted: number;
+  /** Drafts written, and skills that went live. */
+  readonly outcomes: readonly ChangeOutcome[];
+  /** Gaps that are due but for which nothing can be made yet, and why. */
+  readonly waiting: readonly { readonly gap: GapView; readonly because: string }[];
+}
+
+/** What people keep asking for that no skill covers. */
+export function gapVerbs(deps: GapDeps) {
+  const decide = (gap: GapView, decision: "promoted" | "rejected", plan: () => Promise<Plan>) =>
+    publishPlan(deps, plan, "person", () => [gapDecision(gap.id, decision, deps.clock.now())]);
+  const planPromoted = (gap: GapView) => planPromotion(deps, gap);
+  const planRejected = (gap: GapView) => planRejection(deps, gap);
+  return {
+    /** Every gap, the latest asked for first. */
+    gaps: () => listGaps(deps),
+    /** Why nothing is made of a gap that is due; null where nothing is in the way. */
+    whyNoDraft: async (gap: GapView): Promise<string | null> => {
+      const planned = await planDue(deps, gap);
+      return planned.ok ? null : planned.because;
+    },
+    /** Notes unmatched prompts, writes drafts, and lets those go live that are due. Safe to repeat or kill at any point. */
+    advanceGaps: async ({
+      sessions = [],
+      until = () => false,
+      isMatched = deps.isMatched,
+    }: AdvanceOptions = {}) => advanceGaps({ ...deps, isMatched }, await deps.learnable(sessions), until),
+    planPromotion: planPromoted,
+    /** Makes a gap's skill live because a person says so. */
+    promoteGap: (gap: GapView) => decide(gap, "promoted", () => planPromoted(gap)),
+    planGapRejection: planRejected,
+    /** Removes what was made of a gap and never makes it again. */
+    rejectGap: (gap: GapView) => decide(gap, "rejected", () => planRejected(gap)),
+  };
+}
+
+async function advanceGaps(
+  deps: GapDeps,
+  sessions: readonly SessionView[],
+  until: () => boolean,
+): Promise<AdvancedGaps> {
+  const noted = await noteUnmatched(deps, sessions, until);
+  const outcomes: ChangeOutcome[] = [];
+  const waiting: { gap: GapView; because: string }[] = [];
+  for (const gap of await listGaps(deps)) {
+    if (until()) break;
+    if (gap.state.status === "pending" || gap.state.status === "rejected") continue;
+    const keeping = await publishPlan(deps, () => planDue(deps, gap), "knack");
+    if (keeping.kept) outcomes.push(...keeping.outcomes.filter(({ done, already }) => done && !already));
+    else waiting.push({ gap, because: keeping.because });
+  }
+  return { noted, outcomes, waiting };
+}
+
+/** What a gap has come to: a draft, a live skill, or a reason why nothing is done. */
+function decideDue(gap: GapView): { readonly reach: "draft" | "me" } | { readonly because: string } {
+  const { state, kept, changes, asks, neededAt } = gap;
+  const reach = state.status === "active" ? "me" : "draft";
+  const last = changes.at(-1);
+  if (!last) return { reach };
+  if (kept.length === 0) {
+    const { change, at } = last;
+    if (change.why !== "archive") return { because: "it was taken away" };
+    if (change.replacedBy !== undefined) return { because: "it was merged into another skill" };
+    // An archived skill returns as a draft, once it is asked for again.
+    return (asks.at(-1)?.at ?? 0) > at
+      ? { reach: "draft" }
+      : { because: `${change.name} was archived, and nobody asked for it since` };
+  }
+  if (!wasArchived(gap)) return { reach };
+  const placed = changes.findLastIndex(({ change }) => change.reach !== "draft" && change.after !== null);
+  // Only a demotion creates a draft for a reason.
+  const demotion = changes
+    .slice(placed + 1)
+    .find(({ change: { why, reach, because } }) => why === "create" && reach === "draft" && because)?.change;
+  if (demotion)
+    return { because: `${demotion.name} is a draft again (${demotion.because}), and waits for your yes` };
+  // A draft that came back must be needed once more before it is live again.
+  return { reach: kept.every(({ at }) => neededAt > at) ? reach : "draft" };
+}
+
+/** Whether it was archived before. A person may have edited it then, so its words stay. */
+function wasArchived({ changes }: GapView): boolean {
+  return changes.some(({ change }) => change.why === "archive");
+}
+
+/** What Knack does for a gap by itself, or why it does nothing. */
+async function planDue(deps: GapDeps, gap: GapView): Promise<Plan> {
+  const deleted = await findDeleted(deps, gap);
+  if (deleted !== null) return refuse(deleted);
+  if (isLive(gap)) return accept([]);
+  const due = decideDue(gap);
+  if ("because" in due) return refuse(due.because);
+  const pinned = await findPinnedPaths(deps.store, gap.kept);
+  const held = gap.kept.find(({ path }) => pinned.has(path));
+  if (held) return refuse(`${held.name} is pinned`);
+  const because = await deps.refuses(gap.root, gap.project);
+  if (because !== null) return refuse(because);
+  const draft = await readGapDraft(deps, gap);
+  const goesLive = due.reach === "me";
+  if ((goesLive || draft === null) && (await deps.isMatched(gap.asks.at(-1)?.text ?? "", gap.project)))
+    return refuse("something in the library covers it now");
+  const evidence = Math.min(gap.state.asked.length, sessionsOfDraft);
+  const isUpToDate = draft?.edited || wasArchived(gap) || (draft?.evidence ?? 0) >= evidence;
+  if (!goesLive && draft !== null && isUpToDate) return accept([]);
+  const text = await chooseText(deps, gap, draft, goesLive ? "active" : "draft");
+  if (typeof text !== "string") return text;
+  const planned = await planGap(deps, gap, { reach: due.reach, actor: "knack", text });
+  return goesLive && planned.ok ? withRoom(planned, deps.roomFor, gap.project) : planned;
+}
+
+function isLive({ kept }: GapView): boolean {
+  return kept.some(({ reach }) => reach !== "draft");
+}
+
+/** What a person deleted of a gap's files; null where all of them are there. */
+async function findDeleted({ library }: GapDeps, { kept }: GapView): Promise<string | null> {
+  for (const { path, name, reach } of kept)
+    if ((await library.read(path)) === null)
+      return reach === "draft" ? "its draft was deleted by hand" : `${name} was deleted by hand`;
+  return null;
+}
+
+/** The text of a gap's skill: a person's where they edited it, else what the sessions show, else what was kept. */
+async function chooseText(
+  deps: GapDeps,
+  gap: GapView,
+  draft: GapDraft | null,
+  quality: "draft" | "active",
+): Promise<string | Extract<Plan, { ok: false }>> {
+  if (draft !== null && quality === "active" && (draft.edited || wasArchived(gap))) return draft.text;
+  const composed = await composeSkill(deps, gap, quality);
+  if (composed.ok) return composed.text;
+  if (draft !== null) return draft.text;
+  const old = (await listArchived(deps)).find(
+    (one) => hasGapId(gap, one.origin.id) && one.replacedBy === undefined,
+  );
+  return old ? old.text : refuse(composed.because);
+}
+
+/** Notes the prompts of sessions without hooks for which the library has nothing. */
+async function noteUnmatched(
+  { store, isMatched }: GapDeps,
+  sessions: readonly SessionView[],
+  until: () => boolean,
+): Promise<number> {
+  if (sessions.length === 0) return 0;
+  const hooked = await findHookedSessions(store);
+  let noted = 0;
+  for (const session of sessions) {
+    if (until()) break;
+    const id = getSessionId(session);
+    if (hooked.has(id)) continue;
+    const entries: LedgerEntry[] = [];
+    for (const event of selectOwnEvents(session, await readEvents(store, session))) {
+      if (event.kind !== "prompt" || parseAsk(event.text) === null) continue;
+      const text = event.text.slice(0, promptChars);
+      if (await isMatched(text, session.project.id)) continue;
+      entries.push({
+        ...{ at: event.at ?? session.startedAt, project: session.project.id, session: id, actor: "knack" },
+        ...{ type: "prompt.unmatched", key: unmatchedKey(id, text), data: { text } },
+      });
+    }
+    if (entries.length > 0) noted += (await store.transaction((tx) => recordEntries(tx, entries))).length;
+  }
+  return noted;
+}
+
+/** Sessions in which a hook showed something or withheld it: it noted their unmatched prompts, too. */
+async function findHookedSessions({ ledger }: Store): Promise<Set<string>> {
+  const entries = [
+    ...(await ledger.since("skill.shown", 0)),
+    ...(await ledger.since("lesson.shown", 0)),
+    ...(await ledger.since("match.withheld", 0)),
+  ];
+  return new Set(entries.flatMap(({ session }) => session ?? []));
+}
+
+async function planPromotion(deps: GapDeps, gap: GapView): Promise<Plan> {
+  if (gap.state.status === "rejected") return refuse(`it ${rejectedForGood}`);
+  if (isLive(gap)) return refuse((await findDeleted(deps, gap)) ?? "it is live already");
+  const text = await chooseText(deps, gap, await readGapDraft(deps, gap), "active");
+  if (typeof text !== "string") return text;
+  return planGap(deps, gap, { reach: "me", actor: "person", text });
+}
+
+async function planRejection(deps: GapDeps, gap: GapView): Promise<Plan> {
+  const own = (await listPublished(deps)).filter(({ origin }) => hasGapId(gap, origin.id));
+  return planRemoval(deps, own);
+}
+
+/** The skill that the sessions of a gap amount to, or why there is none yet. */
+async function composeSkill(deps: GapDeps, gap: GapView, quality: "draft" | "active"): Promise<TaskText> {
+  const runs = await readTaskRuns(deps, gap);
+  return renderTask(gap.asks, runs, { prefix: await deps.prefixOf(gap.root), quality });
+}
+
+/** The newest times that the task was done, as far as the sessions can still be read. */
+async function readTaskRuns(deps: GapDeps, { asks, root }: GapView): Promise<TaskRun[]> {
+  const { store } = deps;
+  const first = new Map([...asks].reverse().map((asked) => [asked.session, asked]));
+  const newest = [...first.values()].sort((a, b) => b.at - a.at).slice(0, sessionsOfDraft);
+  const ids = new Set(newest.map(({ session }) => session));
+  const files = (await store.sessions.list()).filter((one) => ids.has(getSessionId(one)));
+  const views = await viewSessions(
+    store,
+    files.map(({ path }) => path),
+  );
+  const runs: TaskRun[] = [];
+  for (const asked of newest.reverse()) {
+    const own = views.filter((view) => getSessionId(view) === asked.session && !view.subagent);
+    const run = await readTaskRun(deps, asked, own, root);
+    if (run) runs.push(run);
+  }
+  return runs;
+}
+
+/** A resumed session may have several files; the prompt is in one of them. */
+async function readTaskRun(
+  deps: GapDeps,
+  asked: UnmatchedPrompt,
+  sessions: readonly SessionView[],
+  root: string | null,
+): Promise<TaskRun | null> {
+  const { store } = deps;
+  for (const session of sessions) {
+    // Events are only a cache: purged ones are read again.
+    await restoreEvents(deps, [session]);
+    const events = selectOwnEvents(session, await readEvents(store, session));
+    const kept = await store.learning.findings.ofSessions([session.id]);
+    const findings = kept.map(({ finding }) => finding);
+    const run = cutTaskRun(asked, events, findings, root ?? session.cwd);
+    if (run) return run;
+  }
+  return null;
+}
+
+/** What publishing a gap's skill would do. Unless a person asks, nothing is made that another skill says already. */
+async function planGap(
+  deps: PublishDeps,
+  gap: GapView,
+  { reach, actor, text }: { readonly reach: Reach; readonly actor: Actor; readonly text: string },
+): Promise<Plan> {
+  const isNew = !gap.kept.some((one) => reach !== "draft" || one.reach === "draft");
+  return planPublication(deps, {
+    ...{ kind: "skill", name: parseSkill(text).skill?.name ?? "", text, reach },
+    // A gap may have come to go by another id.
+    origin: gap.changes.at(-1)?.change.origin ?? { kind: "gap", id: gap.id },
+    owns: ({ id }) => hasGapId(gap, id),
+    ...{ root: gap.root, formats: gap.formats, similar: actor === "person" ? "ignore" : "refuse" },
+    replaces: reach === "draft",
+    ...(isNew ? { revive: { scopeId: gap.project } } : {}),
+  });
+}
+
+/** What accepting the draft of a gap would do: it goes live as it is. */
+export async function planAcceptGap(
+  deps: PublishDeps,
+  draft: KeptArtifact,
+  text: string,
+  reach: Reach,
+): Promise<Plan> {
+  const gap = (await listGaps(deps)).find((one) => hasGapId(one, draft.origin.id));
+  if (!gap) return refuse(`the gap behind ${draft.name} is gone`);
+  return planGap(deps, gap, { reach, actor: "person", text });
+}
+
+/** The draft of a gap as it is on disk. */
+interface GapDraft {
+  /** Its text, as it would go live. */
+  readonly text: string;
+  /** A person changed it. */
+  readonly edited: boolean;
+  /** Sessions that it was made of. */
+  readonly evidence: number;
+}
+
+/** Null when there is no draft, or a person deleted it. */
+async function readGapDraft(deps: PublishDeps, gap: GapView): Promise<GapDraft | null> {
+  const own = gap.kept.find(({ reach }) => reach === "draft");
+  const found = own ? await deps.library.read(own.path) : null;
+  const text = found ? mainText(found.files) : "";
+  const { skill } = parseSkill(text);
+  if (!own || !found || !skill) return null;
+  return {
+    text: stampText("skill", text, skill.name, "me"),
+    edited: found.hash !== own.content,
+    evidence: Number(skill.metadata.evidence) || 0,
+  };
+}

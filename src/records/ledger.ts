@@ -1,0 +1,228 @@
+import type { Change } from "./change.ts";
+import type { Actor } from "./event.ts";
+import type { FindingId, StoredFinding } from "./finding.ts";
+import type { ImportedLesson, ImportedSkill, ImportWord } from "./import.ts";
+import type { LessonDecision } from "./lesson.ts";
+import type { ModelAsked, ModelCalled, SessionJudgement } from "./model-call.ts";
+import type { Project } from "./project.ts";
+import type { NudgeDecided, ReviewAnswered, ReviewBegun, ReviewEnded, SkillProposal } from "./review.ts";
+import type { SessionId, TranscriptId } from "./session.ts";
+import type { SignalGiven } from "./signal.ts";
+import type { CallUse, SessionMeasurement, UseVerdict } from "./usage.ts";
+import type { Receipt, WritingFinished, WritingStarted } from "./writing.ts";
+
+interface Entry<Type extends string, Data, Subject extends string = SessionId> {
+  /** When it happened, not when it was noted: what follows from the ledger must not depend on arrival. */
+  readonly at: number | null;
+  readonly project: string | null;
+  /** The agent's session; for entries about one transcript, that transcript. */
+  readonly session: Subject | null;
+  readonly actor: Actor;
+  readonly type: Type;
+  /** The same thing noted again has the same key, and is kept once. */
+  readonly key: string;
+  readonly data: Data;
+}
+
+/** What a finding's entry says beside its session, project and time. */
+type MadeFinding = Pick<StoredFinding, "id" | "pass" | "run" | "scopeId" | "foundAt" | "finding">;
+
+/** A lesson that holds in several projects. */
+interface Promotion {
+  /** The one whose words are told. */
+  readonly lesson: string;
+  /** All that say the same, that one among them. */
+  readonly members: readonly string[];
+  readonly projects: readonly string[];
+  /** How sure those projects are of it, on average. */
+  readonly mean: number;
+}
+
+/** What the daily maintenance did. */
+export interface Maintained {
+  /** Lessons that are less sure than their evidence made them, because it is old. */
+  readonly faded: number;
+  /** Cached events that were dropped, and pending lessons that were retired. */
+  readonly purged: number;
+  readonly pruned: number;
+  /** What could not be done, in words. */
+  readonly errors: readonly string[];
+}
+
+/** When something was shown. */
+export type Occasion = "start" | "prompt" | "failure";
+
+/** A lesson that an agent was shown. */
+interface ShownLesson {
+  /** The id that the lesson had then: lessons are merged later, and their findings keep their ids. */
+  readonly lessonId: FindingId;
+  readonly occasion: Occasion;
+  readonly text: string;
+  /** Where the agent keeps what it was given. */
+  readonly transcript: string | null;
+}
+
+/** A skill, a command or an agent of the library that was put before an agent for a prompt. */
+interface ShownItem {
+  /** The id of the item. */
+  readonly skill: string;
+  readonly name: string;
+  /** Whether it was given whole, or named in a line. */
+  readonly how: "load" | "offer";
+  readonly text: string;
+  readonly transcript: string | null;
+}
+
+/** Something of the library, or a lesson, that was used in a session. */
+export interface ItemUse {
+  /** The id of the item, or of the lesson as it was told. */
+  readonly skill: string;
+  readonly name: string;
+  /** How that is known: the agent loaded it, worked under its name, ran what it was told to run, or a person called it. */
+  readonly by: "tool" | "attribution" | "command" | "person";
+  /** What the person had asked for, a few hundred characters of it. */
+  readonly prompt: string | null;
+  readonly ref: string;
+}
+
+/** What Knack found, decided, showed, wrote, spent and was told; only ever appended. */
+export type LedgerEntry =
+  | Entry<"session.found", { readonly project: Project; readonly path: string }, TranscriptId>
+  | Entry<"transcript.rewritten", { readonly path: string; readonly line: number }, TranscriptId>
+  | Entry<"events.purged", { readonly before: number; readonly events: number }>
+  | Entry<"finding.made", MadeFinding, TranscriptId>
+  | Entry<"finding.withdrawn", { readonly id: FindingId; readonly pass: number }, TranscriptId>
+  | Entry<
+      "session.learned",
+      {
+        readonly pass: number;
+        /** How much of the session was there, and which detectors looked. */
+        readonly mark: string;
+        readonly run: SessionId;
+        readonly uses: readonly CallUse[];
+      },
+      TranscriptId
+    >
+  | Entry<
+      "lesson.decided",
+      { readonly lessonId: FindingId; readonly decision: LessonDecision; readonly everywhere: boolean }
+    >
+  /** The same lesson holds in several projects, so it is told in all of them. */
+  | Entry<"lesson.promoted", Promotion>
+  /** That holds no longer. */
+  | Entry<
+      "lesson.demoted",
+      { readonly lesson: string; readonly members: readonly string[]; readonly because: string }
+    >
+  /** Nothing came of them within so many days. */
+  | Entry<"lesson.retired", { readonly lessonIds: readonly FindingId[]; readonly days: number }>
+  /** A lesson, or a skill, came from elsewhere; nobody believes it yet. */
+  | Entry<"lesson.imported", ImportedLesson>
+  | Entry<"skill.imported", ImportedSkill>
+  /** What was decided about such things. */
+  | Entry<"import.decided", { readonly imports: readonly string[]; readonly decision: ImportWord }>
+  /** What is to be done once a day was done, or tried. */
+  | Entry<"maintained", Maintained>
+  /** An agent was told something without having asked. */
+  | Entry<"lesson.shown", ShownLesson>
+  /** Something of the library was put before an agent. */
+  | Entry<"skill.shown", ShownItem>
+  /** Something fitted and was held back, to learn what showing is worth. */
+  | Entry<
+      "match.withheld",
+      {
+        readonly kind: "lesson" | "skill";
+        readonly id: string;
+        readonly name: string;
+        readonly occasion: Occasion;
+      }
+    >
+  /** Something of the library was used; once for a session. */
+  | Entry<"skill.used", ItemUse>
+  /** Somebody or something judged what a lesson or a skill was worth in a session. */
+  | Entry<
+      "use.rated",
+      {
+        readonly kind: "lesson" | "skill";
+        readonly id: string;
+        readonly name: string;
+        /** Null: what was thought of it earlier in the session no longer holds. */
+        readonly verdict: UseVerdict | null;
+        readonly because: string;
+        /** How much of the session was there when Knack judged: the most tells what holds. */
+        readonly pass?: number;
+      }
+    >
+  /** What a session came to in numbers, for comparison with others: its events do not stay. */
+  | Entry<"session.measured", SessionMeasurement>
+  /** A person asked for something that nothing in the library is for. */
+  | Entry<"prompt.unmatched", { readonly text: string }>
+  | Entry<"gap.decided", { readonly gap: string; readonly decision: "promoted" | "rejected" }>
+  | Entry<"skill.pinned", { readonly skill: string; readonly name: string; readonly pinned: boolean }>
+  /** An agent was asked to write a lesson down, and what it did about that. */
+  | Entry<
+      "agent.asked",
+      {
+        readonly lessonId: FindingId;
+        readonly answer: "declined" | "written" | null;
+        /** The skill that it wrote, where it wrote one with Knack's tools and no draft. */
+        readonly skill?: string;
+      }
+    >
+  /** A model is about to be asked: what that may cost is set aside, whatever becomes of who asks. */
+  | Entry<"model.asked", ModelAsked>
+  /** It answered or failed, and what that did cost. */
+  | Entry<"model.called", ModelCalled>
+  /** What a model thought of a session's candidates, or why none was asked. */
+  | Entry<"session.judged", SessionJudgement, TranscriptId>
+  /** An agent writes a skill while it works, and how that ended. */
+  | Entry<"writing.started", WritingStarted>
+  | Entry<"writing.finished", WritingFinished>
+  /** A person was shown that something was learned, changed or used. */
+  | Entry<"receipt.given", Receipt>
+  /** An agent said what it should have learned, or the transcript says so; also what does not count. */
+  | Entry<"signal.given", SignalGiven>
+  /** It was decided whether a review is worth its cost. */
+  | Entry<"nudge.decided", NudgeDecided>
+  /** A review, from beginning to end. */
+  | Entry<"review.begun", ReviewBegun>
+  | Entry<"review.answered", ReviewAnswered>
+  | Entry<"review.ended", ReviewEnded>
+  /** What one proposed, and what was decided about that. */
+  | Entry<"proposal.made", SkillProposal>
+  | Entry<
+      "proposal.decided",
+      { readonly proposal: string; readonly decision: "accepted" | "rejected" | "published" }
+    >
+  | Entry<"change.intended", Change>
+  | Entry<"change.made", { readonly id: string }>
+  | Entry<"change.dropped", { readonly id: string; readonly because: string }>;
+
+/** The entries of one type. */
+export type EntryOf<Type extends LedgerEntry["type"]> = Extract<LedgerEntry, { type: Type }>;
+
+/** The project rows that the ledger adds up to. */
+export interface ProjectFold extends Project {
+  /** When its first and its latest session began. */
+  readonly firstAt: number;
+  readonly lastAt: number;
+  readonly sessions: number;
+}
+
+/** What becomes of a project's row when another entry is on the ledger; the order of entries does not matter. */
+export function foldProject(row: ProjectFold | undefined, entry: LedgerEntry): ProjectFold | undefined {
+  if (entry.type !== "session.found") return row;
+  const { project } = entry.data;
+  const at = entry.at ?? 0;
+  if (!row) return { ...project, firstAt: at, lastAt: at, sessions: 1 };
+  // The newest session knows best where the project is now; of two as new, the one that sorts last.
+  const newer = at > row.lastAt || (at === row.lastAt && (project.root ?? "") > (row.root ?? ""));
+  return {
+    id: row.id,
+    name: newer ? project.name : row.name,
+    root: newer ? project.root : row.root,
+    firstAt: Math.min(row.firstAt, at),
+    lastAt: Math.max(row.lastAt, at),
+    sessions: row.sessions + 1,
+  };
+}

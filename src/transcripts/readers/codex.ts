@@ -1,0 +1,372 @@
+import { asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
+import { eventChars, normaliseRemote } from "../../records/index.ts";
+import {
+  exitResult,
+  findPatchedFiles,
+  joinText,
+  type LineReader,
+  LineReading,
+  parseTime,
+  readShellWords,
+} from "../reader.ts";
+import type {
+  CallResult,
+  PendingEvent,
+  RecordedCall,
+  RecordPosition,
+  Resume,
+  SessionBuilder,
+} from "../session-builder.ts";
+
+/** Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`; in the oldest files a line is the payload itself. */
+export const codex: LineReader = {
+  format: "codex",
+  recognises: (record) => {
+    const type = asString(record.type) ?? "";
+    if (isObject(record.payload)) return wrapped.has(type);
+    if (record.record_type === "state") return true;
+    const isHeader =
+      typeof record.id === "string" && typeof record.timestamp === "string" && "instructions" in record;
+    return isHeader || (bare.has(type) && !("sessionId" in record));
+  },
+  skips: (text) => {
+    const type = text.indexOf('"payload":{"type":"') + 19;
+    return type > 18 && passedOver.some((name) => text.startsWith(name, type));
+  },
+  open: (_, resume) => new CodexReading(resume),
+};
+
+const wrapped = new Set(["session_meta", "response_item", "event_msg", "turn_context", "compacted"]);
+const bare = new Set([
+  "function_call",
+  "function_call_output",
+  "local_shell_call",
+  "local_shell_call_output",
+]);
+const passedOver = ['token_count"', 'agent_message"', 'reasoning"'];
+
+interface CodexRest {
+  /** The file records what the person typed as such; until it does, user messages are taken for it. */
+  typed: boolean;
+  /** A user message that no record of typing has confirmed yet. */
+  unconfirmed: { readonly line: number; readonly at: number | null; readonly text: string } | null;
+  cwd: string | null;
+  /** Exit codes that came ahead of a call's output. */
+  exits: [call: string, exitCode: number][];
+  /** Calls that were reported as failed ahead of their output. */
+  faulted: string[];
+}
+
+class CodexReading extends LineReading<CodexRest> {
+  private readonly session: SessionBuilder;
+
+  constructor(resume: Resume | null) {
+    super(resume, { typed: false, unconfirmed: null, cwd: null, exits: [], faulted: [] });
+    this.session = this.sessions.named("");
+  }
+
+  take(record: JsonObject, line: number): void {
+    const payload = asObject(record.payload);
+    const at = parseTime(record.timestamp);
+    if (payload === null) return this.takeBare(record, line, at);
+    switch (record.type) {
+      case "session_meta":
+        return this.takeMeta(payload, line, at);
+      case "turn_context":
+        this.rest.cwd = asString(payload.cwd) ?? this.rest.cwd;
+        return;
+      case "event_msg":
+        return this.takeMessage(payload, line, at);
+      case "response_item":
+        return this.takeItem(payload, line, at, asObject(record.metadata)?.compaction_output === true);
+      case "compacted":
+        return this.markOnce(line, at, "Conversation compacted");
+      default:
+        return;
+    }
+  }
+
+  private takeBare(record: JsonObject, line: number, at: number | null): void {
+    if ("instructions" in record || (typeof record.id === "string" && isObject(record.git)))
+      this.takeMeta(record, line, at);
+    else if (typeof record.type === "string") this.takeItem(record, line, at, false);
+  }
+
+  /** The first header names the session; each further one is a resume. */
+  private takeMeta(meta: JsonObject, line: number, at: number | null): void {
+    const { facts } = this.session;
+    this.rest.cwd = asString(meta.cwd) ?? this.rest.cwd;
+    if (facts.sessionId !== null) return this.session.mark(this.locate(line, at, null), "Session resumed");
+    facts.sessionId = asString(meta.id);
+    facts.cwd = asString(meta.cwd);
+    facts.remote = normaliseRemote(asString(asObject(meta.git)?.repository_url) ?? "");
+    facts.subagent = isObject(meta.source) || meta.thread_source === "subagent";
+    this.session.reach(parseTime(meta.timestamp) ?? at);
+  }
+
+  private takeMessage(payload: JsonObject, line: number, at: number | null): void {
+    switch (payload.type) {
+      case "user_message":
+        return this.takeTyped(asString(payload.message) ?? "", line, at);
+      case "item_completed":
+        return this.takeCompleted(asObject(payload.item) ?? {}, line, at);
+      case "turn_aborted":
+        return this.markOnce(line, at, `Turn aborted: ${asString(payload.reason) ?? "interrupted"}`);
+      case "patch_apply_end":
+        return payload.success === false ? this.fault(payload) : undefined;
+      case "mcp_tool_call_end": {
+        const result = asObject(payload.result);
+        if (result && ("Err" in result || asObject(result.Ok)?.isError === true)) this.fault(payload);
+        return;
+      }
+      case "exec_command_end":
+        return this.takeExit(asString(payload.call_id), payload, line, at);
+      default:
+        // Copies of what response items say, token counts, and the client's own progress.
+        return;
+    }
+  }
+
+  private fault(payload: JsonObject): void {
+    const id = asString(payload.call_id);
+    if (id !== null && this.session.waitsFor(id)) this.rest.faulted.push(id);
+  }
+
+  private takeTyped(message: string, line: number, at: number | null): void {
+    this.rest.typed = true;
+    this.rest.unconfirmed = null;
+    this.say(line, at, extractRequest(message));
+  }
+
+  /** Newer clients record what was typed, and how commands ended, as completed items. */
+  private takeCompleted(item: JsonObject, line: number, at: number | null): void {
+    if (item.type === "UserMessage") return this.takeTyped(joinText(item.content), line, at);
+    if (item.type === "CommandExecution") this.takeExit(asString(item.id), item, line, at);
+  }
+
+  /** How a command ended, told ahead of its output; a person's own command is told of only here. */
+  private takeExit(id: string | null, ended: JsonObject, line: number, at: number | null): void {
+    if (typeof ended.exit_code !== "number") return;
+    if (ended.source === "user_shell")
+      this.markOnce(line, at, asString(ended.aggregated_output) ?? "", readShellWords(ended.command));
+    else if (id !== null && this.session.waitsFor(id)) this.rest.exits.push([id, ended.exit_code]);
+  }
+
+  private takeItem(item: JsonObject, line: number, at: number | null, compacts: boolean): void {
+    const id = asString(item.call_id) ?? asString(item.id);
+    const size = (asString(item.arguments) ?? asString(item.input) ?? asString(item.output))?.length ?? 0;
+    const position = this.locate(line, at, `${item.type}|${at}|${id}|${size}`);
+    switch (item.type) {
+      case "message":
+        return this.takeText(item, line, at, compacts);
+      case "function_call":
+      case "custom_tool_call":
+      case "local_shell_call":
+      case "tool_search_call":
+        return this.takeCall(item, id, position);
+      case "web_search_call":
+        return this.takeSearch(item, position);
+      case "function_call_output":
+      case "custom_tool_call_output":
+      case "local_shell_call_output":
+      case "tool_search_output":
+        return this.takeOutput(item, id, position);
+      default:
+        return;
+    }
+  }
+
+  private takeCall(item: JsonObject, id: string | null, position: RecordPosition): void {
+    this.confirm();
+    if (this.session.repeats(position.origin)) return;
+    const call = readCodexCall(item, id);
+    const folder = asString(call.input?.workdir) ?? asString(call.input?.working_directory);
+    this.session.call(folder === null ? position : { ...position, cwd: folder }, call);
+  }
+
+  private takeSearch(item: JsonObject, position: RecordPosition): void {
+    this.confirm();
+    if (this.session.repeats(position.origin)) return;
+    const call = { id: null, tool: "web_search", input: asObject(item.action), command: null, files: [] };
+    const outcome = item.status === "failed" ? "failed" : "ok";
+    this.session.settle(this.session.call(position, call), { outcome, exitCode: null, text: "" }, position);
+  }
+
+  private takeText(item: JsonObject, line: number, at: number | null, compacts: boolean): void {
+    const text = joinText(item.content);
+    if (text.trim() === "") return;
+    if (item.role === "assistant") {
+      // The summary that a compaction makes repeats what was said.
+      if (compacts) return;
+      this.confirm();
+      const position = this.locate(line, at, `${item.role}|${at}|${text.length}`);
+      if (!this.session.repeats(position.origin)) this.session.reply(position, text);
+    } else if (item.role === "user" && !this.rest.typed && !injected.test(text)) {
+      this.confirm();
+      this.rest.unconfirmed = { line, at, text: extractRequest(text) };
+    }
+  }
+
+  /** The agent goes to work: what stood in the user's place, and no record of typing has replaced, was typed. */
+  private confirm(): void {
+    if (this.rest.unconfirmed === null) return;
+    const { line, at, text } = this.rest.unconfirmed;
+    this.rest.unconfirmed = null;
+    if (!this.rest.typed) this.say(line, at, text);
+  }
+
+  private say(line: number, at: number | null, text: string): void {
+    const position = this.locate(line, at, `user|${at}`);
+    // What a subagent is told comes from its parent.
+    if (this.session.facts.subagent || text === "" || this.session.repeats(position.origin)) return;
+    this.session.prompt(position, text);
+  }
+
+  private takeOutput(item: JsonObject, id: string | null, position: RecordPosition): void {
+    const event = this.session.answer(id);
+    if (!event) return;
+    const { exits, faulted } = this.rest;
+    const read = readOutput(item, exits.findLast(([call]) => call === id)?.[1] ?? null);
+    const output = faulted.includes(id ?? "") ? { ...read, fault: true } : read;
+    this.rest.exits = exits.filter(([call]) => call !== id);
+    this.rest.faulted = faulted.filter((call) => call !== id);
+    const name = readProcessName(event);
+    const running = name === null ? undefined : this.session.running.get(name);
+    if (name !== null && running) {
+      this.goOn(name, running, output, position);
+      this.session.settle(event, { outcome: "ok", exitCode: null, text: output.text }, position);
+      return;
+    }
+    this.session.settle(event, judge(event.command, output), position);
+    if (output.running !== null) this.session.running.set(output.running, event);
+  }
+
+  /** What a later call says of a command that was still running belongs to the command. */
+  private goOn(name: string, event: PendingEvent, output: CodexOutput, position: RecordPosition): void {
+    const all = event.text + output.text;
+    // All of the output while it is short, then its latest part: the same wherever the reading was interrupted.
+    const text = all.length < eventChars ? all : output.text;
+    this.session.settle(event, { ...judge(event.command, output), text }, position);
+    if (output.running === null) this.session.running.delete(name);
+  }
+
+  private markOnce(line: number, at: number | null, text: string, command: string | null = null): void {
+    const position = this.locate(line, at, `mark|${at}|${command ?? text}`);
+    if (!this.session.repeats(position.origin)) this.session.mark(position, text, command);
+  }
+
+  /** A record without a time has nothing to tell it from others. */
+  private locate(line: number, at: number | null, origin: string | null): RecordPosition {
+    this.session.reach(at);
+    return { key: String(line), at, cwd: this.rest.cwd, origin: at === null ? null : origin };
+  }
+}
+
+const injected =
+  /^\s*(# AGENTS\.md instructions for|<(environment_context|turn_aborted|skill|recommended_plugins|user_instructions|INSTRUCTIONS|user_shell_command|subagent_notification)\b)/;
+
+/** A person's words out of the desktop client's wrapper around them. */
+function extractRequest(text: string): string {
+  const request = /^\s*# [\s\S]*?\n## My request for Codex:\s*\n([\s\S]*)$/.exec(text);
+  return (request?.[1] ?? text).trim();
+}
+
+function readCodexCall(item: JsonObject, id: string | null): RecordedCall {
+  const fallback = item.type === "local_shell_call" ? "shell" : (asString(item.type) ?? "unknown");
+  const name = asString(item.name) ?? fallback;
+  const namespace = asString(item.namespace);
+  const raw = asString(item.arguments) ?? asString(item.input);
+  const input = asObject(item.action) ?? (raw === null ? null : (parseObject(raw) ?? { input: raw }));
+  return {
+    id,
+    tool: namespace === null ? name : `${namespace}__${name}`,
+    input,
+    command: readCommand(name, input),
+    files: name === "apply_patch" || raw?.includes("*** Begin Patch") ? findPatchedFiles(raw ?? "") : [],
+  };
+}
+
+function readCommand(name: string, input: JsonObject | null): string | null {
+  if (input === null || name === "apply_patch") return null;
+  if (name === "exec") return readScriptCommands(asString(input.input) ?? "");
+  return asString(input.cmd) ?? readShellWords(input.command);
+}
+
+/** The commands of a script that calls the shell tool; its string literals are JavaScript's. */
+function readScriptCommands(script: string): string | null {
+  const literals = script.matchAll(/\bcmd\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/g);
+  const commands = [...literals].map(([, literal]) => unquote(literal ?? ""));
+  return commands.length === 0 ? null : commands.join("\n");
+}
+
+function unquote(literal: string): string {
+  const escapes: Record<string, string> = { n: "\n", t: "\t", r: "\r" };
+  return literal.slice(1, -1).replace(/\\(.)/gs, (_, character: string) => escapes[character] ?? character);
+}
+
+/** The process that a call waits on or writes to. */
+function readProcessName({ tool, input }: PendingEvent): string | null {
+  if (tool === "write_stdin") return `session ${input?.session_id}`;
+  return tool === "wait" && input?.cell_id !== undefined ? `cell ${input.cell_id}` : null;
+}
+
+interface CodexOutput {
+  readonly text: string;
+  readonly exitCode: number | null;
+  /** The name of the process, when it goes on. */
+  readonly running: string | null;
+  /** The tool layer itself reports a failure. */
+  readonly fault: boolean;
+}
+
+function readOutput(item: JsonObject, knownExit: number | null): CodexOutput {
+  const raw = item.output ?? item.tools;
+  const parsed = typeof raw === "string" && raw.startsWith('{"') ? parseObject(raw) : asObject(raw);
+  if (parsed && typeof parsed.output === "string") {
+    const exit = asObject(parsed.metadata)?.exit_code;
+    const exitCode = typeof exit === "number" ? exit : knownExit;
+    return { text: parsed.output, exitCode, running: null, fault: false };
+  }
+  const text = typeof raw === "string" ? raw : joinText(parsed?.content ?? raw);
+  return { ...readHeader(text, knownExit), ...(parsed?.success === false ? { fault: true } : {}) };
+}
+
+/** Splits `Chunk ID …\nProcess exited with code 1\nOutput:\n…` into what it says and the output itself. */
+function readHeader(text: string, knownExit: number | null): CodexOutput {
+  const lead =
+    /^(?:Exit code: |Chunk ID|Wall time|Script (?:completed|failed|running|terminated)|Process (?:exited|running))/;
+  if (!lead.test(text)) return { text, exitCode: knownExit, running: null, fault: false };
+  const end = /(?:^|\n)Output:\s?\n?/.exec(text);
+  const header = end ? text.slice(0, end.index) : text;
+  const body = end
+    ? text.slice(end.index + end[0].length)
+    : text.replace(/^(?:Chunk ID|Wall time).*\n/gm, "");
+  const exit = /(?:Exit code: |exited with code )(-?\d+)/.exec(header)?.[1] ?? readScriptExit(header, body);
+  const running = /(?:Process running with (session)|Script running with (cell)) ID (\S+)/.exec(header);
+  return {
+    text: body,
+    exitCode: exit === undefined ? knownExit : Number(exit),
+    running: running && `${running[1] ?? running[2]} ${running[3]}`,
+    fault: /^Script (?:failed|terminated)/.test(header),
+  };
+}
+
+/** A script reports the exit codes of its commands as JSON; the first that is not zero is the one that matters. */
+function readScriptExit(header: string, body: string): string | undefined {
+  if (!header.startsWith("Script ")) return undefined;
+  const codes = [...body.matchAll(/"exit_code"\s*:\s*(-?\d+)/g)].map(([, code]) => code as string);
+  return codes.find((code) => code !== "0") ?? codes[0];
+}
+
+function judge(command: string | null, { text, exitCode, running, fault }: CodexOutput): CallResult {
+  if (running !== null) return { outcome: "unknown", exitCode: null, text };
+  if (exitCode !== null) return exitResult(command, exitCode, text);
+  const start = text.slice(0, 300);
+  if (/rejected by user|denied by user|user rejected|not approved by the user/i.test(start))
+    return { outcome: "rejected", exitCode, text };
+  if (/^aborted by user|^\s*aborted\b/i.test(start)) return { outcome: "cancelled", exitCode, text };
+  return { outcome: fault || faults.test(start) ? "failed" : "ok", exitCode, text };
+}
+
+const faults =
+  /^(?:apply_patch verification failed|exec_command failed|write_stdin failed|failed to parse|unsupported call|execution error|(?:tool call |MCP )?error\b|err:|patch failed|sandbox)/i;

@@ -1,0 +1,230 @@
+import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
+import { normaliseRemote } from "../../records/index.ts";
+import {
+  addTyped,
+  exitResult,
+  type LineReader,
+  LineReading,
+  parseTime,
+  readCall,
+  readId,
+} from "../reader.ts";
+import type { CallResult, RecordedCall, RecordPosition, Resume, SessionBuilder } from "../session-builder.ts";
+
+/** GitHub Copilot CLI: `~/.copilot/session-state/<id>/events.jsonl`. */
+export const copilotCli: LineReader = {
+  format: "copilot-cli",
+  recognises: (record) =>
+    isObject(record.data) &&
+    /^(?:session|user|assistant|tool|hook|system)\.[a-z_]+$/.test(asString(record.type) ?? "") &&
+    "timestamp" in record,
+  skips: (text) => text.startsWith('{"type":"hook.') || text.startsWith('{"type":"assistant.turn_'),
+  open: (_, resume) => new CopilotReading(resume),
+};
+
+interface CopilotRest {
+  cwd: string | null;
+  /** Permissions that were asked for: the request and the call. */
+  requests: [request: string, call: string][];
+  /** Calls that were turned down. */
+  denied: string[];
+  /** Calls that the person made themselves. */
+  own: string[];
+}
+
+class CopilotReading extends LineReading<CopilotRest> {
+  private readonly session: SessionBuilder;
+
+  constructor(resume: Resume | null) {
+    super(resume, { cwd: null, requests: [], denied: [], own: [] });
+    this.session = this.sessions.named("");
+  }
+
+  take(record: JsonObject, line: number): void {
+    const data = asObject(record.data);
+    if (data === null) return;
+    const position = this.locate(record, data, line);
+    if (this.session.repeats(position.origin)) return;
+    switch (record.type) {
+      case "session.start":
+        return this.takeStart(data);
+      case "session.resume":
+        this.takeContext(data);
+        return this.session.mark(position, "Session resumed");
+      case "session.context_changed":
+        this.rest.cwd = asString(data.cwd) ?? this.rest.cwd;
+        return;
+      case "session.compaction_complete":
+        return data.success === false ? undefined : this.session.mark(position, "Conversation compacted");
+      case "session.error":
+        return this.session.mark(position, asString(data.message) ?? "The session failed");
+      case "abort":
+        return this.session.mark(position, `Interrupted: ${asString(data.reason) ?? "by the person"}`);
+      case "user.message":
+        return this.takePrompt(data, position);
+      case "assistant.message":
+        return this.session.reply(position, asString(data.content) ?? "");
+      case "tool.user_requested":
+        return this.takeOwn(data, position);
+      case "tool.execution_start":
+        if (!this.rest.own.includes(asString(data.toolCallId) ?? ""))
+          this.session.call(position, readToolCall(data));
+        return;
+      case "tool.execution_complete":
+        return this.takeResult(data, position);
+      case "permission.requested": {
+        const request = asString(data.requestId);
+        const call = asString(asObject(data.permissionRequest)?.toolCallId);
+        if (request !== null && call !== null) this.rest.requests.push([request, call]);
+        return;
+      }
+      case "permission.completed":
+        return this.takePermission(data, position);
+      case "system.notification":
+        return this.takeNotification(data, position);
+      default:
+        // What hooks did, usage, progress, and the client's own words to the model.
+        return;
+    }
+  }
+
+  private takeStart(data: JsonObject): void {
+    const { facts } = this.session;
+    facts.sessionId = asString(data.sessionId);
+    this.takeContext(data);
+    facts.cwd = this.rest.cwd;
+    this.session.reach(parseTime(data.startTime));
+  }
+
+  private takeContext(data: JsonObject): void {
+    const context = asObject(data.context);
+    this.rest.cwd = asString(context?.cwd) ?? this.rest.cwd;
+    const repository = asString(context?.repository) ?? "";
+    const isGitHub = (context?.hostType ?? "github") === "github";
+    if (isGitHub && /^[\w.-]+\/[\w.-]+$/.test(repository))
+      this.session.facts.remote = normaliseRemote(`https://github.com/${repository}`);
+  }
+
+  private takePrompt(data: JsonObject, position: RecordPosition): void {
+    const text = (asString(data.content) ?? "").trim();
+    // Skills, autopilot and the like write messages in the person's place.
+    const isPerson = (asString(data.source) ?? "user") === "user";
+    if (text !== "" && !position.sidechain && isPerson) addTyped(this.session, position, text);
+  }
+
+  /** A command that the person ran in the client. */
+  private takeOwn(data: JsonObject, position: RecordPosition): void {
+    const { id, command } = readToolCall(data);
+    if (id !== null) this.rest.own.push(id);
+    if (command !== null) this.session.mark(position, "", command);
+  }
+
+  private takeResult(data: JsonObject, position: RecordPosition): void {
+    const id = asString(data.toolCallId);
+    if (id === null || dropFrom(this.rest.own, id)) return;
+    const event = this.session.answer(id);
+    if (!event) return;
+    const output = readOutput(data);
+    const isDenied = dropFrom(this.rest.denied, id) || isRefusal(asObject(data.error)?.code);
+    const result = judge(event.command, output, data.success !== false);
+    const name = asString(event.input?.shellId) ?? "";
+    const running = this.session.running.get(name);
+    if (running && output.exitCode !== null) {
+      // What is read later of a command that went on is the command's.
+      this.session.running.delete(name);
+      this.session.settle(running, judge(running.command, output, true), position);
+      this.session.settle(event, { ...result, outcome: "ok", exitCode: null }, position);
+      return;
+    }
+    this.session.settle(event, isDenied ? { ...result, outcome: "rejected" } : result, position);
+    if (output.running !== null && event.command !== null) this.session.running.set(output.running, event);
+  }
+
+  private takePermission(data: JsonObject, position: RecordPosition): void {
+    const request = asString(data.requestId) ?? "";
+    const result = asObject(data.result);
+    const call = asString(data.toolCallId) ?? this.rest.requests.find(([one]) => one === request)?.[1];
+    this.rest.requests = this.rest.requests.filter(([one]) => one !== request);
+    if (!asString(result?.kind)?.startsWith("denied")) return;
+    if (call !== undefined) this.rest.denied.push(call);
+    const words = (asString(result?.feedback) ?? "").trim();
+    if (words !== "" && !position.sidechain) this.session.prompt(position, words);
+  }
+
+  /** The end of a command that went on in the background. */
+  private takeNotification(data: JsonObject, position: RecordPosition): void {
+    const kind = asObject(data.kind);
+    const name = asString(kind?.shellId) ?? "";
+    const event = this.session.running.get(name);
+    if (!event || typeof kind?.exitCode !== "number") return;
+    this.session.running.delete(name);
+    this.session.settle(event, exitResult(event.command, kind.exitCode, event.text), position);
+  }
+
+  private locate(record: JsonObject, data: JsonObject, line: number): RecordPosition {
+    const at = parseTime(record.timestamp);
+    this.session.reach(at);
+    const id = readId(record.id);
+    return {
+      key: String(line),
+      at,
+      cwd: this.rest.cwd,
+      origin: id === null ? null : `${id} ${at}`,
+      // What a subagent does stands in its parent's file.
+      sidechain: typeof record.agentId === "string" || typeof data.parentToolCallId === "string",
+    };
+  }
+}
+
+/** Takes an id off a list; false when it was not on it. */
+function dropFrom(ids: string[], id: string): boolean {
+  const at = ids.indexOf(id);
+  if (at >= 0) ids.splice(at, 1);
+  return at >= 0;
+}
+
+function isRefusal(code: unknown): boolean {
+  return code === "rejected" || code === "denied";
+}
+
+function readToolCall(data: JsonObject): RecordedCall {
+  const { arguments: given } = data;
+  const input = typeof given === "string" ? parseObject(given) : asObject(given);
+  return readCall(asString(data.toolCallId), asString(data.toolName), input, {
+    shell: ["bash", "powershell", "shell"],
+    files: ["path", "filePath"],
+  });
+}
+
+interface ShellOutput {
+  readonly text: string;
+  readonly exitCode: number | null;
+  /** The name of the shell, when the command goes on. */
+  readonly running: string | null;
+}
+
+/** The output of a call, apart from the line in which a shell says how it ended. */
+function readOutput(data: JsonObject): ShellOutput {
+  const result = asObject(data.result);
+  const raw = asString(result?.content) ?? asString(asObject(data.error)?.message) ?? "";
+  const told = asArray(result?.contents).find((part) => isObject(part) && typeof part.exitCode === "number");
+  const end = /\n?<[^<>\n]*exit(?:ed with)?(?: exit)? code:? (-?\d+)[^<>\n]*>\s*$/.exec(raw);
+  const going =
+    /<[^<>\n]*shellId:? "?([\w-]+)"?[^<>\n]*(?:still running|running in (?:the )?background)[^<>\n]*>\s*$/.exec(
+      raw,
+    );
+  const started = /<command started in background with shellId:? "?([\w-]+)"?>/.exec(raw);
+  const exit = isObject(told) ? told.exitCode : end?.[1];
+  return {
+    text: end ? raw.slice(0, end.index) : raw,
+    exitCode: exit === undefined ? null : Number(exit),
+    running: going?.[1] ?? started?.[1] ?? null,
+  };
+}
+
+function judge(command: string | null, output: ShellOutput, success: boolean): CallResult {
+  const { text, exitCode, running } = output;
+  if (exitCode !== null) return exitResult(command, exitCode, text);
+  if (!success) return { outcome: "failed", exitCode, text };
+  return { outcome: running !== null && command !== null ? "unknown" : "ok", exitCode, text };
+}

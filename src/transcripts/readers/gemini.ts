@@ -1,0 +1,317 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
+import type { ReadingState, SessionFacts } from "../../records/index.ts";
+import {
+  addTyped,
+  type DocumentReader,
+  exitResult,
+  type LineReader,
+  LineReading,
+  parseTime,
+  readCall,
+  readId,
+} from "../reader.ts";
+import type { CallResult, RecordedCall, RecordPosition, Resume, SessionBuilder } from "../session-builder.ts";
+
+/** Gemini CLI until early 2026: `~/.gemini/tmp/<project>/chats/session-*.json`, one document. */
+export const geminiDocument: DocumentReader = {
+  format: "gemini",
+  recognises: (document) => isObject(document) && isHeader(document) && Array.isArray(document.messages),
+  read: (document, sessions, path) =>
+    new GeminiSession(sessions.named(""), path).takeHeader(asObject(document) ?? {}),
+};
+
+/**
+ * Gemini CLI since: the same records, one a line. A message is written again whenever something about it changes,
+ * `$set` changes the header, `$rewindTo` goes back to before a message.
+ */
+export const gemini: LineReader = {
+  format: "gemini",
+  recognises: (record) => {
+    // A header that has messages is the older form, unless others follow it.
+    if (isHeader(record)) return asArray(record.messages).length === 0;
+    const isMessage = record.type === "user" || record.type === "gemini";
+    return isObject(record.$set) || (isMessage && typeof record.id === "string" && "content" in record);
+  },
+  open: (path, resume) => new GeminiReading(path, resume),
+};
+
+function isHeader(record: JsonObject): boolean {
+  return typeof record.sessionId === "string" && typeof record.projectHash === "string";
+}
+
+interface GeminiRest {
+  /** The index of each message by its id, in the order in which they first came. */
+  indexes: [id: string, index: number][];
+  /** How many messages came, those without an id too. */
+  count: number;
+  /** Messages have come on lines of their own; then `$set` only repeats them, or sums them up. */
+  plain: boolean;
+  /** The hash of the project's folder, which is all that most files say of it. */
+  hash: string;
+}
+
+class GeminiReading extends LineReading<GeminiRest> {
+  private readonly session: GeminiSession;
+
+  constructor(path: string, resume: Resume | null) {
+    super(resume, { indexes: [], count: 0, plain: false, hash: "" });
+    this.session = new GeminiSession(this.sessions.named(""), path, this.rest);
+  }
+
+  take(record: JsonObject): void {
+    if (typeof record.$rewindTo === "string") this.session.rewind();
+    else if (isObject(record.$set)) this.session.takeContext(record.$set);
+    else if (typeof record.id === "string") this.session.takeMessage(record, false);
+    else this.session.takeHeader(record);
+  }
+
+  override state(): ReadingState {
+    this.rest.indexes = [...this.session.indexes];
+    return super.state();
+  }
+}
+
+/** A session in either form. The key of an event is the index of its message, counted from 0. */
+class GeminiSession {
+  readonly indexes: Map<string, number>;
+  private readonly session: SessionBuilder;
+  private readonly path: string;
+  private readonly rest: GeminiRest;
+  private readonly hashedFolders = new Set<string>();
+
+  constructor(session: SessionBuilder, path: string, rest?: GeminiRest) {
+    this.session = session;
+    this.path = path;
+    this.rest = rest ?? { indexes: [], count: 0, plain: false, hash: "" };
+    this.indexes = new Map(this.rest.indexes);
+  }
+
+  /** What a session says of itself, and the messages that may stand there with it. */
+  takeHeader(header: JsonObject): void {
+    this.takeFacts(header);
+    for (const message of asArray(header.messages).filter(isObject)) this.takeMessage(message, true);
+  }
+
+  /** A change of the header. Messages in it are what the model is given from then on, under new ids after a summary. */
+  takeContext(changes: JsonObject): void {
+    if (this.rest.plain) this.takeFacts(changes);
+    else this.takeHeader(changes);
+  }
+
+  rewind(): void {
+    const key = String(Math.max(0, this.rest.count - 1));
+    this.session.mark({ key, at: null }, "Went back to an earlier message");
+  }
+
+  takeMessage(message: JsonObject, listed: boolean): void {
+    if (!listed) this.rest.plain = true;
+    const at = parseTime(message.timestamp);
+    const id = readId(message.id);
+    const index = (id === null ? undefined : this.indexes.get(id)) ?? this.rest.count++;
+    if (id !== null) this.indexes.set(id, index);
+    const locate = (what: string): RecordPosition => ({
+      key: String(index),
+      at,
+      origin: id === null ? null : `${what} ${id}`,
+    });
+    switch (message.type) {
+      case "user":
+        return this.takeUser(message, locate);
+      case "gemini":
+        return this.takeModel(message, locate);
+      case "info":
+      case "warning":
+      case "error": {
+        const [text, position] = [joinWords(message.content), locate("note")];
+        if (/^Request cancelled|compressed from/i.test(text) && !this.session.repeats(position.origin))
+          this.session.mark(position, text);
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  private takeFacts(header: JsonObject): void {
+    const { facts } = this.session;
+    facts.sessionId = asString(header.sessionId) ?? facts.sessionId;
+    if (header.kind === "subagent") facts.subagent = true;
+    this.session.reach(parseTime(header.startTime));
+    this.rest.hash = asString(header.projectHash) ?? this.rest.hash;
+    if (facts.cwd !== null) return;
+    const folder = asString(asArray(header.directories)[0]) ?? findFolderBeside(this.path, this.rest.hash);
+    if (folder !== null) facts.cwd = folder;
+    // Until something tells which folder it was, the project is named after its hash.
+    else if (this.rest.hash !== "") facts.remote = nameProject(this.rest.hash);
+  }
+
+  private takeUser(message: JsonObject, locate: (what: string) => RecordPosition): void {
+    for (const response of readResponses(message.content)) {
+      const event = this.session.answer(readId(response.id));
+      if (event) this.session.settle(event, judge(event.command, null, response), locate("result"));
+    }
+    const text = readTyped(message);
+    const position = locate("user");
+    // What a subagent is told comes from its parent.
+    if (text === "" || this.session.facts.subagent || this.session.repeats(position.origin)) return;
+    const ran = /^I ran the following shell command:\s*```\w*\n([\s\S]*?)\n```/.exec(text)?.[1];
+    if (ran !== undefined) this.session.mark(position, "", ran);
+    else addTyped(this.session, position, text);
+  }
+
+  private takeModel(message: JsonObject, locate: (what: string) => RecordPosition): void {
+    const text = joinWords(message.content);
+    const said = locate("reply");
+    if (text.trim() !== "" && !this.session.repeats(said.origin)) this.session.reply(said, text);
+    const calls = asArray(message.toolCalls);
+    const asked = asArray(message.content).map((part) => (isObject(part) ? part.functionCall : null));
+    for (const [at, call] of (calls.length > 0 ? calls : asked).entries())
+      if (isObject(call)) this.takeCall(call, locate(`call ${at}`));
+    this.session.reach(said.at);
+  }
+
+  /** A call, when it is first told of; its result, when it is told of with one. */
+  private takeCall(record: JsonObject, position: RecordPosition): void {
+    const call = readCall(readId(record.id), asString(record.name), asObject(record.args), {
+      shell: [shell],
+      files: ["file_path", "absolute_path"],
+    });
+    const cwd = this.findFolder(record, call);
+    const isNew = !this.session.repeats(position.origin);
+    const made = isNew ? this.session.call({ ...position, cwd }, call) : undefined;
+    const status = asString(record.status) ?? "";
+    if (!["success", "error", "cancelled"].includes(status)) return;
+    const event = call.id === null ? made : this.session.answer(call.id);
+    const told = readResponses(record.result)[0] ?? record;
+    const at = parseTime(record.timestamp) ?? position.at;
+    if (event) this.session.settle(event, judge(event.command, status, told), { ...position, at });
+  }
+
+  /** Where a call was made. The transcript has only a hash of the project's folder; what a call says may tell which it is. */
+  private findFolder(record: JsonObject, { input }: RecordedCall): string | null {
+    const { facts } = this.session;
+    const description = asString(record.description) ?? "";
+    const said = /\[(?:current working directory|in) ([^\]\n]+)\]/.exec(description)?.[1];
+    const folder = asString(input?.dir_path) ?? asString(input?.directory);
+    if (facts.cwd === null) {
+      const named = folder ?? asString(input?.file_path);
+      const found = [said, named].flatMap((path) => this.findRoot(path ?? "") ?? [])[0];
+      if (found !== undefined) [facts.cwd, facts.remote] = [found, null];
+    }
+    if (said !== undefined && isAbsolute(said)) return said;
+    return folder !== null && facts.cwd !== null && record.name === shell ? resolve(facts.cwd, folder) : null;
+  }
+
+  /** The folder, of this one and those above it, whose hash is the project's. */
+  private findRoot(path: string): string | null {
+    if (this.rest.hash === "" || !isAbsolute(path)) return null;
+    const known = this.hashedFolders;
+    for (let folder = path; !known.has(folder) && known.size < mostHashed; folder = dirname(folder)) {
+      known.add(folder);
+      if (hashFolder(folder) === this.rest.hash) return folder;
+    }
+    return null;
+  }
+}
+
+function readResponses(parts: unknown): JsonObject[] {
+  return asArray(parts).flatMap((part) => asObject(asObject(part)?.functionResponse) ?? []) as JsonObject[];
+}
+
+/** Folders whose hash is computed for a session, at most. */
+const mostHashed = 400;
+
+const shell = "run_shell_command";
+
+function hashFolder(folder: string): string {
+  return createHash("sha256").update(folder).digest("hex");
+}
+
+/** The name of a project of which only the hash is known. */
+function nameProject(hash: string): string {
+  return `gemini:project-${hash.slice(0, 12)}`;
+}
+
+/** The folder, among those that are known, of a session that has only its hash. */
+export function findFolderAmong(
+  { cwd, remote }: Pick<SessionFacts, "cwd" | "remote">,
+  roots: readonly string[],
+): string | null {
+  if (cwd !== null || !remote?.startsWith(nameProject(""))) return null;
+  return roots.find((root) => nameProject(hashFolder(root)) === remote) ?? null;
+}
+
+/** The project's folder, from the files that Gemini CLI keeps beside its chats. */
+function findFolderBeside(path: string, hash: string): string | null {
+  const chats = dirname(path);
+  const folder = [chats, dirname(chats)].find((one) => basename(one) === "chats");
+  if (folder === undefined) return null;
+  const project = dirname(folder);
+  const root = readText(join(project, ".project_root")).trim();
+  if (isAbsolute(root)) return root;
+  const known = parseObject(readText(join(dirname(dirname(project)), "projects.json")));
+  const found = Object.entries(asObject(known?.projects) ?? {}).find(
+    ([one, name]) => name === basename(project) || hashFolder(one) === hash,
+  );
+  return found?.[0] ?? null;
+}
+
+/** A file's text; empty where it cannot be read. */
+function readText(path: string): string {
+  try {
+    return existsSync(path) ? readFileSync(path, "utf8") : "";
+  } catch {
+    return "";
+  }
+}
+
+/** The words of a message, without what the model thought. */
+function joinWords(content: unknown): string {
+  if (typeof content === "string") return content;
+  return asArray(content)
+    .flatMap((part) => (isObject(part) && part.thought !== true ? (asString(part.text) ?? []) : []))
+    .join("\n");
+}
+
+/** What a person typed, without what was put before and after it: the files they named, the client's own words. */
+function readTyped(message: JsonObject): string {
+  const content = message.displayContent ?? message.content;
+  const parts = (typeof content === "string" ? [content] : asArray(content)).flatMap(
+    (part) => asString(isObject(part) ? part.text : part) ?? [],
+  );
+  const files = parts.findIndex((part) => part.trimStart().startsWith("--- Content from referenced files"));
+  const text = parts
+    .slice(0, files < 0 ? undefined : files)
+    .filter((part) => !injected.test(part))
+    .join("\n")
+    .trim();
+  return text === "System: Please continue." ? "" : text;
+}
+
+const injected =
+  /^\s*(?:<(?:session_context|hook_context|state_snapshot|system-reminder)>|This is the Gemini CLI\. We are setting up the context)/;
+
+function judge(command: string | null, status: string | null, record: JsonObject): CallResult {
+  const response = asObject(record.response) ?? {};
+  const error = asString(response.error);
+  const text = error ?? asString(response.output) ?? asString(record.resultDisplay) ?? "";
+  if (status === "cancelled") return { outcome: "rejected", exitCode: null, text };
+  if (status === "error" || error !== null) return { outcome: "failed", exitCode: null, text };
+  return command === null ? { outcome: "ok", exitCode: null, text } : judgeShell(command, text);
+}
+
+/** Takes the output of a command out of what is said around it; the exit code is named only where it is not 0. */
+function judgeShell(command: string, raw: string): CallResult {
+  const exit = [...raw.matchAll(/^Exit Code: (-?\d+)\s*$/gm)].at(-1)?.[1];
+  const text = raw
+    .replace(/^Command: [\s\S]*?\n(?=(?:Stdout|Output): )/, "")
+    .replace(
+      /(?:\n(?:Error: \(none\)|Stderr: \(empty\)|(?:Exit Code|Signal|Background PIDs|Process Group PGID): .*))+\s*$/,
+      "",
+    )
+    .replace(/^(?:Stdout|Output): /, "");
+  return exitResult(command, Number(exit ?? 0), text);
+}

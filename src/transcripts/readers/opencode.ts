@@ -1,0 +1,252 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
+import {
+  type DatabaseReader,
+  type DocumentReader,
+  exitResult,
+  findPatchedFiles,
+  parseTime,
+  readCall,
+  readId,
+} from "../reader.ts";
+import type { CallResult, RecordedCall, RecordPosition, SessionBuilder } from "../session-builder.ts";
+
+/** What `opencode export` writes: one session. */
+export const opencodeExport: DocumentReader = {
+  format: "opencode",
+  recognises: (document) => {
+    if (!isObject(document) || !isObject(document.info) || !Array.isArray(document.messages)) return false;
+    const { directory, projectID } = document.info;
+    const first = document.messages[0];
+    if (first === undefined) return typeof directory === "string" || typeof projectID === "string";
+    return isObject(first) && isObject(first.info) && Array.isArray(first.parts);
+  },
+  read: (document, sessions) => {
+    const { info, messages } = asObject(document) ?? {};
+    const read = asArray(messages).map((message) => ({
+      info: asObject(asObject(message)?.info) ?? {},
+      parts: asArray(asObject(message)?.parts),
+    }));
+    addSession(sessions.named(""), asObject(info) ?? {}, read);
+  },
+};
+
+/**
+ * The folder `storage` of OpenCode before it had a database: a session's own file names it, and its messages and
+ * their parts have files of their own.
+ */
+export const opencodeStorage: DocumentReader = {
+  format: "opencode",
+  recognises: (document) =>
+    isObject(document) &&
+    typeof document.id === "string" &&
+    typeof document.projectID === "string" &&
+    isObject(document.time) &&
+    !("messages" in document),
+  beside: listMessageFiles,
+  read: (document, sessions, path) => {
+    const messages = listMessageFiles(path).flatMap((file) => {
+      const info = readJson(file);
+      const parts = join(dirname(dirname(dirname(file))), "part", basename(file, ".json"));
+      return info === null ? [] : { info, parts: listFiles(parts).flatMap((part) => readJson(part) ?? []) };
+    });
+    addSession(sessions.named(""), asObject(document) ?? {}, messages);
+  },
+};
+
+/** OpenCode's database, `opencode.db`. */
+export const opencodeDatabase: DatabaseReader = {
+  format: "opencode",
+  recognises: (tables) => ["session", "message", "part"].every((name) => tables.has(name)),
+  sessions: (database) =>
+    database
+      .query(
+        `select s.id as name, s.time_updated as touched, count(m.id) as messages, max(m.time_updated) as latest
+         from session s left join message m on m.session_id = s.id
+         group by s.id order by s.time_created, s.id`,
+      )
+      .map(({ name, touched, messages, latest }) => ({
+        name: String(name),
+        stamp: [touched, messages, latest].join(","),
+      })),
+  read: (database, id, session) => {
+    const [row] = database.query("select * from session where id = ?", id);
+    const parts = new Map<unknown, JsonObject[]>();
+    for (const { message_id, data } of database.query(
+      "select message_id, data from part where session_id = ? order by id",
+      id,
+    )) {
+      const part = parseObject(String(data)) ?? {};
+      const known = parts.get(message_id);
+      if (known) known.push(part);
+      else parts.set(message_id, [part]);
+    }
+    const messages = database
+      .query("select id, data from message where session_id = ? order by time_created, id", id)
+      .map((message) => ({
+        info: { ...parseObject(String(message.data)), id: String(message.id) },
+        parts: parts.get(message.id) ?? [],
+      }));
+    const info = {
+      id,
+      parentID: asString(row?.parent_id),
+      directory: asString(row?.directory),
+      time: { created: typeof row?.time_created === "number" ? row.time_created : null },
+    };
+    addSession(session, info, messages);
+  },
+};
+
+interface OpenCodeMessage {
+  readonly info: JsonObject;
+  readonly parts: readonly unknown[];
+}
+
+/** The files of a session's messages, for `storage/session/<project>/<session>.json`. */
+function listMessageFiles(path: string): string[] {
+  const sessions = dirname(dirname(path));
+  const storage = dirname(sessions);
+  if (basename(sessions) !== "session" || basename(storage) !== "storage") return [];
+  return listFiles(join(storage, "message", basename(path, ".json")));
+}
+
+/** The files in a folder by name: the names rise with time. */
+function listFiles(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(".json"))
+      .sort()
+      .map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+/** What a file holds; null where it went away since it was listed. */
+function readJson(path: string): JsonObject | null {
+  try {
+    return parseObject(readFileSync(path, "utf8"));
+  } catch {
+    return null;
+  }
+}
+
+/** Adds a session's events. The key of an event is `message.part`, both counted from 0. */
+function addSession(session: SessionBuilder, info: JsonObject, messages: readonly OpenCodeMessage[]): void {
+  const { facts } = session;
+  facts.sessionId = asString(info.id);
+  facts.subagent = (asString(info.parentID) ?? "") !== "";
+  facts.cwd = asString(info.directory);
+  session.reach(parseTime(asObject(info.time)?.created));
+  let isOwn = false;
+  for (const [at, message] of messages.entries()) {
+    if (message.info.role === "user") isOwn = addUser(session, message, at);
+    else if (message.info.role === "assistant") {
+      addAssistant(session, message, at, isOwn);
+      isOwn = false;
+    }
+  }
+}
+
+/** Answers whether the person ran a command themselves, which the next message then holds. */
+function addUser(session: SessionBuilder, { info, parts }: OpenCodeMessage, at: number): boolean {
+  const said: { readonly position: RecordPosition; readonly text: string }[] = [];
+  let isOwn = false;
+  for (const [index, part] of parts.entries()) {
+    if (!isObject(part)) continue;
+    const position = locate(session, info, part, `${at}.${index}`);
+    const text = asString(part.text) ?? "";
+    if (part.type === "compaction") session.mark(position, "Conversation compacted");
+    else if (part.type === "subtask" && typeof part.command === "string")
+      session.mark(position, `/${part.command}`);
+    else if (part.type !== "text" || text.trim() === "") continue;
+    else if (isInjected(part)) isOwn ||= text.startsWith("The following tool was executed by the user");
+    else said.push({ position, text });
+  }
+  const words = said.map(({ text }) => text).join("\n");
+  // What a subagent is told comes from its parent.
+  if (said[0] && !session.facts.subagent) session.prompt(said[0].position, words.trim());
+  return isOwn;
+}
+
+function addAssistant(
+  session: SessionBuilder,
+  { info, parts }: OpenCodeMessage,
+  at: number,
+  isOwn: boolean,
+): void {
+  for (const [index, part] of parts.entries()) {
+    if (!isObject(part)) continue;
+    const position = locate(session, info, part, `${at}.${index}`);
+    if (part.type === "tool") addTool(session, part, position, isOwn);
+    // A summary repeats what was said.
+    else if (part.type === "text" && !isInjected(part) && info.summary !== true)
+      session.reply(position, asString(part.text) ?? "");
+  }
+  const error = asObject(info.error);
+  if (!error) return;
+  const position = locate(session, info, {}, `${at}.${Math.max(0, parts.length - 1)}`);
+  const message =
+    asString(asObject(error.data)?.message) ?? asString(error.name) ?? "The model did not answer";
+  session.mark(position, error.name === "MessageAbortedError" ? "Interrupted" : message);
+}
+
+function isInjected(part: JsonObject): boolean {
+  return part.synthetic === true || part.ignored === true;
+}
+
+function addTool(session: SessionBuilder, part: JsonObject, position: RecordPosition, isOwn: boolean): void {
+  const call = readToolCall(part);
+  const state = asObject(part.state) ?? {};
+  if (isOwn && call.command !== null)
+    return session.mark(position, asString(state.output) ?? "", call.command);
+  const event = session.call(position, call);
+  if (state.status !== "completed" && state.status !== "error") return;
+  // The result stands with its call, so that calls of one id are told apart by where they are.
+  session.answer(call.id);
+  const result = judge(event.command, state);
+  const at = parseTime(asObject(state.time)?.end) ?? position.at;
+  session.settle(event, result, { key: position.key, at });
+  // What a person wrote when turning the call down.
+  const feedback = /with the following feedback:\s*([\s\S]*)$/.exec(result.text)?.[1]?.trim() ?? "";
+  if (result.outcome === "rejected" && feedback !== "" && !session.facts.subagent)
+    session.prompt({ ...position, origin: null }, feedback);
+}
+
+function readToolCall(part: JsonObject): RecordedCall {
+  const input = asObject(asObject(part.state)?.input);
+  const call = readCall(asString(part.callID), asString(part.tool), input, {
+    shell: ["bash", "shell"],
+    files: ["filePath", "path"],
+  });
+  const patch = asString(input?.patchText);
+  return patch === null ? call : { ...call, files: findPatchedFiles(patch) };
+}
+
+function judge(command: string | null, state: JsonObject): CallResult {
+  if (state.status === "error") {
+    const text = asString(state.error) ?? "";
+    const outcome = refusal.test(text) ? "rejected" : aborted.test(text) ? "cancelled" : "failed";
+    return { outcome, exitCode: null, text };
+  }
+  const text = asString(state.output) ?? "";
+  const exit = asObject(state.metadata)?.exit;
+  if (command !== null && typeof exit === "number") return exitResult(command, exit, text);
+  const isAborted = command !== null && /User aborted the command/.test(text);
+  return { outcome: isAborted ? "cancelled" : "ok", exitCode: null, text };
+}
+
+const refusal =
+  /^(?:\w*Error: )?(?:The user rejected permission|The user has specified a rule which prevents|The user dismissed)/;
+const aborted =
+  /^(?:\w*Error: )?(?:Tool execution (?:was )?(?:aborted|interrupted)|The operation was aborted)/;
+
+function locate(session: SessionBuilder, info: JsonObject, part: JsonObject, key: string): RecordPosition {
+  const state = asObject(part.state);
+  const time = asObject(state?.time) ?? asObject(part.time);
+  const at = parseTime(time?.start) ?? parseTime(asObject(info.time)?.created);
+  session.reach(at);
+  const cwd = asString(asObject(state?.input)?.workdir) ?? asString(asObject(info.path)?.cwd);
+  return { key, at, cwd, origin: readId(part.id) };
+}

@@ -1,0 +1,143 @@
+import { asArray, asObject, asString, isObject, type JsonObject } from "../../base/index.ts";
+import {
+  exitResult,
+  joinText,
+  type LineReader,
+  LineReading,
+  parseTime,
+  readCall,
+  readId,
+} from "../reader.ts";
+import type { CallResult, RecordPosition, Resume, SessionBuilder } from "../session-builder.ts";
+
+/** pi: `~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl`. */
+export const pi: LineReader = {
+  format: "pi",
+  recognises: (record) => {
+    if (record.type === "session") return typeof record.id === "string" && typeof record.cwd === "string";
+    return record.type === "message" && typeof asObject(record.message)?.role === "string";
+  },
+  skips: (text) => text.startsWith('{"type":"custom",'),
+  open: (_, resume) => new PiReading(resume),
+};
+
+interface PiRest {
+  /** The last record: the next one says which record it follows. */
+  last: string | null;
+  /** From here on another agent gives the orders. */
+  delegated: boolean;
+}
+
+class PiReading extends LineReading<PiRest> {
+  private readonly session: SessionBuilder;
+
+  constructor(resume: Resume | null) {
+    super(resume, { last: null, delegated: false });
+    this.session = this.sessions.named("");
+  }
+
+  take(record: JsonObject, line: number): void {
+    if (record.type === "session") return this.takeHeader(record);
+    const at = parseTime(record.timestamp);
+    this.session.reach(at);
+    const id = readId(record.id);
+    const position = { key: String(line), at, origin: id === null ? null : `${id} ${at}` };
+    if (this.session.repeats(position.origin)) return;
+    this.follow(record, position);
+    switch (record.type) {
+      case "message":
+        return this.takeMessage(asObject(record.message) ?? {}, position);
+      case "session_info":
+        if (asString(record.name)?.startsWith("subagent-")) this.delegate();
+        return;
+      case "compaction":
+        return this.session.mark(position, "Conversation compacted");
+      default:
+        // Settings, and what extensions keep or tell the model.
+        return;
+    }
+  }
+
+  private takeHeader(header: JsonObject): void {
+    const { facts } = this.session;
+    if (facts.sessionId !== null) return;
+    facts.sessionId = asString(header.id);
+    facts.cwd = asString(header.cwd);
+    this.session.reach(parseTime(header.timestamp));
+  }
+
+  /** The records are a tree: one that does not follow the latest begins where the person went back to. */
+  private follow(record: JsonObject, position: RecordPosition): void {
+    const parent = asString(record.parentId);
+    if (this.rest.last !== null && parent !== null && parent !== this.rest.last)
+      this.session.mark({ ...position, origin: null }, "Went back to an earlier message");
+    this.rest.last = asString(record.id) ?? this.rest.last;
+  }
+
+  private delegate(): void {
+    this.rest.delegated = true;
+    // A session that goes on from what a person said stays theirs up to there.
+    if (this.session.counts.prompts === 0) this.session.facts.subagent = true;
+  }
+
+  private takeMessage(message: JsonObject, position: RecordPosition): void {
+    switch (message.role) {
+      case "user":
+        return this.takeWords(joinText(message.content).trim(), position);
+      case "assistant":
+        return this.takeReply(message, position);
+      case "toolResult": {
+        const event = this.session.answer(asString(message.toolCallId));
+        if (event) this.session.settle(event, judge(event.command, message), position);
+        return;
+      }
+      case "bashExecution":
+        // The person's own command, typed with a "!" before it.
+        return this.session.mark(position, asString(message.output) ?? "", asString(message.command));
+      default:
+        return;
+    }
+  }
+
+  private takeWords(text: string, position: RecordPosition): void {
+    if (isOrder(text)) this.delegate();
+    if (text === "" || this.rest.delegated) return;
+    const skill = /^<skill name="([^"\n]+)"[^>\n]*>[\s\S]*?<\/skill>\s*([\s\S]*)$/.exec(text);
+    if (!skill) return this.session.prompt(position, text);
+    const called = { ...position, skill: skill[1] as string };
+    if (skill[2]) this.session.prompt(called, skill[2]);
+    else this.session.mark(called, `/skill:${skill[1]}`);
+  }
+
+  private takeReply(message: JsonObject, position: RecordPosition): void {
+    this.session.reply(position, joinText(message.content));
+    for (const block of asArray(message.content).filter(isObject))
+      if (block.type === "toolCall")
+        this.session.call(
+          position,
+          readCall(asString(block.id), asString(block.name), asObject(block.arguments), {
+            shell: ["bash"],
+            files: ["path", "file_path"],
+          }),
+        );
+    if (message.stopReason === "aborted") this.session.mark(position, "Interrupted");
+    else if (message.stopReason === "error")
+      this.session.mark(position, asString(message.errorMessage) ?? "The model did not answer");
+  }
+}
+
+/** What the extension for subagents writes in the person's place. */
+function isOrder(text: string): boolean {
+  return /^Task: (?:\[Read from: |[\s\S]*\nYou are a delegated subagent )/.test(text);
+}
+
+function judge(command: string | null, message: JsonObject): CallResult {
+  const raw = joinText(message.content);
+  const end = command === null ? null : /\n*Command (?:exited with code (-?\d+)|aborted)\s*$/.exec(raw);
+  const text = end ? raw.slice(0, end.index) : raw;
+  if (end?.[1] !== undefined) return exitResult(command, Number(end[1]), text);
+  if (end || (message.isError === true && /^Operation aborted/.test(raw)))
+    return { outcome: "cancelled", exitCode: null, text };
+  if (message.isError === true) return { outcome: "failed", exitCode: null, text };
+  return { outcome: "ok", exitCode: command === null ? null : 0, text };
+}

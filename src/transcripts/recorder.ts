@@ -1,0 +1,169 @@
+import { randomUUID } from "node:crypto";
+import { appendFile, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  asObject,
+  asString,
+  type Clock,
+  errorMessage,
+  type Json,
+  type JsonObject,
+  limitDepth,
+} from "../base/index.ts";
+import { shorten } from "../records/index.ts";
+import { redactNamed } from "../trust/index.ts";
+import { type LineReader, LineReading, parseTime, readCall } from "./reader.ts";
+import { judgeResult } from "./readers/claude-code.ts";
+import type { Resume } from "./session-builder.ts";
+
+/** Hands what an agent does over to Knack, as it happens. Every promise resolves when the record is on disk. */
+export interface Recorder {
+  readonly session: string;
+  /** Answers with the id of the call, for the record of its end. */
+  recordToolStart(call: {
+    readonly tool: string;
+    readonly input?: Json;
+    readonly id?: string;
+  }): Promise<string>;
+  recordToolComplete(id: string, output?: Json): Promise<void>;
+  recordToolError(id: string, error: unknown): Promise<void>;
+  recordUserCorrection(text: string): Promise<void>;
+  /**
+   * The same tool, with its start, its end and its errors recorded; it answers and throws as before. `idOf` names the
+   * agent's own id of a call, so that the call is recognised in the agent's transcript.
+   */
+  wrap<Input, Output>(
+    tool: string,
+    run: (input: Input) => Promise<Output>,
+    idOf?: (input: Input) => string,
+  ): (input: Input) => Promise<Output>;
+}
+
+export interface RecorderOptions {
+  readonly session?: string;
+  readonly cwd?: string | null;
+  /** Called when a wrapped tool could not be recorded; the tool goes on. By default Node warns. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** What happened, as one line of the file. */
+type ProgramRecord =
+  | { readonly what: "tool-start"; readonly call: string; readonly tool: string; readonly input: Json }
+  | { readonly what: "tool-complete"; readonly call: string; readonly output: Json }
+  | { readonly what: "tool-error"; readonly call: string; readonly error: string }
+  | { readonly what: "user-correction"; readonly text: string };
+
+/** Characters of one text that a record keeps. */
+const recordedChars = 20_000;
+
+/** The file that a program's session is recorded in. */
+export function recordPath(spool: string, session: string): string {
+  return join(spool, `program-${session.replace(/[^\w.-]/g, "_")}.jsonl`);
+}
+
+export function createRecorder({
+  spool,
+  clock,
+  session = randomUUID(),
+  cwd = null,
+  onError = warn,
+}: RecorderOptions & { readonly spool: string; readonly clock: Clock }): Recorder {
+  const file = recordPath(spool, session);
+  let written: Promise<unknown> = Promise.resolve();
+  // One after the other: a call's end must not overtake its start.
+  const record = (what: ProgramRecord): Promise<void> => {
+    const line = toLine({ knack: 1, session, at: clock.now(), cwd, ...what });
+    const done = written.then(() => append(spool, file, line));
+    written = Promise.allSettled([done]);
+    return done;
+  };
+  const recorder: Recorder = {
+    session,
+    recordToolStart: async ({ tool, input = null, id = randomUUID() }) => {
+      await record({ what: "tool-start", call: id, tool, input });
+      return id;
+    },
+    recordToolComplete: (call, output = null) => record({ what: "tool-complete", call, output }),
+    recordToolError: (call, error) => record({ what: "tool-error", call, error: errorMessage(error) }),
+    recordUserCorrection: (text) => record({ what: "user-correction", text }),
+    wrap:
+      (tool, run, idOf = () => randomUUID()) =>
+      async (input) => {
+        const id = idOf(input);
+        const quietly = (done: Promise<unknown>) => done.catch((error) => onError(error as Error));
+        await quietly(recorder.recordToolStart({ tool, input: toJson(input), id }));
+        try {
+          const output = await run(input);
+          await quietly(recorder.recordToolComplete(id, toJson(output)));
+          return output;
+        } catch (error) {
+          await quietly(recorder.recordToolError(id, error));
+          throw error;
+        }
+      },
+  };
+  return recorder;
+}
+
+async function append(folder: string, file: string, line: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await appendFile(file, line, { mode: 0o600 });
+}
+
+function warn(error: Error): void {
+  process.emitWarning(`Knack could not record a tool call: ${error.message}`);
+}
+
+/** What JSON can carry of a value; for one that it cannot carry, its type. */
+function toJson(value: unknown): Json {
+  try {
+    const text = JSON.stringify(value);
+    return text === undefined ? null : JSON.parse(text);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}
+
+/** Redacted before it is written: the file is kept before anything else looks at it. */
+function toLine(record: JsonObject): string {
+  const clean = (name: string, value: unknown) =>
+    typeof value === "string" ? shorten(redactNamed(name, value), recordedChars) : value;
+  return `${JSON.stringify(limitDepth(record), clean)}\n`;
+}
+
+/** Reads what recorders wrote: sessions of any agent, of your own too. */
+export const program: LineReader = {
+  format: "program",
+  recognises: (record) => record.knack === 1 && typeof record.session === "string",
+  open: (_, resume) => new ProgramReading(resume),
+};
+
+class ProgramReading extends LineReading {
+  constructor(resume: Resume | null) {
+    super(resume, {}, "tool-hook");
+  }
+
+  take(record: JsonObject, line: number): void {
+    if (typeof record.session !== "string") return;
+    const cwd = asString(record.cwd);
+    const session = this.sessions.named(record.session, { sessionId: record.session, cwd });
+    const position = { key: String(line), at: parseTime(record.at), cwd };
+    const call = asString(record.call);
+    if (record.what === "user-correction") {
+      const text = (asString(record.text) ?? "").trim();
+      if (text !== "") session.prompt(position, text);
+    } else if (call !== null && record.what === "tool-start") {
+      const input = asObject(record.input);
+      const made = readCall(call, asString(record.tool), input, { shell: [], files: ["file_path", "path"] });
+      session.call(position, { ...made, command: asString(input?.command) });
+    } else {
+      const event = session.answer(call);
+      if (!event) return;
+      const { output } = record;
+      const text =
+        asString(record.error) ?? asString(output) ?? (output ? JSON.stringify(limitDepth(output)) : "");
+      const isError = record.what === "tool-error";
+      session.settle(event, judgeResult(event.command, isError, text, asObject(output)), position);
+    }
+  }
+}

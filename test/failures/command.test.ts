@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { findDeciders } from "../../src/failures/command.ts";
+import { answersNo } from "../../src/failures/outcome.ts";
+
+describe("the programs that decide a command's exit", () => {
+  it.each<[string, string[]]>([
+    ["npm test", ["npm"]],
+    ["cd app && npm test", ["cd", "npm"]],
+    ["npm ci; npm test", ["npm"]],
+    ["cat a | grep b | sort", ["sort"]],
+    ["FOO=1 sudo -n timeout 30s /usr/bin/grep -q a b", ["grep"]],
+    ["env A=1 B=2 rg x", ["rg"]],
+    ["(cd x; grep a b)", ["grep"]],
+    ["{ grep a b; } 2>&1", ["grep"]],
+    ["[[ -f x ]]", ["[["]],
+    ["for f in *; do grep a $f; done", ["grep"]],
+    ["if [ -f a ]; then git diff --no-index a b; else grep x c; fi", ["git", "grep"]],
+    ['bash -lc "cd x && rg foo"', ["cd", "rg"]],
+    ["case $x in a) ls;; esac", ["Case"]],
+    ["", []],
+    ["'unclosed", []],
+  ])("%s", (command, names) => {
+    const found = findDeciders(command).map(({ name }) => name);
+    if (command === "'unclosed") expect(found.length).toBeLessThanOrEqual(1);
+    else expect(found).toEqual(names);
+  });
+});
+
+describe("a non-zero exit that is an answer", () => {
+  it.each<[string, number, boolean]>([
+    ["grep foo a", 1, true],
+    ["grep foo a", 2, false],
+    ["rg foo", 1, true],
+    ["git grep foo", 1, true],
+    ["git diff --exit-code", 1, true],
+    ["git -C x diff --quiet", 1, false],
+    ["git diff", 1, false],
+    ["diff a b", 1, true],
+    ["test -f x", 1, true],
+    ["[ -d x ] && echo yes", 1, true],
+    ["which pnpm", 1, true],
+    ["gh pr checks 12", 8, true],
+    ["gh pr checks 12", 1, false],
+    ["pnpm audit", 1, true],
+    ["find . -name x | xargs grep foo", 123, true],
+    ["find . | xargs grep foo", 1, true],
+    ["xargs rm", 123, false],
+    ["for f in a b; do grep x $f; done", 1, true],
+    ["npm test | grep fail", 1, true],
+    ["npm test && grep fail log", 1, false],
+    ["npm test", 1, false],
+    ["grep foo a || npm test", 1, false],
+    ["echo a && grep b c", 1, true],
+  ])("%s, exit %i: %s", (command, exitCode, expected) =>
+    expect(answersNo(command, exitCode, "")).toBe(expected),
+  );
+});

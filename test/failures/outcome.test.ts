@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { readOutcome } from "../../src/failures/outcome.ts";
+import type { Outcome } from "../../src/records/event.ts";
+
+const traceback = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n';
+
+describe("an output without an exit code", () => {
+  it.each<[string | null, string, Outcome]>([
+    ["python a.py", "344", "ok"],
+    ["rm a.py", "", "ok"],
+    ["python a.py", `${traceback}ValueError: no such tide`, "failed"],
+    ["python a.py", `${traceback}tides.errors.MissingHarbour: x\nrecovered, 3 tides read`, "ok"],
+    ["cat run.log", `${traceback}ValueError: no such tide`, "ok"],
+    ["grep -rn Error src", "src/a.py:3: raise Error('fatal')\nerror: not found", "ok"],
+    ["cat missing.py", "cat: missing.py: No such file or directory", "failed"],
+    ["strings a.img | grep flag", "strings: 'a.img': No such file", "failed"],
+    ["rg tide", "bash: rg: command not found", "failed"],
+    ["cd app && tidegen --all", "sh: 1: tidegen: not found", "failed"],
+    ["git push", "To github.com:a/b\nfatal: could not read from remote repository", "failed"],
+    ["npm test", "npm ERR! code ELIFECYCLE\nnpm ERR! errno 1\nsee the log", "failed"],
+    ["pytest -q", "..F\n=== 1 failed, 2 passed in 0.1s ===", "failed"],
+    ["pytest -q", "=== 3 passed, 0 failed in 0.1s ===", "ok"],
+    ["go test ./...", "--- FAIL: TestTide (0.00s)\nFAIL\tharbour\t0.01s", "failed"],
+    ["node a.js", "Error: boom\n    at a.js:1:7\n\nNode.js v20.1.0", "failed"],
+    ["tool --flagg", "usage: tool [--flag]\ntool: unrecognized arguments: --flagg", "failed"],
+    ["tool --help", "usage: tool [--flag]", "ok"],
+    ["make check", "cc -c a.c\nmake: *** [check] Error 2", "failed"],
+    ["./wait.sh", "starting\nThe command timed out after 60 seconds", "failed"],
+    ["make docs", "writing the page on errors that cannot happen\ndone", "ok"],
+    [null, "Error: file tides.py was not found", "failed"],
+    [null, "1: def error(): raise ValueError", "ok"],
+  ])("of %s: %j is %s", (command, output, outcome) => {
+    expect(readOutcome(command, null, output)).toBe(outcome);
+  });
+});

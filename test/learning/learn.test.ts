@@ -1,0 +1,197 @@
+import fc from "fast-check";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { makeId } from "../../src/base/ids.ts";
+import { recordEntries } from "../../src/lessons/fold.ts";
+import type { LedgerEntry } from "../../src/records/ledger.ts";
+import type { Lesson } from "../../src/records/lesson.ts";
+import type { Store } from "../../src/store/port.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { aFinding, made } from "../helpers/findings.ts";
+import { runs } from "../helpers/runs.ts";
+
+const day = 86_400_000;
+const start = Date.UTC(2026, 0, 1);
+
+async function aStore(): Promise<Store> {
+  const store = await openSqlite({ path: ":memory:", clock: { now: () => start } });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+async function learned(store: Store, batches: readonly (readonly LedgerEntry[])[]): Promise<Lesson[]> {
+  for (const batch of batches) await store.transaction((tx) => recordEntries(tx, batch));
+  return store.learning.lessons.list();
+}
+
+describe("instincts", () => {
+  test("are one for the same lesson in two sessions, and two in two projects", async () => {
+    const store = await aStore();
+    const instincts = await learned(store, [
+      [made("s1", aFinding()), made("s2", aFinding({ at: start + day }))],
+      [made("s3", aFinding({ at: start + 2 * day }), 1, "/q")],
+    ]);
+    expect(instincts.map(({ project, state }) => [project, state.sessions])).toEqual([
+      ["/p", 2],
+      ["/q", 1],
+    ]);
+  });
+
+  test("say what their surest finding says", async () => {
+    const [instinct] = await learned(await aStore(), [
+      [
+        made("s1", aFinding({ lesson: "weak", confidence: 0.4 })),
+        made("s2", aFinding({ lesson: "sure", confidence: 0.8 })),
+      ],
+    ]);
+    expect(instinct?.lesson).toBe("sure");
+  });
+
+  test("that say the opposite are both kept, and the later word of a person wins", async () => {
+    const npm = aFinding({
+      trigger: "installing packages",
+      action: "use npm, not pnpm",
+      kind: "user-correction",
+    });
+    const pnpm = { ...npm, action: "use pnpm, not npm", at: start + day };
+    const instincts = await learned(await aStore(), [[made("s2", pnpm)], [made("s1", npm)]]);
+    const by = new Map(instincts.map((instinct) => [instinct.action, instinct]));
+    expect(by.get(npm.action)?.state).toMatchObject({
+      status: "superseded",
+      supersededBy: by.get(pnpm.action)?.id,
+    });
+    expect(by.get(pnpm.action)?.state).toMatchObject({ status: "pending", contradicted: false });
+  });
+
+  test("fall apart when the finding that held them together is withdrawn", async () => {
+    const left = aFinding({ trigger: "alpha beta gamma delta", action: "one two", refs: ["e1"] });
+    const bridge = aFinding({
+      trigger: "alpha beta gamma delta",
+      action: "one two three four five",
+      refs: ["e2"],
+    });
+    const right = aFinding({ trigger: "gamma delta", action: "one two three four five", refs: ["e3"] });
+    const store = await aStore();
+    expect(await learned(store, [[made("s1", left), made("s1", right), made("s1", bridge)]])).toHaveLength(1);
+    const id = makeId("i", "s1 error-recovery e2");
+    const withdrawn: LedgerEntry = {
+      ...{
+        at: start,
+        project: "/p",
+        session: "s1",
+        actor: "knack" as const,
+        type: "finding.withdrawn" as const,
+      },
+      key: `withdrawn:${id}@2`,
+      data: { id, pass: 2 },
+    };
+    expect(await learned(store, [[withdrawn]])).toHaveLength(2);
+  });
+});
+
+/** Few words, so that random lessons often are the same, opposed, or linked by a third. */
+const words = fc
+  .array(fc.constantFrom(..."npm pnpm test build lock cache docker not port env".split(" ")), {
+    minLength: 1,
+    maxLength: 6,
+  })
+  .map((list) => list.join(" "));
+const anyEntries = fc
+  .array(
+    fc.record({
+      session: fc.nat(6),
+      ref: fc.nat(3),
+      pass: fc.integer({ min: 1, max: 3 }),
+      withdrawn: fc.boolean(),
+      trigger: words,
+      action: words,
+      kind: fc.constantFrom("error-recovery", "user-correction", "explicit-instruction" as const),
+      confidence: fc.integer({ min: 1, max: 99 }),
+      scope: fc.constantFrom("project", "user" as const),
+      call: fc.constantFrom(null, ["npm", "install"], ["docker", "build"]),
+      origin: fc.constantFrom(null, null, "r1", "r2"),
+    }),
+    { maxLength: 14 },
+  )
+  .map((all) => {
+    const entries = new Map<string, LedgerEntry>();
+    for (const { session, ref, pass, withdrawn, confidence, kind, ...lesson } of all) {
+      const name = `s${session}`;
+      const at = start + session * day + ref;
+      const finding = aFinding({ ...lesson, kind, confidence: confidence / 100, refs: [`e${ref}`], at });
+      const entry = made(name, finding, pass);
+      const { id } = entry.data;
+      const turned: LedgerEntry =
+        withdrawn && pass > 1 ? { ...entry, type: "finding.withdrawn", data: { id, pass } } : entry;
+      // A pass says one thing about a finding; and what a finding is compared with does not change.
+      const first = [...entries.values()].find(
+        (other) => other.type === "finding.made" && other.data.id === id,
+      );
+      const settled =
+        turned.type === "finding.made" && first?.type === "finding.made"
+          ? {
+              ...turned,
+              data: {
+                ...turned.data,
+                scopeId: first.data.scopeId,
+                finding: { ...finding, scope: first.data.finding.scope },
+              },
+            }
+          : turned;
+      entries.set(`${id}@${pass}`, settled);
+    }
+    return [...entries.values()];
+  });
+const uses = (session: number): LedgerEntry => ({
+  ...{ at: start + session * day, project: "/p", session: `s${session}`, actor: "knack" as const },
+  type: "session.learned",
+  key: `learned:s${session}@1`,
+  data: {
+    pass: 1,
+    mark: "m",
+    run: `s${session}`,
+    uses: [
+      {
+        head: "npm",
+        parts: ["install"],
+        at: start + session * day + 5,
+        ok: session % 2,
+        failed: session % 3,
+      },
+    ],
+  },
+});
+
+test("the same entries in one go, one by one, or in another order give the same instincts", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      anyEntries.chain((entries) => {
+        const all = [...entries, ...[1, 3, 4, 5].map(uses)];
+        return fc.tuple(fc.constant(all), fc.shuffledSubarray(all, { minLength: all.length }));
+      }),
+      async ([entries, shuffled]) => {
+        const stores = await Promise.all(
+          [0, 1, 2].map(() => openSqlite({ path: ":memory:", clock: { now: () => start } })),
+        );
+        const [atOnce, oneByOne, another] = stores as [Store, Store, Store];
+        try {
+          const expected = await learned(atOnce, [entries]);
+          expect(
+            await learned(
+              oneByOne,
+              entries.map((entry) => [entry]),
+            ),
+          ).toEqual(expected);
+          expect(
+            await learned(
+              another,
+              shuffled.map((entry) => [entry]),
+            ),
+          ).toEqual(expected);
+        } finally {
+          for (const store of stores) await store.close();
+        }
+      },
+    ),
+    { numRuns: runs(60) },
+  );
+});

@@ -1,0 +1,564 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { recordEntries } from "../../src/lessons/fold.ts";
+import { listArchived, pin, planRestore } from "../../src/library/lifecycle/archive.ts";
+import { curate, makeRoom, pinNamed, planCuration } from "../../src/library/lifecycle/curate.ts";
+import { findLost } from "../../src/library/publish/merge-skills.ts";
+import { planLesson } from "../../src/library/publish/plan-lesson.ts";
+import { carryOut, publishPlan } from "../../src/library/publish/publish.ts";
+import { listPublished } from "../../src/library/publish/published.ts";
+import { keepLesson, planOwnUpdates, suggestLessons } from "../../src/library/publish/suggest.ts";
+import { planAdopt, planUndo, planUndoCuration, undoDecisions } from "../../src/library/publish/undo.ts";
+import { parseSkill } from "../../src/library/skill.ts";
+import type { Finding } from "../../src/records/finding.ts";
+import { noExcerpt } from "../../src/records/finding.ts";
+import { itemId, type Skill } from "../../src/records/item.ts";
+import type { LedgerEntry } from "../../src/records/ledger.ts";
+import type { Lesson } from "../../src/records/lesson.ts";
+import { findDrift, rebuild } from "../../src/transcripts/rebuild.ts";
+import { itemsOn } from "../helpers/library.ts";
+import { filesIn } from "../helpers/machine.ts";
+import { type Desk, desk } from "../helpers/publishing.ts";
+
+const day = 86_400_000;
+const start = Date.UTC(2026, 0, 10);
+
+/** A desk whose time is told by the test; each question takes a millisecond. */
+async function desktop() {
+  let now = start;
+  const own = await desk({ clock: { now: () => ++now } });
+  return Object.assign(own, {
+    later: (days: number) => {
+      now += days * day;
+    },
+  });
+}
+type Desktop = Awaited<ReturnType<typeof desktop>>;
+
+const recovery: Partial<Finding> = {
+  excerpt: {
+    ...noExcerpt,
+    failed: "npm install",
+    error: "ERESOLVE",
+    worked: "npm install --legacy-peer-deps",
+  },
+};
+const docker: Partial<Finding> = {
+  name: "docker-build-no-space",
+  lesson: "docker build fails with no space left on device; docker system prune works.",
+  trigger: "docker build fails with no space left",
+  action: "run docker system prune",
+  keywords: ["docker"],
+  refs: ["e40"],
+  excerpt: {
+    ...noExcerpt,
+    failed: "docker build .",
+    error: "no space left on device",
+    worked: "docker system prune -f",
+  },
+};
+const name = "rl-npm-install-eresolve";
+const me = { reach: "me", actor: "person" } as const;
+const skillAt = ({ repository }: Desk, which = name) => join(repository, ".claude/skills", which, "SKILL.md");
+const textOf = (own: Desk, which?: string) => readFileSync(skillAt(own, which), "utf8");
+const id = (which = name) => itemId("/p", "skill", which);
+
+const told = async (own: Desk) =>
+  (await planCuration(own, await itemsOn(own))).proposals.map(
+    (one) => `${one.name} ${one.reason} ${one.action}`,
+  );
+const apply = async (own: Desk, only?: string) =>
+  curate(own, await itemsOn(own), only === undefined ? null : new Set([only]));
+const undo = (own: Desk, which: string | null = null) =>
+  publishPlan(
+    own,
+    () => planUndo(own, which),
+    "person",
+    (steps) => undoDecisions(steps, own.clock.now()),
+  );
+const undoAll = (own: Desk) => publishPlan(own, () => planUndoCuration(own), "person");
+const restore = (own: Desk, which = name) =>
+  publishPlan(own, () => planRestore(own, new Set([which])), "person");
+const states = async (own: Desk) =>
+  (await listPublished(own)).map((one) => `${one.name} ${one.reach} ${one.state}`);
+const away = async (own: Desk) => (await listArchived(own)).map((one) => one.name);
+const statusOf = async (own: Desk, instinct: Lesson) =>
+  (await own.store.learning.lessons.get([instinct.id]))[0]?.state.status;
+
+/** What agents and people say of a skill's use. */
+async function uses(
+  own: Desk,
+  which: string,
+  session: string,
+  verdict: "helpful" | "harmful" | null = null,
+): Promise<void> {
+  const at = own.clock.now();
+  const common = { at, project: "/p", session, actor: "knack" as const };
+  const entries: LedgerEntry[] = [
+    {
+      ...common,
+      type: "skill.used",
+      key: `used:${session}:${which}`,
+      data: { skill: id(which), name: which, by: "tool", prompt: null, ref: "e1" },
+    },
+  ];
+  if (verdict !== null)
+    entries.push({
+      ...common,
+      type: "use.rated",
+      key: `rated:${session}:${which}`,
+      data: { kind: "skill", id: id(which), name: which, verdict, because: "it says so" },
+    });
+  await own.store.transaction((tx) => recordEntries(tx, entries));
+}
+
+describe("a skill that nobody uses", () => {
+  const stale = async () => {
+    const own = await desktop();
+    const instinct = await own.learns(recovery);
+    await keepLesson(own, instinct, me);
+    return { own, instinct, text: textOf(own) };
+  };
+
+  test("is told of after a month, put away after three, and comes back byte for byte", async () => {
+    const { own, instinct, text } = await stale();
+    expect(await told(own)).toEqual([]);
+    own.later(31);
+    expect(await told(own)).toEqual([`${name} never-used none`]);
+    expect(await apply(own)).toMatchObject({ kept: true, outcomes: [] });
+    own.later(60);
+    const before = filesIn(own.repository);
+    expect(await apply(own)).toMatchObject({ kept: true, outcomes: [{ done: true }] });
+    expect(existsSync(skillAt(own))).toBe(false);
+    expect(await states(own)).toEqual([]);
+    expect(await listArchived(own)).toMatchObject([
+      { name, reach: "me", because: "never-used: never used in 91 days", text },
+    ]);
+    expect(await statusOf(own, instinct)).toBe("active");
+    expect((await restore(own)).kept).toBe(true);
+    expect(filesIn(own.repository)).toEqual(before);
+    expect(await listArchived(own)).toEqual([]);
+    // It begins anew.
+    expect(await told(own)).toEqual([]);
+    expect(await findDrift(own.store)).toEqual([]);
+    await rebuild(own.store);
+    expect(await states(own)).toEqual([`${name} me active`]);
+  });
+
+  test("brought back by itself stays when all that was put away with it is brought back", async () => {
+    const { own } = await stale();
+    await keepLesson(own, await own.learns(docker), me);
+    own.later(100);
+    await apply(own);
+    expect((await away(own)).length).toBe(2);
+    await restore(own);
+    expect((await undoAll(own)).kept).toBe(true);
+    expect(await away(own)).toEqual([]);
+    expect([existsSync(skillAt(own)), existsSync(skillAt(own, "rl-docker-build-no-space"))]).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  test("is not brought back into a project that is gone, but when that is there again", async () => {
+    const { own, text } = await stale();
+    own.later(100);
+    await apply(own);
+    const elsewhere = `${own.repository}-elsewhere`;
+    renameSync(own.repository, elsewhere);
+    const refused = { kept: false, because: "the project's folder is not on this machine" };
+    expect(await undoAll(own)).toMatchObject(refused);
+    expect(await undo(own, name)).toMatchObject(refused);
+    expect(existsSync(own.repository)).toBe(false);
+    renameSync(elsewhere, own.repository);
+    expect((await undoAll(own)).kept).toBe(true);
+    expect(textOf(own)).toBe(text);
+  });
+
+  test("is put away and brought back without anybody having refused anything", async () => {
+    const { own, instinct, text } = await stale();
+    own.later(100);
+    await apply(own);
+    await undo(own, name);
+    expect([textOf(own), await statusOf(own, instinct)]).toEqual([text, "active"]);
+    // Whoever brought it back wants it: it begins anew.
+    expect(await told(own)).toEqual([]);
+    own.later(100);
+    await apply(own);
+    await restore(own);
+    await undo(own, name);
+    expect([existsSync(skillAt(own)), await away(own)]).toEqual([false, [name]]);
+    expect(await statusOf(own, instinct)).toBe("active");
+    expect((await undoAll(own)).kept).toBe(true);
+    expect(textOf(own)).toBe(text);
+    expect(await undoAll(own)).toMatchObject({ kept: true, outcomes: [] });
+    // The first change of all is still a person's to take back, and then it is a no.
+    await undo(own, name);
+    expect([existsSync(skillAt(own)), await statusOf(own, instinct)]).toEqual([false, "rejected"]);
+    expect(await away(own)).toEqual([]);
+  });
+
+  test("stays when it is used, when its lesson is met again, and when it helped", async () => {
+    const { own } = await stale();
+    own.later(80);
+    await uses(own, name, "s-used");
+    own.later(20);
+    expect(await told(own)).toEqual([]);
+    own.later(60);
+    await own.learns({ ...recovery, at: own.clock.now(), refs: ["e50"] }, "/s/again.jsonl");
+    own.later(20);
+    expect(await told(own)).toEqual([]);
+    await uses(own, name, "s-helped", "helpful");
+    own.later(29);
+    expect(await told(own)).toEqual([]);
+    own.later(10);
+    expect(await told(own)).toEqual([`${name} stale none`]);
+  });
+
+  test("is left alone when a person changed it, pinned it, or names it in their own words", async () => {
+    const { own, text } = await stale();
+    own.later(100);
+    await pinNamed(own, await itemsOn(own), name, true);
+    const { proposals } = await planCuration(own, await itemsOn(own));
+    expect(proposals).toMatchObject([{ action: "none", spared: "it is pinned" }]);
+    await apply(own);
+    expect(textOf(own)).toBe(text);
+    await pin(own, { id: id(), name, scopeId: "/p" }, false);
+    writeFileSync(join(own.repository, "CLAUDE.md"), `On Fridays load ${name} first.\n`);
+    expect((await planCuration(own, await itemsOn(own))).proposals).toMatchObject([
+      { spared: "CLAUDE.md names it" },
+    ]);
+    writeFileSync(join(own.repository, "CLAUDE.md"), `On Fridays load ${name}-two first.\n`);
+    const command = join(own.repository, ".claude/commands/deploy.md");
+    mkdirSync(dirname(command), { recursive: true });
+    writeFileSync(command, `Follow ${name}, then push.\n`);
+    expect((await planCuration(own, await itemsOn(own))).proposals).toMatchObject([
+      { spared: "deploy names it" },
+    ]);
+    writeFileSync(command, "Push.\n");
+    appendFileSync(skillAt(own), "\nMine.\n");
+    expect((await planCuration(own, await itemsOn(own))).proposals).toMatchObject([
+      { spared: "you changed it by hand" },
+    ]);
+    expect(await apply(own)).toMatchObject({ outcomes: [] });
+    expect(textOf(own)).toBe(`${text}\nMine.\n`);
+  });
+
+  test("that is pinned gets no evidence either, until it is unpinned", async () => {
+    const { own, text } = await stale();
+    await pinNamed(own, await itemsOn(own), name, true);
+    await own.learns({ ...recovery, at: own.clock.now(), refs: ["e60"] }, "/s/2.jsonl");
+    const grow = async () => {
+      for (const { lesson: instinct, choice } of await planOwnUpdates(own, {
+        now: own.clock.now(),
+        asked: new Set(),
+      }))
+        await keepLesson(own, instinct, choice);
+    };
+    await grow();
+    expect(textOf(own)).toBe(text);
+    await pinNamed(own, await itemsOn(own), name, false);
+    await grow();
+    expect(textOf(own)).toContain("Seen 2 times");
+  });
+});
+
+describe("what was put away", () => {
+  const gone = async () => {
+    const own = await desktop();
+    const instinct = await own.learns(recovery);
+    await keepLesson(own, instinct, me);
+    own.later(100);
+    await apply(own);
+    expect(await away(own)).toEqual([name]);
+    return { own, instinct };
+  };
+  const alone = async (own: Desktop) => {
+    for (const { lesson: instinct, choice } of await planOwnUpdates(own, {
+      now: own.clock.now(),
+      asked: new Set(),
+    }))
+      await keepLesson(own, instinct, choice);
+  };
+
+  test("is neither suggested nor made again as long as nothing new is learned", async () => {
+    const { own } = await gone();
+    await alone(own);
+    expect(await states(own)).toEqual([]);
+    expect((await suggestLessons(own, { now: own.clock.now(), most: 5 })).suggestions).toEqual([]);
+  });
+
+  test("comes back as a draft when its lesson is met again, and live when a person says yes", async () => {
+    const { own } = await gone();
+    const now = own.clock.now();
+    await own.learns({ ...recovery, at: now, refs: ["e70"] }, "/s/2.jsonl");
+    await own.learns({ ...recovery, at: now + 1, refs: ["e71"] }, "/s/3.jsonl");
+    own.later(1);
+    await alone(own);
+    expect(await states(own)).toEqual([`${name} draft draft`]);
+    expect(await away(own)).toEqual([]);
+    const [draft] = await listPublished(own);
+    expect(draft?.changes.at(-1)).toMatchObject({ why: "restore" });
+    expect(draft?.text).toContain("Seen 3 times");
+    const [suggestion] = (await suggestLessons(own, { now: own.clock.now(), most: 5 })).suggestions;
+    expect((await keepLesson(own, suggestion?.lesson as Lesson, me)).kept).toBe(true);
+    expect(await states(own)).toEqual([`${name} me active`]);
+    expect(await findDrift(own.store)).toEqual([]);
+  });
+
+  test("is brought back in its old words for another lesson about the same", async () => {
+    const own = await desktop();
+    const first = await own.learns(recovery);
+    const planned = await planLesson(own, first, me);
+    const text = new TextDecoder().decode(planned.ok ? planned.steps[0]?.files?.[0]?.bytes : undefined);
+    const edited = text.replace("## Steps", "## Steps\n\nAsk Ada first.");
+    await keepLesson(own, first, { ...me, text: edited });
+    own.later(100);
+    await apply(own);
+    const again = await own.learns(
+      {
+        ...recovery,
+        action: "pass the flag that ignores peers of peers entirely",
+        refs: ["e30"],
+        at: own.clock.now(),
+      },
+      "/s/2.jsonl",
+    );
+    expect(again.id).not.toBe(first.id);
+    await keepLesson(own, again, me);
+    expect(textOf(own)).toContain("Ask Ada first.");
+    expect(textOf(own)).toContain("session 2.jsonl");
+    expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([name]);
+  });
+
+  test("is not brought back for a lesson that a person refused since", async () => {
+    const { own, instinct } = await gone();
+    await own.store.transaction((tx) =>
+      recordEntries(tx, [
+        {
+          ...{ at: own.clock.now(), project: null, session: null, actor: "person" },
+          type: "lesson.decided",
+          key: "no",
+          data: { lessonId: instinct.id, decision: "rejected", everywhere: false },
+        },
+      ]),
+    );
+    const again = await own.learns(
+      {
+        ...recovery,
+        action: "pass the flag that ignores peers of peers entirely",
+        refs: ["e30"],
+        at: own.clock.now(),
+      },
+      "/s/2.jsonl",
+    );
+    const planned = await planLesson(own, again, me);
+    expect(planned.ok && planned.steps.map(({ change }) => change.why)).toEqual(["create"]);
+  });
+
+  test("is not brought back over something that is there, nor into a folder that is gone", async () => {
+    const { own } = await gone();
+    mkdirSync(dirname(skillAt(own)), { recursive: true });
+    writeFileSync(skillAt(own), "---\nname: x\ndescription: y\n---\n\nMine.\n");
+    expect(await restore(own)).toMatchObject({
+      kept: false,
+      because: expect.stringContaining("exists already"),
+    });
+    expect(textOf(own)).toContain("Mine.");
+  });
+});
+
+describe("a skill that does harm", () => {
+  test("is a draft again after two sessions, and put away after two more", async () => {
+    const own = await desktop();
+    const instinct = await own.learns(recovery);
+    await keepLesson(own, instinct, me);
+    const before = filesIn(own.repository);
+    await uses(own, name, "s1", "harmful");
+    expect(await told(own)).toEqual([]);
+    await uses(own, name, "s2", "harmful");
+    expect(await told(own)).toEqual([`${name} harmful draft`]);
+    await apply(own);
+    expect(await states(own)).toEqual([`${name} draft draft`]);
+    expect([existsSync(skillAt(own)), await away(own)]).toEqual([false, []]);
+    // One undo brings it back as it was.
+    await undo(own, name);
+    expect([filesIn(own.repository), await states(own)]).toEqual([before, [`${name} me active`]]);
+    expect(await told(own)).toEqual([]);
+    for (const session of ["s3", "s4"]) await uses(own, name, session, "harmful");
+    await apply(own);
+    await uses(own, name, "s5", "harmful");
+    expect(await told(own)).toEqual([]);
+    await uses(own, name, "s6", "harmful");
+    expect(await told(own)).toEqual([`${name} harmful archive`]);
+    await apply(own);
+    expect(await states(own)).toEqual([]);
+    expect(await away(own)).toContain(name);
+    expect(await statusOf(own, instinct)).toBe("active");
+    expect(await findDrift(own.store)).toEqual([]);
+  });
+});
+
+describe("two skills about the same thing", () => {
+  const alike: Partial<Finding> = {
+    name: "npm-install-eresolve-harbor",
+    lesson: "npm install fails with ERESOLVE in harbor; npm install --force in packages/ui works.",
+    action: "run npm install --force inside packages/ui",
+    refs: ["e80"],
+    excerpt: {
+      ...noExcerpt,
+      failed: "npm install",
+      error: "ERESOLVE could not resolve",
+      worked: "cd packages/ui && npm install --force",
+    },
+  };
+  const other = "rl-npm-install-eresolve-harbor";
+  const description = "Use when npm install fails with ERESOLVE: add --legacy-peer-deps or --force.";
+  const both = async () => {
+    const own = await desktop();
+    const first = await own.learns(recovery);
+    await keepLesson(own, first, me);
+    const second = await own.learns(alike, "/s/2.jsonl");
+    expect(second.id).not.toBe(first.id);
+    await keepLesson(own, second, me);
+    // Somebody finds better words, and now they are about the same thing.
+    const words = textOf(own, other).replace(
+      /^description: .*$/m,
+      `description: ${JSON.stringify(description)}`,
+    );
+    writeFileSync(skillAt(own, other), words);
+    const edited = (await listPublished(own)).filter(({ state }) => state === "edited");
+    await publishPlan(own, () => planAdopt(own, edited), "person");
+    return own;
+  };
+
+  test("become one that says what both said; one undo brings both back", async () => {
+    const own = await both();
+    const folders = () => readdirSync(join(own.repository, ".claude/skills"));
+    expect(folders()).toEqual([name, other]);
+    const before = filesIn(own.repository);
+    const originals = folders().map((one) => parseSkill(textOf(own, one)).skill as Skill);
+    await uses(own, name, "s1", "helpful");
+    expect(await told(own)).toEqual([`${other} duplicate merge`]);
+    await apply(own);
+    expect(folders()).toEqual([name]);
+    const merged = parseSkill(textOf(own)).skill as Skill;
+    expect(findLost(merged, originals)).toEqual([]);
+    expect(merged.body).toContain("cd packages/ui && npm install --force");
+    expect(merged.metadata.evidence).toBe("2");
+    expect(await listArchived(own)).toMatchObject([
+      { name: other, replacedBy: { kind: "lesson", id: expect.stringMatching(/^i/) } },
+    ]);
+    expect(await told(own)).toEqual([]);
+    await undo(own);
+    expect(filesIn(own.repository)).toEqual(before);
+    expect(await findDrift(own.store)).toEqual([]);
+  });
+
+  test("one of which grows later: what is learned goes into the one that is left", async () => {
+    const own = await both();
+    await uses(own, name, "s1", "helpful");
+    await apply(own);
+    await own.learns({ ...alike, at: own.clock.now(), refs: ["e90"] }, "/s/5.jsonl");
+    own.later(1);
+    for (const { lesson: instinct, choice } of await planOwnUpdates(own, {
+      now: own.clock.now(),
+      asked: new Set(),
+    }))
+      await keepLesson(own, instinct, choice);
+    expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([name]);
+    expect(await states(own)).toEqual([`${name} me active`]);
+    expect(textOf(own)).toContain("Seen 3 times");
+    expect(textOf(own)).toContain("session 5.jsonl");
+  });
+
+  test("stay two where a person wrote one of them, and not a byte of theirs changes", async () => {
+    const own = await desktop();
+    await keepLesson(own, await own.learns(recovery), me);
+    const mine = skillAt(own, "peer-deps");
+    mkdirSync(dirname(mine), { recursive: true });
+    writeFileSync(
+      mine,
+      "---\nname: peer-deps\ndescription: Use when npm install fails with ERESOLVE, add --legacy-peer-deps.\n---\n\nMine.\r\n",
+    );
+    own.later(100);
+    const before = filesIn(dirname(mine));
+    await uses(own, name, "s1");
+    const { proposals } = await planCuration(own, await itemsOn(own));
+    expect(proposals).toMatchObject([
+      { name, reason: "duplicate", action: "none", spared: "it is not Knack's to change" },
+    ]);
+    await apply(own);
+    expect(filesIn(dirname(mine))).toEqual(before);
+  });
+});
+
+describe("a run over several skills", () => {
+  test("is carried out for the names that were meant, and taken back as a whole", async () => {
+    const own = await desktop();
+    await keepLesson(own, await own.learns(recovery), me);
+    await keepLesson(own, await own.learns(docker, "/s/2.jsonl"), me);
+    own.later(100);
+    const before = filesIn(own.repository);
+    await apply(own, "rl-docker-build-no-space");
+    expect(await states(own)).toEqual([`${name} me active`]);
+    await undoAll(own);
+    expect(filesIn(own.repository)).toEqual(before);
+    own.later(100);
+    await apply(own);
+    expect(await states(own)).toEqual([]);
+    expect((await away(own)).sort()).toEqual(["rl-docker-build-no-space", name]);
+    await undoAll(own);
+    expect(filesIn(own.repository)).toEqual(before);
+    expect(await findDrift(own.store)).toEqual([]);
+  });
+
+  test("changes nothing that was changed since it was looked at", async () => {
+    const own = await desktop();
+    await keepLesson(own, await own.learns(recovery), me);
+    own.later(100);
+    const items = await itemsOn(own);
+    appendFileSync(skillAt(own), "\nMine.\n");
+    expect(await curate(own, items)).toMatchObject({ kept: true, outcomes: [] });
+    expect(textOf(own)).toContain("Mine.");
+  });
+});
+
+describe("room for one more", () => {
+  test("is there until the list is full, and then made by what nobody would miss, or not at all", async () => {
+    const own = await desktop();
+    const wanted = { name: "rl-new", description: `Use when ${"something new ".repeat(10)}happens.` };
+    const room = async () => makeRoom(own, await itemsOn(own), "/p", wanted);
+    expect(await room()).toEqual({ room: true, steps: [] });
+    const lesson = (n: number): Partial<Finding> => ({
+      name: `tool${n}-fails`,
+      lesson: `tool${n} fails on gate${n}; flag${n} works.`,
+      trigger: `tool${n} fails on gate${n} with code${n} ${"at the very long end of the day ".repeat(2)}`,
+      action: `pass flag${n} to tool${n}`,
+      refs: [`e${n}`],
+    });
+    const unasked = { reach: "me", actor: "knack" } as const;
+    await keepLesson(own, await own.learns(lesson(99), "/s/99.jsonl"), unasked);
+    for (let n = 0; (await room()).room && (await listPublished(own)).length < 40; n++) {
+      const answer = await room();
+      if (answer.room && answer.steps.length > 0) {
+        expect(answer.steps.map(({ change }) => change.name)).toEqual(["rl-tool99-fails"]);
+        await carryOut(own, answer.steps, "knack");
+        expect(await away(own)).toEqual(["rl-tool99-fails"]);
+      }
+      await keepLesson(own, await own.learns(lesson(n), `/s/${n}.jsonl`), me);
+    }
+    expect(await room()).toEqual({ room: false });
+    expect(await away(own)).toEqual(["rl-tool99-fails"]);
+    expect((await states(own)).every((state) => state.endsWith("me active"))).toBe(true);
+  });
+});

@@ -1,0 +1,415 @@
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { readSymptom } from "../../src/failures/symptom.ts";
+import { foresees, lessonCues, type Question, questionCues } from "../../src/lessons/cues.ts";
+import { listCalls, parseCalls, readQuestion } from "../../src/recall/question.ts";
+import {
+  type Circumstances,
+  findHome,
+  isDisproved,
+  type KnownFinding,
+  type LessonMatch,
+  pickAnswers,
+} from "../../src/recall/recall.ts";
+import type { Finding, LessonScope } from "../../src/records/finding.ts";
+import type { LessonState } from "../../src/records/lesson.ts";
+import type { Remedy } from "../../src/records/symptom.ts";
+import { called, ran } from "../helpers/events.ts";
+import { aFinding } from "../helpers/findings.ts";
+import { runs } from "../helpers/runs.ts";
+
+const day = 86_400_000;
+const now = Date.UTC(2026, 5, 1);
+
+interface Taught {
+  readonly id?: string;
+  readonly project?: string;
+  readonly home?: string | null;
+  readonly scope?: LessonScope;
+  readonly daysAgo?: number;
+  readonly instinct?: string;
+  readonly finding?: Partial<Finding>;
+  readonly state?: Partial<LessonState>;
+}
+
+/** That a command failed with an error and another one helped, as it is known afterwards. */
+function taught(command: string, output: string, worked: string, more: Taught = {}): KnownFinding {
+  const { id = "i1", project = "/p", home = "/home/dev", scope = "project", daysAgo = 1 } = more;
+  const at = now - daysAgo * day;
+  const [run] = parseCalls(worked);
+  const { confidence: _, ...lesson } = aFinding({
+    lesson: `${command} fails; ${worked} works.`,
+    trigger: `${command} fails with ${output}`,
+    action: `use ${worked}`,
+    scope,
+    symptom: readSymptom(command, output, 1),
+    remedy: "program",
+    call: run ? [run.program, ...(run.parts ?? [])] : null,
+    excerpt: { failed: command, error: output, worked, said: null, replied: null },
+    at,
+    ...more.finding,
+  });
+  const state: LessonState = {
+    status: "pending",
+    confidence: 0.6,
+    sessions: 1,
+    sure: 0.9,
+    firstAt: at,
+    lastAt: at,
+    foundAt: at,
+    contradicted: false,
+    supersededBy: null,
+    ...more.state,
+  };
+  const finding: Finding = { ...lesson, confidence: 0.9 };
+  return {
+    id,
+    session: `/s/${id}`,
+    run: id,
+    project,
+    home,
+    at,
+    finding,
+    lesson: { ...lesson, id: more.instinct ?? id, project, state },
+  };
+}
+
+const asked: Circumstances = { project: "/p", home: "/home/dev", unasked: true, now, rarity: () => 1 };
+const python = "python: command not found";
+const noPython = (more: Taught = {}) => taught("python a.py", python, "python3 a.py", more);
+const noDatabase = (more: Taught = {}) =>
+  taught("make test", "error: connect ECONNREFUSED 127.0.0.1:5432", "docker compose up -d", {
+    ...more,
+    finding: { remedy: "step", ...more.finding },
+  });
+
+const failure = (command: string, output: string): Question => ({
+  type: "failure",
+  symptom: readSymptom(command, output, 1),
+  calls: parseCalls(command),
+});
+const about = (command: string): Question => ({ type: "call", calls: parseCalls(command) });
+const met = failure("python b.py", python);
+const twice = { state: { sessions: 2, confidence: 0.75 } };
+
+const told = (question: Question, known: readonly KnownFinding[], circumstances = asked) =>
+  pickAnswers(question, known, circumstances).map(({ lesson: instinct }) => instinct.id);
+
+describe("an answer to a failure", () => {
+  it.each<[string, KnownFinding, string, number]>([
+    ["from this project fits whole", noPython(), "here", 1],
+    [
+      "of the person, from another of their projects, fits whole",
+      noPython({ project: "/q", scope: "user" }),
+      "anywhere",
+      1,
+    ],
+    ["from another project fits less", noPython({ project: "/q" }), "elsewhere", 0.7],
+    [
+      "of another person is from elsewhere",
+      noPython({ project: "/q", scope: "user", home: "/home/eve" }),
+      "elsewhere",
+      0.7,
+    ],
+  ])("%s", (_, known, distance, fit) =>
+    expect(pickAnswers(met, [known], asked)).toMatchObject([{ distance, fit, by: "error", kind: "fix" }]),
+  );
+
+  test("is, of fixes that as many sessions taught, the one that worked last", () => {
+    const old = noPython({ id: "old", daysAgo: 9, state: { sure: 0.95 } });
+    const late = noPython({ id: "late", daysAgo: 2, state: { sure: 0.7 } });
+    expect(told(met, [old, late])).toEqual(["late", "old"]);
+    expect(told(met, [noPython({ id: "old", daysAgo: 9, ...twice }), late])).toEqual(["old", "late"]);
+  });
+
+  test("may be about another name where the fix is general, but only in its own project", () => {
+    const missing = (name: string) => `error: Cannot find package "${name}" from "/home/dev/p/src/a.ts"`;
+    const known = (project: string) =>
+      taught("bun run a.ts", missing("zod"), "bun install", {
+        project,
+        finding: { remedy: "step", action: "first bun install" },
+      });
+    const question = failure("bun run b.ts", missing("hono"));
+    const whoAsks = { ...asked, unasked: false };
+    expect(pickAnswers(question, [known("/p")], whoAsks)).toMatchObject([{ fit: 0.7, load: false }]);
+    expect(pickAnswers(question, [known("/q")], whoAsks)).toEqual([]);
+    expect(pickAnswers(failure("bun run b.ts", missing("zod")), [known("/q")], whoAsks)).toHaveLength(1);
+  });
+
+  test("does not come from another project where the trouble lies with the project", () => {
+    const question = failure("npm run tset", 'npm error Missing script: "tset"');
+    const known = (project: string) =>
+      taught("npm run tset", 'npm error Missing script: "tset"', "npm run test", { project });
+    expect(told(question, [known("/p")])).toEqual(["i1"]);
+    expect(told(question, [known("/q")])).toEqual([]);
+    // Whoever asks may judge that for themselves.
+    expect(pickAnswers(question, [known("/q")], { ...asked, unasked: false })).toMatchObject([
+      { distance: "elsewhere", load: false },
+    ]);
+  });
+
+  it.each<[string, Partial<LessonState>, number]>([
+    ["is told while it waits", {}, 1],
+    ["is told when it is active", { status: "active" }, 1],
+    ["is told when it was promoted", { status: "promoted" }, 1],
+    ["is not told when a person refused it", { status: "rejected", confidence: 1, sessions: 9 }, 0],
+    ["is not told when another took its place", { status: "superseded", confidence: 1, sessions: 9 }, 0],
+    ["is not told while it is held back", { status: "conflict-hold", confidence: 1, sessions: 9 }, 0],
+    ["is not told when it is weak", { confidence: 0.1, sure: 0.1 }, 0],
+    [
+      "is told though it is weak, when many sessions taught it",
+      { confidence: 0.1, sure: 0.1, sessions: 4 },
+      1,
+    ],
+  ])("%s", (_, state, count) => expect(told(met, [noPython({ state })])).toHaveLength(count));
+
+  test("is not told from elsewhere when it is only just good enough here", () => {
+    const state = { confidence: 0.4, sure: 0.4 };
+    expect(told(met, [noPython({ state })])).toHaveLength(1);
+    expect(told(met, [noPython({ state, project: "/q" })])).toEqual([]);
+  });
+
+  it.each<[string, KnownFinding[], string[]]>([
+    [
+      "the best fit first, however sure another is",
+      [noPython({ id: "far", project: "/q", state: { sure: 1, sessions: 9 } }), noPython({ id: "near" })],
+      ["near", "far"],
+    ],
+    [
+      "of equal fits what more sessions taught",
+      [noPython({ id: "a" }), noPython({ id: "b", ...twice })],
+      ["b", "a"],
+    ],
+    [
+      "then what worked last",
+      [noPython({ id: "a", daysAgo: 9 }), noPython({ id: "b", daysAgo: 2 })],
+      ["b", "a"],
+    ],
+    ["then what is surest", [noPython({ id: "a", state: { sure: 0.7 } }), noPython({ id: "b" })], ["b", "a"]],
+    ["then the same every time", [noPython({ id: "b" }), noPython({ id: "a" })], ["a", "b"]],
+    ["three at the most", ["e", "d", "c", "b", "a"].map((id) => noPython({ id })), ["a", "b", "c"]],
+  ])("gives %s", (_, known, ids) => {
+    expect(told(met, known)).toEqual(ids);
+    expect(told(met, [...known].reverse())).toEqual(ids);
+  });
+
+  test("rests on every finding of its lesson, the earliest first, and tells the one whose call is most alike", () => {
+    const one = noPython({ id: "x", instinct: "i", daysAgo: 3 });
+    const other = {
+      ...taught("python manage.py migrate", python, "python3 manage.py migrate", { id: "y", daysAgo: 5 }),
+      lesson: one.lesson,
+    };
+    const [match] = pickAnswers(failure("python manage.py check", python), [one, other], asked);
+    expect(match?.from.map(({ id }) => id)).toEqual(["y", "x"]);
+    expect(match?.best.id).toBe("y");
+  });
+
+  test("is none for another program, another cause, or what already does as it says", () => {
+    expect(told(failure("ruby a.rb", "ruby: command not found"), [noPython()])).toEqual([]);
+    expect(told(failure("python a.py", "ModuleNotFoundError: No module named 'x'"), [noPython()])).toEqual(
+      [],
+    );
+    expect(told(failure("python3 a.py; python b.py", python), [noPython()])).toEqual([]);
+  });
+});
+
+describe("a warning before a call", () => {
+  it.each<[string, Question, KnownFinding, number]>([
+    ["is given when two sessions taught it", about("python b.py"), noPython(twice), 1],
+    ["is not given when only one did", about("python b.py"), noPython(), 0],
+    ["is not given at a prompt either when only one did", readQuestion("python b.py"), noPython(), 0],
+    ["is not given from another project", about("python b.py"), noPython({ ...twice, project: "/q" }), 0],
+    [
+      "of the person's is given everywhere",
+      about("python b.py"),
+      noPython({ ...twice, project: "/q", scope: "user" }),
+      1,
+    ],
+    ["is not given for the call that helps", about("python3 b.py"), noPython(twice), 0],
+    ["is not given for another call", about("ruby b.rb"), noPython(twice), 0],
+    ["is not given when nothing in the words tells", about("make test"), noDatabase(twice), 0],
+    [
+      "is not given after entering an environment",
+      about("source .venv/bin/activate && python b.py"),
+      noPython(twice),
+      0,
+    ],
+    ["is given after going to a folder", about("cd app && python b.py"), noPython(twice), 1],
+  ])("%s", (_, question, known, count) => expect(pickAnswers(question, [known], asked)).toHaveLength(count));
+
+  test("of one session is given to somebody who asks", () =>
+    expect(pickAnswers(readQuestion("python b.py"), [noPython()], { ...asked, unasked: false })).toHaveLength(
+      1,
+    ));
+
+  test("says of a flag that only calls with that flag fail", () => {
+    const known = taught("vitest --watchAll=false", "CACError: Unknown option `--watchAll`", "vitest --run", {
+      ...twice,
+      finding: { remedy: "flag" },
+    });
+    expect(pickAnswers(about("vitest --watchAll src"), [known], asked)).toMatchObject([
+      { by: "call", fit: 1 },
+    ]);
+    expect(told(about("vitest --watch src"), [known])).toEqual([]);
+    expect(told(about("jest --watchAll src"), [known])).toEqual([]);
+  });
+
+  test("of a file that may not be touched is for calls and tools with that file", () => {
+    const denied = "Permission to use Bash with command cat .env has been denied.";
+    const { finding } = taught("cat .env", denied, "ls", { finding: { remedy: null, call: null } });
+    expect(finding.symptom).toMatchObject({ cause: "denied", files: [".env"] });
+    expect(parseCalls("grep KEY .env").some((call) => foresees(finding, call))).toBe(true);
+    expect(parseCalls("grep KEY .env.example").some((call) => foresees(finding, call))).toBe(false);
+    const read = { ...called("Read", { file_path: "/p/.env" }, "ok"), files: ["/p/.env"] };
+    expect(listCalls(read).some((call) => foresees(finding, call))).toBe(true);
+  });
+
+  it.each<[string, string, number, number, boolean]>([
+    ["disproved by the same call that worked later", "python", 2, 1, true],
+    ["not by one that worked before", "python", -2, 1, false],
+    ["not by one that failed", "python", 2, 0, false],
+    ["not by another call", "python3", 2, 1, false],
+  ])("is %s", (_, head, daysLater, ok, disproved) => {
+    const [match] = pickAnswers(about("python b.py"), [noPython({ ...twice, daysAgo: 9 })], asked) as [
+      LessonMatch,
+    ];
+    const at = now - (9 - daysLater) * day;
+    expect(isDisproved(match, [{ head, parts: [], at, ok, failed: 1 - ok }])).toBe(disproved);
+  });
+});
+
+describe("an answer to a text", () => {
+  it.each<[string, string, string[]]>([
+    ["by the error it quotes", `Why do I get this?\n${python}`, ["error"]],
+    ["by a command in backticks", "now please run `python manage.py migrate` for me", ["call"]],
+    ["by the command it is", "python manage.py migrate", ["call"]],
+    ["by nothing when it speaks of something else", "write a poem about the sea", []],
+    ["by nothing when it only shares a word", "is python a snake?", []],
+  ])("is found %s", (_, text, by) =>
+    expect(
+      pickAnswers(readQuestion(text), [noPython()], { ...asked, unasked: false }).map((match) => match.by),
+    ).toEqual(by),
+  );
+
+  it.each<[string, string, string, boolean]>([
+    ["go test", "go: cannot find main module", "Go ahead and test it", false],
+    ["go test", "go: cannot find main module", "Let's go and run a test of the new page", false],
+    ["go test ./...", "go: cannot find main module", "please run `go test` for me", true],
+    ["make build", "make: *** No rule to make target 'build'.", "Please make the build green", false],
+    ["make build", "make: *** No rule to make target 'build'.", "Can you make build times shorter?", false],
+    ["make build", "make: *** No rule to make target 'build'.", "make build, then tell me", true],
+    ["npm run check", 'npm error Missing script: "check"', "Can you check whether npm is run in CI?", false],
+    ["npm run check", 'npm error Missing script: "check"', "Please do npm run check again", true],
+    ["pnpm test", "sh: 1: pnpm: not found", "Please run pnpm test and tell me what fails", true],
+  ])("is told unasked of %s (%s) at a prompt: %s: %s", (failed, error, prompt, told) => {
+    const known = taught(failed, error, "something else", { state: { sessions: 1 } });
+    expect(pickAnswers(readQuestion(prompt), [known], asked).length > 0).toBe(told);
+  });
+
+  test("is found by words that it shares with a lesson, the rare ones most", () => {
+    const known = taught("x", "", "y", {
+      finding: {
+        symptom: null,
+        remedy: null,
+        call: null,
+        trigger: "changing the generated schema",
+        action: "edit schema/harbor.json, then generate",
+      },
+    });
+    const text = readQuestion("add a berth to schema/harbor.json and the generated schema");
+    expect(pickAnswers(text, [known], asked)).toMatchObject([{ by: "words", kind: "lesson" }]);
+    const rarity = (word: string) =>
+      word === "changing" || word === "generate" || word === "edit" ? 1 : 0.01;
+    expect(pickAnswers(text, [known], { ...asked, rarity })).toEqual([]);
+  });
+});
+
+it.each([
+  ["/home/dev/work/a", "/home/dev"],
+  ["/Users/dev/a", "/Users/dev"],
+  ["/root/a", "/root"],
+  ["C:\\Users\\dev\\a", "C:\\Users\\dev"],
+  ["/srv/a", null],
+  ["/rooted/a", null],
+])("the home of %s is %s", (path, home) => expect(findHome(path)).toBe(home));
+
+/** Failures of all causes with few names, so that random ones often are the same or nearly so. */
+const anyName = fc.constantFrom("alpha", "beta", "--gamma", "delta.ts");
+const anyFailure = fc
+  .tuple(
+    fc.constantFrom("npm", "python", "vitest", "cat"),
+    fc.constantFrom("run", "test", ""),
+    anyName,
+    fc.nat(10),
+  )
+  .map(([program, verb, name, kind]): [command: string, output: string] => {
+    const command = `${program} ${verb} ${name} .env`.replace(/ +/g, " ");
+    const bare = name.replace(/^-+/, "");
+    return [
+      command,
+      [
+        `bash: ${program}: command not found`,
+        `error: unknown option '${name}'`,
+        `npm error Missing script: "${bare}"`,
+        `ModuleNotFoundError: No module named '${bare}'`,
+        "error: connect ECONNREFUSED 127.0.0.1:5432",
+        `Permission to use Bash with command ${command} has been denied.`,
+        `error: the vessel ${bare} ran aground near the harbor`,
+        "3 failing\n  1) works",
+        "Error: timed out after 30 s waiting for the lock",
+        // The same in other words.
+        `zsh: command not found: ${program}`,
+        `unrecognized option '${name}' given`,
+      ][kind] as string,
+    ];
+  });
+const anyRemedy = fc.constantFrom<Remedy | null>(
+  ...([
+    "wrapper",
+    "program",
+    "flag",
+    "argument",
+    "step",
+    "none",
+    "directory",
+    "elevation",
+    "other-way",
+    "input",
+  ] as const),
+  null,
+);
+const anyQuestion: fc.Arbitrary<Question> = fc.oneof(
+  anyFailure.map(([command, output]) => failure(command, output)),
+  anyFailure.map(([command]) => about(command)),
+  anyFailure.map(([command, output]) => readQuestion(`I ran \`${command}\` and got:\n${output}`)),
+  anyName.map(
+    (name): Question => ({
+      type: "call",
+      calls: listCalls({ ...called("Read", { file_path: `/p/${name}` }, "ok"), files: ["/p/.env"] }),
+    }),
+  ),
+);
+
+test("whatever would be an answer by its error or its call can be looked up by its cues", () => {
+  let answers = 0;
+  fc.assert(
+    fc.property(anyQuestion, anyFailure, anyRemedy, (question, [command, output], remedy) => {
+      const known = taught(command, output, "make it so", { ...twice, finding: { remedy } });
+      const [match] = pickAnswers(question, [known], asked);
+      if (!match || match.by === "words") return;
+      answers++;
+      const cues = new Set(questionCues(question));
+      // What passed by itself is no lesson, though it would be an answer.
+      if (lessonCues(known.finding).length === 0) expect(remedy).toBe("none");
+      else expect(lessonCues(known.finding).some((cue) => cues.has(cue))).toBe(true);
+    }),
+    { numRuns: runs(8_000) },
+  );
+  expect(answers).toBeGreaterThan(100);
+});
+
+test("a call of a script is looked up by its first words only", () => {
+  const words = Array.from({ length: 500 }, (_, n) => `w${n}`).join(" ");
+  expect(questionCues(about(`make ${words}`)).length).toBeLessThan(40);
+  expect(listCalls(ran(`make ${"x".repeat(6_000)}`, "ok"))).toEqual([]);
+});
