@@ -170,7 +170,8 @@ describe("a composed skill", () => {
     );
     fc.assert(
       fc.property(
-        text,
+        // No lesson is without words.
+        text.map((words) => `It fails ${words}`),
         text,
         text,
         evidence,
@@ -190,6 +191,21 @@ describe("a composed skill", () => {
       { numRuns: runs(200) },
     );
   });
+
+  test.each(["``<!--`", "~~```~", "-<!->", "# ``-->` #"])(
+    "opens no fence and no comment with %j",
+    (trigger) => {
+      const { body } = compose({
+        ...correction,
+        trigger,
+        lesson: trigger,
+        action: trigger,
+        steps: [trigger],
+      });
+      expect(titles.filter((title) => findSection(body.split("\n"), title) === null)).toEqual([]);
+      expect(body).not.toMatch(/<!--|-->/);
+    },
+  );
 
   test("shows the newest five of many, each once, and counts the rest", () => {
     const evidence = [1, 2, 3, 4, 5, 6, 7, 7].map((day) => ({

@@ -265,7 +265,8 @@ export function hideHome(text: string): string {
 
 /** One paragraph in which nothing begins a heading, a quote, code or a comment. */
 export function paragraph(text: string): string {
-  const words = oneLine(text).replace(/`{3,}|~{3,}|<!-*|-->/g, "");
+  // A space in its place: without one, what stood on both sides could form another mark.
+  const words = oneLine(oneLine(text).replace(/`{3,}|~{3,}|<!-*|-->/g, " "));
   return cutAtWord(hideHome(words).replace(/^[#>\s]+/, ""), 600);
 }
 
