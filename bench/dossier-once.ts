@@ -1,6 +1,6 @@
-import { gatherDossier } from "../src/authoring/reviews/evidence.ts";
+import { gatherDossier } from "../src/authoring/reviews/dossier.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
-import { createRedactor } from "../src/trust/secretlint.ts";
+import { createRedactor } from "../src/trust/redactor.ts";
 import { peakMegabytes } from "./measure.ts";
 
 // Gathers what a review of one session of a database is given, in a process of its own, and prints what that took.

@@ -1,11 +1,10 @@
 import { join } from "node:path";
-import { createAgentFolders } from "../src/agents/agent-folders.ts";
+import { createAgentFolders } from "../src/agents/agents.ts";
 import { clusterLessons } from "../src/library/evolve/clusters.ts";
-import { planEvolutions } from "../src/library/evolve/evolve.ts";
-import { createLibrary } from "../src/library/files/library.ts";
-import { createVersions } from "../src/library/files/versions.ts";
+import { openEvolution } from "../src/library/evolve/evolve.ts";
+import { createLibrary, createVersions } from "../src/library/files/packages.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
-import type { Redactor } from "../src/trust/secretlint.ts";
+import type { Redactor } from "../src/trust/redactor.ts";
 import { fill } from "./lessons.ts";
 import { atMost, type Figure, inTempFolder, timed } from "./measure.ts";
 
@@ -20,8 +19,8 @@ export async function evolving(): Promise<Figure[]> {
     const learned = await store.learning.lessons.list();
     // As sure as lessons are that three sessions agree on: all of them may belong together.
     const sure = { status: "active", confidence: 0.85, sessions: 3, lastAt: clock.now() } as const;
-    const instincts = learned.map((one) => ({ ...one, state: { ...one.state, ...sure } }));
-    await store.learning.lessons.save(instincts);
+    const lessons = learned.map((one) => ({ ...one, state: { ...one.state, ...sure } }));
+    await store.learning.lessons.save(lessons);
     const deps = {
       ...{ store, clock, library: createLibrary(), versions: createVersions(join(home, "versions")) },
       places: createAgentFolders({ home, env: {}, drafts: { folder: join(home, "drafts"), root: home } }),
@@ -29,20 +28,19 @@ export async function evolving(): Promise<Figure[]> {
       prefixOf: async () => "rl-",
       isFound: async () => true,
     };
-    const options = {
-      library: async () => ({ items: [], unread: [] }),
-      choice: { reach: "draft", actor: "person" },
-    } as const;
+    const library = async () => ({ items: [], unread: [] });
+    const { evolutions } = openEvolution(deps, { library, refuses: async () => null });
+    const choice = { reach: "draft", actor: "person" } as const;
     const [grouping = 0, all = 0] = await timed(4, [
-      () => clusterLessons(instincts, clock.now()),
-      () => planEvolutions(deps, options),
+      () => clusterLessons(lessons, clock.now()),
+      () => evolutions({ choice }),
     ]);
-    const found = clusterLessons(instincts, clock.now());
+    const found = clusterLessons(lessons, clock.now());
     console.log(
-      `  ${instincts.length} instincts: ${found.length} clusters in ${grouping.toFixed(0)} ms, with texts and plans ${all.toFixed(0)} ms`,
+      `  ${lessons.length} lessons: ${found.length} clusters in ${grouping.toFixed(0)} ms, with texts and plans ${all.toFixed(0)} ms`,
     );
     await store.close();
-    return [atMost(`seconds to see what ${stored} instincts have grown into`, all / 1000, 5, " s")];
+    return [atMost(`clustering ${stored} lessons, with texts and plans`, all / 1000, 5, " s")];
   });
 }
 

@@ -1,9 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { buildSnapshot, type SnapshotItem } from "../src/recall/snapshot.ts";
-import { openSnapshotFile } from "../src/recall/snapshot-file.ts";
-import { openIndexFiles } from "../src/search/index-files.ts";
+import { renewSnapshot } from "../src/recall/snapshot.ts";
+import { openIndexFiles } from "../src/search/library-index.ts";
 import { resolveHome } from "../src/settings/home.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
 import { seeded } from "../test/helpers/history.ts";
@@ -11,7 +10,7 @@ import { fill, lesson } from "./lessons.ts";
 import { aLibrary } from "./library.ts";
 import { atMost, type Figure, inTempFolder, median, root } from "./measure.ts";
 
-const instincts = 10_000;
+const lessons = 10_000;
 const skills = 2_000;
 const rounds = 61;
 
@@ -52,8 +51,8 @@ export async function hooks(): Promise<Figure[]> {
           prompt: `Please see to it that ${trigger}, and tell me what you changed.`,
         }),
       },
-      "a failure that is known": { args: [hook], input: payload("PostToolUseFailure", failed) },
-      "a failure that is not": {
+      "a known failure": { args: [hook], input: payload("PostToolUseFailure", failed) },
+      "an unknown failure": {
         args: [hook],
         input: payload("PostToolUseFailure", {
           ...failed,
@@ -82,14 +81,14 @@ export async function hooks(): Promise<Figure[]> {
           ...(input ? { input: input(round) } : {}),
         });
         if (round > 0) times.get(name)?.push(performance.now() - started);
-        if (name === "a failure that is known" && ran.stdout.includes("what worked")) told++;
+        if (name === "a known failure" && ran.stdout.includes("what worked")) told++;
         if (!starts) continue;
         await untilGone(sign, log);
       }
     }
     const size = statSync(resolveHome(env).snapshot).size / 1e6;
     console.log(
-      `  ${instincts} instincts, ${skills} skills: a snapshot of ${size.toFixed(1)} MB; the known failure answered ${told} of ${rounds} times`,
+      `  ${lessons} lessons, ${skills} skills: a snapshot of ${size.toFixed(1)} MB; the known failure answered ${told} of ${rounds} times`,
     );
     const medians = new Map([...times].map(([name, all]) => [name, median(all)]));
     for (const [name, ms] of medians) console.log(`  ${name}: ${ms.toFixed(0)} ms`);
@@ -98,8 +97,8 @@ export async function hooks(): Promise<Figure[]> {
       atMost(`hook at ${name}, of node -e 0`, (medians.get(name) ?? Number.NaN) / node, bar, " times");
     return [
       figure("a prompt", 1.6),
-      figure("a failure that is known", 1.6),
-      figure("a failure that is not", 1.6),
+      figure("a known failure", 1.6),
+      figure("an unknown failure", 1.6),
       figure("the end of a turn", 1.3),
       atMost(
         "hook at the end of a session, which starts a worker",
@@ -118,21 +117,21 @@ function copy(from: string, to: string): void {
 
 async function fillSnapshot(path: string, folder: string): Promise<void> {
   const store = await openSqlite({ path: join(folder, "full.db"), clock: { now: Date.now } });
-  await fill(store, instincts);
+  await fill(store, lessons);
   const ids = (await store.learning.lessons.list()).map(({ id }) => id);
-  const entries = await buildSnapshot(store, {
-    published: Array.from({ length: skills }, (_, n) => skill(n, ids[n] ?? "")),
-    now: Date.UTC(2026, 0, 9),
-  });
-  openSnapshotFile(path).save(
-    { madeAt: Date.now(), mark: "", show: true, exceptions: [], foreground: "off", holdout: 0 },
-    entries,
+  const published = Array.from({ length: skills }, (_, n) => skill(n, ids[n] ?? ""));
+  await renewSnapshot(
+    { store, path, clock: { now: () => Date.UTC(2026, 0, 9) }, published: async () => published },
+    { show: true, exceptions: [], foreground: "off", holdout: 0 },
   );
   await store.close();
   openIndexFiles(dirname(path)).update(aLibrary().skills.slice(0, skills));
 }
 
-function skill(n: number, lessonId: string): SnapshotItem {
+function skill(
+  n: number,
+  lessonId: string,
+): Awaited<ReturnType<Parameters<typeof renewSnapshot>[0]["published"]>>[number] {
   const description = `What to do about topic ${n}`;
   const body = "One more line of what to do.\n".repeat(60);
   return {

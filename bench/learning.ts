@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { openKnack } from "../src/index.ts";
 import { recordEntries } from "../src/lessons/fold.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
-import type { Redactor } from "../src/trust/secretlint.ts";
+import type { Redactor } from "../src/trust/redactor.ts";
 import { createThreadRedactor } from "../src/trust/thread.ts";
 import { made } from "../test/helpers/findings.ts";
 import { seeded, writeHistory } from "../test/helpers/history.ts";
@@ -64,7 +64,7 @@ async function time(
 
 const stored = 10_000;
 
-/** One more finding, when ten thousand instincts are there already: a third of them agree with one that is. */
+/** One more finding, when ten thousand lessons are there already: a third of them agree with one that is. */
 async function absorbing(folder: string): Promise<Figure> {
   const store = await openSqlite({ path: join(folder, "knack.db"), clock: { now: Date.now } });
   await fill(store, stored);
@@ -80,9 +80,9 @@ async function absorbing(folder: string): Promise<Figure> {
   await store.close();
   const sorted = times.sort((a, b) => a - b);
   console.log(
-    `  ${known} instincts: one more finding takes ${ms(median(times))}, 95 of 100 at most ${ms(sorted[Math.floor(sorted.length * 0.95)] ?? 0)}`,
+    `  ${known} lessons: one more finding takes ${ms(median(times))}, 95 of 100 at most ${ms(sorted[Math.floor(sorted.length * 0.95)] ?? 0)}`,
   );
-  return atMost(`absorbing a finding into ${stored} instincts`, median(times), 5, " ms");
+  return atMost(`absorbing a finding into ${stored} lessons`, median(times), 5, " ms");
 }
 
 function ms(value: number): string {

@@ -1,8 +1,8 @@
 import { readSymptom } from "../src/failures/symptom.ts";
 import { recordEntries } from "../src/lessons/fold.ts";
-import type { Finding } from "../src/records/finding.ts";
 import type { LedgerEntry } from "../src/records/ledger.ts";
-import type { Store } from "../src/store/port.ts";
+import type { Finding } from "../src/records/lesson.ts";
+import type { Store } from "../src/store/store.ts";
 import { aFinding, made } from "../test/helpers/findings.ts";
 import { seeded } from "../test/helpers/history.ts";
 

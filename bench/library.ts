@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { IndexItem } from "../src/search/entry.ts";
 import { find } from "../src/search/find.ts";
-import { openIndexFiles } from "../src/search/index-files.ts";
+import { openIndexFiles } from "../src/search/library-index.ts";
 import { seeded } from "../test/helpers/history.ts";
 import { atMost, type Figure, inTempFolder, median } from "./measure.ts";
 import { filed } from "./retrieval-data.ts";
@@ -37,9 +37,9 @@ export async function library(): Promise<Figure[]> {
     );
     return [
       atMost(`building the index of ${size} skills`, built / 1_000, 20, " s"),
-      atMost("opening it", opened, 50, " ms"),
-      atMost("a search in it, p95", at(0.95), 10, " ms"),
-      atMost("adding one skill to it", added, 50, " ms"),
+      atMost("opening the index", opened, 50, " ms"),
+      atMost("a search in the index, p95", at(0.95), 10, " ms"),
+      atMost("adding one skill to the index", added, 50, " ms"),
     ];
   });
 }

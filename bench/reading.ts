@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { openKnack } from "../src/index.ts";
-import { createTranscripts } from "../src/transcripts/files.ts";
-import type { Redactor } from "../src/trust/secretlint.ts";
+import { Transcripts } from "../src/transcripts/files.ts";
+import type { Redactor } from "../src/trust/redactor.ts";
 import { createThreadRedactor } from "../src/trust/thread.ts";
 import { writeHistory } from "../test/helpers/history.ts";
 import { atLeast, type Figure, inTempFolder, root, timed } from "./measure.ts";
@@ -71,7 +71,7 @@ function parseAll(files: readonly string[]): number {
 }
 
 async function readAll(files: readonly string[]): Promise<number> {
-  const transcripts = createTranscripts();
+  const transcripts = new Transcripts();
   let events = 0;
   for (const file of files) {
     for await (const piece of transcripts.read(file, null))

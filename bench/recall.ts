@@ -3,12 +3,11 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readSymptom } from "../src/failures/symptom.ts";
 import { type Knack, openKnack } from "../src/index.ts";
-import type { Question } from "../src/lessons/cues.ts";
-import { parseCalls, readQuestion } from "../src/recall/question.ts";
-import { recall } from "../src/recall/recall.ts";
-import type { Store } from "../src/store/port.ts";
+import type { Question } from "../src/lessons/similarity.ts";
+import { listCalls, readQuestion, recall } from "../src/recall/recall.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
-import type { Redactor } from "../src/trust/secretlint.ts";
+import type { Store } from "../src/store/store.ts";
+import type { Redactor } from "../src/trust/redactor.ts";
 import { createThreadRedactor } from "../src/trust/thread.ts";
 import { seeded, writeHistory } from "../test/helpers/history.ts";
 import { fill, lesson } from "./lessons.ts";
@@ -37,7 +36,7 @@ async function answering(folder: string): Promise<Figure[]> {
   const store = await openSqlite({ path: join(folder, "knack.db"), clock: { now: Date.now } });
   await fill(store, stored);
   const known = (await store.learning.lessons.list()).length;
-  console.log(`  ${known} instincts`);
+  console.log(`  ${known} lessons`);
   const figures: Figure[] = [];
   for (const [what, questions] of Object.entries(questionsOfAllKinds()))
     figures.push(await timesOf(store, what, questions));
@@ -61,7 +60,7 @@ async function timesOf(store: Store, what: string, questions: readonly Question[
   console.log(
     `  ${what}: ${median(times).toFixed(2)} ms, 95 of 100 at most ${most.toFixed(2)} ms; ${answered} of ${questions.length} answered`,
   );
-  return atMost(`recall for ${what} among ${stored} instincts`, median(times), 5, " ms");
+  return atMost(`recall for ${what} among ${stored} lessons`, median(times), 5, " ms");
 }
 
 const prose = "while you are at it please look why";
@@ -74,14 +73,14 @@ function questionsOfAllKinds(): Record<string, Question[]> {
   const failure = (command: string, output: string): Question => ({
     type: "failure",
     symptom: readSymptom(command, output, 1),
-    calls: parseCalls(command),
+    calls: callsOf(command),
   });
   return {
     "a known failure": some.map(({ excerpt }) => failure(excerpt.failed ?? "", excerpt.error ?? "")),
     "an unknown failure": some.map((_, n) =>
       failure(`frob${n} --all`, `error: the flux capacitor ${"abc"[n % 3]} lacks plutonium`),
     ),
-    "a call": some.map(({ excerpt }) => ({ type: "call", calls: parseCalls(excerpt.failed ?? "") })),
+    "a call": some.map(({ excerpt }) => ({ type: "call", calls: callsOf(excerpt.failed ?? "") })),
     "a text of 60 words": some.map((_, n) =>
       readQuestion(
         Array.from({ length: 3 }, (_, at) => `${prose} ${lessons[(n * 97 + at * 1_009) % stored]?.trigger}`)
@@ -124,4 +123,8 @@ async function time(
   await work(knack);
   await knack.close();
   return performance.now() - started;
+}
+
+function callsOf(command: string) {
+  return listCalls({ command, tool: null, input: null, files: [] });
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import type { IndexItem, SearchEntry } from "../src/search/entry.ts";
-import { openMemoryIndex } from "../src/search/index-files.ts";
-import type { SearchIndex } from "../src/search/library-index.ts";
+import type { IndexItem } from "../src/search/entry.ts";
+import { type LibraryIndex, openIndexFiles } from "../src/search/library-index.ts";
 
 /** A fault in what was given, for the person who gave it. */
 export class InputError extends Error {}
@@ -16,8 +15,8 @@ export interface Asked {
 }
 
 /** Reads a library in the benchmark's format, only the skills with these ids where ids are given. */
-export function readSkills(path: string, ids: ReadonlySet<string> | null = null): SearchEntry[] {
-  const skills = readLines(path).map(({ row, line }): SearchEntry => {
+export function readSkills(path: string, ids: ReadonlySet<string> | null = null): IndexItem["entry"][] {
+  const skills = readLines(path).map(({ row, line }): IndexItem["entry"] => {
     const id = text(row, "id", path, line);
     const entry = { id, name: text(row, "name", path, line), when: "", tags: [], prompts: [] };
     return { ...entry, description: String(row.description ?? ""), body: String(row.body ?? "") };
@@ -82,14 +81,14 @@ export function readLibraries(path: string): {
 }
 
 /** The index that Knack itself would make of these, in memory. */
-export function indexed(skills: readonly SearchEntry[]): SearchIndex {
-  const files = openMemoryIndex();
+export function indexed(skills: readonly IndexItem["entry"][]): LibraryIndex {
+  const files = openIndexFiles(null);
   files.update(skills.map(filed));
-  return files.read((index) => index) as SearchIndex;
+  return files.read((index) => index) as LibraryIndex;
 }
 
 /** A skill of a file as one of the library. */
-export function filed(entry: SearchEntry): IndexItem {
+export function filed(entry: IndexItem["entry"]): IndexItem {
   const { id, name, description } = entry;
   return {
     entry,

@@ -1,17 +1,15 @@
-import { type GateSigns, type GateWeights, readGateSigns } from "../src/search/find.ts";
-import type { SearchQuery } from "../src/search/query.ts";
-import {
-  type MatchSigns,
-  type RankedEntry,
-  type SignWeights,
-  scoreSigns,
-  signWeights,
-} from "../src/search/rank.ts";
+import { judge } from "../src/search/decide.ts";
+import type { rank } from "../src/search/rank.ts";
+
+export type RankedEntry = ReturnType<typeof rank>["entries"][number];
+type MatchSigns = RankedEntry["signs"];
+type GateSigns = ReturnType<typeof judge>["entries"][number]["gate"];
+export type SignWeights = { readonly [Sign in keyof MatchSigns]: number };
+export type GateWeights = NonNullable<Parameters<typeof judge>[2]>;
 
 /** One query in one library, with what was found and what would have been right. */
 export interface Sample {
   readonly family: string;
-  readonly query: SearchQuery;
   readonly size: number;
   readonly found: readonly RankedEntry[];
   readonly gold: ReadonlySet<string>;
@@ -72,7 +70,8 @@ export function fitWeights(samples: readonly Sample[]): SignWeights {
       slope[sign] = (slope[sign] as number) + holdRanking * (weight - (prior[sign] as number));
   });
   const raw = fitted.map((weight, sign) => weight / (scale.spread[sign] as number));
-  return { ...signWeights, ...named(ranking, raw) };
+  // What an entry says it is not for is weighed by hand.
+  return { unfit: -1, ...named(ranking, raw) };
 }
 
 function addListSlope(
@@ -134,7 +133,8 @@ function judgedOf(sample: Sample, weights: SignWeights): Judged[] {
   const found = ranked(sample.found, weights);
   const best = found[0];
   if (!best || (kind === "unwanted" && !unwanted.has(best.card.id))) return [];
-  return [{ family, signs: readGateSigns(found, 0, size), isRight: gold.has(best.card.id) }];
+  const [judged] = judge(found, size).entries;
+  return judged ? [{ family, signs: judged.gate, isRight: gold.has(best.card.id) }] : [];
 }
 
 /** The slope that makes as many right as are said to be. */
@@ -164,8 +164,12 @@ function oddsOf(signs: GateSigns, gate: GateWeights): number {
 /** What was found, in the order that other weights give. */
 export function ranked(found: readonly RankedEntry[], weights: SignWeights): RankedEntry[] {
   return found
-    .map((one) => ({ ...one, score: scoreSigns(one.signs, weights) }))
+    .map((one) => ({ ...one, score: scoreOf(one.signs, weights) }))
     .sort((a, b) => b.score - a.score || (a.card.id < b.card.id ? -1 : 1));
+}
+
+function scoreOf(signs: MatchSigns, weights: SignWeights): number {
+  return sum((Object.keys(weights) as (keyof MatchSigns)[]).map((sign) => weights[sign] * signs[sign]));
 }
 
 /** A family with many queries counts more than one with few, but not in proportion. */

@@ -3,10 +3,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { decide, type GateWeights, gateWeights, judgeSigns, readGateSigns } from "../src/search/find.ts";
-import type { SearchIndex } from "../src/search/library-index.ts";
-import { readQuery, type SearchQuery } from "../src/search/query.ts";
-import { type RankedEntry, rank, type SignWeights, signWeights } from "../src/search/rank.ts";
+import { judge } from "../src/search/decide.ts";
+import type { LibraryIndex } from "../src/search/library-index.ts";
+import { rank } from "../src/search/rank.ts";
 import { everyday } from "./everyday.ts";
 import {
   type Asked,
@@ -18,20 +17,33 @@ import {
   readQueries,
   readSkills,
 } from "./retrieval-data.ts";
-import { fitGate, fitWeights, ranked, type Sample } from "./retrieval-fit.ts";
+import {
+  fitGate,
+  fitWeights,
+  type GateWeights,
+  type RankedEntry,
+  ranked,
+  type Sample,
+  type SignWeights,
+} from "./retrieval-fit.ts";
 
 const usage = `npm run bench:retrieval -- --skills FILE(.gz) --queries FILE [--ids FILE] --out FILE [--leave-out]
 npm run bench:retrieval                 the three libraries of KNACK_EVAL_DIR/retrieval-bench, as a table
 npm run bench:retrieval -- --fit        fits the numbers of the policy anew and prints them
 npm run bench:retrieval -- --use        what it brings when skills remember the prompts they were of use in`;
 
-/** Numbers to rank and to judge by. */
+/** Numbers to rank and to judge by; null for those that Knack has. */
 interface Fit {
-  readonly weights: SignWeights;
-  readonly gate: GateWeights;
+  readonly weights: SignWeights | null;
+  readonly gate: GateWeights | null;
 }
 
-const shipped: Fit = { weights: signWeights, gate: gateWeights };
+const shipped: Fit = { weights: null, gate: null };
+
+/** What was found, in the order and with the chances that these numbers give. */
+function judged(found: readonly RankedEntry[], size: number, { weights, gate }: Fit = shipped) {
+  return judge(weights ? ranked(found, weights) : found, size, gate ?? undefined);
+}
 
 function main(): void {
   const options = optionsGiven();
@@ -72,7 +84,7 @@ function progress(line: string): void {
   console.error(line);
 }
 
-function index(entries: Parameters<typeof indexed>[0]): SearchIndex {
+function index(entries: Parameters<typeof indexed>[0]): LibraryIndex {
   const started = performance.now();
   const made = indexed(entries);
   progress(`indexed ${entries.length} skills in ${((performance.now() - started) / 1_000).toFixed(1)} s`);
@@ -82,32 +94,29 @@ function index(entries: Parameters<typeof indexed>[0]): SearchIndex {
 /** A query, what was found, and how long that took. */
 interface Found {
   readonly asked: Asked;
-  readonly query: SearchQuery;
   readonly found: readonly RankedEntry[];
   readonly size: number;
   readonly took: number;
 }
 
-function search(size: number, index: SearchIndex, queries: readonly Asked[]): Found[] {
+function search(size: number, index: LibraryIndex, queries: readonly Asked[]): Found[] {
   // The first ones warm up.
-  for (const { query } of queries.slice(0, 100)) rank(index, readQuery(query));
+  for (const { query } of queries.slice(0, 100)) rank(index, query);
   return queries.map((asked) => {
     const started = performance.now();
-    const query = readQuery(asked.query);
-    const found = rank(index, query);
-    decide(found, query, { size });
-    return { asked, query, found, size, took: performance.now() - started };
+    const found = rank(index, asked.query).entries;
+    judged(found, size).decide();
+    return { asked, found, size, took: performance.now() - started };
   });
 }
 
 function writeResults(all: readonly Found[], fitOf: (family: string) => Fit, out: string): void {
-  const lines = all.map(({ asked, query, found, size, took }) => {
-    const { weights, gate } = fitOf(asked.family);
-    const order = ranked(found, weights);
-    const { load } = decide(order, query, { size, gate });
+  const lines = all.map(({ asked, found, size, took }) => {
+    const order = judged(found, size, fitOf(asked.family));
+    const { load } = order.decide();
     return JSON.stringify({
       query_id: asked.id,
-      ranked: scored(order, size, gate),
+      ranked: scored(order),
       autoload: load ? [load.card.id] : [],
       latency_ms: Math.round(took * 1_000) / 1_000,
     });
@@ -117,14 +126,10 @@ function writeResults(all: readonly Found[], fitOf: (family: string) => Fit, out
 }
 
 /** Scores are probabilities, since they are compared across queries; a lower rank never has a higher one. */
-function scored(
-  order: readonly RankedEntry[],
-  size: number,
-  gate: GateWeights,
-): { id: string; score: number }[] {
+function scored(order: ReturnType<typeof judged>): { id: string; score: number }[] {
   let least = 1;
-  return order.map(({ card }, at) => {
-    least = Math.min(least, judgeSigns(readGateSigns(order, at, size), gate));
+  return order.entries.map(({ card, chance }) => {
+    least = Math.min(least, chance);
     return { id: card.id, score: least };
   });
 }
@@ -160,26 +165,19 @@ function searchAll(folder: string): {
   return { found, samples, talk };
 }
 
-function talkOf(index: SearchIndex): string {
-  const decisions = everyday.map((prompt) => {
-    const query = readQuery(prompt);
-    return decide(rank(index, query), query, { size: index.size });
-  });
+function talkOf(index: LibraryIndex): string {
+  const decisions = everyday.map((prompt) => judged(rank(index, prompt).entries, index.size).decide());
   const loads = decisions.filter(({ load }) => load !== null).length;
   const offers = decisions.filter(({ load, offers }) => load === null && offers.length > 0).length;
   return `something is loaded for ${loads} and offered for ${offers} of ${decisions.length}`;
 }
 
 /** What a query teaches: the benchmark's own rules of what is judged. */
-function samplesOf(
-  { asked, query, found, size }: Found,
-  library: Library,
-  families: Map<string, string>,
-): Sample[] {
+function samplesOf({ asked, found, size }: Found, library: Library, families: Map<string, string>): Sample[] {
   const isThere = (id: string) => library.ids?.has(id) ?? true;
   const gold = new Set(asked.gold.filter(isThere));
   const unwanted = new Set(asked.unwanted.filter(isThere));
-  const sample = { family: asked.family, query, size, found, gold, unwanted };
+  const sample = { family: asked.family, size, found, gold, unwanted };
   if (gold.size > 0) {
     const answered: Sample = { ...sample, kind: "answered" };
     if (!library.hides) return [answered];
@@ -191,7 +189,7 @@ function samplesOf(
   return unwanted.size > 0 ? [{ ...sample, kind: "unwanted" }] : [];
 }
 
-function fitTo(samples: readonly Sample[]): Fit {
+function fitTo(samples: readonly Sample[]) {
   const weights = fitWeights(samples);
   return { weights, gate: fitGate(samples, weights) };
 }
@@ -216,7 +214,7 @@ function fitsWithoutEach(): (family: string) => Fit {
 function printFit(): void {
   const { samples } = searchAll(benchmarkFolder());
   const { weights, gate } = fitTo(samples);
-  const round = (numbers: Record<string, number>) =>
+  const round = (numbers: SignWeights | GateWeights) =>
     Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, Number(value.toFixed(2))]));
   console.log("weights:", round(weights), "\ngate:", round(gate));
 }
@@ -296,11 +294,11 @@ function alternate(
 /** R@1, R@5, precision and recall of what is loaded. */
 function figuresOf(all: readonly Found[]): number[] {
   let [first, five, loaded, right] = [0, 0, 0, 0];
-  for (const { asked, query, found, size } of all) {
+  for (const { asked, found, size } of all) {
     const isGold = ({ card }: RankedEntry) => asked.gold.includes(card.id);
     if (found[0] && isGold(found[0])) first++;
     five += found.slice(0, 5).filter(isGold).length / Math.min(5, asked.gold.length);
-    const { load } = decide(found, query, { size });
+    const { load } = judged(found, size).decide();
     if (load) loaded++;
     if (load && isGold(load)) right++;
   }
@@ -390,10 +388,9 @@ function offersOf(
 ): string {
   const sizes = new Map([...found].map(([name, answers]) => [answers[0]?.size ?? 0, name]));
   const counts = new Map<string, { all: number; said: number; right: number }>();
-  for (const { family, query, size, found: list, gold, kind } of samples) {
+  for (const { family, size, found: list, gold, kind } of samples) {
     if (kind === "unwanted") continue;
-    const { weights, gate } = fitOf(family);
-    const { load, offers } = decide(ranked(list, weights), query, { size, gate });
+    const { load, offers } = judged(list, size, fitOf(family)).decide();
     const said = load ? [load, ...offers] : offers;
     const key = `${sizes.get(size)}, ${kind}`;
     const count = counts.get(key) ?? { all: 0, said: 0, right: 0 };

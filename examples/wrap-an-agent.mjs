@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { openKnack, readCommandFailure } from "knack-cli";
+import { openKnack } from "knack-cli";
 
 async function main() {
   const folder = await mkdtemp(join(tmpdir(), "knack-example-"));
@@ -49,7 +49,9 @@ async function work(knack, cwd) {
       if (!(error instanceof CommandFailed)) throw error;
       console.log(`  ${command}  fails: ${error.output.split("\n")[0]}`);
       // The moment at which it helps: ask what worked before, and try that first. A model is given the lesson.
-      const [known] = await knack.recall(readCommandFailure(command, error.output, error.exitCode), cwd);
+      const { output, exitCode } = error;
+      const { matches } = await knack.recall({ command, output, exitCode }, cwd);
+      const known = matches[0];
       const { lesson, excerpt } = known?.best.finding ?? {};
       console.log(known ? `  Knack knows: ${lesson}` : "  Knack knows nothing about that");
       ideas ??= excerpt?.worked ? [excerpt.worked] : await ideasFrom(use);

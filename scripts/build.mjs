@@ -60,7 +60,7 @@ async function bundle(sources) {
   // By themselves, because what they share with the rest, zod above all, would be loaded by every command.
   await esbuild({
     ...common,
-    alias: { "@vercel/oidc": join(root, "src/models/no-gateway.ts") },
+    alias: { "@vercel/oidc": join(root, "scripts/no-gateway.mjs") },
     entryPoints: { "parts/models-api": "src/models/api.ts" },
     outdir: "dist",
     format: "esm",

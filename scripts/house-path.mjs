@@ -36,7 +36,7 @@ function trace(home) {
   const reading = knack("sessions", example("questions-only"));
   const learningNothing = knack("learn", example("questions-only"), "--json");
   const learning = knack("learn", example("tests-need-a-database"), "--json");
-  const [lesson] = JSON.parse(knack("lessons", "--json").stdout).instincts;
+  const [lesson] = JSON.parse(knack("lessons", "--json").stdout).lessons;
   const listing = knack("skills", "--json");
   const keeping = knack("skills", "accept", lesson.name, "--where", "everywhere");
   const path = new Set([

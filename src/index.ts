@@ -2,7 +2,6 @@ export type { Clock } from "./base/index.ts";
 export { KnackError } from "./base/index.ts";
 export { type Knack, type KnackOptions, openKnack } from "./open.ts";
 export type { Backtest, LessonMatch } from "./recall/index.ts";
-export { readCommandFailure, readQuestion } from "./recall/index.ts";
 export type {
   Diagnostic,
   Event,
@@ -13,6 +12,6 @@ export type {
   LessonStatus,
   Project,
 } from "./records/index.ts";
-export type { Embedder, FoundItem } from "./search/index.ts";
+export type { FoundItem } from "./search/index.ts";
 export type { Recorder, RecorderOptions, SessionView } from "./transcripts/index.ts";
 export type { Redactor } from "./trust/index.ts";

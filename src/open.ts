@@ -8,21 +8,12 @@ import {
   readLatestModel,
 } from "./agents/index.ts";
 import { openAuthoring, openReviews } from "./authoring/index.ts";
-import { bindAll, type Clock } from "./base/index.ts";
+import type { Clock } from "./base/index.ts";
 import { createConsent, createObserverSource, openLearning } from "./learning/index.ts";
-import {
-  demoteByHand,
-  promoteByHand,
-  prunable,
-  prune,
-  recordEntries,
-  sharedBy,
-  sharedLessons,
-  unprune,
-} from "./lessons/index.ts";
+import { openLessons, recordEntries } from "./lessons/index.ts";
 import {
   createPublishDeps,
-  listPublishedSkills,
+  listPublished,
   maintain,
   openLibrary,
   openStock,
@@ -30,7 +21,6 @@ import {
 } from "./library/index.ts";
 import { openRecall } from "./recall/index.ts";
 import { type EntryOf, identifyProject } from "./records/index.ts";
-import type { Embedder } from "./search/index.ts";
 import { type Home, resolveHome, userHome } from "./settings/index.ts";
 import {
   createBackgroundWork,
@@ -40,14 +30,7 @@ import {
   readLedger,
   type Store,
 } from "./store/index.ts";
-import {
-  createTranscripts,
-  findCheckout,
-  findDrift,
-  findUnreadableRows,
-  openSessions,
-  rebuild,
-} from "./transcripts/index.ts";
+import { findCheckout, openSessions, rebuild, Transcripts } from "./transcripts/index.ts";
 import { createRedactor, type Redactor } from "./trust/index.ts";
 
 export interface KnackOptions {
@@ -56,8 +39,6 @@ export interface KnackOptions {
   readonly clock?: Clock;
   /** What removes secrets; by default on this thread. */
   readonly redactor?: Redactor;
-  /** Tells how alike texts are in meaning, for `find`; none by default, and hooks ask none. */
-  readonly embedder?: Embedder;
   /** Keep nothing: work in a database that is gone at the end. */
   readonly dryRun?: boolean;
   /** With `dryRun`: start empty, not with what is known. */
@@ -91,7 +72,7 @@ export async function openKnack(options: KnackOptions = {}) {
     ...{ home, store, clock, redactor, dryRun },
     ...work,
     ...createConsent(home),
-    transcripts: createTranscripts({
+    transcripts: new Transcripts({
       exclude: [home.folder],
       roots: async () => (await store.projects.list()).flatMap(({ root }) => root ?? []),
     }),
@@ -104,7 +85,7 @@ export async function openKnack(options: KnackOptions = {}) {
   const { agentTranscripts, ...sessions } = openSessions({ ...shared, spool: home.spool, agentSessions });
   const { observer, modelDump, modelAnswers } = options;
   const observers = createObserverSource({ ...shared, env }, { observer, modelDump, modelAnswers });
-  const stock = openStock({ ...shared, roots: createRootFinder(surroundings), embedder: options.embedder });
+  const stock = openStock({ ...shared, roots: createRootFinder(surroundings) });
   const places = createAgentFolders({ ...surroundings, drafts: { folder: home.drafts, root: home.folder } });
   const publishing = createPublishDeps(shared, places, stock);
   const deps = { ...shared, ...sessions, agentTranscripts, observers, stock, publishing };
@@ -113,7 +94,7 @@ export async function openKnack(options: KnackOptions = {}) {
     items: stock.items,
     readLibrary: stock.whole,
     updateIndex: stock.restockAt,
-    published: () => listPublishedSkills(publishing),
+    published: () => listPublished(publishing),
   });
   const { sweepStaging, ...authoring } = openAuthoring({
     ...deps,
@@ -127,11 +108,7 @@ export async function openKnack(options: KnackOptions = {}) {
     /** The id of the project that a folder belongs to. */
     projectOf: async (cwd: string) => (await shared.projectAt(cwd)).id,
     ...openLearning(deps, { ...recall, ...authoring, creditSeen }),
-    /** The lessons that several projects have, and what becomes of each. */
-    sharedLessons: () => sharedLessons(deps, { all: true }),
-    ...bindAll(deps, { sharedBy, promote: promoteByHand, demote: demoteByHand, prunable, unprune }),
-    /** Retires pending lessons that nothing came of within so many days, and returns them. */
-    prune: (days: number) => prune(deps, { days, actor: "person" }),
+    ...openLessons(deps),
     ...openLibrary(deps),
     ...recall,
     ...authoring,
@@ -145,12 +122,6 @@ export async function openKnack(options: KnackOptions = {}) {
       (await store.ledger.since("maintained", 0)).at(-1) ?? null,
     /** Finishes or undoes what a killed process began to write. */
     repair: () => repairChanges(publishing),
-    /** What is wrong with Knack's own state. */
-    check: async () => ({
-      damage: [...(await store.check()), ...(await findUnreadableRows(store))],
-      drift: await findDrift(store),
-      entries: (await store.ledger.all()).length,
-    }),
     rebuild: () => rebuild(store),
     close: async () => {
       await store.close();

@@ -2,14 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { createRootFinder } from "../src/agents/item-roots.ts";
-import { decisionEntry } from "../src/lessons/decisions.ts";
+import { decisionEntry, openLessons } from "../src/lessons/decisions.ts";
 import { recordEntries } from "../src/lessons/fold.ts";
-import { findPromotable, promoteDue, sharedLessons } from "../src/lessons/promote.ts";
-import { type Band, classifyBand } from "../src/lessons/state.ts";
 import { readCatalog } from "../src/library/catalog/catalog.ts";
-import { evolve } from "../src/library/evolve/evolve.ts";
-import { listPublished } from "../src/library/publish/published.ts";
-import { keepLesson } from "../src/library/publish/suggest.ts";
+import { openEvolution } from "../src/library/evolve/evolve.ts";
+import { openPublishing } from "../src/library/publish/open-publishing.ts";
 import { openKnack } from "../src/open.ts";
 import type { Lesson, LessonDecision } from "../src/records/lesson.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
@@ -178,7 +175,7 @@ describe("acceptance", () => {
 
   it.each<
     [
-      Band,
+      string,
       { projects?: number; sessions?: number; decision?: LessonDecision; opposed?: boolean; ours?: boolean },
     ]
   >([
@@ -211,15 +208,16 @@ describe("acceptance", () => {
     const [first] = (await store.learning.lessons.list()).filter(({ action }) => !action.includes("never"));
     if (decision)
       await store.transaction((tx) => recordEntries(tx, [decisionEntry(first?.id ?? "", decision, now)]));
-    await promoteDue({ store, clock: { now: () => now } });
+    const lessons = openLessons({ store, clock: { now: () => now } });
+    await lessons.promoteDue();
     const [instinct] = await store.learning.lessons.get([first?.id ?? ""]);
-    const promotable = findPromotable(await sharedLessons({ store, clock: { now: () => now } }));
-    expect(classifyBand(instinct as Lesson, { now, promotable })).toBe(band);
+    const bandOf = await lessons.bands();
+    expect(bandOf(instinct as Lesson)).toBe(band);
   });
 
   test("AC6: what is learned grows into a skill, a command and an agent", async () => {
     const own = await grown();
-    const done = await evolve(own, { library: library(own), choice: { reach: "me", actor: "person" } });
+    const done = await evolution(own).evolve({ choice: { reach: "me", actor: "person" } });
     expect(done.map(({ evolution }) => evolution.kind).sort()).toEqual(["agent", "command", "skill"]);
     expect(readdirSync(join(own.repository, ".claude")).sort()).toEqual(["agents", "commands", "skills"]);
   });
@@ -280,9 +278,9 @@ describe("acceptance", () => {
     // What cannot be found is taken back and is not live.
     const own = await desk();
     const unseen = { ...own, isFound: async () => false };
-    const lost = await keepLesson(unseen, await own.learns(), { reach: "me", actor: "person" });
+    const lost = await openPublishing(unseen).keep(await own.learns(), { reach: "me", actor: "person" });
     expect(lost).toMatchObject({ kept: false, because: expect.stringContaining("would not find it") });
-    expect(await listPublished(own)).toEqual([]);
+    expect(await own.shelf()).toEqual([]);
     expect(existsSync(join(own.repository, ".claude"))).toBe(false);
   });
 
@@ -291,15 +289,15 @@ describe("acceptance", () => {
     const [single] = (await own.store.learning.lessons.list()).filter(
       ({ trigger }) => trigger === installs[0][0],
     );
-    await keepLesson(own, single as Lesson, { reach: "me", actor: "person" });
-    await evolve(own, { library: library(own), choice: { reach: "me", actor: "person" }, kind: "skill" });
+    await own.keep(single as Lesson, { reach: "me", actor: "person" });
+    await evolution(own).evolve({ choice: { reach: "me", actor: "person" }, kind: "skill" });
     const changes = (await own.store.learning.changes.list()).map(({ change }) => change);
     const entries = (await own.store.ledger.all()).filter(({ type }) => type === "change.made");
     const order = entries.flatMap((entry) =>
       changes.flatMap(({ id, why }) => (entry.type === "change.made" && entry.data.id === id ? why : [])),
     );
     expect(order).toEqual(["create", "archive", "create"]);
-    expect((await listPublished(own)).map(({ kind, state }) => `${kind} ${state}`)).toEqual(["skill active"]);
+    expect((await own.shelf()).map(({ kind, state }) => `${kind} ${state}`)).toEqual(["skill active"]);
   });
 });
 
@@ -313,5 +311,6 @@ async function grown(): Promise<Desk> {
   return own;
 }
 
+const evolution = (own: Desk) => openEvolution(own, { library: library(own), refuses: async () => null });
 const library = (own: Desk) => () =>
   readCatalog({ store: own.store, roots: createRootFinder({ home: own.home, env: {} }) });

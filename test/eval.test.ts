@@ -8,10 +8,10 @@ import { openKnack } from "../src/open.ts";
 import { knackHere } from "./helpers/here.ts";
 import { answering, keepingAll, recordIn } from "./helpers/judging.ts";
 import { jsonLines, knack } from "./helpers/knack.ts";
-import { tempFolder } from "./helpers/temp.ts";
+import { sharedFolder, tempFolder } from "./helpers/temp.ts";
 
 const folder = process.env.KNACK_EVAL_DIR ? join(process.env.KNACK_EVAL_DIR, "sessions") : "";
-const formats = ["claude-code", "codex"];
+const dated = ["claude-code", "codex"];
 
 interface Score {
   readonly recall: number;
@@ -55,47 +55,33 @@ interface Learned {
 }
 
 describe.skipIf(!existsSync(folder))("the evaluation sessions", () => {
-  test.each(formats)("of %s are all read, with the right format", async (format) => {
-    const home = tempFolder();
-    const files = readdirSync(join(folder, format), { recursive: true, encoding: "utf8" }).filter((name) =>
-      name.endsWith(".jsonl"),
-    );
-    const { code, stdout } = await knack(["sessions", join(folder, format), "--json"], { home });
-    expect(code).toBe(0);
-    const { sessions } = JSON.parse(stdout) as {
-      sessions: { path: string; format: string; counts: { events: number }; startedAt: string | null }[];
-    };
-    expect(new Set(sessions.map(({ path }) => path))).toEqual(
-      new Set(files.map((name) => join(folder, format, name))),
-    );
-    expect(new Set(sessions.map((session) => session.format))).toEqual(new Set([format]));
-    for (const { path, counts, startedAt } of sessions)
-      expect(counts.events > 0 && startedAt !== null, path).toBe(true);
-  });
+  // One home for all: a session is read once.
+  const home = sharedFolder();
+  const inside = existsSync(folder) ? readdirSync(folder, { withFileTypes: true }) : [];
+  const all = inside.filter((entry) => entry.isDirectory());
+  const paths = all.map(({ name }) => join(folder, name));
 
   test("are read, every file of every format, and give events", async () => {
     const files = readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.parentPath !== folder)
       .map((entry) => join(entry.parentPath, entry.name));
-    const all = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    const paths = all.map(({ name }) => join(folder, name));
-    const { stdout } = await knack(["sessions", ...paths, "--json"], { home: tempFolder() });
+    const { code, stdout } = await knack(["sessions", ...paths, "--json"], { home });
+    expect(code).toBe(0);
     const { sessions, diagnostics } = JSON.parse(stdout) as {
-      sessions: { path: string; format: string; counts: { events: number } }[];
+      sessions: { path: string; format: string; counts: { events: number }; startedAt: string | null }[];
       diagnostics: unknown[];
     };
     expect(diagnostics).toEqual([]);
     expect(new Set(sessions.map(({ path }) => path))).toEqual(new Set(files));
-    for (const { path, format, counts } of sessions) {
+    for (const { path, format, counts, startedAt } of sessions) {
       expect(path.startsWith(join(folder, format)), `${path} is of ${format}`).toBe(true);
       expect(counts.events, path).toBeGreaterThan(0);
+      if (dated.includes(format)) expect(startedAt, path).not.toBeNull();
     }
   });
 
   test("give events with refs and keys in order, in every format", async () => {
-    const all = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    const paths = all.map(({ name }) => join(folder, name));
-    const { stdout } = await knack(["sessions", ...paths, "--events"], { home: tempFolder() });
+    const { stdout } = await knack(["sessions", ...paths, "--events"], { home });
     const last = new Map<string, { readonly number: number; readonly place: number }>();
     const seen = new Set<string>();
     for (const line of jsonLines<Record<string, string>>(stdout)) {
@@ -120,7 +106,6 @@ describe.skipIf(!existsSync(folder))("the evaluation sessions", () => {
   });
 
   test("teach what their labels say", async () => {
-    const home = tempFolder();
     const { code, stdout } = await knack(["learn", folder, "--json", "--dry-run"], { home });
     expect(code).toBe(0);
     const score = scored(JSON.parse(stdout).findings, join(folder, "gold.tune.jsonl"));
@@ -132,17 +117,16 @@ describe.skipIf(!existsSync(folder))("the evaluation sessions", () => {
   });
 
   test("are found by rules that look widely, and judged never below what the rules say", async () => {
-    const home = tempFolder();
     const labels = join(folder, "gold.tune.jsonl");
     // The sources that the labels are of, and no others.
     const sources = jsonLines<{ session: string }>(readFileSync(labels, "utf8")).map((label) =>
       dirname(label.session),
     );
-    const paths = [...new Set(sources)].map((source) => join(folder, source));
-    expect(scored(await widelyFound(home, paths), labels).recall).toBeGreaterThanOrEqual(0.8);
+    const labelled = [...new Set(sources)].map((source) => join(folder, source));
+    expect(scored(await widelyFound(home, labelled), labels).recall).toBeGreaterThanOrEqual(0.8);
 
     const learned = async (...words: string[]) => {
-      const { code, stdout } = await knackHere(["learn", ...paths, "--json", "--dry-run", ...words], {
+      const { code, stdout } = await knackHere(["learn", ...labelled, "--json", "--dry-run", ...words], {
         home,
       });
       expect(code).toBe(0);

@@ -2,21 +2,18 @@ import { appendFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { detect } from "../src/learning/leads/detect.ts";
+import { openLessons } from "../src/lessons/decisions.ts";
 import { recordEntries } from "../src/lessons/fold.ts";
-import { promoteDue } from "../src/lessons/promote.ts";
 import { areOpposed, extractGist } from "../src/lessons/similarity.ts";
-import { addRequests, clusterLessons } from "../src/library/evolve/clusters.ts";
+import { clusterLessons } from "../src/library/evolve/clusters.ts";
 import { maintain } from "../src/library/lifecycle/maintain.ts";
-import { keepLesson, planOwnUpdates } from "../src/library/publish/suggest.ts";
 import { openKnack } from "../src/open.ts";
-import { readQuestion } from "../src/recall/question.ts";
-import type { Event } from "../src/records/event.ts";
-import { noExcerpt } from "../src/records/finding.ts";
-import { identifyProject } from "../src/records/project.ts";
-import type { Store } from "../src/store/port.ts";
+import { noExcerpt } from "../src/records/lesson.ts";
+import { type Event, identifyProject } from "../src/records/session.ts";
 import { openSqlite } from "../src/store/sqlite.ts";
+import type { Store } from "../src/store/store.ts";
 import { claudeCode } from "../src/transcripts/readers/claude-code.ts";
-import { createRedactor } from "../src/trust/secretlint.ts";
+import { createRedactor } from "../src/trust/redactor.ts";
 import { claudeLines } from "./helpers/claude.ts";
 import { replied as answered, edited, said, session } from "./helpers/events.ts";
 import { aFinding, made } from "./helpers/findings.ts";
@@ -158,7 +155,7 @@ describe("what went wrong in the systems before Knack", () => {
         }),
       });
     const before = filesIn(join(own.home, ".claude/skills"));
-    const kept = await keepLesson(own, await own.learns(), { reach: "me", actor: "person" });
+    const kept = await own.keep(await own.learns(), { reach: "me", actor: "person" });
     expect(kept).toMatchObject({ kept: true, belongsTo: null });
     expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual(["rl-npm-install-eresolve"]);
     expect(filesIn(join(own.home, ".claude/skills"))).toEqual(before);
@@ -170,12 +167,12 @@ describe("what went wrong in the systems before Knack", () => {
     await own.learns({ excerpt });
     await own.learns({ excerpt, at: Date.UTC(2026, 0, 2) }, "/s/2.jsonl");
     const instinct = await own.learns({ excerpt, at: Date.UTC(2026, 0, 3) }, "/s/3.jsonl");
-    await keepLesson(own, instinct, { reach: "me", actor: "person" });
+    await own.keep(instinct, { reach: "me", actor: "person" });
     const after = filesIn(own.repository);
     for (let turns = 0; turns < 30; turns++) {
-      for (const own1 of await planOwnUpdates(own, { now: own.clock.now(), asked: new Set() }))
-        await keepLesson(own, own1.lesson, own1.choice);
-      await keepLesson(own, instinct, { reach: "me", actor: "person" });
+      for (const own1 of await own.planOwn({ now: own.clock.now(), asked: new Set() }))
+        await own.keep(own1.lesson, own1.choice);
+      await own.keep(instinct, { reach: "me", actor: "person" });
     }
     expect(filesIn(own.repository)).toEqual(after);
   });
@@ -261,9 +258,9 @@ describe("what went wrong in the systems before Knack", () => {
     await store.close();
     const other = join(home, "other");
     mkdirSync(other);
-    const asking = readQuestion("write documentation with lengths in feet and metres");
+    const asking = "write documentation with lengths in feet and metres";
     const found = await opened.recall(asking, other);
-    expect(found.map(({ lesson: instinct }) => instinct.name)).toEqual(["answer-in-metric-units"]);
+    expect(found.matches.map(({ lesson: instinct }) => instinct.name)).toEqual(["answer-in-metric-units"]);
   });
 
   test("13: a lesson of two projects is one by what it says, not by its letters", async () => {
@@ -279,7 +276,7 @@ describe("what went wrong in the systems before Knack", () => {
         made("b1", aFinding({ ...said, ...other }), 1, "/b"),
       ]),
     );
-    await promoteDue({ store, clock });
+    await openLessons({ store, clock }).promoteDue();
     const statuses = (await store.learning.lessons.list()).map(({ state }) => state.status);
     expect(statuses).toEqual(["promoted", "promoted"]);
   });
@@ -336,9 +333,7 @@ describe("what went wrong in the systems before Knack", () => {
     for (const n of [1, 2, 3])
       await store.transaction((tx) => recordEntries(tx, taughtBy(`/s/${n}`, lessons, start + n, "/p")));
     const clusters = clusterLessons(await store.learning.lessons.list(), start + 9);
-    expect(addRequests(clusters, []).map(({ kind, members }) => [kind, members.length])).toEqual([
-      ["skill", 3],
-    ]);
+    expect(clusters.map(({ kind, members }) => [kind, members.length])).toEqual([["skill", 3]]);
   });
 });
 

@@ -1,9 +1,11 @@
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
-import type { FindRoots, ItemRoot } from "../library/index.ts";
-import type { ItemKind } from "../records/index.ts";
+import { existsSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import { asArray, asObject, asString } from "../base/index.ts";
+import { type FindRoots, type ItemRoot, skillFile } from "../library/index.ts";
+import type { ItemKind, ItemProblem } from "../records/index.ts";
 import { type AgentSurroundings, claudeHome, codexHome } from "./agents.ts";
-import { findPluginRoots } from "./claude-plugins.ts";
+import { pluginId } from "./claude-plugin.ts";
 
 type FindHome = (surroundings: AgentSurroundings) => string;
 
@@ -117,5 +119,126 @@ async function readFolderState(root: string): Promise<"there" | "gone" | { reado
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === "ENOENT" || code === "ENOTDIR" ? "gone" : { message };
+  }
+}
+
+/** A plugin that Claude Code loads for somebody. */
+interface LoadedPlugin {
+  /** `plugin@marketplace`. */
+  readonly id: string;
+  readonly scopeId: string;
+  readonly folder: string;
+}
+
+/** Where each plugin is installed, and for which project; null for everywhere. */
+type InstalledPlugins = ReadonlyMap<
+  string,
+  readonly { readonly path: string; readonly project: string | null }[]
+>;
+
+/** The folders of the plugins that Claude Code loads, as its own files tell which these are. */
+async function findPluginRoots(
+  home: string,
+  projects: readonly { readonly id: string; readonly root: string }[],
+  rank: number,
+): Promise<{ roots: ItemRoot[]; problems: ItemProblem[] }> {
+  const problems: ItemProblem[] = [];
+  const list = asObject(await readJson(join(home, "plugins", "installed_plugins.json"), problems));
+  const installed: InstalledPlugins = new Map(
+    Object.entries(asObject(list?.plugins) ?? {}).map(([id, entries]) => [id, readInstalls(entries)]),
+  );
+  const everywhere = await readEnabled([join(home, "settings.json")], problems);
+  const loaded = findLoaded("user", null, installed, everywhere);
+  for (const { id, root } of projects) {
+    const files = ["settings.json", "settings.local.json"].map((name) => join(root, ".claude", name));
+    const here = await readEnabled(files, problems);
+    // What the person has everywhere is the person's; a project adds to it.
+    const own = [...(here ?? [])].filter((plugin) => !everywhere?.has(plugin));
+    loaded.push(...findLoaded(id, root, installed, new Set(own)));
+  }
+  const roots = await Promise.all(loaded.map((plugin) => listPluginRoots(plugin, rank, problems)));
+  return { roots: roots.flat(), problems };
+}
+
+function readInstalls(entries: unknown) {
+  return asArray(entries).flatMap((entry) => {
+    const path = asString(asObject(entry)?.installPath);
+    return path === null ? [] : [{ path, project: asString(asObject(entry)?.projectPath) }];
+  });
+}
+
+/** The plugins that settings switch on, later files over earlier ones; null where one cannot be read. */
+async function readEnabled(paths: readonly string[], problems: ItemProblem[]): Promise<Set<string> | null> {
+  const enabled = new Set<string>();
+  for (const path of paths) {
+    const read = await readJson(path, problems);
+    if (read === undefined) return null;
+    for (const [id, on] of Object.entries(asObject(asObject(read)?.enabledPlugins) ?? {}))
+      on === false ? enabled.delete(id) : enabled.add(id);
+  }
+  return enabled;
+}
+
+/** Where each plugin that is on lies. Where it cannot be told which are on, that is all there are. Knack's own is none. */
+function findLoaded(
+  scopeId: string,
+  root: string | null,
+  installed: InstalledPlugins,
+  enabled: ReadonlySet<string> | null,
+): LoadedPlugin[] {
+  const ids = [...(enabled ?? installed.keys())].filter((id) => id !== pluginId).sort();
+  return ids.flatMap((id) => {
+    const installs = installed.get(id) ?? [];
+    const meant =
+      installs.find(({ project }) => project === root) ??
+      installs.find(({ project }) => project === null) ??
+      installs[0];
+    return meant && existsSync(meant.path) ? { id, scopeId, folder: meant.path } : [];
+  });
+}
+
+/** The folders of a plugin: the usual ones, and those that its manifest names. */
+async function listPluginRoots(
+  { id, scopeId, folder }: LoadedPlugin,
+  rank: number,
+  problems: ItemProblem[],
+): Promise<ItemRoot[]> {
+  const manifest = asObject(await readJson(join(folder, ".claude-plugin", "plugin.json"), problems)) ?? {};
+  const prefix = `${id.slice(0, id.lastIndexOf("@"))}:`;
+  const roots: ItemRoot[] = [];
+  for (const kind of ["skill", "command", "agent"] as const)
+    for (const path of [join(folder, `${kind}s`), ...resolveWithin(folder, manifest[`${kind}s`])]) {
+      const isPackage = existsSync(join(path, skillFile));
+      const form = kind !== "skill" ? "markdown" : isPackage ? "package" : "packages";
+      roots.push({ path, kind, form, scopeId, rank, prefix, owner: "core", draft: false });
+    }
+  return [...new Map(roots.map((root) => [`${root.kind} ${root.path}`, root])).values()];
+}
+
+/** Paths in a manifest are within the plugin; anything else is not followed. */
+function resolveWithin(folder: string, said: unknown): string[] {
+  const paths = (Array.isArray(said) ? said : [said]).filter((one) => typeof one === "string");
+  return paths
+    .map((path) => resolve(folder, path))
+    .filter((path) => {
+      const way = relative(folder, path);
+      return !way.startsWith("..") && !isAbsolute(way) && !/\.\w+$/.test(way);
+    });
+}
+
+/** What a JSON file says; null where there is none, undefined where it cannot be read. */
+async function readJson(path: string, problems: ItemProblem[]): Promise<unknown> {
+  try {
+    return JSON.parse((await readFile(path, "utf8")).replace(/^\ufeff/, ""));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    problems.push({
+      path,
+      severity: "warning",
+      message: `It cannot be read: ${message}.`,
+      hint: "Fix it; until then Knack cannot tell which plugins are on.",
+    });
+    return undefined;
   }
 }

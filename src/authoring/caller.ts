@@ -1,16 +1,21 @@
-import { asObject, asString } from "../base/index.ts";
+import { asObject, asString, KnackError } from "../base/index.ts";
+import type { CatalogReading, PublishDeps, SkillFolder } from "../library/index.ts";
 import {
+  type AuthoringFault,
   type Caller,
+  createFault,
   type Event,
   type Format,
-  getSessionId,
   getThreadId,
-  type Project,
+  type Owner,
   parseRef,
+  type Reach,
   type SessionId,
 } from "../records/index.ts";
+import type { Env } from "../settings/index.ts";
 import type { Store } from "../store/index.ts";
 import type { SessionView } from "../transcripts/index.ts";
+import { findCallerFault, refuse } from "./protocol.ts";
 
 /** What a host says about a call, beside the arguments that its model gives. */
 export interface HostCall {
@@ -45,11 +50,10 @@ export interface CallTrace {
 }
 
 /** The other end of the server; `client` is what the host calls itself. */
-export interface HostConnection extends CallTrace {
+interface HostConnection extends CallTrace {
   readonly client: string | null;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
 type Meta = Readonly<Record<string, unknown>>;
 type CallWithoutKind = Omit<HostCall, "kind">;
 
@@ -129,92 +133,20 @@ export interface ActiveCaller {
   readonly session: SessionView | null;
 }
 
-/** Where the calling session is recorded. */
-export interface RunningSession {
-  readonly path: string;
-  /** The agent's own id, where the file holds several sessions or the host named none. */
-  readonly session: SessionId | null;
-  /** The model that does its work, where that is known. */
-  readonly model: string | null;
-}
-
-/** `unsure` where the session that the host names may have been left since. */
-export type FoundSession = RunningSession | "unsure" | null;
-
-export interface CallerDeps {
-  readonly store: Store;
-  readonly runningOf: (call: HostCall) => Promise<FoundSession>;
-  /** The model that answered last in a transcript; null where it does not say. */
-  readonly modelIn: (path: string) => string | null;
-  /** Reads what is new in a file, and gives its sessions. */
-  readonly sessionsIn: (path: string) => Promise<readonly SessionView[]>;
-  readonly projectOf: (cwd: string) => Promise<Project>;
-  /** The worktree of a folder, where that is not its project's root. */
-  readonly worktreeOf: (cwd: string) => Promise<string | null>;
-}
-
-/** Who calls, by the host's word alone, with its session as it is now. */
-export async function resolveCaller(deps: CallerDeps, said: HostCall): Promise<ActiveCaller> {
-  const found = await findSession(deps, said);
-  // A session that may be another one counts as none.
-  const running = found === "unsure" ? null : found;
-  const call = found === "unsure" ? { ...said, session: null } : said;
-  const session = running === null ? null : pickSession(running, call, await deps.sessionsIn(running.path));
-  const id = session === null ? call.session : getSessionId(session);
-  const invocation = session
-    ? nameTurn(getThreadId(session), (await latestEvents(deps.store, session, 1)).at(-1)?.turn ?? 0)
-    : `${id ?? "nobody"}#${call.turn ?? 0}`;
-  const model = call.model ?? running?.model ?? (running === null ? null : deps.modelIn(running.path));
-  const format = call.format ?? session?.format ?? null;
-  const place = await findProject(deps, session, call);
-  return { caller: { session: id, invocation, kind: call.kind, ...place, format, model }, session };
-}
-
-/** A known host keeps its files in a known place; for another, an earlier reading says where they are. */
-async function findSession(deps: CallerDeps, call: HostCall): Promise<FoundSession> {
-  return call.format === null
-    ? ((await findRecorded(deps, call)) ?? deps.runningOf(call))
-    : ((await deps.runningOf(call)) ?? findRecorded(deps, call));
-}
-
-async function findRecorded({ store }: CallerDeps, { session }: HostCall): Promise<RunningSession | null> {
-  if (session === null) return null;
-  const known = (await store.sessions.list()).filter(({ sessionId }) => sessionId === session);
-  const trusted = known.find(({ format }) => format !== "hook" && format !== "program") ?? known[0];
-  return trusted ? { path: trusted.path, session, model: null } : null;
-}
-
-/** The session's project; the server's own where the session does not say. */
-async function findProject(
-  { projectOf, worktreeOf }: CallerDeps,
-  session: SessionView | null,
-  { cwd }: HostCall,
-): Promise<Pick<Caller, "project" | "worktree">> {
-  const isKnown = session !== null && session.project.root !== null;
-  const project = isKnown ? session.project : await projectOf(cwd);
-  const worktree = await worktreeOf(isKnown ? (session.cwd ?? cwd) : cwd);
-  return worktree === null ? { project } : { project, worktree };
-}
-
-/** Of a file's sessions the named one, or the one that went on last. */
-function pickSession(
-  { session }: RunningSession,
-  { trace }: HostCall,
-  sessions: readonly SessionView[],
-): SessionView | null {
-  const named = sessions.find((one) => getSessionId(one) === session) ?? null;
-  // A session found by its trace is that one, and no other of the same file.
-  if (named !== null || (trace !== undefined && session !== null)) return named;
-  return [...sessions].sort((a, b) => (b.endedAt ?? 0) - (a.endedAt ?? 0))[0] ?? null;
-}
-
-/** A turn of a session, by the name that a host's call in it has. */
-export function nameTurn(run: string, turn: number): string {
-  return `${run}#${turn}`;
-}
+/** Where the calling session is recorded; `unsure` where the session that the host names may have been left since. */
+export type FoundSession =
+  | {
+      readonly path: string;
+      /** The agent's own id, where the file holds several sessions or the host named none. */
+      readonly session: SessionId | null;
+      /** The model that does its work, where that is known. */
+      readonly model: string | null;
+    }
+  | "unsure"
+  | null;
 
 /** The folder of the caller's project, or of its worktree. */
-export function getCallerRoot({ caller }: Pick<ActiveCaller, "caller">): string | null {
+export function getCallerRoot({ caller }: ActiveCaller): string | null {
   return caller.worktree ?? caller.project.root;
 }
 
@@ -235,4 +167,70 @@ export async function latestEvents(store: Store, session: SessionView, most: num
     if (last === undefined) return found.slice(-most);
     after = parseRef(last.ref);
   }
+}
+
+// --- What a caller may do ---
+
+/** What the operations of agents need. */
+export interface AuthoringDeps extends PublishDeps {
+  /** Where packages of a project are written before they are live; each writing has a folder below it. */
+  readonly staging: (root: string | null) => SkillFolder;
+  /** Why nothing is learned in a project; null where something is. */
+  readonly refuses: (root: string | null, id: string) => Promise<string | null>;
+  /** Who made the skill of this name that agents have from elsewhere, such as a plugin; null for none. */
+  readonly inLibrary: (name: string) => Promise<Owner | null>;
+  /** The library, seen from a folder. */
+  readonly catalog: (cwd: string | null) => Promise<CatalogReading>;
+  /** The folders of Knack's own skills, which an agent without its plugin has nowhere else. */
+  readonly ownSkills: readonly string[];
+}
+
+/** Why this caller cannot write skills. A writing may be given up even where learning was turned off since. */
+export async function findUnavailable(
+  deps: AuthoringDeps,
+  active: ActiveCaller,
+  isGivenUp = false,
+): Promise<AuthoringFault | null> {
+  const { root, id } = active.caller.project;
+  const refused = isGivenUp ? null : await deps.refuses(root, id);
+  const fault = findCallerFault(active.caller, active.session !== null, refused);
+  const here = getCallerRoot(active);
+  if (fault !== null || here === null) return fault;
+  // A project that was removed is not made again.
+  if ((await deps.library.entryKind({ folder: here, root: here }, ".")) !== "nothing") return null;
+  return createFault(
+    "learning_unavailable",
+    `${here} no longer exists.`,
+    "Go on without it; if the project was moved, work there and start again.",
+    [here],
+  );
+}
+
+/** A refusal by the disk is told to the agent; other errors are bugs and keep their stack. */
+export function convertDiskError(error: unknown): { readonly ok: false; readonly fault: AuthoringFault } {
+  const codes: readonly string[] = ["LIBRARY_UNAVAILABLE", "BAD_PACKAGE", "VERSION_DAMAGED"];
+  if (!(error instanceof KnackError) || !codes.includes(error.code)) throw error;
+  return refuse("publish_failed", error.message, error.hint ?? "See what is there, and call again.");
+}
+
+export async function scrubTexts({ redactor }: AuthoringDeps, texts: readonly string[]): Promise<string[]> {
+  return redactor.scrub(texts.map((text) => ({ label: "text", text })));
+}
+
+/** The folder of skills that the caller's agent writes to, and all that there are: its own, the project's, drafts last. */
+export function listSkillFolders(
+  { places }: AuthoringDeps,
+  active: ActiveCaller,
+): { readonly own: SkillFolder; readonly all: readonly SkillFolder[]; readonly reach: Reach } {
+  const { format } = active.caller;
+  const formats = format === null ? [] : [format];
+  const root = getCallerRoot(active);
+  const here = places.skills("me", root, formats);
+  const own = here ?? places.skills("everywhere", null, formats) ?? [];
+  const drafts = places.skills("draft", null, [])?.[0]?.folder;
+  const rank = ({ folder }: SkillFolder) =>
+    (root !== null && folder.startsWith(`${root}/`) ? 0 : 1) + (folder === drafts ? 2 : 0);
+  const sorted = [...places.all(root)].sort((a, b) => rank(a) - rank(b));
+  const all = [...new Map([...own, ...sorted].map((place) => [place.folder, place])).values()];
+  return { own: own[0] as SkillFolder, all, reach: here === null ? "everywhere" : "me" };
 }

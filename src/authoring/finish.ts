@@ -1,21 +1,17 @@
 import { recordEntries } from "../lessons/index.ts";
 import {
   dirname,
-  examinePackage,
-  findDuplicate,
   findSkillFolder,
   findWritingEnd,
   listWritings,
+  openPackages,
   type PackageFile,
   type PackageToPublish,
-  packageOwner,
-  planPackage,
   publishPlan,
   readHistory,
   repairChanges,
   type SkillFolder,
   type SkillWriting,
-  stampPackage,
 } from "../library/index.ts";
 import {
   type AuthoringFault,
@@ -24,32 +20,45 @@ import {
   type LedgerEntry,
   type Receipt,
   type Skill,
+  shorten,
   type WritingFinished,
-  type WritingStarted,
+  type WritingStart,
 } from "../records/index.ts";
+import { several } from "../text/index.ts";
 import { readEventsByRef } from "../transcripts/index.ts";
-import { type ActiveCaller, getCallerRoot, getCallerThread } from "./caller.ts";
 import {
+  type ActiveCaller,
   type AuthoringDeps,
   convertDiskError,
   findUnavailable,
-  isOwnedByCaller,
-  isOwnedBySession,
+  getCallerRoot,
+  getCallerThread,
   listSkillFolders,
   scrubTexts,
-} from "./deps.ts";
-import { discardWriting, type HandedIn, takeHandedIn } from "./hand-in.ts";
+} from "./caller.ts";
 import {
   type AuthoringResult,
   composeReceipt,
-  findFinishFault,
+  describeWrongWord,
   findLostRefs,
+  findNameFault,
   refuseWith,
-  type WritingFinish,
+  summaryChars,
 } from "./protocol.ts";
-import { clearStaging, getStagingFolder, listStrays } from "./staging.ts";
+import { staging } from "./staging.ts";
 
-export interface FinishedWriting {
+/** What an agent says when it has written a skill, or gives it up. */
+type WritingFinish = {
+  readonly action: WritingStart["action"];
+  readonly skill: string;
+  readonly status: Exclude<WritingFinished["status"], "refused">;
+  /** The receipt in the person's language, where the agent words it. */
+  readonly message: string | null;
+  readonly summary: string | null;
+  readonly refs: readonly string[];
+};
+
+type FinishedWriting = {
   readonly status: "created" | "updated" | "aborted" | "failed";
   /** What to show the person; null where no skill was written. */
   readonly receipt: string | null;
@@ -57,7 +66,9 @@ export interface FinishedWriting {
   readonly path: string | null;
   /** What else is worth knowing: concerns, how to undo it. */
   readonly notes: readonly string[];
-}
+};
+
+type TakenPackage = Exclude<Awaited<ReturnType<typeof staging.takeHandedIn>>, AuthoringFault>;
 
 /** A writing with the folder that it is staged in and the caller that finishes it. */
 interface OpenWriting {
@@ -73,39 +84,52 @@ export async function finishWriting(
   active: ActiveCaller,
   finish: WritingFinish,
 ): Promise<AuthoringResult<FinishedWriting>> {
-  return endWriting(deps, active, finish).catch(convertDiskError);
+  try {
+    const ended = await endWriting(deps, active, finish);
+    return "code" in ended ? refuseWith(ended) : { ok: true, value: ended };
+  } catch (error) {
+    return convertDiskError(error);
+  }
 }
 
 async function endWriting(
   deps: AuthoringDeps,
   active: ActiveCaller,
   finish: WritingFinish,
-): Promise<AuthoringResult<FinishedWriting>> {
+): Promise<FinishedWriting | AuthoringFault> {
   const isGivenUp = finish.status === "aborted" || finish.status === "failed";
   const { session } = active;
   const fault =
     (await findUnavailable(deps, active, isGivenUp)) ??
     findFinishFault(finish, await deps.prefixOf(active.caller.project.root)) ??
     (session && findLostRefs(finish.refs, await readEventsByRef(deps.store, session, finish.refs)));
-  if (fault) return refuseWith(fault);
-  const all = await listWritings(deps.store);
-  const writing = all.findLast((one) => isOwnedByCaller(one, active, finish));
-  if (!writing)
-    return refuseWith(
-      describeNotStarted(
-        finish.skill,
-        all.some((one) => isOwnedBySession(one, active, finish)),
-      ),
-    );
-  const desk = getStagingFolder(deps, getCallerRoot(active), writing.started.writing);
+  if (fault) return fault;
+  const writing = await findOwnWriting(deps, active, finish);
+  if ("code" in writing) return writing;
+  const desk = staging.getFolder(deps, getCallerRoot(active), writing.started.writing);
   const last = findWritingEnd(writing);
   if (last) return repeatAnswer(deps, writing, desk, last, finish);
-  await finishKilledChange(deps, writing);
+  // A finish that was killed may have left a change half done.
+  await repairChanges(deps);
   const open: OpenWriting = { writing, desk, active, finish };
   return isGivenUp ? giveUp(deps, open) : publish(deps, open);
 }
 
-function describeNotStarted(skill: string, isOther: boolean): AuthoringFault {
+/** The caller's last writing of a skill: what a subagent starts, that subagent finishes. */
+async function findOwnWriting(
+  { store }: AuthoringDeps,
+  active: ActiveCaller,
+  { action, skill }: WritingFinish,
+): Promise<SkillWriting | AuthoringFault> {
+  const all = (await listWritings(store)).filter(
+    ({ started }) => started.action === action && started.skill === skill,
+  );
+  const own = all.findLast(({ session }) => session === getCallerThread(active));
+  if (own) return own;
+  const { session: id } = active.caller;
+  const isOther = all.some(
+    (one) => (one.session === id || one.session?.startsWith(`${id}/`)) && id && findWritingEnd(one) === null,
+  );
   if (isOther)
     return createFault(
       "learning_not_started",
@@ -126,75 +150,48 @@ async function repeatAnswer(
   desk: SkillFolder,
   last: WritingFinished,
   finish: WritingFinish,
-): Promise<AuthoringResult<FinishedWriting>> {
+): Promise<FinishedWriting | AuthoringFault> {
   const { status, skill } = last;
   if (status !== finish.status)
-    return refuseWith(
-      createFault(
-        "learning_not_started",
-        `The writing of ${skill} has ended already: ${status}.`,
-        "Call skill_learning_start to begin another one.",
-      ),
+    return createFault(
+      "learning_not_started",
+      `The writing of ${skill} has ended already: ${status}.`,
+      "Call skill_learning_start to begin another one.",
     );
-  await clearStaging(deps, desk);
-  if (!isPublished(last) || !(await isUndone(deps, writing, last)))
-    return { ok: true, value: await composeAnswer(deps, writing, last, []) };
-  const notes = [`${skill} was ${status}, and has been undone since: do not write it again unasked.`];
-  return {
-    ok: true,
-    value: { status: status as FinishedWriting["status"], receipt: null, path: null, notes },
-  };
+  await staging.clear(deps, desk);
+  return composeAnswer(deps, writing, last, []);
 }
 
-async function isUndone(
-  deps: AuthoringDeps,
-  { started: { target } }: SkillWriting,
-  { changes }: WritingFinished,
-): Promise<boolean> {
-  if ((await deps.library.read(target)) === null) return true;
-  const { changes: all } = await readHistory(deps.store);
-  const own = all.find(({ change }) => change.path === target && changes.includes(change.id));
-  const last = all.findLast(({ change, state }) => state === "made" && change.path === target);
-  return own !== undefined && last?.change.why === "undo" && last.change.after === own.change.before;
-}
-
-/** A finish that was killed may have left a change half done. */
-async function finishKilledChange(deps: AuthoringDeps, { started: { target } }: SkillWriting): Promise<void> {
-  const all = await deps.store.learning.changes.list();
-  if (all.some(({ change, state }) => state === "intended" && change.path === target))
-    await repairChanges(deps);
-}
-
-async function giveUp(deps: AuthoringDeps, open: OpenWriting): Promise<AuthoringResult<FinishedWriting>> {
+async function giveUp(deps: AuthoringDeps, open: OpenWriting): Promise<FinishedWriting | AuthoringFault> {
   const { writing, desk, active, finish } = open;
-  const left = await discardWriting(deps, active, writing, desk);
-  if ("code" in left) return refuseWith(left);
+  const left = await staging.discard(deps, active, writing, desk);
+  if ("code" in left) return left;
   const end = await recordEnd(deps, open, { status: finish.status, changes: [], fault: null });
-  return { ok: true, value: await composeAnswer(deps, writing, end, left.notes) };
+  return composeAnswer(deps, writing, end, left.notes);
 }
 
-async function publish(deps: AuthoringDeps, open: OpenWriting): Promise<AuthoringResult<FinishedWriting>> {
+async function publish(deps: AuthoringDeps, open: OpenWriting): Promise<FinishedWriting | AuthoringFault> {
   const { writing, desk, finish } = open;
   const live = await checkAndWrite(deps, open);
   if ("code" in live) {
     // The fault may quote the agent's words: a name, a path.
     const [message = "", ...details] = await scrubTexts(deps, [live.message, ...live.details]);
-    const refused = refuseWith({ ...live, message, details });
-    await recordEnd(deps, open, { status: "refused", changes: [], fault: refused.fault });
-    return refused;
+    const { fault } = refuseWith({ ...live, message, details });
+    await recordEnd(deps, open, { status: "refused", changes: [], fault });
+    return fault;
   }
   const end = await recordEnd(deps, open, { status: finish.status, changes: live.changes, fault: null });
-  await clearStaging(deps, desk);
-  return { ok: true, value: await composeAnswer(deps, writing, end, live.remarks) };
+  await staging.clear(deps, desk);
+  return composeAnswer(deps, writing, end, live.remarks);
 }
 
-/** Makes the package live, if nothing is wrong with it. */
+/** Makes the package live, if nothing is wrong with it; returns the changes by which it is. */
 async function checkAndWrite(
   deps: AuthoringDeps,
   open: OpenWriting,
 ): Promise<AuthoringFault | { readonly changes: readonly string[]; readonly remarks: readonly string[] }> {
   const { started } = open.writing;
-  const handed = await takeHandedIn(deps, open.active, open.writing, open.desk);
+  const handed = await staging.takeHandedIn(deps, open.active, open.writing, open.desk);
   if ("code" in handed) return handed;
   const base = started.before === null ? null : await deps.versions.restore(started.before);
   const checked = await checkPackage(deps, open, handed, base);
@@ -204,31 +201,44 @@ async function checkAndWrite(
   }
   const ready = prepareReady(deps, open, handed, base);
   if ("code" in ready) return ready;
-  const changes = await writePackage(deps, ready, started);
-  return "code" in changes ? changes : { changes, remarks: checked.remarks };
+  const keeping = await publishPlan(deps, () => openPackages(deps).plan(ready), "agent");
+  const failed = keeping.kept ? keeping.outcomes.find(({ done }) => !done)?.because : keeping.because;
+  if (failed !== undefined)
+    return createFault(
+      "publish_failed",
+      `The package is valid, but could not be written: ${failed ?? "the disk refused"}.`,
+      `It is still in ${started.staging}: see what is in the way, and finish again.`,
+    );
+  const changes = keeping.kept ? keeping.outcomes.map(({ change }) => change.id) : [];
+  if (changes.length > 0) return { changes, remarks: checked.remarks };
+  // A killed finish made them before.
+  const after = deps.versions.hashOf(openPackages(deps).stamp(ready));
+  const before = (await readHistory(deps.store)).changes.flatMap(({ change, state }) =>
+    state === "made" && change.path === ready.path && change.after === after ? change.id : [],
+  );
+  return { changes: before, remarks: checked.remarks };
 }
 
 /** Everything that is wrong with a package, at once. */
 async function checkPackage(
   deps: AuthoringDeps,
   { writing, desk, active }: OpenWriting,
-  handed: HandedIn,
+  handed: TakenPackage,
   base: readonly PackageFile[] | null,
 ): Promise<AuthoringFault | { readonly remarks: readonly string[] }> {
   const { started } = writing;
-  const owner = packageOwner(started.target, base);
-  const { faults, remarks, skill } = await examinePackage(deps, started.skill, handed, {
+  const { faults, remarks, skill } = await openPackages(deps).examine(started.skill, handed, {
     before: base,
-    owner,
+    owner: openPackages(deps).owner(started.target, base),
   });
-  const strays = (await listStrays(deps, desk, started.skill)).map(
-    (name) => `${name} lies beside the package's folder: move it into ${started.staging}, or remove it`,
-  );
+  const strays = (await deps.library.listNames(desk.folder))
+    .filter((name) => name !== started.skill && !name.startsWith(".knack-"))
+    .map((name) => `${name} lies beside the package's folder: move it into ${started.staging}, or remove it`);
   const details = [...faults, ...strays];
   if (details.length > 0 || skill === null)
     return createFault(
       "skill_package_invalid",
-      `${started.skill} is not published: ${details.length === 1 ? "1 problem" : `${details.length} problems`}.`,
+      `${started.skill} is not published: ${several(details.length, "problem")}.`,
       `Repair it in ${started.staging}, then finish again.`,
       details,
     );
@@ -246,7 +256,7 @@ async function checkDuplicate(
   // When the person last asked for it in so many words.
   const events = reason === "explicit_user_request" ? await deps.store.events.some(file, refs) : [];
   const prompts = events.filter(({ kind }) => kind === "prompt").map((event) => event.at ?? at);
-  return findDuplicate(deps, {
+  return openPackages(deps).findDuplicate({
     ...{ skill, path, project: active.caller.project.id, root: getCallerRoot(active) },
     origin: { kind: "session", id },
     asked: prompts.length === 0 ? null : Math.max(...prompts),
@@ -257,7 +267,7 @@ async function checkDuplicate(
 function prepareReady(
   deps: AuthoringDeps,
   { writing: { started }, active, finish }: OpenWriting,
-  { files }: HandedIn,
+  { files }: TakenPackage,
   base: readonly PackageFile[] | null,
 ): PackageToPublish | AuthoringFault {
   const { all, reach } = listSkillFolders(deps, active);
@@ -286,54 +296,28 @@ function prepareReady(
   };
 }
 
-/** Writes a package; returns the changes by which it is there, also where a killed finish made them before. */
-async function writePackage(
-  deps: AuthoringDeps,
-  ready: PackageToPublish,
-  { staging }: WritingStarted,
-): Promise<AuthoringFault | readonly string[]> {
-  const keeping = await publishPlan(deps, () => planPackage(deps, ready), "agent");
-  const failed = keeping.kept ? keeping.outcomes.find(({ done }) => !done)?.because : keeping.because;
-  if (failed !== undefined)
-    return createFault(
-      "publish_failed",
-      `The package is valid, but could not be written: ${failed ?? "the disk refused"}.`,
-      `It is still in ${staging}: see what is in the way, and finish again.`,
-    );
-  const changes = keeping.kept ? keeping.outcomes.map(({ change }) => change.id) : [];
-  if (changes.length > 0) return changes;
-  const after = deps.versions.hashOf(stampPackage(ready));
-  return (await readHistory(deps.store)).changes.flatMap(({ change, state }) =>
-    state === "made" && change.path === ready.path && change.after === after ? change.id : [],
-  );
-}
-
 /** Records how a writing ended, with the receipt that a person is shown. */
 async function recordEnd(
   deps: AuthoringDeps,
   { writing: { started, lastAt }, active, finish }: OpenWriting,
   { status, changes, fault }: Pick<WritingFinished, "status" | "changes" | "fault">,
 ): Promise<WritingFinished> {
-  const { caller, session } = active;
+  const { invocation, project } = active.caller;
   const { writing, action, skill } = started;
-  const [message, summary] = await scrubTexts(deps, [finish.message ?? "", finish.summary ?? ""]);
+  const [message, summary = ""] = await scrubTexts(deps, [finish.message ?? "", finish.summary ?? ""]);
   const end: WritingFinished = {
-    ...{ writing, invocation: caller.invocation, action, skill, status, changes, fault },
-    ...{ summary: summary || null, refs: [...new Set(finish.refs)], file: session?.id ?? started.file },
+    ...{ writing, invocation, action, skill, status, changes, fault },
+    ...{ summary: shorten(summary, summaryChars) || null, refs: [...new Set(finish.refs)] },
+    file: active.session?.id ?? started.file,
   };
   const at = Math.max(deps.clock.now(), lastAt + 1);
-  const common = {
-    at,
-    project: caller.project.id,
-    session: getCallerThread(active),
-    actor: "agent" as const,
-  };
+  const common = { at, project: project.id, session: getCallerThread(active), actor: "agent" as const };
   const key = `writing:${writing}:${status === "refused" ? `refused:${at}` : "ended"}`;
   const entries: LedgerEntry[] = [{ ...common, type: "writing.finished", key, data: end }];
   if (isPublished(end)) {
     const kind = action === "create" ? "learned" : "updated";
     const text = composeReceipt(kind, skill, message || null);
-    const receipt: Receipt = { kind, skill, text, invocation: caller.invocation };
+    const receipt: Receipt = { kind, skill, text, invocation };
     entries.push({ ...common, type: "receipt.given", key: `receipt:${writing}`, data: receipt });
   }
   await deps.store.transaction((tx) => recordEntries(tx, entries));
@@ -352,4 +336,12 @@ async function composeAnswer(
   const receipt = given?.type === "receipt.given" ? given.data.text : null;
   const undo = `To undo it: knack skills undo ${started.skill}`;
   return { status, receipt, path: started.target, notes: [...remarks, undo] };
+}
+
+function findFinishFault({ action, skill, status }: WritingFinish, prefix: string) {
+  const words = [action === "create" ? "created" : "updated", "aborted", "failed"];
+  return (
+    findNameFault(action, skill, prefix) ??
+    (words.includes(status) ? null : describeWrongWord("status", action, words))
+  );
 }

@@ -1,13 +1,12 @@
 import { recordEntries } from "../lessons/index.ts";
-import { type CatalogReading, type PackageFile, parseSkill, skillFile } from "../library/index.ts";
-import { createFault, type Event, type Item, type LedgerEntry, parseRef, shorten } from "../records/index.ts";
+import { type PackageFile, parseSkill, skillFile } from "../library/index.ts";
+import { type Event, type Item, type LedgerEntry, parseRef, shorten } from "../records/index.ts";
 import { itemNamed } from "../search/index.ts";
 import { decodeUtf8 } from "../text/index.ts";
 import { readEventsByRef } from "../transcripts/index.ts";
 import { isSafePath, mayBeWritten, scan } from "../trust/index.ts";
-import { type ActiveCaller, getCallerRoot, latestEvents } from "./caller.ts";
-import type { AuthoringDeps } from "./deps.ts";
-import { type AuthoringResult, codeChars, describeUnknownSession, refuseWith } from "./protocol.ts";
+import { type ActiveCaller, type AuthoringDeps, getCallerRoot, latestEvents } from "./caller.ts";
+import { type AuthoringResult, codeChars, describeUnknownSession, refuse, refuseWith } from "./protocol.ts";
 
 const maxSkillsListed = 200;
 /** Characters of a skill, or of one of its files, that an agent is given. */
@@ -17,61 +16,52 @@ const maxExpanded = 20;
 const expandedChars = 5_000;
 const lineChars = 160;
 
-export interface ReadDeps extends AuthoringDeps {
-  /** The library, seen from a folder. */
-  readonly catalog: (cwd: string | null) => Promise<CatalogReading>;
-  /** The folders of Knack's own skills, which an agent without its plugin has nowhere else. */
-  readonly own: readonly string[];
-}
+/** What agents read: skills, and events of their own session. */
+export const readingVerbs = { loadSkill, expandEvents };
 
 /** A skill's text, or one of its files, and what else there is. */
-export interface LoadedSkill {
+type LoadedSkill = {
   readonly name: string;
   readonly description: string;
   /** The file that this is: `SKILL.md`, or a support file. */
   readonly file: string;
   readonly text: string;
   readonly files: readonly string[];
-}
+};
 
 /** The skills that may be loaded. */
-export interface SkillIndex {
+type SkillIndex = {
   readonly skills: readonly { readonly name: string; readonly description: string }[];
   /** How many there are beyond those. */
   readonly more: number;
-}
+};
 
 /** An event, with more of it than its line. */
-export interface ExpandedEvent {
+type ExpandedEvent = {
   readonly ref: string;
   readonly line: string;
   readonly text: string | null;
-}
+};
 
 /** Every skill that may be loaded, by name and description, or one, or one of its files; noted as a use. */
-export async function loadSkill(
-  deps: ReadDeps,
+async function loadSkill(
+  deps: AuthoringDeps,
   active: ActiveCaller,
   { skill, file }: { readonly skill: string | null; readonly file: string | null },
 ): Promise<AuthoringResult<LoadedSkill | SkillIndex>> {
   const { project } = active.caller;
   const { items } = await deps.catalog(getCallerRoot(active));
-  const skills = items.filter(
-    ({ kind, load, scopeId }) =>
-      kind === "skill" && load !== "person" && (scopeId === project.id || scopeId === "user"),
-  );
+  const isHere = ({ scopeId }: Item) => scopeId === project.id || scopeId === "user";
+  const skills = items.filter((one) => one.kind === "skill" && one.load !== "person" && isHere(one));
   const own = await readOwnSkills(deps);
   if (skill === null) return { ok: true, value: listLoadable([...skills, ...own]) };
   const item = itemNamed(skills, project.id, skill);
-  const ours = own.find(({ name }) => skill === name || skill === `knack:${name}`);
-  const meant = item ?? ours;
+  const meant = item ?? own.find(({ name }) => skill === name || skill === `knack:${name}`);
   if (meant === undefined)
-    return refuseWith(
-      createFault(
-        "skill_unknown",
-        `There is no skill "${skill.slice(0, codeChars)}" here.`,
-        "Call skill_load without a name to see what there is, or skill_search with what you are about to do.",
-      ),
+    return refuse(
+      "skill_unknown",
+      `There is no skill "${skill.slice(0, codeChars)}" here.`,
+      "Call skill_load without a name to see what there is, or skill_search with what you are about to do.",
     );
   const loaded = await readSkillFile(deps, meant, file ?? skillFile);
   if (loaded.ok && item) await recordUse(deps, active, item);
@@ -82,9 +72,9 @@ export async function loadSkill(
 type LoadableSkill = Pick<Item, "name" | "description" | "path" | "draft" | "harmless">;
 
 /** Knack's own skills, as the library would have them. */
-async function readOwnSkills({ library, own }: ReadDeps): Promise<LoadableSkill[]> {
+async function readOwnSkills({ library, ownSkills }: AuthoringDeps): Promise<LoadableSkill[]> {
   const found: LoadableSkill[] = [];
-  for (const folder of own) {
+  for (const folder of ownSkills) {
     const path = `${folder}/${skillFile}`;
     const read = await library.readText(path);
     const skill = read.found === "text" ? parseSkill(read.text).skill : null;
@@ -106,18 +96,16 @@ function listLoadable(skills: readonly LoadableSkill[]): SkillIndex {
 
 /** A file of a skill as it is on disk now; nothing is handed out that was not looked through. */
 async function readSkillFile(
-  { library }: ReadDeps,
+  { library }: AuthoringDeps,
   item: LoadableSkill,
   file: string,
 ): Promise<AuthoringResult<LoadedSkill>> {
   const { name, description, path } = item;
   if (!isSafePath(file))
-    return refuseWith(
-      createFault(
-        "invalid_argument",
-        `"${file.slice(0, codeChars)}" is not the path of a file in a skill.`,
-        "Name a file as skill_load lists it: references/notes.md.",
-      ),
+    return refuse(
+      "invalid_argument",
+      `"${file.slice(0, codeChars)}" is not the path of a file in a skill.`,
+      "Name a file as skill_load lists it: references/notes.md.",
     );
   const folder = path.replace(/[\\/][^\\/]*$/, "");
   const files = (await library.read(folder))?.files ?? [];
@@ -126,35 +114,29 @@ async function readSkillFile(
     (one) => one.path === file || (file === skillFile && path.endsWith(`/${one.path}`)),
   );
   if (found === undefined)
-    return refuseWith(
-      createFault(
-        "skill_package_missing",
-        `The skill "${name}" has no file "${file.slice(0, codeChars)}".`,
-        `Call skill_load with skill_name "${name}" alone; it lists the files.`,
-        listPaths(files),
-      ),
+    return refuse(
+      "skill_package_missing",
+      `The skill "${name}" has no file "${file.slice(0, codeChars)}".`,
+      `Call skill_load with skill_name "${name}" alone; it lists the files.`,
+      listPaths(files),
     );
   const text = decodeUtf8(found.bytes);
   if (text === null)
-    return refuseWith(
-      createFault(
-        "skill_package_invalid",
-        `"${file}" of the skill "${name}" is not text.`,
-        "Use it by its path, or leave it.",
-        [`${folder}/${file}`],
-      ),
+    return refuse(
+      "skill_package_invalid",
+      `"${file}" of the skill "${name}" is not text.`,
+      "Use it by its path, or leave it.",
+      [`${folder}/${file}`],
     );
   const concerns = scan(text, { most: Number.POSITIVE_INFINITY, file }).filter(
     (concern) => !mayBeWritten([concern]),
   );
   if (concerns.length > 0)
-    return refuseWith(
-      createFault(
-        "skill_package_invalid",
-        `The skill "${name}" is withheld: its ${file} has dangerous content.`,
-        "Go on without it, and tell the person; they can look at it with: knack skills validate",
-        concerns.map(({ message, where }) => `${where}: ${message}`),
-      ),
+    return refuse(
+      "skill_package_invalid",
+      `The skill "${name}" is withheld: its ${file} has dangerous content.`,
+      "Go on without it, and tell the person; they can look at it with: knack skills validate",
+      concerns.map(({ message, where }) => `${where}: ${message}`),
     );
   const shown = shorten(text, loadedChars);
   return { ok: true, value: { name, description, file, text: shown, files: listPaths(files) } };
@@ -166,26 +148,22 @@ function listPaths(files: readonly PackageFile[]): string[] {
 
 /** A transcript shows the call by itself; only a session that has none is noted here. */
 async function recordUse(
-  { store, clock }: ReadDeps,
+  { store, clock }: AuthoringDeps,
   { caller, session }: ActiveCaller,
   item: Item,
 ): Promise<void> {
   if (session !== null || caller.session === null) return;
   const used: LedgerEntry = {
-    at: clock.now(),
-    project: caller.project.id,
-    session: caller.session,
-    actor: "knack",
-    type: "skill.used",
-    key: `used:${caller.session}:${item.id}`,
+    ...{ at: clock.now(), project: caller.project.id, session: caller.session, actor: "knack" },
+    ...{ type: "skill.used", key: `used:${caller.session}:${item.id}` },
     data: { skill: item.id, name: item.name, by: "tool", prompt: null, ref: "" },
   };
   await store.transaction((tx) => recordEntries(tx, [used]));
 }
 
 /** Events of the session that calls: those that are named, whole; or else its latest, a line each. */
-export async function expandEvents(
-  { store }: ReadDeps,
+async function expandEvents(
+  { store }: AuthoringDeps,
   { session, caller }: ActiveCaller,
   refs: readonly string[],
 ): Promise<AuthoringResult<readonly ExpandedEvent[]>> {
@@ -193,45 +171,44 @@ export async function expandEvents(
   const wanted = [...new Set(refs)];
   if (wanted.length === 0) {
     const latest = await latestEvents(store, session, maxEventsListed);
-    return { ok: true, value: latest.map((event) => ({ ref: event.ref, line: lineOf(event), text: null })) };
+    return {
+      ok: true,
+      value: latest.map((event) => ({ ref: event.ref, line: describeEvent(event), text: null })),
+    };
   }
   if (wanted.length > maxExpanded)
-    return refuseWith(
-      createFault(
-        "invalid_argument",
-        `${wanted.length} events are more than the ${maxExpanded} that can be shown at once.`,
-        `Ask for ${maxExpanded} or fewer.`,
-      ),
+    return refuse(
+      "invalid_argument",
+      `${wanted.length} events are more than the ${maxExpanded} that can be shown at once.`,
+      `Ask for ${maxExpanded} or fewer.`,
     );
   const found = new Map((await readEventsByRef(store, session, wanted)).map((event) => [event.ref, event]));
   const missing = wanted.filter((ref) => !found.has(ref));
   if (missing.length > 0)
-    return refuseWith(
-      createFault(
-        "evidence_unresolved",
-        "This session has no events of these refs.",
-        "Call event_expand without event_refs: it lists the latest events with their refs.",
-        missing,
-      ),
+    return refuse(
+      "evidence_unresolved",
+      "This session has no events of these refs.",
+      "Call event_expand without event_refs: it lists the latest events with their refs.",
+      missing,
     );
   const inOrder = [...found.values()].sort((a, b) => parseRef(a.ref) - parseRef(b.ref));
   return {
     ok: true,
     value: inOrder.map((event) => ({
       ref: event.ref,
-      line: lineOf(event),
-      text: shorten(wholeOf(event), expandedChars),
+      line: describeEvent(event),
+      text: shorten(renderWhole(event), expandedChars),
     })),
   };
 }
 
 /** An event on one line, for somebody who looks for the one that is meant. */
-function lineOf(event: Event, most = lineChars): string {
-  const line = `${event.ref} ${headOf(event)}`.replace(/\s+/g, " ").trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+function describeEvent(event: Event): string {
+  const line = `${event.ref} ${describeHead(event)}`.replace(/\s+/g, " ").trim();
+  return line.length <= lineChars ? line : `${line.slice(0, lineChars - 1)}…`;
 }
 
-function headOf({ kind, tool, command, files, input, outcome, exitCode, text }: Event): string {
+function describeHead({ kind, tool, command, files, input, outcome, exitCode, text }: Event): string {
   if (kind === "prompt") return `the person: ${text}`;
   if (kind === "reply") return `the agent: ${text}`;
   if (kind === "mark") return `mark: ${text}`;
@@ -242,7 +219,7 @@ function headOf({ kind, tool, command, files, input, outcome, exitCode, text }: 
 }
 
 /** All that is kept of an event: what was said, or what was called and what came of it. */
-function wholeOf({ kind, tool, command, files, input, text }: Event): string {
+function renderWhole({ kind, tool, command, files, input, text }: Event): string {
   if (kind !== "call") return text;
   const called = command ?? (input === null ? files.join("\n") : JSON.stringify(input, null, 2));
   return `${tool ?? "call"}: ${called}\n\n${text}`.trim();

@@ -12,7 +12,7 @@ const exits = {
   VERSION_DAMAGED: 3,
 } as const;
 
-export type ErrorCode = keyof typeof exits;
+type ErrorCode = keyof typeof exits;
 
 /** A failure the user can act on: a stable code, a sentence that names the thing, and the next step. */
 export class KnackError extends Error {

@@ -16,3 +16,31 @@ function hash53(text: string): number {
   b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
   return 4294967296 * (2097151 & b) + (a >>> 0);
 }
+
+/** Which of two texts comes first, by their characters' codes: the same on every machine, whatever its language. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+export interface Clock {
+  now(): number;
+}
+
+type Bound<Functions> = {
+  [Name in keyof Functions]: Functions[Name] extends (deps: never, ...rest: infer Rest) => infer Result
+    ? (...rest: Rest) => Result
+    : never;
+};
+
+/** Functions whose first parameter, their dependencies, is already given. */
+export function bindAll<Deps, Functions extends Record<string, (deps: Deps, ...rest: never[]) => unknown>>(
+  deps: Deps,
+  functions: Functions,
+): Bound<Functions> {
+  const bind =
+    (run: Functions[string]) =>
+    (...rest: never[]) =>
+      run(deps, ...rest);
+  const bound = Object.entries(functions).map(([name, run]) => [name, bind(run as Functions[string])]);
+  return Object.fromEntries(bound) as Bound<Functions>;
+}

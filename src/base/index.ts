@@ -1,7 +1,5 @@
-export { bindAll } from "./bind.ts";
-export type { Clock } from "./clock.ts";
 export { errorMessage, KnackError } from "./errors.ts";
-export { makeId } from "./ids.ts";
+export { bindAll, type Clock, compareText, makeId } from "./ids.ts";
 export {
   asArray,
   asObject,
@@ -12,7 +10,6 @@ export {
   limitDepth,
   parseObject,
 } from "./json.ts";
-export { compareText } from "./order.ts";
 export {
   isRunning,
   jsonBytes,
@@ -20,4 +17,3 @@ export {
   writeDerivedFile,
   writeFileAtomically,
 } from "./whole-file.ts";
-export { WordIndex } from "./word-index.ts";

@@ -20,11 +20,8 @@ export function asArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The deepest that a value from elsewhere is looked into: more would only exhaust the stack. */
-const deepest = 32;
-
-/** A value without what lies too deep in it. */
-export function limitDepth(value: Json, room = deepest): Json {
+/** A value without what lies deeper than 32 levels in it: more would only exhaust the stack. */
+export function limitDepth(value: Json, room = 32): Json {
   return reaches(value, room) ? prune(value, room) : value;
 }
 

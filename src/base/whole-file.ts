@@ -21,7 +21,10 @@ export function writeFileAtomically(path: string, parts: readonly Uint8Array[]):
     const file = openSync(draft, "w", 0o600);
     try {
       // Some hundred at a time: an operating system takes about a thousand.
-      for (let at = 0; at < parts.length; at += 500) writeAll(file, parts.slice(at, at + 500));
+      for (let at = 0; at < parts.length; at += 500) {
+        const bytes = Buffer.concat(parts.slice(at, at + 500));
+        for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);
+      }
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -69,11 +72,6 @@ function makeFolder(path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-}
-
-function writeAll(file: number, parts: readonly Uint8Array[]): void {
-  const bytes = Buffer.concat(parts);
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
 
 export function jsonBytes(value: unknown): Uint8Array[] {

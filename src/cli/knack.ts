@@ -21,24 +21,20 @@ interface OpenOptions
 
 /** Opens Knack, hands it to the work, and closes it. */
 export async function withKnack<Result>(
-  call: Pick<AnyCall, "env" | "redactionThread" | "screen" | "dryRun">,
+  call: AnyCall,
   work: (knack: Knack) => Promise<Result>,
-  {
-    dryRun: wanted = call.dryRun,
-    create = false,
-    repair = true,
-    changes = false,
-    reads = false,
-    ...options
-  }: OpenOptions = {},
+  options: OpenOptions = {},
 ): Promise<Result> {
-  const { env, redactionThread } = call;
+  const { dryRun: wanted = call.dryRun, create, repair = true, changes, reads, ...rest } = options;
+  const { env, redactionThread, screen } = call;
   const hasHome = () => existsSync(resolveHome(env).database);
   const dryRun = wanted || (!create && !hasHome());
   const redactor = reads ? { redactor: createThreadRedactor(redactionThread) } : {};
-  const knack = await openKnack({ env, dryRun, ...redactor, ...options });
+  const knack = await openKnack({ env, dryRun, ...redactor, ...rest });
   try {
-    if (repair && !dryRun) await repairInterrupted(knack, call);
+    const repaired = repair && !dryRun ? await knack.repair() : [];
+    if (repaired.length > 0)
+      screen.warn(["Finished what an interrupted run had begun:", describeOutcomes(repaired, screen), ""]);
     const result = await work(knack);
     if (changes && !wanted && hasHome()) await knack.renewSnapshot();
     return result;
@@ -47,17 +43,10 @@ export async function withKnack<Result>(
   }
 }
 
-/** Opens Knack for a command that changes something. */
 export function changeKnack<Result>(
   call: AnyCall,
   work: (knack: Knack) => Promise<Result>,
   options: OpenOptions = {},
 ): Promise<Result> {
   return withKnack(call, work, { changes: true, ...options });
-}
-
-async function repairInterrupted(knack: Knack, { screen }: Pick<AnyCall, "screen">): Promise<void> {
-  const outcomes = await knack.repair();
-  if (outcomes.length > 0)
-    screen.warn(["Finished what an interrupted run had begun:", ...describeOutcomes(outcomes, screen), ""]);
 }

@@ -24,14 +24,6 @@ export function parseWhere(word: string | undefined): LiveReach | null {
   return parseOneOf("where", word, ["me", "repository", "everywhere"]);
 }
 
-export function parseConfidence(text: string | undefined): number {
-  if (text === undefined) return 0;
-  const value = Number(text);
-  if (text.trim() === "" || !(value >= 0 && value <= 1))
-    throw wrongUsage(`Invalid --min-conf "${text}".`, "Use a number from 0 to 1: --min-conf 0.7");
-  return value;
-}
-
 /** A point in time: a date, or an age. */
 export function parseSince(since: string, now: number): number {
   const age = /^(\d+)([hdw])$/.exec(since);
@@ -154,21 +146,6 @@ export function matchesProject(part: string | undefined, name: string, id: strin
   return part === undefined || `${name}\n${id}`.toLowerCase().includes(part.toLowerCase());
 }
 
-/** The id of the project whose name or id contains this; without it, of the project in this folder. */
-export async function findProject(knack: Knack, part: string | undefined): Promise<string> {
-  if (part === undefined) return knack.projectOf(process.cwd());
-  const all = await knack.projects();
-  const exact = all.filter(({ id, name }) => id === part || name === part);
-  const found = exact.length > 0 ? exact : all.filter(({ id, name }) => matchesProject(part, name, id));
-  const [first] = found;
-  if (first && found.length === 1) return first.id;
-  throw unknownName(
-    first ? `"${part}" matches ${found.length} projects.` : `No project matches "${part}".`,
-    first ? found.map(({ id }) => id).join("; ") : "knack projects lists them.",
-  );
-}
-
-/** Names of projects by their ids. */
 export async function nameProjects(knack: Knack): Promise<(id: string) => string> {
   const names = new Map((await knack.projects()).map(({ id, name }) => [id, name]));
   return (id) => names.get(id) ?? id;
@@ -180,7 +157,6 @@ export async function nameRealms(knack: Knack): Promise<(scopeId: string) => str
   return (scopeId) => (scopeId === "user" ? "everywhere" : oneLine(name(scopeId), 40));
 }
 
-/** Standard input as text. */
 export async function readInput(): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of process.stdin) parts.push(part as Buffer);

@@ -3,14 +3,16 @@ import { join } from "node:path";
 import { createSessionFilter, findSessionFolders } from "../agents/index.ts";
 import { KnackError } from "../base/index.ts";
 import { resolveHome, userHome } from "../settings/index.ts";
-import type { CliEnv } from "./command.ts";
+import type { CliEnv } from "./screen/screen.ts";
+import type { Lines } from "./screen/text.ts";
 
 /** The agents' transcripts on this machine, each with its size and time, to see whether it has grown. */
 export function listTranscripts(env: CliEnv): Map<string, string> {
   const found = new Map<string, string>();
-  const place = { home: userHome(env), env };
   const paths = [
-    ...listSessionFolders(env).flatMap(listFiles).filter(createSessionFilter(place)),
+    ...listSessionFolders(env)
+      .flatMap(listFiles)
+      .filter(createSessionFilter({ home: userHome(env), env })),
     ...listFiles(resolveHome(env).spool).filter((path) => path.endsWith(".jsonl")),
   ];
   for (const path of paths) {
@@ -21,8 +23,7 @@ export function listTranscripts(env: CliEnv): Map<string, string> {
   return found;
 }
 
-/** The folders in which agents keep their sessions. */
-export function listSessionFolders(env: CliEnv): string[] {
+function listSessionFolders(env: CliEnv): string[] {
   return findSessionFolders({ home: userHome(env), env });
 }
 
@@ -37,12 +38,9 @@ function listFiles(path: string): string[] {
 }
 
 /** The lines before a screen that shows the bundled examples instead. */
-export function describeNoSessions(env: CliEnv): string[] {
-  return [
-    "No agent sessions on this machine. Looked in:",
-    ...listSessionFolders(env).map((folder) => `  ${folder}`),
-    "",
-  ];
+export function describeNoSessions(env: CliEnv): Lines {
+  const folders = listSessionFolders(env).map((folder) => `  ${folder}`);
+  return ["No agent sessions on this machine. Looked in:", folders, ""];
 }
 
 export function noReadableSession(paths: readonly string[]): KnackError {

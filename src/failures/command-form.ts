@@ -1,6 +1,6 @@
-import { baseName } from "../text/index.ts";
+import { baseName, wordSet } from "../text/index.ts";
 import { parseCommand } from "./command.ts";
-import { hasVerbs, Run, skipOptions } from "./run.ts";
+import { assignment, Run, skipOptions } from "./run.ts";
 
 /**
  * What a run is for. A look shows something, and so does waiting for a state; a chore moves files about; a record is the
@@ -34,22 +34,19 @@ function writeForm(program: Run, written: string): string | null {
   if (interpreters.test(name)) return scriptForm(program);
   if (scriptFile.test(written)) return withVerb(name, args);
   if (name === "curl" || name === "wget") return `${name} <url>`;
-  if (databases.has(name)) return [name, ...readSqlVerbs(args)].join(" ");
-  const verbs = findVerbs(program);
-  return verbs.length === 0 ? name : `${name} ${verbs.join(" ")}`;
+  const isDatabase = /^(?:psql|mysql|mariadb|sqlite3)$/.test(name);
+  return [name, ...(isDatabase ? readSqlVerbs(args) : findVerbs(program))].join(" ");
 }
 
-const databases = new Set(["psql", "mysql", "mariadb", "sqlite3"]);
-
 /** The first words of an SQL statement: `create database`, `select`. */
-export function readSqlVerbs(args: readonly string[]): string[] {
+function readSqlVerbs(args: readonly string[]): string[] {
   const statement = args.find((arg) => sqlStatement.test(arg)) ?? "";
   const [verb = "", what = ""] = statement.trim().toLowerCase().split(/\s+/);
   if (verb === "") return [];
   return /^(?:create|drop|alter|truncate)$/.test(verb) && /^[a-z]+$/.test(what) ? [verb, what] : [verb];
 }
 
-export const sqlStatement =
+const sqlStatement =
   /^\s*(?:select|insert|update|delete|create|drop|alter|grant|revoke|truncate|vacuum|reindex|copy|with)\s/i;
 
 /** The verbs of a program that has several: `rollout restart`, `run build`. */
@@ -64,14 +61,12 @@ function findVerbs(program: Run): string[] {
 
 const plainWord = /^[a-z][a-z0-9:_-]*$/i;
 /** Words after which the verb proper comes: `kubectl rollout restart`, `prisma migrate deploy`. */
-const leadsOn = new Set(
-  (
-    "run exec x dlx compose tool image container volume network buildx rollout mod remote stash worktree submodule " +
-    "migrate db pip workspace state secret functions pages cluster config auth"
-  ).split(" "),
-);
+const leadsOn = wordSet(`
+  run exec x dlx compose tool image container volume network buildx rollout mod remote stash worktree submodule
+  migrate db pip workspace state secret functions pages cluster config auth
+`);
 
-export const interpreters = /^(?:python[\d.]*|node|ruby|php|perl|bash|sh|zsh|tsx|ts-node|deno)$/;
+const interpreters = /^(?:python[\d.]*|node|ruby|php|perl|bash|sh|zsh|tsx|ts-node|deno)$/;
 /** A file of the project that is started by its path. */
 const scriptFile = /^(?:\.{0,2}\/|~\/|[\w.-]+\/).*\.\w{1,4}$|\.(?:sh|py|mjs|cjs|js|ts|rb|pl|ps1)$/;
 
@@ -115,21 +110,26 @@ const starts = new Set(["run", "exec", "dlx", "tool", "x", "compose"]);
 function remoteScript({ name, args }: Run, at: number): Run | null {
   if (findRemoteCommand(name, args) === null) return null;
   const [first = "", flag = "", script] = args.slice(at);
-  if (/\s/.test(first)) return parseCommand(first).at(-1) ?? null;
-  if (first === "sudo") return parseCommand(args.slice(at).join(" ")).at(-1) ?? null;
   const isShell = /^(?:ba|z)?sh$/.test(baseName(first)) && /^-\w*c$/.test(flag);
-  return isShell && script !== undefined ? (parseCommand(script).at(-1) ?? null) : null;
+  const text = /\s/.test(first)
+    ? first
+    : first === "sudo"
+      ? args.slice(at).join(" ")
+      : isShell
+        ? script
+        : undefined;
+  return text === undefined ? null : (parseCommand(text).at(-1) ?? null);
 }
 
 /** Where the program that a launcher starts stands among its words. */
-function findLaunched({ name, args }: Run): number | null {
+function findLaunched({ name, args, hasVerbs }: Run): number | null {
   if (launchers.has(name)) return findProgram(args, 0);
   const inside = findRemoteCommand(name, args);
   if (inside !== null) return inside;
   const [first = "", second = ""] = args;
   if (runners.has(`${name} ${first}`)) return findProgram(args, first === "tool" && second === "run" ? 2 : 1);
   // An unknown program with a known one behind it hands it on.
-  return !wellKnown.has(name) && hasVerbs(name) && wellKnown.has(first) ? 0 : null;
+  return !wellKnown.has(name) && hasVerbs && wellKnown.has(first) ? 0 : null;
 }
 
 function findProgram(args: readonly string[], from: number): number | null {
@@ -161,9 +161,9 @@ function skipPlace(args: readonly string[], from: number, withValue: ReadonlySet
 
 /** Words that may stand before the verb: `docker compose -f a.yml --profile test run`. */
 const mostBeforeExec = 6;
-const sshOptions = new Set("-p -i -l -o -F -J -L -R -D -b -c -E -m -S -W -w".split(" "));
-const execOptions = new Set(
-  "-u --user -e --env -w --workdir --env-file -n --namespace -c --container --context --index".split(" "),
+const sshOptions = wordSet("-p -i -l -o -F -J -L -R -D -b -c -E -m -S -W -w");
+const execOptions = wordSet(
+  "-u --user -e --env -w --workdir --env-file -n --namespace -c --container --context --index",
 );
 
 const launchers = new Set(["npx", "bunx", "uvx", "pnpx"]);
@@ -172,12 +172,10 @@ const runners = new Set(
     "|",
   ),
 );
-const wellKnown = new Set(
-  (
-    "git npm pnpm yarn bun node deno python python3 pip pytest mypy ruff black cargo go make docker podman kubectl helm gh uv poetry " +
-    "ruby bundle rake rails jest vitest mocha tsc tsx eslint prettier vite next astro playwright prisma terraform java mvn gradle dotnet swift"
-  ).split(" "),
-);
+const wellKnown = wordSet(`
+  git npm pnpm yarn bun node deno python python3 pip pytest mypy ruff black cargo go make docker podman kubectl helm gh uv poetry
+  ruby bundle rake rails jest vitest mocha tsc tsx eslint prettier vite next astro playwright prisma terraform java mvn gradle dotnet swift
+`);
 
 function findRole(run: Run, launcher: readonly string[], program: Run): Role {
   if (run.isFilter || program.onlyPrints || looks(program)) return "look";
@@ -224,10 +222,8 @@ const askingCompound =
 /** Whether a script can be read tells nothing of what it does. */
 function parses({ name, args: [flag, file] }: Run): boolean {
   if (/^python/.test(name)) return flag === "-m" && (file === "py_compile" || file === "json.tool");
-  return (
-    (name === "node" && (flag === "--check" || flag === "-c")) ||
-    (/^(?:ba|z)?sh$/.test(name) && flag === "-n")
-  );
+  if (name === "node") return flag === "--check" || flag === "-c";
+  return /^(?:ba|z)?sh$/.test(name) && flag === "-n";
 }
 
 /** Getting a page is a look at it. */
@@ -249,49 +245,190 @@ const chores = new Set(
 
 /** Bringing work into a repository is the end of every task; a clone, a tag or a release is not. */
 function gitRole(verb: string): Role {
-  return /^(?:clone|tag|submodule|worktree|bisect|lfs|filter-branch|subtree|archive|format-patch|am)$/.test(
-    verb,
-  )
-    ? "deed"
-    : "record";
+  const deeds = /^(?:clone|tag|submodule|worktree|bisect|lfs|filter-branch|subtree|archive|format-patch|am)$/;
+  return deeds.test(verb) ? "deed" : "record";
 }
 
 /** Tests, linters, compilers: they are run again after every edit. */
 function checks({ name, args, written }: Run, verb: string): boolean {
   if (checkers.has(name) || checkers.has(verb)) return true;
   if (/^python/.test(name)) return args[0] === "-m" && checkers.has(args[1] ?? "");
-  if (name === "node")
-    return args.some(
-      (arg) =>
-        arg === "--check" ||
-        arg === "--test" ||
-        /(?:^|\/)(?:mocha|jest|vitest|tsc|eslint)(?:\.\w+)?$/.test(arg),
-    );
+  const nodeCheck = /^--(?:check|test)$|(?:^|\/)(?:mocha|jest|vitest|tsc|eslint)(?:\.\w+)?$/;
+  if (name === "node") return args.some((arg) => nodeCheck.test(arg));
   const script = /^(?:run|exec|x)$/.test(verb) ? (args[args.indexOf(verb) + 1] ?? "") : verb;
   return (taskRunners.has(name) || written.endsWith("gradlew")) && checkWord.test(script);
 }
 
-const checkers = new Set(
-  (
-    "pytest unittest mypy pyright ruff flake8 pylint black isort jest vitest mocha ava tsc eslint prettier biome stylelint oxlint " +
-    "rubocop rspec phpunit shellcheck golangci-lint clippy vet fmt rustfmt gofmt lint test check typecheck compile"
-  ).split(" "),
-);
-const taskRunners = new Set(
-  "npm pnpm yarn bun make cargo go gradle mvn dotnet rake just task nx turbo deno swift".split(" "),
+const checkers = wordSet(`
+  pytest unittest mypy pyright ruff flake8 pylint black isort jest vitest mocha ava tsc eslint prettier biome stylelint oxlint
+  rubocop rspec phpunit shellcheck golangci-lint clippy vet fmt rustfmt gofmt lint test check typecheck compile
+`);
+const taskRunners = wordSet(
+  "npm pnpm yarn bun make cargo go gradle mvn dotnet rake just task nx turbo deno swift",
 );
 const checkWord =
   /^(?:[\w-]+:)?(?:t|tests?|lint|check|types?|typecheck|type-check|check-types|tsc|format|fmt|fix|build|compile|coverage|cov|unit|e2e|ci|verify|vet|clippy|validate)(?:[:_-][\w:-]+)?$/;
 
 function installs({ name, args }: Run, verb: string): boolean {
+  if (/^python/.test(name)) return args[0] === "-m" && (args[1] === "pip" || args[1] === "venv");
+  if (!installers.has(name)) return false;
+  const isModule = verb === "mod" && args.includes("download");
+  return isModule || /^(?:install|i|ci|add|sync|get|download|restore)$/.test(verb);
+}
+
+const installers = wordSet(
+  "npm pnpm yarn bun pip pip3 gem bundle composer poetry uv cargo brew apt apt-get dnf go conda",
+);
+
+/** Characters of a template. */
+const maxChars = 120;
+
+/** A run as one writes it down for another time: values that were of that time are left open, those that other times had too are kept. */
+export function writeTemplate(run: Run, others: readonly Run[] = []): string {
+  const words = [...openWrapping(run), shortPath(run.written), ...openArgs(run, others)];
+  const told: string[] = [];
+  let length = 0;
+  for (const word of words) {
+    if (word === told.at(-1) && word.startsWith("<") && !copies(run)) continue;
+    length += word.length + 1;
+    if (length > maxChars) return `${told.join(" ")} …`;
+    told.push(word);
+  }
+  return told.join(" ");
+}
+
+/** The words before the program: variables, placed behind `env` where that sets them. */
+function openWrapping({ env, wrapper }: Run): string[] {
+  const isSet = (each: string) => assignment.test(each);
+  const open = (set: string) =>
+    isSet(set)
+      ? set.replace(/=(.*)$/s, (_, value) => `=${openValue(value, set.slice(0, set.indexOf("=")))}`)
+      : `${set} &&`;
+  const behind = wrapper.indexOf("env") + 1;
+  if (behind === 0) return [...env.map(open), ...wrapper];
+  const prepared = env.filter((each) => !isSet(each)).map(open);
+  return [...prepared, ...wrapper.slice(0, behind), ...env.filter(isSet).map(open), ...wrapper.slice(behind)];
+}
+
+/** From where and to where are two things, whatever they look like. */
+function copies({ name, args }: Run): boolean {
+  const isCopying = (arg: string) => /^(?:cp|mv|sync)$/.test(arg);
+  return /^(?:scp|rsync|cp|mv|ln)$/.test(name) || args.slice(0, 2).some(isCopying);
+}
+
+function openArgs(run: Run, others: readonly Run[]): string[] {
+  const { name, args } = run;
+  const verbs = new Set(classifyRun(run).form?.split(" ") ?? []);
+  const script = interpreters.test(name) ? args.findIndex((arg) => !arg.startsWith("-")) : -1;
+  const isInAll = (arg: string) => others.length > 0 && others.every((other) => other.args.includes(arg));
+  return args.map((arg, at) => {
+    const before = args[at - 1] ?? "";
+    if (at === script) return shortPath(arg);
+    if (isInAll(arg) && isKept(arg) && !secret.test(arg + before)) return arg;
+    if (isTestName(name, before)) return "<test>";
+    const [, flag, value = ""] = /^(-{1,2}\w[\w-]*)=(.*)$/s.exec(arg) ?? [];
+    if (flag !== undefined) return `${flag}=${openValue(value, flag)}`;
+    if (arg.startsWith("-") || verbs.has(arg)) return arg;
+    return openGitArg(name, args, at) ?? openValue(arg, before.startsWith("-") ? before : "", name);
+  });
+}
+
+function isKept(arg: string): boolean {
+  return arg.length < 60 && !/\s|^(?:\/|~)|:\/\/|^$/.test(arg) && !isOfTheDay(arg);
+}
+
+/** Dates, and what is numbered one after the other, are of one time, though all of that time had them. */
+function isOfTheDay(arg: string): boolean {
+  const value = /^-{1,2}\w[\w-]*=(.*)$/s.exec(arg)?.[1] ?? arg;
+  return date.test(value) || isNumbered(value) || /=v?\d+(?:\.\d+)+\S*$/.test(value);
+}
+
+const date = /^\d{4}-?\d{2}-?\d{2}(?:[T_ ]\S*)?$/;
+
+/** `web-1`, `app12`; a region, an encoding or a platform is called so. */
+function isNumbered(value: string): boolean {
+  const isCounted = /^[a-z](?:[\w-]*[_-]\d{1,6}|[a-z-]{2,}\d{1,3})$/i.test(value);
+  return isCounted && !region.test(value) && !technical.test(value);
+}
+
+const region = /^[a-z]{2,4}-[a-z]+-?\d$|^(?:europe|asia|africa|australia|north|south|us|me)[a-z-]*-?\d$/;
+const technical =
+  /^(?:utf-?\d+|sha-?\d+|base\d+|aes\d*-?\d*|md5|es\d+|python-?\d|node-?\d+|amd64|arm64|x86_64|win32|linux64|ipv\d|http\d|iso-?\d[\d-]*|mp\d|gpt-\d|level\d)$/i;
+
+/** Which test is run is of the moment. */
+function isTestName(program: string, flag: string): boolean {
+  if (/^(?:-run|--run|-k|--grep|--testNamePattern|--test-name-pattern|--tests)$/.test(flag))
+    return !(flag === "-k" && /^(?:kubectl|curl|oc)$/.test(program));
+  return flag === "-t" && /^(?:jest|vitest)$/.test(program);
+}
+
+/** Branches and files of a commit are of the day. */
+function openGitArg(name: string, args: readonly string[], at: number): string | null {
+  const verb = args.find((arg) => !arg.startsWith("-")) ?? "";
+  const arg = args[at] ?? "";
+  if (name !== "git" || at <= args.indexOf(verb)) return null;
+  if (/^(?:add|rm|restore|diff)$/.test(verb)) return arg === "." ? null : "<files>";
+  if (/^(?:checkout|switch|merge|rebase|branch)$/.test(verb)) return "<branch>";
+  if (!/^(?:push|pull|fetch)$/.test(verb) || /^(?:origin|upstream)$/.test(arg)) return null;
+  return versionLike.test(arg) ? "<tag>" : "<branch>";
+}
+
+const versionLike = /^v?\d+(?:\.\d+)+\S*$/;
+const address = /^(?:\w+@)?(?:\d{1,3}\.){3}\d{1,3}(?::\S*)?$/;
+const ofThisMachine = /^(?:0\.0\.0\.0|127\.0\.0\.1)(?::\d+)?$/;
+const image = /^[\w.-]+(?::\d+)?(?:\/[\w.-]+)+(?::[\w.-]+|@sha256:\w+)$/;
+
+function openValue(value: string, flag: string, program = ""): string {
+  const named = /^--?([a-z][a-z-]+)$/.exec(flag)?.[1];
+  if (value === "") return "''";
+  if (secret.test(flag)) return "<secret>";
+  const [, variable = "", set = ""] = /^(\w+)=(.*)$/s.exec(value) ?? [];
+  if (variable !== "" && set !== "" && secret.test(variable)) return `${variable}=<secret>`;
+  if (/^(?:-m|--message|--title|--body|--notes|--head|--branch)$/.test(flag) && program !== "ansible")
+    return `<${named ?? "message"}>`;
+  if (sqlStatement.test(value)) return `"${readSqlVerbs([value]).join(" ").toUpperCase()} …"`;
+  if (program === "ssh" && /\s/.test(value))
+    return `"${parseCommand(value)
+      .map((run) => writeTemplate(run))
+      .join(" && ")}"`;
+  if (/\s|\$\(|\n/.test(value)) return `<${named ?? "text"}>`;
+  if (/^[a-z][a-z0-9+]{1,11}:\/\//i.test(value) || /^git@/.test(value)) return "<url>";
+  if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(value) || /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,64}$/i.test(value))
+    return "<id>";
   if (
-    /^(?:npm|pnpm|yarn|bun|pip3?|gem|bundle|composer|poetry|uv|cargo|brew|apt|apt-get|dnf|go|conda)$/.test(
-      name,
-    )
+    /^(?:docker|podman)$/.test(program) &&
+    (flag === "-t" || flag === "--tag" || /^[\w./-]+:[\w.-]+$/.test(value))
   )
-    return (
-      /^(?:install|i|ci|add|sync|get|download|restore)$/.test(verb) ||
-      (verb === "mod" && args.includes("download"))
-    );
-  return /^python/.test(name) && args[0] === "-m" && (args[1] === "pip" || args[1] === "venv");
+    return "<image>";
+  if (image.test(value)) return "<image>";
+  const [, key = "", given = ""] = /^([a-z][\w.-]*)=(.+)$/is.exec(value) ?? [];
+  if (key !== "" && given !== "") return `${key}=${openValue(given, "", program)}`;
+  if (date.test(value)) return "<date>";
+  if (address.test(value)) return ofThisMachine.test(value) ? value : openAddress(value);
+  if (versionLike.test(value)) return "<version>";
+  if (program !== "ssh" && isNumbered(value)) return `<${named ?? "name"}>`;
+  if (/@v?\d+(?:\.\d+)*$/.test(value)) return value.replace(/@v?\d[\d.]*$/, "@<version>");
+  if (/\/v?\d+(?:\.\d+)+$/.test(value)) return value.replace(/v?\d+(?:\.\d+)+$/, "<version>");
+  if (/^\d+$/.test(value)) return flag === "" ? "<number>" : value;
+  if (/^(?:\.{1,2}|\.\/\.\.\.)$/.test(value)) return value;
+  // A flag's file is part of how a project is run; a file that a program is given is what it is run on.
+  if (isPath(value)) return flag === "" || /^(?:\/|~)/.test(value) ? "<path>" : value;
+  return value;
+}
+
+/** A machine by its number; what is named on it stays. */
+function openAddress(value: string): string {
+  const [, place] = /:(\D\S*)$/.exec(value) ?? [];
+  return place === undefined ? "<address>" : `<address>:${place}`;
+}
+
+const secret = /token|secret|passw|api.?key|credential/i;
+
+function isPath(value: string): boolean {
+  return /^(?:\.{0,2}\/|~\/)|\.[a-z]\w{0,7}$|\/.*\//is.test(value);
+}
+
+/** A script by where it stands in its project; what lies above is of one machine. */
+function shortPath(path: string): string {
+  return /^(?:\/|~)/.test(path) ? `…/${path.split("/").slice(-2).join("/")}` : path;
 }

@@ -1,5 +1,6 @@
 import { type AndOr, type Command, type PipelineNode, parse, type Statement } from "unbash";
-import { eventChars } from "../records/index.ts";
+import { asString } from "../base/index.ts";
+import { type Event, eventChars } from "../records/index.ts";
 import { baseName } from "../text/index.ts";
 import { assignment, Run } from "./run.ts";
 
@@ -8,11 +9,8 @@ type ShellNode = AndOr | PipelineNode | Statement;
 /** Every program that a shell command starts, in order, without `cd` and `export`; empty when it cannot be parsed. */
 export function parseCommand(command: string): Run[] {
   const runs: Run[] = [];
-  collectAll(
-    parse(command).commands,
-    { directory: null, exported: [], isFilter: false, isHidden: false },
-    runs,
-  );
+  const shell = { directory: null, exported: [], isFilter: false, isHidden: false };
+  collectAll(parse(command).commands, shell, runs);
   return runs;
 }
 
@@ -101,12 +99,11 @@ const managers = new Set(["nvm", "fnm", "conda", "mamba", "pyenv", "asdf", "mise
  * each pipeline the last one. Empty when the command cannot be parsed.
  */
 export function findDeciders(command: string): Run[] {
-  return lastDeciders(parse(command).commands);
+  return findLastDeciders(parse(command).commands);
 }
 
-function lastDeciders(statements: readonly Statement[]): Run[] {
-  const last = statements.at(-1);
-  return last ? findNodeDeciders(last) : [];
+function findLastDeciders(statements: readonly Statement[]): Run[] {
+  return statements.slice(-1).flatMap(findNodeDeciders);
 }
 
 function findNodeDeciders(node: ShellNode): Run[] {
@@ -120,19 +117,18 @@ function findNodeDeciders(node: ShellNode): Run[] {
       return node.commands.slice(-1).flatMap(findNodeDeciders);
     case "Command": {
       const run = readProgram(node);
-      if (run === null) return [];
-      const script = inlineScript(run);
-      return script === null ? [run] : findDeciders(script);
+      const script = run && inlineScript(run);
+      return script === null ? (run ? [run] : []) : findDeciders(script);
     }
     case "Subshell":
     case "BraceGroup":
     case "For":
     case "While":
-      return lastDeciders(node.body.commands);
-    case "If":
-      return [...[node, ...node.elif].map(({ then }) => then), ...(node.else ? [node.else] : [])].flatMap(
-        ({ commands }) => lastDeciders(commands),
-      );
+      return findLastDeciders(node.body.commands);
+    case "If": {
+      const parts = [node.then, ...node.elif.map(({ then }) => then), ...(node.else ? [node.else] : [])];
+      return parts.flatMap(({ commands }) => findLastDeciders(commands));
+    }
     default:
       return [new Run({ name: node.type === "TestCommand" ? "[[" : node.type, args: [] })];
   }
@@ -141,7 +137,7 @@ function findNodeDeciders(node: ShellNode): Run[] {
 const wrappers = new Set(["sudo", "env", "time", "timeout", "nice", "nohup", "stdbuf", "exec", "builtin"]);
 
 /** The program of a simple command, and what it is started through; null where there is none. */
-export function readProgram(command: Command): Run | null {
+function readProgram(command: Command): Run | null {
   const words = readWords(command);
   let at = 0;
   while (at < words.length - 1 && wrappers.has(baseName(words[at] ?? ""))) {
@@ -151,10 +147,8 @@ export function readProgram(command: Command): Run | null {
   }
   const written = words[at];
   if (written === undefined) return null;
-  return new Run({
-    ...{ name: baseName(written), args: words.slice(at + 1) },
-    ...{ written, wrapper: words.slice(0, at) },
-  });
+  const [wrapper, args] = [words.slice(0, at), words.slice(at + 1)];
+  return new Run({ name: baseName(written), args, written, wrapper });
 }
 
 function readWords(command: Command): string[] {
@@ -164,15 +158,41 @@ function readWords(command: Command): string[] {
 }
 
 /** The script of `bash -c "…"`; null for anything else. */
-export function inlineScript({ name, args: [flag, script] }: Run): string | null {
+function inlineScript({ name, args: [flag, script] }: Run): string | null {
   const isShell = ["bash", "sh", "zsh"].includes(name) && /^-\w*c$/.test(flag ?? "");
   return isShell && script !== undefined ? script : null;
 }
 
 /** Names of files that a command speaks of, wherever they stand in it. */
 export function findFileNames(command: string): Set<string> {
-  const names = command
-    .slice(0, eventChars)
-    .matchAll(/(?:^|[\s/'"=(])([\w@-]{0,80}(?:\.[a-zA-Z]\w{0,9}){1,3})\b/g);
-  return new Set([...names].map(([, name]) => name ?? ""));
+  const pattern = /(?:^|[\s/'"=(])([\w@-]{0,80}(?:\.[a-zA-Z]\w{0,9}){1,3})\b/g;
+  return new Set([...command.slice(0, eventChars).matchAll(pattern)].map(([, name]) => name ?? ""));
+}
+
+/** Whether a call is one of Knack's own: of its tools, of its program, of its skills, or writing in its staging folder. */
+export function isOwnCall({ kind, tool, input, command, files, cwd }: Event): boolean {
+  if (kind !== "call" || tool === null) return false;
+  if (ownTool.test(tool) || (likeOwnTool.test(tool) && asString(input?.skill_name) !== null)) return true;
+  if (tool === "Skill" || tool === "SlashCommand")
+    return /^\/?knack:/.test(asString(input?.skill) ?? asString(input?.command) ?? "");
+  if (command !== null) return inStaging.test(command) || inStaging.test(cwd ?? "") || runsKnack(command);
+  return files.length > 0 && files.every((file) => inStaging.test(file));
+}
+
+/** Every host puts the server's name before a tool's in its own way; some names are nobody else's. */
+const ownTool =
+  /(?:^|[^a-z])(?:skill_(?:learning_start|learning_finish|used|signal)|event_expand)$|(?:^|[^a-z])knack[^a-z]+skill_(?:rate|search|load)$/i;
+
+/** These others may have, too; with Knack's word for a skill they are Knack's, under whatever name its server goes. */
+const likeOwnTool = /[^a-z]skill_(?:rate|load)$/i;
+
+const inStaging = /(?:^|[\\/\s"'=])\.knack[\\/]staging(?:[\\/\s"']|$)/;
+
+/** Whether a command does nothing but ask Knack, and look at what it says. */
+function runsKnack(command: string): boolean {
+  // Few commands name it, and parsing takes time.
+  if (!/\bknack\b/.test(command)) return false;
+  const runs = parseCommand(command).filter(({ isFilter }) => !isFilter);
+  const isKnack = ({ name, args }: Run) => name === "knack" || (name === "npx" && args[0] === "knack-cli");
+  return runs.length > 0 && runs.every(isKnack);
 }

@@ -1,11 +1,15 @@
-export { causeGroups } from "./cause.ts";
-export { findFileNames, parseCommand } from "./command.ts";
-export { classifyRun } from "./command-form.ts";
-export { writeTemplate } from "./command-template.ts";
-export { findLeftOut, isSameFix } from "./fix.ts";
+export { findFileNames, isOwnCall, parseCommand } from "./command.ts";
+export { classifyRun, writeTemplate } from "./command-form.ts";
+export { causeGroups, makeSignature } from "./error-line.ts";
 export { readOutcome } from "./outcome.ts";
-export { isOwnCall } from "./own-call.ts";
 export { CallReader, callText, isEdit, Recovery } from "./recovery.ts";
 export { Run } from "./run.ts";
-export { makeSignature } from "./signature.ts";
-export { compareSymptoms, fileFamily, generalizeError, readQuotedError, readSymptom } from "./symptom.ts";
+export {
+  compareSymptoms,
+  fileFamily,
+  findLeftOut,
+  generalizeError,
+  isSameFix,
+  readQuotedError,
+  readSymptom,
+} from "./symptom.ts";

@@ -1,19 +1,20 @@
-import type { CallUse, Cause, Event, Remedy, Symptom } from "../records/index.ts";
-import { causeGroups } from "./cause.ts";
+import type { JsonObject } from "../base/index.ts";
+import type { CallDifference, CallUse, Cause, Event, Remedy, Symptom } from "../records/index.ts";
+import { measureSimilarity } from "../text/index.ts";
 import { findFileNames, parseCommand } from "./command.ts";
-import { type CallError, readError } from "./error.ts";
-import { type FailedCall, type Link, linkCalls } from "./link.ts";
-import { answersNo, isCut } from "./outcome.ts";
-import { findMainRun, type Run } from "./run.ts";
+import { causeGroups } from "./error-line.ts";
+import { answersNo, type CallError, isCut, readError } from "./outcome.ts";
+import { compareRuns, findMainRun, type Run } from "./run.ts";
 import { describeSymptom, findFailedRun } from "./symptom.ts";
 
 /** A call that failed in a way that may teach something. */
-export class Failure implements FailedCall {
+class Failure {
   declare readonly failed: Event;
   declare readonly error: CallError;
+  /** The program of it that failed; null for tools that are no shell, and for commands that cannot be parsed. */
   declare readonly run: Run | null;
 
-  constructor(fields: FailedCall) {
+  constructor(fields: Pick<Failure, "failed" | "error" | "run">) {
     Object.assign(this, fields);
   }
 
@@ -45,12 +46,11 @@ export class Recovery extends Failure {
   /** The first of its words about the failure that came before any edit, whether or not something had worked by then. */
   declare readonly reaction: readonly Event[];
 
-  constructor(fields: FailedCall & RecoveryEnd) {
+  constructor(fields: RecoveryFields) {
     super(fields);
-    Object.assign(this, fields);
   }
 
-  with(changes: Partial<FailedCall & RecoveryEnd>): Recovery {
+  with(changes: Partial<RecoveryFields>): Recovery {
     return new Recovery({ ...this, ...changes });
   }
 
@@ -58,8 +58,9 @@ export class Recovery extends Failure {
   get fixCall(): readonly string[] | null {
     const { remedy, workedRun, stepRun, error, run } = this;
     if (remedy === "step") return stepRun?.use() ?? null;
-    if (workedRun === null || remedy === null || sameWords.has(remedy)) return null;
-    return causeGroups.wording.has(error.cause) ? null : workedRun.use(run);
+    // The words of the call are as they were, or are the trouble.
+    if (remedy === "none" || remedy === "elevation" || remedy === "directory" || remedy === null) return null;
+    return workedRun === null || causeGroups.wording.has(error.cause) ? null : workedRun.use(run);
   }
 
   /** The agent finds that the failure is not of its making, and goes around it instead of editing until it is quiet. */
@@ -87,10 +88,8 @@ export class Recovery extends Failure {
     const { run, error, failed } = this;
     const commits = run?.name === "git" && /^(?:commit|push|merge)$/.test(run.verb ?? "");
     if (!commits || ["state", "permission", "transient"].includes(error.cause)) return false;
-    return (
-      /\bhook\b|husky|pre-commit|lint-staged|commitlint|lefthook/i.test(failed.text) ||
-      this.hookSteps.length > 0
-    );
+    const namesHook = /\bhook\b|husky|pre-commit|lint-staged|commitlint|lefthook/i.test(failed.text);
+    return namesHook || this.hookSteps.length > 0;
   }
 
   /** The commands that a hook says it runs, as package managers and hook runners print them. */
@@ -103,10 +102,11 @@ export class Recovery extends Failure {
   }
 }
 
-type RecoveryEnd = Pick<
-  Recovery,
-  "worked" | "workedRun" | "remedy" | "step" | "stepRun" | "again" | "between" | "said" | "reaction"
->;
+type RecoveryFields = Pick<Failure, "failed" | "error" | "run"> &
+  Pick<
+    Recovery,
+    "worked" | "workedRun" | "remedy" | "step" | "stepRun" | "again" | "between" | "said" | "reaction"
+  >;
 
 interface Between {
   readonly calls: number;
@@ -115,8 +115,6 @@ interface Between {
   readonly prompts: number;
 }
 
-/** Remedies that leave the words of the call as they were. */
-const sameWords = new Set<Remedy>(["none", "elevation", "directory"]);
 const ownCauses = new Set<Cause>(["denied", "permission", "missing-program", "state", "transient"]);
 const hookStep = /^\$ (\S.{0,80})$|^> (?!\S+@\d)(\S.{0,80})$|^(\S[^.]{0,60})\.{3,}(?:Failed|Passed)/;
 
@@ -151,20 +149,20 @@ export class CallReader {
 
   /** Every call that failed in a way that may teach something. */
   failures(events: readonly Event[]): Failure[] {
-    return events.flatMap((event) => {
-      const error = this.failureError(event);
-      if (error === null) return [];
-      return new Failure({ failed: event, error, run: findFailedRun(this.runs(event), error) });
-    });
+    return events.flatMap((failed) => this.readFailure(failed) ?? []);
   }
 
   /** Those failures with how each of them ended. */
   recoveries(events: readonly Event[]): Recovery[] {
-    const places = new Map(events.map((event, at) => [event, at]));
-    return this.failures(events).map((failure) => {
-      const at = places.get(failure.failed) as number;
-      return findRecovery(failure, events, at, findReaction(events, at), this);
+    return events.flatMap((failed, at) => {
+      const failure = this.readFailure(failed);
+      return failure === null ? [] : findRecovery(failure, events, at, this);
     });
+  }
+
+  private readFailure(failed: Event): Failure | null {
+    const error = this.failureError(failed);
+    return error && new Failure({ failed, error, run: findFailedRun(this.runs(failed), error) });
   }
 
   /** The calls of a session, each kind once. */
@@ -188,28 +186,28 @@ export class CallReader {
 
   /** The error of a call; null when it worked, only answered no, or failed for a reason that teaches nothing. */
   private failureError(event: Event): CallError | null {
+    const { command, exitCode, text, outcome } = event;
     if (event.kind !== "call") return null;
-    if (event.outcome === "ok") return this.hiddenError(event);
-    if (event.outcome !== "failed" && event.outcome !== "rejected") return null;
+    if (outcome === "ok") return this.hiddenError(event);
+    if (outcome !== "failed" && outcome !== "rejected") return null;
     const error = this.error(event);
     if (error.cause === "tool-misuse") return null;
     if (error.cause === "denied") return error;
-    if (event.outcome === "rejected" || isFileTool(event.tool)) return null;
-    const { command, exitCode, text } = event;
+    if (outcome === "rejected" || fileTool.test(event.tool ?? "")) return null;
     return command !== null && exitCode !== null && answersNo(command, exitCode, text) ? null : error;
   }
 
   /** A failure that a pipe or a later command hides behind exit 0. Only words that leave no doubt count, and little else said. */
   private hiddenError(event: Event): CallError | null {
-    if (event.command === null || event.text.length > hiddenChars) return null;
-    if (!mayComplain.test(event.text) || !this.runs(event).some(({ isHidden }) => isHidden)) return null;
+    if (event.command === null || event.text.length > hiddenChars || !mayComplain.test(event.text))
+      return null;
+    const runs = this.runs(event);
+    if (!runs.some(({ isHidden }) => isHidden)) return null;
     const error = this.error(event);
     const { cause, about } = error;
     if (!causeGroups.beforeWork.has(cause) || about === null) return null;
-    const isNamed = this.runs(event).some(
-      (run) => run.name === about || (run.args.includes(about) && !run.isLook),
-    );
-    return isNamed ? error : null;
+    const isAbout = (run: Run) => run.name === about || (run.args.includes(about) && !run.isLook);
+    return runs.some(isAbout) ? error : null;
   }
 }
 
@@ -227,8 +225,8 @@ function remember<T>(known: Map<Event, T>, event: Event, find: (event: Event) =>
 function findReaction(events: readonly Event[], at: number): Event[] {
   const failed = events[at] as Event;
   const words: Event[] = [];
-  for (let next = at + 1; next < events.length && words.length < 2; next++) {
-    const event = events[next] as Event;
+  for (const event of events.slice(at + 1)) {
+    if (words.length === 2) break;
     if (!sawResult(failed, event)) continue;
     // From here on its words are about the edit, or about the next failure.
     if (event.kind === "prompt" || (event.kind === "call" && (isEdit(event) || event.outcome === "failed")))
@@ -239,14 +237,8 @@ function findReaction(events: readonly Event[], at: number): Event[] {
 }
 
 /** Tools of the agent itself that read and write files: their failures are about how to use an editor. */
-function isFileTool(tool: string | null): boolean {
-  return (
-    tool !== null &&
-    /^(?:multi_?|notebook_?)?(?:edit|write|read|glob|grep|ls|apply_patch|view|update|str_replace\w*|write_file|read_file|list_dir\w*|search_files?)(?:_file)?$/i.test(
-      tool,
-    )
-  );
-}
+const fileTool =
+  /^(?:multi_?|notebook_?)?(?:edit|write|read|glob|grep|ls|apply_patch|view|update|str_replace\w*|write_file|read_file|list_dir\w*|search_files?)(?:_file)?$/i;
 
 /** Calls after a failure in which what worked is looked for; a look at something counts half. */
 const recoveryWithinCalls = 16;
@@ -256,21 +248,15 @@ function isFar({ calls, lookups }: Between): boolean {
 }
 
 /** Looks through what came after a failure for the call that overcame it. */
-function findRecovery(
-  failure: Failure,
-  events: readonly Event[],
-  at: number,
-  reaction: readonly Event[],
-  calls: CallReader,
-): Recovery {
+function findRecovery(failure: Failure, events: readonly Event[], at: number, calls: CallReader): Recovery {
   const { failed, error } = failure;
+  const reaction = findReaction(events, at);
   const again: Event[] = [];
   const said: Event[] = [];
   const between = { calls: 0, edits: 0, lookups: 0, prompts: 0 };
   let step: Event | null = null;
   let vague: Recovery | null = null;
-  for (let next = at + 1; next < events.length; next++) {
-    const event = events[next] as Event;
+  for (const event of events.slice(at + 1)) {
     if (event.turn > failed.turn + 1 || isFar(between)) break;
     if (event.sidechain !== failed.sidechain) continue;
     if (failsAlike(event, error, calls)) again.push(event);
@@ -278,20 +264,13 @@ function findRecovery(
     if (event.kind === "prompt") between.prompts++;
     if (event.kind === "reply") said.push(event);
     if (event.kind !== "call") continue;
-    const link =
-      linkCalls(failure, event, (each) => calls.runs(each)) ??
-      findReplacement(failure, between, event, calls);
+    const link = linkCalls(failure, event, calls) ?? findReplacement(failure, between, event, calls);
     if (link !== null && works(event, link, error, calls)) {
       const found = new Recovery({
         ...failure,
         run: findRefusedRun(failure, event, calls) ?? failure.run,
-        worked: event,
-        workedRun: link.run,
-        ...findRemedy(link, event, step, calls),
-        again,
-        between: { ...between },
-        said: [...said],
-        reaction,
+        ...{ worked: event, workedRun: link.run, ...findRemedy(link, event, step, calls) },
+        ...{ again, between: { ...between }, said: [...said], reaction },
       });
       // A better answer may still come where this one does the job in another way, or does another job.
       const isOther = found.remedy === "argument" && !causeGroups.wording.has(error.cause);
@@ -305,9 +284,8 @@ function findRecovery(
       between.lookups++;
     else if (event.outcome === "ok" && mayCure(event, error, calls)) step = event;
   }
-  if (vague !== null) return vague;
   const none = { worked: null, workedRun: null, remedy: null, step: null, stepRun: null };
-  return new Recovery({ ...failure, ...none, again, between, said, reaction });
+  return vague ?? new Recovery({ ...failure, ...none, again, between, said, reaction });
 }
 
 /** Whether a later call is the answer: it worked, or it got past the point where the first had stopped. */
@@ -332,15 +310,13 @@ function findRemedy(
   step: Event | null,
   calls: CallReader,
 ): Pick<Recovery, "remedy" | "step" | "stepRun"> {
-  if (link.remedy !== "none") return { remedy: link.remedy, step: null, stepRun: null };
+  const none = { step: null, stepRun: null };
+  if (link.remedy !== "none") return { remedy: link.remedy, ...none };
   const runs = calls.runs(worked);
-  const inside = runs
-    .slice(0, Math.max(0, runs.indexOf(link.run as Run)))
-    .filter(changes)
-    .at(-1);
+  const inside = runs.slice(0, Math.max(0, runs.indexOf(link.run as Run))).findLast(changes);
   if (inside !== undefined) return { remedy: "step", step: null, stepRun: inside };
-  if (step === null) return { remedy: "none", step: null, stepRun: null };
-  return { remedy: "step", step, stepRun: calls.runs(step).filter(changes).at(-1) ?? null };
+  if (step === null) return { remedy: "none", ...none };
+  return { remedy: "step", step, stepRun: calls.runs(step).findLast(changes) ?? null };
 }
 
 function changes(run: Run): boolean {
@@ -356,18 +332,13 @@ function mayCure(event: Event, { cause }: CallError, calls: CallReader): boolean
 const ofTheSetUp = new Set<Cause>(["service", "missing-program", "missing-module", "missing-setting"]);
 
 function keepsRecord({ name, args }: Run): boolean {
-  return (
-    name === "git" && /^(?:add|commit|tag|stash|push)$/.test(args.find((arg) => !arg.startsWith("-")) ?? "")
-  );
+  const verb = args.find((arg) => !arg.startsWith("-")) ?? "";
+  return name === "git" && /^(?:add|commit|tag|stash|push)$/.test(verb);
 }
 
 /** A script that does not exist, and the first thing done after it: whatever it is, it is done instead. */
-function findReplacement(
-  { error, failed }: Failure,
-  between: Between,
-  event: Event,
-  calls: CallReader,
-): Link | null {
+function findReplacement(failure: Failure, between: Between, event: Event, calls: CallReader): Link | null {
+  const { error, failed } = failure;
   if (error.cause !== "missing-script" || between.calls > between.lookups || failed.turn !== event.turn)
     return null;
   const run = event.command === null ? null : findMainRun(calls.runs(event));
@@ -407,10 +378,126 @@ function failsAlike(event: Event, error: CallError, calls: CallReader): boolean 
 
 /** Whether a call changes files by a tool that is made for that. */
 export function isEdit({ tool }: Pick<Event, "tool">): boolean {
-  return (
-    tool !== null &&
-    /edit|write|apply_patch|str_replace|create_file/i.test(tool) &&
-    tool !== "write_stdin" &&
-    !/^todo/i.test(tool)
-  );
+  const edits = /edit|write|apply_patch|str_replace|create_file/i;
+  return tool !== null && edits.test(tool) && tool !== "write_stdin" && !/^todo/i.test(tool);
+}
+
+/** How a later call relates to one that failed, and the program of it that shows that. */
+interface Link {
+  readonly remedy: Remedy;
+  readonly run: Run | null;
+}
+
+/** How a later call relates to one that failed; null when it is something else. */
+function linkCalls(failure: Failure, event: Event, calls: CallReader): Link | null {
+  const { failed, run, error } = failure;
+  if (failed.command === null) return linkTools(failed, event, error, calls);
+  if (event.command === null) return linkSearch(failure, event);
+  const runs = calls.runs(event);
+  const raised = isElevated(event.input) && !isElevated(failed.input);
+  const [before, after] = [findFolder(failed), findFolder(event)];
+  const sameCall = before !== "" && after !== "" && before !== after ? "directory" : "none";
+  if (failed.command === event.command) {
+    if (raised) return { remedy: "elevation", run };
+    return { remedy: sameCall, run: runs.find(({ name }) => name === run?.name) ?? findMainRun(runs) };
+  }
+  if (run === null) return null;
+  const best = findClosestRun(run, runs, error.about);
+  if (best?.remedy === "none") {
+    // The words are the same, but another quoting makes the shell leave them alone.
+    return { remedy: error.cause === "shell-dialect" ? "argument" : sameCall, run: best.run };
+  }
+  if (best !== null) return raised ? { remedy: "elevation", run: best.run } : best;
+  const isOther = isOtherWay(failed, run, error, event, runs);
+  return isOther ? { remedy: "other-way", run: findSuccessor(runs, calls.runs(failed)) } : null;
+}
+
+/** Differences by how much they tell, most first. */
+const telling = "none wrapper environment directory path program flag argument".split(" ");
+
+/** `rg` is not there, and the agent's own search tool is. */
+function linkSearch({ run, error }: Failure, event: Event): Link | null {
+  if (run === null || error.cause !== "missing-program" || !run.isLook) return null;
+  return /grep|glob|search|find/i.test(event.tool ?? "") ? { remedy: "other-way", run: null } : null;
+}
+
+/** `--json` was the complaint, and `--json` is still there. */
+function keepsWhatWasWrong(run: Run, other: Run, about: string | null): boolean {
+  const wrong = run.args.find((arg) => arg.startsWith("-") && arg.replace(/^-+/, "").split("=")[0] === about);
+  return wrong !== undefined && other.args.includes(wrong);
+}
+
+function findClosestRun(run: Run, runs: readonly Run[], about: string | null) {
+  let best: { readonly remedy: CallDifference; readonly run: Run } | null = null;
+  for (const other of runs) {
+    if (other.isQuestion || (other.isLook && !run.isLook)) continue;
+    const remedy = compareRuns(run, other);
+    if ((remedy === "flag" || remedy === "argument") && keepsWhatWasWrong(run, other, about)) continue;
+    if (remedy !== null && (best === null || telling.indexOf(remedy) < telling.indexOf(best.remedy)))
+      best = { remedy, run: other };
+  }
+  return best;
+}
+
+/** Whether the job is done by other means: the failed program could not run at all, and the next command works on the same files. */
+function isOtherWay(
+  failed: Event,
+  run: Run,
+  { cause }: CallError,
+  event: Event,
+  runs: readonly Run[],
+): boolean {
+  if (runs.length === 0 || failed.turn !== event.turn) return false;
+  const isSameProgram = runs.some((other) => other.name === run.name && !other.isLook);
+  if (causeGroups.beforeWork.has(cause) && isSameProgram) return true;
+  if (!replaceable.has(cause)) return false;
+  const files = findFileNames(failed.command ?? "");
+  return cause === "denied" || [...findFileNames(event.command ?? "")].some((file) => files.has(file));
+}
+
+/** The program that took over: the first that was not there before and does more than show things. */
+function findSuccessor(runs: readonly Run[], before: readonly Run[]): Run | null {
+  const known = new Set(before.map(({ name }) => name));
+  const fresh = runs.filter((run) => !known.has(run.name) && !run.onlyPrints);
+  return fresh.find((run) => !run.isLook) ?? fresh[0] ?? findMainRun(runs);
+}
+
+const replaceable = new Set(["missing-program", "missing-module", "shell-dialect", "denied", "permission"]);
+
+/** A tool of the agent: the same one with other input, or, when its name is unknown, the command of that name. */
+function linkTools(failed: Event, event: Event, { cause, about }: CallError, calls: CallReader): Link | null {
+  if (event.tool === failed.tool) {
+    if (JSON.stringify(event.input) === JSON.stringify(failed.input)) return { remedy: "none", run: null };
+    return cause === "denied" || isSimilar(failed.input, event.input) ? { remedy: "input", run: null } : null;
+  }
+  const runs = calls.runs(event);
+  if (cause === "denied" && event.outcome === "ok") return { remedy: "other-way", run: findMainRun(runs) };
+  if (cause !== "unknown-name" || event.command === null) return null;
+  const named = runs.find(({ name, args }) => name === about || args.includes(about ?? ""));
+  return named ? { remedy: "program", run: named } : { remedy: "other-way", run: findMainRun(runs) };
+}
+
+/** Whether two inputs are for the same thing: they share a value, or most of their words. */
+function isSimilar(a: JsonObject | null, b: JsonObject | null): boolean {
+  const keys = Object.keys(a ?? {});
+  if (keys.length <= 1 || keys.some((key) => a?.[key] === b?.[key])) return true;
+  const split = (text: string) =>
+    new Set(
+      text
+        .slice(0, 2_000)
+        .toLowerCase()
+        .split(/[^\p{L}\p{N}]+/u),
+    );
+  return measureSimilarity(split(JSON.stringify(a)), split(JSON.stringify(b))) >= 0.45;
+}
+
+function isElevated(input: JsonObject | null): boolean {
+  const sandbox = input?.sandbox_permissions;
+  if (input?.with_escalated_permissions === true || input?.dangerouslyDisableSandbox === true) return true;
+  return typeof sandbox === "string" && sandbox !== "use_default";
+}
+
+function findFolder({ input, cwd }: Event): string {
+  const workdir = input?.workdir;
+  return typeof workdir === "string" ? workdir : (cwd ?? "");
 }

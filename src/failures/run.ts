@@ -1,5 +1,5 @@
 import type { CallDifference } from "../records/index.ts";
-import { baseName } from "../text/index.ts";
+import { baseName, wordSet } from "../text/index.ts";
 
 /** One program that a shell command starts, with everything around it that may decide whether it works. */
 export class Run {
@@ -30,7 +30,7 @@ export class Run {
 
   /** Whether the program's first words say what it does, as in `npm run`; the first word of `ls src` is a file. */
   get hasVerbs(): boolean {
-    return hasVerbs(this.name);
+    return !verbless.has(this.name);
   }
 
   /** The program's verb, when it has verbs: `commit`, `run test`, `-m pytest`. */
@@ -128,10 +128,6 @@ type RunContext = Partial<Pick<Run, "written" | "env" | "wrapper" | "directory" 
 /** `NAME=value`. */
 export const assignment = /^\w+=/;
 
-export function hasVerbs(program: string): boolean {
-  return !verbless.has(program);
-}
-
 /** The words after options that come before a verb: `git -C x commit`, `pnpm --filter app test`. */
 export function skipOptions(args: readonly string[]): readonly string[] {
   let at = 0;
@@ -145,10 +141,8 @@ export function skipOptions(args: readonly string[]): readonly string[] {
   }
 }
 
-const optionsWithValue = new Set(
-  "-C -c --prefix --filter -F -w --workspace -p --cwd --dir --directory --project -f --file -n --namespace --context --profile --region".split(
-    " ",
-  ),
+const optionsWithValue = wordSet(
+  "-C -c --prefix --filter -F -w --workspace -p --cwd --dir --directory --project -f --file -n --namespace --context --profile --region",
 );
 const bareOption =
   /^-(?:[a-zA-Z]|-(?:no-.*|silent|quiet|verbose|debug|yes|json|bare|offline|frozen|locked|recursive|if-present|workspaces|no))$/;
@@ -157,41 +151,27 @@ const bareWord = /^[a-zA-Z][\w:@-]*$/;
 const leadingVerbs = new Set(["run", "exec", "x", "dlx", "compose", "tool", "git", "npm", "pnpm"]);
 /** Programs whose verb stands behind what it is about: `gh pr create`. */
 const nested = new Set(["gh", "aws", "az", "gcloud", "fly", "heroku"]);
-const verbless = new Set(
-  (
-    "pytest ssh scp rsync psql pg_dump pg_restore mysql mysqldump sqlite3 redis-cli phpunit php java gcc clang cc tar zip unzip " +
-    "eslint prettier tsc mypy black jest mocha nc ping dig openssl " +
-    "ls cat bat head tail sed awk grep egrep fgrep rg ag find fd wc sort uniq cut tr xargs echo printf cp mv rm mkdir touch " +
-    "chmod chown ln test [ [[ which type command diff cmp file stat tree du df ps kill pkill pgrep curl wget tee jq nl " +
-    "sleep date env time timeout sh bash zsh open less more node python python3 ruby perl source . read xxd od realpath"
-  ).split(" "),
-);
-const interpreters = new Set("python python3 node ruby perl php bash sh zsh tsx ts-node".split(" "));
-const printers = new Set("echo printf true : sleep pwd set wait".split(" "));
-const viewers = new Set(
-  (
-    "ls cat bat head tail grep egrep fgrep rg ag find fd wc sort uniq stat file tree du df ps which type command nl jq " +
-    "diff cmp test [ [[ pgrep awk cut id whoami uname env printenv xxd od hexdump less more realpath lsof"
-  ).split(" "),
-);
+const verbless = wordSet(`
+  pytest ssh scp rsync psql pg_dump pg_restore mysql mysqldump sqlite3 redis-cli phpunit php java gcc clang cc tar zip unzip
+  eslint prettier tsc mypy black jest mocha nc ping dig openssl
+  ls cat bat head tail sed awk grep egrep fgrep rg ag find fd wc sort uniq cut tr xargs echo printf cp mv rm mkdir touch
+  chmod chown ln test [ [[ which type command diff cmp file stat tree du df ps kill pkill pgrep curl wget tee jq nl
+  sleep date env time timeout sh bash zsh open less more node python python3 ruby perl source . read xxd od realpath
+`);
+const interpreters = wordSet("python python3 node ruby perl php bash sh zsh tsx ts-node");
+const printers = wordSet("echo printf true : sleep pwd set wait");
+const viewers = wordSet(`
+  ls cat bat head tail grep egrep fgrep rg ag find fd wc sort uniq stat file tree du df ps which type command nl jq
+  diff cmp test [ [[ pgrep awk cut id whoami uname env printenv xxd od hexdump less more realpath lsof
+`);
 const helpFlags = new Set(["--help", "-h", "--version", "help", "-V"]);
 const githubQuestions = new Set(["view", "list", "status", "checks", "diff", "watch"]);
-const packageQuestions = new Set([
-  "ls",
-  "list",
-  "view",
-  "info",
-  "why",
-  "show",
-  "search",
-  "outdated",
-  "freeze",
-]);
+const packageQuestions = wordSet("ls list view info why show search outdated freeze");
+
+const packageManagers = "npm pnpm yarn pip pip3 brew cargo gem apt".split(" ");
 const questions = new Map<string, ReadonlySet<string>>([
-  ["git", new Set(["status", "diff", "log", "show", "branch", "remote", "ls-files", "rev-parse", "blame"])],
-  ...["npm", "pnpm", "yarn", "pip", "pip3", "brew", "cargo", "gem", "apt"].map(
-    (name) => [name, packageQuestions] as const,
-  ),
+  ["git", wordSet("status diff log show branch remote ls-files rev-parse blame")],
+  ...packageManagers.map((name) => [name, packageQuestions] as const),
 ]);
 
 function writeSetting(set: string): string {
@@ -225,10 +205,8 @@ export function findMainRun(runs: readonly Run[]): Run | null {
 
 /** Compares two runs; null when they have too little in common to be the same attempt. */
 export function compareRuns(before: Run, after: Run): CallDifference | null {
-  const [a, b] = [
-    [before.name, ...before.args],
-    [after.name, ...after.args],
-  ];
+  const a = [before.name, ...before.args];
+  const b = [after.name, ...after.args];
   if (endsWith(a, b) && a.length > b.length && !before.isFilter) return "wrapper";
   if (endsWith(b, a) && b.length > a.length) return "wrapper";
   if (launches(before, after) || launches(after, before)) return "wrapper";
@@ -238,10 +216,9 @@ export function compareRuns(before: Run, after: Run): CallDifference | null {
     return startsByPath(before, after) ? "path" : null;
   if (before.written !== after.written) return "path";
   if (before.env.join("\n") !== after.env.join("\n")) return "environment";
-  const sameWords = a.join("\n") === b.join("\n");
-  if (sameWords && before.directory !== after.directory) return "directory";
-  if (sameWords) return before.wrapper.join(" ") === after.wrapper.join(" ") ? "none" : "wrapper";
-  return onlyFlagsDiffer(before.args, after.args) ? "flag" : "argument";
+  if (a.join("\n") !== b.join("\n")) return onlyFlagsDiffer(before.args, after.args) ? "flag" : "argument";
+  if (before.directory !== after.directory) return "directory";
+  return before.wrapper.join(" ") === after.wrapper.join(" ") ? "none" : "wrapper";
 }
 
 function comparePrograms(before: Run, after: Run): CallDifference | null {
@@ -260,8 +237,8 @@ function launches(outer: Run, inner: Run): boolean {
   if (outer.name === inner.name) return false;
   const words = [outer.name, ...outer.args];
   const at = words.indexOf(inner.name);
-  if (at < 1 || at > 5 || !words.slice(1, at).every((word) => bareWord.test(word) || word.startsWith("-")))
-    return false;
+  const isBefore = (word: string) => bareWord.test(word) || word.startsWith("-");
+  if (at < 1 || at > 5 || !words.slice(1, at).every(isBefore)) return false;
   return new Run({ name: inner.name, args: words.slice(at + 1) }).verb === inner.verb;
 }
 
@@ -281,9 +258,8 @@ function findTask(run: Run): string | null {
 /** `mocha` or `pnpm exec mocha`, then `node …/mocha/bin/mocha.js`. */
 function startsByPath(before: Run, after: Run): boolean {
   const sought = before.verb?.split(" ").at(-1) ?? before.name;
-  return [after.written, after.args[0] ?? ""].some(
-    (word) => word.includes("/") && baseName(word).replace(/\.\w+$/, "") === sought,
-  );
+  const isSought = (word: string) => word.includes("/") && baseName(word).replace(/\.\w+$/, "") === sought;
+  return isSought(after.written) || isSought(after.args[0] ?? "");
 }
 
 function sharesMost(a: readonly string[], b: readonly string[]): boolean {
@@ -306,10 +282,11 @@ function isTelling(word: string): boolean {
 
 /** Whether two lists of words are the same but for flags and the values of flags that only one of them has. */
 function onlyFlagsDiffer(a: readonly string[], b: readonly string[]): boolean {
-  const ownsValue = (flag: string | undefined, other: readonly string[]) =>
-    flag?.startsWith("-") === true && !other.includes(flag);
-  const rest = (args: readonly string[], other: readonly string[]) =>
-    args.filter((arg, at) => !arg.startsWith("-") && !ownsValue(args[at - 1], other)).join("\n");
-  const operands = (args: readonly string[]) => args.filter((arg) => !arg.startsWith("-")).join("\n");
+  const isFlag = (word: string | undefined) => word?.startsWith("-") === true;
+  const operands = (args: readonly string[]) => args.filter((arg) => !isFlag(arg)).join("\n");
+  const rest = (args: readonly string[], other: readonly string[]) => {
+    const isOwnValue = (flag = "") => isFlag(flag) && !other.includes(flag);
+    return args.filter((arg, at) => !isFlag(arg) && !isOwnValue(args[at - 1])).join("\n");
+  };
   return operands(a) === operands(b) || rest(a, b) === rest(b, a);
 }

@@ -1,8 +1,7 @@
-import type { Cause, Symptom } from "../records/index.ts";
-import { splitWords } from "../text/index.ts";
+import type { LessonText, Symptom } from "../records/index.ts";
+import { measureSimilarity, splitWords, wordSet } from "../text/index.ts";
 import { findFileNames, parseCommand } from "./command.ts";
-import { type CallError, readError } from "./error.ts";
-import { complains, isHollow } from "./output.ts";
+import { type CallError, complains, isHollow, readError } from "./outcome.ts";
 import { findMainRun, type Run } from "./run.ts";
 
 /** Reads the symptom of a failed call from its command and output; `tool` where it was no shell command. */
@@ -42,23 +41,15 @@ export function findFailedRun(runs: readonly Run[], { line, about }: CallError):
   const wrapped = about === null ? undefined : runs.find(({ wrapper }) => wrapper[0] === about);
   if (wrapped !== undefined) {
     const [name = "", ...rest] = wrapped.wrapper;
-    return wrapped.with({
-      name,
-      written: name,
-      args: [...rest, wrapped.written, ...wrapped.args],
-      wrapper: [],
-    });
+    const args = [...rest, wrapped.written, ...wrapped.args];
+    return wrapped.with({ name, written: name, args, wrapper: [] });
   }
-  const interpreter = pythonFault.test(line)
-    ? runs.find(({ name }) => /^(?:python|pytest|uv\b)/.test(name))
-    : undefined;
-  const named =
-    interpreter ??
-    runs.find(({ name }) => name === about || line.startsWith(`${name}: `) || line.includes(`: ${name}: `));
-  return named ?? findMainRun(runs);
+  const isPython = /^(?:Traceback|ModuleNotFoundError|ImportError)/.test(line);
+  const interpreter = isPython ? runs.find(({ name }) => /^(?:python|pytest|uv\b)/.test(name)) : undefined;
+  const isNamed = ({ name }: Run) =>
+    name === about || line.startsWith(`${name}: `) || line.includes(`: ${name}: `);
+  return interpreter ?? runs.find(isNamed) ?? findMainRun(runs);
 }
-
-const pythonFault = /^(?:Traceback|ModuleNotFoundError|ImportError)/;
 
 /** Files that are allowed or denied together: `.env` and `.env.example`. */
 export function fileFamily(file: string): string {
@@ -87,37 +78,29 @@ export function compareSymptoms(a: Symptom, b: Symptom): number {
   return ofTheMachine.has(a.cause) ? 0.6 : 0;
 }
 
-const namesAll = new Set<Cause>(["missing-program", "unknown-name", "missing-module"]);
+const namesAll = wordSet("missing-program unknown-name missing-module");
+
 /** Faults that are the same only in the same file, though the words are the same elsewhere. */
-const ofAFile = new Set<Cause>(["lint", "code"]);
+const ofAFile = wordSet("lint code");
+
 /** Whatever program meets these, it is the same trouble; what is wrong with a call is wrong for one program. */
-const ofTheMachine = new Set<Cause>([
-  "denied",
-  "service",
-  "permission",
-  "transient",
-  "missing-setting",
-  "wrong-place",
-]);
+const ofTheMachine = wordSet("denied service permission transient missing-setting wrong-place");
+
 /** `TS18003`, `ERR_UNKNOWN_FILE_EXTENSION`. */
 const hasCode = /\b(?:[A-Z]{1,8}\d{3,}|ERR_\w+)\b/;
 
 /** Whose module is missing, by the words that say so; bundlers and Node find different words for the same. */
 function findLanguage({ signature }: Symptom): string {
-  return ofLanguages.exec(signature)?.[0].toLowerCase() ?? "";
+  const words =
+    /No module named|cannot load such file|locally installed gems|there is no package called|required module|[ :]-l\w/i;
+  return words.exec(signature)?.[0].toLowerCase() ?? "";
 }
-
-const ofLanguages =
-  /No module named|cannot load such file|locally installed gems|there is no package called|required module|[ :]-l\w/i;
 
 /** The program without its launcher: `python3 -m pytest` is `pytest`, and so is `uv run pytest`. */
 function stripLauncher(head: string): string {
-  return head
-    .replace(
-      /^(?:npx|bunx|(?:pnpm|yarn|npm|bundle) exec|(?:pnpm|yarn) dlx|(?:uv|poetry|pdm) run|python[\d.]* -m) (?=\S)/,
-      "",
-    )
-    .replace(/^(python|pip|node|ruby|php)[\d.]+\b/, "$1");
+  const launcher =
+    /^(?:npx|bunx|(?:pnpm|yarn|npm|bundle) exec|(?:pnpm|yarn) dlx|(?:uv|poetry|pdm) run|python[\d.]* -m) (?=\S)/;
+  return head.replace(launcher, "").replace(/^(python|pip|node|ruby|php)[\d.]+\b/, "$1");
 }
 
 /** Whether an error says something of its own: "failed", "exit code N" and "N failing" do not. */
@@ -126,17 +109,14 @@ function isTelling(signature: string): boolean {
 }
 
 function tellingWords(signature: string): Set<string> {
-  return new Set(
-    splitWords(signature.replaceAll("-", " ")).filter((word) => word.length > 1 && !little.has(word)),
-  );
+  const words = splitWords(signature.replaceAll("-", " "));
+  return new Set(words.filter((word) => word.length > 1 && !little.has(word)));
 }
 
-const little = new Set(
-  (
-    "a an and are at be by can cannot could did do error errors exit exited code status failed failing failure fails for from in " +
-    "is it no not of on or reason given the this to was with line command process returned non-zero test tests"
-  ).split(" "),
-);
+const little = wordSet(`
+  a an and are at be by can cannot could did do error errors exit exited code status failed failing failure fails for from in
+  is it no not of on or reason given the this to was with line command process returned non-zero test tests
+`);
 
 function programName({ head }: Symptom): string {
   return stripLauncher(head).split(" ")[0] ?? "";
@@ -146,32 +126,53 @@ function programName({ head }: Symptom): string {
  * An error whatever it is about: its shape, null where that is too little to know it by, and the names in it that the
  * next one may not have.
  */
-export function generalizeError({ cause, signature, head, about }: Symptom): {
-  readonly shape: string | null;
-  readonly names: readonly string[];
-} {
+export function generalizeError(symptom: Symptom): { shape: string | null; names: readonly string[] } {
+  const { cause, signature, about } = symptom;
   const found = [...signature.matchAll(slot)].map(([name]) => name.replace(/^["'`]|["'`]$/g, ""));
-  const names = new Set([...found, ...(about === null ? [] : [about])].filter((name) => /\w{2}/.test(name)));
+  const names = new Set([...found, about ?? ""].filter((name) => /\w{2}/.test(name)));
   const shape = signature.replace(slot, "_").replace(/[\s.,:;]+$/, "");
   // That a module is missing says most of it.
   const enough = cause === "missing-module" ? 2 : 3;
   const isShaped = shaped.has(cause) && tellingWords(shape).size >= enough && !isHollow(shape);
-  return {
-    shape: isShaped ? `${stripLauncher(head).split(" ")[0]} ${cause} ${shape}` : null,
-    names: [...names],
-  };
+  return { shape: isShaped ? `${programName(symptom)} ${cause} ${shape}` : null, names: [...names] };
 }
 
-const shaped = new Set<Cause>([
-  "missing-module",
-  "missing-setting",
-  "service",
-  "permission",
-  "wrong-place",
-  "transient",
-  "state",
-  "other",
-]);
+const shaped = wordSet("missing-module missing-setting service permission wrong-place transient state other");
+
 /** Something quoted, a path or an address, and what is written as programs write names, unless it is an error's. */
 const slot =
   /"[^"]{1,120}"|'[^']{1,120}'|`[^`]{1,80}`|(?<![\w.])[\w@./…-]*(?:\/|\w\.\w|\w@\w|\w:[a-zA-Z])[\w@./…:-]*|\b(?!E[A-Z]*_)(?:\w+_\w+|[a-z]+[A-Z]\w*)\b/g;
+
+type Fix = Pick<LessonText, "remedy" | "call" | "symptom">;
+
+/** Whether two fixes are one: the same words are added to the call or left out of it, whatever else it has. */
+export function isSameFix(a: Fix, b: Fix): boolean {
+  if (a.call === null || b.call === null) return a.call === b.call && a.remedy === b.remedy;
+  if (a.remedy === "step" || b.remedy === "step")
+    return a.remedy === b.remedy && (isWithin(a.call, b.call) || isWithin(b.call, a.call));
+  if (measureSimilarity(new Set(findAdded(a)), new Set(findAdded(b))) > 0.5) return true;
+  // `rtk` is left out, whatever is run without it; but where another program takes its place, it has to be the same one.
+  const [left, right] = [new Set(findLeftOut(a)), new Set(findLeftOut(b))];
+  const unwrapped = a.remedy === "wrapper" && b.remedy === "wrapper";
+  const areSame = left.size > 0 && measureSimilarity(left, right) === 1;
+  return areSame && (unwrapped || !(isReplaced(a) || isReplaced(b)));
+}
+
+/** The words of the failed call that the one that helped does not have; a flag that both have is not told of either. */
+export function findLeftOut({ call, remedy, symptom }: Fix): string[] {
+  if (call === null || remedy === "step") return [];
+  return symptom?.call?.filter((word) => !word.startsWith("-") && !call.includes(word)) ?? [];
+}
+
+function findAdded({ call, symptom }: Fix): string[] {
+  return call?.filter((word) => !symptom?.call?.includes(word)) ?? [];
+}
+
+function isWithin(call: readonly string[], other: readonly string[]): boolean {
+  return call.every((word) => other.includes(word));
+}
+
+/** Whether the call that helped is one of a program that the failed one did not name. */
+function isReplaced({ call, symptom }: Fix): boolean {
+  return call?.[0] !== undefined && !symptom?.call?.includes(call[0]);
+}

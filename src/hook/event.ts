@@ -27,12 +27,20 @@ export interface HookReply {
 
 /** Tells the worker where the session's transcript is. */
 export function noteTranscript({ session, transcript, cwd, event, home, now }: HookEvent): void {
-  if (transcript === null) return;
-  writeNote(home.spool, { type: "place", session, transcript, cwd, event, at: now });
+  if (transcript !== null) writeNote(home.spool, { type: "place", session, transcript, cwd, event, at: now });
 }
 
 /** Notes the transcript and starts a worker to read it. */
 export function handToWorker(call: HookEvent): void {
   noteTranscript(call);
   wakeWorker(call.home, call.program, call.env, call.now);
+}
+
+/** Reads something; null if that fails. */
+export function attempt<Value>(read: () => Value): Value | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
 }

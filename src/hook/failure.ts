@@ -1,27 +1,18 @@
-import { asString, makeId } from "../base/index.ts";
+import { makeId } from "../base/index.ts";
 import { sharedLessonId } from "../lessons/index.ts";
-import {
-  findHome,
-  isHeldBack,
-  openMemory,
-  readCallFailure,
-  recall,
-  renderFailureFact,
-} from "../recall/index.ts";
+import { findHome, readFailure, recallFromSnapshot, renderFailureFact } from "../recall/index.ts";
 import { eventChars, shorten } from "../records/index.ts";
 import { readFailedCall } from "../transcripts/index.ts";
 import { redact } from "../trust/index.ts";
 import type { HookEvent, HookReply } from "./event.ts";
-import { openMarks } from "./marks.ts";
-import { show, withhold } from "./show.ts";
-import { withSnapshot } from "./snapshot.ts";
+import { holdBack, markSession, openMarks, show, withSnapshot } from "./session.ts";
 
 /** Tells what worked the last time this failed, once per error and session. */
 export async function atFailure(call: HookEvent): Promise<HookReply | null> {
-  const { payload } = call;
-  const { tool, input, command, files, outcome, exitCode, text } = readFailedCall(payload);
+  const { home, session, now } = call;
+  const { tool, input, command, files, outcome, exitCode, text } = readFailedCall(call.payload);
   if (outcome === "ok" || outcome === "cancelled") return null;
-  const question = readCallFailure({
+  const question = readFailure({
     tool,
     input: command === null ? input : null,
     // A longer command is a script, which its words do not identify.
@@ -30,28 +21,23 @@ export async function atFailure(call: HookEvent): Promise<HookReply | null> {
     text: shorten(redact(shorten(text, 4 * eventChars)), eventChars),
     exitCode,
   });
-  return withSnapshot(call, async ({ head: { foreground, holdout }, table, project }) => {
-    // A subagent has its own context.
-    const agent = asString(payload.agent_id);
-    const seen = openMarks(call.home.seen, agent === null ? call.session : `${call.session} ${agent}`);
+  return withSnapshot(call, async (known) => {
+    const { project, head } = known;
+    const seen = openMarks(home, markSession(call));
     // If the agent may be asked what solved a failure, the end of this turn waits for what is learned from it.
-    if (foreground === "ask") openMarks(call.home.seen, call.session).once("failed");
-    const home = findHome(call.cwd ?? "");
-    const options = { project, home, unasked: true, now: call.now };
-    const [match] = await recall(openMemory(table), question, options);
+    if (head.foreground === "ask") openMarks(home, session).once("failed");
+    const asked = { project, home: findHome(call.cwd ?? ""), now };
+    const [match] = await recallFromSnapshot(known, question, asked);
     // The agent already sees what this session did about it.
-    if (!match || match.from.every(({ run }) => run === call.session)) return null;
-    const { head, signature } = question.symptom;
-    const { name } = match.lesson;
+    if (!match || match.from.every(({ run }) => run === session)) return null;
     // Several projects may have learned the same lesson; it is told once.
     const id = sharedLessonId(match.lesson);
-    if (isHeldBack(holdout, call.session, id)) {
-      if (seen.once(`held ${id}`)) withhold(call, project, "failure", { kind: "lesson", id, name });
-      return null;
-    }
-    if (!seen.tells(makeId("f", `${head} ${signature}`)) || !seen.tells(id)) return null;
+    if (holdBack(call, known, "failure", { kind: "lesson", id, name: match.lesson.name })) return null;
+    const { symptom } = question;
+    if (!seen.tells(makeId("f", `${symptom.head} ${symptom.signature}`)) || !seen.tells(id)) return null;
+    const fact = renderFailureFact(match, now);
     return {
-      context: show(call, project, "failure", { lessonId: id, text: renderFailureFact(match, call.now) }),
+      context: show(call, project, { type: "shown", lessonId: id, occasion: "failure", text: fact }),
       receipt: `Knack: this failed before; the agent was told what worked: ${redact(match.best.finding.action)}`,
     };
   });

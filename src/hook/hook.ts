@@ -13,7 +13,7 @@ import { Script } from "node:vm";
 import { asString, isObject, type JsonObject, makeId } from "../base/index.ts";
 import { type Home, isSilent, resolveHome } from "../settings/index.ts";
 import { loadChildProcess } from "../spool/index.ts";
-import { type HookEvent, type HookReply, handToWorker, noteTranscript } from "./event.ts";
+import { attempt, type HookEvent, type HookReply, handToWorker, noteTranscript } from "./event.ts";
 
 /**
  * The second binary: an agent runs it for a hook event, with the payload on stdin. It reads the snapshot, leaves notes
@@ -178,14 +178,6 @@ function writeCache(path: string, data: Buffer): void {
     renameSync(draft, path);
   } catch {
     attempt(() => rmSync(draft, { force: true }));
-  }
-}
-
-function attempt<Value>(work: () => Value): Value | null {
-  try {
-    return work();
-  } catch {
-    return null;
   }
 }
 

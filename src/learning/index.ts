@@ -1,22 +1,16 @@
-export {
-  createObserverSource,
-  type ModelState,
-  type ObserverSource,
-  readUnaskedModel,
-} from "./choose-observer.ts";
-export { createConsent, type LearnConsent } from "./consent.ts";
-export { type Capture, restoreEvents } from "./due.ts";
-export { isObjection } from "./leads/spoken.ts";
-export { asksToRemember } from "./leads/turn-signs.ts";
+export { asksToRemember, isObjection } from "./leads/spoken.ts";
 export { readOwnSentences, readTurns, stripOpening } from "./leads/turns.ts";
 export {
+  type Capture,
+  createConsent,
   findingId,
+  type LearnConsent,
   type Learned,
-  type LearnOptions,
   learnByRules,
+  openLearning,
   type ReadSession,
-  type RuleLearning,
+  restoreEvents,
   selectOwnEvents,
   withoutUnconfirmed,
 } from "./learn.ts";
-export { openLearning } from "./open-learning.ts";
+export { createObserverSource, type ModelState, type ObserverSource, readUnaskedModel } from "./observer.ts";

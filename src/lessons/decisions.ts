@@ -1,16 +1,82 @@
-import { type Clock, makeId } from "../base/index.ts";
+import { type Clock, compareText, makeId } from "../base/index.ts";
+import { compareSymptoms } from "../failures/index.ts";
 import {
   type Actor,
   isUse,
   type LedgerEntry,
   type Lesson,
   type LessonDecision,
-  type StoredDecision,
-  type StoredFinding,
+  type LessonStatus,
+  resolveProjectIds,
 } from "../records/index.ts";
-import type { Store } from "../store/index.ts";
+import type { Gist, Store } from "../store/index.ts";
 import { recordEntries } from "./fold.ts";
-import { findOldPending, pendingDays } from "./state.ts";
+import { areOpposed, extractGist, isSameLesson, sameFrom, sameTriggerFrom } from "./similarity.ts";
+import {
+  applyDecay,
+  hasWaited,
+  importPrefix,
+  isSharedLesson,
+  isUnconfirmed,
+  pendingDays,
+  rankSuggestions,
+} from "./state.ts";
+import { findProjectWord } from "./topic.ts";
+
+/** Distinct projects that must have the same lesson before it is shown in all, and how sure they must be on average. */
+const promotedProjects = 2;
+const promotedMean = 0.8;
+
+interface LessonDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** What is decided about lessons, by people and by Knack: promotion to all projects, and pruning. */
+export function openLessons(deps: LessonDeps) {
+  const { store, clock } = deps;
+  return {
+    /** The lessons that several projects have, and what becomes of each. */
+    sharedLessons: () => findShared(deps, true),
+    /** What one lesson shares with others. */
+    sharedBy: (lesson: Lesson) => findSharedBy(deps, lesson),
+    /**
+     * Promotes what several projects have learned, and takes back what one of them contradicts. Several processes may do
+     * so at any time: what was recorded once is not recorded again.
+     */
+    promoteDue: async () => {
+      const due = (await findShared(deps, false)).filter(({ verdict }) => verdict.do !== "nothing");
+      if (due.length > 0) await recordPromotions(deps, due, "knack");
+      return due;
+    },
+    /** Records that a person wants a lesson shown everywhere. */
+    promote: (shared: SharedLesson, lesson: Lesson) =>
+      recordPromotions(deps, [{ ...shared, lesson, verdict: { do: "promote" } }], "person"),
+    /** Records that a person no longer wants that. */
+    demote: (lesson: Lesson) => demote(deps, lesson),
+    /** The band of any lesson, computed for one or for all: what can be made of it, by how sure it is. */
+    bands: async (only?: Lesson) => {
+      const shared = only ? [await findSharedBy(deps, only)] : await findShared(deps, true);
+      const ids = shared.filter(hasEnough).flatMap(({ members }) => members.map(({ id }) => id));
+      const promotable = new Set<string>(ids);
+      return (lesson: Lesson) => classifyBand(lesson, clock.now(), promotable);
+    },
+    /** Of these lessons, the ones worth a person's attention, the best first. */
+    rankSuggestions,
+    /** Pending lessons that nothing came of within so many days. */
+    prunable: (days: number) => findPrunable(deps, days),
+    /** Retires those, and returns them; new evidence, or a person, brings each back. */
+    prune: (days = pendingDays, actor: Actor = "person") => prune(deps, days, actor),
+    /** Brings back what the latest prune retired, and returns it. */
+    unprune: () => unprune(deps),
+    /** What speaks for a lesson and against it. */
+    evidence: (lesson: Lesson) => loadEvidence(store, lesson),
+    /** The findings of a lesson, the surest first. */
+    findings: (lesson: Pick<Lesson, "id">) => loadFindings(store, lesson),
+  };
+}
+
+// --- A person's decisions, pruning and evidence ---
 
 /** The entry for a person's decision about a lesson. */
 export function decisionEntry(
@@ -27,23 +93,14 @@ export function decisionEntry(
   };
 }
 
-interface PruneDeps {
-  readonly store: Store;
-  readonly clock: Clock;
+async function findPrunable({ store, clock }: LessonDeps, days: number): Promise<Lesson[]> {
+  const lessons = await store.learning.lessons.list();
+  return lessons.filter(({ state }) => state.status === "pending" && hasWaited(state, clock.now(), days));
 }
 
-/** Pending lessons that nothing came of within so many days. */
-export async function prunable({ store, clock }: PruneDeps, days: number): Promise<Lesson[]> {
-  return findOldPending(await store.learning.lessons.list(), clock.now(), days);
-}
-
-/** Retires them, and returns those that it retired; new evidence, or a person, brings each back. */
-export async function prune(
-  { store, clock }: PruneDeps,
-  { days = pendingDays, actor }: { readonly days?: number; readonly actor: Actor },
-): Promise<Lesson[]> {
+async function prune({ store, clock }: LessonDeps, days: number, actor: Actor): Promise<Lesson[]> {
   return store.transaction(async (tx) => {
-    const old = await prunable({ store: tx, clock }, days);
+    const old = await findPrunable({ store: tx, clock }, days);
     if (old.length === 0) return [];
     const at = clock.now();
     const lessonIds = old.map(({ id }) => id).sort();
@@ -54,37 +111,29 @@ export async function prune(
   });
 }
 
-/** Brings back what the latest prune retired, and returns it. */
-export async function unprune({ store, clock }: PruneDeps): Promise<Lesson[]> {
+async function unprune({ store, clock }: LessonDeps): Promise<Lesson[]> {
   return store.transaction(async (tx) => {
     const pruned = await tx.ledger.since("lesson.retired", 0);
     const latest = pruned.findLast(({ data }) => data.lessonIds.length > 0)?.data.lessonIds ?? [];
     const ids = new Set((await tx.learning.findings.lessonIds(latest)).values());
     const lessons = await tx.learning.lessons.get([...ids]);
     const retired = lessons.filter(({ state }) => state.status === "retired");
-    const entries = retired.map(({ id }) => decisionEntry(id, "unskipped", clock.now()));
-    await recordEntries(tx, entries);
+    await recordEntries(
+      tx,
+      retired.map(({ id }) => decisionEntry(id, "unskipped", clock.now())),
+    );
     return retired;
   });
 }
 
-/** What speaks for a lesson and against it, for a person who asks. */
-export interface LessonEvidence {
-  /** The surest first. */
-  readonly findings: readonly StoredFinding[];
-  /** Findings that say the opposite, with the lessons they belong to. */
-  readonly against: readonly { readonly lessonId: string; readonly run: string; readonly at: number }[];
-  readonly uses: readonly Readonly<Record<"at" | "ok" | "failed", number> & { run: string }>[];
-  readonly decisions: readonly Pick<StoredDecision, "at" | "decision" | "actor">[];
-}
-
-export async function loadEvidence(store: Store, lesson: Lesson): Promise<LessonEvidence> {
+async function loadEvidence(store: Store, lesson: Lesson) {
   const { findings, uses, decisions } = store.learning;
   const { id, call, scope, project, state } = lesson;
   const calls = call?.[0] ? await uses.of(call[0], scope === "user" ? null : project) : [];
   const opposing = (await findings.opposing([id])).get(id) ?? [];
   return {
     findings: await loadFindings(store, lesson),
+    /** Findings that say the opposite, with the lessons they belong to. */
     against: opposing.map(({ lessonId, run, at }) => ({ lessonId, run, at })),
     uses: calls
       .filter((use) => call && isUse(use, call) && use.at > state.firstAt)
@@ -93,8 +142,380 @@ export async function loadEvidence(store: Store, lesson: Lesson): Promise<Lesson
   };
 }
 
-/** The findings of a lesson, the surest first. */
-export async function loadFindings(store: Store, { id }: Pick<Lesson, "id">): Promise<StoredFinding[]> {
-  const findings = await store.learning.findings.ofLessons([id]);
+async function loadFindings({ learning }: Store, { id }: Pick<Lesson, "id">) {
+  const findings = await learning.findings.ofLessons([id]);
   return findings.sort((a, b) => b.finding.confidence - a.finding.confidence || a.at - b.at);
+}
+
+/** Null for a lesson that is superseded or retired. */
+function classifyBand({ id, state }: Lesson, now: number, promotable: ReadonlySet<string>) {
+  const { status } = applyDecay(state, now);
+  if (status === "active") return promotable.has(id) ? "promotable" : "usable";
+  return status === "superseded" || status === "retired" ? null : status;
+}
+
+// --- Promotion ---
+
+/** A lesson that several projects have, or one that a person asks about, and whether it is to be shown in all. */
+export interface SharedLesson {
+  /** The one whose words are shown, or would be. */
+  readonly lesson: Lesson;
+  /** All that say the same, that one among them. */
+  readonly members: readonly Lesson[];
+  /** The projects that have it, the surest first, and how sure those are on average. */
+  readonly projects: readonly string[];
+  readonly mean: number;
+  /** It is shown in all projects already. */
+  readonly promoted: boolean;
+  readonly verdict: PromotionVerdict;
+}
+
+/** What becomes of it: `join` adds members that came later, `hold` takes the promotion back. */
+type PromotionVerdict =
+  | { readonly do: "promote" }
+  | { readonly do: "join"; readonly members: readonly Lesson[] }
+  | { readonly do: "hold" | "nothing"; readonly because: string };
+
+/** The shared lessons that are due; with `all` also those that stay as they are. */
+async function findShared({ store, clock }: LessonDeps, all: boolean): Promise<SharedLesson[]> {
+  const lessons = (await store.learning.lessons.list()).filter((one) => !isUnconfirmed(one));
+  const projects = await loadProjects(store);
+  const judged = groupShared(createPool(lessons, clock.now(), projects), all).map((group) => ({
+    group,
+    shared: judgeGroup(group, projects),
+  }));
+  const due = judged.flatMap(({ shared }) => (shared.verdict.do === "promote" ? shared.members : []));
+  // Few come so far; only for those it is checked whether a copied session makes two projects of one.
+  const records = due.length > 0 ? await loadRecords(store, due) : new Map();
+  return judged.map(({ group, shared }) =>
+    shared.verdict.do === "promote" ? judgeGroup(group, projects, records) : shared,
+  );
+}
+
+async function findSharedBy({ store, clock }: LessonDeps, lesson: Lesson): Promise<SharedLesson> {
+  const projects = await loadProjects(store);
+  const own = createMember(lesson, clock.now(), resolveProjectIds(projects));
+  const others = (await store.learning.lessons.list()).filter(({ id }) => id !== lesson.id);
+  const near = createSearch([own, ...createPool(others, clock.now(), projects)])(own);
+  return judgeGroup(groupAround(own, near), projects);
+}
+
+async function demote(deps: LessonDeps, lesson: Lesson): Promise<void> {
+  const shown = lesson.state.promotion?.lesson;
+  const all = await deps.store.learning.lessons.list();
+  const members = all.filter(({ state }) => shown != null && state.promotion?.lesson === shown);
+  const shared: SharedLesson = {
+    ...{ lesson, members: members.length > 0 ? members : [lesson] },
+    ...{ projects: [], mean: 0, promoted: true },
+    verdict: { do: "hold", because: "a person took it back" },
+  };
+  await recordPromotions(deps, [shared], "person");
+}
+
+function hasEnough({ projects, mean }: Pick<SharedLesson, "projects" | "mean">): boolean {
+  return projects.length >= promotedProjects && mean >= promotedMean;
+}
+
+async function recordPromotions({ store, clock }: LessonDeps, due: readonly SharedLesson[], actor: Actor) {
+  await store.transaction(async (tx) => {
+    const entries: LedgerEntry[] = [];
+    for (const shared of due) {
+      const before = await tx.learning.decisions.ofLesson(shared.lesson.id);
+      // The last decision is the last in time as well, whatever the clock says.
+      const at = Math.max(clock.now(), ...before.map((decision) => decision.at + 1));
+      const common = { at, project: null, session: null, actor };
+      entries.push({ ...common, ...describePromotion(shared, before.length) });
+    }
+    await recordEntries(tx, entries);
+  });
+}
+
+/** The same key for whoever else finds the same, so that it is on the ledger once. */
+function describePromotion({ lesson, members, projects, mean, verdict }: SharedLesson, decided: number) {
+  // The lesson may have the id of another finding than the one that was chosen.
+  const shown = (verdict.do === "promote" ? null : lesson.state.promotion?.lesson) ?? lesson.id;
+  const some = verdict.do === "join" ? [lesson, ...verdict.members] : members;
+  const ids = [...new Set(some.map(({ id }) => id))].sort();
+  const name = `${shown}:${makeId("", ids.join(" "))}:${decided}`;
+  if ("because" in verdict) {
+    const data = { lesson: shown, members: ids, because: verdict.because };
+    return { type: "lesson.demoted", key: `demoted:${name}`, data } as const;
+  }
+  const data = { lesson: shown, members: ids, projects, mean };
+  return { type: "lesson.promoted", key: `promoted:${name}`, data } as const;
+}
+
+type Projects = ReadonlyMap<string, NonNullable<Parameters<typeof findProjectWord>[1]>>;
+
+async function loadProjects({ projects }: Store): Promise<Projects> {
+  return new Map((await projects.list()).map((row) => [row.id, row]));
+}
+
+/** The sessions and records that lessons rest on, by lesson; a copied record is the same, whatever its session. */
+async function loadRecords({ learning }: Store, lessons: readonly Lesson[]): Promise<Map<string, string[]>> {
+  const evidence = await learning.findings.evidence(lessons.map(({ id }) => id));
+  const listRecords = (findings: NonNullable<ReturnType<typeof evidence.get>>) =>
+    findings.flatMap(({ run, kind, origin }) => {
+      if (run.startsWith(importPrefix)) return [];
+      return origin === null ? run : [run, `${kind} ${origin}`];
+    });
+  return new Map([...evidence].map(([lessonId, findings]) => [lessonId, listRecords(findings)]));
+}
+
+/** A lesson as it is now. */
+interface Member {
+  readonly lesson: Lesson;
+  /** Its project, by the one id of all that it goes by. */
+  readonly projectId: string;
+  readonly status: LessonStatus;
+  readonly confidence: number;
+  readonly gist: Gist;
+}
+
+/** The gist is computed when it is needed: where nothing is sure enough, none is. */
+function createMember(lesson: Lesson, now: number, resolve: (project: string) => string): Member {
+  let gist: Gist | null = null;
+  return {
+    lesson,
+    projectId: resolve(lesson.project),
+    ...applyDecay(lesson.state, now),
+    get gist() {
+      gist ??= extractGist(lesson);
+      return gist;
+    },
+  };
+}
+
+/** What may speak for or against a promotion: what is shown already first, then the surest. */
+function createPool(lessons: readonly Lesson[], now: number, projects: Projects): Member[] {
+  const resolve = resolveProjectIds(projects);
+  return lessons
+    .filter(({ project }) => project !== "unknown")
+    .map((lesson) => createMember(lesson, now, resolve))
+    .filter(({ status }) => status !== "retired")
+    .sort(compareLeading);
+}
+
+function compareLeading(a: Member, b: Member): number {
+  const [one, other] = [a.lesson.state, b.lesson.state];
+  return (
+    Number(isSharedLesson(b.lesson)) - Number(isSharedLesson(a.lesson)) ||
+    b.confidence - a.confidence ||
+    other.sessions - one.sessions ||
+    one.firstAt - other.firstAt ||
+    compareText(a.lesson.id, b.lesson.id)
+  );
+}
+
+/** Whether it, or another in its place, is shown in all projects. */
+function isPromoted({ lesson: { state }, status }: Member): boolean {
+  return status === "promoted" && state.promotion?.lesson != null;
+}
+
+/** Whether a person's own word has it shown everywhere. */
+function isGlobal({ lesson: { scope, state }, status }: Member): boolean {
+  return (scope === "user" || status === "promoted") && state.promotion === undefined;
+}
+
+function isOpen({ status }: Member): boolean {
+  return status === "pending" || status === "active" || status === "promoted";
+}
+
+/** Lessons that say the same as the surest of them, its leader. */
+interface PromotionGroup {
+  readonly leader: Member;
+  /** The open ones, the leader first. */
+  readonly members: readonly Member[];
+  /** Those that were rejected, superseded or put on hold. */
+  readonly fallen: readonly Member[];
+  /** Those that say the opposite for the same trigger. */
+  readonly against: readonly Member[];
+  /** One that a person has in all projects already. */
+  readonly everywhere: Member | null;
+}
+
+/** From the surest down, the lessons of two or more projects that say the same, by what they say and not by their wording. */
+function groupShared(pool: readonly Member[], all: boolean): PromotionGroup[] {
+  const mayLead = (one: Member) =>
+    isPromoted(one) ||
+    (isOpen(one) &&
+      one.lesson.scope === "project" &&
+      !isGlobal(one) &&
+      (all || one.confidence >= promotedMean));
+  const leaders = pool.filter(mayLead);
+  if (leaders.length === 0) return [];
+  const findNear = createSearch(pool);
+  const taken = new Set<Member>();
+  return leaders.flatMap((leader) => {
+    if (taken.has(leader)) return [];
+    const near = findNear(leader).filter((other) => !taken.has(other) || !isOpen(other));
+    const group = groupAround(leader, near);
+    for (const member of group.members) taken.add(member);
+    const projects = new Set([...group.members, ...group.fallen].map(({ projectId }) => projectId));
+    return projects.size >= promotedProjects || isPromoted(leader) ? [group] : [];
+  });
+}
+
+function groupAround(leader: Member, near: readonly Member[]): PromotionGroup {
+  const alike = near
+    .filter((other) => isSameLesson(leader.gist, other.gist) && isSameTrouble(leader.lesson, other.lesson))
+    .sort(compareLeading);
+  const isAgainst = (other: Member) =>
+    isOpen(other) && other.projectId !== leader.projectId && areOpposed(leader.gist, other.gist);
+  return {
+    leader,
+    members: [leader, ...alike.filter((one) => isOpen(one) && !isGlobal(one))],
+    fallen: alike.filter((one) => !isOpen(one)),
+    against: near.filter(isAgainst).sort(compareLeading),
+    everywhere: alike.find((one) => isOpen(one) && isGlobal(one)) ?? null,
+  };
+}
+
+/**
+ * Of two lessons about failures, whether it is one trouble or one remedy. Much of their wording is Knack's own ("run it
+ * again"), and that two projects share it says nothing.
+ */
+function isSameTrouble(a: Lesson, b: Lesson): boolean {
+  if (a.symptom === null || b.symptom === null || compareSymptoms(a.symptom, b.symptom) > 0) return true;
+  const [program, ...rest] = a.call ?? [];
+  const [other, ...parts] = b.call ?? [];
+  return program !== undefined && program === other && rest.some((part) => parts.includes(part));
+}
+
+function judgeGroup(
+  group: PromotionGroup,
+  projects: Projects,
+  records?: ReadonlyMap<string, readonly string[]>,
+): SharedLesson {
+  const { leader, members } = group;
+  const promoted = isSharedLesson(leader.lesson);
+  const findWord = ({ lesson }: Member) => findProjectWord(lesson, projects.get(lesson.project) ?? null);
+  const general = promoted ? leader : (members.find((one) => findWord(one) === null) ?? null);
+  const shared = {
+    lesson: (general ?? leader).lesson,
+    members: members.map(({ lesson }) => lesson),
+    ...countProjects(members, records),
+    promoted,
+  };
+  const objection = findObjection(group, projects);
+  if (promoted) return { ...shared, verdict: judgePromoted(group, objection) };
+  const isTakenBack = ({ lesson: { state } }: Member) =>
+    state.promotion?.lesson === null && state.promotion.byPerson;
+  const because =
+    objection ??
+    (members.some(isTakenBack) ? "that was taken back" : null) ??
+    (group.everywhere ? "it is known for all projects already" : null) ??
+    explainTooFew(shared) ??
+    (general === null ? `it speaks of ${findWord(leader)}, which is one project's own` : null);
+  if (because === null) return { ...shared, verdict: { do: "promote" } };
+  // Where the one that was shown for these is gone, each is its own project's again.
+  return { ...shared, verdict: { do: members.some(isPromoted) ? "hold" : "nothing", because } };
+}
+
+function judgePromoted({ leader, members }: PromotionGroup, objection: string | null): PromotionVerdict {
+  const isFinal = leader.lesson.state.promotion?.byPerson === true;
+  if (objection !== null && !isFinal) return { do: "hold", because: objection };
+  const later = members.flatMap(({ lesson }) => (lesson.state.promotion === undefined ? lesson : []));
+  return later.length > 0
+    ? { do: "join", members: later }
+    : { do: "nothing", because: "it is told in all projects already" };
+}
+
+/** Who disagrees; null where nobody does. */
+function findObjection({ members, fallen, against }: PromotionGroup, projects: Projects): string | null {
+  const name = ({ lesson: { project } }: Member) => projects.get(project)?.name ?? project;
+  const rejected = fallen.find(({ status }) => status === "rejected");
+  if (rejected) return `it was refused in ${name(rejected)}`;
+  const contradicted = [...fallen, ...members].find(({ lesson }) => lesson.state.contradicted);
+  if (contradicted) return `it was contradicted in ${name(contradicted)}`;
+  return against[0] ? `${name(against[0])} says the opposite` : null;
+}
+
+function explainTooFew({ projects, mean }: Pick<SharedLesson, "projects" | "mean">): string | null {
+  if (projects.length < promotedProjects) return `${projects.length} of ${promotedProjects} projects have it`;
+  return mean < promotedMean
+    ? `${mean.toFixed(2)} sure on average, ${promotedMean.toFixed(2)} is needed`
+    : null;
+}
+
+/**
+ * The projects that count, and how sure they are on average: all, unless the doubtful ones spoil the average. That one
+ * more project has begun to learn a lesson is no reason against it. Of two projects that share a session, which was
+ * copied, one counts.
+ */
+function countProjects(
+  members: readonly Member[],
+  records: ReadonlyMap<string, readonly string[]> = new Map(),
+): Pick<SharedLesson, "projects" | "mean"> {
+  const seen = new Set<string>();
+  const projects: string[] = [];
+  let sum = 0;
+  const counts: Pick<SharedLesson, "projects" | "mean">[] = [];
+  for (const { projectId, confidence, lesson } of [...members].sort((a, b) => b.confidence - a.confidence)) {
+    const own = records.get(lesson.id) ?? [];
+    if (projects.includes(projectId) || own.some((record) => seen.has(record))) continue;
+    for (const record of own) seen.add(record);
+    projects.push(projectId);
+    sum += confidence;
+    counts.push({ projects: [...projects], mean: Math.round((sum / projects.length) * 1e6) / 1e6 });
+  }
+  return counts.findLast(hasEnough) ?? counts.at(-1) ?? { projects: [], mean: 0 };
+}
+
+/** Finds what may be the same as a lesson, or opposed to it, without looking at every other one. */
+function createSearch(pool: readonly Member[]): (member: Member) => Member[] {
+  const findAlike = createOverlapSearch(pool, "all", sameFrom);
+  // One of two opposed lessons warns of something.
+  const warning = pool.filter(({ gist }) => gist.shuns.size > 0);
+  const findWarning = createOverlapSearch(warning, "trigger", sameTriggerFrom);
+  let findOpposed: typeof findWarning | null = null;
+  return (member) => {
+    const warns = member.gist.shuns.size > 0;
+    if (warns) findOpposed ??= createOverlapSearch(pool, "trigger", sameTriggerFrom);
+    const opposed = ((warns && findOpposed) || findWarning)(member);
+    return [...new Set([...findAlike(member), ...opposed])].filter((other) => other !== member);
+  };
+}
+
+/** Words that two sets which overlap enough must share among their rarest. */
+const sharedRarest = 3;
+
+/**
+ * Finds the lessons whose words may overlap by a share. Two sets that do have so many words in common that the first few
+ * of those, in the order of rarity, are among the rarest words of both: only these are looked up, and the common words
+ * that all have are not.
+ */
+function createOverlapSearch(pool: readonly Member[], part: "all" | "trigger", share: number) {
+  const times = new Map<string, number>();
+  for (const { gist } of pool) for (const word of gist[part]) times.set(word, (times.get(word) ?? 0) + 1);
+  const rank = (word: string) => times.get(word) ?? 0;
+  const listRarest = ({ gist }: Member) => {
+    const needed = Math.ceil(share * gist[part].size - 1e-9);
+    const words = [...gist[part]].sort((a, b) => rank(a) - rank(b) || compareText(a, b));
+    return { words: words.slice(0, words.length - needed + sharedRarest), needed };
+  };
+  const known = new Map(pool.map((member) => [member, listRarest(member)]));
+  const index = new Map<string, number[]>();
+  for (const [at, { words }] of [...known.values()].entries())
+    for (const word of words) {
+      const having = index.get(word);
+      if (having) having.push(at);
+      else index.set(word, [at]);
+    }
+  // Counts are never cleared: each search starts counting above whatever the searches before it reached.
+  const counts = new Int32Array(pool.length);
+  let start = 0;
+  return (member: Member): Member[] => {
+    const { words, needed } = known.get(member) ?? listRarest(member);
+    const enough = start + Math.max(1, Math.min(sharedRarest, needed));
+    const found: Member[] = [];
+    for (const word of words)
+      for (const at of index.get(word) ?? []) {
+        const count = Math.max(counts[at] ?? 0, start) + 1;
+        counts[at] = count;
+        if (count === enough) found.push(pool[at] as Member);
+      }
+    start += words.length + 1;
+    return found;
+  };
 }

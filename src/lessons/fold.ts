@@ -13,14 +13,14 @@ import {
   type Lesson,
   type LessonId,
   type LessonText,
+  type SessionId,
   type StoredDecision,
   type StoredFinding,
+  type UseVerdict,
 } from "../records/index.ts";
 import type { Gist, Learning, Store } from "../store/index.ts";
-import { foldVerdicts } from "./credit.ts";
-import { lessonCues } from "./cues.ts";
-import { areOpposed, extractGist, isSameLesson, planWordSearch } from "./similarity.ts";
-import { advance, foldEvidence, importPrefix } from "./state.ts";
+import { areOpposed, extractGist, isSameLesson, lessonCues, planWordSearch } from "./similarity.ts";
+import { foldEvidence, importPrefix } from "./state.ts";
 
 /** Appends entries to the ledger and updates the rows that follow from them, in the same transaction. */
 export async function recordEntries(tx: Store, entries: readonly LedgerEntry[]): Promise<LedgerEntry[]> {
@@ -33,12 +33,6 @@ export async function recordEntries(tx: Store, entries: readonly LedgerEntry[]):
 export async function applyEntries(tx: Store, entries: readonly LedgerEntry[]): Promise<void> {
   await countSessions(tx, entries);
   await foldLessons(tx, entries);
-}
-
-/** Computes every row that follows from the ledger anew. */
-export async function refoldLedger(tx: Store): Promise<void> {
-  await tx.clearFolds();
-  await applyEntries(tx, await tx.ledger.all());
 }
 
 async function countSessions(tx: Store, entries: readonly LedgerEntry[]): Promise<void> {
@@ -64,36 +58,20 @@ async function foldLessons({ learning, ledger }: Store, entries: readonly Ledger
     for (const lessonId of await applyEntry(learning, entry, unknown)) touched.add(lessonId);
   const rated = entries.flatMap((entry) => (entry.type === "use.rated" ? entry.data.id : []));
   if (touched.size === 0 && rated.length === 0) return;
-  const ratings = await loadRatings(learning, await ledger.since("use.rated", 0));
-  const named = rated.map(ratings.resolve);
+  const ratings = await ledger.since("use.rated", 0);
+  const makers = ratings.length > 0 ? await findMakers(learning) : new Map<string, string>();
+  const named = rated.map((id) => makers.get(id) ?? id);
   for (const { lessonId } of await learning.findings.get([...new Set(named)])) touched.add(lessonId);
-  if (touched.size > 0) await refoldLessons(learning, touched, ratings);
-}
-
-/** What lessons, and the skills made of them, were rated. */
-interface Ratings {
-  /** The finding that an id stands for: a skill counts for the lesson it was first made of. */
-  resolve(id: string): string;
-  of(findingIds: readonly string[]): Evidence[];
-}
-
-async function loadRatings(learning: Learning, entries: readonly LedgerEntry[]): Promise<Ratings> {
-  const makers: ReadonlyMap<string, string> = entries.length > 0 ? await findMakers(learning) : new Map();
-  const resolve = (id: string) => makers.get(id) ?? id;
-  const verdicts = foldVerdicts(entries, resolve);
-  return {
-    resolve,
-    of: (findingIds) =>
-      findingIds.flatMap((id) =>
-        (verdicts.get(id) ?? []).map(({ session: run, verdict, byPerson, at }) => {
-          return { type: "rated", run, at, helpful: verdict === "helpful", byPerson };
-        }),
-      ),
-  };
+  if (touched.size === 0) return;
+  await refoldLessons(
+    learning,
+    touched,
+    foldCredits(ratings, (id) => makers.get(id) ?? id),
+  );
 }
 
 /** The lesson that each learned skill was first made of, by the skill's item id. What is added later does not count. */
-async function findMakers({ changes, findings }: Learning): Promise<ReadonlyMap<string, string>> {
+async function findMakers({ changes, findings }: Learning): Promise<Map<string, string>> {
   const skills = (await changes.list()).flatMap(({ change }) => (change.kind === "skill" ? change : []));
   const sources = await findings.get([...new Set(skills.map(({ origin }) => origin.id))]);
   const projects = new Map(sources.map(({ id, project }) => [id, project]));
@@ -110,40 +88,51 @@ async function applyEntry(
   entry: LedgerEntry,
   unknown: Set<string>,
 ): Promise<readonly string[]> {
+  const { key, actor } = entry;
   const at = entry.at ?? 0;
   switch (entry.type) {
     case "finding.made":
       return unknown.delete(entry.data.id) ? insertFinding(learning, entry) : addFinding(learning, entry);
-    case "finding.withdrawn":
-      unknown.delete(entry.data.id);
-      return withdrawFinding(learning, entry);
+    case "finding.withdrawn": {
+      const { id, pass } = entry.data;
+      unknown.delete(id);
+      await learning.findings.withdraw(id, pass);
+      const [known] = await learning.findings.get([id]);
+      return known && known.pass < pass ? removeFinding(learning, known) : [];
+    }
     case "session.learned":
       return addUses(learning, entry);
     case "lesson.decided": {
       const { lessonId, decision, everywhere } = entry.data;
-      // The lesson may have another id by now; the finding stays the same.
-      const row = { key: entry.key, finding: lessonId, at, decision, everywhere, lesson: null };
-      await learning.decisions.save([{ ...row, actor: "person" }]);
-      return [...(await learning.findings.lessonIds([lessonId])).values()];
+      const word = {
+        key,
+        finding: lessonId,
+        at,
+        decision,
+        everywhere,
+        lesson: null,
+        actor: "person",
+      } as const;
+      return saveDecisions(learning, [word]);
     }
     case "lesson.promoted":
     case "lesson.demoted": {
       const decision = entry.type === "lesson.promoted" ? "promoted" : "demoted";
       const { members, lesson } = entry.data;
-      return decideOn(learning, members, { key: entry.key, at, decision, lesson, actor: entry.actor });
+      return saveDecisions(learning, spread(members, { key, at, decision, lesson, actor }));
     }
-    case "lesson.retired": {
-      const { key, actor, data } = entry;
-      return decideOn(learning, data.lessonIds, { key, at, decision: "retired", lesson: null, actor });
-    }
+    case "lesson.retired":
+      return saveDecisions(
+        learning,
+        spread(entry.data.lessonIds, { key, at, decision: "retired", lesson: null, actor }),
+      );
     case "lesson.imported":
     case "skill.imported":
-      await learning.imports.save({ key: entry.key, id: entry.data.id, at, said: entry.data });
+      await learning.imports.save({ key, id: entry.data.id, at, said: entry.data });
       return updateImported(learning, [entry.data.id]);
     case "import.decided": {
       const { imports, decision } = entry.data;
-      for (const id of imports)
-        await learning.imports.save({ key: `${entry.key}:${id}`, id, at, said: decision });
+      for (const id of imports) await learning.imports.save({ key: `${key}:${id}`, id, at, said: decision });
       return updateImported(learning, imports);
     }
     case "change.intended":
@@ -156,37 +145,24 @@ async function applyEntry(
   }
 }
 
-/** Writes one decision about several findings, and returns the lessons that must be folded anew for it. */
-async function decideOn(
-  learning: Learning,
+type DecisionRow = Parameters<Learning["decisions"]["save"]>[0][number];
+
+/** One decision about several findings. */
+function spread(
   findingIds: readonly string[],
-  { key, ...decision }: Pick<StoredDecision, "at" | "decision" | "lesson" | "actor"> & { key: string },
-): Promise<readonly string[]> {
-  await learning.decisions.save(
-    findingIds.map((finding) => ({ ...decision, key: `${key}:${finding}`, finding, everywhere: false })),
-  );
-  const { at, lesson, actor } = decision;
-  const ids = [...new Set((await learning.findings.lessonIds(findingIds)).values())];
-  if (decision.decision !== "promoted" || lesson === null) return ids;
-  const change = { type: "promoted", at, lesson, byPerson: actor === "person" } as const;
-  const shown = (await learning.findings.lessonIds([lesson])).get(lesson);
-  // Of hundreds of projects only the one whose words are shown changes more than its status; for the others the
-  // promotion is one more step after all that is known.
-  const simple = (await learning.lessons.get(ids)).filter((one) => one.id !== shown && isLatest(one, at));
-  await learning.lessons.save(simple.map((one) => ({ ...one, state: advance(one.state, change) })));
-  const done = new Set(simple.map(({ id }) => id));
-  return ids.filter((id) => !done.has(id));
+  { key, ...decision }: Omit<DecisionRow, "finding" | "everywhere">,
+): DecisionRow[] {
+  return findingIds.map((finding) => ({ ...decision, key: `${key}:${finding}`, finding, everywhere: false }));
 }
 
-/** Whether a decision at a time comes after everything that a lesson follows from. */
-function isLatest({ state, scope }: Lesson, at: number): boolean {
-  const { lastAt, status, contradicted, promotion, restoredAt } = state;
-  const isPlain = scope === "project" && !contradicted && promotion === undefined && restoredAt === undefined;
-  return isPlain && at > lastAt && (status === "pending" || status === "active");
+/** Returns the lessons to fold anew. A lesson may have another id by now; the finding that was decided on stays the same. */
+async function saveDecisions(learning: Learning, rows: readonly DecisionRow[]): Promise<string[]> {
+  await learning.decisions.save([...rows]);
+  return [...new Set((await learning.findings.lessonIds(rows.map(({ finding }) => finding))).values())];
 }
 
 /** Something imported, and what became of it. */
-export type Import = Imported & {
+type Import = Imported & {
   readonly status: "waiting" | "accepted" | "rejected" | "withdrawn";
   readonly at: number;
 };
@@ -259,16 +235,11 @@ async function insertFinding(learning: Learning, entry: MadeEntry): Promise<stri
 /** The findings that may be the same as one, or opposed to it. */
 export async function findSimilarFindings(learning: Learning, scopeId: string, gist: Gist) {
   const counts = await learning.findings.countsOf(scopeId, [...gist.all]);
-  const search = planWordSearch(gist, (word) => counts.get(word) ?? 0);
-  const near = await learning.findings.near(scopeId, search);
+  const near = await learning.findings.near(
+    scopeId,
+    planWordSearch(gist, (word) => counts.get(word) ?? 0),
+  );
   return near.map((other) => ({ ...other, gist: extractGist(other) }));
-}
-
-async function withdrawFinding(learning: Learning, entry: EntryOf<"finding.withdrawn">): Promise<string[]> {
-  const { id, pass } = entry.data;
-  await learning.findings.withdraw(id, pass);
-  const [known] = await learning.findings.get([id]);
-  return known && known.pass < pass ? removeFinding(learning, known) : [];
 }
 
 /** Removes a finding. What it alone held together falls apart into several lessons. */
@@ -276,14 +247,16 @@ async function removeFinding(learning: Learning, { id, lessonId }: StoredFinding
   // The state of those that it opposed changes too.
   const opposed = (await learning.findings.opposing([lessonId])).get(lessonId) ?? [];
   await learning.findings.forget(id);
-  const left = await learning.findings.ofLessons([lessonId]);
-  const lessonIds: string[] = [];
-  for (const group of groupAlike(left)) {
-    const [next, members] = [earliestId(group), group.map((finding) => finding.id)];
-    await learning.findings.assign(members, next);
-    lessonIds.push(next);
+  const touched: string[] = [lessonId, ...opposed.map((other) => other.lessonId)];
+  for (const group of groupAlike(await learning.findings.ofLessons([lessonId]))) {
+    const next = earliestId(group);
+    await learning.findings.assign(
+      group.map((finding) => finding.id),
+      next,
+    );
+    touched.push(next);
   }
-  return [lessonId, ...lessonIds, ...opposed.map((other) => other.lessonId)];
+  return touched;
 }
 
 /** The groups of findings that are alike, directly or through others. */
@@ -332,16 +305,20 @@ async function updateChange(
 const foldedAtOnce = 500;
 
 /** Computes lessons anew, and those that oppose them. */
-async function refoldLessons(learning: Learning, touched: ReadonlySet<string>, ratings: Ratings) {
+async function refoldLessons(
+  learning: Learning,
+  touched: ReadonlySet<string>,
+  ratings: ReadonlyMap<string, Credit>,
+): Promise<void> {
   const opposing = await learning.findings.opposing([...touched]);
   const others = [...opposing.values()].flat().map(({ lessonId }) => lessonId);
   const stale = [...new Set([...touched, ...others])];
-  const usesOf = memoizeUses(learning.uses);
+  const listUses = createUseReader(learning);
   for (let from = 0; from < stale.length; from += foldedAtOnce) {
     const some = stale.slice(from, from + foldedAtOnce);
     const lessons: Lesson[] = [];
     for (const known of await loadKnown(learning, some))
-      lessons.push(await foldLesson(known, usesOf, ratings));
+      lessons.push(await foldLesson(known, listUses, ratings));
     const left = new Set(lessons.map(({ id }) => id));
     await learning.lessons.forget(some.filter((id) => !left.has(id)));
     await learning.lessons.save(lessons);
@@ -367,9 +344,8 @@ async function loadKnown({ findings, decisions }: Learning, ids: readonly string
   const decided = await decisions.ofLessons(ids);
   return ids.flatMap((id) => {
     const best = bests.get(id);
-    if (best === undefined) return [];
     const own = { findings: evidence.get(id) ?? [], opposing: opposing.get(id) ?? [] };
-    return [{ id, best, ...own, decisions: decided.get(id) ?? [] }];
+    return best ? [{ id, best, ...own, decisions: decided.get(id) ?? [] }] : [];
   });
 }
 
@@ -382,35 +358,47 @@ function compareSurest(a: FindingEvidence, b: FindingEvidence): number {
   );
 }
 
+type UseReader = (call: readonly string[] | null, project: string | null) => Promise<Evidence[]>;
+
 /** Many lessons recommend calls of the same few programs; the uses of each are read once. */
-function memoizeUses({ of }: Learning["uses"]): Learning["uses"]["of"] {
-  const known = new Map<string, ReturnType<typeof of>>();
-  return (head, project) => {
-    const key = JSON.stringify([head, project]);
-    const uses = known.get(key) ?? of(head, project);
-    known.set(key, uses);
-    return uses;
+function createUseReader({ uses }: Learning): UseReader {
+  const known = new Map<string, ReturnType<typeof uses.of>>();
+  return async (call, project) => {
+    if (!call?.[0]) return [];
+    const key = JSON.stringify([call[0], project]);
+    const all = known.get(key) ?? uses.of(call[0], project);
+    known.set(key, all);
+    return (await all).flatMap((use) => {
+      const { run, at, ok, failed } = use;
+      return isUse(use, call) ? [{ type: "used" as const, run, at, ok, failed }] : [];
+    });
   };
 }
 
 async function foldLesson(
   { id, best, findings, opposing, decisions }: KnownLesson,
-  usesOf: Learning["uses"]["of"],
-  ratings: Ratings,
+  listUses: UseReader,
+  ratings: ReadonlyMap<string, Credit>,
 ): Promise<Lesson> {
   const { project } = best;
   const { refs: _, keys: __, at: ___, origin: ____, by: _____, ...text } = best.finding;
   const { confidence: ______, scope: ownScope, ...lesson } = text satisfies LessonText;
+  const latest = decisions.findLast(({ decision }) => decision === "promoted" || decision === "demoted");
+  const isShared = latest?.decision === "promoted" && findings.some((one) => one.id === latest.lesson);
   // A lesson that is shown in all projects is the user's; its advice counts wherever it is followed.
-  const scope = isShared(decisions, findings) ? "user" : ownScope;
+  const scope = isShared ? "user" : ownScope;
   const evidence: Evidence[] = [
     ...findings,
     ...opposing.map(({ run, at, foundAt, lessonId, kind, by }) => {
       const byPerson = isSaid(kind) && by !== "model";
       return { type: "opposed" as const, run, at, foundAt, by: lessonId, byPerson };
     }),
-    ...ratings.of(findings.map((finding) => finding.id)),
-    ...(await listUses(usesOf, lesson.call, scope === "user" ? null : project)),
+    ...findings
+      .flatMap((finding) => ratings.get(finding.id)?.ratings ?? [])
+      .map(({ session: run, verdict, byPerson, at }) => {
+        return { type: "rated" as const, run, at, helpful: verdict === "helpful", byPerson };
+      }),
+    ...(await listUses(lesson.call, scope === "user" ? null : project)),
     ...decisions.map(
       ({ at, decision, everywhere, lesson: shown, actor }): Evidence =>
         decision === "promoted" || decision === "demoted"
@@ -421,21 +409,136 @@ async function foldLesson(
   return { ...lesson, id, project, scope, state: foldEvidence(evidence) };
 }
 
-/** Whether the latest decision on promotion made this the lesson whose words are shown. */
-function isShared(decisions: readonly StoredDecision[], own: readonly FindingEvidence[]): boolean {
-  const latest = decisions.findLast(({ decision }) => decision === "promoted" || decision === "demoted");
-  return latest?.decision === "promoted" && own.some(({ id }) => id === latest.lesson);
+// --- What became of what was shown ---
+
+/** What became of a skill or a lesson. Except for characters, each number counts sessions. */
+export interface Credit {
+  /** It was put before the agent; and those of them in which it was given whole. */
+  readonly shown: number;
+  readonly loaded: number;
+  /** Of everything that was put before agents. */
+  readonly characters: number;
+  /** It would have been shown, and was held back to learn what it is worth. */
+  readonly withheld: number;
+  readonly used: number;
+  readonly helpful: number;
+  readonly harmful: number;
+  /** It was used, and nobody can tell how that went. */
+  readonly unrated: number;
+  readonly firstAt: number;
+  readonly shownAt: number | null;
+  readonly usedAt: number | null;
+  /** The prompts in which it was used and did no harm, the latest first. */
+  readonly prompts: readonly string[];
+  /** How sessions were rated, in the order of time; a person's word goes before Knack's. */
+  readonly ratings: readonly SessionRating[];
 }
 
-async function listUses(
-  usesOf: Learning["uses"]["of"],
-  call: readonly string[] | null,
-  project: string | null,
-): Promise<Evidence[]> {
-  const head = call?.[0];
-  if (!call || head === undefined) return [];
-  return (await usesOf(head, project)).flatMap((use) => {
-    const { run, at, ok, failed } = use;
-    return isUse(use, call) ? [{ type: "used" as const, run, at, ok, failed }] : [];
-  });
+interface SessionRating {
+  readonly session: SessionId;
+  readonly verdict: UseVerdict;
+  readonly byPerson: boolean;
+  readonly at: number;
+}
+
+/**
+ * What became of everything that was shown, held back, used or rated, by its id, whatever the order of the entries.
+ * `nameOf` gives the present id: lessons are merged, and a skill may count for the lesson it was made of.
+ */
+export function foldCredits(
+  entries: Iterable<LedgerEntry>,
+  nameOf: (id: string) => string = (id) => id,
+): Map<string, Credit> {
+  const byId = new Map<string, LedgerEntry[]>();
+  for (const entry of [...entries].sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1))) {
+    const about = ratedItemId(entry);
+    if (about === null) continue;
+    const own = byId.get(nameOf(about));
+    if (own) own.push(entry);
+    else byId.set(nameOf(about), [entry]);
+  }
+  return new Map([...byId].map(([id, own]) => [id, sumEntries(own)]));
+}
+
+/** The id of the item or lesson that an entry is about; null for other entries. */
+export function ratedItemId(entry: LedgerEntry): string | null {
+  switch (entry.type) {
+    case "lesson.shown":
+      return entry.data.lessonId;
+    case "skill.shown":
+    case "skill.used":
+      return entry.data.skill;
+    case "match.withheld":
+    case "use.rated":
+      return entry.data.id;
+    default:
+      return null;
+  }
+}
+
+/** Adds up the entries of one thing, which are in the order of time. */
+function sumEntries(entries: readonly LedgerEntry[]): Credit {
+  const bySession = new Map<string, LedgerEntry[]>();
+  // What a person says outside of any session is one word, the latest.
+  for (const entry of entries)
+    bySession.set(entry.session ?? "", [...(bySession.get(entry.session ?? "") ?? []), entry]);
+  const sessions = [...bySession].map(([name, own]) => tallySession(name, own)).sort((a, b) => b.at - a.at);
+  const shown = entries.filter(({ type }) => type === "lesson.shown" || type === "skill.shown");
+  const count = (is: (session: SessionTally) => boolean) => sessions.filter(is).length;
+  return {
+    shown: count((one) => one.shown),
+    loaded: count((one) => one.loaded),
+    withheld: count((one) => one.withheld),
+    used: count((one) => one.used),
+    helpful: count((one) => one.rating?.verdict === "helpful"),
+    harmful: count((one) => one.rating?.verdict === "harmful"),
+    unrated: count((one) => one.used && one.rating === null),
+    characters: shown.reduce((sum, { data }) => sum + ("text" in data ? data.text.length : 0), 0),
+    firstAt: entries[0]?.at ?? 0,
+    shownAt: lastTime(shown),
+    usedAt: lastTime(entries.filter(({ type }) => type === "skill.used")),
+    prompts: sessions.flatMap((one) => (one.rating?.verdict === "harmful" ? [] : (one.prompt ?? []))),
+    ratings: sessions
+      .flatMap(({ rating }) => rating ?? [])
+      .sort((a, b) => a.at - b.at || (a.session < b.session ? -1 : 1)),
+  };
+}
+
+function lastTime(entries: readonly LedgerEntry[]): number | null {
+  const last = entries.at(-1);
+  return last ? (last.at ?? 0) : null;
+}
+
+type SessionTally = ReturnType<typeof tallySession>;
+
+/** What happened with a thing in one session. */
+function tallySession(session: string, entries: readonly LedgerEntry[]) {
+  const uses = entries.filter(({ type }) => type === "skill.used") as EntryOf<"skill.used">[];
+  const loads = (entry: LedgerEntry) => entry.type === "skill.shown" && entry.data.how === "load";
+  return {
+    shown: entries.some(({ type }) => type === "lesson.shown" || type === "skill.shown"),
+    loaded: entries.some(loads),
+    withheld: entries.some(({ type }) => type === "match.withheld"),
+    used: uses.length > 0,
+    prompt: uses.find(({ data }) => data.prompt !== null)?.data.prompt ?? null,
+    rating: readRating(session, entries),
+    at: entries[0]?.at ?? 0,
+  };
+}
+
+/** A person's word goes before Knack's, the latest before an earlier one. */
+function readRating(session: string, entries: readonly LedgerEntry[]): SessionRating | null {
+  const rated = entries.filter(({ type }) => type === "use.rated") as EntryOf<"use.rated">[];
+  const pass = ({ data }: EntryOf<"use.rated">) => data.pass ?? 0;
+  const last = rated.findLast(({ actor }) => actor === "person");
+  const word =
+    last ??
+    rated.reduce<(typeof rated)[0] | undefined>(
+      (best, one) => (best && pass(one) < pass(best) ? best : one),
+      undefined,
+    );
+  const verdict = word?.data.verdict ?? null;
+  return word && verdict !== null
+    ? { session, verdict, byPerson: word.actor === "person", at: word.at ?? 0 }
+    : null;
 }

@@ -1,5 +1,13 @@
 import { compareText } from "../base/index.ts";
-import { type FindingKind, isWorkflow } from "../records/index.ts";
+import { compareSymptoms, fileFamily, generalizeError } from "../failures/index.ts";
+import {
+  type Cause,
+  type Finding,
+  type FindingKind,
+  isWorkflow,
+  type Remedy,
+  type Symptom,
+} from "../records/index.ts";
 import type { Gist, WordSearch } from "../store/index.ts";
 import { extractTerms, measureSimilarity } from "../text/index.ts";
 
@@ -10,6 +18,8 @@ export const sameTriggerFrom = 0.6;
 const contraryShare = 0.6;
 /** Index entries that a search may touch before it leaves common words out. */
 const searchedEntries = 6_000;
+/** How alike two errors are that say the same of different names, where the fix has nothing to do with the name. */
+const sameShape = 0.7;
 
 interface ComparedText {
   readonly trigger: string;
@@ -26,6 +36,11 @@ export function extractGist({ trigger, action, kind }: ComparedText): Gist {
   return { trigger: triggerTerms, all: new Set([...triggerTerms, ...wants, ...shuns]), wants, shuns };
 }
 
+/** What most failures say: two programs that are both not found are not one lesson. */
+const commonplace = new Set(
+  "command not found no such error failed fail unknown cannot could unable".split(" "),
+);
+
 /** The gist of a workflow: each quoted command or tool is one word. Null where nothing is quoted. */
 function extractWorkflow(trigger: string, action: string, kind: FindingKind): Gist | null {
   const [occasion, wants] = [readQuoted(trigger), readQuoted(action)];
@@ -36,23 +51,17 @@ function extractWorkflow(trigger: string, action: string, kind: FindingKind): Gi
   return { trigger: occasion, all, wants, shuns: new Set() };
 }
 
+/** Quoted commands, each as one word: `docker build` is `docker-build`, so that two of one program are two words. */
 function readQuoted(text: string): Set<string> {
-  return new Set([...text.matchAll(/`([^`]+)`/g)].map(([, form = ""]) => wordOfForm(form)));
+  const words = [...text.matchAll(/`([^`]+)`/g)].map(([, form = ""]) =>
+    form
+      .toLowerCase()
+      .replace(/ ?<url>/, "")
+      .replace(/[^a-z0-9._@/]+/g, "-")
+      .replace(/^[-./]+|[-./]+$/g, ""),
+  );
+  return new Set(words);
 }
-
-/** A command's normal form as one word: `docker build` is `docker-build`, so that two of one program are two words. */
-export function wordOfForm(form: string): string {
-  return form
-    .toLowerCase()
-    .replace(/ ?<url>/, "")
-    .replace(/[^a-z0-9._@/]+/g, "-")
-    .replace(/^[-./]+|[-./]+$/g, "");
-}
-
-/** What most failures say: two programs that are both not found are not one lesson. */
-const commonplace = new Set(
-  "command not found no such error failed fail unknown cannot could unable".split(" "),
-);
 
 /** Whether two lessons are one lesson. */
 export function isSameLesson(a: Gist, b: Gist): boolean {
@@ -71,19 +80,14 @@ export function areContrary(a: string, b: string): boolean {
 
 /** One asks for what the other warns of, and not also for the same. */
 export function contrary(a: Gist, b: Gist): boolean {
-  return meets(a.wants, b.shuns, b.wants) || meets(b.wants, a.shuns, a.wants);
+  return meets(a.wants, b) || meets(b.wants, a);
 }
 
 /** Whether what one wants is what the other shuns; words that both want, such as the verb, tell nothing. */
-function meets(
-  wants: ReadonlySet<string>,
-  shuns: ReadonlySet<string>,
-  alsoWanted: ReadonlySet<string>,
-): boolean {
-  const own = [...wants].filter((word) => !alsoWanted.has(word));
-  const against = [...shuns].filter((word) => !alsoWanted.has(word));
-  if (own.length === 0 || against.length === 0) return false;
-  const shared = own.filter((word) => shuns.has(word)).length;
+function meets(wants: ReadonlySet<string>, other: Gist): boolean {
+  const own = [...wants].filter((word) => !other.wants.has(word));
+  const against = [...other.shuns].filter((word) => !other.wants.has(word));
+  const shared = own.filter((word) => other.shuns.has(word)).length;
   return shared >= Math.max(1, Math.min(own.length, against.length) * contraryShare);
 }
 
@@ -91,42 +95,41 @@ function meets(
 function splitStance(action: string): { wants: Set<string>; shuns: Set<string> } {
   const wants = new Set<string>();
   const shuns = new Set<string>();
+  const take = (wanted: string, shunned: string) => {
+    for (const word of extractTerms(wanted)) wants.add(word);
+    for (const word of extractTerms(shunned)) shuns.add(word);
+  };
   for (const clause of splitClauses(action)) {
-    const [before = "", ...after] = mayWarn(clause) ? clause.split(warning) : [clause];
     // "X ではなく Y" and "X 말고 Y" warn of what stands before them.
     const turned = warningAfter.exec(clause);
-    if (turned) {
-      for (const word of extractTerms(clause.slice(0, turned.index))) shuns.add(word);
-      for (const word of extractTerms(clause.slice(turned.index + turned[0].length))) wants.add(word);
-      continue;
-    }
-    for (const word of extractTerms(before)) wants.add(word);
-    for (const word of extractTerms(after.join(" "))) shuns.add(word);
+    const [before = "", ...after] = mayWarn(clause) ? clause.split(warning) : [clause];
+    if (turned) take(clause.slice(turned.index + turned[0].length), clause.slice(0, turned.index));
+    else take(before, after.join(" "));
   }
-  for (const word of shuns) if (wants.has(word)) shuns.delete(word);
+  for (const word of wants) shuns.delete(word);
   return { wants, shuns };
 }
 
-export const warning =
-  /\b(?:not|never|no|don['’]?t|doesn['’]?t|avoid|without|stop|instead of|rather than|nicht|kein|pas|jamais|nunca)\b|不要|不能|不用|别|勿|避免|禁止/iu;
+// The hook reads few texts, and preparing a pattern of many scripts takes longer than looking for its signs.
+
 function splitClauses(action: string): string[] {
-  return parts.some((sign) => action.includes(sign))
-    ? action.split(
-        /[,;:。，；、\n]|\. |(?<=[\s\p{Script=Han}])(?:but|而是|but rather)(?=[\s\p{Script=Han}])/u,
-      )
-    : [action];
+  if (!separators.some((sign) => action.includes(sign))) return [action];
+  return action.split(
+    /[,;:。，；、\n]|\. |(?<=[\s\p{Script=Han}])(?:but|而是|but rather)(?=[\s\p{Script=Han}])/u,
+  );
 }
 
-/** What parts clauses: the pattern for it takes long to prepare. */
-const parts = [",", ";", ":", "。", "，", "；", "、", "\n", ". ", "but", "而是"];
+const separators = [",", ";", ":", "。", "，", "；", "、", "\n", ". ", "but", "而是"];
 
-/** Whether a clause has what every warning has: `warning` takes long to prepare. */
-export function mayWarn(clause: string): boolean {
+/** Whether a clause has a sign that every warning has. */
+function mayWarn(clause: string): boolean {
   const plain = clause.toLowerCase();
-  return warns.some((sign) => plain.includes(sign));
+  return warningSigns.some((sign) => plain.includes(sign));
 }
 
-const warns =
+const warning =
+  /\b(?:not|never|no|don['’]?t|doesn['’]?t|avoid|without|stop|instead of|rather than|nicht|kein|pas|jamais|nunca)\b|不要|不能|不用|别|勿|避免|禁止/iu;
+const warningSigns =
   "no|never|don|doesn|avoid|without|stop|instead of|rather than|nicht|kein|pas|jamais|nunca|不要|不能|不用|别|勿|避免|禁止".split(
     "|",
   );
@@ -157,4 +160,146 @@ export function planWordSearch({ all, trigger }: Gist, count: (word: string) => 
 /** How many words of a set another must have that overlaps with it by a share; one that shares none never does. */
 function countNeeded(words: ReadonlySet<string>, share: number): number {
   return Math.max(1, Math.ceil(share * words.size - 1e-9));
+}
+
+// --- Cues: the keys under which a lesson is looked up ---
+
+/** A failure, a call that is about to be made, or a text. */
+export type Question =
+  | { readonly type: "failure"; readonly symptom: Symptom; readonly calls: readonly UpcomingCall[] }
+  | { readonly type: "call"; readonly calls: readonly UpcomingCall[] }
+  | {
+      readonly type: "text";
+      readonly terms: ReadonlySet<string>;
+      /** The text itself, in small letters. */
+      readonly said: string;
+      /** The error that the text quotes, and the commands it names. */
+      readonly symptom: Symptom | null;
+      readonly calls: readonly UpcomingCall[];
+    };
+
+/** A call before it is made. */
+interface UpcomingCall {
+  /** The program or the tool; and the program with its verb. */
+  readonly program: string;
+  readonly head: string;
+  /** What tells it from other calls of that program; null for a tool that is no shell. */
+  readonly parts: readonly string[] | null;
+  /** What it is started through: `sudo`, `timeout`. */
+  readonly through: string | null;
+  /** Everything it is given. */
+  readonly words: readonly string[];
+  readonly files: readonly string[];
+}
+
+/** The cues of a lesson: the error it is about, and the call that it warns of. */
+export function lessonCues(finding: Finding): string[] {
+  const { symptom, remedy } = finding;
+  if (symptom === null || (remedy === "none" && !passing.has(symptom.cause))) return [];
+  return [
+    ...listErrorCues(symptom),
+    ...(isGeneral(finding) ? listShapeCues(symptom) : []),
+    ...(isForeseeable(symptom, remedy) ? listWarningCues(symptom) : []),
+  ];
+}
+
+/** Causes for which "run it again" is worth knowing; anything else that passed by itself taught nothing. */
+const passing = new Set<Cause>(["failing-test", "timeout", "transient", "service"]);
+
+/** The cues under which answers to a question are looked up. */
+export function questionCues(question: Question): string[] {
+  const calls = question.type === "failure" ? [] : question.calls.flatMap(listCallCues);
+  const symptom = question.type === "call" ? null : question.symptom;
+  const errors = symptom === null ? [] : [...listErrorCues(symptom), ...listShapeCues(symptom)];
+  return [...new Set([...calls, ...errors])];
+}
+
+function listErrorCues(symptom: Symptom): string[] {
+  const { cause, about, signature, files } = symptom;
+  // What would not be recognised when it is met again need not be looked for.
+  if (compareSymptoms(symptom, symptom) === 0) return [];
+  if (files.length > 0) return files.map(formatFileCue);
+  return [`error ${signature}`, ...(about === null ? [] : [`name ${cause} ${about}`])];
+}
+
+function listShapeCues(symptom: Symptom): string[] {
+  const { shape } = generalizeError(symptom);
+  return shape === null ? [] : [`shape ${shape}`];
+}
+
+function listWarningCues(symptom: Symptom): string[] {
+  const { cause, about, files } = symptom;
+  if (cause === "denied") return files.map(formatFileCue);
+  const given = about === null || cause === "missing-program" ? "" : bare(about);
+  return about === null ? [] : [`call ${failedProgram(symptom)} ${given}`];
+}
+
+function listCallCues({ program, through, words, files }: UpcomingCall): string[] {
+  const given = words.map((word) => `call ${program} ${bare(word)}`);
+  const wrapper = through === null ? [] : [`call ${through} `];
+  return [`call ${program} `, ...wrapper, ...given, ...files.map(formatFileCue)];
+}
+
+function formatFileCue(file: string): string {
+  return `file ${fileFamily(file)}`;
+}
+
+/** The program that a failure is about. */
+export function failedProgram({ cause, about, call, head }: Symptom): string {
+  return cause === "missing-program" && about !== null ? about : (call?.[0] ?? head);
+}
+
+/** How much a failure is like the one that a finding is about, 0..1. */
+export function compareFailure(symptom: Symptom, finding: Finding): number {
+  if (finding.symptom === null) return 0;
+  const likeness = compareSymptoms(symptom, finding.symptom);
+  if (likeness > 0 || !isGeneral(finding)) return likeness;
+  const { shape } = generalizeError(symptom);
+  return shape !== null && shape === generalizeError(finding.symptom).shape ? sameShape : 0;
+}
+
+/** Whether what helped does so whatever the error names: `npm ci` brings any package, `pip install yaml` one. */
+function isGeneral({ symptom, remedy, call, steps, action }: Finding): boolean {
+  if (symptom === null || remedy === null || !generalRemedies.has(remedy)) return false;
+  const fix = [...(call ?? []), ...steps, action].join(" ").toLowerCase();
+  // Any package comes by an installation; what else made one appear made that one.
+  if (symptom.cause === "missing-module" && !installs.test(fix)) return false;
+  const isMentioned = (name: string) =>
+    fix.includes(name) || name.split(/[^a-z0-9]+/).some((part) => part.length > 3 && fix.includes(part));
+  return !generalizeError(symptom).names.some((name) => isMentioned(name.toLowerCase()));
+}
+
+const installs = /\b(?:install|ci|sync|tidy|restore|bundle|update)\b/;
+const generalRemedies = new Set(["step", "environment", "directory", "elevation", "wrapper", "flag"]);
+
+/** Whether the words of a call give away that it will fail: what other words cure, and nothing else does. */
+function isForeseeable({ cause }: Symptom, remedy: Remedy | null): boolean {
+  return cause === "denied" || (foreseeable.has(cause) && remedy !== null && wordRemedies.has(remedy));
+}
+
+const foreseeable = new Set<Cause>(["missing-program", "missing-script", "unknown-name", "wrong-usage"]);
+const wordRemedies = new Set(
+  "wrapper program path environment flag argument input other-way".split(" "),
+) as ReadonlySet<string>;
+
+/** Whether a lesson says that this call will fail. */
+export function foresees({ symptom, remedy }: Finding, call: UpcomingCall): boolean {
+  if (symptom === null || !isForeseeable(symptom, remedy)) return false;
+  const { cause, about } = symptom;
+  // What is denied with `.env` may be allowed with `.env.example`, so only the very file is warned of.
+  if (cause === "denied") return call.files.some((file) => symptom.files.includes(file));
+  if (about === null) return false;
+  if (cause === "missing-program") {
+    // Something done first may bring the program, such as entering its environment.
+    const isPrepared = call.parts?.some((part) => preparing.has(part) && !symptom.call?.includes(part));
+    return (call.program === about || call.through === about) && !isPrepared;
+  }
+  if (call.program !== failedProgram(symptom)) return false;
+  return call.head === symptom.head && call.words.some((word) => bare(word) === bare(about));
+}
+
+const preparing = new Set("source . eval nvm fnm conda mamba pyenv asdf mise".split(" "));
+
+function bare(word: string): string {
+  return word.replace(/^-+/, "").replace(/=.*$/s, "");
 }

@@ -1,8 +1,7 @@
 import type { Artifact, Format, Origin, WritingFinished, WritingStarted } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
-import { foldGaps } from "./gaps/gap.ts";
+import { makeGapId } from "./gaps/gap.ts";
 
-/** A learning with all that was noted of it. */
 export interface SkillWriting {
   /** As it was last started. */
   readonly started: WritingStarted;
@@ -72,7 +71,6 @@ export async function readAuthors(
   return authors;
 }
 
-/** Whether an agent or a review wrote it. */
 export function isWritten({ kind }: Origin): boolean {
   return kind === "session" || kind === "proposal";
 }
@@ -83,10 +81,12 @@ export async function mapOriginProjects(
   made: readonly Pick<Artifact, "origin">[],
 ): Promise<Map<string, string>> {
   const isGap = made.some(({ origin }) => origin.kind === "gap");
-  const gaps = isGap ? foldGaps(await store.ledger.since("prompt.unmatched", 0)) : [];
+  const prompts = isGap ? await store.ledger.since("prompt.unmatched", 0) : [];
   const authors = await readAuthors(store, made);
   return new Map([
-    ...gaps.flatMap(({ project, asks }) => asks.map(({ id }) => [id, project] as const)),
+    ...prompts.flatMap((entry) =>
+      entry.project === null ? [] : [[makeGapId(entry), entry.project] as const],
+    ),
     ...[...authors].map(([id, { project }]) => [id, project] as const),
   ]);
 }

@@ -22,7 +22,7 @@ const endMs = 3_000;
 /** A host that gets a notice together with the answer takes the call for ended, and shows nothing. */
 const noticeMs = 50;
 
-export interface ServeOptions {
+interface ServeOptions {
   readonly version: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The folder that the server was started in. */
@@ -38,13 +38,19 @@ export async function serve(options: ServeOptions): Promise<void> {
   const desk = createDesk(options);
   const transport = new StdioServerTransport();
   let trouble: Error | null = null;
-  const handle = serveStdio(() => createServer(options.version, desk), {
+  const handle = serveStdio(() => createServer(options.version, desk.answer), {
     transport,
     onerror: (error) => {
       trouble = error;
     },
   });
-  await waitForClose(transport);
+  const { onclose } = transport;
+  await new Promise<void>((resolve) => {
+    transport.onclose = () => {
+      onclose?.();
+      resolve();
+    };
+  });
   // It normally closes with its host; by itself only on an error, such as a line without end.
   if (!process.stdin.readableEnded && process.stdout.writable)
     process.stderr.write(`knack mcp stopped: ${trouble ?? "the transport was closed"}\n`);
@@ -52,91 +58,66 @@ export async function serve(options: ServeOptions): Promise<void> {
   await desk.close();
 }
 
-function waitForClose(transport: StdioServerTransport): Promise<void> {
-  const { onclose } = transport;
-  return new Promise((resolve) => {
-    transport.onclose = () => {
-      onclose?.();
-      resolve();
-    };
-  });
-}
+/** Answers a call of a tool; `client` is what the host calls itself. */
+type Answer = (
+  tool: Tool,
+  args: unknown,
+  context: ServerContext,
+  client: string | null,
+) => Promise<AuthoringResult<ToolReply>>;
 
-/** What the calls of a connection share. */
-interface ServerDesk {
-  answer(
-    tool: Tool,
-    args: unknown,
-    context: ServerContext,
-    client: string | null,
-  ): Promise<AuthoringResult<ToolReply>>;
-  /** Waits briefly for the running call, and closes Knack. */
-  close(): Promise<void>;
-}
-
-function createServer(version: string, desk: ServerDesk): McpServer {
+function createServer(version: string, answer: Answer): McpServer {
   const server = new McpServer(
     { name: "knack", version },
     { capabilities: { tools: {}, logging: {} }, instructions },
   );
+  // The host says its name with each call, or once when it connects.
+  const readClient = ({ mcpReq }: ServerContext) =>
+    asString(asObject(asObject(mcpReq.envelope)?.[CLIENT_INFO_META_KEY])?.name) ??
+    server.server.getClientVersion()?.name ??
+    null;
   for (const tool of tools) {
     const { name, title, about: description, readOnly } = tool;
-    const standard = tool.input["~standard"];
+    // The schema is listed here and checked by the tool, whose refusal has a code and a next step.
+    const standard = {
+      ...tool.input["~standard"],
+      validate: (value: unknown) => ({ value: value as never }),
+    };
+    const annotations = {
+      readOnlyHint: readOnly,
+      destructiveHint: false,
+      idempotentHint: tool.addsEachTime !== true,
+      openWorldHint: false,
+    };
     server.registerTool(
       name,
-      {
-        title,
-        description,
-        // The schema is listed here and checked by the tool, whose refusal has a code and a next step.
-        inputSchema: {
-          "~standard": { ...standard, validate: (value: unknown) => ({ value: value as never }) },
-        },
-        annotations: {
-          readOnlyHint: readOnly,
-          destructiveHint: false,
-          idempotentHint: tool.addsEachTime !== true,
-          openWorldHint: false,
-        },
-      },
+      { title, description, inputSchema: { "~standard": standard }, annotations },
       async (args: unknown, context: ServerContext) =>
-        toResult(await desk.answer(tool, args, context, readClient(server, context))),
+        toResult(await answer(tool, args, context, readClient(context))),
     );
   }
   return server;
 }
 
-/** What the host calls itself: with each call, or once when it connects. */
-function readClient(server: McpServer, { mcpReq }: ServerContext): string | null {
-  const said = asObject(asObject(mcpReq.envelope)?.[CLIENT_INFO_META_KEY]);
-  return asString(said?.name) ?? server.server.getClientVersion()?.name ?? null;
-}
-
 const instructions =
   "Knack keeps what agents learn as skills. Before unfamiliar work, skill_search. When this session verified something reusable, skill_learning_start, write the package, skill_learning_finish. Most turns learn nothing.";
 
-function createDesk({ env, cwd, off, open }: ServeOptions): ServerDesk {
+/** What the calls of a connection share; `close` waits briefly for the running call. */
+function createDesk({ env, cwd, off, open }: ServeOptions): { answer: Answer; close(): Promise<void> } {
   let knack: Promise<Knack> | null = null;
   let last: Promise<unknown> = Promise.resolve();
   let before: CallTrace["before"] = null;
   const startedAt = Date.now();
-  const opened = () => {
-    // After a failure the next call tries again.
-    knack ??= open().catch((error) => {
-      knack = null;
-      throw error;
-    });
-    return knack;
-  };
-  const run = async (
-    tool: Tool,
-    call: MadeCall,
-    context: ServerContext,
-    client: string | null,
-  ): Promise<AuthoringResult<ToolReply>> => {
+  const run = async (tool: Tool, call: MadeCall, context: ServerContext, client: string | null) => {
     if (off !== null) return refuseWith(createFault("learning_unavailable", off, "Go on without it."));
     try {
       const host = readHostCall(context.mcpReq._meta ?? {}, env, cwd, { client, startedAt, call, before });
-      const own = await opened();
+      // After a failure the next call tries again.
+      knack ??= open().catch((error) => {
+        knack = null;
+        throw error;
+      });
+      const own = await knack;
       return await tool.run(call.args, {
         knack: own,
         host,
@@ -171,35 +152,26 @@ function createDesk({ env, cwd, off, open }: ServeOptions): ServerDesk {
 
 /** As progress where the call has a token, else as a log message; it does not matter whether anybody listens. */
 async function notify({ mcpReq }: ServerContext, message: string): Promise<void> {
-  const token = mcpReq._meta?.progressToken;
+  const progressToken = mcpReq._meta?.progressToken;
+  const params = { progressToken: progressToken ?? "", progress: 1, message };
   const told =
-    token === undefined
+    progressToken === undefined
       ? mcpReq.log("info", message, "knack")
-      : mcpReq.notify({
-          method: "notifications/progress",
-          params: { progressToken: token, progress: 1, message },
-        });
+      : mcpReq.notify({ method: "notifications/progress", params });
   await told.catch(() => {});
   await new Promise((resolve) => setTimeout(resolve, noticeMs));
 }
 
 function toResult(answer: AuthoringResult<ToolReply>): CallToolResult {
+  const toContent = (text: string) => [{ type: "text" as const, text }];
   if (answer.ok) {
     const { text, data } = answer.value;
-    const content = [{ type: "text" as const, text }];
-    return data === null ? { content } : { content, structuredContent: { ...data } };
+    return { content: toContent(text), ...(data === null ? {} : { structuredContent: { ...data } }) };
   }
   const { code, message, next, details } = answer.fault;
-  return {
-    isError: true,
-    content: [{ type: "text", text: renderFault(answer.fault) }],
-    structuredContent: { error: { code, message, next, details: [...details] } },
-  };
-}
-
-/** A refusal as an agent reads it. */
-function renderFault({ code, message, next, details }: AuthoringFault): string {
-  return [`${code}: ${message}`, ...details.map((detail) => `- ${detail}`), `Next: ${next}`].join("\n");
+  const lines = [`${code}: ${message}`, ...details.map((detail) => `- ${detail}`), `Next: ${next}`];
+  const error = { code, message, next, details: [...details] };
+  return { isError: true, content: toContent(lines.join("\n")), structuredContent: { error } };
 }
 
 /** An error in Knack itself, as an agent is told of it. */
@@ -207,10 +179,9 @@ function describeError(error: unknown): AuthoringFault {
   const hint = error instanceof KnackError ? error.hint : undefined;
   // A bug leaves its stack in the host's log of the server.
   if (!(error instanceof KnackError) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  const message = errorMessage(error);
   return createFault(
     "learning_unavailable",
-    `Knack cannot do that now: ${message}`,
+    `Knack cannot do that now: ${errorMessage(error)}`,
     hint ?? "Go on without it, and tell the person that knack doctor says more.",
   );
 }

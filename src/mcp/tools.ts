@@ -12,7 +12,7 @@ import {
 } from "../authoring/index.ts";
 import { asObject } from "../base/index.ts";
 import type { Knack } from "../open.ts";
-import { createFault, type SignalGiven } from "../records/index.ts";
+import { createFault } from "../records/index.ts";
 import { itemNamed } from "../search/index.ts";
 
 /** What a tool is given beside its arguments. */
@@ -79,15 +79,12 @@ const skillSearch = defineTool({
   }),
   readOnly: true,
   run: async ({ query }, { knack, host }) => {
-    const found = (await knack.find(query, host.cwd)).map(({ card, why, chance }) => ({
-      name: card.name,
-      kind: card.kind,
+    const found = (await knack.find(query, host.cwd)).map(({ card, why, chance }) => {
+      const { name, kind, draft, harmless } = card;
       // A description that may be dangerous is not shown.
-      description: card.harmless ? card.description : "",
-      why,
-      draft: card.draft,
-      chance: Math.round(chance * 100) / 100,
-    }));
+      const description = harmless ? card.description : "";
+      return { name, kind, description, why, draft, chance: Math.round(chance * 100) / 100 };
+    });
     const lines = found.map(
       ({ name, kind, description, draft, why }) =>
         `- ${name}${draft ? " (draft)" : ""}${kind === "skill" ? "" : ` (${kind})`}: ${description} [${why}]`,
@@ -245,33 +242,21 @@ const skillSignal: Tool = {
     const [only] = signals;
     if (only && "refs" in only && signals.length === 1) {
       const result = await knack.giveSignal(caller, only);
-      return result.ok ? answerSignal(result.value) : result;
+      if (!result.ok) return result;
+      const { id, signal, invocation, refusal, message } = result.value;
+      return answer("Recorded for a later review. There is nothing to show or to do.", {
+        ...{ signal_id: id, kind: signal?.kind ?? null, invocation },
+        ...{ accepted: refusal === null, refusal, message },
+      });
     }
     const taken = await knack.takeReply(caller, given);
     const said = [...taken.signals.flatMap(({ message }) => message ?? []), ...problems, ...taken.problems];
+    const next = "Give either learning_signal or skill_issue_signal with all its fields, or none at all.";
     return refuseWith(
-      createFault(
-        "signal_refused",
-        "Exactly one valid signal is needed.",
-        "Give either learning_signal or skill_issue_signal with all its fields, or none at all.",
-        [...new Set(said)],
-      ),
+      createFault("signal_refused", "Exactly one valid signal is needed.", next, [...new Set(said)]),
     );
   },
 };
-
-function answerSignal({ id, signal, invocation, refusal, message }: SignalGiven): AuthoringResult<ToolReply> {
-  return answer("Recorded for a later review. There is nothing to show or to do.", {
-    ...{
-      signal_id: id,
-      kind: signal?.kind ?? null,
-      invocation,
-      accepted: refusal === null,
-      refusal,
-      message,
-    },
-  });
-}
 
 const skillRate = defineTool({
   name: "skill_rate",
@@ -290,14 +275,9 @@ const skillRate = defineTool({
     const { root, id: project } = caller.project;
     const { items } = await knack.catalog(root === null ? {} : { cwd: root });
     const item = itemNamed(items, project, skill_name);
-    if (item === null)
-      return refuseWith(
-        createFault(
-          "skill_unknown",
-          `There is no skill "${skill_name.slice(0, 100)}" here.`,
-          "Call skill_load without a name to see what there is.",
-        ),
-      );
+    const unknown = `There is no skill "${skill_name.slice(0, 100)}" here.`;
+    const next = "Call skill_load without a name to see what there is.";
+    if (item === null) return refuseWith(createFault("skill_unknown", unknown, next));
     const noted = await knack.rate({
       ...{ kind: "skill", id: item.id, name: item.name, verdict, because: because ?? "" },
       ...{ session: caller.session, project, by: "agent" },

@@ -10,18 +10,10 @@ import {
   Output,
 } from "ai";
 import { errorMessage } from "../base/index.ts";
-import {
-  type ModelReply,
-  type ModelRequest,
-  type ModelUsage,
-  maxAnswerBytes,
-  noReply,
-  readUsage,
-  unserved,
-} from "./model.ts";
+import { type ModelReply, type ModelRequest, maxAnswerBytes, noReply, readUsage, unserved } from "./model.ts";
 
 /** A model behind an HTTP interface. */
-export interface Endpoint {
+interface Endpoint {
   readonly via: "anthropic" | "openai";
   readonly id: string;
   readonly url: string;
@@ -78,7 +70,7 @@ function limitBody(response: Response): Response {
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform: (chunk, control) => {
       room -= chunk.length;
-      if (room < 0) control.error(new TooLong());
+      if (room < 0) control.error(tooLong);
       else control.enqueue(chunk);
     },
   });
@@ -88,24 +80,21 @@ function limitBody(response: Response): Response {
     : response;
 }
 
-class TooLong extends Error {}
+const tooLong = new Error("the answer is too long");
 
 function isTooLong(error: unknown): boolean {
-  return (
-    error instanceof TooLong ||
-    (error instanceof Error && error.cause !== undefined && isTooLong(error.cause))
-  );
+  return error === tooLong || (error instanceof Error && isTooLong(error.cause));
 }
 
 function describeFailure(error: unknown, timeoutMs: number, ms: number): ModelReply {
-  if (isTooLong(error)) return noReply("unusable", "the answer is too long", ms);
+  if (isTooLong(error)) return noReply("unusable", tooLong.message, ms);
   if (NoObjectGeneratedError.isInstance(error))
     return noReply("unusable", "the answer does not have the requested form", ms, convertUsage(error.usage));
   if (APICallError.isInstance(error) && error.statusCode !== undefined) {
     const { statusCode, message } = error;
     const busy = statusCode === 429 || statusCode >= 500;
     // A good status with an answer that could not be parsed.
-    if (statusCode < 300) return noReply("unusable", `${message}`, ms);
+    if (statusCode < 300) return noReply("unusable", message, ms);
     return noReply(busy ? "overloaded" : "refused", `${statusCode} ${message}`, ms, unserved);
   }
   const isLate = error instanceof Error && (error.name === "TimeoutError" || error.name === "AbortError");
@@ -127,6 +116,6 @@ function isNeverSent(error: unknown): boolean {
   return unconnected.test(code ?? "") || unserving.has(message) || isNeverSent(cause);
 }
 
-function convertUsage(used?: LanguageModelUsage): ModelUsage | null {
+function convertUsage(used?: LanguageModelUsage): ReturnType<typeof readUsage> {
   return readUsage({ input: [used?.inputTokens], output: used?.outputTokens });
 }

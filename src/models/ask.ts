@@ -1,12 +1,13 @@
 import * as z from "zod";
 import { type Clock, type JsonObject, makeId } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
-import type { LedgerEntry, ModelAsked, ModelCalled } from "../records/index.ts";
+import type { EntryOf } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Redactor, scrubAll } from "../trust/index.ts";
-import { dayMs, decideBudget, type ModelLimits, type PurposeBudget, readModelCalls } from "./budget.ts";
+import { computeCost, decideBudget, estimateMaxCost, type findPrice, type ModelLimits } from "./budget.ts";
 import type { Model, ModelReply, ModelRequest, NoReply } from "./model.ts";
-import { computeCost, estimateMaxCost, type Price } from "./price.ts";
+
+type SharedBudget = NonNullable<Parameters<typeof decideBudget>[2]["together"]>;
 
 /** Everything that is needed to ask a model. */
 export interface Asker {
@@ -16,7 +17,7 @@ export interface Asker {
   readonly model: Model;
   readonly limits: ModelLimits;
   /** What the model's tokens cost; null where that is unknown. */
-  readonly price: Price | null;
+  readonly price: ReturnType<typeof findPrice>;
 }
 
 /** For whom a model is asked. */
@@ -32,15 +33,10 @@ export interface AnswerForm<Answer> {
 }
 
 /** A question to a model. A second round is another question with the same purpose and budget. */
-export interface ModelQuestion<Answer> {
-  readonly purpose: string;
-  readonly system: string;
-  readonly prompt: string;
+interface ModelQuestion<Answer> extends Omit<ModelRequest, "id" | "schema" | "maxUsd"> {
   readonly schema: AnswerForm<Answer>;
-  readonly maxOutputTokens: number;
-  readonly timeoutMs: number;
   /** Limits what all questions of this purpose cost together. */
-  readonly budget?: Omit<PurposeBudget, "purpose">;
+  readonly budget?: Omit<SharedBudget, "purpose">;
 }
 
 /** `answer` has no secrets; `original` is the same as it came, to tell which parts had some. */
@@ -58,14 +54,26 @@ export async function askModel<Answer>(
   { schema, budget, ...question }: ModelQuestion<Answer>,
   who: AskedFor,
 ): Promise<ModelAnswer<Answer>> {
-  const [prompt = ""] = await asker.redactor.scrub([{ label: "", text: question.prompt }]);
-  const request = { ...question, prompt, schema: schema.json };
-  const together = budget && { ...budget, purpose: question.purpose };
-  const isUsable = (value: unknown) => schema.parse(value) !== null;
-  const reply = await callModel(asker, request, together, who, isUsable);
+  const { clock, model, redactor, price } = asker;
+  const [prompt = ""] = await redactor.scrub([{ label: "", text: question.prompt }]);
+  const id = makeId("q", JSON.stringify([question.system, prompt, schema.json]));
+  const request = { ...question, id, prompt, schema: schema.json };
+  const ask = async (maxUsd: number) => checkReply(await model.ask({ ...request, maxUsd }), schema);
+  let reply: ModelReply;
+  // A model that sends nothing needs no budget.
+  if (!model.isLive) reply = await ask(0);
+  else {
+    const at = clock.now();
+    const call = { call: makeId("m", `${id} ${at}`), model: model.name, purpose: request.purpose };
+    const together = budget ? { ...budget, purpose: request.purpose } : null;
+    const reserved = await reserve(asker, call, at, estimateMaxCost(request, price), together, who);
+    if ("hold" in reserved) return { ok: false, because: "not-asked", message: reserved.hold };
+    reply = await ask(reserved.usdAtMost);
+    await recordReply(asker, call, reply, reserved.usdAtMost, who);
+  }
   if (!reply.ok) return { ok: false, because: reply.because, message: reply.message };
   const original = schema.parse(reply.value);
-  const answer = schema.parse((await scrubAll(asker.redactor, { value: reply.value })).value);
+  const answer = schema.parse((await scrubAll(redactor, { value: reply.value })).value);
   return original === null || answer === null
     ? { ok: false, because: "unusable", message: wrongForm }
     : { ok: true, answer, original };
@@ -73,55 +81,19 @@ export async function askModel<Answer>(
 
 const wrongForm = "the answer does not have the requested form";
 
-async function callModel(
-  asker: Asker,
-  request: Omit<ModelRequest, "maxUsd">,
-  together: PurposeBudget | undefined,
-  who: AskedFor,
-  isUsable: (value: unknown) => boolean,
-): Promise<ModelReply> {
-  const { clock, model } = asker;
-  // A model that sends nothing needs no budget.
-  if (!model.isLive) return checkReply(await model.ask({ ...request, maxUsd: 0 }), isUsable);
-  const at = clock.now();
-  const call = {
-    call: makeId("m", `${requestId(request)} ${at}`),
-    ...{ model: model.name, purpose: request.purpose },
-  };
-  const reserved = await reserve(asker, call, at, request, together, who);
-  if ("hold" in reserved)
-    return { ok: false, because: "not-asked", message: reserved.hold, usage: null, ms: 0 };
-  const reply = checkReply(await model.ask({ ...request, maxUsd: reserved.usdAtMost }), isUsable);
-  await recordReply(asker, call, reply, reserved.usdAtMost, who);
-  return reply;
-}
-
-/** The same words have the same id, whoever is asked. */
-export function requestId({
-  system,
-  prompt,
-  schema,
-}: Pick<ModelRequest, "system" | "prompt" | "schema">): string {
-  return makeId("q", JSON.stringify([system, prompt, schema]));
-}
-
-type CallName = Pick<ModelAsked, "call" | "model" | "purpose">;
+type CallName = Pick<EntryOf<"model.asked">["data"], "call" | "model" | "purpose">;
 
 /** Records what a call may cost at most, if that much is left; or says why it is not made. */
 function reserve(
-  { store, model, limits, price }: Asker,
+  { store, model, limits }: Asker,
   call: CallName,
   at: number,
-  request: Omit<ModelRequest, "maxUsd">,
-  together: PurposeBudget | undefined,
+  estimate: number,
+  together: SharedBudget | null,
   who: AskedFor,
 ): Promise<{ readonly usdAtMost: number } | { readonly hold: string }> {
   return store.transaction(async (tx) => {
-    // The clock may have gone back since a purpose began.
-    const entries = await readModelCalls(tx, Math.min(at, together?.since ?? at) - dayMs);
-    const estimate = estimateMaxCost(request, price);
-    const asked = { estimate, isAgent: model.isAgent, ...(together ? { together } : {}) };
-    const decided = decideBudget(entries, at, asked, limits);
+    const decided = await decideBudget(tx, at, { estimate, isAgent: model.isAgent, together }, limits);
     if ("hold" in decided) return decided;
     const data = { ...call, usdAtMost: decided.usdAtMost };
     const key = `asked:${call.call}`;
@@ -140,7 +112,7 @@ async function recordReply(
   const { inputTokens = 0, outputTokens = 0, costUsd = null } = reply.usage ?? {};
   // A call of unknown usage is assumed to have cost the most it could.
   const estimate = reply.usage === null ? usdAtMost : computeCost(reply.usage, price);
-  const data: ModelCalled = {
+  const data: EntryOf<"model.called">["data"] = {
     ...{ ...call, inputTokens, outputTokens },
     // A negative cost reported by a model must not refill a budget.
     usd: Math.max(0, costUsd ?? estimate),
@@ -150,14 +122,14 @@ async function recordReply(
     because: reply.ok ? null : `${reply.because}: ${reply.message}`,
   };
   const common = { ...who, actor: "knack" as const, at: clock.now() };
-  const entry: LedgerEntry = { ...common, type: "model.called", key: `called:${call.call}`, data };
-  await store.transaction((tx) => recordEntries(tx, [entry]));
+  const key = `called:${call.call}`;
+  await store.transaction((tx) => recordEntries(tx, [{ ...common, type: "model.called", key, data }]));
 }
 
-function checkReply(reply: ModelReply, isUsable: (value: unknown) => boolean): ModelReply {
-  if (!reply.ok || isUsable(reply.value)) return reply;
-  const { usage, ms } = reply;
-  return { ok: false, because: "unusable", message: wrongForm, usage, ms };
+/** An answer that cannot be used is a failure, so that the breaker notices a model that only gives such ones. */
+function checkReply(reply: ModelReply, schema: AnswerForm<unknown>): ModelReply {
+  if (!reply.ok || schema.parse(reply.value) !== null) return reply;
+  return { ok: false, because: "unusable", message: wrongForm, usage: reply.usage, ms: reply.ms };
 }
 
 /** JSON Schema of a zod schema, in the narrow form that all endpoints take: every property is required. */

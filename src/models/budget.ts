@@ -1,8 +1,9 @@
-import type { EntryOf, LedgerEntry } from "../records/index.ts";
+import type { EntryOf } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
+import type { ModelRequest } from "./model.ts";
 
 /** What calls of models cost in the last 24 hours. */
-export interface Spend {
+interface Spend {
   readonly calls: number;
   readonly failed: number;
   readonly usd: number;
@@ -15,7 +16,7 @@ export interface ModelLimits {
 }
 
 /** What all calls for one purpose may cost together since it began, and the setting that says so. */
-export interface PurposeBudget {
+interface PurposeBudget {
   readonly purpose: string;
   readonly usd: number;
   readonly since: number;
@@ -25,14 +26,12 @@ export interface PurposeBudget {
 /** What models cost in the last day, and whether one may be asked now. */
 export interface ModelUse {
   readonly spent: Spend;
-  /** The part of it that was recorded by a clock more than a day ahead: it counts until that time has come. */
-  readonly spentAhead: number;
   /** Until when no model is asked, after repeated failures; null when one may be asked. */
   readonly openUntil: number | null;
   readonly lastFailure: { readonly at: number; readonly because: string } | null;
 }
 
-export const dayMs = 86_400_000;
+const dayMs = 86_400_000;
 /** What an agent's program may cost beyond the estimate: it adds words, thoughts and turns of its own. */
 export const agentExtraUsd = 0.15;
 /** Calls in a day, whatever they cost: models without a price are bounded too. */
@@ -40,37 +39,37 @@ const callsPerDay = 200;
 const failuresToOpenBreaker = 5;
 const breakerMs = 60 * 60_000;
 
+type Ledger = Pick<Store, "ledger">;
+type ModelEntry = EntryOf<"model.asked" | "model.called">;
+
 /** Calls on the ledger since a time. A call may be there twice: before it was made, and after. */
-export async function readModelCalls(
-  { ledger }: Pick<Store, "ledger">,
-  since: number,
-): Promise<EntryOf<"model.asked" | "model.called">[]> {
+async function readCalls({ ledger }: Ledger, since: number): Promise<ModelEntry[]> {
   return [...(await ledger.since("model.asked", since)), ...(await ledger.since("model.called", since))];
 }
 
-export async function readModelUse(store: Pick<Store, "ledger">, now: number): Promise<ModelUse> {
-  const entries = await readModelCalls(store, now - dayMs);
+export async function readModelUse(store: Ledger, now: number): Promise<ModelUse> {
+  const entries = await readCalls(store, now - dayMs);
   const failure = entries.findLast((entry) => entry.type === "model.called" && !entry.data.ok);
   return {
     spent: sumSince(entries, now - dayMs),
-    spentAhead: sumSince(entries, now + dayMs).usd,
     openUntil: findBreakerEnd(entries, now),
     lastFailure:
       failure?.type === "model.called" ? { at: failure.at ?? 0, because: failure.data.because ?? "" } : null,
   };
 }
 
-/** What was spent for one purpose, whatever the clock said then. */
-export function sumForPurpose(entries: readonly LedgerEntry[], purpose: string): Spend {
-  const own = entries.filter(
-    (entry) =>
-      (entry.type === "model.asked" || entry.type === "model.called") && entry.data.purpose === purpose,
-  );
+/** What was spent for one purpose since it began; the clock may have gone back since. */
+export async function readPurposeSpend(store: Ledger, purpose: string, since: number, now: number) {
+  return sumForPurpose(await readCalls(store, Math.min(since, now) - dayMs), purpose);
+}
+
+function sumForPurpose(entries: readonly ModelEntry[], purpose: string): Spend {
+  const own = entries.filter(({ data }) => data.purpose === purpose);
   return sumSince(own, Number.NEGATIVE_INFINITY);
 }
 
 /** A call whose end is unknown counts with the most it could cost. */
-function sumSince(entries: readonly LedgerEntry[], since: number): Spend {
+function sumSince(entries: readonly ModelEntry[], since: number): Spend {
   const costs = new Map<string, number>();
   let failed = 0;
   const recent = entries.filter(({ at }) => (at ?? 0) > since);
@@ -84,14 +83,12 @@ function sumSince(entries: readonly LedgerEntry[], since: number): Spend {
   return { calls: costs.size, failed, usd: [...costs.values()].reduce((sum, usd) => sum + usd, 0) };
 }
 
-function findBreakerEnd(entries: readonly LedgerEntry[], now: number): number | null {
-  const called = entries
+function findBreakerEnd(entries: readonly ModelEntry[], now: number): number | null {
+  const tries = entries
     .flatMap((entry) => (entry.type === "model.called" ? [entry] : []))
-    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
-  return breakUntil(
-    called.map(({ at, data }) => ({ at: at ?? 0, ok: data.ok })),
-    now,
-  );
+    .sort((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1))
+    .map(({ at, data }) => ({ at: at ?? 0, ok: data.ok }));
+  return breakUntil(tries, now);
 }
 
 /** Until when nothing is tried after five failures in a row, given in order; null while something may be tried. */
@@ -109,48 +106,107 @@ export function breakUntil(
 }
 
 /** What may be set aside for a call that is estimated to cost so much; or why it is not made. */
-export function decideBudget(
-  entries: readonly LedgerEntry[],
+export async function decideBudget(
+  store: Ledger,
   now: number,
-  call: { readonly estimate: number; readonly isAgent: boolean; readonly together?: PurposeBudget },
+  call: { readonly estimate: number; readonly isAgent: boolean; readonly together: PurposeBudget | null },
   limits: ModelLimits,
-): { readonly usdAtMost: number } | { readonly hold: string } {
+): Promise<{ readonly usdAtMost: number } | { readonly hold: string }> {
   const { estimate, isAgent, together } = call;
+  // The clock may have gone back since a purpose began.
+  const entries = await readCalls(store, Math.min(now, together?.since ?? now) - dayMs);
   const until = findBreakerEnd(entries, now);
-  if (until !== null)
-    return {
-      hold: `the model failed ${failuresToOpenBreaker} times in a row; next try in ${Math.ceil((until - now) / 60_000)} min`,
-    };
+  if (until !== null) {
+    const minutes = Math.ceil((until - now) / 60_000);
+    return { hold: `the model failed ${failuresToOpenBreaker} times in a row; next try in ${minutes} min` };
+  }
   const cost = `a call could cost ${formatUsd(estimate)}`;
   if (estimate > limits.usdPerCall)
     return { hold: `${cost}, more than ${formatUsd(limits.usdPerCall)} (model.budgetCall)` };
   const own = together ? sumForPurpose(entries, together.purpose).usd : 0;
-  if (together && own + estimate > together.usd)
-    return {
-      hold: `${formatUsd(own)} of ${formatUsd(together.usd)} are spent (${together.setting}), and ${cost}`,
-    };
+  if (together && own + estimate > together.usd) {
+    const spent = `${formatUsd(own)} of ${formatUsd(together.usd)} are spent (${together.setting})`;
+    return { hold: `${spent}, and ${cost}` };
+  }
   const { calls, usd } = sumSince(entries, now - dayMs);
   if (calls >= callsPerDay) return { hold: `${calls} calls of models in the last day` };
-  if (usd + estimate > limits.usdPerDay) {
-    const ahead = sumSince(entries, now + dayMs).usd;
-    return { hold: `${describeDaySpend(usd, ahead, limits.usdPerDay)}, and ${cost}` };
-  }
+  if (usd + estimate > limits.usdPerDay)
+    return { hold: `${describeDaySpend(usd, limits.usdPerDay)}, and ${cost}` };
   if (!isAgent) return { usdAtMost: estimate };
-  const day = limits.usdPerDay - usd;
-  const left = Math.min(
-    estimate + agentExtraUsd,
-    limits.usdPerCall,
-    together ? together.usd - own : day,
-    day,
-  );
-  return { usdAtMost: Math.max(estimate, left) };
+  const left = Math.min(limits.usdPerDay - usd, together ? together.usd - own : Number.POSITIVE_INFINITY);
+  return { usdAtMost: Math.max(estimate, Math.min(estimate + agentExtraUsd, limits.usdPerCall, left)) };
 }
 
-export function describeDaySpend(usd: number, ahead: number, usdPerDay: number): string {
-  const why = ahead > 0 ? `, ${formatUsd(ahead)} of it dated days ahead` : "";
-  return `${formatUsd(usd)} of ${formatUsd(usdPerDay)} for a day are spent (model.budgetDay)${why}`;
+export function describeDaySpend(usd: number, usdPerDay: number): string {
+  return `${formatUsd(usd)} of ${formatUsd(usdPerDay)} for a day are spent (model.budgetDay)`;
 }
 
 export function formatUsd(amount: number): string {
   return `${amount.toFixed(amount > 0 && amount < 0.1 ? 3 : 2)} USD`;
+}
+
+/** US dollars for a million tokens. */
+interface Price {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** List prices by model family, the highest of each family; the first match holds. People can set their own. */
+const prices: readonly (readonly [RegExp, Price])[] = [
+  [/\bhaiku\b/, { input: 1, output: 5 }],
+  [/\bsonnet\b/, { input: 6, output: 22.5 }],
+  [/\b3-opus\b|\bopus-4(?:[-.][01])?\b(?![-.]\d{1,2}\b)/, { input: 15, output: 75 }],
+  [/\bopus\b/, { input: 5, output: 25 }],
+  [/\bo1-pro\b/, { input: 150, output: 600 }],
+  [/\b(?:gpt-[\d.]+|o\d)-pro\b/, { input: 30, output: 180 }],
+  [/\bgpt-[\d.]+-nano\b/, { input: 0.4, output: 2 }],
+  [/\bgpt-[\d.]+o?-mini\b/, { input: 1, output: 6 }],
+  [/\bo\d-mini\b/, { input: 1.1, output: 4.4 }],
+  [/\bgpt-4o\b/, { input: 5, output: 15 }],
+  [/\bgpt-4\.1\b/, { input: 2, output: 8 }],
+  [/\bgpt-(?:4|3\.5)\b/, { input: 30, output: 60 }],
+  [/\bo1\b/, { input: 15, output: 60 }],
+  [/\bo[34]\b/, { input: 10, output: 40 }],
+  // Codex without a named model uses this family too.
+  [/\bgpt-5\b|^codex$/, { input: 5, output: 30 }],
+];
+
+/** What a large model costs: the assumption where the price is unknown. */
+const unknownPrice: Price = { input: 6, output: 30 };
+
+/** Characters per token, at least: before a call, the estimate errs on the expensive side. */
+const charsPerToken = 3;
+
+/** The price of a model: the person's own (model.inputUsd, model.outputUsd) first; null where it is unknown. */
+export function findPrice(
+  name: string,
+  own: { readonly input: number | null; readonly output: number | null } = { input: null, output: null },
+): Price | null {
+  const known = prices.find(([family]) => family.test(name))?.[1] ?? null;
+  if (own.input === null && own.output === null) return known;
+  const { input, output } = known ?? unknownPrice;
+  return { input: own.input ?? input, output: own.output ?? output };
+}
+
+export function computeCost(
+  { inputTokens, outputTokens }: { readonly inputTokens: number; readonly outputTokens: number },
+  price: Price | null,
+): number {
+  const { input, output } = price ?? unknownPrice;
+  return (inputTokens * input + outputTokens * output) / 1_000_000;
+}
+
+/** The most that a call may cost, estimated before it is made. */
+export function estimateMaxCost(
+  request: Pick<ModelRequest, "system" | "prompt" | "schema" | "maxOutputTokens">,
+  price: Price | null,
+): number {
+  const inputTokens = estimateTokens(request.system + request.prompt + JSON.stringify(request.schema));
+  return computeCost({ inputTokens, outputTokens: request.maxOutputTokens }, price);
+}
+
+/** Characters beyond ASCII are counted as one token each. */
+function estimateTokens(text: string): number {
+  const beyond = text.replace(/\p{ASCII}+/gu, "").length;
+  return Math.ceil((text.length - beyond) / charsPerToken + beyond);
 }

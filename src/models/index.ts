@@ -10,15 +10,13 @@ export {
   agentExtraUsd,
   breakUntil,
   describeDaySpend,
+  estimateMaxCost,
+  findPrice,
   formatUsd,
   type ModelLimits,
   type ModelUse,
-  readModelCalls,
   readModelUse,
-  type Spend,
-  sumForPurpose,
+  readPurposeSpend,
 } from "./budget.ts";
-export { chooseModel } from "./choose.ts";
-export { createFileModel } from "./files.ts";
-export { type Model, type NoReply, unsetModel } from "./model.ts";
-export { estimateMaxCost, findPrice } from "./price.ts";
+export { chooseModel, createFileModel, unsetModel } from "./choose.ts";
+export type { Model, NoReply } from "./model.ts";

@@ -3,6 +3,8 @@ import { redact } from "../trust/index.ts";
 
 /** One call of a model. */
 export interface ModelRequest {
+  /** The same words have the same id, whoever is asked. */
+  readonly id: string;
   readonly purpose: string;
   readonly system: string;
   readonly prompt: string;
@@ -14,7 +16,7 @@ export interface ModelRequest {
   readonly timeoutMs: number;
 }
 
-export interface ModelUsage {
+interface ModelUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   /** Null where the model does not report it. */
@@ -104,10 +106,4 @@ export function parseReply(text: string, ms: number, usage: ModelUsage | null): 
   } catch {
     return noReply("unusable", "the answer is not JSON", ms, usage);
   }
-}
-
-/** A model that cannot be asked. */
-export function unsetModel(name: string, to: string, because: string): Model {
-  const ask = async () => noReply("unset", because, 0);
-  return { name, to, isLive: false, isAgent: false, unset: because, ask };
 }

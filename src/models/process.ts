@@ -3,10 +3,10 @@ import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 import { maxAnswerBytes } from "./model.ts";
 
-export type ProcessEnv = Readonly<Record<string, string | undefined>>;
+type ProcessEnv = Readonly<Record<string, string | undefined>>;
 
 /** The result of a program. */
-export interface ProgramRun {
+interface ProgramRun {
   /** Null where it was killed or never started. */
   readonly code: number | null;
   readonly stdout: string;
@@ -31,8 +31,8 @@ const drainMs = 500;
 const shellName = "knack";
 
 /**
- * Runs a program in a process group of its own, which is gone when this returns: at its end, at the time-out, when this
- * process is told to end, and when it is killed.
+ * Runs a program in a process group of its own, which is gone when this returns: at its end, at the time-out, and when
+ * this process ends or is killed.
  */
 export async function runProgram(
   command: string,
@@ -51,7 +51,7 @@ export async function runProgram(
 function collectOutput(
   child: ReturnType<typeof spawnGuarded>,
   command: string,
-  { input, timeoutMs }: Pick<RunOptions, "input" | "timeoutMs">,
+  { input, timeoutMs }: RunOptions,
 ): Promise<ProgramRun> {
   return new Promise((resolve) => {
     const output = { stdout: "", stderr: "" };
@@ -62,7 +62,6 @@ function collectOutput(
       });
     // A program need not read all of its input.
     child.stdin.on("error", () => {}).end(input);
-    const release = onProcessEnd(() => killGroup(child));
     // A process that left the group may keep the pipes open; it is not waited for.
     const closePipes = () => {
       child.stdout.destroy();
@@ -81,13 +80,12 @@ function collectOutput(
     const end = (code: number | null, missing: string | null) => {
       clearTimeout(timer);
       clearTimeout(draining);
-      release();
       killGroup(child);
       resolve({ code, ...output, timedOut, missing });
     };
     child
       .on("error", (error) => end(null, error.message))
-      .on("close", (code) => end(code, findShellError(code, output, command)));
+      .on("close", (code) => end(code, findShellError(code, output.stdout, output.stderr, command)));
   });
 }
 
@@ -102,19 +100,14 @@ function killGroup(child: ChildProcess): void {
 }
 
 /**
- * Starts a program beside a guard that kills the group when the fourth pipe closes, which happens when this process is
- * killed. The guard starts first, so that no moment is left unguarded.
+ * Starts a program beside a guard that kills the group when the fourth pipe closes, which happens when this process
+ * ends, however that comes about. The guard starts first, so that no moment is left unguarded.
  */
-function spawnGuarded(
-  command: string,
-  args: readonly string[],
-  { cwd, env }: Pick<RunOptions, "cwd" | "env">,
-) {
+function spawnGuarded(command: string, args: readonly string[], { cwd, env }: RunOptions) {
   if (process.platform === "win32") return spawn(command, args, { cwd, env, stdio: "pipe" });
   const guarded = '{ read -r _ <&3; kill -s KILL -- "-$$"; } >/dev/null 2>&1 & exec "$@" 3<&-';
-  const options = { cwd, env, detached: true };
   const child = spawn("/bin/sh", ["-c", guarded, shellName, command, ...args], {
-    ...options,
+    ...{ cwd, env, detached: true },
     stdio: ["pipe", "pipe", "pipe", "pipe"],
   });
   child.stdio[3]?.on("error", () => {});
@@ -122,40 +115,17 @@ function spawnGuarded(
 }
 
 /** Why the shell could not run the program; null where it did. A program itself may also exit with 126 or 127. */
-function findShellError(
-  code: number | null,
-  { stdout, stderr }: Pick<ProgramRun, "stdout" | "stderr">,
-  command: string,
-): string | null {
+function findShellError(code: number | null, stdout: string, stderr: string, command: string): string | null {
   if (process.platform === "win32" || stdout !== "" || (code !== 126 && code !== 127)) return null;
   const last = stderr.trim().split("\n").at(-1) ?? "";
   const at = last.startsWith(`${shellName}: `) ? last.indexOf(`${command}: `) : -1;
   return at < 0 ? null : last.slice(at + command.length + 2);
 }
 
-/** Runs `act` when this process exits or gets a signal to end, which is then passed on. Returns how to cancel that. */
-function onProcessEnd(act: () => void): () => void {
-  const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-  const onSignal = (signal: NodeJS.Signals) => {
-    act();
-    release();
-    // Without a listener the signal has its default effect.
-    process.kill(process.pid, signal);
-  };
-  const release = () => {
-    process.off("exit", act);
-    for (const signal of signals) process.off(signal, onSignal);
-  };
-  process.once("exit", act);
-  for (const signal of signals) process.on(signal, onSignal);
-  return release;
-}
-
 export function isOnPath(env: ProcessEnv, name: string): boolean {
   const names = process.platform === "win32" ? [`${name}.exe`, `${name}.cmd`] : [name];
-  return (env.PATH ?? "")
-    .split(delimiter)
-    .some((folder) => names.some((one) => isExecutable(join(folder || ".", one))));
+  const folders = (env.PATH ?? "").split(delimiter);
+  return folders.some((folder) => names.some((one) => isExecutable(join(folder || ".", one))));
 }
 
 function isExecutable(path: string): boolean {

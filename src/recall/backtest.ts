@@ -1,5 +1,13 @@
-import { compareText, WordIndex } from "../base/index.ts";
-import { compareSymptoms } from "../failures/index.ts";
+import { compareText } from "../base/index.ts";
+import {
+  callText,
+  causeGroups,
+  compareSymptoms,
+  fileFamily,
+  findFileNames,
+  isSameFix,
+  type Recovery,
+} from "../failures/index.ts";
 import { findingId, learnByRules, restoreEvents } from "../learning/index.ts";
 import {
   applyDecay,
@@ -10,41 +18,91 @@ import {
   type Question,
   questionCues,
 } from "../lessons/index.ts";
-import type {
-  Event,
-  Finding,
-  LedgerEntry,
-  Lesson,
-  LessonScope,
-  LessonStatus,
-  Remedy,
-  Symptom,
+import {
+  type Event,
+  type Finding,
+  isSaid,
+  isUse,
+  type LedgerEntry,
+  type Lesson,
+  type LessonScope,
+  type Remedy,
+  type Symptom,
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
-import { extractTerms } from "../text/index.ts";
+import { baseName, extractTerms, measureSimilarity } from "../text/index.ts";
 import { type IngestDeps, makeFoundEntry, readEvents, type SessionView } from "../transcripts/index.ts";
-import { listMoments, type MetFailure, type Moment, settles, touches } from "./backtest-moments.ts";
-import { readQuestion } from "./question.ts";
-import { findHome, type LessonMatch, leastScore, measureDistance, recall } from "./recall.ts";
+import {
+  findHome,
+  type LessonMatch,
+  leastScore,
+  listCalls,
+  measureDistance,
+  readQuestion,
+  recall,
+} from "./recall.ts";
 
-/** A longer prompt is a task rather than a remark. */
+/** Characters of a prompt that are read; one longer than the second is a task rather than a remark. */
+const promptChars = 4_000;
 const longTurnChars = 420;
 /** Share of words from which somebody says the same again. */
 const restatedShare = 0.35;
 
 /** What a history would have gained, had what it teaches been known at each point of it. */
 export interface Backtest {
+  /** What happened in each session; records that an earlier one has too are counted there. */
   readonly sessions: readonly (Readonly<Lived> & { readonly session: SessionView })[];
-  /** Failures that had been met and overcome in an earlier session; in a session, each once. */
-  readonly repeats: readonly Repeat[];
+  /** Failures that had been met and overcome in an earlier session, and where; in a session, each once. */
+  readonly repeats: readonly (Spot & {
+    readonly met: string;
+    readonly error: string;
+    readonly before: Spot;
+  })[];
   /** How often something would have been shown. */
   readonly shown: number;
+  /** Lessons that would have been there when they were needed. */
   readonly hits: readonly Hit[];
-  readonly wrongs: readonly Wrong[];
+  /** Lessons that would have been shown for nothing. */
+  readonly wrongs: readonly (Showing & { readonly because: string })[];
   readonly skipped: readonly { readonly what: string; readonly because: string }[];
+  /** How many of those there was no time for. */
+  readonly late: number;
 }
 
-export interface BacktestOptions {
+interface Lived {
+  prompts: number;
+  failures: number;
+  correctionsRepeated: number;
+}
+
+/** A place in a transcript. */
+interface Spot {
+  readonly session: SessionView;
+  readonly key: string;
+  readonly at: number;
+}
+
+/** A lesson that would have been shown, and what came of what it was shown for. */
+interface Showing extends Spot {
+  /** At a prompt, before a call, at a failure; a correction is one that a person had to repeat. */
+  readonly occasion: "prompt" | "call" | "failure" | "correction";
+  readonly lesson: Lesson;
+  /** What would have been said. */
+  readonly text: string;
+  readonly learnedFrom: Spot;
+  /** The prompt, the call, or what the person said. */
+  readonly met: string;
+  readonly error: string | null;
+}
+
+interface Hit extends Showing {
+  /** What overcame the failure; null when nothing did. */
+  readonly solvedBy: string | null;
+  readonly savedCalls: number;
+  readonly savedMs: number;
+}
+
+interface BacktestOptions {
   readonly refuses?: (session: SessionView) => Promise<string | null>;
   readonly onProgress?: (done: number, all: number) => void;
   /** When to stop looking at further sessions, the newest having been looked at first; what was looked at is replayed. */
@@ -60,30 +118,26 @@ export interface BacktestOptions {
 export async function backtest(
   deps: IngestDeps & { readonly scratch: Store },
   sessions: readonly SessionView[],
-  {
-    refuses = async () => null,
-    onProgress = () => {},
-    until = () => false,
-    stop = () => false,
-  }: BacktestOptions = {},
+  { refuses = async () => null, onProgress, until = () => false, stop = () => false }: BacktestOptions,
 ): Promise<Backtest> {
-  const { store, scratch } = deps;
-  const skipped: { what: string; because: string }[] = [];
+  const skipped: Backtest["skipped"][number][] = [];
+  const skip = ({ path }: SessionView, because: string) => skipped.push({ what: path, because });
+  const outOfTime = "there was no time for it";
   const accounts: SessionAccount[] = [];
   for (const [done, session] of [...sessions].sort(newestFirst).entries()) {
     if (until()) {
-      skipped.push({ what: session.path, because: outOfTime });
+      skip(session, outOfTime);
       continue;
     }
     const because = session.startedAt === null ? "its transcript has no times" : await refuses(session);
-    if (because !== null) skipped.push({ what: session.path, because });
+    if (because !== null) skip(session, because);
     else {
       await restoreEvents(deps, [session]);
-      accounts.push(buildAccount(session, await readEvents(store, session)));
+      accounts.push(buildAccount(session, await readEvents(deps.store, session)));
     }
-    onProgress(done + 1, sessions.length);
+    onProgress?.(done + 1, sessions.length);
   }
-  const replay = new Replay(scratch);
+  const replay = new Replay(deps.scratch);
   const begun = new Set<SessionAccount>();
   for (const { account, moment, order } of buildTimeline(accounts)) {
     if (stop()) break;
@@ -91,36 +145,15 @@ export async function backtest(
     if (moment === null) replay.learn(account);
     else await replay.live(account, moment, order);
   }
-  const { tally } = replay;
-  for (const account of accounts)
-    if (!begun.has(account)) skipped.push({ what: account.session.path, because: outOfTime });
-  return { sessions: [...begun].map(({ session, lived }) => ({ session, ...lived })), ...tally, skipped };
-}
-
-function buildAccount(session: SessionView, all: readonly Event[]): SessionAccount {
-  const startedAt = session.startedAt ?? 0;
-  const endedAt = all.reduce((last, { at, endedAt: end }) => Math.max(last, at ?? 0, end ?? 0), startedAt);
-  const learned = learnByRules(session, all, endedAt);
-  const deciding = new Set(learned.findings.map(({ refs }) => refs[0]));
-  return {
-    session,
-    home: findHome(session.cwd ?? session.project.root ?? ""),
-    moments: listMoments(learned, learned.findings, startedAt),
-    keys: new Map(learned.events.flatMap(({ ref, key }) => (deciding.has(ref) ? [[ref, key] as const] : []))),
-    entries: [makeFoundEntry(session), ...learned.entries],
-    endedAt,
-    teaches: learned.isLearnedFrom,
-    lived: { prompts: 0, failures: 0, correctionsRepeated: 0 },
-    ...{ shown: new Map(), met: new Map(), missed: new Set(), restated: new Set() },
-  };
+  for (const account of accounts) if (!begun.has(account)) skip(account.session, outOfTime);
+  const lived = [...begun].map((account) => ({ session: account.session, ...account.lived }));
+  const late = skipped.filter(({ because }) => because === outOfTime).length;
+  return { sessions: lived, ...replay.tally, skipped, late };
 }
 
 function newestFirst(a: SessionView, b: SessionView): number {
   return (b.startedAt ?? 0) - (a.startedAt ?? 0) || compareText(a.id, b.id);
 }
-
-/** Why a session was left out when there was no time for more. */
-export const outOfTime = "there was no time for it";
 
 /** All moments in the order of time. A null moment is the end of a session, and comes after everything else of that time. */
 function buildTimeline(accounts: readonly SessionAccount[]) {
@@ -137,83 +170,42 @@ function buildTimeline(accounts: readonly SessionAccount[]) {
   );
 }
 
-/** A place in a transcript. */
-export interface TranscriptSpot {
-  readonly session: SessionView;
-  readonly key: string;
-  readonly at: number;
+/** A session as it is replayed. */
+type SessionAccount = ReturnType<typeof buildAccount>;
+
+function buildAccount(session: SessionView, all: readonly Event[]) {
+  const startedAt = session.startedAt ?? 0;
+  const endedAt = all.reduce((last, { at, endedAt: end }) => Math.max(last, at ?? 0, end ?? 0), startedAt);
+  const learned = learnByRules(session, all, endedAt);
+  const deciding = new Set(learned.findings.map(({ refs }) => refs[0]));
+  const lived: Lived = { prompts: 0, failures: 0, correctionsRepeated: 0 };
+  return {
+    session,
+    lived,
+    endedAt,
+    home: findHome(session.cwd ?? session.project.root ?? ""),
+    moments: listMoments(learned, startedAt),
+    /** Where the events that its findings rest on stand. */
+    keys: new Map(learned.events.flatMap(({ ref, key }) => (deciding.has(ref) ? [[ref, key] as const] : []))),
+    /** What it teaches, once it has ended. */
+    entries: [makeFoundEntry(session), ...learned.entries] as readonly LedgerEntry[],
+    /** Too short a session is not learned from. */
+    teaches: learned.isLearnedFrom,
+    /** What it was shown so far, by lesson id. */
+    shown: new Map<string, ShownMatch>(),
+    /** The failures it has met so far, by cue. */
+    met: new Map<string, Symptom[]>(),
+    /** Ids of lessons that were shown for nothing. */
+    missed: new Set<string>(),
+    /** Keys of the moments at which a person repeated themselves. */
+    restated: new Set<string>(),
+  };
 }
 
-/** When a lesson is shown: at a prompt, before a call, at a failure; a correction is one that a person had to repeat. */
-export type ReplayOccasion = "prompt" | "call" | "failure" | "correction";
-
-/** A lesson that would have been shown, and what came of what it was shown for. */
-export interface Showing extends TranscriptSpot {
-  readonly occasion: ReplayOccasion;
-  readonly lesson: Lesson;
-  /** What would have been said. */
-  readonly text: string;
-  readonly learnedFrom: TranscriptSpot;
-  /** The prompt, the call, or what the person said. */
-  readonly met: string;
-  readonly error: string | null;
-}
-
-/** A lesson that would have been there when it was needed. */
-export interface Hit extends Showing {
-  /** What overcame the failure; null when nothing did. */
-  readonly solvedBy: string | null;
-  readonly savedCalls: number;
-  readonly savedMs: number;
-}
-
-/** A lesson that would have been shown for nothing. */
-export interface Wrong extends Showing {
-  readonly because: string;
-}
-
-/** A failure that had been overcome before, and where. */
-interface Repeat extends TranscriptSpot {
-  readonly met: string;
-  readonly error: string;
-  readonly before: TranscriptSpot;
-}
-
+type UpcomingCall = Question["calls"][number];
 type ShownMatch = Showing & { readonly match: LessonMatch };
 
-/** A session as it is replayed. */
-interface SessionAccount {
-  readonly session: SessionView;
-  readonly home: string | null;
-  readonly moments: readonly Moment[];
-  /** What it teaches, once it has ended. */
-  readonly entries: readonly LedgerEntry[];
-  /** Where the events that its findings rest on stand. */
-  readonly keys: ReadonlyMap<string, string>;
-  readonly endedAt: number;
-  /** Too short a session is not learned from. */
-  readonly teaches: boolean;
-  readonly lived: Lived;
-  /** What it was shown so far, by lesson id. */
-  readonly shown: Map<string, ShownMatch>;
-  /** The failures it has met so far, by cue. */
-  readonly met: Map<string, Symptom[]>;
-  /** Ids of lessons that were shown for nothing. */
-  readonly missed: Set<string>;
-  /** Keys of the moments at which a person repeated themselves. */
-  readonly restated: Set<string>;
-}
-
-/** What happened in a session, in numbers; records that an earlier one has too are counted there. */
-interface Lived {
-  prompts: number;
-  failures: number;
-  correctionsRepeated: number;
-}
-
-type CallMoment = Extract<Moment, { type: "call" }>;
-
-interface SolvedFailure extends TranscriptSpot {
+interface SolvedFailure extends Spot {
   readonly symptom: Symptom;
   readonly remedy: Remedy | null;
   readonly call: readonly string[] | null;
@@ -221,7 +213,7 @@ interface SolvedFailure extends TranscriptSpot {
   readonly home: string | null;
 }
 
-interface EarlierCorrection extends TranscriptSpot {
+interface EarlierCorrection extends Spot {
   readonly finding: string;
   readonly terms: ReadonlySet<string>;
   readonly scope: LessonScope;
@@ -229,17 +221,21 @@ interface EarlierCorrection extends TranscriptSpot {
 
 /** Goes through a history moment by moment, and counts what would have been shown and what came of it. */
 class Replay {
-  readonly tally = { repeats: [] as Repeat[], shown: 0, hits: [] as Hit[], wrongs: [] as Wrong[] };
+  readonly tally = {
+    repeats: [] as Backtest["repeats"][number][],
+    shown: 0,
+    hits: [] as Hit[],
+    wrongs: [] as Backtest["wrongs"][number][],
+  };
   private readonly scratch: Store;
   private readonly ended = new Map<string, SessionAccount>();
   /** Failures that were overcome, by cue. */
   private readonly solved = new Map<string, SolvedFailure[]>();
-  private readonly corrections = new WordIndex<EarlierCorrection>();
-  private readonly lessons = new WordIndex<Finding>();
+  private readonly corrections: EarlierCorrection[] = [];
   /** What ended sessions teach, written to the store once a question may need it: a batch costs little more than one. */
   private queue: LedgerEntry[] = [];
   private readonly projects = new Set<string>();
-  /** The cues of everything learned. */
+  /** The cues of everything learned: most calls share none, and need no query. */
   private readonly cues = new Set<string>();
   /** The session that owns a record which forks and copies have too: the one that met it first. */
   private readonly owners = new Map<string, SessionAccount>();
@@ -258,13 +254,9 @@ class Replay {
     const known = this.projects.has(session.project.id);
     this.projects.add(session.project.id);
     this.queue.push(...entries.filter(({ type }) => type !== "session.found" || !known));
-    for (const { type, data } of entries) {
-      if (type !== "finding.made") continue;
-      for (const cue of lessonCues(data.finding)) this.cues.add(cue);
-      this.lessons.add(data.finding, extractGist(data.finding).all);
-    }
-    if (!account.teaches) return;
-    for (const moment of account.moments) {
+    for (const { type, data } of entries)
+      for (const cue of type === "finding.made" ? lessonCues(data.finding) : []) this.cues.add(cue);
+    for (const moment of account.teaches ? account.moments : []) {
       const spot = locate(account, moment);
       if (moment.type === "call" && moment.failure?.solved) {
         const { symptom, end } = moment.failure;
@@ -274,7 +266,7 @@ class Replay {
       } else if (moment.type === "correction") {
         const { excerpt, scope } = moment.finding;
         const terms = extractTerms(excerpt.said ?? "");
-        this.corrections.add({ ...spot, finding: findingId(session, moment.finding), terms, scope }, terms);
+        this.corrections.push({ ...spot, finding: findingId(session, moment.finding), terms, scope });
       }
     }
   }
@@ -302,11 +294,7 @@ class Replay {
     return owner === account;
   }
 
-  private async hear(
-    account: SessionAccount,
-    moment: Extract<Moment, { type: "prompt" }>,
-    order: number,
-  ): Promise<void> {
+  private async hear(account: SessionAccount, moment: PromptMoment, order: number): Promise<void> {
     account.lived.prompts++;
     const restated = await this.restate(account, moment, moment.text);
     for (const match of await this.ask(account, moment, readQuestion(moment.text))) {
@@ -321,8 +309,7 @@ class Replay {
   /** What would be said before a call is made. */
   private async foresee(account: SessionAccount, moment: CallMoment): Promise<void> {
     const { calls, failure, ok } = moment;
-    if (calls.length === 0) return;
-    const [match] = await this.ask(account, moment, { type: "call", calls });
+    const [match] = calls.length > 0 ? await this.ask(account, moment, { type: "call", calls }) : [];
     if (!match) return;
     const showing = this.show(account, moment, "call", match, failure?.line ?? null);
     if (failure === null && ok !== null)
@@ -351,7 +338,7 @@ class Replay {
       if (match) known = this.show(account, moment, "failure", match, line);
     }
     const answered = known && this.judge(account, moment, failure, known) ? known.learnedFrom : null;
-    const before = this.solvedBefore(account, symptom) ?? answered;
+    const before = this.findSolved(account, symptom) ?? answered;
     if (before)
       this.tally.repeats.push({ ...locate(account, moment), met: moment.text, error: line, before });
   }
@@ -372,15 +359,18 @@ class Replay {
     known: ShownMatch,
   ): boolean {
     const { end, line } = failure;
-    const showing = { ...known, ...locate(account, moment), met: moment.text, error: line };
-    if (settles(known.match.best.finding, failure) === false) {
+    const { match, ...showing } = { ...known, ...locate(account, moment), met: moment.text, error: line };
+    if (settles(match.best.finding, failure) === false) {
       const because =
         end === null ? "it was done, and the same failure came again" : `something else helped: ${end.told}`;
-      this.miss(account, showing, because);
+      this.miss(account, { ...showing, match }, because);
       return false;
     }
-    const { match: _, ...hit } = showing;
-    this.tally.hits.push({ ...hit, solvedBy: end?.told ?? null, ...measureSaving(end, known.occasion) });
+    // Knowing the fix would have saved what was done until it was found, but not what the fix itself asks for.
+    const wasted = end === null ? 0 : Math.max(0, end.callsUntil - end.prescribed);
+    const savedCalls = end === null ? 0 : wasted + (known.occasion === "failure" ? 0 : 1);
+    const savedMs = savedCalls === 0 ? 0 : (end?.msUntil ?? 0);
+    this.tally.hits.push({ ...showing, solvedBy: end?.told ?? null, savedCalls, savedMs });
     return true;
   }
 
@@ -388,7 +378,7 @@ class Replay {
   private async restate(account: SessionAccount, moment: Moment, text: string): Promise<string | null> {
     const { restated, lived } = account;
     if (restated.has(moment.key) || text.length > longTurnChars) return null;
-    const before = this.saidBefore(account, extractTerms(text));
+    const before = this.findSaid(account, extractTerms(text));
     if (!before) return null;
     restated.add(moment.key);
     lived.correctionsRepeated++;
@@ -396,7 +386,8 @@ class Replay {
     const [kept] = await this.scratch.learning.findings.get([before.finding]);
     const [lesson] = kept ? await this.scratch.learning.lessons.get([kept.lessonId]) : [];
     if (!lesson) return null;
-    if (isWorthShowing(lesson) && openStatuses.has(applyDecay(lesson.state, moment.at).status))
+    const { status } = applyDecay(lesson.state, moment.at);
+    if (isWorthShowing(lesson) && ["pending", "active", "promoted"].includes(status))
       this.tally.hits.push({
         ...locate(account, moment),
         ...{ occasion: "correction", lesson, text: lesson.lesson, learnedFrom: before, met: text },
@@ -406,11 +397,10 @@ class Replay {
   }
 
   /** The first correction in an earlier session, about this project or about all work, with much the same words. */
-  private saidBefore({ session }: SessionAccount, terms: ReadonlySet<string>): EarlierCorrection | null {
-    const same = [...this.corrections.sharing(terms)].flatMap(([other, shared]) => {
-      const ours = other.scope === "user" || other.session.project.id === session.project.id;
-      const share = shared / (terms.size + other.terms.size - shared);
-      return ours && share >= restatedShare ? [other] : [];
+  private findSaid({ session }: SessionAccount, terms: ReadonlySet<string>): EarlierCorrection | null {
+    const same = this.corrections.filter((other) => {
+      const isOurs = other.scope === "user" || other.session.project.id === session.project.id;
+      return isOurs && measureSimilarity(terms, other.terms) >= restatedShare;
     });
     return same.sort((a, b) => a.at - b.at || (a.finding < b.finding ? -1 : 1))[0] ?? null;
   }
@@ -418,19 +408,10 @@ class Replay {
   /** The answers that this session has not had yet. */
   private async ask(account: SessionAccount, { at }: Moment, question: Question): Promise<LessonMatch[]> {
     const { session, home, shown } = account;
-    if (!this.mayKnow(question)) return [];
+    if (question.type !== "text" && !questionCues(question).some((cue) => this.cues.has(cue))) return [];
     await this.catchUp();
     const options = { project: session.project.id, home, unasked: true, now: at };
     return (await recall(this.scratch, question, options)).filter(({ lesson }) => !shown.has(lesson.id));
-  }
-
-  /** Whether anything learned shares a cue, or two words, with a question. */
-  private mayKnow(question: Question): boolean {
-    if (questionCues(question).some((cue) => this.cues.has(cue))) return true;
-    return (
-      question.type === "text" &&
-      [...this.lessons.sharing(question.terms).values()].some((shared) => shared > 1)
-    );
   }
 
   /** Writes what ended sessions teach to the store. */
@@ -442,28 +423,24 @@ class Replay {
 
   private show(
     account: SessionAccount,
-    moment: Exclude<Moment, { type: "correction" }>,
-    occasion: ReplayOccasion,
+    moment: PromptMoment | CallMoment,
+    occasion: Showing["occasion"],
     match: LessonMatch,
     error: string | null,
   ): ShownMatch {
     const { lesson, best } = match;
     const { session, at, finding } = match.from[0] as LessonMatch["from"][number];
     const source = this.ended.get(session) as SessionAccount;
-    const learnedFrom = {
-      session: source.session,
-      key: source.keys.get(finding.refs[0] ?? "") ?? "",
-      at,
-    };
-    const spot = locate(account, moment);
-    const text = best.finding.lesson;
-    const showing = { ...spot, occasion, lesson, text, learnedFrom, met: moment.text, error, match };
+    const key = source.keys.get(finding.refs[0] ?? "") ?? "";
+    const learnedFrom = { session: source.session, key, at };
+    const told = { occasion, lesson, text: best.finding.lesson, learnedFrom };
+    const showing = { ...locate(account, moment), ...told, met: moment.text, error, match };
     account.shown.set(lesson.id, showing);
     this.tally.shown++;
     return showing;
   }
 
-  private solvedBefore({ session, home }: SessionAccount, symptom: Symptom): TranscriptSpot | null {
+  private findSolved({ session, home }: SessionAccount, symptom: Symptom): Spot | null {
     const asked = { project: session.project.id, home, unasked: true };
     const found = failureCues(symptom)
       .flatMap((cue) => this.solved.get(cue) ?? [])
@@ -472,20 +449,7 @@ class Replay {
   }
 }
 
-/** The statuses in which a person is told of a lesson. */
-const openStatuses = new Set<LessonStatus>(["pending", "active", "promoted"]);
-
-/** What knowing the fix would have saved: what was done until it was found, but not what the fix itself asks for. */
-function measureSaving(
-  end: MetFailure["end"],
-  occasion: ReplayOccasion,
-): Pick<Hit, "savedCalls" | "savedMs"> {
-  if (end === null) return { savedCalls: 0, savedMs: 0 };
-  const savedCalls = Math.max(0, end.callsUntil - end.prescribed) + (occasion === "failure" ? 0 : 1);
-  return { savedCalls, savedMs: savedCalls === 0 ? 0 : end.msUntil };
-}
-
-function locate({ session }: SessionAccount, { key, at }: Moment): TranscriptSpot {
+function locate({ session }: SessionAccount, { key, at }: Moment): Spot {
   return { session, key, at };
 }
 
@@ -507,4 +471,148 @@ function pushTo<Value>(map: Map<string, Value[]>, key: string, value: Value): vo
   const list = map.get(key);
   if (list) list.push(value);
   else map.set(key, [value]);
+}
+
+// --- The moments of a session ---
+
+/** What happened in a session at one point, as far as a replay needs it. */
+type Moment = PromptMoment | CallMoment | (MomentSpot & { type: "correction"; finding: Finding });
+type PromptMoment = MomentSpot & { readonly type: "prompt"; readonly text: string };
+interface CallMoment extends MomentSpot {
+  readonly type: "call";
+  readonly text: string;
+  readonly calls: readonly UpcomingCall[];
+  /** Null for one that was cancelled, refused, or never answered. */
+  readonly ok: boolean | null;
+  readonly failure: MetFailure | null;
+}
+
+interface MomentSpot {
+  readonly key: string;
+  readonly at: number;
+  readonly origin: string | null;
+}
+
+/** The moments of a session in order. Records without a time have the time of the one before. */
+function listMoments(learned: ReturnType<typeof learnByRules>, startedAt: number): Moment[] {
+  const { events, recoveries, findings } = learned;
+  const failures = new Map(recoveries.map((recovery) => [recovery.failed.ref, recovery]));
+  // Of the events that a lesson rests on, the first is the failure; what worked may have failed later on.
+  const taught = new Set(findings.flatMap(({ symptom, refs }) => (symptom === null ? [] : refs.slice(0, 1))));
+  const heard = new Map(
+    findings
+      .filter(({ kind, symptom, excerpt }) => isSaid(kind) && symptom === null && excerpt.said !== null)
+      .map((finding) => [finding.refs[0], finding] as const),
+  );
+  let at = startedAt;
+  return events.flatMap((event): Moment[] => {
+    at = event.at ?? at;
+    const { key, ref, origin, outcome } = event;
+    const spot = { key, at, origin };
+    const correction = heard.get(ref);
+    const said: Moment[] = correction ? [{ ...spot, type: "correction", finding: correction }] : [];
+    if (event.kind === "prompt")
+      return [{ ...spot, type: "prompt", text: event.text.slice(0, promptChars) }, ...said];
+    if (event.kind !== "call") return said;
+    const recovery = failures.get(ref);
+    const failure = recovery ? describeFailure(recovery, events, taught.has(ref)) : null;
+    const ok = failure || outcome === "failed" ? false : outcome === "ok" ? true : null;
+    return [
+      { ...spot, type: "call", text: renderCall(event), calls: listCalls(event), ok, failure },
+      ...said,
+    ];
+  });
+}
+
+function renderCall({ command, tool, input }: Event): string {
+  return (command ?? `${tool} ${JSON.stringify(input ?? {})}`).slice(0, 200);
+}
+
+/** A failure that was met. */
+type MetFailure = ReturnType<typeof describeFailure>;
+
+function describeFailure(recovery: Recovery, events: readonly Event[], taught: boolean) {
+  const { failed, error, again } = recovery;
+  const symptom = recovery.symptom([...findFileNames(failed.command ?? ""), ...failed.files.map(baseName)]);
+  const first = events.indexOf(failed);
+  const last = Math.max(first, ...again.map((event) => events.indexOf(event)));
+  const end = describeEnd(recovery, symptom, events, last);
+  const changed = end !== null && end.remedy !== "none" && end.remedy !== "argument";
+  return {
+    symptom,
+    line: error.line,
+    /** What was run before the same failure came again. */
+    tried: again.length === 0 ? [] : events.slice(first + 1, last + 1).flatMap(listCalls),
+    end,
+    /** It was overcome in a way that helps the next time. */
+    solved: taught || (changed && !causeGroups.inWork.has(error.cause)),
+  };
+}
+
+/** How a failure was overcome; null when it was not. */
+function describeEnd(recovery: Recovery, { files }: Symptom, events: readonly Event[], lastFailed: number) {
+  const { failed, worked, remedy, between, again, step } = recovery;
+  if (worked === null || remedy === null) return null;
+  const run = events.slice(lastFailed + 1, events.indexOf(worked)).filter(({ outcome }) => outcome === "ok");
+  const since = failed.endedAt ?? failed.at;
+  const touched = [...findFileNames(callText(worked)), ...worked.files.map(baseName)];
+  const how =
+    remedy === "elevation" ? ", with more rights" : remedy === "directory" ? ", in another folder" : "";
+  return {
+    remedy,
+    foreign: recovery.isForeign,
+    /** The call that a lesson about it would recommend. */
+    call: recovery.fixCall,
+    /** What was run, and worked, after it last failed and up to the call that overcame it. */
+    calls: [...run, worked].flatMap(listCalls),
+    /** What overcame it speaks of the files that it may not touch. */
+    touchesDenied: touched.some((file) => files.includes(fileFamily(file))),
+    told: step ? `${renderCall(step)}, then ${renderCall(worked)}` : `${renderCall(worked)}${how}`,
+    /** Calls that whoever knew the fix would have made too, before the one that overcame it. */
+    prescribed: step === null ? 0 : 1,
+    /** Calls and milliseconds from the failure to that call. */
+    callsUntil: between.calls + again.length,
+    msUntil: since === null || worked.at === null ? 0 : Math.max(0, worked.at - since),
+  };
+}
+
+/** Whether what a lesson says is what overcame a failure; null when nothing did and the advice was not tried. */
+function settles(lesson: Finding, { symptom, tried, end }: MetFailure): boolean | null {
+  const { remedy, call } = lesson;
+  // It was done, and the same failure came again.
+  if (call !== null && tried.some((each) => makesCall(each, call))) return false;
+  if (end === null) return null;
+  if (remedy === null || remedy === "none") return end.foreign || end.remedy === "none";
+  if (remedy === "elevation" || remedy === "directory") return end.remedy === remedy;
+  // What was denied was left alone; of other words that were the trouble, other words were found.
+  if (call === null)
+    return symptom.cause === "denied"
+      ? !end.touchesDenied
+      : end.remedy !== "none" && end.remedy !== "elevation";
+  if (end.calls.some((each) => makesCall(each, call))) return true;
+  return isSameFix(lesson, { remedy: end.remedy, call: end.call, symptom });
+}
+
+function makesCall({ program, parts }: UpcomingCall, call: readonly string[]): boolean {
+  return parts !== null && isUse({ head: program, parts }, call);
+}
+
+/** Whether a session, from some point on, has to do with what a lesson is about: its command, its files or its tool. */
+function touches(about: Lesson, moments: readonly Moment[]): boolean {
+  const { symptom, call, lesson, trigger, action } = about;
+  const files = findFileNames(`${lesson} ${action}`);
+  const heads = [call, symptom?.call].flatMap((each) => (each ? [each.slice(0, 2)] : []));
+  const words = extractGist({ trigger, action }).all;
+  const sharesWords = ({ words: given, program }: UpcomingCall) =>
+    [...extractTerms([program, ...given].join(" ").slice(0, 2_000))].filter((word) => words.has(word))
+      .length >= 2;
+  return moments
+    .flatMap((moment) => (moment.type === "call" ? moment.calls : []))
+    .some(
+      (made) =>
+        heads.some((head) => makesCall(made, head)) ||
+        (made.parts === null && made.program === symptom?.head) ||
+        made.files.some((file) => files.has(file)) ||
+        (heads.length === 0 && sharesWords(made)),
+    );
 }

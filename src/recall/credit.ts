@@ -1,7 +1,7 @@
 import { type Clock, makeId } from "../base/index.ts";
-import { CallReader } from "../failures/index.ts";
-import type { LearnOptions, ReadSession } from "../learning/index.ts";
-import { type Credit, foldCredits, type Naming, ratedItemId, recordEntries } from "../lessons/index.ts";
+import { CallReader, causeGroups } from "../failures/index.ts";
+import type { LearnConsent, ReadSession } from "../learning/index.ts";
+import { ratedItemId, recordEntries } from "../lessons/index.ts";
 import {
   type EntryOf,
   type Event,
@@ -9,14 +9,14 @@ import {
   type Item,
   isUse,
   type LedgerEntry,
+  type SessionMeasurement,
   shorten,
   type UseVerdict,
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
 import { getReadMark, readEvents, type SessionView } from "../transcripts/index.ts";
 import { redact } from "../trust/index.ts";
-import { measureSession } from "./report.ts";
-import { findUsage, type ShownItem, type Usage } from "./usage.ts";
+import { findUsage, type ShownItem } from "./usage.ts";
 
 /** Sessions in which a call was made without anybody having been told: from there on it is no sign of having been. */
 const familiarSessions = 3;
@@ -24,75 +24,74 @@ const familiarSessions = 3;
 const aheadMs = 86_400_000;
 /** Characters of a reason. */
 const reasonChars = 1_000;
+/** Sessions recorded in one transaction. */
+const sessionsAtOnce = 20;
+/** Prompts, and failures, of a session that are kept to compare it with others; further prompts are added up in groups. */
+const mostTurns = 200;
+const mostFailures = 100;
+const turnsTogether = 20;
 
-interface CreditOptions extends Pick<LearnOptions, "refuses" | "until"> {
-  /** What there is in the library; asked for once there is a session to look at. */
-  readonly library: () => Promise<LibraryContents>;
+interface CreditOptions {
+  /** Why a session is not learned from, if there is a reason. */
+  readonly refuses?: LearnConsent["isRefused"];
+  readonly until?: () => boolean;
+  /** What there is in the library, asked for once there is a session to look at; part of it may be unreadable. */
+  readonly library: () => Promise<{ readonly items: readonly Item[]; readonly whole: boolean }>;
   /** Of sessions that were just read, what was read. */
   readonly seen?: readonly ReadSession[];
 }
 
-/** The library as it could be read: what is not whole may hold what a session used. */
-interface LibraryContents {
-  readonly items: readonly Item[];
-  readonly whole: boolean;
-}
-
-/** What was looked at, and what came of it. */
-export interface Credited {
-  readonly sessions: number;
-  /** Uses and ratings that were not known before. */
-  readonly used: number;
-  readonly rated: number;
-  /** How many sessions there was no time for. */
-  readonly left: number;
-}
-
 /**
- * Looks at what sessions used of what they were shown and had, and how that went. May be called again, in any order, and
- * be killed at any point: a session is looked at once as it is, and once more when it has grown or more is known of what
- * it was shown.
+ * Looks at what sessions used of what they were shown and had, and how that went; `left` counts those there was no time
+ * for. May be called again, in any order, and be killed at any point: a session is looked at once as it is, and once more
+ * when it has grown or more is known of what it was shown.
  */
 export async function creditSessions(
   store: Store,
   sessions: readonly SessionView[],
-  { library, refuses = async () => null, until = () => false, seen: atHand = [] }: CreditOptions,
-): Promise<Credited> {
-  const unseen = await listDue(store, sessions);
+  { library, refuses = async () => null, until = () => false, seen = [] }: CreditOptions,
+): Promise<{ sessions: number; used: number; rated: number; left: number }> {
+  const shown = await loadShown(store, sessions);
+  const unseen = await listDue(store, sessions, shown);
   if (unseen.length === 0) return { sessions: 0, used: 0, rated: 0, left: 0 };
   const { items, whole } = await library();
   const due = whole ? unseen : await markPartial(store, unseen);
-  const [tellings, told] = [await loadShown(store, due), lookUpTold(store)];
-  const known = new Map(atHand.map((one) => [one.session.id, one]));
-  let [seen, looked, used, rated] = [0, 0, 0, 0];
+  const [tellings, told] = [await listShown(store, shown), lookUpTold(store)];
+  const atHand = new Map(seen.map((one) => [one.session.id, one]));
+  let [passed, looked, used, rated] = [0, 0, 0, 0];
   for (let from = 0; from < due.length && !until(); from += sessionsAtOnce) {
     const some = due.slice(from, from + sessionsAtOnce);
     const corrections = await loadCorrections(store, some);
     const entries: LedgerEntry[] = [];
     for (const { session, key } of some) {
       if (until()) break;
-      seen++;
-      const { events, calls } = known.get(session.id) ?? {
-        events: await readEvents(store, session),
-        calls: new CallReader(),
-      };
+      passed++;
+      const known = atHand.get(session.id);
+      const events = known?.events ?? (await readEvents(store, session));
       // Events are only a cache: of those that are gone nothing new can be told.
       if (events.length === 0 || (await refuses(session)) !== null) continue;
-      const shown = tellings.get(getSessionId(session)) ?? [];
-      const found = await readUsage(store, session, events, { items, tellings: shown }, told);
-      const own = corrections.get(session.id) ?? [];
-      entries.push(...(await buildEntries(store, session, { key, events, calls, found, corrections: own })));
+      const found = await readUsage(store, session, events, {
+        items,
+        tellings: tellings.get(getSessionId(session)) ?? [],
+        told,
+      });
+      const own = { run: getSessionId(session), startedAt: session.startedAt ?? 0 };
+      const measured = measureSession(events, known?.calls ?? new CallReader(), {
+        ...own,
+        corrections: corrections.get(session.id) ?? [],
+      });
+      entries.push(...(await buildEntries(store, session, key, measured, found)));
       looked++;
     }
     const added = await store.transaction((tx) => recordEntries(tx, entries));
     used += added.filter(({ type }) => type === "skill.used").length;
     rated += added.filter(({ type }) => type === "use.rated").length;
   }
-  return { sessions: looked, used, rated, left: due.length - seen };
+  return { sessions: looked, used, rated, left: due.length - passed };
 }
 
 /**
- * The same for sessions that were just read, but for those that were told something: what they did about it is judged by
+ * Does this for sessions that were just read, but for those that were told something: what they did about it is judged by
  * what earlier sessions did, and not all of those may have been looked at.
  */
 export async function creditUntold(
@@ -101,13 +100,10 @@ export async function creditUntold(
   options: CreditOptions,
 ): Promise<void> {
   const sessions = seen.map(({ session }) => session);
-  const told = await countShown(store, sessions);
+  const told = new Set((await loadShown(store, sessions)).map(({ session }) => session));
   const untold = sessions.filter((session) => !told.has(getSessionId(session)));
   await creditSessions(store, untold, { ...options, seen });
 }
-
-/** Sessions noted in one transaction. */
-const sessionsAtOnce = 20;
 
 /** When people corrected the agent in these sessions, in the order of time. */
 async function loadCorrections(
@@ -116,8 +112,11 @@ async function loadCorrections(
 ): Promise<Map<string, number[]>> {
   const times = new Map<string, number[]>();
   for (const { session, finding, at } of await learning.findings.ofSessions(due.map((one) => one.session.id)))
-    if (finding.kind === "user-correction") times.set(session, [...(times.get(session) ?? []), at]);
-  for (const own of times.values()) own.sort((a, b) => a - b);
+    if (finding.kind === "user-correction")
+      times.set(
+        session,
+        [...(times.get(session) ?? []), at].sort((a, b) => a - b),
+      );
   return times;
 }
 
@@ -135,62 +134,54 @@ interface DueSession {
 }
 
 /** The sessions that have something to say which was not looked at. */
-async function listDue(store: Store, sessions: readonly SessionView[]): Promise<DueSession[]> {
-  const pathsOf = ({ path, alsoFrom }: SessionView) => [path, ...alsoFrom.map((other) => other.path)];
-  const readings = new Map(
-    (await store.readings.of([...new Set(sessions.flatMap(pathsOf))])).map((row) => [row.path, row]),
-  );
-  const shown = await countShown(store, sessions);
+async function listDue(
+  store: Store,
+  sessions: readonly SessionView[],
+  shown: readonly ShownEntry[],
+): Promise<DueSession[]> {
+  const listFiles = (session: SessionView) => [session, ...session.alsoFrom];
+  const paths = new Set(sessions.flatMap((session) => listFiles(session).map(({ path }) => path)));
+  const readings = new Map((await store.readings.of([...paths])).map((row) => [row.path, row]));
+  const times = new Map<string | null, number>();
+  for (const { session } of shown) times.set(session, (times.get(session) ?? 0) + 1);
   const all = sessions.map((session) => {
-    const digests = [session, ...session.alsoFrom].map(({ id, path }) => {
+    const digests = listFiles(session).map(({ id, path }) => {
       const reading = readings.get(path);
       return reading ? getReadMark(reading, id) : "";
     });
-    const mark = makeId("m", JSON.stringify([digests, shown.get(getSessionId(session)) ?? 0]));
+    const mark = makeId("m", JSON.stringify([digests, times.get(getSessionId(session)) ?? 0]));
     return { session, key: `measured:${session.id}:${mark}` };
   });
   const done = await store.ledger.has(all.map(({ key }) => key));
   return all.filter(({ key }) => !done.has(key));
 }
 
-/** How often something was shown, by the agent's session. */
-async function countShown(store: Store, sessions: readonly SessionView[]): Promise<Map<string, number>> {
-  const lessons = await since(store, "lesson.shown", sessions);
-  const skills = await since(store, "skill.shown", sessions);
-  const counts = new Map<string, number>();
-  for (const { session } of [...lessons, ...skills])
-    if (session !== null) counts.set(session, (counts.get(session) ?? 0) + 1);
-  return counts;
-}
+type ShownEntry = EntryOf<"lesson.shown" | "skill.shown">;
 
-/** The entries of a type since before the first of these sessions began: what is told at the start is told ahead of it. */
-async function since<Type extends "lesson.shown" | "skill.shown">(
-  store: Store,
-  type: Type,
-  sessions: readonly SessionView[],
-): Promise<EntryOf<Type>[]> {
-  const first = Math.min(...sessions.map(({ startedAt }) => startedAt ?? 0));
-  return sessions.length === 0 ? [] : store.ledger.since(type, first - aheadMs);
+/** What was shown since a day before the first of these sessions began: what is told at its start is told ahead of it. */
+async function loadShown({ ledger }: Store, sessions: readonly SessionView[]): Promise<ShownEntry[]> {
+  if (sessions.length === 0) return [];
+  const since = Math.min(...sessions.map(({ startedAt }) => startedAt ?? 0)) - aheadMs;
+  return [...(await ledger.since("lesson.shown", since)), ...(await ledger.since("skill.shown", since))];
 }
 
 /** What each session was shown, by the agent's session. */
-async function loadShown(store: Store, due: readonly DueSession[]): Promise<Map<string, ShownItem[]>> {
-  const sessions = due.map(({ session }) => session);
-  const lessons = await since(store, "lesson.shown", sessions);
-  const told = lessons.map(({ data }) => data.lessonId);
+async function listShown(store: Store, shown: readonly ShownEntry[]): Promise<Map<string, ShownItem[]>> {
+  const told = shown.flatMap((entry) => (entry.type === "lesson.shown" ? entry.data.lessonId : []));
   const known = await loadToldLessons(store, told);
-  const bySession = new Map<string, ShownItem[]>();
-  const add = (session: string | null, shown: ShownItem) =>
-    bySession.set(session ?? "", [...(bySession.get(session ?? "") ?? []), shown]);
-  for (const { session, at, data } of lessons) {
-    const { lessonId: id, occasion, text } = data;
+  const describe = (entry: ShownEntry): ShownItem => {
+    const at = entry.at ?? 0;
+    if (entry.type === "skill.shown") {
+      const { skill: id, name, text } = entry.data;
+      return { kind: "skill", id, name, call: null, occasion: "prompt", text, at };
+    }
+    const { lessonId: id, occasion, text } = entry.data;
     const { name = id, call = null } = known.get(id) ?? {};
-    add(session, { kind: "lesson", id, name, call, occasion, text, at: at ?? 0 });
-  }
-  for (const { session, at, data } of await since(store, "skill.shown", sessions)) {
-    const { skill: id, name, text } = data;
-    add(session, { kind: "skill", id, name, call: null, occasion: "prompt", text, at: at ?? 0 });
-  }
+    return { kind: "lesson", id, name, call, occasion, text, at };
+  };
+  const bySession = new Map<string, ShownItem[]>();
+  for (const entry of shown)
+    bySession.set(entry.session ?? "", [...(bySession.get(entry.session ?? "") ?? []), describe(entry)]);
   return bySession;
 }
 
@@ -203,13 +194,14 @@ export async function loadToldLessons({ learning }: Store, told: readonly string
   return new Map(pairs.flatMap(([id, lesson]) => (lesson ? [[id as string, lesson]] : [])));
 }
 
+type FoundUsage = ReturnType<typeof findUsage>[number];
+
 async function readUsage(
   store: Store,
   session: SessionView,
   events: readonly Event[],
-  shown: { readonly items: readonly Item[]; readonly tellings: readonly ShownItem[] },
-  told: ToldIn,
-): Promise<Usage[]> {
+  { told, ...shown }: { items: readonly Item[]; tellings: readonly ShownItem[]; told: ToldIn },
+): Promise<FoundUsage[]> {
   const asked = new Map<string, { call: readonly string[]; id: string }>();
   const familiar = new Set<string>();
   const known = {
@@ -251,11 +243,11 @@ function lookUpTold({ ledger }: Store): ToldIn {
   let sessions: Promise<Map<string, Set<string>>> | null = null;
   const read = async () => {
     const byId = new Map<string, Set<string>>();
-    const take = (id: string, session: string | null) =>
-      byId.set(id, (byId.get(id) ?? new Set()).add(session ?? ""));
-    for (const { session, data } of await ledger.since("skill.shown", 0)) take(data.skill, session);
-    for (const { session, data } of await ledger.since("lesson.shown", 0)) take(data.lessonId, session);
-    for (const { session, data } of await ledger.since("skill.used", 0)) take(data.skill, session);
+    for (const type of ["skill.shown", "lesson.shown", "skill.used"] as const)
+      for (const entry of await ledger.since(type, 0)) {
+        const id = ratedItemId(entry) ?? "";
+        byId.set(id, (byId.get(id) ?? new Set()).add(entry.session ?? ""));
+      }
     return byId;
   };
   return async (id) => {
@@ -264,23 +256,56 @@ function lookUpTold({ ledger }: Store): ToldIn {
   };
 }
 
+/** A session in numbers, from its events and from when it was corrected. */
+function measureSession(
+  events: readonly Event[],
+  calls: CallReader,
+  about: Pick<SessionMeasurement, "run" | "startedAt" | "corrections">,
+): SessionMeasurement {
+  const { run, startedAt, corrections } = about;
+  const turns: [number, number][] = [];
+  let at = startedAt;
+  for (const event of events) {
+    at = event.at ?? at;
+    const last = turns.at(-1);
+    if (event.kind === "prompt") turns.push([at, 0]);
+    else if (event.kind === "call" && last) last[1]++;
+  }
+  const failures = calls
+    .failures(events)
+    .filter(({ error }) => !causeGroups.inWork.has(error.cause))
+    .map(({ subject, failed, error }) => {
+      const name = makeId("f", `${subject} ${error.signature}`);
+      return [name, failed.at ?? startedAt] as const;
+    });
+  const beyond = turns.slice(mostTurns);
+  return {
+    ...{ run, events: events.length, startedAt, turns: turns.slice(0, mostTurns) },
+    ...(beyond.length > 0 ? { beyond: sumTurns(beyond) } : {}),
+    corrections,
+    failures: failures.slice(0, mostFailures),
+  };
+}
+
+/** Prompts in groups, each as one sum. */
+function sumTurns(turns: readonly (readonly [at: number, calls: number])[]) {
+  return Array.from({ length: Math.ceil(turns.length / turnsTogether) }, (_, n) => {
+    const group = turns.slice(n * turnsTogether, (n + 1) * turnsTogether);
+    const calls = group.reduce((sum, [, count]) => sum + count, 0);
+    return [group.at(-1)?.[0] ?? 0, group.length, calls] as const;
+  });
+}
+
 /** What the ledger says of a session that was looked at. */
 async function buildEntries(
   store: Store,
   session: SessionView,
-  seen: {
-    readonly key: string;
-    readonly events: readonly Event[];
-    readonly calls: CallReader;
-    readonly found: readonly Usage[];
-    readonly corrections: readonly number[];
-  },
+  key: string,
+  measured: SessionMeasurement,
+  found: readonly FoundUsage[],
 ): Promise<LedgerEntry[]> {
-  const { key, events, calls, found, corrections } = seen;
-  const run = getSessionId(session);
-  const startedAt = session.startedAt ?? 0;
+  const { run, startedAt, events: pass } = measured;
   const common = { project: session.project.id, session: run, actor: "knack" as const };
-  const measured = measureSession(events, { run, startedAt, corrections }, calls);
   // Several files may tell of one session: what one of them says of a use is its own to take back.
   const file = makeId("v", session.id);
   const before = found.length > 0 ? await loadEarlierRatings(store, run, file, startedAt) : new Map();
@@ -293,7 +318,6 @@ async function buildEntries(
     uses.push({ ...common, at, type: "skill.used", key: `used:${run}:${id}`, data: used });
     const { verdict, because } = rating ?? { verdict: null, because: "it went otherwise later" };
     if (verdict === (before.get(id) ?? null)) continue;
-    const pass = events.length;
     const data = { kind, id, name, verdict, because, pass };
     ratings.push({ ...common, at, type: "use.rated", key: `rated:${run}:${id}:${file}:${pass}`, data });
   }
@@ -311,7 +335,7 @@ async function loadEarlierRatings({ ledger }: Store, run: string, file: string, 
 }
 
 /** A person's word on what something was worth, or an agent's. */
-export interface Rated {
+interface Rated {
   readonly kind: "lesson" | "skill";
   readonly id: string;
   readonly name: string;
@@ -326,7 +350,7 @@ export interface Rated {
 }
 
 /**
- * Notes what a person says; it goes before whatever Knack thinks of that session. An agent's word counts where neither
+ * Records what a person says; it goes before whatever Knack thinks of that session. An agent's word counts where neither
  * the person nor what happened says anything, and for its own session alone: of another one's it knows nothing.
  */
 export async function recordRating(
@@ -336,7 +360,7 @@ export async function recordRating(
   const at = clock.now();
   const because = shorten(redact(said), reasonChars);
   // The latest thing that happened with it in a session.
-  const latest = (await listCreditEntries(store))
+  const latest = (await listEntries(store))
     .filter((one) => one.session !== null && one.type !== "match.withheld" && ratedItemId(one) === about.id)
     .sort((a, b) => (a.at ?? 0) - (b.at ?? 0))
     .at(-1);
@@ -350,32 +374,27 @@ export async function recordRating(
   return { session: meant, because };
 }
 
-/** What became of everything that was shown, used or rated, by the id it goes by now. */
-export async function loadCredits(store: Store, items: readonly Item[] = []): Promise<Map<string, Credit>> {
-  const entries = await listCreditEntries(store);
-  return foldCredits(entries, await resolveNames(store, entries, items));
-}
-
 /** Everything on the ledger that tells what something was worth. */
-export async function listCreditEntries({ ledger }: Store): Promise<LedgerEntry[]> {
+async function listEntries({ ledger }: Store): Promise<LedgerEntry[]> {
   const entries: LedgerEntry[] = [];
   for (const type of ["lesson.shown", "skill.shown", "match.withheld", "skill.used", "use.rated"] as const)
     entries.push(...(await ledger.since(type, 0)));
   return entries;
 }
 
-/** Lessons that grew together go by one id; the skills given count for the lessons they were made of. */
-export async function resolveNames(
-  { learning }: Store,
-  entries: readonly LedgerEntry[],
-  items: readonly Item[],
-): Promise<Naming> {
+/**
+ * Everything that tells what something was worth, and the id that each thing goes by now: lessons that grew together have
+ * one id, and the skills given count for the lessons they were made of.
+ */
+export async function readCredits(store: Store, items: readonly Item[] = []) {
+  const entries = await listEntries(store);
   const sources = new Map(items.flatMap(({ id, source }) => (source === null ? [] : [[id, source]])));
   const told = entries.flatMap((entry) => ratedItemId(entry) ?? []);
-  const findings = await learning.findings.get([...new Set([...told, ...sources.values()])]);
-  const lessonIds = new Map(findings.map(({ id, lessonId }) => [id, lessonId]));
-  return (id) => {
+  const findings = await store.learning.findings.get([...new Set([...told, ...sources.values()])]);
+  const lessonIds = new Map<string, string>(findings.map(({ id, lessonId }) => [id, lessonId]));
+  const nameOf = (id: string): string => {
     const source = sources.get(id) ?? id;
     return lessonIds.get(source) ?? source;
   };
+  return { entries, nameOf };
 }

@@ -1,43 +1,56 @@
-import type { Clock } from "../base/index.ts";
-import type { LearnConsent, LearnOptions, ReadSession } from "../learning/index.ts";
-import type { Question } from "../lessons/index.ts";
-import type { EntryOf, Item, Project } from "../records/index.ts";
+import { type Clock, makeId } from "../base/index.ts";
+import type { LearnConsent, ReadSession } from "../learning/index.ts";
+import { recordEntries } from "../lessons/index.ts";
+import {
+  type EntryOf,
+  type Item,
+  isPublished,
+  type LedgerEntry,
+  type Project,
+  type SessionId,
+} from "../records/index.ts";
+import { parseAsk } from "../search/index.ts";
 import { type Home, recallSettings } from "../settings/index.ts";
 import { openScratch, type Store } from "../store/index.ts";
 import type { IngestDeps, SessionView } from "../transcripts/index.ts";
-import { type BacktestOptions, backtest } from "./backtest.ts";
-import { creditSessions, creditUntold, type Rated, recordRating } from "./credit.ts";
-import { type HookNote, recordNotes } from "./hook-notes.ts";
-import { findHome, recall } from "./recall.ts";
-import { type ReportOptions, report, tallyShown } from "./report.ts";
-import { inspectSnapshot, renewSnapshot, type SnapshotDeps } from "./snapshot.ts";
-import { openSnapshotFile } from "./snapshot-file.ts";
+import { backtest } from "./backtest.ts";
+import { creditSessions, creditUntold, recordRating } from "./credit.ts";
+import { findHome, readFailure, readQuestion, recall } from "./recall.ts";
+import { report, tallyShown } from "./report.ts";
+import { inspectSnapshot, renewSnapshot } from "./snapshot.ts";
 
 interface RecallDeps extends IngestDeps, LearnConsent {
   readonly home: Home;
   readonly store: Store;
   readonly clock: Clock;
-  readonly published: SnapshotDeps["published"];
+  readonly published: Parameters<typeof renewSnapshot>[0]["published"];
   readonly projectAt: (cwd: string) => Promise<Project>;
   readonly items: () => Promise<readonly Item[]>;
   readonly readLibrary: () => Promise<{ readonly items: readonly Item[]; readonly whole: boolean }>;
   readonly updateIndex: () => Promise<unknown>;
 }
 
+/** What is asked: a text, or a command that failed. */
+type Asked =
+  | string
+  | { readonly command: string | null; readonly output: string; readonly exitCode: number | null };
+
 /** What is shown to agents, and what becomes of it. */
 export function openRecall(deps: RecallDeps) {
   const { home, store, clock, isRefused } = deps;
-  const file = openSnapshotFile(home.snapshot);
+  const path = home.snapshot;
   return {
-    /** What is known about a failure, a call or a text, asked in this folder. */
-    recall: async (question: Question, cwd = process.cwd()) => {
+    /** What is known about a failure or a text, asked in this folder, and what was recognised in it. */
+    recall: async (asked: Asked, cwd = process.cwd()) => {
+      const question = parseQuestion(asked);
       const { id: project } = await deps.projectAt(cwd);
-      return recall(store, question, { project, home: findHome(cwd), unasked: false, now: clock.now() });
+      const options = { project, home: findHome(cwd), unasked: false, now: clock.now() };
+      return { about: describeQuestion(asked, question), matches: await recall(store, question, options) };
     },
     /** What a history of sessions would have gained from what it teaches; nothing of it is kept. */
     backtest: async (
       sessions: readonly SessionView[],
-      options?: Pick<BacktestOptions, "onProgress" | "until" | "stop">,
+      options?: Omit<Parameters<typeof backtest>[2], "refuses">,
     ) => {
       const scratch = await openScratch(clock);
       try {
@@ -49,10 +62,10 @@ export function openRecall(deps: RecallDeps) {
     /** Rebuilds the snapshot that the hooks read; false when nothing has changed. */
     renewSnapshot: async () => {
       await deps.updateIndex();
-      return renewSnapshot({ store, clock, file, published: deps.published }, recallSettings(home));
+      return renewSnapshot({ store, clock, path, published: deps.published }, recallSettings(home));
     },
     /** The state of that snapshot, and whether it says what is known. */
-    snapshot: async () => inspectSnapshot({ store, file }, recallSettings(home)),
+    snapshot: () => inspectSnapshot(store, path, recallSettings(home)),
     /** How often a match is held back, at random. */
     holdout: async () => recallSettings(home).holdout,
     /** Records what the hooks say was shown and asked. */
@@ -62,10 +75,10 @@ export function openRecall(deps: RecallDeps) {
     /** What agents were shown since a time, added up, with what came of it. */
     tally: (since: number) => tallyShown(store, since),
     /** Records what sessions used of the library, and of what they were shown, and how that went. */
-    credit: (sessions: readonly SessionView[], options?: Pick<LearnOptions, "until">) =>
+    credit: (sessions: readonly SessionView[], options?: { readonly until?: () => boolean }) =>
       creditSessions(store, sessions, { library: deps.readLibrary, refuses: isRefused, ...options }),
     /** Records the same while sessions are being learned from; reads the library once. */
-    creditSeen: (options: Pick<LearnOptions, "until">) => {
+    creditSeen: (options: { readonly until?: () => boolean }) => {
       let read: ReturnType<typeof deps.readLibrary> | null = null;
       const library = () => {
         read ??= deps.readLibrary();
@@ -75,9 +88,112 @@ export function openRecall(deps: RecallDeps) {
         creditUntold(store, seen, { library, refuses: isRefused, ...options });
     },
     /** Records what a person or an agent says that something was worth. */
-    rate: (rating: Rated) => recordRating({ store, clock }, rating),
+    rate: (rating: Parameters<typeof recordRating>[1]) => recordRating({ store, clock }, rating),
     /** What showing things was worth since a time. */
-    report: async (since: number, compares: ReportOptions["compares"] = () => false) =>
+    report: async (since: number, compares: Parameters<typeof report>[1]["compares"] = () => false) =>
       report(store, { since, items: await deps.items(), compares }),
   };
+}
+
+function parseQuestion(asked: Asked) {
+  if (typeof asked === "string") return readQuestion(asked);
+  const { command, output, exitCode } = asked;
+  return readFailure({ command, text: output, exitCode, tool: null, input: null, files: [] });
+}
+
+function describeQuestion(asked: Asked, question: ReturnType<typeof parseQuestion>): string {
+  if (typeof asked === "string" || question.symptom === null) return String(asked);
+  const { head, signature } = question.symptom;
+  return [head, signature].filter((part) => part !== "").join(": ");
+}
+
+/** What a hook did in a session. */
+export type HookNote = {
+  readonly session: SessionId;
+  readonly project: string;
+  readonly at: number;
+} & (
+  | ({ readonly type: "shown" } & EntryOf<"lesson.shown">["data"])
+  | ({ readonly type: "offered" } & EntryOf<"skill.shown">["data"])
+  /** Something that fitted was held back, for comparison. */
+  | ({ readonly type: "withheld" } & EntryOf<"match.withheld">["data"])
+  /** A prompt that nothing fitted, without secrets. */
+  | { readonly type: "unmatched"; readonly text: string }
+  /** An agent was asked to write a lesson down; or, later, has ended its turn after that. */
+  | { readonly type: "asked"; readonly lessonId: string; readonly over: boolean; readonly askedAt?: number }
+  | { readonly type: "written"; readonly lessonId: string }
+);
+
+/** Records what hooks did, each thing once. After a worker was killed notes may come in any order. */
+async function recordNotes(store: Store, notes: readonly HookNote[]): Promise<void> {
+  if (notes.length === 0) return;
+  await store.transaction(async (tx) => {
+    const entries: LedgerEntry[] = [];
+    for (const note of notes) {
+      const entry = makeEntry(note, await findWritten(tx, note));
+      if (entry !== null) entries.push(entry);
+    }
+    await recordEntries(tx, entries);
+  });
+}
+
+/** The skill that an agent finished by itself after it was asked; null where it did not. */
+async function findWritten({ ledger }: Store, note: HookNote): Promise<string | null> {
+  if (note.type !== "asked" || !note.over) return null;
+  const ended = await ledger.since("writing.finished", note.askedAt ?? note.at);
+  return ended.find((one) => one.session === note.session && isPublished(one.data))?.data.skill ?? null;
+}
+
+function makeEntry(note: HookNote, skill: string | null): LedgerEntry | null {
+  const { session, project, at } = note;
+  const common = { at, project, session, actor: "knack" as const };
+  switch (note.type) {
+    case "shown": {
+      const { lessonId, occasion, text, transcript } = note;
+      const key = `shown:${session}:${lessonId}:${at}`;
+      return { ...common, type: "lesson.shown", key, data: { lessonId, occasion, text, transcript } };
+    }
+    case "offered": {
+      const { skill: offered, name, how, text, transcript } = note;
+      const key = `offered:${session}:${offered}:${at}`;
+      return { ...common, type: "skill.shown", key, data: { skill: offered, name, how, text, transcript } };
+    }
+    case "withheld": {
+      const { kind, id, name, occasion } = note;
+      const key = `withheld:${session}:${id}:${at}`;
+      return { ...common, type: "match.withheld", key, data: { kind, id, name, occasion } };
+    }
+    case "unmatched": {
+      const { text } = note;
+      // Most prompts ask for nothing that would come again.
+      if (parseAsk(text) === null) return null;
+      return { ...common, type: "prompt.unmatched", key: unmatchedKey(session, text), data: { text } };
+    }
+    default:
+      return { ...common, ...makeAnswer(note, skill) };
+  }
+}
+
+/** One key for the same prompt of a session, however often it is noted. */
+export function unmatchedKey(session: string, text: string): string {
+  return `unmatched:${session}:${makeId("p", text.replace(/\s+/g, " ").trim())}`;
+}
+
+/** `skill` is what the agent wrote with its own tools. */
+function makeAnswer(note: HookNote & { type: "asked" | "written" }, skill: string | null) {
+  const type = "agent.asked" as const;
+  const key = `asked:${note.session}`;
+  const { lessonId } = note;
+  if (note.type === "asked" && !note.over) return { type, key, data: { lessonId, answer: null } };
+  // An agent whose turn is over has declined, unless it has written something, which has the same key and came first.
+  const answer = note.type === "written" || skill !== null ? "written" : "declined";
+  const data = { lessonId, answer, ...(skill === null ? {} : { skill }) } as const;
+  return { type, actor: "agent" as const, key: `${key}:answer`, data };
+}
+
+/** Whether something that fits is held back from a session: as often as the share says, and the same throughout it. */
+export function isHeldBack(share: number, session: string, id: string): boolean {
+  if (share <= 0) return false;
+  const drawn = Number.parseInt(makeId("", `holdout ${session} ${id}`), 36) / 2 ** 53;
+  return drawn < share;
 }

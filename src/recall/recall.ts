@@ -1,35 +1,44 @@
+import type { Json } from "../base/index.ts";
 import {
-  compareSymptoms,
   findFileNames,
   findLeftOut,
-  generalizeError,
   isSameFix,
+  parseCommand,
+  type Run,
+  readQuotedError,
+  readSymptom,
 } from "../failures/index.ts";
 import {
   applyDecay,
+  compareFailure,
   extractGist,
   failedProgram,
   foresees,
-  isGeneral,
   isUnconfirmed,
   type Question,
   questionCues,
   sharedLessonId,
-  type UpcomingCall,
 } from "../lessons/index.ts";
 import {
   type CallUse,
   type Cause,
+  type Event,
   isUse,
   type Lesson,
-  type LessonScope,
+  promotedScopeId,
   type Remedy,
   type StoredFinding,
   type Symptom,
 } from "../records/index.ts";
-import { promotedScopeId, type Store } from "../store/index.ts";
-import { extractTerms, measureSimilarity } from "../text/index.ts";
+import type { Store } from "../store/index.ts";
+import { baseName, extractTerms, measureSimilarity } from "../text/index.ts";
 
+/** Characters of a prompt that are read; a longer command is a script. */
+const promptChars = 4_000;
+const scriptChars = 5_000;
+/** Words of a call by which it is looked up, and characters of each. */
+const callWords = 20;
+const wordChars = 200;
 /** Most answers to one question. */
 const mostAnswers = 3;
 /** Findings that are looked at for one question: of an error that is met everywhere, this project's and the latest. */
@@ -42,8 +51,6 @@ const mostIndexEntries = 2_000;
 /** Findings that are looked at because they share words with a text. */
 const mostSpoken = 20;
 const distanceFactor = { here: 1, anywhere: 1, elsewhere: 0.7 };
-/** How alike two errors are that say the same of different names, where the fix has nothing to do with the name. */
-const sameShape = 0.7;
 /** How well a lesson fits a text that names its command or its file. */
 const namedFit = 0.7;
 /** Trust in a lesson of which nothing is sure; the rest is its confidence. */
@@ -58,11 +65,75 @@ export const leastScore = { error: 0.5, call: 0.6, words: 0.45 };
 const askedWordsScore = 0.3;
 /** Sessions that must have taught a lesson before it is told ahead of a call. */
 const warnAfterSessions = 2;
-/** Score from which it is given whole. */
+/** Score from which a lesson is given whole. */
 const loadScore = 0.75;
 
+// --- Questions ---
+
+type UpcomingCall = Question["calls"][number];
+
+/** What a failed call asks about: what worked before. */
+export function readFailure(
+  call: Pick<Event, "tool" | "command" | "input" | "files" | "text" | "exitCode">,
+): Extract<Question, { type: "failure" }> {
+  const { tool, command, files, text, exitCode } = call;
+  const symptom = readSymptom(command, text, exitCode, { name: tool ?? "", files: files.map(baseName) });
+  return { type: "failure", symptom, calls: listCalls(call) };
+}
+
+/** What a text asks about: the words it has, the error it quotes, the commands it names. */
+export function readQuestion(text: string): Extract<Question, { type: "text" }> {
+  const said = text.slice(0, promptChars);
+  const commands = [...said.matchAll(/`([^`\n]{2,200})`/g)].map(([, code]) => code ?? "");
+  return {
+    type: "text",
+    terms: extractTerms(said),
+    said: said.toLowerCase(),
+    symptom: readQuotedError(said),
+    calls: [said.split("\n")[0] ?? "", ...commands].flatMap(parseCalls),
+  };
+}
+
+/** The calls of an event. */
+export function listCalls(event: Pick<Event, "tool" | "command" | "input" | "files">): UpcomingCall[] {
+  const { tool, command, input, files } = event;
+  if (command !== null) return parseCalls(command);
+  if (tool === null) return [];
+  const words = firstWords(listTexts(input));
+  return [{ program: tool, head: tool, parts: null, through: null, words, files: files.map(baseName) }];
+}
+
+function parseCalls(command: string): UpcomingCall[] {
+  return command.length >= scriptChars ? [] : parseCommand(command).map(describeRun);
+}
+
+function describeRun(run: Run): UpcomingCall {
+  const [program, ...parts] = run.use();
+  return {
+    program,
+    head: run.head,
+    parts,
+    through: run.wrapper[0] ?? null,
+    words: firstWords(run.args),
+    files: [...findFileNames([run.written, ...run.args].join(" "))],
+  };
+}
+
+/** The words by which a call is known; one that is given more, or longer ones, is a script. */
+function firstWords(words: readonly string[]): string[] {
+  return words.slice(0, callWords).map((word) => word.slice(0, wordChars));
+}
+
+function listTexts(value: Json | undefined): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap((each) => listTexts(each));
+}
+
+// --- Answers ---
+
 /** As much of Knack's memory as an answer needs; a store has it, and so has a snapshot. */
-export interface Memory {
+interface Memory {
   readonly learning: {
     readonly findings: Pick<Store["learning"]["findings"], "cued" | "countsOf" | "sharing">;
     readonly lessons: Pick<Store["learning"]["lessons"], "get">;
@@ -74,113 +145,19 @@ export interface Memory {
 }
 
 interface RecallOptions {
-  /** The project in which it is asked. */
+  /** The project in which it is asked, and the home folder of whoever asks. */
   readonly project: string;
-  /** The home folder of whoever asks. */
   readonly home: string | null;
   /** Nobody asked: the answer interrupts, so it must be surer. */
   readonly unasked: boolean;
   readonly now: number;
 }
 
-/** What decides beside the question itself. */
-export interface Circumstances extends RecallOptions {
-  /** How much a word tells: 0 for one that every lesson has. */
-  readonly rarity: (word: string) => number;
-}
+/** The options, and how much a word tells: 0 for one that every lesson has. */
+type Circumstances = RecallOptions & { readonly rarity: (word: string) => number };
 
-/** What is known about a failure, a call or a text: the best few answers, or none rather than a weak one. */
-export async function recall(
-  { learning, projects }: Memory,
-  question: Question,
-  asked: RecallOptions,
-): Promise<LessonMatch[]> {
-  const { project } = asked;
-  const cued = await learning.findings.cued(questionCues(question), project, mostFindings);
-  const { spoken, rarity } =
-    question.type === "text"
-      ? await findSpoken(learning, question.terms, await listScopes(projects, project))
-      : nothingSpoken;
-  const findings = [...new Map([...cued, ...spoken].map((finding) => [finding.id, finding])).values()];
-  if (findings.length === 0) return [];
-  const known = await loadKnown(learning, projects, findings, project);
-  const matches = pickAnswers(question, known, { ...asked, rarity });
-  const stale = await Promise.all(matches.map((match) => isStale(learning, match)));
-  return matches.filter((_, at) => !stale[at]);
-}
-
-async function loadKnown(
-  learning: Memory["learning"],
-  projects: Memory["projects"],
-  findings: readonly StoredFinding[],
-  here: string,
-): Promise<KnownFinding[]> {
-  // Whose home it is matters for other projects only.
-  const others = new Set(findings.flatMap(({ project }) => (project === here ? [] : project)));
-  const rows = others.size > 0 ? await projects.get([...others]) : [];
-  const homes = new Map(rows.map(({ id, root }) => [id, findHome(root ?? "")]));
-  const ids = [...new Set(findings.map(({ lessonId }) => lessonId))];
-  const lessons = new Map((await learning.lessons.get(ids)).map((lesson) => [lesson.id, lesson]));
-  return findings.flatMap(({ lessonId: id, ...finding }) => {
-    const lesson = lessons.get(id);
-    return lesson ? [{ ...finding, home: homes.get(finding.project) ?? null, lesson }] : [];
-  });
-}
-
-/** Whose lessons a text may be about: this project's, the person's own and what was promoted; in a folder that is no project, all. */
-async function listScopes(projects: Memory["projects"], project: string): Promise<string[]> {
-  if ((await projects.get([project])).length > 0) return [project, "user", promotedScopeId];
-  const newest = (await projects.list()).sort((a, b) => b.lastAt - a.lastAt).slice(0, mostProjects);
-  return [...newest.map(({ id }) => id), "user"];
-}
-
-/** The findings that share words with a text. */
-async function findSpoken(
-  learning: Memory["learning"],
-  terms: ReadonlySet<string>,
-  scopeIds: readonly string[],
-): Promise<{ spoken: StoredFinding[]; rarity: (word: string) => number }> {
-  const counts = new Map<string, number>();
-  const spoken = new Map<string, StoredFinding>();
-  for (const scopeId of scopeIds) {
-    const found = await learning.findings.countsOf(scopeId, [...terms]);
-    for (const [word, count] of found) counts.set(word, (counts.get(word) ?? 0) + count);
-    const near = await learning.findings.sharing(scopeId, pickRarest(found), mostSpoken);
-    for (const finding of near) spoken.set(finding.id, finding);
-  }
-  const rarity = (word: string) => 1 / (1 + Math.log1p(counts.get(word) ?? 0));
-  return { spoken: [...spoken.values()], rarity };
-}
-
-/** The rarest words: the commonest cost most to look for and tell least. */
-function pickRarest(counts: ReadonlyMap<string, number>): string[] {
-  const rarest = [...counts].sort(([a, one], [b, other]) => one - other || (a < b ? -1 : 1));
-  let seen = 0;
-  return rarest
-    .slice(0, mostWords)
-    .filter(([, count], at) => {
-      seen += count;
-      return at < 2 || seen <= mostIndexEntries;
-    })
-    .map(([word]) => word);
-}
-
-const nothingSpoken = { spoken: [] as StoredFinding[], rarity: () => 1 };
-
-/** Whether what a lesson warns of has worked since. */
-async function isStale(learning: Memory["learning"], match: LessonMatch): Promise<boolean> {
-  if (match.by !== "call") return false;
-  const { lesson, from } = match;
-  const program = from[0]?.finding.symptom?.call?.[0];
-  if (program === undefined) return false;
-  const uses = await learning.uses.of(program, lesson.scope === "user" ? null : lesson.project);
-  return isDisproved(match, uses);
-}
-
-/** A finding with the lesson it belongs to: something that may be the answer. */
-export interface KnownFinding
-  extends Pick<StoredFinding, "id" | "session" | "run" | "project" | "at" | "finding"> {
-  /** Whose home folder the project is in; null when that is not known. */
+/** A finding with its lesson and the home folder that its project is in, where that is known. */
+interface KnownFinding extends StoredFinding {
   readonly home: string | null;
   readonly lesson: Lesson;
 }
@@ -196,21 +173,104 @@ export interface LessonMatch {
   /** Sure enough to be put before an agent whole; otherwise one line. */
   readonly load: boolean;
   /** Which sign it was recognised by. */
-  readonly by: MatchedBy;
-  readonly distance: Distance;
+  readonly by: "error" | "call" | "words";
+  /** Where it was learned: in this project, wherever the person works, or in another of their projects. */
+  readonly distance: "here" | "anywhere" | "elsewhere";
   /** The finding whose call is most like the one in question: what is told. */
   readonly best: KnownFinding;
   /** The findings that fit, the earliest first. */
   readonly from: readonly KnownFinding[];
 }
 
-export type MatchedBy = "error" | "call" | "words";
+/** What is known about a failure, a call or a text: the best few answers, or none rather than a weak one. */
+export async function recall(
+  memory: Memory,
+  question: Question,
+  asked: RecallOptions,
+): Promise<LessonMatch[]> {
+  const { learning } = memory;
+  const cued = await learning.findings.cued(questionCues(question), asked.project, mostFindings);
+  const { spoken, rarity } =
+    question.type === "text"
+      ? await findSpoken(memory, question.terms, asked.project)
+      : { spoken: [], rarity: () => 1 };
+  const findings = [...new Map([...cued, ...spoken].map((finding) => [finding.id, finding])).values()];
+  if (findings.length === 0) return [];
+  const known = await loadKnown(memory, findings, asked.project);
+  const matches = pickAnswers(question, known, { ...asked, rarity });
+  const stale = await Promise.all(matches.map((match) => isDisproved(learning, match)));
+  return matches.filter((_, at) => !stale[at]);
+}
 
-/** Where it was learned: in this project, wherever the person works, or in another of their projects. */
-export type Distance = "here" | "anywhere" | "elsewhere";
+async function loadKnown(
+  { learning, projects }: Memory,
+  findings: readonly StoredFinding[],
+  here: string,
+): Promise<KnownFinding[]> {
+  // Whose home it is matters for other projects only.
+  const others = new Set(findings.flatMap(({ project }) => (project === here ? [] : project)));
+  const rows = others.size > 0 ? await projects.get([...others]) : [];
+  const homes = new Map(rows.map(({ id, root }) => [id, findHome(root ?? "")]));
+  const ids = [...new Set(findings.map(({ lessonId }) => lessonId))];
+  const lessons = new Map((await learning.lessons.get(ids)).map((lesson) => [lesson.id, lesson]));
+  return findings.flatMap((finding) => {
+    const lesson = lessons.get(finding.lessonId);
+    return lesson ? [{ ...finding, home: homes.get(finding.project) ?? null, lesson }] : [];
+  });
+}
+
+/** Whose lessons a text may be about: this project's, the person's own and what was promoted; in a folder that is no project, all. */
+async function listScopes(projects: Memory["projects"], project: string): Promise<string[]> {
+  if ((await projects.get([project])).length > 0) return [project, "user", promotedScopeId];
+  const newest = (await projects.list()).sort((a, b) => b.lastAt - a.lastAt).slice(0, mostProjects);
+  return [...newest.map(({ id }) => id), "user"];
+}
+
+/** The findings that share words with a text. */
+async function findSpoken(
+  { learning, projects }: Memory,
+  terms: ReadonlySet<string>,
+  project: string,
+): Promise<{ spoken: StoredFinding[]; rarity: (word: string) => number }> {
+  const counts = new Map<string, number>();
+  const spoken: StoredFinding[] = [];
+  for (const scopeId of await listScopes(projects, project)) {
+    const found = await learning.findings.countsOf(scopeId, [...terms]);
+    for (const [word, count] of found) counts.set(word, (counts.get(word) ?? 0) + count);
+    spoken.push(...(await learning.findings.sharing(scopeId, pickRarest(found), mostSpoken)));
+  }
+  return { spoken, rarity: (word) => 1 / (1 + Math.log1p(counts.get(word) ?? 0)) };
+}
+
+/** The rarest words: the commonest cost most to look for and tell least. */
+function pickRarest(counts: ReadonlyMap<string, number>): string[] {
+  const rarest = [...counts].sort(([a, one], [b, other]) => one - other || (a < b ? -1 : 1));
+  let seen = 0;
+  return rarest.slice(0, mostWords).flatMap(([word, count], at) => {
+    seen += count;
+    return at < 2 || seen <= mostIndexEntries ? word : [];
+  });
+}
+
+/** Whether the call that a lesson warns of has worked since it last failed. */
+async function isDisproved({ uses }: Memory["learning"], match: LessonMatch): Promise<boolean> {
+  const { lesson, from, by } = match;
+  const program = from[0]?.finding.symptom?.call?.[0];
+  if (by !== "call" || program === undefined) return false;
+  // The program and the verb of each failed call, as uses have them.
+  const warned = from.flatMap(({ finding: { symptom } }) => {
+    if (symptom === null) return [];
+    const { head, call } = symptom;
+    return [call === null ? [head] : [call[0] ?? head, ...head.split(" ").slice(1)]];
+  });
+  const failedLast = findLastSeen(match);
+  return (await uses.of(program, lesson.scope === "user" ? null : lesson.project)).some(
+    (use) => use.ok > 0 && use.at > failedLast && warned.some((call) => isUse(use, call)),
+  );
+}
 
 /** The answers to a question, best first: at most a few, and none that is weak. */
-export function pickAnswers(
+function pickAnswers(
   question: Question,
   known: readonly KnownFinding[],
   asked: Circumstances,
@@ -231,23 +291,19 @@ export function pickAnswers(
 }
 
 /** A finding that fits a question. */
-interface FindingFit {
+interface FindingFit extends Pick<LessonMatch, "fit" | "score" | "by" | "distance"> {
   readonly known: KnownFinding;
-  readonly fit: number;
-  readonly score: number;
-  readonly by: MatchedBy;
-  readonly distance: Distance;
 }
 
 function fitFinding(question: Question, known: KnownFinding, asked: Circumstances): FindingFit | null {
-  const { symptom, scope, remedy, call } = known.lesson;
+  const { symptom, scope, remedy, call, state } = known.lesson;
   const distance = measureDistance(known, symptom && { symptom, remedy, call }, asked, scope);
   if (distance === null) return null;
-  // Who interrupts before anything has failed must be surer than who is asked.
-  const { sessions, promotion } = known.lesson.state;
-  const unsure = distance === "elsewhere" || (sessions < warnAfterSessions && promotion?.lesson == null);
+  // Whoever interrupts before anything has failed must be surer than whoever is asked.
+  const isUnsure =
+    distance === "elsewhere" || (state.sessions < warnAfterSessions && state.promotion?.lesson == null);
   const sign = findBestSign(question, known, asked, {
-    warns: !(asked.unasked && unsure),
+    warns: !(asked.unasked && isUnsure),
     // A prompt may name a command without meaning to run it; where it failed before, one line is worth that.
     names: !asked.unasked || (distance === "here" && symptom !== null),
   });
@@ -258,41 +314,34 @@ function fitFinding(question: Question, known: KnownFinding, asked: Circumstance
 }
 
 /** The score from which an answer is given; whoever asks in words hears more. */
-function requiredScore(by: MatchedBy, { unasked }: Circumstances): number {
+function requiredScore(by: LessonMatch["by"], { unasked }: Circumstances): number {
   return by === "words" && !unasked ? askedWordsScore : leastScore[by];
 }
 
 function buildMatch(question: Question, all: readonly FindingFit[]): LessonMatch {
   const fits = pickMostTaught(all);
   // Of several lessons that are one lesson this project's own is told: it may be kept here as something.
-  const top = fits.reduce((best, fit) => {
-    const isBetter = nearer(fit, best) || (!nearer(best, fit) && fit.score > best.score);
-    return isBetter ? fit : best;
-  });
+  const top = fits.reduce((best, fit) =>
+    isNearer(fit, best) || (!isNearer(best, fit) && fit.score > best.score) ? fit : best,
+  );
   const nearest = fits.reduce((best, fit) =>
     compareCalls(question, fit) >= compareCalls(question, best) ? fit : best,
   );
-  const { lesson } = top.known;
+  const { fit, by, distance, known } = top;
   // What got past one failure and met the next has not been seen to work.
-  const seen = fits.some(
+  const isSeen = fits.some(
     ({ known: { finding } }) =>
       finding.symptom === null || finding.excerpt.worked !== null || finding.remedy === null,
   );
-  const score = seen ? top.score : round(top.score * unseenFactor);
+  const score = isSeen ? top.score : round(top.score * unseenFactor);
   return {
-    kind: lesson.symptom === null ? "lesson" : "fix",
-    lesson,
-    fit: top.fit,
-    score,
-    load: score >= loadScore,
-    by: top.by,
-    distance: top.distance,
-    best: nearest.known,
-    from: all.map(({ known }) => known),
+    kind: known.lesson.symptom === null ? "lesson" : "fix",
+    ...{ lesson: known.lesson, fit, score, load: score >= loadScore, by, distance, best: nearest.known },
+    from: all.map((one) => one.known),
   };
 }
 
-function nearer(a: FindingFit, b: FindingFit): boolean {
+function isNearer(a: FindingFit, b: FindingFit): boolean {
   return a.known.lesson.id !== b.known.lesson.id && a.distance === "here" && b.distance !== "here";
 }
 
@@ -306,19 +355,17 @@ function pickMostTaught(fits: readonly FindingFit[]): readonly FindingFit[] {
   }
   const sessions = (group: readonly FindingFit[]) => new Set(group.map(({ known }) => known.session)).size;
   const last = (group: readonly FindingFit[]) => Math.max(...group.map(({ known }) => known.at));
-  return groups.reduce((best, group) =>
-    sessions(group) > sessions(best) || (sessions(group) === sessions(best) && last(group) > last(best))
-      ? group
-      : best,
-  );
+  return groups.reduce((best, group) => {
+    const more = sessions(group) - sessions(best);
+    return more > 0 || (more === 0 && last(group) > last(best)) ? group : best;
+  });
 }
 
 /** How much the call that a finding is about is like the one in question; of equals the surer finding tells. */
 function compareCalls({ calls }: Question, { known: { finding } }: FindingFit): number {
   const words = new Set(calls.flatMap(({ program, words: given }) => [program, ...given]));
-  return (
-    measureSimilarity(words, new Set((finding.excerpt.failed ?? "").split(/\s+/))) + finding.confidence / 100
-  );
+  const failed = new Set((finding.excerpt.failed ?? "").split(/\s+/));
+  return measureSimilarity(words, failed) + finding.confidence / 100;
 }
 
 /** What was learned here; what fits best; of what fits alike, what more sessions taught, then what worked last. */
@@ -333,7 +380,8 @@ function bestFirst(a: LessonMatch, b: LessonMatch): number {
   );
 }
 
-function findLastSeen({ from }: LessonMatch): number {
+/** When the latest of the findings behind an answer was made. */
+export function findLastSeen({ from }: Pick<LessonMatch, "from">): number {
   return Math.max(...from.map(({ at }) => at));
 }
 
@@ -341,24 +389,24 @@ function round(score: number): number {
   return Math.round(score * 1_000) / 1_000;
 }
 
-/** Where something is for whoever asks; null where it does not count. */
-export function measureDistance(
-  known: { readonly project: string; readonly home: string | null },
-  fix: PortableFix | null,
-  asked: Pick<Circumstances, "project" | "home" | "unasked">,
-  scope: LessonScope = "project",
-): Distance | null {
-  if (known.project === asked.project) return "here";
-  // On another machine other programs are installed.
-  if (scope === "user" && known.home === asked.home) return "anywhere";
-  return !asked.unasked || fix === null || isPortable(fix) ? "elsewhere" : null;
-}
-
 /** What decides whether a fix may hold in other projects. */
 interface PortableFix {
   readonly symptom: Symptom;
   readonly remedy: Remedy | null;
   readonly call: readonly string[] | null;
+}
+
+/** Where something is for whoever asks; null where it does not count. */
+export function measureDistance(
+  known: { readonly project: string; readonly home: string | null },
+  fix: PortableFix | null,
+  asked: Pick<Circumstances, "project" | "home" | "unasked">,
+  scope: Lesson["scope"] = "project",
+): LessonMatch["distance"] | null {
+  if (known.project === asked.project) return "here";
+  // On another machine other programs are installed.
+  if (scope === "user" && known.home === asked.home) return "anywhere";
+  return !asked.unasked || fix === null || isPortable(fix) ? "elsewhere" : null;
 }
 
 /** What is run first, where, and through what is each project's own; to leave out what is not there is not. */
@@ -369,15 +417,9 @@ function isPortable({ symptom: { cause, about }, remedy, call }: PortableFix): b
 }
 
 /** Causes that lie with the machine, the agent or a program, whatever it works on. */
-const portableCauses = new Set<Cause>([
-  "missing-program",
-  "unknown-name",
-  "wrong-usage",
-  "shell-dialect",
-  "denied",
-  "permission",
-  "service",
-  "other",
+const portableCauses: ReadonlySet<Cause> = new Set([
+  ...(["missing-program", "unknown-name", "wrong-usage", "shell-dialect"] as const),
+  ...(["denied", "permission", "service", "other"] as const),
 ]);
 
 /** The home folder that a path is in. */
@@ -388,8 +430,8 @@ export function findHome(path: string): string | null {
 /** How far a lesson is believed: what was refused, overtaken or held back is not told. */
 function measureTrust({ state }: Lesson, now: number): number {
   const { status, confidence } = applyDecay(state, now);
-  if (status === "rejected" || status === "superseded" || status === "conflict-hold") return 0;
-  if (isUnconfirmed({ state })) return 0;
+  const isHidden = status === "rejected" || status === "superseded" || status === "conflict-hold";
+  if (isHidden || isUnconfirmed({ state })) return 0;
   const faded = state.confidence - confidence;
   const again = Math.min(state.sessions - 1, mostConfirmations) * confirmationBonus;
   return Math.min(1, leastTrust + (1 - leastTrust) * Math.max(confidence, state.sure - faded) + again);
@@ -398,39 +440,27 @@ function measureTrust({ state }: Lesson, now: number): number {
 /** How well a lesson fits a question, and what shows it. */
 function findBestSign(
   question: Question,
-  known: KnownFinding,
+  { finding, lesson }: KnownFinding,
   asked: Circumstances,
-  { warns, names }: { readonly warns: boolean; readonly names: boolean },
-): { fit: number; by: MatchedBy } {
-  const signs: { fit: number; by: MatchedBy }[] = [{ fit: 0, by: "words" }];
-  const isWarnedOf = (call: UpcomingCall) => foresees(known.finding, call) && !follows([call], known.lesson);
-  if (question.type !== "call" && question.symptom !== null)
-    signs.push({ fit: fitError(question.symptom, question.calls, known), by: "error" });
-  if (question.type !== "failure" && warns)
-    signs.push({ fit: question.calls.some(isWarnedOf) ? 1 : 0, by: "call" });
-  if (question.type === "text")
-    signs.push({ fit: fitWords(question, known.lesson, { ...asked, names }), by: "words" });
+  may: { readonly warns: boolean; readonly names: boolean },
+): Pick<LessonMatch, "fit" | "by"> {
+  const signs: Pick<LessonMatch, "fit" | "by">[] = [{ fit: 0, by: "words" }];
+  if (question.type !== "call" && question.symptom !== null && !follows(question.calls, lesson))
+    signs.push({ fit: compareFailure(question.symptom, finding), by: "error" });
+  const isWarnedOf = (call: UpcomingCall) => foresees(finding, call) && !follows([call], lesson);
+  if (question.type !== "failure" && may.warns && question.calls.some(isWarnedOf))
+    signs.push({ fit: 1, by: "call" });
+  if (question.type === "text") {
+    const isNamed = may.names && names(question.terms, lesson);
+    const isMeant = isNamed && (!asked.unasked || isTyped(question.said, lesson));
+    const shared = measureShared(question.terms, lesson, asked.rarity);
+    signs.push({ fit: Math.max(shared, isMeant ? namedFit : 0), by: "words" });
+  }
   return signs.reduce((best, sign) => (sign.fit > best.fit ? sign : best));
 }
 
-function fitError(
-  symptom: Symptom,
-  calls: readonly UpcomingCall[],
-  { finding, lesson }: KnownFinding,
-): number {
-  if (finding.symptom === null || follows(calls, lesson)) return 0;
-  const likeness = compareSymptoms(symptom, finding.symptom);
-  if (likeness > 0 || !isGeneral(finding)) return likeness;
-  const { shape } = generalizeError(symptom);
-  return shape !== null && shape === generalizeError(finding.symptom).shape ? sameShape : 0;
-}
-
-/** How much of what a lesson is about a text speaks of; its rare words count most, and names of what it is about suffice. */
-function fitWords(
-  { terms, said }: Extract<Question, { type: "text" }>,
-  lesson: Lesson,
-  { rarity, names, unasked }: Pick<Circumstances, "rarity" | "unasked"> & { readonly names: boolean },
-): number {
+/** How much of what a lesson is about a text speaks of; its rare words count most. */
+function measureShared(terms: ReadonlySet<string>, lesson: Lesson, rarity: (word: string) => number): number {
   let [shared, all, words] = [0, 0, 0];
   for (const word of extractGist(lesson).all) {
     const weight = rarity(word);
@@ -439,15 +469,11 @@ function fitWords(
     shared += weight;
     words++;
   }
-  const covered = words < 2 || all === 0 ? 0 : shared / all;
-  return Math.max(
-    covered,
-    names && isNamed(terms, lesson) && (!unasked || isSaid(said, lesson)) ? namedFit : 0,
-  );
+  return words < 2 || all === 0 ? 0 : shared / all;
 }
 
 /** Whether a text names the program that a lesson warns of together with what it was given, or a file that it is about. */
-function isNamed(terms: ReadonlySet<string>, { symptom, trigger, action }: Lesson): boolean {
+function names(terms: ReadonlySet<string>, { symptom, trigger, action }: Lesson): boolean {
   if (symptom === null) {
     const files = [...findFileNames(`${trigger} ${action}`)].map((file) => file.toLowerCase());
     return [...terms].some((term) => files.some((file) => term === file || term.endsWith(`/${file}`)));
@@ -461,7 +487,7 @@ function isNamed(terms: ReadonlySet<string>, { symptom, trigger, action }: Lesso
 }
 
 /** Whether a text has a lesson's command as one would type it; a program whose name is a word needs its marks. */
-function isSaid(said: string, { symptom, state }: Lesson): boolean {
+function isTyped(said: string, { symptom, state }: Lesson): boolean {
   const head = symptom?.head.toLowerCase() ?? "";
   const escaped = head.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const typed = new RegExp(`[\\s\`"'(]${escaped}(?=[\\s\`"'.,;:!?)])`);
@@ -477,21 +503,6 @@ const everyday = new Set(
     "run build check task link echo read set export source type date sleep yes file tree top at play rake swift"
   ).split(" "),
 );
-
-/** Whether the call that a lesson warns of has worked since it last failed. */
-export function isDisproved(
-  match: LessonMatch,
-  uses: readonly (CallUse & { readonly at: number })[],
-): boolean {
-  const failedLast = findLastSeen(match);
-  // The program and the verb of each failed call, as uses have them.
-  const warned = match.from.flatMap(({ finding: { symptom } }) => {
-    if (symptom === null) return [];
-    const { head, call } = symptom;
-    return [call === null ? [head] : [call[0] ?? head, ...head.split(" ").slice(1)]];
-  });
-  return uses.some((use) => use.ok > 0 && use.at > failedLast && warned.some((call) => isUse(use, call)));
-}
 
 /** Whether calls already do what a lesson recommends: they have what it asks for, and not what it leaves out. */
 function follows(calls: readonly UpcomingCall[], lesson: Lesson): boolean {

@@ -1,9 +1,6 @@
-import { makeId } from "../base/index.ts";
-import { CallReader, causeGroups } from "../failures/index.ts";
-import { type Credit, foldCredits, foldVerdicts, type Naming } from "../lessons/index.ts";
+import { type Credit, foldCredits } from "../lessons/index.ts";
 import {
   type EntryOf,
-  type Event,
   type Item,
   isUse,
   type LedgerEntry,
@@ -11,23 +8,16 @@ import {
   type SessionMeasurement,
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
-import { listCreditEntries, loadToldLessons, resolveNames } from "./credit.ts";
-import { compareCourses, compareInTurn, type TrialDifference, type Unit } from "./experiment.ts";
+import { loadToldLessons, readCredits } from "./credit.ts";
+import { compareCourses, compareInTurn } from "./experiment.ts";
 
-/** Prompts, and failures, of a session that are kept to compare it with others; further prompts are added up in groups. */
-const mostTurns = 200;
-const mostFailures = 100;
-const turnsTogether = 20;
 /** Calls for one prompt beyond which more are no longer told apart. */
 export const mostCallsPerPrompt = 50;
 
-/** What is compared. */
-export type ReportMeasure = keyof SessionFigures;
-
-export const measures: readonly ReportMeasure[] = ["failedAgain", "corrections", "calls"];
+type TrialDifference = ReturnType<typeof compareInTurn>;
 
 /** The same sessions compared in every way. */
-export type Comparison = Readonly<Record<ReportMeasure, TrialDifference>>;
+type Comparison = Readonly<Record<keyof SessionFigures, TrialDifference>>;
 
 /** What showing things was worth, as far as it can be told. */
 export interface BenefitReport {
@@ -44,7 +34,7 @@ export interface BenefitReport {
 }
 
 /** What one lesson, or one thing of the library, was worth. */
-export interface ItemReport extends Credit {
+interface ItemReport extends Omit<Credit, "ratings"> {
   readonly id: string;
   readonly name: string;
   readonly kind: "lesson" | "skill" | "command" | "agent";
@@ -55,31 +45,36 @@ export interface ItemReport extends Credit {
   readonly compared: { readonly withheld: Comparison; readonly before: Comparison } | null;
 }
 
-export interface ReportOptions {
+interface ReportOptions {
   readonly since: number;
   readonly items: readonly Item[];
   /** Whether sessions are compared for one thing by itself. */
-  readonly compares?: (item: Pick<ItemReport, "id" | "name">) => boolean;
+  readonly compares: (item: Pick<ItemReport, "id" | "name">) => boolean;
 }
 
 /** Compares sessions that were shown something with those that were not, from what is on the ledger alone. */
 export async function report(
   store: Store,
-  { since, items, compares = () => false }: ReportOptions,
+  { since, items, compares }: ReportOptions,
 ): Promise<BenefitReport> {
-  const all = await listCreditEntries(store);
-  const nameOf = await resolveNames(store, all, items);
-  const entries = all.filter(({ at }) => (at ?? 0) >= since);
-  const sessions = await livedSessions(store);
-  const counted = sessions.filter(({ measured }) => measured.startedAt >= since);
+  const { entries: all, nameOf } = await readCredits(store, items);
+  const sessions = (await loadLived(store)).filter(({ measured }) => measured.startedAt >= since);
   const matches = listMatches(all, nameOf);
+  // Before something was first held back, chance decided nothing.
+  const heldFrom = matches.find(({ shown }) => !shown)?.at ?? Number.POSITIVE_INFINITY;
+  const compare = (some: readonly FittingMoment[]) => ({
+    withheld: compareWithheld(sessions, some, heldFrom),
+    before: compareBefore(sessions, some),
+  });
+  const entries = all.filter(({ at }) => (at ?? 0) >= since);
+  const compareItem = (item: Pick<ItemReport, "id" | "name">) =>
+    compares(item) ? compare(matches.filter(({ id }) => id === item.id)) : null;
   return {
     since,
-    sessions: counted.length,
-    from: counted[0]?.measured.startedAt ?? null,
-    withheld: againstWithheld(counted, matches, holdoutSince(matches)),
-    before: againstBefore(counted, matches),
-    items: await reportItems(store, { entries, nameOf, sessions: counted, matches, items, compares }),
+    sessions: sessions.length,
+    from: sessions[0]?.measured.startedAt ?? null,
+    ...compare(matches),
+    items: await reportItems(store, entries, nameOf, items, compareItem),
   };
 }
 
@@ -91,7 +86,7 @@ interface LivedSession {
 }
 
 /** Every session in which somebody asked for something, in the order of time, each as it was last measured. */
-async function livedSessions({ ledger }: Store): Promise<LivedSession[]> {
+async function loadLived({ ledger }: Store): Promise<LivedSession[]> {
   // A session may have several files: the longest that a person spoke in stands for it.
   const longest = new Map<string, EntryOf<"session.measured">>();
   for (const entry of await ledger.since("session.measured", 0)) {
@@ -125,7 +120,7 @@ interface FittingMoment {
 }
 
 /** What fitted, in the order of time. What is listed when a session starts is told to every session, so it tells nothing. */
-function listMatches(entries: readonly LedgerEntry[], nameOf: Naming): FittingMoment[] {
+function listMatches(entries: readonly LedgerEntry[], nameOf: (id: string) => string): FittingMoment[] {
   return entries
     .flatMap((entry): FittingMoment[] => {
       const { project, session, at } = entry;
@@ -140,32 +135,27 @@ function listMatches(entries: readonly LedgerEntry[], nameOf: Naming): FittingMo
     .sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1));
 }
 
-/** When something was first held back: before, chance decided nothing. */
-function holdoutSince(matches: readonly FittingMoment[]): number {
-  return matches.find(({ shown }) => !shown)?.at ?? Number.POSITIVE_INFINITY;
-}
-
 /** Sessions by their first match, which chance decided: from there on they are compared. */
-function againstWithheld(
+function compareWithheld(
   sessions: readonly LivedSession[],
   matches: readonly FittingMoment[],
   since: number,
 ): Comparison {
-  const first = new Map<string, FittingMoment>();
-  for (const match of matches) if (!first.has(match.run)) first.set(match.run, match);
+  // The first match of a session is set last.
+  const first = new Map([...matches].reverse().map((match) => [match.run, match]));
   const units = sessions.flatMap(({ measured, metBefore }) => {
     const match = first.get(measured.run);
     const figures = match && match.at >= since && readFigures(measured, match.at, metBefore);
     return figures ? [{ had: match.shown, at: match.at, figures }] : [];
   });
   units.sort((a, b) => a.at - b.at);
-  return comparing((measure) =>
-    compareInTurn(units.map(({ had, figures }): Unit => ({ had, value: figures[measure] }))),
+  return compareEach((measure) =>
+    compareInTurn(units.map(({ had, figures }) => ({ had, value: figures[measure] }))),
   );
 }
 
 /** Sessions of each project before its first match that was shown, and since; the one in which it was is neither. */
-function againstBefore(sessions: readonly LivedSession[], matches: readonly FittingMoment[]): Comparison {
+function compareBefore(sessions: readonly LivedSession[], matches: readonly FittingMoment[]): Comparison {
   const cuts = new Map<string, FittingMoment>();
   for (const match of matches) if (match.shown && !cuts.has(match.project)) cuts.set(match.project, match);
   const courses = [...cuts].map(([project, { at: cut, run }]) => {
@@ -176,7 +166,7 @@ function againstBefore(sessions: readonly LivedSession[], matches: readonly Fitt
     });
     return { before: own.filter(({ at }) => at < cut), after: own.filter(({ at }) => at >= cut) };
   });
-  return comparing((measure) =>
+  return compareEach((measure) =>
     compareCourses(
       courses.map(({ before, after }) => ({
         before: before.map(({ figures }) => figures[measure]),
@@ -186,200 +176,12 @@ function againstBefore(sessions: readonly LivedSession[], matches: readonly Fitt
   );
 }
 
-function comparing(compare: (measure: ReportMeasure) => TrialDifference): Comparison {
-  return Object.fromEntries(measures.map((measure) => [measure, compare(measure)])) as Comparison;
-}
-
-interface ReportSources extends Required<Omit<ReportOptions, "since">> {
-  readonly entries: readonly LedgerEntry[];
-  readonly nameOf: Naming;
-  readonly sessions: readonly LivedSession[];
-  readonly matches: readonly FittingMoment[];
-}
-
-async function reportItems(store: Store, grounds: ReportSources): Promise<ItemReport[]> {
-  const { entries, nameOf, sessions, matches, compares } = grounds;
-  const credits = foldCredits(entries, nameOf);
-  const tellings = entries.flatMap((entry) =>
-    entry.type === "lesson.shown"
-      ? [{ ...entry, data: { ...entry.data, lessonId: nameOf(entry.data.lessonId) } }]
-      : [],
-  );
-  const since = holdoutSince(matches);
-  const saved = savedBy(tellings, foldVerdicts(entries, nameOf));
-  const names = await loadNames(store, [...credits.keys()], grounds);
-  const reports = [...credits].map(([id, credit]): ItemReport => {
-    const { name, kind } = names.get(id) ?? { name: id, kind: "skill" as const };
-    const own = compares({ id, name }) ? matches.filter((match) => match.id === id) : null;
-    return {
-      ...credit,
-      ...{ id, name, kind },
-      answered: new Set(
-        tellings.flatMap(({ session, data }) =>
-          data.lessonId === id && data.occasion === "failure" ? session : [],
-        ),
-      ).size,
-      saved: saved.filter(({ data }) => data.lessonId === id).length,
-      compared: own && {
-        withheld: againstWithheld(sessions, own, since),
-        before: againstBefore(sessions, own),
-      },
-    };
-  });
-  return reports.sort((a, b) => b.shown - a.shown || b.used - a.used || (a.name < b.name ? -1 : 1));
-}
-
-/** What things are called: as they are now, or as they were when something was last said of them. */
-async function loadNames(
-  { learning }: Store,
-  ids: readonly string[],
-  { entries, nameOf, items }: ReportSources,
-) {
-  const names = new Map<string, Pick<ItemReport, "name" | "kind">>();
-  for (const entry of entries) {
-    if (entry.type === "skill.shown" || entry.type === "skill.used")
-      names.set(nameOf(entry.data.skill), { name: entry.data.name, kind: "skill" });
-    if (entry.type === "match.withheld" || entry.type === "use.rated")
-      names.set(nameOf(entry.data.id), { name: entry.data.name, kind: entry.data.kind });
-  }
-  for (const { id, name } of await learning.lessons.get(ids)) names.set(id, { name, kind: "lesson" });
-  for (const { id, name, kind } of items) if (nameOf(id) === id) names.set(id, { name, kind });
-  return names;
-}
-
-/** What agents were told since a time, and what came of it. */
-export interface ShownTally {
-  /** How often a lesson was told, by when. */
-  readonly shown: Readonly<Record<Occasion, number>>;
-  /** How often something of the library was put before an agent, and how often it was given whole. */
-  readonly offered: number;
-  readonly loaded: number;
-  /** Sessions in which something was told. */
-  readonly sessions: number;
-  /** Of everything that was told. */
-  readonly characters: number;
-  /** Lessons told that recommend a call, once for each session; and those whose call then worked in it. */
-  readonly followable: number;
-  readonly followed: number;
-  /** Failures at which the fix that was told came next, and worked. */
-  readonly saved: number;
-  /** Uses of the library, once for each session; and what sessions, or people, judged. */
-  readonly used: number;
-  readonly helpful: number;
-  readonly harmful: number;
-  /** How often an agent was asked to write a lesson down, and did. */
-  readonly asked: number;
-  readonly written: number;
-  /** The skills that agents and reviews wrote or changed, by name; and how often an agent said that one guided it. */
-  readonly skillsWritten: readonly string[];
-  readonly guided: number;
-}
-
-type LessonShown = EntryOf<"lesson.shown">;
-
-/** Adds up what was told since a time. */
-export async function tallyShown(store: Store, since: number): Promise<ShownTally> {
-  const { ledger } = store;
-  const tellings = await ledger.since("lesson.shown", since);
-  const offers = await ledger.since("skill.shown", since);
-  const asked = await ledger.since("agent.asked", since);
-  const told = tellings.map(({ data }) => data.lessonId);
-  const lessons = await loadToldLessons(store, told);
-  const callOf = ({ data }: LessonShown) => lessons.get(data.lessonId)?.call ?? null;
-  const seen = new Map(
-    tellings.filter((one) => callOf(one) !== null).map((one) => [`${one.session} ${one.data.lessonId}`, one]),
-  );
-  let followed = 0;
-  for (const one of seen.values()) if (await isFollowed(store, one, callOf(one) ?? [])) followed++;
-  const verdicts = foldVerdicts(await ledger.since("use.rated", since));
-  const all = [...verdicts.values()].flat();
-  const countToldAt = (when: Occasion) => tellings.filter(({ data }) => data.occasion === when).length;
-  const uses = await ledger.since("skill.used", since);
-  const receipts = (await ledger.since("receipt.given", since)).map(({ data }) => data);
-  const made = receipts.flatMap(({ kind, skill }) => (kind === "used" ? [] : skill));
+function compareEach(compare: (measure: keyof SessionFigures) => TrialDifference): Comparison {
   return {
-    skillsWritten: [...new Set(made)],
-    guided: receipts.length - made.length,
-    shown: {
-      start: countToldAt("start"),
-      prompt: countToldAt("prompt"),
-      failure: countToldAt("failure"),
-    },
-    offered: offers.length,
-    loaded: offers.filter(({ data }) => data.how === "load").length,
-    sessions: new Set([...tellings, ...offers].map(({ session }) => session)).size,
-    characters: [...tellings, ...offers].reduce((sum, { data }) => sum + data.text.length, 0),
-    followable: seen.size,
-    followed,
-    saved: savedBy(tellings, verdicts).length,
-    // Whoever follows a lesson is counted above.
-    used: uses.filter(({ data }) => !lessons.has(data.skill)).length,
-    helpful: all.filter(({ verdict }) => verdict === "helpful").length,
-    harmful: all.filter(({ verdict }) => verdict === "harmful").length,
-    asked: asked.filter(({ data }) => data.answer === null).length,
-    written: asked.filter(({ data }) => data.answer === "written").length,
+    failedAgain: compare("failedAgain"),
+    corrections: compare("corrections"),
+    calls: compare("calls"),
   };
-}
-
-/** The lessons told at a failure that sessions were judged to have been saved by, each once for a session. */
-function savedBy(tellings: readonly LessonShown[], verdicts: ReturnType<typeof foldVerdicts>): LessonShown[] {
-  const atFailures = new Map(
-    tellings
-      .filter(({ data }) => data.occasion === "failure")
-      .map((one) => [`${one.session} ${one.data.lessonId}`, one]),
-  );
-  return [...atFailures.values()].filter(({ session, data }) =>
-    verdicts
-      .get(data.lessonId)
-      ?.some((one) => one.session === session && one.verdict === "helpful" && !one.byPerson),
-  );
-}
-
-async function isFollowed({ learning }: Store, { session }: LessonShown, call: readonly string[]) {
-  const uses = await learning.uses.of(call[0] ?? "", null);
-  return uses.some((use) => use.run === session && use.ok > 0 && isUse(use, call));
-}
-
-/** A session in numbers, from its events and from when it was corrected. */
-export function measureSession(
-  events: readonly Event[],
-  { run, startedAt, corrections }: Pick<SessionMeasurement, "run" | "startedAt" | "corrections">,
-  calls = new CallReader(),
-): SessionMeasurement {
-  const turns: [number, number][] = [];
-  let at = startedAt;
-  for (const event of events) {
-    at = event.at ?? at;
-    const last = turns.at(-1);
-    if (event.kind === "prompt") turns.push([at, 0]);
-    else if (event.kind === "call" && last) last[1]++;
-  }
-  const failures = calls
-    .failures(events)
-    .filter(({ error }) => !causeGroups.inWork.has(error.cause))
-    .map(({ subject, failed, error }) => {
-      const name = makeId("f", `${subject} ${error.signature}`);
-      return [name, failed.at ?? startedAt] as const;
-    });
-  const beyond = turns.slice(mostTurns);
-  return {
-    run,
-    events: events.length,
-    startedAt,
-    turns: turns.slice(0, mostTurns),
-    ...(beyond.length > 0 ? { beyond: sumTurns(beyond) } : {}),
-    corrections,
-    failures: failures.slice(0, mostFailures),
-  };
-}
-
-/** Prompts in groups, each as one sum. */
-function sumTurns(turns: readonly (readonly [at: number, calls: number])[]) {
-  return Array.from({ length: Math.ceil(turns.length / turnsTogether) }, (_, n) => {
-    const group = turns.slice(n * turnsTogether, (n + 1) * turnsTogether);
-    const calls = group.reduce((sum, [, count]) => sum + count, 0);
-    return [group.at(-1)?.[0] ?? 0, group.length, calls] as const;
-  });
 }
 
 /** What is compared of a session, each between 0 and 1. */
@@ -407,5 +209,113 @@ function readFigures(
     failedAgain: failures.some(([name, at]) => at > from && (met.has(name) || metBefore(name))) ? 1 : 0,
     corrections: Math.min(1, corrections.filter((at) => at > from).length / rest.length),
     calls: Math.min(1, calls / mostCallsPerPrompt),
+  };
+}
+
+async function reportItems(
+  store: Store,
+  entries: readonly LedgerEntry[],
+  nameOf: (id: string) => string,
+  items: readonly Item[],
+  compare: (item: Pick<ItemReport, "id" | "name">) => ItemReport["compared"],
+): Promise<ItemReport[]> {
+  const credits = foldCredits(entries, nameOf);
+  const atFailures = entries.flatMap((entry) =>
+    entry.type === "lesson.shown" && entry.data.occasion === "failure"
+      ? { id: nameOf(entry.data.lessonId), session: entry.session }
+      : [],
+  );
+  const names = await loadNames(store, [...credits.keys()], { entries, nameOf, items });
+  const reports = [...credits].map(([id, { ratings, ...credit }]): ItemReport => {
+    const { name, kind } = names.get(id) ?? { name: id, kind: "skill" as const };
+    const told = new Set(atFailures.flatMap((one) => (one.id === id ? one.session : [])));
+    return {
+      ...credit,
+      ...{ id, name, kind },
+      answered: told.size,
+      saved: [...told].filter((session) => isSaved(ratings, session)).length,
+      compared: compare({ id, name }),
+    };
+  });
+  return reports.sort((a, b) => b.shown - a.shown || b.used - a.used || (a.name < b.name ? -1 : 1));
+}
+
+/** Whether what was told at a failure came next in a session and worked, as Knack itself saw it. */
+function isSaved(ratings: Credit["ratings"], session: string | null): boolean {
+  return ratings.some((one) => one.session === session && one.verdict === "helpful" && !one.byPerson);
+}
+
+/** What things are called: as they are now, or as they were when something was last said of them. */
+async function loadNames(
+  { learning }: Store,
+  ids: readonly string[],
+  about: { entries: readonly LedgerEntry[]; nameOf: (id: string) => string; items: readonly Item[] },
+) {
+  const { entries, nameOf, items } = about;
+  const names = new Map<string, Pick<ItemReport, "name" | "kind">>();
+  for (const entry of entries) {
+    if (entry.type === "skill.shown" || entry.type === "skill.used")
+      names.set(nameOf(entry.data.skill), { name: entry.data.name, kind: "skill" });
+    if (entry.type === "match.withheld" || entry.type === "use.rated")
+      names.set(nameOf(entry.data.id), { name: entry.data.name, kind: entry.data.kind });
+  }
+  for (const { id, name } of await learning.lessons.get(ids)) names.set(id, { name, kind: "lesson" });
+  for (const { id, name, kind } of items) if (nameOf(id) === id) names.set(id, { name, kind });
+  return names;
+}
+
+/** What agents were told since a time, and what came of it. */
+export async function tallyShown(store: Store, since: number) {
+  const { ledger, learning } = store;
+  const tellings = await ledger.since("lesson.shown", since);
+  const offers = await ledger.since("skill.shown", since);
+  const asked = await ledger.since("agent.asked", since);
+  const uses = await ledger.since("skill.used", since);
+  const receipts = (await ledger.since("receipt.given", since)).map(({ data }) => data);
+  const made = receipts.flatMap(({ kind, skill }) => (kind === "used" ? [] : skill));
+  const credits = foldCredits(await ledger.since("use.rated", since));
+  const ratings = [...credits.values()].flatMap((credit) => credit.ratings);
+  const lessons = await loadToldLessons(
+    store,
+    tellings.map(({ data }) => data.lessonId),
+  );
+  /** Each lesson once for a session. */
+  const listOnce = (is: (telling: EntryOf<"lesson.shown">) => boolean) => [
+    ...new Map(tellings.filter(is).map((one) => [`${one.session} ${one.data.lessonId}`, one])).values(),
+  ];
+  const followable = listOnce(({ data }) => (lessons.get(data.lessonId)?.call ?? null) !== null);
+  let followed = 0;
+  for (const { session, data } of followable) {
+    const call = lessons.get(data.lessonId)?.call ?? [];
+    const made = await learning.uses.of(call[0] ?? "", null);
+    if (made.some((use) => use.run === session && use.ok > 0 && isUse(use, call))) followed++;
+  }
+  const countToldAt = (when: Occasion) => tellings.filter(({ data }) => data.occasion === when).length;
+  return {
+    /** The skills that agents and reviews wrote or changed, by name; and how often an agent said that one guided it. */
+    skillsWritten: [...new Set(made)],
+    guided: receipts.length - made.length,
+    /** How often a lesson was told, by when. */
+    shown: { start: countToldAt("start"), prompt: countToldAt("prompt"), failure: countToldAt("failure") },
+    /** How often something of the library was put before an agent, and how often it was given whole. */
+    offered: offers.length,
+    loaded: offers.filter(({ data }) => data.how === "load").length,
+    /** Sessions in which something was told, and characters of all that was. */
+    sessions: new Set([...tellings, ...offers].map(({ session }) => session)).size,
+    characters: [...tellings, ...offers].reduce((sum, { data }) => sum + data.text.length, 0),
+    /** Lessons told that recommend a call, once for each session; and those whose call then worked in it. */
+    followable: followable.length,
+    followed,
+    /** Failures at which the fix that was told came next, and worked. */
+    saved: listOnce(({ data }) => data.occasion === "failure").filter(({ session, data }) =>
+      isSaved(credits.get(data.lessonId)?.ratings ?? [], session),
+    ).length,
+    /** Uses of the library, once for each session; whoever follows a lesson is counted above. */
+    used: uses.filter(({ data }) => !lessons.has(data.skill)).length,
+    helpful: ratings.filter(({ verdict }) => verdict === "helpful").length,
+    harmful: ratings.filter(({ verdict }) => verdict === "harmful").length,
+    /** How often an agent was asked to write a lesson down, and did. */
+    asked: asked.filter(({ data }) => data.answer === null).length,
+    written: asked.filter(({ data }) => data.answer === "written").length,
   };
 }

@@ -1,28 +1,30 @@
-import { type Clock, makeId } from "../base/index.ts";
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { type Clock, makeId, writeFileAtomically } from "../base/index.ts";
 import {
   applyDecay,
   extractGist,
   isSharedLesson,
   isWorthShowing,
   lessonCues,
-  lessonScopeId,
+  type Question,
   sharedLessonId,
 } from "../lessons/index.ts";
-import type {
-  CallUse,
-  Excerpt,
-  Finding,
-  KeptArtifact,
-  Lesson,
-  ProjectFold,
-  Skill,
-  StoredFinding,
+import {
+  type CallUse,
+  type Finding,
+  isSaid,
+  type KeptArtifact,
+  type Lesson,
+  type ProjectFold,
+  promotedScopeId,
+  type Skill,
+  type StoredFinding,
 } from "../records/index.ts";
-import { promotedScopeId, type Store } from "../store/index.ts";
-import { oneLine } from "../text/index.ts";
+import { encodeTable, findTableFault, openTable, readFileAt, type Table } from "../search/index.ts";
+import type { Store } from "../store/index.ts";
+import { asSentence, cutAtWord, oneLine } from "../text/index.ts";
 import { mayBeWritten, redact, scan } from "../trust/index.ts";
-import { renderLessonLine } from "./fact.ts";
-import { findHome, mostFindings, mostProjects } from "./recall.ts";
+import { findHome, findLastSeen, type LessonMatch, mostFindings, mostProjects, recall } from "./recall.ts";
 
 /** Lessons of a project that are told when a session starts, the surest. */
 const startLessons = 8;
@@ -34,76 +36,11 @@ const sessionMs = 2 * 86_400_000;
 const askFrom = 0.6;
 /** Characters of a command, an error or a person's words that are kept. */
 const excerptChars = 400;
-
-/** What a snapshot says of itself. */
-export interface SnapshotHead extends SnapshotSettings {
-  readonly madeAt: number;
-  /** What it was made from: the same mark, the same snapshot. */
-  readonly mark: string;
-}
-
-/** What a person has said about telling agents. */
-interface SnapshotSettings {
-  readonly show: boolean;
-  /** The projects, by id or root, for which they have said the opposite. */
-  readonly exceptions: readonly string[];
-  /** Whether an agent may be asked to write a lesson down. */
-  readonly foreground: "off" | "ask";
-  /** The share of sessions from which something that fits is held back. */
-  readonly holdout: number;
-}
-
-/** What is told when a session starts. */
-export interface SessionStart {
-  /** The surest first. */
-  readonly lessons: readonly StartLesson[];
-  /** Learned skills that the agent can load. */
-  readonly skills: readonly { readonly name: string; readonly description: string }[];
-}
-
-export interface StartLesson {
-  readonly lessonId: string;
-  readonly name: string;
-  readonly line: string;
-  /** The same in a few words: what fails, and what to do. */
-  readonly brief: string;
-  /** When Knack first saw it, and in which session; later ones only confirm it. */
-  readonly foundAt: number;
-  readonly run: string;
-  /** It has a moment of its own, the failure that it is about, and is told then. */
-  readonly fix: boolean;
-  /** Confirmed often enough, or accepted. */
-  readonly active: boolean;
-  /** The home folder where it was learned, for what holds wherever that person works, "" when it is not known; null for what is of a project. */
-  readonly home: string | null;
-  /** `live`: it stands where the agent reads it anyway. `waiting`: it is a rule or a draft that waits for a person's yes. */
-  readonly state: "live" | "waiting" | "known";
-}
-
-/** Proof that something was learned between two sessions. */
-export interface StartReceipt {
-  readonly at: number;
-  readonly text: string;
-}
-
-/** What came of a session so far. */
-export interface SessionNews {
-  readonly learned: readonly { readonly lessonId: string; readonly name: string }[];
-  /** The surest of it that nobody has written down or decided about. */
-  readonly ask: { readonly lessonId: string; readonly name: string; readonly line: string } | null;
-}
-
-/** What was made of a lesson. */
-export interface MadeItem {
-  readonly name: string;
-  readonly live: boolean;
-  /** The text of a skill; null for a rule. */
-  readonly body: string | null;
-}
+/** Increase when the form of a snapshot changes. */
+const version = 3;
 
 /** Something published, as far as agents are told of it. */
-export interface SnapshotItem
-  extends Pick<KeptArtifact, "kind" | "name" | "path" | "reach" | "origin" | "members"> {
+interface SnapshotItem extends Pick<KeptArtifact, "kind" | "name" | "path" | "reach" | "origin" | "members"> {
   readonly state: string;
   /** What is there now; null when it cannot be read. */
   readonly text: string | null;
@@ -113,64 +50,67 @@ export interface SnapshotItem
   readonly skill: Pick<Skill, "body" | "description"> | null;
 }
 
-/** What hooks look things up in. Replaced whole: a reader has the old one or the new one. */
-export interface SnapshotFile {
-  /** What it says of itself; null where there is none that can be read. */
-  head(): Promise<SnapshotHead | null>;
-  /** Reads every byte. */
-  look(): SnapshotFound;
-  save(head: SnapshotHead, entries: ReadonlyMap<string, unknown>): void;
-}
-
-export type SnapshotFound =
-  | { readonly found: "snapshot"; readonly head: SnapshotHead }
-  | { readonly found: "nothing" }
-  | { readonly found: "damaged"; readonly because: string };
-
-export interface SnapshotDeps {
+interface SnapshotDeps {
   readonly store: Store;
   readonly clock: Clock;
-  readonly file: SnapshotFile;
+  /** The file, which hooks look into while it is replaced. */
+  readonly path: string;
   readonly published: () => Promise<readonly SnapshotItem[]>;
 }
 
-/** Increase when the form of a snapshot changes. */
-const version = 3;
+type SnapshotSettings = Omit<SnapshotHead, "madeAt" | "mark">;
 
-/** Renews the snapshot; false where it is up to date. */
+/** Renews the snapshot that hooks read; false where it is up to date. */
 export async function renewSnapshot(deps: SnapshotDeps, settings: SnapshotSettings): Promise<boolean> {
-  const { store, clock, file } = deps;
+  const { store, clock, path } = deps;
   const now = clock.now();
   const published = await deps.published();
-  const texts = published.map(({ name, path, state, text }) => [name, path, state, text].join(" "));
+  const texts = published.map((item) => [item.name, item.path, item.state, item.text].join(" "));
   // With each day what was learned fades a little.
   const today = Math.floor(now / 86_400_000);
   const told = makeId("s", [version, today, JSON.stringify(settings), ...texts].join("\n"));
   const entries = await store.ledger.count();
   const mark = `${entries} ${told}`;
-  if ((await file.head())?.mark === mark) return false;
-  file.save({ madeAt: now, mark, ...settings }, await buildSnapshot(store, { published, now }));
+  const known = await readSnapshot(path, async ({ head }) => head.mark).catch(() => null);
+  if (known === mark) return false;
+  const head: SnapshotHead = { madeAt: now, mark, ...settings };
+  writeFileAtomically(path, encodeTable(head, await buildRows(store, published, now)));
   // Of two processes that renew at once the slower may have known less.
   if ((await store.ledger.count()) !== entries) await renewSnapshot(deps, settings);
   return true;
 }
 
-/** Looks at the snapshot, and says why it is stale; null where it is up to date. */
-export async function inspectSnapshot(
-  { store, file }: Pick<SnapshotDeps, "store" | "file">,
-  settings: SnapshotSettings,
-): Promise<SnapshotFound & { readonly stale: string | null }> {
-  const there = file.look();
-  if (there.found !== "snapshot") return { ...there, stale: null };
-  const { head } = there;
-  const { show, exceptions, foreground, holdout } = head;
-  if (JSON.stringify({ show, exceptions, foreground, holdout }) !== JSON.stringify(settings))
-    return { ...there, stale: "the settings have changed since" };
+/** The snapshot on disk, every byte of it checked: when it was made, and why it is stale; null where it is up to date. */
+export async function inspectSnapshot(store: Store, path: string, settings: SnapshotSettings) {
+  const file = checkFile(path);
+  if (file.found !== "snapshot") return file;
+  const stale = await explainStale(store, file.head, settings);
+  return { found: file.found, madeAt: file.head.madeAt, stale };
+}
+
+function checkFile(path: string) {
+  try {
+    const bytes = readFileSync(path);
+    const because = findTableFault(bytes);
+    if (because !== null) return { found: "damaged", because } as const;
+    const { head } = openTable((at, length) => bytes.subarray(at, at + length));
+    return { found: "snapshot", head: head as SnapshotHead } as const;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return code === "ENOENT"
+      ? ({ found: "nothing" } as const)
+      : ({ found: "damaged", because: message } as const);
+  }
+}
+
+async function explainStale({ ledger }: Store, head: SnapshotHead, settings: SnapshotSettings) {
+  const { madeAt, mark, ...made } = head;
+  if (JSON.stringify(made) !== JSON.stringify(settings)) return "the settings have changed since";
   // The same number of entries, the same ledger.
-  if (head.mark.startsWith(`${await store.ledger.count()} `)) return { ...there, stale: null };
-  const noted = await Promise.all(telling.map((type) => store.ledger.lastNoted(type)));
-  const isBehind = noted.some((at) => at !== null && at > head.madeAt);
-  return { ...there, stale: isBehind ? "something was learned or decided since" : null };
+  if (mark.startsWith(`${await ledger.count()} `)) return null;
+  const noted = await Promise.all(telling.map((type) => ledger.lastNoted(type)));
+  const isBehind = noted.some((at) => at !== null && at > madeAt);
+  return isBehind ? "something was learned or decided since" : null;
 }
 
 /** The entries that change what is told. */
@@ -185,11 +125,10 @@ const telling = [
   "change.made",
 ] as const;
 
+type Row = readonly [key: string, value: unknown];
+
 /** Everything that is told at the moment it helps, for a process that has no database. */
-export async function buildSnapshot(
-  store: Store,
-  { published, now }: Omit<SnapshotSources, "findings">,
-): Promise<Map<string, unknown>> {
+async function buildRows(store: Store, published: readonly SnapshotItem[], now: number) {
   const lessons = (await store.learning.lessons.list()).filter(isHarmless);
   const all = await store.learning.findings.ofLessons(lessons.map(({ id }) => id));
   // The latest first, so that a finding's number tells how late it is.
@@ -197,39 +136,52 @@ export async function buildSnapshot(
     .filter(({ finding }) => isHarmless(finding))
     .sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1));
   const projects = await store.projects.list();
-  const sources = { findings, published, now };
+  const sources: Sources = { lessons, findings, projects, published, now, first: findFirst(findings) };
   return new Map<string, unknown>([
-    ...findings.map((one, n): SnapshotRow => [`finding ${n}`, { ...one, finding: slimDown(one.finding) }]),
-    ...lessons.map((lesson): SnapshotRow => [`lesson ${lesson.id}`, slimDown(lesson)]),
-    ...cueRows(findings),
-    ...wordRows(findings, lessons),
-    ...(await useRows(store, findings)),
-    ...madeRows(published),
-    ...startRows(lessons, projects, sources),
-    ...sessionRows(lessons, sources),
-    ...(await receiptRows(store)),
-    ...projects.map((project): SnapshotRow => [`project ${project.id}`, project]),
+    ...findings.map((one, n): Row => [`finding ${n}`, { ...one, finding: slimDown(one.finding) }]),
+    ...lessons.map((lesson): Row => [`lesson ${lesson.id}`, slimDown(lesson)]),
+    ...listCueRows(findings),
+    ...listWordRows(findings, lessons),
+    ...(await listUseRows(store, findings)),
+    ...listMadeRows(published),
+    ...listStartRows(sources),
+    ...listSessionRows(sources),
+    ...(await listReceiptRows(store)),
+    ...projects.map((project): Row => [`project ${project.id}`, project]),
     ["projects", [...projects].sort((a, b) => b.lastAt - a.lastAt).slice(0, mostProjects)],
   ]);
 }
 
-type SnapshotRow = readonly [key: string, value: unknown];
+interface Sources {
+  readonly lessons: readonly Lesson[];
+  readonly findings: readonly StoredFinding[];
+  readonly projects: readonly ProjectFold[];
+  readonly published: readonly SnapshotItem[];
+  readonly now: number;
+  /** The finding of each lesson that was noticed first. */
+  readonly first: ReadonlyMap<string, StoredFinding>;
+}
+
+function findFirst(findings: readonly StoredFinding[]): Map<string, StoredFinding> {
+  const inOrder = [...findings].reverse().sort((a, b) => b.foundAt - a.foundAt || b.at - a.at);
+  return new Map(inOrder.map((finding) => [finding.lessonId, finding]));
+}
 
 /** What an agent may be given unasked: nothing that a skill might not say. */
 function isHarmless({ lesson, action, trigger, steps }: Finding | Lesson): boolean {
   return mayBeWritten(scan([lesson, action, trigger, ...steps].join("\n")));
 }
 
-/** The same without what is neither told nor looked at. */
+/** A lesson without what is neither told nor looked at. */
 function slimDown<Told extends Finding | Lesson>(told: Told): Told {
   const cut = (text: string | null) => text?.slice(0, excerptChars) ?? null;
-  const { failed, worked, said }: Excerpt = told.excerpt;
+  const { failed, worked, said } = told.excerpt;
   const excerpt = { failed: cut(failed), worked: cut(worked), said: cut(said), error: null, replied: null };
   return { ...told, excerpt, keywords: [], ...("keys" in told ? { keys: [] } : {}) };
 }
 
 /** The numbers of findings by cue, the latest first; of what is met everywhere, the latest of each project and of all. */
-function cueRows(findings: readonly StoredFinding[]): SnapshotRow[] {
+function listCueRows(findings: readonly StoredFinding[]): Row[] {
   const byCue = groupNumbers(findings, ({ finding }) => lessonCues(finding));
   return [...byCue].map(([cue, numbers]) => {
     const ofProject = new Map<string, number>();
@@ -244,23 +196,20 @@ function cueRows(findings: readonly StoredFinding[]): SnapshotRow[] {
 }
 
 /** The numbers of findings by the words of their gist, scope by scope; of what was promoted a second time. */
-function wordRows(findings: readonly StoredFinding[], lessons: readonly Lesson[]): SnapshotRow[] {
-  const told = new Set(lessons.filter(isSharedLesson).map(({ id }) => id));
+function listWordRows(findings: readonly StoredFinding[], lessons: readonly Lesson[]): Row[] {
+  const shared = new Set(lessons.filter(isSharedLesson).map(({ id }) => id));
   const byWord = groupNumbers(findings, ({ finding, scopeId, lessonId }) =>
     [...extractGist(finding).all].flatMap((word) =>
-      (told.has(lessonId) ? [scopeId, promotedScopeId] : [scopeId]).map((one) => `${one} ${word}`),
+      (shared.has(lessonId) ? [scopeId, promotedScopeId] : [scopeId]).map((one) => `${one} ${word}`),
     ),
   );
   return [...byWord].map(([word, numbers]) => [`word ${word}`, numbers]);
 }
 
-function groupNumbers(
-  findings: readonly StoredFinding[],
-  listNames: (kept: StoredFinding) => readonly string[],
-) {
+function groupNumbers(findings: readonly StoredFinding[], listNames: (one: StoredFinding) => string[]) {
   const numbers = new Map<string, number[]>();
-  findings.forEach((kept, n) => {
-    for (const name of new Set(listNames(kept))) {
+  findings.forEach((finding, n) => {
+    for (const name of new Set(listNames(finding))) {
       const list = numbers.get(name);
       if (list) list.push(n);
       else numbers.set(name, [n]);
@@ -270,26 +219,24 @@ function groupNumbers(
 }
 
 /** When each call of a program that a lesson warns of last worked: all that is needed to know that a warning is stale. */
-async function useRows({ learning }: Store, findings: readonly StoredFinding[]): Promise<SnapshotRow[]> {
+async function listUseRows({ learning }: Store, findings: readonly StoredFinding[]): Promise<Row[]> {
   const programs = new Set(findings.flatMap(({ finding }) => finding.symptom?.call?.[0] ?? []));
-  const rows: SnapshotRow[] = [];
+  const rows: Row[] = [];
   for (const program of programs) {
-    const worked = (await learning.uses.of(program, null)).filter(({ ok }) => ok > 0);
     const byProject = new Map<string, Map<string, CallUse & { readonly at: number }>>();
-    for (const { project, run: _, ...use } of worked) {
-      for (const scopeId of [project, "*"]) {
+    for (const { project, run: _, ...use } of await learning.uses.of(program, null))
+      for (const scopeId of use.ok > 0 ? [project, "*"] : []) {
         const latest = byProject.get(scopeId) ?? new Map();
         byProject.set(scopeId, latest);
         const call = use.parts.join(" ");
         if ((latest.get(call)?.at ?? 0) < use.at) latest.set(call, use);
       }
-    }
     for (const [scopeId, latest] of byProject) rows.push([`use ${scopeId} ${program}`, [...latest.values()]]);
   }
   return rows;
 }
 
-function madeRows(published: readonly SnapshotItem[]): SnapshotRow[] {
+function listMadeRows(published: readonly SnapshotItem[]): Row[] {
   const made = published.filter(
     ({ state, kind, origin }) =>
       !["missing", "unreadable", "proposal"].includes(state) &&
@@ -299,8 +246,8 @@ function madeRows(published: readonly SnapshotItem[]): SnapshotRow[] {
   // The later row wins: what is live, over a draft of the same lesson.
   made.sort((a, b) => Number(isLive(a)) - Number(isLive(b)));
   return made.map((one) => {
-    const { name, skill, origin } = one;
-    return [`made ${origin.id}`, { name, live: isLive(one), body: skill?.body ?? null } satisfies MadeItem];
+    const row: SnapshotRows["made"] = { name: one.name, live: isLive(one), body: one.skill?.body ?? null };
+    return [`made ${one.origin.id}`, row];
   });
 }
 
@@ -308,34 +255,24 @@ function isLive({ reach }: SnapshotItem): boolean {
   return reach !== "draft";
 }
 
-interface SnapshotSources {
-  readonly findings: readonly StoredFinding[];
-  readonly published: readonly SnapshotItem[];
-  readonly now: number;
-}
-
 /** What recent sessions taught: those that may still go on. */
-function sessionRows(
-  lessons: readonly Lesson[],
-  { findings, published, now }: SnapshotSources,
-): SnapshotRow[] {
+function listSessionRows({ lessons, findings, published, now, first }: Sources): Row[] {
   const byId = new Map(lessons.map((lesson) => [lesson.id, lesson]));
-  const first = findFirst(findings);
   const made = new Set(published.map(({ origin }) => origin.id));
-  const runs = new Map<string, Lesson[]>();
-  for (const { run, lessonId: id, foundAt } of findings) {
-    const lesson = byId.get(id);
+  const runs = new Map<string, Set<Lesson>>();
+  for (const { run, lessonId, foundAt } of findings) {
+    const lesson = byId.get(lessonId);
     if (!lesson || now - foundAt > sessionMs || !isWorthShowing(lesson)) continue;
     const { status } = applyDecay(lesson.state, now);
     const isNews = status === "pending" || status === "active" || lesson.state.promotion != null;
-    if (isNews) runs.set(run, [...(runs.get(run) ?? []), lesson]);
+    if (isNews) runs.set(run, (runs.get(run) ?? new Set()).add(lesson));
   }
-  return [...runs].map(([run, taught]): SnapshotRow => {
-    const learned = [...new Set(taught)].sort((a, b) => b.state.sure - a.state.sure);
-    const [ask] = learned.filter(
+  return [...runs].map(([run, taught]): Row => {
+    const learned = [...taught].sort((a, b) => b.state.sure - a.state.sure);
+    const ask = learned.find(
       ({ id, state, kind }) => kind === "error-recovery" && state.sure >= askFrom && !made.has(id),
     );
-    const news: SessionNews = {
+    const news: SnapshotRows["session"] = {
       // What was known before was only met again.
       learned: learned.flatMap(({ id, name }) => (first.get(id)?.run === run ? { lessonId: id, name } : [])),
       ask: ask ? { lessonId: ask.id, name: ask.name, line: redact(renderLessonLine(ask)) } : null,
@@ -344,21 +281,21 @@ function sessionRows(
   });
 }
 
+type StartRow = SnapshotRows["start"];
+
 /** What is told at the start of a session, for each project and for the person. */
-function startRows(
-  lessons: readonly Lesson[],
-  projects: readonly ProjectFold[],
-  { findings, published, now }: SnapshotSources,
-): SnapshotRow[] {
+function listStartRows({ lessons, projects, published, now, first }: Sources): Row[] {
   const roots = new Map(projects.map(({ id, root }) => [id, root]));
-  const first = findFirst(findings);
   const live = new Set(
     published
       .filter(isLive)
       .flatMap(({ kind, origin, members = [] }) => [origin.id, ...(kind === "skill" ? members : [])]),
   );
   const drafts = new Set(published.filter((one) => !isLive(one)).map(({ origin }) => origin.id));
-  const starts = new Map<string, { lessons: StartLesson[]; skills: SessionStart["skills"][number][] }>();
+  const starts = new Map<
+    string,
+    { lessons: StartRow["lessons"][number][]; skills: StartRow["skills"][number][] }
+  >();
   const startOf = (scopeId: string) => {
     const start = starts.get(scopeId) ?? { lessons: [], skills: [] };
     starts.set(scopeId, start);
@@ -371,7 +308,7 @@ function startRows(
     const found = first.get(lesson.id);
     if (!isOpen || !found || !(isWorthShowing(lesson) || live.has(lesson.id))) continue;
     const waits = lesson.artifact === "rule" || drafts.has(lesson.id);
-    startOf(lessonScopeId(lesson)).lessons.push({
+    startOf(getScopeId(lesson)).lessons.push({
       lessonId: sharedLessonId(lesson),
       name: lesson.name,
       line: renderLessonLine(lesson),
@@ -383,19 +320,17 @@ function startRows(
       state: live.has(lesson.id) ? "live" : waits ? "waiting" : "known",
     });
   }
-  const scopeIds = new Map(lessons.map((lesson) => [lesson.id, lessonScopeId(lesson)]));
+  const scopeIds = new Map(lessons.map((lesson) => [lesson.id, getScopeId(lesson)]));
   for (const one of published) {
     if (one.kind !== "skill" || !isLive(one) || one.skill === null) continue;
-    const taught = (one.members ?? [one.origin.id])
-      .map((id) => scopeIds.get(id))
-      .find((id) => id !== undefined);
+    const [taught] = (one.members ?? [one.origin.id]).flatMap((id) => scopeIds.get(id) ?? []);
     const scopeId = one.reach === "everywhere" ? "user" : (taught ?? one.askedIn ?? "user");
     startOf(scopeId).skills.push({ name: one.name, description: one.skill.description });
   }
   return [...starts].map(([scopeId, { lessons, skills }]) => {
     const surest = lessons.filter(({ active }) => active).slice(0, startLessons);
     const newest = [...lessons].sort((a, b) => b.foundAt - a.foundAt).slice(0, startNews);
-    const start: SessionStart = {
+    const start: StartRow = {
       lessons: lessons.filter((lesson) => surest.includes(lesson) || newest.includes(lesson)),
       // More than that is over the budget in any case.
       skills: skills.slice(0, startNews),
@@ -404,22 +339,199 @@ function startRows(
   });
 }
 
+function getScopeId({ scope, project }: Lesson): string {
+  return scope === "user" ? "user" : project;
+}
+
 /** What reviews learned while nobody was there to be told, of each project the latest. */
-async function receiptRows({ ledger }: Store): Promise<SnapshotRow[]> {
-  const byProject = new Map<string, StartReceipt[]>();
+async function listReceiptRows({ ledger }: Store): Promise<Row[]> {
+  const byProject = new Map<string, SnapshotRows["receipts"][number][]>();
   for (const { at, project, actor, data } of await ledger.since("receipt.given", 0))
     if (actor === "knack" && project !== null)
       byProject.set(project, [...(byProject.get(project) ?? []), { at: at ?? 0, text: data.text }]);
   return [...byProject].map(([project, all]) => [`receipts ${project}`, all.slice(-startLessons)]);
 }
 
-/** The finding of each lesson that was noticed first. */
-function findFirst(findings: readonly StoredFinding[]): Map<string, StoredFinding> {
-  const first = new Map<string, StoredFinding>();
-  for (const kept of findings) {
-    const known = first.get(kept.lessonId);
-    if (!known || kept.foundAt < known.foundAt || (kept.foundAt === known.foundAt && kept.at < known.at))
-      first.set(kept.lessonId, kept);
-  }
-  return first;
+/** Characters of a lesson that is given whole, and of one in a list. */
+const loadChars = 4_000;
+const lineChars = 240;
+
+/** What a snapshot says of itself, and what a person has said about telling agents. */
+interface SnapshotHead {
+  readonly madeAt: number;
+  /** What it was made from: the same mark, the same snapshot. */
+  readonly mark: string;
+  readonly show: boolean;
+  /** The projects, by id or root, for which they have said the opposite. */
+  readonly exceptions: readonly string[];
+  /** Whether an agent may be asked to write a lesson down. */
+  readonly foreground: "off" | "ask";
+  /** The share of sessions from which something that fits is held back. */
+  readonly holdout: number;
 }
+
+/** The rows of a snapshot that are read by kind and id. */
+export interface SnapshotRows {
+  /** What is told when a session starts in a project, or "user": lessons, the surest first, and skills to load. */
+  readonly start: {
+    readonly lessons: readonly StartLesson[];
+    readonly skills: readonly { readonly name: string; readonly description: string }[];
+  };
+  /** What was learned in a project between two sessions. */
+  readonly receipts: readonly { readonly at: number; readonly text: string }[];
+  /** What came of a session so far, and the surest of it that nobody has written down or decided about. */
+  readonly session: {
+    readonly learned: readonly { readonly lessonId: string; readonly name: string }[];
+    readonly ask: { readonly lessonId: string; readonly name: string; readonly line: string } | null;
+  };
+  /** What was made of a lesson; the body is null for a rule. */
+  readonly made: { readonly name: string; readonly live: boolean; readonly body: string | null };
+}
+
+interface StartLesson {
+  readonly lessonId: string;
+  readonly name: string;
+  readonly line: string;
+  /** In a few words: what fails, and what to do. */
+  readonly brief: string;
+  /** When Knack first saw it, and in which session; later ones only confirm it. */
+  readonly foundAt: number;
+  readonly run: string;
+  /** It has a moment of its own, the failure that it is about, and is told then. */
+  readonly fix: boolean;
+  /** Confirmed often enough, or accepted. */
+  readonly active: boolean;
+  /** The home folder of the person it holds for, "" when that is not known; null for what is of a project. */
+  readonly home: string | null;
+  /** `live`: the agent reads it anyway. `waiting`: it is a rule or a draft that waits for a person's yes. */
+  readonly state: "live" | "waiting" | "known";
+}
+
+/** A snapshot while its file is open. */
+export interface Snapshot {
+  readonly head: SnapshotHead;
+  readonly table: Table;
+  get<Kind extends keyof SnapshotRows>(kind: Kind, id: string): SnapshotRows[Kind] | undefined;
+}
+
+/** Opens the snapshot in a file for as long as something looks into it. Throws for a file that is none. */
+export async function readSnapshot<Result>(
+  path: string,
+  look: (snapshot: Snapshot) => Promise<Result>,
+): Promise<Result> {
+  const file = openSync(path, "r");
+  try {
+    const table = openTable(readFileAt(file, fstatSync(file).size));
+    const get: Snapshot["get"] = (kind, id) => table.get(`${kind} ${id}`) as SnapshotRows[typeof kind];
+    return await look({ head: table.head as SnapshotHead, table, get });
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What a snapshot knows about a failure, a call or a text, for a hook: nobody asked. */
+export function recallFromSnapshot(
+  { table }: Pick<Snapshot, "table">,
+  question: Question,
+  asked: Omit<Parameters<typeof recall>[2], "unasked">,
+  unasked = true,
+): Promise<LessonMatch[]> {
+  return recall(openMemory(table), question, { ...asked, unasked });
+}
+
+function openMemory(table: Table): Parameters<typeof recall>[0] {
+  const get = <Value>(key: string) => table.get(key) as Value | undefined;
+  // A word is asked for twice: how many have it, and which.
+  const lists = new Map<string, readonly number[]>();
+  const having = (scopeId: string, word: string): readonly number[] => {
+    const key = `word ${scopeId} ${word}`;
+    const known = lists.get(key) ?? get<number[]>(key) ?? [];
+    lists.set(key, known);
+    return known;
+  };
+  const findingsAt = (numbers: readonly number[]) =>
+    numbers.flatMap((n) => get<StoredFinding>(`finding ${n}`) ?? []);
+  return {
+    learning: {
+      findings: {
+        cued: async (cues, project, most) => {
+          const found = cues.flatMap((cue) => get<[number, string][]>(`cue ${cue}`) ?? []);
+          const own = new Map(found.map(([n, of]) => [n, of === project]));
+          const best = [...own].sort(([a, here], [b, there]) => Number(there) - Number(here) || a - b);
+          return findingsAt(best.slice(0, most).map(([n]) => n));
+        },
+        countsOf: async (scopeId, words) => {
+          const counts = words.map((word) => [word, having(scopeId, word).length] as const);
+          return new Map(counts.filter(([, count]) => count > 0));
+        },
+        sharing: async (scopeId, words, most) => {
+          const shared = new Map<number, number>();
+          for (const word of words)
+            for (const n of having(scopeId, word)) shared.set(n, (shared.get(n) ?? 0) + 1);
+          const best: [number, number][] = [];
+          // Most share one word only, and need no more than to be counted.
+          shared.forEach((count, n) => {
+            if (count >= 2) best.push([n, count]);
+          });
+          best.sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+          return findingsAt(best.slice(0, most).map(([n]) => n));
+        },
+      },
+      lessons: { get: async (ids) => ids.flatMap((id) => get<Lesson>(`lesson ${id}`) ?? []) },
+      uses: {
+        of: async (program, project) =>
+          get<(CallUse & { at: number })[]>(`use ${project ?? "*"} ${program}`) ?? [],
+      },
+    },
+    projects: {
+      get: async (ids) => ids.flatMap((id) => get<ProjectFold>(`project ${id}`) ?? []),
+      list: async () => get<ProjectFold[]>("projects") ?? [],
+    },
+  };
+}
+
+/** What an agent is told at a failure: a fact with its origin, no order. */
+export function renderFailureFact(match: LessonMatch, now: number): string {
+  const { action, lesson } = match.best.finding;
+  return `Knack: this failed ${describeOrigin(match, now)}; what worked: ${asSentence(oneLine(action))} ${oneLine(lesson)}${countSessions(match)}`;
+}
+
+/** What an agent is told at a prompt: one line, or where it is sure enough the whole of it. */
+export function renderPromptFact(match: LessonMatch, body: string | null, now: number): string {
+  const { best, lesson, load } = match;
+  const origin = `Knack: learned ${describeOrigin(match, now)}`;
+  if (load && body !== null) return `${origin}, kept as ${lesson.name}:\n${body.slice(0, loadChars)}`;
+  const { steps } = best.finding;
+  const whole = load && steps.length > 1 ? steps.map((step, at) => `\n${at + 1}. ${step}`).join("") : "";
+  return `${origin}: ${quoteLesson(best.finding)}${countSessions(match)}${whole}`;
+}
+
+/** One lesson in a list of what is known. */
+function renderLessonLine(lesson: Lesson): string {
+  return cutAtWord(quoteLesson(lesson), lineChars);
+}
+
+/** What a lesson says; of a person their own words, as they were said. */
+function quoteLesson({ kind, lesson, excerpt: { said } }: Finding | Lesson): string {
+  if (!isSaid(kind) || said === null) return oneLine(lesson);
+  return `the person said: “${cutAtWord(oneLine(said), lineChars)}”`;
+}
+
+function describeOrigin(match: LessonMatch, now: number): string {
+  const where = { here: "here", anywhere: "on this machine", elsewhere: "in another project" };
+  return `${where[match.distance]}${formatDay(findLastSeen(match), now)}`;
+}
+
+function countSessions({ lesson: { state } }: LessonMatch): string {
+  return state.sessions > 1 ? ` (seen in ${state.sessions} sessions)` : "";
+}
+
+/** ` on 3 May`, with the year where it is another; nothing for what has no time. */
+export function formatDay(at: number, now: number): string {
+  if (at <= 0) return "";
+  const date = new Date(at);
+  const year = date.getUTCFullYear() === new Date(now).getUTCFullYear() ? "" : ` ${date.getUTCFullYear()}`;
+  return ` on ${date.getUTCDate()} ${months[date.getUTCMonth()]}${year}`;
+}
+
+const months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");

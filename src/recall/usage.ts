@@ -1,5 +1,5 @@
 import { asString } from "../base/index.ts";
-import { CallReader, causeGroups, parseCommand, readSymptom } from "../failures/index.ts";
+import { CallReader, causeGroups, isEdit, parseCommand, Run, readSymptom } from "../failures/index.ts";
 import { isObjection, readTurns } from "../learning/index.ts";
 import {
   type Event,
@@ -12,10 +12,13 @@ import {
 } from "../records/index.ts";
 import { itemNamed } from "../search/index.ts";
 import { baseName } from "../text/index.ts";
-import { findToldCalls, keepOwnCall, makesCall, namesCall, type ToldCall } from "./told-calls.ts";
 
 /** Characters of a prompt that are kept with the use of a skill. */
 const promptChars = 400;
+/** Characters of a text in which calls are looked for, how many of them count, and characters before one that are read. */
+const textChars = 20_000;
+const mostCalls = 40;
+const leadChars = 120;
 
 /** Something that was put before an agent in a session. */
 export interface ShownItem {
@@ -31,7 +34,7 @@ export interface ShownItem {
 }
 
 /** What is known when a session is looked at. */
-export interface UsageContext {
+interface UsageContext {
   readonly project: string | null;
   readonly items: readonly Item[];
   readonly tellings: readonly ShownItem[];
@@ -39,13 +42,12 @@ export interface UsageContext {
   readonly isFamiliar: (call: readonly string[], id: string) => boolean;
 }
 
-/** Something that was used in a session, and what is known of how that went. */
-export interface Usage {
+interface FoundUse {
   readonly kind: "lesson" | "skill";
   readonly used: ItemUse;
   readonly at: number | null;
-  /** Null where nobody can tell. */
-  readonly rating: Rating | null;
+  readonly item: Item | null;
+  readonly turn: number;
 }
 
 interface Rating {
@@ -55,46 +57,41 @@ interface Rating {
   readonly at: number;
 }
 
-/** What was used in a session, each thing once, and how it went where something really tells. */
-export function findUsage(events: readonly Event[], known: UsageContext): Usage[] {
+/** What was used in a session, each thing once, and how it went; null where nobody can tell. */
+export function findUsage(events: readonly Event[], known: UsageContext) {
   return findUses(events, known).map((use) => {
     const { kind, used, at } = use;
     return { kind, used, at, rating: rateUse(events, use, known) };
   });
 }
 
-type FoundUse = Omit<Usage, "rating"> & { readonly item: Item | null; readonly turn: number };
-
 /**
  * What was used in a session: loaded, named by the agent, called by a person, or followed. What merely was shown is not
  * used, and what an agent would have done anyway was not told to it.
  */
 function findUses(events: readonly Event[], known: UsageContext): FoundUse[] {
-  // Who writes skills reads them to see how they are made.
-  const isSkillWork = events.some((event) => isEdit(event) && event.files.some(isSkillFile));
+  // Whoever writes skills reads them to see how they are made.
+  const isSkillWork = events.some(
+    (event) => isEdit(event) && event.outcome !== "failed" && event.files.some(isSkillFile),
+  );
   const items = new Map(known.items.map((item) => [item.id, item]));
+  const told = known.tellings.map((telling) => ({ telling, advice: listAdvice(events, telling, known) }));
   const uses = new Map<string, FoundUse>();
   let prompt: string | null = null;
   const take = (
     { ref, at, turn }: Event,
-    {
-      kind,
-      id,
-      name,
-      item,
-      by,
-    }: Pick<ShownItem, "kind" | "id" | "name"> & Pick<FoundUse, "item"> & Pick<ItemUse, "by">,
+    { kind, id, name }: Pick<ShownItem, "kind" | "id" | "name">,
+    by: ItemUse["by"],
   ) => {
-    if (!uses.has(id)) uses.set(id, { kind, item, turn, at, used: { skill: id, name, by, prompt, ref } });
+    const used = { skill: id, name, by, prompt, ref };
+    if (!uses.has(id)) uses.set(id, { kind, item: items.get(id) ?? null, turn, at, used });
   };
-  const told = known.tellings.map((telling) => ({ telling, advice: listAdvice(events, telling, known) }));
   for (const event of events) {
     if (event.kind === "prompt") prompt = event.text.slice(0, promptChars);
     for (const { item, by } of findNamed(event, known, isSkillWork))
-      take(event, { kind: "skill", id: item.id, name: item.name, item, by });
+      take(event, { kind: "skill", id: item.id, name: item.name }, by);
     for (const { telling, advice } of told)
-      if (listFollowed(event, telling.at, advice).length > 0)
-        take(event, { ...telling, item: items.get(telling.id) ?? null, by: "command" });
+      if (listFollowed(event, telling.at, advice).length > 0) take(event, telling, "command");
   }
   return [...uses.values()];
 }
@@ -106,23 +103,19 @@ interface NamedItem {
 
 /** The items that an event itself says were used. */
 function findNamed(event: Event, known: UsageContext, isSkillWork: boolean): NamedItem[] {
-  const find = (
-    name: string | null | undefined,
-    kinds: readonly ItemKind[],
-    by: ItemUse["by"],
-  ): NamedItem[] => {
+  const find = (name: string | null | undefined, kinds: readonly ItemKind[], by: ItemUse["by"]) => {
     const meant = known.items.filter(({ kind }) => kinds.includes(kind));
     const item = name ? itemNamed(meant, known.project, name.replace(/^\//, "")) : null;
     return item === null ? [] : [{ item, by }];
   };
-  if (event.kind === "prompt" || event.kind === "mark")
+  const { kind, tool, input, outcome } = event;
+  if (kind === "prompt" || kind === "mark")
     return [
       ...find(event.skill, ["skill", "command"], "person"),
       ...findMentions(event.text).flatMap((name) => find(name, ["skill"], "person")),
     ];
   const attributed = find(event.skill, ["skill", "command", "agent"], "attribution");
-  if (event.kind !== "call" || event.outcome === "failed" || event.outcome === "rejected") return attributed;
-  const { tool, input } = event;
+  if (kind !== "call" || outcome === "failed" || outcome === "rejected") return attributed;
   if (tool === "Skill" || tool === "SlashCommand") {
     const name = asString(input?.skill) ?? asString(input?.command)?.split(/\s/)[0];
     return [...find(name, ["skill", "command"], "tool"), ...attributed];
@@ -131,7 +124,7 @@ function findNamed(event: Event, known: UsageContext, isSkillWork: boolean): Nam
     return [...find(asString(input?.skill_name), ["skill"], "tool"), ...attributed];
   if (tool === "Task" || tool === "Agent")
     return [...find(asString(input?.subagent_type), ["agent"], "tool"), ...attributed];
-  const read = isSkillWork ? [] : filesRead(event);
+  const read = isSkillWork ? [] : listSkillFilesRead(event);
   return [...read.flatMap((path) => findItemAt(path, known)), ...attributed];
 }
 
@@ -140,19 +133,19 @@ const ownTools = /(?:^|[_.:/-])skill_(?:load|used)$/;
 
 /** Codex's way of naming a skill in a prompt: a link to its file behind a dollar sign. */
 function findMentions(text: string): string[] {
-  return [...text.slice(0, 20_000).matchAll(/\[\$([\w:.-]{1,128})\]\([^)\n]{1,400}SKILL\.md\)/g)].map(
-    ([, name]) => name ?? "",
-  );
+  const links = text.slice(0, textChars).matchAll(/\[\$([\w:.-]{1,128})\]\([^)\n]{1,400}SKILL\.md\)/g);
+  return [...links].map(([, name]) => name ?? "");
 }
 
 /** The skills whose text a call puts before the agent: whoever reads a skill's file has loaded it. */
-function filesRead(event: Event): string[] {
-  if (event.command === null)
-    return event.tool !== null && /^read(?:_?file)?$|^view$/i.test(event.tool)
-      ? event.files.map((file) => resolvePath(event, file)).filter(isSkillFile)
+function listSkillFilesRead(event: Event): string[] {
+  const { command, tool, files } = event;
+  if (command === null)
+    return tool !== null && /^read(?:_?file)?$|^view$/i.test(tool)
+      ? files.map((file) => resolvePath(event, file)).filter(isSkillFile)
       : [];
-  if (!event.command.includes("SKILL.md")) return [];
-  return parseCommand(event.command).flatMap(({ name, args, directory }) =>
+  if (!command.includes("SKILL.md")) return [];
+  return parseCommand(command).flatMap(({ name, args, directory }) =>
     readers.has(name) && !(name === "sed" && args.some((arg) => /^-\w*i/.test(arg)))
       ? args.filter(isSkillFile).map((file) => resolvePath(event, file, directory))
       : [],
@@ -163,15 +156,6 @@ const readers = new Set("cat bat sed head tail less more nl awk".split(" "));
 
 function isSkillFile(path: string): boolean {
   return /(?:^|[\\/])SKILL\.md$/.test(path);
-}
-
-function isEdit({ tool, outcome }: Event): boolean {
-  return (
-    tool !== null &&
-    outcome !== "failed" &&
-    /edit|write|apply_patch|str_replace|create_file/i.test(tool) &&
-    tool !== "write_stdin"
-  );
 }
 
 /** An absolute path, where the folder it was said in is known. */
@@ -204,29 +188,31 @@ interface Advice {
 /** Of the calls that were told, those which only somebody who was told would make: not done before, not usual here. */
 function listAdvice(events: readonly Event[], telling: ShownItem, known: UsageContext): Advice[] {
   const { occasion, call, kind } = telling;
-  if (kind === "skill") return newTo(events, findToldCalls(telling.text), telling, known);
+  if (kind === "skill") return listNewAdvice(events, findToldCalls(telling.text), telling, known);
   const [program, ...parts] = call ?? [];
   // At its failure a lesson is about this very call; elsewhere it must be its own, as a skill's must.
   if (occasion === "failure" && program !== undefined)
-    return [toAdvice(events, [baseName(program), ...parts])];
+    return [makeAdvice(events, [baseName(program), ...parts])];
   const own = keepOwnCall(call ?? []);
-  return own === null ? [] : newTo(events, [own], telling, known);
+  return own === null ? [] : listNewAdvice(events, [own], telling, known);
 }
 
-function newTo(
+function listNewAdvice(
   events: readonly Event[],
   calls: readonly ToldCall[],
-  { id, at }: Pick<ShownItem, "id" | "at">,
+  { id, at }: { readonly id: string; readonly at: number },
   { isFamiliar }: UsageContext,
 ): Advice[] {
-  const before = events.filter((event) => event.command !== null && event.at !== null && event.at < at);
   return calls
-    .filter((call) => events.some(({ command }) => command !== null && makesCall(command, call)))
-    .filter((call) => !before.some(({ command }) => makesCall(command ?? "", call)) && !isFamiliar(call, id))
-    .map((call) => toAdvice(events, call));
+    .filter((call) => {
+      const made = events.filter(({ command }) => command !== null && makesCall(command, call));
+      const isOld = made.some((event) => event.at !== null && event.at < at);
+      return made.length > 0 && !isOld && !isFamiliar(call, id);
+    })
+    .map((call) => makeAdvice(events, call));
 }
 
-function toAdvice(events: readonly Event[], call: ToldCall): Advice {
+function makeAdvice(events: readonly Event[], call: ToldCall): Advice {
   const asking = events.find(({ kind, text }) => kind === "prompt" && namesCall(text, call));
   return { call, askedIn: asking?.turn ?? Number.POSITIVE_INFINITY };
 }
@@ -247,14 +233,14 @@ function rateUse(events: readonly Event[], use: FoundUse, known: UsageContext): 
     .map((telling) => ({ telling, advice: listAdvice(events, telling, known) }));
   // What was loaded tells its calls from then on; an agent of its own follows them elsewhere.
   const isLoaded = item !== null && item.kind !== "agent" && used.by !== "command" && at !== null;
-  const loaded = isLoaded ? newTo(events, findToldCalls(item.body), { id: item.id, at }, known) : [];
+  const loaded = isLoaded ? listNewAdvice(events, findToldCalls(item.body), { id: item.id, at }, known) : [];
   const calls = [...told.flatMap(({ advice }) => advice), ...loaded].map(({ call }) => call);
   const objection = findObjection(events, use, calls);
   if (objection !== null) return objection;
   const ratings = [
     ...told.map(({ telling, advice }) =>
       telling.occasion === "failure"
-        ? outcomeAtFailure(events, telling, advice)
+        ? rateAtFailure(events, telling, advice)
         : rateOutcome(events, advice, telling.at),
     ),
     rateOutcome(events, loaded, at ?? 0),
@@ -269,16 +255,19 @@ function findObjection(
   calls: readonly ToldCall[],
 ): Rating | null {
   const turns = readTurns(events);
-  const isTold = (command: string) => calls.some((call) => makesCall(command, call));
-  const refusal = turns.find(({ rejected }) => isTold(rejected?.command ?? ""));
-  const blame = (because: string, { prompt }: (typeof turns)[number]): Rating => ({
-    ...{ verdict: "harmful", because, at: prompt.at ?? 0 },
+  const blame = (because: string, at: number | null): Rating => ({
+    verdict: "harmful",
+    because,
+    at: at ?? 0,
   });
-  if (refusal) return blame("the person turned down what it tells", refusal);
+  const refusal = turns.find(({ rejected }) =>
+    calls.some((call) => makesCall(rejected?.command ?? "", call)),
+  );
+  if (refusal) return blame("the person turned down what it tells", refusal.prompt.at);
   const next = turns.find(({ prompt }) => prompt.turn === turn + 1);
   if (!next || !(namesItem(next.words, used.name) || calls.some((call) => namesCall(next.words, call))))
     return null;
-  return isObjection(next) ? blame("the person objected to it in the next turn", next) : null;
+  return isObjection(next) ? blame("the person objected to it in the next turn", next.prompt.at) : null;
 }
 
 /** Whether words speak of something by its name, as it is written or in plain words; a short name may be any word. */
@@ -307,7 +296,7 @@ function rateOutcome(events: readonly Event[], advice: readonly Advice[], toldAt
 }
 
 /** How what was told at a failure went: whether it came next and worked, or the same failure came again. */
-function outcomeAtFailure(
+function rateAtFailure(
   events: readonly Event[],
   { call, at: toldAt }: ShownItem,
   advice: readonly Advice[],
@@ -341,15 +330,204 @@ function failsByItself({ command, text, exitCode }: Event, call: ToldCall): bool
 
 /** Whether the call that a lesson recommends was what came next after a time, and worked: before anything else failed. */
 function workedNext(events: readonly Event[], call: readonly string[], after: number): boolean {
+  const reader = new CallReader();
   for (const event of events) {
     if (event.command === null || event.at === null || event.at < after) continue;
-    const isOk = new CallReader().hasWorked(event);
     const isNext = parseCommand(event.command).some((run) => {
       const [head, ...parts] = run.use();
       return isUse({ head, parts }, call);
     });
-    if (isNext) return isOk;
-    if (!isOk) return false;
+    const isOk = reader.hasWorked(event);
+    if (isNext || !isOk) return isNext && isOk;
   }
   return false;
 }
+
+// --- The calls that a text tells an agent to make ---
+
+/** A call that a text tells: the program, and what tells it from everybody's calls of that program. */
+type ToldCall = readonly [string, ...string[]];
+
+/**
+ * The calls that a text tells, in its code. Only those that are the text's own: whoever runs `git status` was not told
+ * to by a skill that happens to say so.
+ */
+export function findToldCalls(text: string): ToldCall[] {
+  const calls = new Map<string, ToldCall>();
+  for (const run of extractCode(text).flatMap((code) => parseCommand(code))) {
+    const isWork = !run.isFilter && !run.isLook && !run.onlyPrints;
+    const call = isWork ? keepOwnCall(run.use()) : null;
+    if (call !== null) calls.set(call.join(" "), call);
+    if (calls.size >= mostCalls) break;
+  }
+  return [...calls.values()];
+}
+
+/** Whether a command makes a call. */
+export function makesCall(command: string, call: ToldCall): boolean {
+  // Reading a command costs more than seeing that it cannot be meant.
+  if (!call.every((part) => command.includes(part))) return false;
+  return parseCommand(command).some((run) => {
+    const [head, ...parts] = run.use();
+    return isUse({ head: baseName(head), parts }, call);
+  });
+}
+
+/** Whether somebody's words speak of a call: its program and all its parts are in them. */
+function namesCall(text: string, call: readonly string[]): boolean {
+  const words = new Set(
+    text.split(/[\s`"'“”()[\],;]+/).flatMap((word) => [word, word.replace(/[=.:!?].*$/s, "")]),
+  );
+  return call.every((part) => words.has(part) || words.has(part.replace(/=$/, "")));
+}
+
+/** What a text tells to do in code: blocks of shell, and words between backticks that are more than a name. */
+function extractCode(text: string): string[] {
+  const blocks: string[] = [];
+  const fence = /^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n([\s\S]*?)^[ \t]*\1[ \t]*$/gm;
+  const rest = keepAdvice(text.slice(0, textChars)).replace(
+    fence,
+    (_, __, language: string, body: string, at: number, all: string) => {
+      const lead = all.slice(0, at).trimEnd();
+      if (shells.has(language.toLowerCase()) && !warns.test(lead.slice(lead.lastIndexOf("\n") + 1)))
+        blocks.push(...splitCommands(body));
+      return "";
+    },
+  );
+  const inline = [...rest.matchAll(/`([^`\n]{4,400})`/g)].flatMap(({ 1: code = "", index }) => {
+    const lead = rest.slice(Math.max(0, index - leadChars), index);
+    const isCommand = /\s/.test(code.trim()) || code.includes("/");
+    // What comes after a full stop, or a semicolon, is another matter.
+    return isCommand && !warns.test(lead.replace(/^[\s\S]*[.;!?\n]\s/, "")) ? [code.trim()] : [];
+  });
+  return [...blocks, ...inline];
+}
+
+const shells = new Set(["", "sh", "bash", "shell", "zsh", "console", "terminal", "shell-session", "text"]);
+
+/** A text without the parts that say when it applies, what failed, or what not to do: their commands are no advice. */
+function keepAdvice(text: string): string {
+  let [quiet, inBlock] = [false, false];
+  const lines = text.split("\n").filter((line) => {
+    if (/^\s*(?:`{3}|~{3})/.test(line)) inBlock = !inBlock;
+    // In a block of shell the same sign begins a comment.
+    const heading = inBlock ? undefined : /^#{1,6}\s+(.*)$/.exec(line)?.[1];
+    if (heading !== undefined) quiet = noAdvice.test(heading);
+    return !quiet;
+  });
+  return lines.join("\n");
+}
+
+const noAdvice =
+  /\b(?:when|not for|evidence|avoid|don'?t|do not|never|anti-?patterns?|wrong|bad|symptoms?|pitfalls?|mistakes?)\b/i;
+const warns =
+  /\b(?:not|never|don'?t|avoid|instead of|rather than|fail(?:s|ed|ing)?|wrong|no longer|deprecated)\b/i;
+
+/** The commands of a block, each with the lines that go on with it, without prompts and comments. */
+function splitCommands(block: string): string[] {
+  return block
+    .replace(/\\\n/g, " ")
+    .split("\n")
+    .map((line) => line.replace(/^\s*(?:[$%>]\s+)?/, "").trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+/** What of a call is its own; null when anybody may make it without having been told. */
+function keepOwnCall([written, ...parts]: readonly string[]): ToldCall | null {
+  if (written === undefined) return null;
+  const program = baseName(written);
+  const isVariable = (part: string) => part.endsWith("=");
+  const verbs = parts.filter((part) => !part.startsWith("-") && !isVariable(part) && !wrappers.has(part));
+  const variables = parts.filter(isVariable);
+  if (variables.length > 0) return [program, ...verbs, ...variables];
+  const isScript = written.includes("/") && /\.\w{1,4}$/.test(written) && !commonScripts.has(program);
+  if (isScript) return [program, ...verbs];
+  if (!new Run({ name: program, args: [] }).hasVerbs)
+    return isEveryday(program, verbs) || verbs.every((script) => commonScripts.has(script))
+      ? null
+      : [program, ...verbs];
+  // Short flags, and flags that everything has, tell nothing.
+  const flags = parts.filter((part) => part.startsWith("--") && part.length > 4 && !commonFlags.has(part));
+  if (!isEveryday(program, verbs)) return [program, ...verbs, ...flags];
+  const isTelling = flags.length > 0 && verbs.length > 0 && !withManyFlags.has(program);
+  return isTelling ? [program, ...verbs, ...flags] : null;
+}
+
+const wrappers = new Set("sudo env time timeout nice nohup stdbuf exec builtin".split(" "));
+const commonScripts = new Set(
+  "main.py app.py manage.py setup.py test.py run.py index.js main.js server.js app.js test.js index.ts main.ts run.sh test.sh build.sh start.sh".split(
+    " ",
+  ),
+);
+const commonFlags = new Set(
+  (
+    "--help --version --verbose --quiet --silent --force --watch --save --save-dev --dev --global --yes --all --oneline --stat " +
+    "--name-only --cached --staged --amend --no-edit --fix --check --write --noEmit --json --debug --dry-run --recursive --color " +
+    "--no-color --include --exclude --output --config --filter --detach --build --follow --tail --limit --format --message --run " +
+    "--release --workspace --coverage --no-verify --hard --soft --abort --continue --tags --prune --reporter --grep --port --host"
+  ).split(" "),
+);
+/** Programs that people know with many flags: none of them tells who was told. */
+const withManyFlags = new Set(
+  "git gh docker podman docker-compose kubectl brew apt apt-get systemctl terraform make just task rake".split(
+    " ",
+  ),
+);
+
+/** What is run in every project all day, whoever says so. */
+function isEveryday(program: string, verbs: readonly string[]): boolean {
+  const said = verbs.filter((word) => !leads.has(word));
+  const known = everyday.get(program);
+  return (
+    said.length === 0 ||
+    known === "all" ||
+    (known !== undefined && (known.has(said.join(" ")) || known.has(said[0] ?? "")))
+  );
+}
+
+const leads = new Set(["run", "exec", "compose", "-m"]);
+
+const everyday = new Map(
+  (
+    [
+      ["git", "all"],
+      [
+        "npm pnpm yarn bun",
+        "test t install i ci add remove rm update upgrade outdated audit start build lint dev format fmt check typecheck type-check init " +
+          "clean watch coverage compile generate serve preview prettier eslint tsc vitest jest",
+      ],
+      [
+        "npx bunx",
+        "tsc eslint prettier vitest jest biome tsx playwright ts-node mocha webpack vite next create-react-app",
+      ],
+      ["cargo", "build test run check clippy fmt add update doc clean bench new"],
+      ["go", "build test run vet fmt mod get install generate"],
+      [
+        "make just task rake",
+        "test tests build all clean install lint check run dev format fmt up down help start stop",
+      ],
+      ["docker podman", "ps build run logs exec images pull push stop rm compose up down start inspect"],
+      ["docker-compose", "up down ps logs build exec run"],
+      [
+        "pip pip3 uv poetry pdm conda",
+        "install add sync lock update pytest run python list show freeze remove",
+      ],
+      [
+        "gh",
+        "pr create|pr view|pr list|pr checks|pr status|pr diff|pr merge|pr checkout|issue view|issue list|issue create|run view|run list|run watch|repo view|repo clone|auth status|api",
+      ],
+      ["kubectl", "get describe logs apply exec delete"],
+      ["mvn mvnw gradle gradlew", "test build clean install package verify compile"],
+      ["dotnet", "build test run restore publish"],
+      ["bundle gem", "install exec update"],
+      ["composer", "install update require"],
+      ["terraform", "init plan apply fmt validate"],
+      ["brew apt apt-get", "install update upgrade"],
+      ["systemctl", "status start stop restart"],
+      ["python python3", "pytest venv pip unittest http.server build"],
+    ] as const
+  ).flatMap(([programs, verbs]) => {
+    const known = verbs === "all" ? verbs : new Set<string>(verbs.split(verbs.includes("|") ? "|" : " "));
+    return programs.split(" ").map((program) => [program, known] as const);
+  }),
+);

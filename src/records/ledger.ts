@@ -1,15 +1,25 @@
-import type { Change } from "./change.ts";
-import type { Actor } from "./event.ts";
-import type { FindingId, StoredFinding } from "./finding.ts";
-import type { ImportedLesson, ImportedSkill, ImportWord } from "./import.ts";
-import type { LessonDecision } from "./lesson.ts";
-import type { ModelAsked, ModelCalled, SessionJudgement } from "./model-call.ts";
-import type { Project } from "./project.ts";
-import type { NudgeDecided, ReviewAnswered, ReviewBegun, ReviewEnded, SkillProposal } from "./review.ts";
-import type { SessionId, TranscriptId } from "./session.ts";
-import type { SignalGiven } from "./signal.ts";
-import type { CallUse, SessionMeasurement, UseVerdict } from "./usage.ts";
-import type { Receipt, WritingFinished, WritingStarted } from "./writing.ts";
+import type { Change, ImportedLesson, ImportedSkill, ImportWord } from "./change.ts";
+import type {
+  CallUse,
+  Finding,
+  FindingId,
+  LessonDecision,
+  SessionMeasurement,
+  StoredFinding,
+  UseVerdict,
+} from "./lesson.ts";
+import type { Actor, Project, SessionId, TranscriptId } from "./session.ts";
+import type {
+  NudgeDecided,
+  Receipt,
+  ReviewAnswered,
+  ReviewBegun,
+  ReviewEnded,
+  SignalGiven,
+  SkillProposal,
+  WritingFinished,
+  WritingStarted,
+} from "./writing.ts";
 
 interface Entry<Type extends string, Data, Subject extends string = SessionId> {
   /** When it happened, not when it was noted: what follows from the ledger must not depend on arrival. */
@@ -24,56 +34,9 @@ interface Entry<Type extends string, Data, Subject extends string = SessionId> {
   readonly data: Data;
 }
 
-/** What a finding's entry says beside its session, project and time. */
-type MadeFinding = Pick<StoredFinding, "id" | "pass" | "run" | "scopeId" | "foundAt" | "finding">;
-
-/** A lesson that holds in several projects. */
-interface Promotion {
-  /** The one whose words are told. */
-  readonly lesson: string;
-  /** All that say the same, that one among them. */
-  readonly members: readonly string[];
-  readonly projects: readonly string[];
-  /** How sure those projects are of it, on average. */
-  readonly mean: number;
-}
-
-/** What the daily maintenance did. */
-export interface Maintained {
-  /** Lessons that are less sure than their evidence made them, because it is old. */
-  readonly faded: number;
-  /** Cached events that were dropped, and pending lessons that were retired. */
-  readonly purged: number;
-  readonly pruned: number;
-  /** What could not be done, in words. */
-  readonly errors: readonly string[];
-}
-
-/** When something was shown. */
 export type Occasion = "start" | "prompt" | "failure";
 
-/** A lesson that an agent was shown. */
-interface ShownLesson {
-  /** The id that the lesson had then: lessons are merged later, and their findings keep their ids. */
-  readonly lessonId: FindingId;
-  readonly occasion: Occasion;
-  readonly text: string;
-  /** Where the agent keeps what it was given. */
-  readonly transcript: string | null;
-}
-
-/** A skill, a command or an agent of the library that was put before an agent for a prompt. */
-interface ShownItem {
-  /** The id of the item. */
-  readonly skill: string;
-  readonly name: string;
-  /** Whether it was given whole, or named in a line. */
-  readonly how: "load" | "offer";
-  readonly text: string;
-  readonly transcript: string | null;
-}
-
-/** Something of the library, or a lesson, that was used in a session. */
+/** A use of something of the library, or of a lesson, in a session. */
 export interface ItemUse {
   /** The id of the item, or of the lesson as it was told. */
   readonly skill: string;
@@ -85,24 +48,68 @@ export interface ItemUse {
   readonly ref: string;
 }
 
+interface KnownThing {
+  readonly kind: "lesson" | "skill";
+  readonly id: string;
+  readonly name: string;
+}
+
+interface SessionLearned {
+  readonly pass: number;
+  /** How much of the session was there, and which detectors looked. */
+  readonly mark: string;
+  readonly run: SessionId;
+  readonly uses: readonly CallUse[];
+}
+
+/** A lesson that holds in several projects, by the one whose words are told. */
+interface Promotion {
+  readonly lesson: string;
+  readonly members: readonly string[];
+  readonly projects: readonly string[];
+  /** How sure those projects are of it, on average. */
+  readonly mean: number;
+}
+
+/** Something put before an agent; `transcript` is where the agent keeps it. */
+interface Shown {
+  readonly text: string;
+  readonly transcript: string | null;
+}
+
+interface ShownLesson extends Shown {
+  /** The id that the lesson had then: lessons are merged later, and their findings keep their ids. */
+  readonly lessonId: FindingId;
+  readonly occasion: Occasion;
+}
+
+interface ShownSkill extends Shown {
+  readonly skill: string;
+  readonly name: string;
+  /** Whether it was given whole, or named in a line. */
+  readonly how: "load" | "offer";
+}
+
+interface UseRating extends KnownThing {
+  /** Null: what was thought of it earlier in the session no longer holds. */
+  readonly verdict: UseVerdict | null;
+  readonly because: string;
+  /** How much of the session was there when Knack judged: the most tells what holds. */
+  readonly pass?: number;
+}
+
 /** What Knack found, decided, showed, wrote, spent and was told; only ever appended. */
 export type LedgerEntry =
   | Entry<"session.found", { readonly project: Project; readonly path: string }, TranscriptId>
   | Entry<"transcript.rewritten", { readonly path: string; readonly line: number }, TranscriptId>
   | Entry<"events.purged", { readonly before: number; readonly events: number }>
-  | Entry<"finding.made", MadeFinding, TranscriptId>
-  | Entry<"finding.withdrawn", { readonly id: FindingId; readonly pass: number }, TranscriptId>
   | Entry<
-      "session.learned",
-      {
-        readonly pass: number;
-        /** How much of the session was there, and which detectors looked. */
-        readonly mark: string;
-        readonly run: SessionId;
-        readonly uses: readonly CallUse[];
-      },
+      "finding.made",
+      Pick<StoredFinding, "id" | "pass" | "run" | "scopeId" | "foundAt" | "finding">,
       TranscriptId
     >
+  | Entry<"finding.withdrawn", { readonly id: FindingId; readonly pass: number }, TranscriptId>
+  | Entry<"session.learned", SessionLearned, TranscriptId>
   | Entry<
       "lesson.decided",
       { readonly lessonId: FindingId; readonly decision: LessonDecision; readonly everywhere: boolean }
@@ -122,37 +129,26 @@ export type LedgerEntry =
   /** What was decided about such things. */
   | Entry<"import.decided", { readonly imports: readonly string[]; readonly decision: ImportWord }>
   /** What is to be done once a day was done, or tried. */
-  | Entry<"maintained", Maintained>
+  | Entry<
+      "maintained",
+      {
+        /** Lessons that are less sure because their evidence is old, events dropped, pending lessons retired. */
+        readonly faded: number;
+        readonly purged: number;
+        readonly pruned: number;
+        readonly errors: readonly string[];
+      }
+    >
   /** An agent was told something without having asked. */
   | Entry<"lesson.shown", ShownLesson>
   /** Something of the library was put before an agent. */
-  | Entry<"skill.shown", ShownItem>
+  | Entry<"skill.shown", ShownSkill>
   /** Something fitted and was held back, to learn what showing is worth. */
-  | Entry<
-      "match.withheld",
-      {
-        readonly kind: "lesson" | "skill";
-        readonly id: string;
-        readonly name: string;
-        readonly occasion: Occasion;
-      }
-    >
+  | Entry<"match.withheld", KnownThing & { readonly occasion: Occasion }>
   /** Something of the library was used; once for a session. */
   | Entry<"skill.used", ItemUse>
   /** Somebody or something judged what a lesson or a skill was worth in a session. */
-  | Entry<
-      "use.rated",
-      {
-        readonly kind: "lesson" | "skill";
-        readonly id: string;
-        readonly name: string;
-        /** Null: what was thought of it earlier in the session no longer holds. */
-        readonly verdict: UseVerdict | null;
-        readonly because: string;
-        /** How much of the session was there when Knack judged: the most tells what holds. */
-        readonly pass?: number;
-      }
-    >
+  | Entry<"use.rated", UseRating>
   /** What a session came to in numbers, for comparison with others: its events do not stay. */
   | Entry<"session.measured", SessionMeasurement>
   /** A person asked for something that nothing in the library is for. */
@@ -170,7 +166,7 @@ export type LedgerEntry =
       }
     >
   /** A model is about to be asked: what that may cost is set aside, whatever becomes of who asks. */
-  | Entry<"model.asked", ModelAsked>
+  | Entry<"model.asked", ModelCall & { readonly usdAtMost: number }>
   /** It answered or failed, and what that did cost. */
   | Entry<"model.called", ModelCalled>
   /** What a model thought of a session's candidates, or why none was asked. */
@@ -225,4 +221,42 @@ export function foldProject(row: ProjectFold | undefined, entry: LedgerEntry): P
     lastAt: Math.max(row.lastAt, at),
     sessions: row.sessions + 1,
   };
+}
+
+/** What a model said of the candidates of a session. */
+export interface Judgements {
+  /** Worth keeping, in better words; `by` where the model alone says that a person said so. */
+  readonly kept: readonly (Pick<Finding, "kind" | "lesson" | "trigger" | "action" | "confidence" | "by"> & {
+    readonly candidate: string;
+  })[];
+  readonly dropped: readonly (Pick<Finding, "kind" | "lesson"> & {
+    readonly candidate: string;
+    readonly because: string;
+  })[];
+  /** What the model found by itself. */
+  readonly own: readonly Finding[];
+}
+
+export interface SessionJudgement extends Judgements {
+  readonly pass: number;
+  readonly model: string;
+  /** Why some or all of them were not judged, so that what the rules say stands; null when all were. */
+  readonly fellBack: string | null;
+}
+
+interface ModelCall {
+  readonly call: string;
+  readonly model: string;
+  readonly purpose: string;
+}
+
+interface ModelCalled extends ModelCall {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly usd: number;
+  /** Whether the cost is reckoned from tokens at a price that Knack assumes, and not what the model says it was. */
+  readonly estimated: boolean;
+  readonly ms: number;
+  readonly ok: boolean;
+  readonly because: string | null;
 }

@@ -1,36 +1,25 @@
-import type { Actor } from "./event.ts";
-import type { FindingId, FindingKind, LessonId, LessonScope, LessonText } from "./finding.ts";
-import type { SessionId } from "./session.ts";
+import type { Actor, Event, SessionId, TranscriptId } from "./session.ts";
 
+// biome-ignore format: a list of names reads better in rows
 export type LessonStatus =
-  | "pending"
-  | "active"
-  | "conflict-hold"
-  | "promoted"
-  | "superseded"
-  | "rejected"
-  | "retired";
+  | "pending" | "active" | "conflict-hold" | "promoted" | "superseded" | "rejected" | "retired";
 
 /** A finding as a lesson's evidence. */
-export interface FindingEvidence {
+export interface FindingEvidence extends Pick<StoredFinding, "id" | "run" | "at" | "foundAt"> {
   readonly type: "found";
-  readonly id: FindingId;
   readonly kind: FindingKind;
-  readonly run: SessionId;
-  readonly at: number;
-  /** When Knack first saw it. */
-  readonly foundAt: number;
-  /** The agent's id of the record: the same one in a fork or a copy is the same evidence. */
   readonly origin: string | null;
   readonly confidence: number;
-  /** Only a model says that a person said so. */
   readonly by?: "model";
 }
 
-interface InSession<Type extends string> {
+interface Decided<Type extends string> {
   readonly type: Type;
-  readonly run: SessionId;
   readonly at: number;
+}
+
+interface InSession<Type extends string> extends Decided<Type> {
+  readonly run: SessionId;
 }
 
 /** What speaks for or against a lesson. */
@@ -43,14 +32,9 @@ export type Evidence =
   /** The lesson `by` says the opposite for the same trigger. */
   | (InSession<"opposed"> & { readonly foundAt: number; readonly by: string; readonly byPerson: boolean })
   /** A person decided, or time did. */
-  | { readonly type: LessonDecision; readonly at: number; readonly everywhere?: boolean }
+  | (Decided<LessonDecision> & { readonly everywhere?: boolean })
   /** It is shown in all projects in the words of `lesson`, or that was taken back. */
-  | {
-      readonly type: "promoted" | "demoted";
-      readonly at: number;
-      readonly lesson: string;
-      readonly byPerson: boolean;
-    };
+  | (Decided<"promoted" | "demoted"> & { readonly lesson: string; readonly byPerson: boolean });
 
 export type LessonDecision = "accepted" | "rejected" | "unskipped" | "retired";
 
@@ -94,3 +78,197 @@ export interface StoredDecision {
   readonly lesson: FindingId | null;
   readonly actor: Actor;
 }
+
+/** How the call that worked differs from the one that failed. */
+export type Remedy = CallDifference | "elevation" | "input" | "step" | "other-way";
+
+/** What a failure looks like to somebody who meets it again. */
+export interface Symptom {
+  /** What failed: the program with its verb, or the tool. */
+  readonly head: string;
+  readonly cause: Cause;
+  /** The name that the error complains about. */
+  readonly about: string | null;
+  /** The error's most telling line, without what is used once. */
+  readonly signature: string;
+  /** What the call that failed had and a later one would have too, the program first; null for tools that are no shell. */
+  readonly call: readonly string[] | null;
+  /** For a call that was denied: the files it may not touch. */
+  readonly files: readonly string[];
+}
+
+/** Why a call failed, as far as its words tell; ordered by how likely it is to be worth a lesson. */
+// biome-ignore format: a list of names reads better in rows
+export type Cause =
+  | "unknown-name" | "denied" | "missing-program" | "missing-script" | "wrong-usage" | "wrong-place"
+  | "missing-module" | "shell-dialect" | "permission" | "missing-setting" | "service" | "timeout" | "other"
+  | "missing-file" | "failing-test" | "code" | "lint" | "state" | "transient" | "tool-misuse";
+
+/** What differs between a call that failed and a similar one. A flag is a change when nothing but flags differs. */
+// biome-ignore format: a list of names reads better in rows
+export type CallDifference =
+  | "wrapper" | "program" | "path" | "environment" | "directory" | "flag" | "argument" | "none";
+
+/** The id of what one session taught. */
+export type FindingId = string & { readonly idKind?: "finding" | "lesson" };
+
+/** The id of a lesson is that of its earliest finding. The other way round, the lesson of a finding must be looked up. */
+export type LessonId = string & { readonly idKind?: "lesson" };
+
+/** What kind of thing was found; each kind has a detector of the same name. */
+export type FindingKind = (typeof findingKinds)[number];
+
+// biome-ignore format: a list of names reads better in rows
+export const findingKinds = [
+  "error-recovery", "user-correction", "explicit-instruction", "convention", "multi-step", "repeated-action",
+  "tool-pattern",
+] as const;
+
+/** Whether a finding rests on what a person said, and not on what an agent did. */
+export function isSaid(kind: FindingKind): boolean {
+  return kind === "user-correction" || kind === "explicit-instruction" || kind === "convention";
+}
+
+/** Whether a finding is about how something is done, by the commands and tools that it takes. */
+export function isWorkflow(kind: FindingKind): boolean {
+  return kind === "multi-step" || kind === "repeated-action" || kind === "tool-pattern";
+}
+
+/** Whether a lesson belongs to one project or to the user, whatever they work on. */
+export type LessonScope = "project" | "user";
+
+/** What a lesson is best kept as. */
+export type ArtifactKind = "skill" | "rule" | "command" | "agent";
+
+/** The words that prove it, kept because agents delete their transcripts. */
+export interface Excerpt {
+  /** The call that failed, what it said, and the call that worked. */
+  readonly failed: string | null;
+  readonly error: string | null;
+  readonly worked: string | null;
+  /** What a person said, and what the agent answered. */
+  readonly said: string | null;
+  readonly replied: string | null;
+}
+
+/** What is worth keeping of a session, in words. */
+export interface LessonText {
+  readonly kind: FindingKind;
+  /** One or two sentences a stranger can act on. */
+  readonly lesson: string;
+  /** When it applies: a few words. */
+  readonly trigger: string;
+  /** What to do then: a few words. */
+  readonly action: string;
+  /** The steps, where there is more than one thing to do. */
+  readonly steps: readonly string[];
+  readonly keywords: readonly string[];
+  /** How sure the detector is that this is worth keeping, 0..1. */
+  readonly confidence: number;
+  /** Kebab-case, for a skill or a rule of it. */
+  readonly name: string;
+  readonly scope: LessonScope;
+  readonly artifact: ArtifactKind;
+  readonly excerpt: Excerpt;
+  /** The parts of the call that worked which a later use of it would have too: `npm install --legacy-peer-deps`. */
+  readonly call: readonly string[] | null;
+  /** What the failure that it is about looks like; null where it is about none. */
+  readonly symptom: Symptom | null;
+  /** How the call that worked differs from the one that failed. */
+  readonly remedy: Remedy | null;
+}
+
+/** A lesson with the events it rests on. */
+export interface Finding extends LessonText {
+  readonly refs: readonly string[];
+  /** Where those stand in the transcript: a call at its line and at its result's. */
+  readonly keys: readonly string[];
+  readonly at: number | null;
+  /** The agent's id of the deciding record: the same one in a fork or a copy is the same evidence. */
+  readonly origin: string | null;
+  /** Only a model says that a person said so. */
+  readonly by?: "model";
+}
+
+/** The most events, and record keys, that one finding names. */
+export const maxFindingEvents = 8;
+
+/** A lesson together with the events it rests on, the deciding ones first. */
+export function makeFinding(lesson: NewLesson, all: readonly [Event, ...Event[]]): Finding {
+  const events = all.slice(0, maxFindingEvents);
+  const keys = [...events.map(({ key, resultKey }) => resultKey ?? key), ...events.map(({ key }) => key)];
+  return {
+    ...{ steps: [], scope: "project", excerpt: noExcerpt, call: null, symptom: null, remedy: null },
+    ...lesson,
+    confidence: Math.round(lesson.confidence * 1e6) / 1e6,
+    refs: events.map(({ ref }) => ref),
+    keys: [...new Set(keys)].slice(0, maxFindingEvents),
+    at: all[0].at,
+    origin: all[0].origin,
+  };
+}
+
+type Optional = "steps" | "scope" | "excerpt" | "call" | "symptom" | "remedy";
+type NewLesson = Omit<LessonText, Optional> & Partial<Pick<LessonText, Optional>>;
+
+export const noExcerpt: Excerpt = { failed: null, error: null, worked: null, said: null, replied: null };
+
+/** The surest first; of those that are as sure the earliest. */
+export function compareFindings(a: Finding, b: Finding): number {
+  return b.confidence - a.confidence || (a.at ?? 0) - (b.at ?? 0);
+}
+
+/** A finding with the session it was made in, and the lesson it belongs to. */
+export interface StoredFinding {
+  readonly id: FindingId;
+  /** A session that grows is looked at again: the latest pass says what holds. */
+  readonly pass: number;
+  readonly session: TranscriptId;
+  readonly run: SessionId;
+  readonly project: string;
+  /** Whose lessons it is compared with: the id of a project, or "user". */
+  readonly scopeId: string;
+  readonly at: number;
+  /** When Knack first saw it: a lesson from last year is news on the day it is read. */
+  readonly foundAt: number;
+  readonly lessonId: LessonId;
+  readonly finding: Finding;
+}
+
+export type UseVerdict = "helpful" | "harmful";
+
+/** How often a call was made in a session, and how it went: later sessions tell whether advice holds. */
+export interface CallUse {
+  /** The program, and all that tells one call of it from another: subcommand, flags, variables, wrappers. */
+  readonly head: string;
+  readonly parts: readonly string[];
+  readonly at: number | null;
+  readonly ok: number;
+  readonly failed: number;
+}
+
+/** Whether a use is one of the call that a lesson recommends: it has all its parts. */
+export function isUse(
+  use: Pick<CallUse, "head" | "parts">,
+  [program, ...needed]: readonly string[],
+): boolean {
+  return use.head === program && needed.every((part) => use.parts.includes(part));
+}
+
+export interface SessionMeasurement {
+  readonly run: SessionId;
+  /** How much of it was there: of two measurements of a session the longer one holds. */
+  readonly events: number;
+  readonly startedAt: number;
+  /** Each prompt: when it was given, and the calls that were made for it. */
+  readonly turns: readonly (readonly [at: number, calls: number])[];
+  /** What the prompts that are not listed any more come to, some at a time: when the last was given, how many, and their calls. */
+  readonly beyond?: readonly (readonly [at: number, turns: number, calls: number])[];
+  /** When the person corrected the agent. */
+  readonly corrections: readonly number[];
+  /** What failed, and when; the same trouble has the same name in every session. Failing tests and the like are the work itself. */
+  readonly failures: readonly (readonly [name: string, at: number])[];
+}
+
+/** In place of a scope id: the findings of promoted lessons, whatever their scope. */
+export const promotedScopeId = "promoted";

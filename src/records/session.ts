@@ -1,6 +1,4 @@
-import type { Json } from "../base/index.ts";
-import type { Counts } from "./event.ts";
-import type { Project } from "./project.ts";
+import type { Json, JsonObject } from "../base/index.ts";
 
 /**
  * The id of a session as one transcript file tells it: the file's path, and within a file of several sessions which
@@ -12,18 +10,10 @@ export type TranscriptId = string & { readonly idKind?: "transcript" };
 export type SessionId = string & { readonly idKind?: "session" };
 
 /** What a transcript was written by, or how its events arrived. */
+// biome-ignore format: a list of names reads better in rows
 export type Format =
-  | "claude-code"
-  | "codex"
-  | "copilot-cli"
-  | "gemini"
-  | "opencode"
-  | "pi"
-  | "cursor"
-  | "swe-agent"
-  | "mini-swe-agent"
-  | "hook"
-  | "program";
+  | "claude-code" | "codex" | "copilot-cli" | "gemini" | "opencode" | "pi" | "cursor" | "swe-agent"
+  | "mini-swe-agent" | "hook" | "program";
 
 /** Something in a file that could not be read, beside what could. */
 export interface Diagnostic {
@@ -34,18 +24,10 @@ export interface Diagnostic {
   readonly message: string;
 }
 
+// biome-ignore format: a list of names reads better in rows
 export type DiagnosticCode =
-  | "cut-line"
-  | "invalid-json"
-  | "not-an-object"
-  | "line-too-long"
-  | "too-large"
-  | "encoding"
-  | "binary"
-  | "empty"
-  | "unreadable"
-  | "unknown-format"
-  | "more";
+  | "cut-line" | "invalid-json" | "not-an-object" | "line-too-long" | "too-large" | "encoding" | "binary"
+  | "empty" | "unreadable" | "unknown-format" | "more";
 
 /** What a session says about itself. */
 export interface SessionFacts {
@@ -77,11 +59,8 @@ export function getSessionId({ sessionId, id }: Pick<Session, "sessionId" | "id"
 }
 
 /** The id of a session or, for a subagent's transcript, of the subagent within it: it has turns of its own. */
-export function getThreadId({
-  agentId,
-  ...session
-}: Pick<Session, "sessionId" | "id" | "agentId">): SessionId {
-  return agentId === null ? getSessionId(session) : `${getSessionId(session)}/${agentId}`;
+export function getThreadId(session: Pick<Session, "sessionId" | "id" | "agentId">): SessionId {
+  return session.agentId === null ? getSessionId(session) : `${getSessionId(session)}/${session.agentId}`;
 }
 
 /** How far a transcript was read: bytes and lines taken, and a digest of those bytes. What is read whole has no lines. */
@@ -111,7 +90,6 @@ export interface ReadingState {
   readonly marks?: readonly (readonly [string, string])[];
 }
 
-/** How far Knack has read a file. */
 export interface Reading {
   readonly path: string;
   readonly format: Format | null;
@@ -123,3 +101,212 @@ export interface Reading {
   /** When its events were last written to the cache; null once they are purged. */
   readonly cachedAt: number | null;
 }
+
+/** The repository or folder that sessions belong to. */
+export interface Project {
+  /** The normalised remote, or the root folder where there is none. */
+  readonly id: string;
+  readonly name: string;
+  readonly root: string | null;
+}
+
+/** What the disk knows of a working folder. */
+export interface Checkout {
+  /** The folder that holds the repository; for a worktree, its main repository's. */
+  readonly root: string;
+  /** The worktree that the folder is in, where that is another than the root. */
+  readonly worktree?: string;
+  readonly remote: string | null;
+}
+
+/** Which project a session that ran in `cwd` belongs to: by origin remote, then git root, then folder. */
+export function identifyProject(
+  cwd: string | null,
+  remote: string | null,
+  checkout: Checkout | null,
+): Project {
+  const root = checkout?.root ?? (cwd === null ? null : withoutWorktree(trimSlash(cwd)));
+  const origin = normaliseRemote(checkout?.remote ?? remote ?? "");
+  if (origin !== null) return { id: origin, name: lastPart(origin), root };
+  if (root !== null) return { id: root, name: lastPart(root) || root, root };
+  return { id: "unknown", name: "unknown", root: null };
+}
+
+/**
+ * One name for all spellings of a remote: `host/owner/repo`, without scheme, credentials, port and `.git`.
+ * Null for what is no remote.
+ */
+export function normaliseRemote(remote: string): string | null {
+  const url = remote.trim();
+  if (url === "") return null;
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url);
+  if (scheme?.[1]?.toLowerCase() === "file") return tidy(url.slice(scheme[0].length));
+  if (scheme) {
+    // Credentials end at the last @ before the host; a password may hold a slash, and a path an @.
+    const rest = url
+      .slice(scheme[0].length)
+      .replace(/[?#].*$/s, "")
+      .replace(/^(?:[^/]*|[^/@:]*:(?!\d+\/)[^@]*)@/, "");
+    return tidy(rest.replace(/^([^/:]+):\d+/, "$1").toLowerCase());
+  }
+  // scp form: user@host:path. A Windows drive (`C:\`) and a plain path are local.
+  const scp = /^(?:[^@/\s]+@)?([^:/\\\s]{2,}):(?!\\)(.+)$/.exec(url);
+  return scp ? tidy(`${scp[1]}/${(scp[2] ?? "").replace(/^\/+/, "")}`.toLowerCase()) : tidy(url);
+}
+
+/**
+ * By which id each project is to be counted. A session that brought no remote, and whose folder is gone, knows only
+ * that folder: where a project with a remote has it, or one above it, they are one project.
+ */
+export function resolveProjectIds(
+  projects: ReadonlyMap<string, Pick<Project, "root">>,
+): (id: string) => string {
+  const remotes = new Map<string, string>();
+  for (const [id, { root }] of projects) {
+    if (root === null || root === id || isHome(root)) continue;
+    const known = remotes.get(root);
+    // Of two remotes that were in one folder, the one that sorts first: whichever was seen first.
+    if (known === undefined || id < known) remotes.set(root, id);
+  }
+  return (project) => {
+    const root = projects.get(project)?.root;
+    if (remotes.size === 0 || root !== project) return project;
+    for (let at = root; at.length > 1; at = at.slice(0, Math.max(0, at.search(/[/\\][^/\\]*$/)))) {
+      const found = remotes.get(at);
+      if (found !== undefined) return found;
+    }
+    return project;
+  };
+}
+
+/** Who keeps a whole home folder in a repository has other projects in it. */
+function isHome(root: string): boolean {
+  return /^(?:\/(?:home|Users)\/[^/]+|\/root|[A-Za-z]:\\Users\\[^\\]+|\/|[A-Za-z]:\\?)$/.test(root);
+}
+
+function tidy(path: string): string | null {
+  return trimSlash(path).replace(/\.git$/i, "") || null;
+}
+
+function trimSlash(path: string): string {
+  return path.length > 1 ? path.replace(/[/\\]+$/, "") : path;
+}
+
+function lastPart(path: string): string {
+  return path.split(/[/\\]/).pop() ?? path;
+}
+
+/** The repository of a worktree that an agent made inside it and that is gone from disk. */
+function withoutWorktree(path: string): string {
+  return path.replace(/[/\\]\.(?:claude[/\\])?worktrees[/\\][^/\\]+.*$/, "") || path;
+}
+
+/** What happened: a person wrote, the agent answered, a tool was called, or something else worth knowing did. */
+export type EventKind = "prompt" | "reply" | "call" | "mark";
+
+export type Outcome = "ok" | "failed" | "rejected" | "cancelled" | "unknown";
+
+/** One thing that happened in a session. A tool call and its result are one event. */
+export interface Event {
+  /** `e17`: stable when the transcript grows. */
+  readonly ref: string;
+  /** Where it stands in its file: the 1-based line for JSONL. */
+  readonly key: string;
+  /** Where a call's result stands, when it has one. */
+  readonly resultKey: string | null;
+  /** Milliseconds since 1970; null where the agent gives no time. */
+  readonly at: number | null;
+  readonly endedAt: number | null;
+  /** How many prompts came before or with it: 0 until a person speaks. */
+  readonly turn: number;
+  /** How Knack came to know: the agent's own record, a hook, a program that handed it over, or an import. */
+  readonly source: "transcript" | "hook" | "tool-hook" | "imported";
+  readonly kind: EventKind;
+  /** Done by a subagent whose lines stand in its parent's file. */
+  readonly sidechain: boolean;
+  readonly tool: string | null;
+  readonly input: JsonObject | null;
+  readonly command: string | null;
+  readonly files: readonly string[];
+  readonly cwd: string | null;
+  readonly outcome: Outcome | null;
+  readonly exitCode: number | null;
+  /** The words of a prompt or reply, the output of a call. */
+  readonly text: string;
+  /** The agent's id of the call: how its result, and the same call seen by a hook, find it. */
+  readonly callId: string | null;
+  /** The agent's id of the record: how a line repeated by a resume or shared by a fork is known. */
+  readonly origin: string | null;
+  /** The skill, command or agent in whose name it was done, where the agent says so; of a person's turn, what they called. */
+  readonly skill?: string;
+}
+
+export interface Counts {
+  readonly events: number;
+  readonly prompts: number;
+  readonly calls: number;
+  readonly failed: number;
+  readonly rejected: number;
+}
+
+export const noCounts: Counts = { events: 0, prompts: 0, calls: 0, failed: 0, rejected: 0 };
+
+export function countEvents(events: Iterable<Event>): Counts {
+  const counts = { ...noCounts };
+  for (const event of events) {
+    counts.events++;
+    if (event.kind === "prompt") counts.prompts++;
+    if (event.kind === "call") counts.calls++;
+    if (event.outcome === "failed") counts.failed++;
+    if (event.outcome === "rejected") counts.rejected++;
+  }
+  return counts;
+}
+
+/** `e17` for 17, and back. */
+export const formatRef = (n: number): string => `e${n}`;
+export const parseRef = (ref: string): number => Number(ref.slice(1));
+
+/** Characters of an event's text, command and input that are kept; what is longer is cut. */
+export const eventChars = 5_000;
+
+/** Cuts text to a length, keeping its head and its tail: a command says what it is first and what went wrong last. */
+export function shorten(text: string, max: number): string {
+  return text.length <= max ? text : abridge(text, text, text.length, max);
+}
+
+/** The same for a text of which only the head and the tail are at hand. */
+export function abridge(head: string, tail: string, length: number, max: number): string {
+  const mark = `\n…[${length - max} characters left out]…\n`;
+  const first = Math.ceil((max - mark.length) * 0.6);
+  const last = max - mark.length - first;
+  return `${head.slice(0, first)}${mark}${tail.slice(-last)}`;
+}
+
+/** An event without its words: little enough to look at a whole session at once. */
+export interface EventOutline {
+  /** 17 for `e17`. */
+  readonly n: number;
+  readonly kind: EventKind;
+  readonly sidechain: boolean;
+  /** The rest is of calls, and null for what is none. */
+  readonly outcome: Outcome | null;
+  readonly tool: string | null;
+  readonly head: string | null;
+  /** The first of the files that it is about. */
+  readonly file: string | null;
+}
+
+export function outlineEvent({ ref, kind, sidechain, outcome, tool, command, files }: Event): EventOutline {
+  const known = { n: parseRef(ref), kind, sidechain };
+  if (kind !== "call") return { ...known, outcome: null, tool: null, head: null, file: null };
+  // Characters as a database counts them: a surrogate pair is one.
+  const head =
+    command && [...command.slice(0, 2 * outlinedCommandChars)].slice(0, outlinedCommandChars).join("");
+  return { ...known, outcome, tool, head, file: files[0] ?? null };
+}
+
+/** Characters of a command that say what it is. */
+export const outlinedCommandChars = 120;
+
+export type Actor = "person" | "agent" | "knack";

@@ -1,53 +1,25 @@
 import { makeId } from "../base/index.ts";
-import type { Project } from "./project.ts";
-import type { Format, SessionId } from "./session.ts";
+import type { Format, Project, SessionId, TranscriptId } from "./session.ts";
 
-/** Why something is worth a new skill. */
+// biome-ignore format: a list of names reads better in rows
 export const triggers = [
-  "explicit_user_request",
-  "multi_step_workflow",
-  "recovered_surprise",
-  "user_correction",
+  "explicit_user_request", "multi_step_workflow", "recovered_surprise", "user_correction",
   "repeated_tool_pattern",
 ] as const;
-
 export type Trigger = (typeof triggers)[number];
 
-/** What is wrong with a skill that is there. */
+// biome-ignore format: a list of names reads better in rows
 export const issues = [
-  "missing_step",
-  "stale_command",
-  "wrong_api_assumption",
-  "overbroad_activation",
-  "broken_script",
+  "missing_step", "stale_command", "wrong_api_assumption", "overbroad_activation", "broken_script",
   "unsafe_instruction",
 ] as const;
-
 export type Issue = (typeof issues)[number];
 
-export const writingActions = ["create", "update"] as const;
-
-export type WritingAction = (typeof writingActions)[number];
-
-/** How an agent says that its learning ended. */
-export const writingStatuses = ["created", "updated", "aborted", "failed"] as const;
-
-export type WritingStatus = (typeof writingStatuses)[number];
-
-/** Why a call is refused. */
-export type FaultCode =
-  | "invalid_argument"
-  | "skill_core_readonly"
-  | "skill_already_exists"
-  | "skill_package_missing"
-  | "skill_package_invalid"
-  | "skill_near_duplicate"
-  | "learning_unavailable"
-  | "learning_not_started"
-  | "evidence_unresolved"
-  | "signal_refused"
-  | "skill_unknown"
-  | "publish_failed";
+// biome-ignore format: a list of names reads better in rows
+type FaultCode =
+  | "invalid_argument" | "skill_core_readonly" | "skill_already_exists" | "skill_package_missing"
+  | "skill_package_invalid" | "skill_near_duplicate" | "learning_unavailable" | "learning_not_started"
+  | "evidence_unresolved" | "signal_refused" | "skill_unknown" | "publish_failed";
 
 /** A refusal that an agent can act on: what is wrong, each thing of it, and what to do next. */
 export interface AuthoringFault {
@@ -75,7 +47,7 @@ export interface Caller {
 
 /** What an agent says before it writes a skill. */
 export interface WritingStart {
-  readonly action: WritingAction;
+  readonly action: "create" | "update";
   readonly skill: string;
   readonly reason: Trigger | Issue;
   readonly refs: readonly string[];
@@ -109,14 +81,13 @@ export interface WritingStarted extends WritingStart {
 export interface WritingFinished {
   readonly writing: string;
   readonly invocation: string;
-  readonly action: WritingAction;
+  readonly action: WritingStart["action"];
   readonly skill: string;
-  readonly status: WritingStatus | "refused";
+  readonly status: "created" | "updated" | "aborted" | "failed" | "refused";
   readonly summary: string | null;
   /** The events that it names, and Knack's id of the session that has them. */
   readonly refs: readonly string[];
   readonly file: string;
-  /** The changes that were made. */
   readonly changes: readonly string[];
   readonly fault: AuthoringFault | null;
 }
@@ -129,23 +100,13 @@ export interface Receipt {
   readonly invocation: string;
 }
 
-/** Whether a learning came to something. */
 export function isPublished({ status }: Pick<WritingFinished, "status">): boolean {
   return status === "created" || status === "updated";
 }
 
-/** The id of a learning, and of what a review proposes, which what was made of it goes by. */
-export function writingId(text: string): string {
-  return makeId("l", text);
-}
-
-export function proposalId(text: string): string {
-  return makeId("w", text);
-}
-
-/** Whether an id means something that an agent or a review wrote, not a lesson. */
-export function isAuthoredId(id: string): boolean {
-  return /^[lw][0-9a-z]{11}$/.test(id);
+/** The id of what an agent or a review wrote, which what was made of it goes by. */
+export function authoredId(by: "agent" | "review", text: string): string {
+  return makeId(by === "agent" ? "l" : "w", text);
 }
 
 export function createFault(
@@ -156,3 +117,216 @@ export function createFault(
 ): AuthoringFault {
   return { code, message, next, details };
 }
+
+/** What happened in a project since the last successful review. */
+export interface ReviewCounters {
+  readonly calls: number;
+  readonly turns: number;
+  /** Things that are worth a skill by signals that count, and signs that something is wrong with one. */
+  readonly signals: number;
+  readonly hints: number;
+  /** When the last successful review ended, and until which moment of the sessions it looked; null before the first. */
+  readonly lastReviewAt: number | null;
+  readonly reviewedUntil: number | null;
+}
+
+/** Why a review is worth its cost. */
+export type NudgeCause = "signal" | "skill-issue" | "threshold" | "asked";
+
+/** Why there is none. */
+// biome-ignore format: a list of names reads better in rows
+export type NudgeHold =
+  | "off" | "not-learned" | "no-model" | "nothing-new" | "running" | "too-soon" | "too-many-today"
+  | "budget-spent" | "too-dear" | "call-too-dear" | "library-unread" | "breaker-open";
+
+/** Part of a session: events by their numbers, both included. */
+export interface SessionStretch {
+  /** Knack's id of the session, and the agent's own, with a subagent's where it is one's. */
+  readonly session: TranscriptId;
+  readonly run: SessionId;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What one review looks at: what came since the last one, in however many sessions. */
+export interface ReviewWindow {
+  readonly stretches: readonly SessionStretch[];
+  /** When the first and the last of its events happened. */
+  readonly since: number;
+  readonly until: number;
+}
+
+/** A decision about a review, as the ledger has it. */
+export interface NudgeDecided {
+  readonly run: boolean;
+  readonly because: NudgeCause | NudgeHold;
+  readonly message: string;
+  readonly counters: ReviewCounters;
+  readonly window: ReviewWindow;
+}
+
+/** What reviews may do: nothing, leave proposals, or publish what needs nobody's yes. */
+export const reviewModes = ["off", "suggest", "auto"] as const;
+export type ReviewMode = (typeof reviewModes)[number];
+
+/** What a review may come to: something new, or a change of one skill. Nothing else is taken from it. */
+export type ReviewLead =
+  | { readonly do: "create"; readonly hint: string; readonly why: string; readonly refs: readonly string[] }
+  | { readonly do: "patch"; readonly skill: string; readonly why: string; readonly refs: readonly string[] };
+
+interface ProposedFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Some words of a file that are to become others. */
+export interface SkillEdit {
+  readonly path: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+interface DraftReason {
+  readonly refs: readonly string[];
+  readonly because: string;
+}
+
+/** What a reviewer proposes; of a patch, `files` are those that are new, and `removed` the paths of those that go. */
+export type SkillDraft = DraftReason & { readonly files: readonly ProposedFile[] } & (
+    | { readonly do: "create"; readonly name: string; readonly description: string; readonly body: string }
+    | {
+        readonly do: "patch";
+        readonly skill: string;
+        readonly base: string;
+        readonly edits: readonly SkillEdit[];
+        readonly removed: readonly string[];
+      }
+  );
+
+/** A reviewer's answer: what it proposes, mostly nothing; or which events, and files of skills, it wants to see before. */
+interface ReviewAnswer {
+  readonly because: string;
+  readonly expand: readonly string[];
+  readonly drafts: readonly SkillDraft[];
+}
+
+/** A review that began, as the ledger has it. */
+export interface ReviewBegun {
+  readonly review: string;
+  readonly window: ReviewWindow;
+  readonly cause: NudgeCause;
+  readonly mode: Exclude<ReviewMode, "off">;
+  readonly model: string;
+  /** How often it was begun: what a killed process began is begun again. */
+  readonly tries: number;
+}
+
+/** What its gate and its reviewer said. */
+export interface ReviewAnswered {
+  readonly review: string;
+  readonly model: string;
+  readonly leads: readonly ReviewLead[];
+  readonly answer: ReviewAnswer;
+  /** What of it was not taken, and why. */
+  readonly refused: readonly string[];
+  /** Which skills were no leads, though something spoke for it, and why: no change of them could be written. */
+  readonly without?: readonly string[];
+}
+
+export interface ReviewEnded {
+  readonly review: string;
+  /** `failed` and `skipped` leave the window to be looked at again; after some failures it is `given-up`. */
+  readonly outcome: "nothing" | "proposed" | "published" | "refused" | "failed" | "given-up" | "skipped";
+  readonly because: string;
+  readonly proposals: readonly string[];
+  readonly window: ReviewWindow;
+  /** What of the window was looked at in vain too often; the rest of it is looked at again. */
+  readonly givenUp?: ReviewWindow;
+  readonly calls: number;
+}
+
+/** Something that a review proposes, as the ledger has it; its files are among the kept versions. */
+export interface SkillProposal {
+  readonly id: string;
+  readonly review: string;
+  readonly do: SkillDraft["do"];
+  readonly name: string;
+  readonly project: string;
+  /** The package it is for, or the place it would have as a draft; and what is there. */
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string;
+  readonly because: string;
+  readonly model: string;
+  /** The events it rests on, by the agent's session. */
+  readonly evidence: readonly { readonly run: SessionId; readonly ref: string }[];
+}
+
+/** What an agent says it should have learned, and did not write down. */
+export type Signal = CreateSignal | UpdateSignal;
+
+interface CreateSignal extends SignalBase {
+  readonly kind: "create";
+  readonly nameHint: string;
+  readonly trigger: Trigger;
+  readonly summary: string;
+}
+
+interface UpdateSignal extends SignalBase {
+  readonly kind: "update";
+  readonly skill: string;
+  readonly issue: Issue;
+  /** By what that showed. */
+  readonly effect: (typeof effects)[number];
+  readonly hint: string;
+}
+
+interface SignalBase {
+  readonly refs: readonly string[];
+  /** Why it was not written down when it was noticed. */
+  readonly deferred: (typeof deferReasons)[number];
+}
+
+/** Why a signal does not count. */
+// biome-ignore format: a list of names reads better in rows
+export type SignalRefusal =
+  | "no-form" | "both-signals" | "already-learned" | "too-few-refs" | "refs-unresolved" | "bad-name"
+  | "no-prefix" | "skill-exists" | "unknown-skill" | "core-skill" | "no-summary";
+
+export type SignalGiven = CountedSignal | RefusedSignal;
+
+interface SignalSource {
+  readonly id: string;
+  /** The agent's tool call, the agent's structured reply, or what the transcript shows. */
+  readonly from: "agent" | "reply" | "transcript";
+  readonly invocation: string;
+  /** Knack's id of the session whose events it names: a run may have several files, each with numbers of its own. */
+  readonly file?: string;
+  readonly finding?: string;
+}
+
+export interface CountedSignal extends SignalSource {
+  readonly signal: Signal;
+  readonly refusal: null;
+  readonly message: null;
+}
+
+export interface RefusedSignal extends SignalSource {
+  /** Null where what was given has not the form of one. */
+  readonly signal: Signal | null;
+  readonly refusal: SignalRefusal;
+  readonly message: string;
+  /** What was given, as far as it is kept, where it has not the form. */
+  readonly words?: string;
+}
+
+// biome-ignore format: a list of names reads better in rows
+export const effects = [
+  "retry_after_tool_error", "retry_after_user_correction", "manual_override", "verified_alternative",
+] as const;
+
+// biome-ignore format: a list of names reads better in rows
+export const deferReasons = [
+  "conversation_still_evolving", "needs_full_context_review", "write_or_publish_failed",
+  "needs_existing_skill_diff",
+] as const;

@@ -2,7 +2,7 @@ import type { ItemKind } from "../records/index.ts";
 import { tokenize } from "../text/index.ts";
 
 /** What is searched: a skill, a command or an agent, with everything that may say what it is for. */
-export interface SearchEntry {
+interface SearchEntry {
   readonly id: string;
   readonly name: string;
   readonly description: string;
@@ -26,36 +26,20 @@ export const fields = [
   "prompts",
 ] as const;
 
-export type FieldName = (typeof fields)[number];
+type FieldName = (typeof fields)[number];
 
-/** What is known of an entry without its text. */
-export interface Card {
+/** What is known of something in the library without its text. */
+export interface LibraryCard {
   readonly id: string;
   readonly name: string;
   readonly description: string;
+  readonly kind: ItemKind;
+  /** Whom it is for: a project, or "user". */
+  readonly scopeId: string;
   /** `always` and `never` are a person's word; `fit` leaves it to how well it fits; `person` keeps it from the model. */
   readonly load: "always" | "never" | "fit" | "person";
   /** Sessions in which it helped. */
   readonly uses: number;
-  readonly reading: CardReading;
-}
-
-/** A name and a description, tokenized when they are indexed: a search has no time for it. */
-export interface CardReading {
-  readonly name: readonly string[];
-  /** The first sentence of what it is for. */
-  readonly opening: readonly string[];
-  /** What it quotes as what people say. */
-  readonly phrases: readonly (readonly string[])[];
-  /** Clauses that may refer to another skill, in lower case. */
-  readonly clauses: readonly string[];
-}
-
-/** The card of something in the library. */
-export interface LibraryCard extends Card {
-  readonly kind: ItemKind;
-  /** Whom it is for: a project, or "user". */
-  readonly scopeId: string;
   readonly draft: boolean;
   /** What Knack made it of; null for what others made. */
   readonly source: string | null;
@@ -66,6 +50,18 @@ export interface LibraryCard extends Card {
   readonly harmless: boolean;
   /** Projects with something of their own by its name, which goes before it there. */
   readonly hiddenIn: readonly string[];
+  /** A name and a description, tokenized when they are indexed: a search has no time for it. */
+  readonly reading: CardReading;
+}
+
+interface CardReading {
+  readonly name: readonly string[];
+  /** The first sentence of what it is for. */
+  readonly opening: readonly string[];
+  /** What it quotes as what people say. */
+  readonly phrases: readonly (readonly string[])[];
+  /** Clauses that may refer to another skill, in lower case. */
+  readonly clauses: readonly string[];
 }
 
 /** Something to index. */
@@ -76,16 +72,20 @@ export interface IndexItem {
   readonly mark: string;
 }
 
-/** Increase when a text gets other tokens, or its parts other fields: an index of another version is rebuilt. */
-export const tokensVersion = 1;
-
 /** Characters that are searched; a long text says first what it is about. */
 const bodyChars = 6_000;
 const describedChars = 4_000;
 const readingChars = 1_200;
 
-/** How often each token stands in each field, and how many tokens each field has, in the order of `fields`. */
-export function countTokens(entry: SearchEntry): { counts: Map<string, Uint8Array>; lengths: number[] } {
+/**
+ * How often each token stands in each field, and how many tokens each field has, in the order of `fields`; and what is
+ * read of its card. Where another release reads other tokens or fields, the version of the index is another, too.
+ */
+export function readEntry(entry: SearchEntry): {
+  counts: Map<string, Uint8Array>;
+  lengths: number[];
+  reading: CardReading;
+} {
   const texts = splitFields(entry);
   const counts = new Map<string, Uint8Array>();
   const lengths = fields.map((field, at) => {
@@ -97,11 +97,11 @@ export function countTokens(entry: SearchEntry): { counts: Map<string, Uint8Arra
     }
     return Math.min(tokens.length, 0xffff);
   });
-  return { counts, lengths };
+  return { counts, lengths, reading: readCard(entry.name, entry.description) };
 }
 
 /** The texts of an entry by field. */
-export function splitFields(entry: SearchEntry): Record<FieldName, string> {
+function splitFields(entry: SearchEntry): Record<FieldName, string> {
   const described = splitClauses(entry.description.slice(0, describedChars));
   const told = splitClauses(entry.when.slice(0, describedChars));
   const body = splitBody(entry.body.slice(0, bodyChars));
@@ -119,7 +119,7 @@ export function splitFields(entry: SearchEntry): Record<FieldName, string> {
 }
 
 /** Tokenizes what a card says. */
-export function readCard(name: string, description: string): CardReading {
+function readCard(name: string, description: string): CardReading {
   const text = description.slice(0, readingChars);
   const { fit } = splitClauses(text);
   const lower = text.toLowerCase();
@@ -140,7 +140,7 @@ const refersElsewhere =
   /\b(?:use|see|prefer|refer|via|belongs|handled by|go to|switch)\b|→|->|改用|请用|請用|使用/;
 
 /** What a text says its subject is for, and what it says it is not for ("Not for X", "use Y instead"). */
-export function splitClauses(text: string): { fit: string; unfit: string } {
+function splitClauses(text: string): { fit: string; unfit: string } {
   if (!mayRefuse.test(text)) return { fit: text, unfit: "" };
   const fit: string[] = [];
   const unfit: string[] = [];

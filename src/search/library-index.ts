@@ -1,17 +1,13 @@
-import { makeId } from "../base/index.ts";
-import {
-  type Card,
-  countTokens,
-  fields,
-  type IndexItem,
-  type LibraryCard,
-  readCard,
-  tokensVersion,
-} from "./entry.ts";
-import { DamagedError, type Table } from "./table.ts";
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { errorMessage, makeId, writeDerivedFile } from "../base/index.ts";
+import { fields, type IndexItem, type LibraryCard, readEntry } from "./entry.ts";
+import { DamagedError, encodeTable, findTableFault, openTable, readFileAt, type Table } from "./table.ts";
+
+type ByteReader = Parameters<typeof openTable>[0];
 
 /** Where a token stands, entry by entry in ascending order. */
-export interface Postings {
+interface Postings {
   /** How many entries have it. */
   readonly size: number;
   readonly entries: Uint32Array;
@@ -21,8 +17,8 @@ export interface Postings {
   readonly counts: Uint8Array;
 }
 
-/** As much of an index as ranking needs. Entries have numbers below `numbers`; some may be gone. */
-export interface SearchIndex {
+/** An index as it is read. Entries have numbers below `numbers`; some may be gone. */
+export interface LibraryIndex {
   /** How many entries there are. */
   readonly size: number;
   readonly numbers: number;
@@ -36,23 +32,13 @@ export interface SearchIndex {
   scopeId(entry: number): string;
   /** Whether every entry is for one of these. */
   isAllFor(scopeIds: ReadonlySet<string>): boolean;
-  card(entry: number): Card;
-}
-
-export interface LibraryIndex extends SearchIndex {
-  card(entry: number): LibraryCard;
   /** How many entries are for one of these scopeIds. */
   sizeFor(scopeIds: ReadonlySet<string>): number;
+  card(entry: number): LibraryCard;
   cards(): Iterable<LibraryCard>;
 }
 
-/** An index of the library as the rows of a table, so that a cold process reads only the few that it needs. */
-export interface EncodedIndex {
-  readonly head: IndexHead;
-  readonly rows: ReadonlyMap<string, unknown>;
-}
-
-export interface IndexHead {
+interface IndexHead {
   readonly version: string;
   /** The same for the same entries. */
   readonly id: string;
@@ -65,25 +51,30 @@ export interface IndexHead {
   readonly changes: { readonly of: string; readonly gone: readonly number[] } | null;
 }
 
-/** Increase the first number when the encoding changes. */
-export const indexVersion = `3.${tokensVersion}`;
+/** Increase the first number when the encoding changes, the second when a text gets other tokens or other fields. */
+const indexVersion = "3.1";
 
 const tokenKey = "term ";
 
-/** Encodes items, in an order that does not depend on how they were found. */
-export function encodeIndex(items: readonly IndexItem[], changes: IndexHead["changes"] = null): EncodedIndex {
-  const sorted = [...items].sort((a, b) => (a.entry.id < b.entry.id ? -1 : 1));
+/**
+ * The bytes of an index: rows of a table, so that a cold process reads only the few that it needs. Their order does
+ * not depend on how the items were found.
+ */
+function encodeIndex(items: readonly IndexItem[], changes: IndexHead["changes"] = null): Uint8Array[] {
+  const sorted = items.toSorted((a, b) => (a.entry.id < b.entry.id ? -1 : 1));
   const lists = new Map<string, PostingsWriter>();
+  const cards: LibraryCard[] = [];
   const lengths = new Uint16Array(sorted.length * fields.length);
-  sorted.forEach(({ entry }, n) => {
-    const { counts, lengths: own } = countTokens(entry);
+  for (const [n, { entry, card }] of sorted.entries()) {
+    const { counts, lengths: own, reading } = readEntry(entry);
+    cards.push({ ...card, reading });
     lengths.set(own, n * fields.length);
     for (const [token, perField] of counts) {
       const list = lists.get(token) ?? new PostingsWriter();
       lists.set(token, list);
       list.add(n, perField);
     }
-  });
+  }
   const scopeIds = [...new Set(sorted.map(({ card }) => card.scopeId))];
   const numbers = new Map(scopeIds.map((scopeId, n) => [scopeId, n]));
   const marks = sorted.map(({ card, mark }) => [card.id, mark]);
@@ -92,21 +83,17 @@ export function encodeIndex(items: readonly IndexItem[], changes: IndexHead["cha
     ["lengths", toBytes(lengths)],
     ["scopeIds", toBytes(Uint16Array.from(sorted, ({ card }) => numbers.get(card.scopeId) as number))],
   ]);
-  for (const [n, { card }] of sorted.entries())
-    rows.set(`card ${n}`, { ...card, reading: readCard(card.name, card.description) });
+  for (const [n, card] of cards.entries()) rows.set(`card ${n}`, card);
   for (const [token, list] of lists) rows.set(tokenKey + token, list.finish());
-  const head = {
-    version: indexVersion,
-    id: makeId("x", JSON.stringify([indexVersion, marks])),
-    entries: sorted.length,
-    scopeIds,
+  const head: IndexHead = {
+    ...{ version: indexVersion, id: makeId("x", JSON.stringify([indexVersion, marks])) },
+    ...{ entries: sorted.length, scopeIds, changes },
     sizes: scopeIds.map((scopeId) => sorted.filter(({ card }) => card.scopeId === scopeId).length),
     totals: fields.map((_, field) =>
       lengths.reduce((sum, length, at) => sum + (at % fields.length === field ? length : 0), 0),
     ),
-    changes,
   };
-  return { head, rows };
+  return encodeTable(head, rows);
 }
 
 function toBytes(numbers: Uint16Array): Uint8Array {
@@ -216,12 +203,12 @@ function decodeLists(bytes: Uint8Array, start: number, size: number): Omit<Posti
 }
 
 /** The number of the lowest bit of a mask that is set. */
-export function lowestBit(mask: number): number {
+function lowestBit(mask: number): number {
   return 31 - Math.clz32(mask & -mask);
 }
 
 /** A table that holds an index. */
-export class IndexTable {
+class IndexTable {
   readonly head: IndexHead;
   private readonly table: Table;
   private readonly columns = new Map<string, Uint16Array>();
@@ -271,7 +258,7 @@ export class IndexTable {
 const isLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
 /** One index over a main table and the changes since it was written: those that are gone, and what is new. */
-export function combineTables(main: IndexTable, changes: IndexTable | null): LibraryIndex {
+function combineTables(main: IndexTable, changes: IndexTable | null): LibraryIndex {
   const gone = new Set(changes?.head.changes?.gone ?? []);
   const first = main.head.entries;
   const parts = changes ? [main, changes] : [main];
@@ -297,7 +284,10 @@ export function combineTables(main: IndexTable, changes: IndexTable | null): Lib
       const added = changes?.postings(token) ?? null;
       return added ? joinPostings(kept, added, first) : kept;
     },
-    lengths: () => (lengths ??= changes ? joinLengths(main.lengths(), changes.lengths()) : main.lengths()),
+    lengths: () => {
+      lengths ??= changes ? concat(main.lengths(), changes.lengths()) : main.lengths();
+      return lengths;
+    },
     scopeId: (entry) => {
       const { part, n } = locate(entry);
       return part.scopeId(n);
@@ -318,11 +308,11 @@ export function combineTables(main: IndexTable, changes: IndexTable | null): Lib
   };
 }
 
-function joinLengths(main: Uint16Array, added: Uint16Array): Uint16Array {
-  const joined = new Uint16Array(main.length + added.length);
-  joined.set(main);
-  joined.set(added, main.length);
-  return joined;
+function concat(a: Uint16Array, b: Uint16Array): Uint16Array {
+  const all = new Uint16Array(a.length + b.length);
+  all.set(a);
+  all.set(b, a.length);
+  return all;
 }
 
 function dropEntries({ size, entries, masks, counts }: Postings, gone: ReadonlySet<number>): Postings | null {
@@ -353,4 +343,183 @@ function joinPostings(kept: Postings | null, added: Postings, from: number): Pos
     counts.set(added.counts, before * fields.length);
     return { entries, masks, counts };
   });
+}
+
+/**
+ * The index of the library: a main file, and a file of what changed since it was written, which names the main file it
+ * belongs to. Each is replaced whole, so a reader sees the index as it was before a change or after it.
+ */
+type LibraryIndexFiles = {
+  /** Lets `look` read the index; null where there is none, or where it is damaged, which the next update mends. */
+  read<Result>(look: (index: LibraryIndex) => Result): Result | null;
+  /** Makes the index hold these items and no others. May be called again and be killed at any point. */
+  update(items: readonly IndexItem[]): IndexUpdate;
+  /** Reads every byte. */
+  check(): IndexCheck;
+  /** Makes the next update rebuild everything. */
+  markDamaged(): void;
+};
+
+type IndexUpdate = {
+  readonly added: number;
+  readonly removed: number;
+  readonly rebuilt: boolean;
+};
+
+type IndexCheck =
+  | { readonly found: "index"; readonly entries: number }
+  | { readonly found: "nothing" }
+  | { readonly found: "damaged"; readonly because: string };
+
+/** The main index is rebuilt once more than this share of it, and more than so many entries, have changed. */
+const mostChanged = { share: 0.02, entries: 50 };
+
+const mainFile = "library.index";
+const changesFile = "library-changes.index";
+const damageMark = "library.damaged";
+
+/** Where the files are. */
+interface IndexStorage {
+  /** Null where there is no such file. */
+  open(name: string): { readonly read: ByteReader; close(): void } | null;
+  readAll(name: string): Uint8Array;
+  write(name: string, bytes: readonly Uint8Array[]): void;
+  remove(name: string): void;
+  exists(name: string): boolean;
+}
+
+/** The index in a folder; null for one that is gone with the process, for a run that may not write. */
+export function openIndexFiles(folder: string | null): LibraryIndexFiles {
+  return indexIn(folder === null ? storeInMemory() : storeInFolder(folder));
+}
+
+function storeInFolder(folder: string): IndexStorage {
+  return {
+    open: (name) => {
+      const path = join(folder, name);
+      if (!existsSync(path)) return null;
+      const file = openOrDamaged(path);
+      const stats = fstatSync(file);
+      const size = stats.isFile() ? stats.size : 0;
+      return { read: readFileAt(file, size), close: () => closeSync(file) };
+    },
+    readAll: (name) => readFileSync(join(folder, name)),
+    write: (name, bytes) => writeDerivedFile(join(folder, name), bytes),
+    remove: (name) => rmSync(join(folder, name), { force: true, recursive: true }),
+    exists: (name) => existsSync(join(folder, name)),
+  };
+}
+
+function storeInMemory(): IndexStorage {
+  const files = new Map<string, Uint8Array>();
+  return {
+    open: (name) => {
+      const bytes = files.get(name);
+      return bytes ? { read: (at, length) => bytes.subarray(at, at + length), close: () => {} } : null;
+    },
+    readAll: (name) => files.get(name) ?? new Uint8Array(),
+    write: (name, bytes) => files.set(name, Buffer.concat(bytes)),
+    remove: (name) => files.delete(name),
+    exists: (name) => files.has(name),
+  };
+}
+
+function openOrDamaged(path: string): number {
+  try {
+    return openSync(path, "r");
+  } catch (error) {
+    throw new DamagedError(`the index cannot be read: ${errorMessage(error)}`);
+  }
+}
+
+function indexIn(storage: IndexStorage): LibraryIndexFiles {
+  const withTables = <Result>(look: (main: IndexTable, changes: IndexTable | null) => Result) => {
+    // Changes first: a main file that was replaced in between holds them already.
+    const changes = storage.open(changesFile);
+    try {
+      const main = storage.open(mainFile);
+      try {
+        return main && look(...pairTables(main.read, changes?.read ?? null));
+      } finally {
+        main?.close();
+      }
+    } finally {
+      changes?.close();
+    }
+  };
+  const readWhole: LibraryIndexFiles["read"] = (look) =>
+    withTables((main, changes) =>
+      main.head.version === indexVersion ? look(combineTables(main, changes)) : null,
+    );
+  const markDamaged = () => storage.write(damageMark, []);
+  const rebuild = (items: readonly IndexItem[], removed: number): IndexUpdate => {
+    storage.write(mainFile, encodeIndex(items));
+    storage.remove(changesFile);
+    storage.remove(damageMark);
+    return { added: items.length, removed, rebuilt: true };
+  };
+  const isMarkedDamaged = () => storage.exists(damageMark);
+  return {
+    markDamaged,
+    read: (look) => unlessDamaged(() => readWhole(look), markDamaged),
+    update: (items) => {
+      const known = isMarkedDamaged() ? null : unlessDamaged(() => withTables(readMarks));
+      if (known === null) return rebuild(items, 0);
+      const { mainId, main, current } = known;
+      const wanted = new Map(items.map(({ entry, mark }) => [entry.id, mark]));
+      const added = items.filter(({ entry, mark }) => current.get(entry.id) !== mark).length;
+      const removed = [...current.keys()].filter((id) => !wanted.has(id)).length;
+      if (added + removed === 0) return { added, removed, rebuilt: false };
+      const inMain = new Map(main);
+      const changed = items.filter(({ entry, mark }) => inMain.get(entry.id) !== mark);
+      const gone = main.flatMap(([id, mark], n) => (wanted.get(id) === mark ? [] : n));
+      const most = Math.max(mostChanged.entries, main.length * mostChanged.share);
+      if (Math.max(changed.length, gone.length) > most)
+        return { ...rebuild(items, removed), added, rebuilt: false };
+      storage.write(changesFile, encodeIndex(changed, { of: mainId, gone }));
+      return { added, removed, rebuilt: false };
+    },
+    check: () => {
+      try {
+        const entries = readWhole(({ size }) => size);
+        if (entries === null) return { found: "nothing" };
+        for (const name of [mainFile, changesFile].filter((file) => storage.exists(file))) {
+          const because = findTableFault(storage.readAll(name));
+          if (because !== null) return { found: "damaged", because };
+        }
+        return isMarkedDamaged()
+          ? { found: "damaged", because: "a hook could not read it" }
+          : { found: "index", entries };
+      } catch (error) {
+        return { found: "damaged", because: errorMessage(error) };
+      }
+    },
+  };
+}
+
+/** The tables of both files; changes to another main file than the one that is there do not count. */
+function pairTables(main: ByteReader, changes: ByteReader | null): [IndexTable, IndexTable | null] {
+  const table = new IndexTable(openTable(main));
+  const changed = changes && new IndexTable(openTable(changes));
+  return [table, changed?.head.changes?.of === table.head.id ? changed : null];
+}
+
+/** The marks of the main table, and of the index as it is; null for another version. */
+function readMarks(main: IndexTable, changes: IndexTable | null) {
+  if (main.head.version !== indexVersion) return null;
+  const marks = main.marks();
+  const gone = new Set(changes?.head.changes?.gone ?? []);
+  const current = new Map([...marks.filter((_, n) => !gone.has(n)), ...(changes?.marks() ?? [])]);
+  return { mainId: main.head.id, main: marks, current };
+}
+
+/** Null where an index is damaged: everything it is made from is at hand. */
+function unlessDamaged<Result>(look: () => Result | null, onDamage: () => void = () => {}): Result | null {
+  try {
+    return look();
+  } catch (error) {
+    if (!(error instanceof DamagedError)) throw error;
+    onDamage();
+    return null;
+  }
 }

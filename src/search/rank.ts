@@ -1,12 +1,13 @@
-import { tokenize } from "../text/index.ts";
-import { type Card, type CardReading, type FieldName, fields } from "./entry.ts";
-import { lowestBit, type Postings, type SearchIndex } from "./library-index.ts";
-import type { SearchQuery } from "./query.ts";
+import { findAliases, tokenize, translateWords } from "../text/index.ts";
+import { fields, type LibraryCard } from "./entry.ts";
+import type { LibraryIndex } from "./library-index.ts";
+
+type TokenPostings = NonNullable<ReturnType<LibraryIndex["postings"]>>;
 
 /** An entry that was found, and by what. */
-export interface RankedEntry {
+interface RankedEntry {
   readonly entry: number;
-  readonly card: Card;
+  readonly card: LibraryCard;
   /** Higher is better, for the same query. */
   readonly score: number;
   readonly signs: MatchSigns;
@@ -15,7 +16,7 @@ export interface RankedEntry {
 }
 
 /** What speaks for an entry; shares are of what was asked, weighted by how rare the words are. */
-export interface MatchSigns {
+interface MatchSigns {
   /** The root of what its words add up to, since long prompts add up to much. */
   readonly base: number;
   /** Share that it has anywhere. */
@@ -36,12 +37,10 @@ export interface MatchSigns {
   readonly rarest: number;
   /** Share in what it says it is not for, and not in what it says it is for. */
   readonly unfit: number;
-  /** Likeness in meaning, where there is an embedder. */
-  readonly likeness: number;
 }
 
 /** A word of the prompt in an entry. */
-export interface WordHit {
+interface WordHit {
   readonly term: string;
   /** How much of what was asked it is. */
   readonly mass: number;
@@ -49,14 +48,12 @@ export interface WordHit {
   readonly field: number;
 }
 
-export type SignWeights = { readonly [Sign in keyof MatchSigns]: number };
-
 /**
  * What each sign adds to the score: fitted to queries with known answers and held near the first of them, so that no
- * sign can turn the order around. Two are set by hand: what an entry says it is not for counts against it, though who
- * refuses something is often near it; and likeness counts where somebody brings an embedder.
+ * sign can turn the order around. One is set by hand: what an entry says it is not for counts against it, though who
+ * refuses something is often near it.
  */
-export const signWeights: SignWeights = {
+const signWeights: MatchSigns = {
   base: 2.3,
   covered: 2,
   told: 1.5,
@@ -67,7 +64,6 @@ export const signWeights: SignWeights = {
   pointed: 3.6,
   rarest: 0.3,
   unfit: -1,
-  likeness: 2,
 };
 
 /** Terms of a query that are looked up, those that say most. */
@@ -81,7 +77,7 @@ const saturation = 6;
 /** What body and headings count on their own, beside all fields together. */
 const textWeight = 0.3;
 /** What an occurrence counts in each field, and how much it loses where the field is longer than others. */
-const fieldWeights: Readonly<Record<FieldName, { weight: number; length: number }>> = {
+const fieldWeights: Readonly<Record<(typeof fields)[number], { weight: number; length: number }>> = {
   name: { weight: 6, length: 0.3 },
   description: { weight: 4, length: 0.3 },
   when: { weight: 3, length: 0.2 },
@@ -99,39 +95,40 @@ const leastTerms = 2.5;
 /** Share of a quoted phrase from which it was said. */
 const phraseShare = 0.6;
 
-export interface RankOptions {
+interface RankOptions {
+  /** Words for what the project is: its languages and tools. */
+  readonly context?: readonly string[];
   /** Whose entries may be found; everybody's by default. */
   readonly scopeIds?: ReadonlySet<string>;
   /** How many are looked at closely, and found at most. */
   readonly most?: number;
-  /** How alike the prompt and each of these are in meaning, from 0 to 1. */
-  readonly likeness?: (cards: readonly Card[]) => readonly number[];
-  readonly weights?: SignWeights;
 }
 
-/** The entries that fit a query, best first, whatever order they were indexed in. */
+/** The entries that fit a prompt, best first, whatever order they were indexed in. */
 export function rank(
-  index: SearchIndex,
-  query: SearchQuery,
-  { scopeIds, most = mostEntries, likeness, weights = signWeights }: RankOptions = {},
-): RankedEntry[] {
+  index: LibraryIndex,
+  prompt: string,
+  { context = [], scopeIds, most = mostEntries }: RankOptions = {},
+): { readonly query: SearchQuery; readonly entries: RankedEntry[] } {
+  const query = readQuery(prompt, context);
   const sought = lookUpTerms(index, query);
   const bases = sumBases(index, sought);
-  const entries = pickBest(bases, most, index, scopeIds);
-  const cards = entries.map((entry) => index.card(entry));
-  const alike = likeness?.(cards) ?? [];
-  return readSigns(sought, entries, cards, measureRarity(index, null) ** rarityPower)
+  const numbers = pickBest(bases, most, index, scopeIds);
+  const cards = numbers.map((entry) => index.card(entry));
+  const entries = readSigns(sought, numbers, cards, measureRarity(index, null) ** rarityPower)
     .map(({ signs: read, words }, at): RankedEntry => {
-      const entry = entries[at] as number;
-      const signs = { ...read, base: Math.sqrt(bases[entry] as number), likeness: alike[at] ?? 0 };
-      return { entry, card: cards[at] as Card, score: scoreSigns(signs, weights), signs, words };
+      const entry = numbers[at] as number;
+      const signs = { ...read, base: Math.sqrt(bases[entry] as number) };
+      return { entry, card: cards[at] as LibraryCard, score: scoreSigns(signs), signs, words };
     })
     .sort((a, b) => b.score - a.score || (a.card.id < b.card.id ? -1 : 1));
+  return { query, entries };
 }
 
-export function scoreSigns(signs: MatchSigns, weights: SignWeights): number {
+function scoreSigns(signs: MatchSigns): number {
   let score = 0;
-  for (const sign of Object.keys(weights) as (keyof MatchSigns)[]) score += weights[sign] * signs[sign];
+  for (const sign of Object.keys(signWeights) as (keyof MatchSigns)[])
+    score += signWeights[sign] * signs[sign];
   return score;
 }
 
@@ -140,12 +137,12 @@ interface SoughtTerm {
   readonly term: string;
   /** How much having it counts. */
   readonly value: number;
-  readonly postings: Postings | null;
+  readonly postings: TokenPostings | null;
   readonly isAsked: boolean;
 }
 
 /** The terms that say most, and no more than can be looked up in time. */
-function lookUpTerms(index: SearchIndex, query: SearchQuery): SoughtTerm[] {
+function lookUpTerms(index: LibraryIndex, query: SearchQuery): SoughtTerm[] {
   const sought: SoughtTerm[] = [];
   const mostImplied = Math.max(impliedMost.entries, index.size * impliedMost.share);
   const look = (isAsked: boolean, terms: SearchQuery["asked"]) => {
@@ -165,7 +162,7 @@ function lookUpTerms(index: SearchIndex, query: SearchQuery): SoughtTerm[] {
   return sought.sort((a, b) => b.value - a.value || (a.term < b.term ? -1 : 1)).slice(0, mostTerms);
 }
 
-function measureRarity(index: SearchIndex, postings: Postings | null): number {
+function measureRarity(index: LibraryIndex, postings: TokenPostings | null): number {
   const having = postings?.size ?? 0;
   return Math.log(1 + (index.size - having + 0.5) / (having + 0.5));
 }
@@ -178,7 +175,7 @@ const headingsAt = fields.indexOf("headings");
  * BM25F: a word counts by its field, less the longer the field is, and each further one less than the one before. Body
  * and headings count once more on their own: a body would else say nothing beside a description with the same word.
  */
-function sumBases(index: SearchIndex, sought: readonly SoughtTerm[]): Float64Array {
+function sumBases(index: LibraryIndex, sought: readonly SoughtTerm[]): Float64Array {
   const bases = new Float64Array(index.numbers);
   const means = index.totals.map((total) => Math.max(1, total / Math.max(1, index.size)));
   const weights = fields.map((field) => fieldWeights[field].weight);
@@ -214,7 +211,7 @@ function sumBases(index: SearchIndex, sought: readonly SoughtTerm[]): Float64Arr
 function pickBest(
   values: Float64Array,
   most: number,
-  index: SearchIndex,
+  index: LibraryIndex,
   scopeIds: ReadonlySet<string> | undefined,
 ): number[] {
   const some = scopeIds && !index.isAllFor(scopeIds) ? scopeIds : undefined;
@@ -243,9 +240,9 @@ function pickBest(
 function readSigns(
   sought: readonly SoughtTerm[],
   entries: readonly number[],
-  cards: readonly Card[],
+  cards: readonly LibraryCard[],
   unseen: number,
-): { signs: Omit<MatchSigns, "base" | "likeness">; words: WordHit[] }[] {
+): { signs: Omit<MatchSigns, "base">; words: WordHit[] }[] {
   const asked = new Map(sought.filter(({ isAsked }) => isAsked).map(({ term, value }) => [term, value]));
   const mass = sumMass(asked.keys(), asked);
   const rarest = Math.max(0, ...asked.values());
@@ -280,7 +277,7 @@ const bodyBit = toBits("body");
 const tellingBits = toBits("name", "description", "when", "prompts");
 const speakingBits = toBits(...fields) & ~unfitBit;
 
-function toBits(...some: readonly FieldName[]): number {
+function toBits(...some: readonly (typeof fields)[number][]): number {
   return some.reduce((bits, field) => bits | (1 << fields.indexOf(field)), 0);
 }
 
@@ -295,7 +292,12 @@ function collectHits(sought: readonly SoughtTerm[], entry: number) {
     if (isAsked && (mask & unfitBit) !== 0 && !isTold) hits.unfit += value;
     if ((mask & speakingBits) === 0) continue;
     hits.covered += value;
-    if (isAsked) hits.words.push({ term, mass: value, field: lowestBit(mask & speakingBits) });
+    if (isAsked)
+      hits.words.push({
+        term,
+        mass: value,
+        field: 31 - Math.clz32(mask & speakingBits & -(mask & speakingBits)),
+      });
     if ((mask & bodyBit) !== 0) hits.body += value;
     if (!isTold) continue;
     hits.told += value;
@@ -304,7 +306,7 @@ function collectHits(sought: readonly SoughtTerm[], entry: number) {
   return hits;
 }
 
-function findEntry({ entries, size }: Postings, entry: number): number {
+function findEntry({ entries, size }: TokenPostings, entry: number): number {
   let [low, high] = [0, size];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -327,7 +329,10 @@ function countAsked(terms: Iterable<string>, asked: ReadonlyMap<string, number>)
 }
 
 /** What a quoted phrase adds where most of it was said. */
-function findBestPhrase(phrases: CardReading["phrases"], asked: ReadonlyMap<string, number>): number {
+function findBestPhrase(
+  phrases: LibraryCard["reading"]["phrases"],
+  asked: ReadonlyMap<string, number>,
+): number {
   let most = 0;
   for (const phrase of phrases) {
     const share = phrase.length === 0 ? 0 : countAsked(phrase, asked) / phrase.length;
@@ -337,7 +342,7 @@ function findBestPhrase(phrases: CardReading["phrases"], asked: ReadonlyMap<stri
 }
 
 /** How much of what was asked the others say each one is for: "for backlinks, see seo-audit". */
-function findPointers(described: readonly Card[], asked: ReadonlyMap<string, number>): number[] {
+function findPointers(described: readonly LibraryCard[], asked: ReadonlyMap<string, number>): number[] {
   const pointed = described.map(() => 0);
   const written = described.map(({ name }) => name.toLowerCase());
   for (const [from, { reading }] of described.entries())
@@ -361,4 +366,116 @@ function isNamed(clause: string, name: string, own: string): boolean {
   const after = clause[at + name.length] ?? " ";
   if (/[\w-]/.test(before) || /[\w-]/.test(after)) return false;
   return name.includes("-") || /[`"'*→/]/.test(before) || /(?:use|see|prefer) $/.test(clause.slice(0, at));
+}
+
+/** What is looked for: terms with how much each says of what is asked. */
+interface SearchQuery {
+  /** As much of the prompt as was read. */
+  readonly text: string;
+  /** The prompt's own terms, each once, in the order they are met. */
+  readonly asked: readonly WeightedTerm[];
+  /** Other words for them, and words for the project: evidence, but not part of what is asked. */
+  readonly implied: readonly WeightedTerm[];
+}
+
+interface WeightedTerm {
+  readonly term: string;
+  readonly weight: number;
+}
+
+/** Characters of a prompt that are read, its beginning and its end; and of which words are translated. */
+const promptChars = 6_000;
+const translatedChars = 400;
+/** What a sentence counts that asks nothing, where another one does; and what is pasted. */
+const toldWeight = 0.5;
+const pastedWeight = 0.3;
+/** After so many terms one counts half as much as the first; and what any counts at least. */
+const halfAfterTerms = 25;
+const leastEarliness = 0.4;
+/** What saying a term once more adds, and how often that counts. */
+const repeatBonus = 0.25;
+const mostRepeats = 2;
+/** What aliases of a term count, translations of a word, and words for the project. */
+const aliasWeight = 0.15;
+const translationWeight = 0.5;
+const contextWeight = 0.15;
+
+/** Reads a prompt; `context` names the project's languages and tools. */
+function readQuery(prompt: string, context: readonly string[]): SearchQuery {
+  const text = capPrompt(prompt);
+  const said = new Map<string, { most: number; times: number }>();
+  let met = 0;
+  for (const { words, weight } of splitPrompt(text))
+    for (const token of tokenize(words)) {
+      // What is asked comes first more often than not.
+      const early = Math.max(leastEarliness, 1 / (1 + met / halfAfterTerms));
+      const known = said.get(token);
+      said.set(token, { most: Math.max(known?.most ?? 0, weight * early), times: (known?.times ?? 0) + 1 });
+      met++;
+    }
+  const asked = Array.from(said, ([term, { most, times }]) => ({
+    term,
+    weight: most * (1 + repeatBonus * Math.min(times - 1, mostRepeats)),
+  }));
+  return { text, asked, implied: implyTerms(text, asked, context) };
+}
+
+/** The beginning and the end of a long prompt: what is pasted stands between them. */
+function capPrompt(prompt: string): string {
+  if (prompt.length <= promptChars) return prompt;
+  const head = Math.round((promptChars * 2) / 3);
+  return `${prompt.slice(0, head)}\n${prompt.slice(head - promptChars)}`;
+}
+
+/** The sentences of a prompt: those that ask count in full, the others less, what is pasted least. */
+function splitPrompt(text: string): { words: string; weight: number }[] {
+  const code: string[] = [];
+  const prose = text.replace(/```[\s\S]*?(?:```|$)/g, (words) => {
+    code.push(words);
+    return "\n";
+  });
+  const sentences = prose.split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/).filter((words) => words.trim() !== "");
+  const anyAsks = sentences.some(asks);
+  const weigh = (words: string) =>
+    looksPasted(words) ? pastedWeight : !anyAsks || asks(words) ? 1 : toldWeight;
+  return [
+    ...sentences.map((words) => ({ words, weight: weigh(words) })),
+    ...code.map((words) => ({ words, weight: pastedWeight })),
+  ];
+}
+
+function asks(sentence: string): boolean {
+  return (
+    /[?？]/.test(sentence) || /^\W*(?:please\b|帮|请|幫|請)/i.test(sentence) || opensAsking.test(sentence)
+  );
+}
+
+/** An order or a wish opens a sentence; in Japanese and Korean it ends one. */
+const opensAsking =
+  /^\W*(?:can|could|how|what|why|which|help|write|create|build|make|add|fix|set|generate|implement|review|design|draft|give|show|find|analy[sz]e|convert|update|check|plan|debug|deploy|explain|i (?:want|need|would)|i'd|we (?:want|need)|i'm (?:trying|looking))\b|(?:してください|して|したい|てほしい|해줘|해주세요)\W*$/i;
+
+/** A line of a log, a stack, a diff, a table or a quotation. */
+function looksPasted(line: string): boolean {
+  return /^\s*(?:>|\||at \S+[(:]|\d{4}-\d\d-\d\d|\[[\w:. -]+\]|[+-]{3} |@@|[{}$]|\S+:\d+[:)]|Traceback|Caused by)/.test(
+    line,
+  );
+}
+
+function implyTerms(
+  text: string,
+  asked: readonly WeightedTerm[],
+  context: readonly string[],
+): WeightedTerm[] {
+  const own = new Set(asked.map(({ term }) => term));
+  const weights = new Map<string, number>();
+  const imply = (term: string, weight: number) => {
+    if (!own.has(term)) weights.set(term, Math.max(weights.get(term) ?? 0, weight));
+  };
+  for (const { term, weight } of asked)
+    for (const other of findAliases(term)) imply(other, weight * aliasWeight);
+  if (/[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]/.test(text))
+    for (const { terms } of translateWords(text.slice(0, translatedChars)))
+      for (const token of tokenize(terms.join(" "))) imply(token, translationWeight);
+  for (const token of tokenize(context.join(" "))) imply(token, contextWeight);
+  return Array.from(weights, ([term, weight]) => ({ term, weight }));
 }

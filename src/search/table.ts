@@ -11,7 +11,7 @@ import { errorMessage } from "../base/index.ts";
 export class DamagedError extends Error {}
 
 /** Reads bytes from an offset; fewer than asked where the file ends. */
-export type ReadAt = (offset: number, length: number) => Uint8Array;
+type ReadAt = (offset: number, length: number) => Uint8Array;
 
 export interface Table {
   /** What was stored beside the entries. */

@@ -1,5 +1,6 @@
 export {
   currentFolder,
+  type Env,
   type Home,
   isBelowHome,
   isDisabled,
@@ -9,18 +10,16 @@ export {
   resolveHome,
   userHome,
 } from "./home.ts";
-export { type ModelChoice, modelChoice } from "./model-choice.ts";
 export {
   findBrokenSettings,
-  type ModelSettings,
-  modelSettings,
+  type ModelChoice,
+  modelChoice,
+  parseKey,
   readSettingsFile,
   recallSettings,
   resolveSettings,
-  reviewSettings,
-  type SettingKey,
+  type Settings,
   settingKeys,
-  unknownKey,
   whyNotLearn,
   writeSetting,
 } from "./settings.ts";

@@ -4,7 +4,35 @@ import * as z from "zod/mini";
 import { errorMessage, KnackError } from "../base/index.ts";
 import { reviewModes } from "../records/index.ts";
 import { type Home, projectConfig } from "./home.ts";
-import { modelChoice, modelForms } from "./model-choice.ts";
+
+/** Which model is asked, and through what. */
+export type ModelChoice =
+  | { readonly via: "off" }
+  /** The agent's own command line, with what it has signed in with; the model it would take itself where none is named. */
+  | { readonly via: "claude" | "codex"; readonly id: string | null }
+  | { readonly via: "anthropic" | "openai"; readonly id: string };
+
+const modelForms =
+  "off, anthropic/<model>, openai/<model>, claude, claude/<model>, codex, or codex/<model> (for requests as files: knack learn --model-dump <folder>)";
+
+/** What a person's word for a model means; null for one that means none. */
+export function modelChoice(word: string): ModelChoice | null {
+  const [via = "", ...rest] = word.split("/");
+  const id = rest.join("/");
+  if (id !== "" && !/^[\w.:@/-]{1,120}$/.test(id)) return null;
+  switch (via) {
+    case "off":
+      return rest.length === 0 ? { via } : null;
+    case "claude":
+    case "codex":
+      return rest.length === 0 ? { via, id: null } : id === "" || id.startsWith("-") ? null : { via, id };
+    case "anthropic":
+    case "openai":
+      return id === "" ? null : { via, id };
+    default:
+      return null;
+  }
+}
 
 interface Setting<Value> {
   readonly default: Value;
@@ -21,45 +49,43 @@ function setting<Value>(
   return { default: fallback, check, values };
 }
 
-function numberUpTo(most: number, least = 0) {
-  return z.number().check(z.minimum(least), z.maximum(most));
+function numberUpTo(most: number) {
+  return z.number().check(z.minimum(0), z.maximum(most));
 }
 
 function wholeUpTo(most: number, least = 0) {
   return z.int().check(z.minimum(least), z.maximum(most));
 }
 
-/** The prefix of learned skills' names. */
-const skillPrefix = "rl-";
+const onOrOff = "true or false";
+const dollarsPerMillion = z.nullable(z.number().check(z.minimum(0)));
 
 /** What a project may set for itself, too; its own settings go before the person's. */
 const projectSettings = {
   /** Whether sessions are learned from. */
-  learn: setting(true, z.boolean(), "true or false"),
+  learn: setting(true, z.boolean(), onOrOff),
   /** Whether agents are shown what is known. */
-  show: setting(true, z.boolean(), "true or false"),
+  show: setting(true, z.boolean(), onOrOff),
   /** How many lessons are suggested at once. */
   suggestions: setting(5, wholeUpTo(20, 1), "a number from 1 to 20"),
   /** What the names of learned skills begin with. */
   prefix: setting(
-    skillPrefix,
+    "rl-",
     z.string().check(z.regex(/^(?:[a-z0-9]+-)*$/), z.maxLength(16)),
     "lowercase letters and digits, ending with a hyphen, such as rl-; or nothing",
   ),
 };
 
-const modelName = z.string().check(z.refine((word) => modelChoice(word) !== null));
-const dollarsPerMillion = z.nullable(z.number().check(z.minimum(0)));
-
-/** Which observer and model look at sessions: only a person decides what leaves the machine. */
-const modelOnly = {
+/** Everything that a person may set. Only a person decides what leaves the machine, and what is spent. */
+const allSettings = {
+  ...projectSettings,
+  /** Whether an agent may be asked, once a session, to write a lesson down while it has the context. */
+  foreground: setting("off", z.enum(["off", "ask"]), "off, or ask (the agent, once a session)"),
+  /** The share of sessions from which a match is held back, to learn what showing it is worth. */
+  "recall.holdout": setting(0, numberUpTo(0.5), "a share from 0 (off) to 0.5 of matches to hold back"),
   /** Rules alone, or rules that propose and a model that judges. */
-  observer: setting(
-    "heuristic",
-    z.enum(["heuristic", "model"]),
-    "heuristic, or model: rules propose and a model judges",
-  ),
-  model: setting("off", modelName, modelForms),
+  observer: setting("heuristic", z.enum(["heuristic", "model"]), "heuristic, or model (rules propose)"),
+  model: setting("off", z.string().check(z.refine((word) => modelChoice(word) !== null)), modelForms),
   /** The address of a model that has one; null for its maker's own. */
   "model.url": setting(
     null,
@@ -76,65 +102,23 @@ const modelOnly = {
   "model.budgetDay": setting(1, numberUpTo(1_000), "US dollars for a day"),
   "model.budgetCall": setting(0.5, numberUpTo(100), "US dollars for one call"),
   /** Prices, where Knack's own table is wrong or has none. */
-  "model.inputUsd": setting(
-    null,
-    dollarsPerMillion,
-    "US dollars for a million tokens that are sent, or null",
-  ),
-  "model.outputUsd": setting(
-    null,
-    dollarsPerMillion,
-    "US dollars for a million tokens that are answered, or null",
-  ),
-};
-
-/** Background reviews. */
-const reviewOnly = {
+  "model.inputUsd": setting(null, dollarsPerMillion, "US dollars per million tokens sent, or null"),
+  "model.outputUsd": setting(null, dollarsPerMillion, "US dollars per million tokens answered, or null"),
   review: setting(
     "off",
     z.enum(reviewModes),
     "off, suggest (a review leaves proposals: knack review inbox), or auto (it also publishes drafts and patches of learned skills)",
   ),
-  "review.calls": setting(
-    15,
-    wholeUpTo(10_000, 1),
-    "tool calls since the last review from which one is worth it",
-  ),
+  "review.calls": setting(15, wholeUpTo(10_000, 1), "tool calls between two reviews, at least"),
   "review.minutes": setting(30, numberUpTo(10_080), "minutes between two reviews"),
-  "review.perDay": setting(12, wholeUpTo(200), "how many reviews in a day at the most"),
-  "review.budget": setting(
-    0.5,
-    numberUpTo(100),
-    "US dollars for one review; for a day model.budgetDay holds",
-  ),
+  "review.perDay": setting(12, wholeUpTo(200), "reviews in a day, at most"),
+  "review.budget": setting(0.5, numberUpTo(100), "US dollars for one review; model.budgetDay limits a day"),
   "review.timeoutMs": setting(120_000, wholeUpTo(300_000, 1_000), "milliseconds from 1000 to 300000"),
 };
 
-/** Everything that a person may set. */
-const allSettings = {
-  ...projectSettings,
-  /** Whether an agent may be asked, once a session, to write a lesson down while it has the context. */
-  foreground: setting(
-    "off",
-    z.enum(["off", "ask"]),
-    "off, or ask: the agent is asked once a session to write a lesson down",
-  ),
-  /** The share of sessions from which a match is held back, to learn what showing it is worth. */
-  "recall.holdout": setting(
-    0,
-    numberUpTo(0.5),
-    "a share from 0 (off) to 0.5: so often something that fits is held back, to learn what showing it is worth",
-  ),
-  ...modelOnly,
-  ...reviewOnly,
-};
-
 type Values<List> = { readonly [Key in keyof List]: List[Key] extends Setting<infer Value> ? Value : never };
-type Settings = Values<typeof allSettings>;
-export type ModelSettings = Values<typeof modelOnly>;
-
-export type SettingKey = keyof typeof allSettings;
-export const settingKeys = Object.keys(allSettings) as SettingKey[];
+export type Settings = Values<typeof allSettings>;
+export const settingKeys = Object.keys(allSettings) as (keyof Settings)[];
 
 /** An address without a password in it, or a query, which may be one and could not be extended. */
 function isAddress(word: string): boolean {
@@ -152,96 +136,76 @@ function createShape(list: Readonly<Record<string, Setting<never>>>) {
 }
 
 const projectSchema = z.strictObject(createShape(projectSettings as never)) as z.ZodMiniType<ProjectFile>;
+const namedSchema = z.strictObject({ learn: z.optional(z.boolean()), show: z.optional(z.boolean()) });
 const userSchema = z.strictObject({
   ...createShape(allSettings as never),
-  projects: z.optional(
-    z.record(z.string(), z.strictObject({ learn: z.optional(z.boolean()), show: z.optional(z.boolean()) })),
-  ),
+  projects: z.optional(z.record(z.string(), namedSchema)),
 }) as z.ZodMiniType<UserFile>;
 
-function readUser({ config }: Home): UserFile {
-  return readFile(config, userSchema);
-}
-
-function readProject(root: string): ProjectFile {
-  return readFile(projectConfig(root), projectSchema);
-}
-
-/** The values that a file gives to some settings, and the defaults of the others. */
-function fillIn<List extends Readonly<Record<string, Setting<unknown>>>>(
-  list: List,
-  file: object,
-): Values<List> {
-  const given = file as Readonly<Record<string, unknown>>;
-  const pairs = Object.entries(list).map(([key, one]) => [key, given[key] ?? one.default]);
-  return Object.fromEntries(pairs) as Values<List>;
+/** What the person's file says, or a project's. */
+function readFile(home: Home, root: string | null): UserFile {
+  return root === null ? parseFile(home.config, userSchema) : parseFile(projectConfig(root), projectSchema);
 }
 
 /** The settings that hold in a project, or outside of any; a project's own go before the person's. */
 export function resolveSettings(home: Home, root: string | null, id: string | null = null): Settings {
-  const user = readUser(home);
-  const project = root === null ? {} : readProject(root);
+  const user = readFile(home, null);
+  const project = root === null ? {} : readFile(home, root);
   const named = [id, root].map((name) => (name === null ? undefined : user.projects?.[name]));
   const decide = (key: "learn" | "show") => named.find((one) => one?.[key] !== undefined)?.[key] ?? user[key];
-  return fillIn(allSettings, { ...user, learn: decide("learn"), show: decide("show"), ...project });
-}
-
-/** A person's settings for background reviews; no project has a say in what is spent. */
-export function reviewSettings(home: Home): Values<typeof reviewOnly> {
-  return fillIn(reviewOnly, readUser(home));
-}
-
-/** A person's settings for observers and models; no project has a say in what leaves the machine. */
-export function modelSettings(home: Home): ModelSettings {
-  return fillIn(modelOnly, readUser(home));
+  const given: Readonly<Record<string, unknown>> = {
+    ...user,
+    learn: decide("learn"),
+    show: decide("show"),
+    ...project,
+  };
+  return Object.fromEntries(
+    settingKeys.map((key) => [key, given[key] ?? allSettings[key].default]),
+  ) as Settings;
 }
 
 /** What a person wants shown to agents, and the projects that differ. A file that cannot be read may say "off". */
 export function recallSettings(
   home: Home,
 ): Pick<Settings, "show" | "foreground"> & { exceptions: string[]; holdout: number } {
-  try {
-    const user = readUser(home);
-    const { show, foreground, "recall.holdout": holdout } = fillIn(allSettings, user);
-    const exceptions = Object.entries(user.projects ?? {}).filter(([, one]) => (one.show ?? show) !== show);
-    return { show, exceptions: exceptions.map(([name]) => name), foreground, holdout };
-  } catch (error) {
-    if (!(error instanceof KnackError)) throw error;
-    return { show: false, exceptions: [], foreground: "off", holdout: 0 };
-  }
+  const read = attempt(() => resolveSettings(home, null));
+  if (read instanceof KnackError) return { show: false, exceptions: [], foreground: "off", holdout: 0 };
+  const { show, foreground, "recall.holdout": holdout } = read;
+  const projects = Object.entries(readFile(home, null).projects ?? {});
+  const exceptions = projects.flatMap(([name, one]) => ((one.show ?? show) !== show ? name : []));
+  return { show, exceptions, foreground, holdout };
 }
 
 /** Why a project's sessions are not learned from; null when they are. A file that cannot be read may say "off". */
 export function whyNotLearn(home: Home, root: string | null, id: string): string | null {
-  try {
-    if (resolveSettings(home, root, id).learn) return null;
-    return root !== null && readProject(root).learn === false
-      ? "learning is off in this project"
-      : `learning is off (${home.config})`;
-  } catch (error) {
-    if (!(error instanceof KnackError)) throw error;
-    return error.message;
-  }
+  const read = attempt(() => resolveSettings(home, root, id));
+  if (read instanceof KnackError) return read.message;
+  if (read.learn) return null;
+  const isProject = root !== null && readFile(home, root).learn === false;
+  return isProject ? "learning is off in this project" : `learning is off (${home.config})`;
 }
 
 /** What is wrong with the settings files of a person and of these projects. */
 export function findBrokenSettings(home: Home, roots: Iterable<string | null>): string[] {
-  const projects = [...new Set(roots)].filter((root) => root !== null);
-  const reads = [() => readUser(home), ...projects.map((root) => () => readProject(root))];
-  return reads.flatMap((read) => {
-    try {
-      read();
-      return [];
-    } catch (error) {
-      if (!(error instanceof KnackError)) throw error;
-      return error.message;
-    }
+  return [...new Set([null, ...roots])].flatMap((root) => {
+    const read = attempt(() => readFile(home, root));
+    return read instanceof KnackError ? read.message : [];
   });
+}
+
+/** What settings say, or what is wrong with them. */
+function attempt<T>(read: () => T): T | KnackError {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof KnackError) return error;
+    throw error;
+  }
 }
 
 /** What one file says: the person's, or a project's. */
 export function readSettingsFile(home: Home, root: string | null): Partial<Settings> {
-  const { projects: _, ...rest }: UserFile = root === null ? readUser(home) : readProject(root);
+  const { projects: _, ...rest } = readFile(home, root);
   return rest;
 }
 
@@ -249,11 +213,11 @@ export function readSettingsFile(home: Home, root: string | null): Partial<Setti
 export function writeSetting(
   home: Home,
   root: string | null,
-  key: string,
+  name: string,
   value: string,
   dryRun = false,
 ): { path: string; value: unknown } {
-  if (!isSettingKey(key)) throw unknownKey(key);
+  const key = parseKey(name);
   if (root !== null && !(key in projectSettings))
     throw new KnackError("WRONG_USAGE", `A project cannot set ${key}.`, {
       hint: `For yourself: knack config set ${key} ${value}`,
@@ -266,7 +230,7 @@ export function writeSetting(
     const what = key.startsWith("model.") ? "value" : `value "${value}"`;
     throw new KnackError("WRONG_USAGE", `Invalid ${what} for ${key}.`, { hint: `Use ${values}` });
   }
-  const before = root === null ? readUser(home) : readProject(root);
+  const before = readFile(home, root);
   if (dryRun) return { path, value: typed };
   mkdirSync(dirname(path), { recursive: true, ...(root === null ? { mode: 0o700 } : {}) });
   // In one move, so that nobody reads half of it.
@@ -275,13 +239,12 @@ export function writeSetting(
   return { path, value: typed };
 }
 
-function isSettingKey(key: string): key is SettingKey {
-  return Object.hasOwn(allSettings, key);
-}
-
-export function unknownKey(key: string): KnackError {
+/** The key that a person names; an unknown one is refused. */
+export function parseKey(name: string): keyof Settings {
+  const key = settingKeys.find((one) => one === name);
+  if (key !== undefined) return key;
   const known = settingKeys.map((one) => `${one} (${allSettings[one].values})`).join("; ");
-  return new KnackError("WRONG_USAGE", `There is no setting "${key}".`, { hint: `Known: ${known}` });
+  throw new KnackError("WRONG_USAGE", `There is no setting "${name}".`, { hint: `Known: ${known}` });
 }
 
 function parseValue(value: string): unknown {
@@ -292,7 +255,7 @@ function parseValue(value: string): unknown {
   }
 }
 
-function readFile<File extends object>(path: string, schema: z.ZodMiniType<File>): File {
+function parseFile<File extends object>(path: string, schema: z.ZodMiniType<File>): File {
   const text = readText(path);
   if (text === null) return {} as File;
   let value: unknown;

@@ -1,10 +1,10 @@
-export { type Inbox, openInbox, type TakenNote } from "./inbox.ts";
-export { makeFileName, type Note, type TranscriptNote, writeNote } from "./notes.ts";
 export {
   loadChildProcess,
+  makeFileName,
+  type Note,
   readWorkerState,
   type WorkerSign,
-  type WorkerState,
   wakeWorker,
   workerStateFile,
-} from "./worker-process.ts";
+  writeNote,
+} from "./spool.ts";

@@ -1,3 +1,3 @@
-export { type BackgroundWork, createBackgroundWork, isClaimed } from "./leases.ts";
-export { type Gist, type Learning, promotedScopeId, type Store, type WordSearch } from "./port.ts";
+export type { Gist, Learning, WordSearch } from "./learning.ts";
 export { openCopy, openScratch, openSqlite, readLedger } from "./sqlite.ts";
+export { type BackgroundWork, createBackgroundWork, isClaimed, type Store } from "./store.ts";

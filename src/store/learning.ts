@@ -1,31 +1,51 @@
 import { type Kysely, sql } from "kysely";
-import type {
-  Change,
-  FindingEvidence,
-  FindingKind,
-  ImportRow,
-  Lesson,
-  StoredChange,
-  StoredDecision,
-  StoredFinding,
-} from "../records/index.ts";
-import { type Learning, promotedScopeId, type WordSearch } from "./port.ts";
 import {
-  decodeRow,
-  inSlices,
-  parseJson,
-  readColumn,
-  readColumns,
-  selectRows,
-  type Tables,
-} from "./schema.ts";
+  type CallUse,
+  type Change,
+  type Finding,
+  type FindingEvidence,
+  type FindingId,
+  type FindingKind,
+  type ImportRow,
+  type Lesson,
+  type LessonId,
+  promotedScopeId,
+  type SessionId,
+  type StoredChange,
+  type StoredDecision,
+  type StoredFinding,
+  type TranscriptId,
+} from "../records/index.ts";
+import { inSlices, parseJson, readColumn, readColumns, readText, selectRows, type Tables } from "./schema.ts";
+
+/** What of a lesson decides whether another one is the same, or says the opposite. */
+export interface Gist {
+  readonly trigger: ReadonlySet<string>;
+  /** The words of trigger and action together. */
+  readonly all: ReadonlySet<string>;
+  /** What the action asks for, and what it warns of. */
+  readonly wants: ReadonlySet<string>;
+  readonly shuns: ReadonlySet<string>;
+}
+
+/** What to look for among the words of other lessons so that none that is like this one is missed. */
+export interface WordSearch {
+  readonly words: readonly string[];
+  /** Those of the words that stand in the trigger. */
+  readonly occasion: ReadonlySet<string>;
+  /** How many of the words, or of the occasion's in its own trigger, another lesson must have to be worth a closer look. */
+  readonly atLeast: { readonly anywhere: number; readonly inTrigger: number };
+}
 
 /** What is learned, over the tables that follow from the ledger. */
-export function createLearning(db: Kysely<Tables>): Learning {
+export type Learning = ReturnType<typeof createLearning>;
+
+export function createLearning(db: Kysely<Tables>) {
   return {
     learned: {
-      of: (sessions) => selectRows(db, "learned", "session", sessions),
-      save: async (row) => {
+      of: (sessions: readonly TranscriptId[]) =>
+        selectRows(db, "learned", { where: "session", in: sessions }),
+      save: async (row: Tables["learned"]): Promise<void> => {
         await db.replaceInto("learned").values(row).execute();
       },
     },
@@ -38,85 +58,78 @@ export function createLearning(db: Kysely<Tables>): Learning {
   };
 }
 
-function createFindings(db: Kysely<Tables>): Learning["findings"] {
-  const where = async (column: "id" | "session" | "lesson_id", values: readonly string[]) =>
-    (await selectRows(db, "finding", column, values)).map(findingFromRow);
+/** The little of a finding that tells whether another is like it. */
+type NearFinding = Pick<StoredFinding, "id" | "lessonId"> & Pick<Finding, "kind" | "trigger" | "action">;
+
+function createFindings(db: Kysely<Tables>) {
+  const select = async (where: "id" | "session" | "lesson_id", values: readonly string[]) =>
+    (await selectRows(db, "finding", { where, in: values })).map(findingFromRow);
   /** Whole rows only of those that are wanted: sorting them all would move everything they hold. */
-  const inOrder = async (wanted: readonly { readonly n: number }[]) => {
+  const inOrder = async (wanted: readonly { readonly n: number }[]): Promise<StoredFinding[]> => {
     const numbers = wanted.map(({ n }) => n);
-    const rows = new Map((await selectRows(db, "finding", "n", numbers)).map((row) => [row.n, row]));
-    return numbers.flatMap((n) => {
-      const row = rows.get(n);
-      return row ? findingFromRow(row) : [];
-    });
-  };
-  const opposing: Learning["findings"]["opposing"] = async (lessons) => {
-    const rows = await inSlices(lessons, (some) =>
-      db
-        .selectFrom("opposition")
-        .innerJoin("finding as own", "own.id", "opposition.finding")
-        .innerJoin("finding", "finding.id", "opposition.by")
-        .select([
-          ...[...evidenceNames, "lesson_id"].map((name) => readColumn("finding", name)),
-          isModels("finding.data").as("by"),
-          sql`cast(own.lesson_id as blob)`.as("opposed"),
-        ])
-        .distinct()
-        .where("own.lesson_id", "in", some)
-        .whereRef("finding.lesson_id", "!=", "own.lesson_id")
-        .execute(),
-    );
-    return groupPairs(
-      rows.map((row) => {
-        const found = decodeRow<Tables["finding"] & { opposed: string }>(row);
-        return [found.opposed, { ...evidenceFromRow(found), lessonId: found.lesson_id }];
-      }),
-    );
+    const found = await selectRows(db, "finding", { where: "n", in: numbers });
+    const rows = new Map(found.map((row) => [row.n, findingFromRow(row)]));
+    return numbers.flatMap((n) => rows.get(n) ?? []);
   };
   return {
-    get: (ids) => where("id", ids),
-    lessonIds: async (ids) => {
+    get: (ids: readonly string[]) => select("id", ids),
+    /** The lessons that findings belong to, by the findings' ids. */
+    lessonIds: async (ids: readonly string[]): Promise<ReadonlyMap<string, LessonId>> => {
       const rows = await inSlices(ids, (some) =>
         db.selectFrom("finding").select(["id", "lesson_id"]).where("id", "in", some).execute(),
       );
       return new Map(rows.map(({ id, lesson_id }) => [id, lesson_id]));
     },
-    ofSessions: (sessions) => where("session", sessions),
-    ofLessons: (lessons) => where("lesson_id", lessons),
-    evidence: async (lessons) => {
-      const rows = await inSlices(lessons, (some) =>
+    ofSessions: (transcripts: readonly TranscriptId[]) => select("session", transcripts),
+    ofLessons: (lessonIds: readonly LessonId[]) => select("lesson_id", lessonIds),
+    /** The findings of lessons as evidence, by the lessons' ids. */
+    evidence: async (lessonIds: readonly LessonId[]): Promise<ReadonlyMap<LessonId, FindingEvidence[]>> => {
+      const rows = await inSlices(lessonIds, (some) =>
+        db.selectFrom("finding").select(evidenceColumns).where("lesson_id", "in", some).execute(),
+      );
+      return groupPairs(rows.map((row) => [row.lesson_id, evidenceFromRow(row)]));
+    },
+    /** The findings of other lessons that oppose those of each lesson, by the lessons' ids. */
+    opposing: async (
+      lessonIds: readonly LessonId[],
+    ): Promise<ReadonlyMap<LessonId, (FindingEvidence & { readonly lessonId: LessonId })[]>> => {
+      const rows = await inSlices(lessonIds, (some) =>
         db
-          .selectFrom("finding")
-          .select([...evidenceNames, "lesson_id"].map((name) => readColumn("finding", name)))
-          .select(isModels("data").as("by"))
-          .where("lesson_id", "in", some)
+          .selectFrom("opposition")
+          .innerJoin("finding as own", "own.id", "opposition.finding")
+          .innerJoin("finding", "finding.id", "opposition.by")
+          .select([...evidenceColumns, readText(sql`own.lesson_id`).as("opposed")])
+          .distinct()
+          .where("own.lesson_id", "in", some)
+          .whereRef("finding.lesson_id", "!=", "own.lesson_id")
           .execute(),
       );
       return groupPairs(
-        rows.map((row) => {
-          const found = decodeRow<Tables["finding"]>(row);
-          return [found.lesson_id, evidenceFromRow(found)];
-        }),
+        rows.map((row) => [row.opposed, { ...evidenceFromRow(row), lessonId: row.lesson_id }]),
       );
     },
-    countsOf: async (scopeId, words) => {
-      if (scopeId === promotedScopeId) return countsOfPromoted(db, words);
-      const rows = await inSlices(words, (some) =>
+    /** In how many findings of a scope each word is. */
+    countsOf: async (scopeId: string, words: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+      const countPromoted = (some: readonly string[]) =>
+        db
+          .selectFrom("term")
+          .select([readColumn("term", "word"), sql<number>`count(*)`.as("findings")])
+          .where("word", "in", some)
+          .where("finding", "in", promotedFindings(db))
+          .groupBy("word")
+          .execute();
+      const count = (some: readonly string[]) =>
         db
           .selectFrom("term_count")
-          .select(["word", "findings"].map((name) => readColumn("term_count", name)))
+          .select(readColumns("term_count", ["word", "findings"]))
           .where("scope_id", "=", scopeId)
           .where("word", "in", some)
-          .execute(),
-      );
-      return new Map(
-        rows.map((row) => {
-          const { word, findings } = decodeRow<Tables["term_count"]>(row);
-          return [word, findings] as const;
-        }),
-      );
+          .execute();
+      const rows = await inSlices(words, scopeId === promotedScopeId ? countPromoted : count);
+      return new Map(rows.map(({ word, findings }) => [word, findings]));
     },
-    near: async (scopeId, search) => {
+    /** The findings of a scope that have enough of these words, anywhere or in the trigger. */
+    near: async (scopeId: string, search: WordSearch): Promise<NearFinding[]> => {
       if (search.words.length === 0) return [];
       // The findings of each word come as one text and are counted here: to count them, the database would sort them
       // all, which takes several times as long as reading them.
@@ -124,44 +137,49 @@ function createFindings(db: Kysely<Tables>): Learning["findings"] {
         .selectFrom("term")
         .select([
           readColumn("term", "word"),
-          sql<string>`cast(json_group_array(finding * 2 + in_trigger) as blob)`.as("findings"),
+          readText(sql`json_group_array(finding * 2 + in_trigger)`).as("findings"),
         ])
         .where("scope_id", "=", scopeId)
         .where("word", "in", search.words)
         .groupBy("word")
         .execute();
-      const enough = withEnough(search, lists.map(wordRow));
+      const enough = selectEnough(
+        search,
+        lists.map(({ word, findings }) => [word, parseJson(findings)]),
+      );
       if (enough.length === 0) return [];
       // As one text, too: of a row for each, making the row is what costs.
-      const row = await db
+      const { rows } = await db
         .selectFrom("finding")
-        .select(sql`cast(json_group_array(json_array(${nearColumns})) as blob)`.as("rows"))
+        .select(readText(sql`json_group_array(json_array(${joinNearColumns()}))`).as("rows"))
         .where("n", "in", sql<number>`(select value from json_each(${JSON.stringify(enough)}))`)
         .executeTakeFirstOrThrow();
-      const rows: NearRow[] = parseJson(decodeRow<{ rows: string }>(row).rows);
-      return rows.map(([id, lessonId, kind, trigger, action]) => ({ id, lessonId, kind, trigger, action }));
+      return (parseJson(rows) as NearRow[]).map(([id, lessonId, kind, trigger, action]) => ({
+        ...{ id, lessonId, kind, trigger, action },
+      }));
     },
-    cued: async (cues, project, most) => {
+    /** Those that go by one of these cues, the project's own first, then the latest; at most so many. */
+    cued: async (cues: readonly string[], project: string, most: number): Promise<StoredFinding[]> => {
       if (cues.length === 0) return [];
-      const cued = db.selectFrom("cue").select("finding").where("cue", "in", cues);
       const best = db
         .selectFrom("finding")
         .select("n")
-        .where("n", "in", cued)
+        .where("n", "in", db.selectFrom("cue").select("finding").where("cue", "in", cues))
         .orderBy(sql`project = ${project}`, "desc")
         .orderBy("at", "desc")
         .orderBy("id")
         .limit(most);
       return inOrder(await best.execute());
     },
-    sharing: async (scopeId, words, most) => {
+    /** Those of a scope that have two of these words or more, those with the most first, then the latest; at most so many. */
+    sharing: async (scopeId: string, words: readonly string[], most: number): Promise<StoredFinding[]> => {
       if (words.length === 0) return [];
       const found = db.selectFrom("term").where("word", "in", words);
-      const ofRealm =
+      const ofScope =
         scopeId === promotedScopeId
           ? found.where("finding", "in", promotedFindings(db))
           : found.where("scope_id", "=", scopeId);
-      const terms = ofRealm
+      const terms = ofScope
         .select(["finding as n", sql<number>`count(*)`.as("shared")])
         .groupBy(sql`+finding`)
         .having(sql<number>`count(*)`, ">=", 2);
@@ -175,8 +193,7 @@ function createFindings(db: Kysely<Tables>): Learning["findings"] {
         .limit(most);
       return inOrder(await best.execute());
     },
-    save: async (finding, gist, cues) => {
-      const { id, scopeId } = finding;
+    save: async (finding: StoredFinding, gist: Gist, cues: readonly string[]): Promise<void> => {
       const row = findingToRow(finding) as Tables["finding"];
       const insert = () =>
         db
@@ -186,71 +203,54 @@ function createFindings(db: Kysely<Tables>): Learning["findings"] {
           .returning("n")
           .executeTakeFirst();
       const replace = async () => {
-        await dropWords(db, id);
+        await dropWords(db, finding.id);
         return db.replaceInto("finding").values(row).returning("n").executeTakeFirstOrThrow();
       };
       // Most are new, and of those nothing need be looked for that would have to go.
       const { n } = (await insert()) ?? (await replace());
-      if (cues.length > 0)
-        await db
-          .insertInto("cue")
-          .values([...new Set(cues)].map((cue) => ({ cue, finding: n })))
-          .execute();
-      const words = [...gist.all];
-      if (words.length === 0) return;
-      await db
-        .insertInto("term")
-        .values(
-          words.map((word) => ({
-            scope_id: scopeId,
-            word,
-            finding: n,
-            in_trigger: gist.trigger.has(word) ? 1 : 0,
-          })),
-        )
-        .execute();
-      await db
-        .insertInto("term_count")
-        .values(words.map((word) => ({ scope_id: scopeId, word, findings: 1 })))
-        .onConflict((conflict) => conflict.doUpdateSet({ findings: sql`findings + 1` }))
-        .execute();
+      const named = [...new Set(cues)].map((cue) => ({ cue, finding: n }));
+      if (named.length > 0) await db.insertInto("cue").values(named).execute();
+      await saveWords(db, finding.scopeId, n, gist);
     },
-    forget: async (id) => {
+    forget: async (id: FindingId): Promise<void> => {
       await dropWords(db, id);
       await db.deleteFrom("finding").where("id", "=", id).execute();
       await db.deleteFrom("opposition").where("finding", "=", id).execute();
       await db.deleteFrom("opposition").where("by", "=", id).execute();
     },
-    unknown: async (ids) => {
-      const heard = async (table: "finding" | "withdrawn") =>
-        inSlices(ids, (some) =>
-          db.selectFrom(table).select(readColumn(table, "id")).where("id", "in", some).execute(),
-        );
+    /** Those of the ids that were neither made nor withdrawn so far. */
+    unknown: async (ids: readonly FindingId[]): Promise<ReadonlySet<FindingId>> => {
       const left = new Set(ids);
-      for (const row of [...(await heard("finding")), ...(await heard("withdrawn"))])
-        left.delete(decodeRow<{ id: string }>(row).id);
+      for (const table of ["finding", "withdrawn"] as const)
+        for (const { id } of await inSlices(ids, (some) =>
+          db.selectFrom(table).select(readColumn(table, "id")).where("id", "in", some).execute(),
+        ))
+          left.delete(id);
       return left;
     },
-    withdraw: async (id, pass) => {
+    /** Remembers that a finding did not hold at a pass. */
+    withdraw: async (id: FindingId, pass: number): Promise<void> => {
       await db
         .insertInto("withdrawn")
         .values({ id, pass })
         .onConflict((conflict) => conflict.column("id").doUpdateSet({ pass: sql`max(pass, excluded.pass)` }))
         .execute();
     },
-    withdrawnAt: async (id) =>
+    /** The latest pass at which it did not hold; 0 when it always did. */
+    withdrawnAt: async (id: FindingId): Promise<number> =>
       (await db.selectFrom("withdrawn").select("pass").where("id", "=", id).executeTakeFirst())?.pass ?? 0,
-    merge: async (others, into) => {
-      await inSlices(others, (some) =>
+    /** Puts the findings of these lessons under another. */
+    merge: async (lessonIds: readonly LessonId[], into: LessonId): Promise<void> => {
+      await inSlices(lessonIds, (some) =>
         db.updateTable("finding").set({ lesson_id: into }).where("lesson_id", "in", some).execute(),
       );
     },
-    assign: async (ids, lessonId) => {
+    assign: async (ids: readonly FindingId[], lessonId: LessonId): Promise<void> => {
       await inSlices(ids, (some) =>
         db.updateTable("finding").set({ lesson_id: lessonId }).where("id", "in", some).execute(),
       );
     },
-    oppose: async (finding, by) => {
+    oppose: async (finding: FindingId, by: readonly FindingId[]): Promise<void> => {
       const rows = by.flatMap((other) => [
         { finding, by: other },
         { finding: other, by: finding },
@@ -262,7 +262,6 @@ function createFindings(db: Kysely<Tables>): Learning["findings"] {
         .onConflict((conflict) => conflict.doNothing())
         .execute();
     },
-    opposing,
   };
 }
 
@@ -277,37 +276,11 @@ function promotedFindings(db: Kysely<Tables>) {
   return db.selectFrom("finding").select("n").where("lesson_id", "in", leading);
 }
 
-async function countsOfPromoted(
-  db: Kysely<Tables>,
-  words: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await inSlices(words, (some) =>
-    db
-      .selectFrom("term")
-      .select([readColumn("term", "word"), sql<number>`count(*)`.as("findings")])
-      .where("word", "in", some)
-      .where("finding", "in", promotedFindings(db))
-      .groupBy("word")
-      .execute(),
-  );
-  return new Map(
-    rows.map((row) => {
-      const { word, findings } = decodeRow<Tables["term_count"]>(row);
-      return [word, findings] as const;
-    }),
-  );
-}
-
 /** A word, and where it is: twice the number of each finding, and one more where it stands in the trigger. */
 type WordRow = readonly [word: string, findings: readonly number[]];
 
-function wordRow(row: Record<string, unknown>): WordRow {
-  const { word, findings } = decodeRow<{ word: string; findings: string }>(row);
-  return [word, parseJson(findings)];
-}
-
 /** The findings that have as many of the words as a search asks for. */
-function withEnough({ occasion, atLeast }: WordSearch, lists: readonly WordRow[]): number[] {
+function selectEnough({ occasion, atLeast }: WordSearch, lists: readonly WordRow[]): number[] {
   const last = lists.reduce((most, [, places]) => Math.max(most, places.at(-1) ?? 0), 0) >> 1;
   const anywhere = new Uint16Array(last + 1);
   const inTrigger = new Uint16Array(last + 1);
@@ -323,182 +296,66 @@ function withEnough({ occasion, atLeast }: WordSearch, lists: readonly WordRow[]
   return [...enough];
 }
 
-const nearColumns = sql.join(
-  ["id", "lesson_id", "kind", "trigger_text", "action_text"].map((name) => sql.ref(name)),
-);
+/** Not made at load time: hooks share files with the store, and would carry its query builder. */
+function joinNearColumns() {
+  return sql.join(["id", "lesson_id", "kind", "trigger_text", "action_text"].map((name) => sql.ref(name)));
+}
+
 type NearRow = readonly [id: string, lessonId: string, kind: FindingKind, trigger: string, action: string];
+
+/** Puts the words of a finding into the indexes. */
+async function saveWords(db: Kysely<Tables>, scope_id: string, finding: number, gist: Gist): Promise<void> {
+  const words = [...gist.all];
+  if (words.length === 0) return;
+  await db
+    .insertInto("term")
+    .values(words.map((word) => ({ scope_id, word, finding, in_trigger: gist.trigger.has(word) ? 1 : 0 })))
+    .execute();
+  await db
+    .insertInto("term_count")
+    .values(words.map((word) => ({ scope_id, word, findings: 1 })))
+    .onConflict((conflict) => conflict.doUpdateSet({ findings: sql`findings + 1` }))
+    .execute();
+}
 
 /** Takes a finding out of the indexes. */
 async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {
-  await db
-    .deleteFrom("cue")
-    .where("finding", "in", (query) => query.selectFrom("finding").select("n").where("id", "=", finding))
-    .returning("finding")
-    .execute();
+  const number = db.selectFrom("finding").select("n").where("id", "=", finding);
+  await db.deleteFrom("cue").where("finding", "in", number).execute();
   const gone = await db
     .deleteFrom("term")
-    .where("finding", "in", (query) => query.selectFrom("finding").select("n").where("id", "=", finding))
-    .returning([readColumn("term", "scope_id"), readColumn("term", "word")])
+    .where("finding", "in", number)
+    .returning(readColumns("term", ["scope_id", "word"]))
     .execute();
-  for (const row of gone) {
-    const { scope_id, word } = decodeRow<Tables["term"]>(row);
+  for (const { scope_id, word } of gone)
     await db
       .updateTable("term_count")
       .set({ findings: sql`findings - 1` })
       .where("scope_id", "=", scope_id)
       .where("word", "=", word)
       .execute();
-  }
 }
 
-function createUses(db: Kysely<Tables>): Learning["uses"] {
-  return {
-    replace: async (session, run, project, at, all) => {
-      await db.deleteFrom("use").where("session", "=", session).execute();
-      const rows = all.map((use) => ({
-        ...{ ...use, session, run, project, at: use.at ?? at },
-        parts: JSON.stringify(use.parts),
-      }));
-      await inSlices(rows, (some) => db.insertInto("use").values(some).returning("at").execute());
-    },
-    of: async (head, project) => {
-      const query = db.selectFrom("use").select(readColumns("use")).where("head", "=", head);
-      const rows = await (project === null ? query : query.where("project", "=", project)).execute();
-      return rows.map((row) => {
-        const { session: _, parts, ...use } = decodeRow<Tables["use"]>(row);
-        return { ...use, parts: parseJson(parts) };
-      });
-    },
-  };
-}
-
-function createDecisions(db: Kysely<Tables>): Learning["decisions"] {
-  const ofLessons: Learning["decisions"]["ofLessons"] = async (lessonIds) => {
-    const rows = await inSlices(lessonIds, (some) =>
-      db
-        .selectFrom("finding")
-        .innerJoin("decision", "decision.finding", "finding.id")
-        .select([...readColumns("decision"), readColumn("finding", "lesson_id")])
-        .where("lesson_id", "in", some)
-        .orderBy("decision.at")
-        .orderBy("decision.key")
-        .execute(),
-    );
-    return groupPairs(
-      rows.map((row) => {
-        const found = decodeRow<Tables["decision"] & { lesson_id: string }>(row);
-        const { lesson_id, key: _, everywhere, ...rest } = found;
-        return [lesson_id, { ...rest, everywhere: everywhere === 1 } as StoredDecision];
-      }),
-    );
-  };
-  return {
-    save: async (rows) => {
-      await inSlices(rows, (some) =>
-        db
-          .replaceInto("decision")
-          .values(some.map((row) => ({ ...row, everywhere: row.everywhere ? 1 : 0 })))
-          .returning("key")
-          .execute(),
-      );
-    },
-    ofLesson: async (lessonId) => (await ofLessons([lessonId])).get(lessonId) ?? [],
-    ofLessons,
-  };
-}
-
-function createImports(db: Kysely<Tables>): Learning["imports"] {
-  const fromRow = ({ data, ...row }: Tables["imported"]): ImportRow => ({ ...row, said: parseJson(data) });
-  return {
-    of: async (ids) => (await selectRows(db, "imported", "id", ids)).map(fromRow),
-    list: async () => {
-      const rows = await db.selectFrom("imported").select(readColumns("imported")).execute();
-      return rows.map((row) => fromRow(decodeRow(row)));
-    },
-    save: async ({ said, ...row }) => {
-      const data = JSON.stringify(said);
-      await db
-        .replaceInto("imported")
-        .values({ ...row, data })
-        .execute();
-    },
-  };
-}
-
-function createLessons(db: Kysely<Tables>): Learning["lessons"] {
-  const select = () => db.selectFrom("lesson").select(readColumn("lesson", "data"));
-  const read = (rows: readonly Record<string, unknown>[]): Lesson[] =>
-    rows.map((row) => parseJson(decodeRow<{ data: string }>(row).data));
-  return {
-    get: async (ids) => read(await inSlices(ids, (some) => select().where("id", "in", some).execute())),
-    list: async () => read(await select().orderBy("confidence", "desc").orderBy("id").execute()),
-    mark: async () => {
-      const sums = sql<string>`count(*) || ' ' || sum(confidence) || ' ' || sum(last_at)`.as("mark");
-      return (await db.selectFrom("lesson").select(sums).executeTakeFirstOrThrow()).mark ?? "";
-    },
-    calling: async (heads, project) =>
-      read(
-        await inSlices(heads, (some) =>
-          select()
-            .where("head", "in", some)
-            .where((where) => where.or([where("project", "=", project), where("scope_id", "=", "user")]))
-            .execute(),
-        ),
-      ),
-    save: async (all) => {
-      await inSlices(all, (some) =>
-        db.replaceInto("lesson").values(some.map(lessonToRow)).returning("id").execute(),
-      );
-    },
-    forget: async (ids) => {
-      await inSlices(ids, (some) =>
-        db.deleteFrom("lesson").where("id", "in", some).returning("id").execute(),
-      );
-    },
-  };
-}
-
-function createChanges(db: Kysely<Tables>): Learning["changes"] {
-  const fromRow = ({ state, at, data }: Tables["change"]): StoredChange => ({
-    change: parseJson(data) as Change,
-    state: state as StoredChange["state"],
-    at,
-  });
-  return {
-    list: async () => {
-      const query = db.selectFrom("change").select(readColumns("change")).orderBy("at").orderBy("id");
-      return (await query.execute()).map((row) => fromRow(decodeRow(row)));
-    },
-    get: async (id) => (await selectRows(db, "change", "id", [id])).map(fromRow)[0] ?? null,
-    save: async ({ change, state, at }) => {
-      const { id, path } = change;
-      await db
-        .replaceInto("change")
-        .values({ id, path, state, at, data: JSON.stringify(change) })
-        .execute();
-    },
-  };
-}
-
-function groupPairs<Value>(pairs: readonly (readonly [string, Value])[]): Map<string, Value[]> {
-  const groups = new Map<string, Value[]>();
-  for (const [key, value] of pairs) {
-    const group = groups.get(key);
-    if (group) group.push(value);
-    else groups.set(key, [value]);
-  }
-  return groups;
-}
-
+/** What evidence needs of a finding, and whether it rests on a model's word: in a text, quotes are escaped. */
 const evidenceNames = ["id", "kind", "run", "at", "found_at", "origin", "confidence"] as const;
+const evidenceColumns = [
+  ...readColumns("finding", [...evidenceNames, "lesson_id"]),
+  // Parsing all of it would cost more than all the rest.
+  sql<number>`instr(finding.data, '"by":"model"') > 0`.as("by"),
+];
 
-/** Whether a finding rests on a model's word; parsing all of it would cost more than all the rest. In a text, quotes are escaped. */
-function isModels(column: string) {
-  return sql<number>`instr(${sql.ref(column)}, '"by":"model"') > 0`;
-}
+type EvidenceRow = Pick<Tables["finding"], (typeof evidenceNames)[number]> & { readonly by: number };
 
-function evidenceFromRow(row: Tables["finding"] & { readonly by?: number }): FindingEvidence {
-  const { id, kind, run, at, found_at, origin, confidence, by } = row;
+function evidenceFromRow({
+  id,
+  kind,
+  run,
+  at,
+  found_at,
+  origin,
+  confidence,
+  by,
+}: EvidenceRow): FindingEvidence {
   return {
     ...{ type: "found", id, kind: kind as FindingKind, run, at, foundAt: found_at, origin, confidence },
     ...(by ? { by: "model" } : {}),
@@ -526,6 +383,118 @@ function findingToRow(stored: StoredFinding): Omit<Tables["finding"], "n"> {
   };
 }
 
+type StoredUse = CallUse & { readonly run: SessionId; readonly project: string; readonly at: number };
+
+function createUses(db: Kysely<Tables>) {
+  return {
+    replace: async (
+      session: TranscriptId,
+      run: SessionId,
+      project: string,
+      at: number,
+      uses: readonly CallUse[],
+    ): Promise<void> => {
+      await db.deleteFrom("use").where("session", "=", session).execute();
+      const rows = uses.map((use) => ({
+        ...{ ...use, session, run, project, at: use.at ?? at },
+        parts: JSON.stringify(use.parts),
+      }));
+      await inSlices(rows, (some) => db.insertInto("use").values(some).execute());
+    },
+    /** In one project, or in all. */
+    of: async (head: string, project: string | null): Promise<StoredUse[]> => {
+      const and = project === null ? sql`` : sql`and project = ${project}`;
+      const rows = await selectRows(db, "use", { where: "head", in: [head], and });
+      return rows.map(({ session: _, parts, ...use }) => ({ ...use, parts: parseJson(parts) }));
+    },
+  };
+}
+
+function createDecisions(db: Kysely<Tables>) {
+  /** Decisions about many lessons in the order of time, by the lessons' ids. */
+  const ofLessons = async (
+    lessonIds: readonly LessonId[],
+  ): Promise<ReadonlyMap<LessonId, readonly StoredDecision[]>> => {
+    const names = ["key", "finding", "at", "decision", "everywhere", "lesson", "actor"] as const;
+    const rows = await inSlices(lessonIds, (some) =>
+      db
+        .selectFrom("finding")
+        .innerJoin("decision", "decision.finding", "finding.id")
+        .select(readColumns("decision", names))
+        .select(readColumn("finding", "lesson_id"))
+        .where("lesson_id", "in", some)
+        .orderBy("decision.at")
+        .orderBy("decision.key")
+        .execute(),
+    );
+    return groupPairs(
+      rows.map(({ lesson_id, key: _, everywhere, ...row }) => [
+        lesson_id,
+        { ...row, everywhere: everywhere === 1 } as StoredDecision,
+      ]),
+    );
+  };
+  return {
+    save: async (rows: readonly (StoredDecision & { readonly key: string })[]): Promise<void> => {
+      const all = rows.map((row) => ({ ...row, everywhere: row.everywhere ? 1 : 0 }));
+      await inSlices(all, (some) => db.replaceInto("decision").values(some).execute());
+    },
+    /** In the order of time. */
+    ofLesson: async (lessonId: LessonId) => (await ofLessons([lessonId])).get(lessonId) ?? [],
+    ofLessons,
+  };
+}
+
+/** What the ledger says of imported things. */
+function createImports(db: Kysely<Tables>) {
+  const fromRow = ({ data, ...row }: Tables["imported"]): ImportRow => ({ ...row, said: parseJson(data) });
+  return {
+    of: async (ids: readonly string[]) =>
+      (await selectRows(db, "imported", { where: "id", in: ids })).map(fromRow),
+    list: async () => (await selectRows(db, "imported", {})).map(fromRow),
+    save: async ({ said, ...row }: ImportRow): Promise<void> => {
+      const data = JSON.stringify(said);
+      await db
+        .replaceInto("imported")
+        .values({ ...row, data })
+        .execute();
+    },
+  };
+}
+
+function createLessons(db: Kysely<Tables>) {
+  const select = () => db.selectFrom("lesson").select(readColumn("lesson", "data"));
+  const read = (rows: readonly { readonly data: string }[]): Lesson[] =>
+    rows.map(({ data }) => parseJson(data));
+  return {
+    get: async (ids: readonly LessonId[]) =>
+      read(await inSlices(ids, (some) => select().where("id", "in", some).execute())),
+    /** All of them, the surest first. */
+    list: async () => read(await select().orderBy("confidence", "desc").orderBy("id").execute()),
+    /** A fingerprint of all of them: the same as long as nothing is learned. */
+    mark: async (): Promise<string> => {
+      const sums = sql<string>`count(*) || ' ' || sum(confidence) || ' ' || sum(last_at)`.as("mark");
+      return (await db.selectFrom("lesson").select(sums).executeTakeFirstOrThrow()).mark ?? "";
+    },
+    /** Those of a project, and the person's own, that recommend a call of one of these programs. */
+    calling: async (heads: readonly string[], project: string) =>
+      read(
+        await inSlices(heads, (some) =>
+          select()
+            .where("head", "in", some)
+            .where((where) => where.or([where("project", "=", project), where("scope_id", "=", "user")]))
+            .execute(),
+        ),
+      ),
+    save: async (lessons: readonly Lesson[]): Promise<void> => {
+      await inSlices(lessons, (some) => db.replaceInto("lesson").values(some.map(lessonToRow)).execute());
+    },
+    forget: async (ids: readonly string[]): Promise<void> => {
+      await inSlices(ids, (some) => db.deleteFrom("lesson").where("id", "in", some).execute());
+    },
+  };
+}
+
 function lessonToRow(lesson: Lesson): Tables["lesson"] {
   const { id, project, scope, call, state } = lesson;
   return {
@@ -533,4 +502,35 @@ function lessonToRow(lesson: Lesson): Tables["lesson"] {
     ...{ status: state.status, confidence: state.confidence, last_at: state.lastAt },
     data: JSON.stringify(lesson),
   };
+}
+
+function createChanges(db: Kysely<Tables>) {
+  const fromRow = ({ state, at, data }: Tables["change"]): StoredChange => ({
+    change: parseJson(data) as Change,
+    state: state as StoredChange["state"],
+    at,
+  });
+  return {
+    /** In the order of time. */
+    list: async () => (await selectRows(db, "change", { orderBy: ["at", "id"] })).map(fromRow),
+    get: async (id: string) =>
+      (await selectRows(db, "change", { where: "id", in: [id] })).map(fromRow)[0] ?? null,
+    save: async ({ change, state, at }: StoredChange): Promise<void> => {
+      const { id, path } = change;
+      await db
+        .replaceInto("change")
+        .values({ id, path, state, at, data: JSON.stringify(change) })
+        .execute();
+    },
+  };
+}
+
+function groupPairs<Value>(pairs: readonly (readonly [string, Value])[]): Map<string, Value[]> {
+  const groups = new Map<string, Value[]>();
+  for (const [key, value] of pairs) {
+    const group = groups.get(key);
+    if (group) group.push(value);
+    else groups.set(key, [value]);
+  }
+  return groups;
 }

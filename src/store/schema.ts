@@ -1,62 +1,30 @@
-import { isUtf8 } from "node:buffer";
-import { type AliasedRawBuilder, type Kysely, sql } from "kysely";
+import { type AliasedRawBuilder, type Kysely, type RawBuilder, sql } from "kysely";
 import { KnackError } from "../base/index.ts";
 
 /** Databases of another version are refused. Raise it with every change below. */
 export const schemaVersion = 7;
 
-/** A type of SQLite's, with "?" where a value may be null. */
-type ColumnType = "text" | "text?" | "integer" | "integer?" | "real";
-
-interface TableShape {
-  readonly columns: Readonly<Record<string, ColumnType>>;
-  /** Keys and other constraints. */
-  readonly keys: string;
-  readonly withoutRowid?: true;
-}
-
-const sessionCounts = {
-  ...({ events: "integer", prompts: "integer", calls: "integer" } as const),
-  ...({ failed: "integer", rejected: "integer" } as const),
-};
-
-/** Tables as they are on disk. Times are milliseconds since 1970; lists and objects are JSON. */
+/**
+ * Tables as they are on disk: a name and a type of SQLite's for each column, with "?" where it may be null. Times are
+ * milliseconds since 1970; lists and objects are JSON.
+ */
 const tables = {
   ledger: {
-    columns: {
-      ...({ at: "integer?", project: "text?", session: "text?", actor: "text", type: "text" } as const),
-      ...({ key: "text", data: "text", recorded_at: "integer" } as const),
-    },
+    columns: `at integer?, project text?, session text?, actor text, type text, key text, data text,
+      recorded_at integer`,
     keys: "unique (key)",
   },
   reading: {
-    columns: {
-      ...({
-        path: "text",
-        format: "text?",
-        size: "integer",
-        modified_at: "real",
-        offset: "integer",
-      } as const),
-      ...({
-        line: "integer",
-        digest: "text",
-        state: "text",
-        diagnostics: "text",
-        cached_at: "integer?",
-      } as const),
-    },
+    columns: `path text, format text?, size integer, modified_at real, offset integer, line integer, digest text,
+      state text, diagnostics text, cached_at integer?`,
     keys: "primary key (path)",
   },
   /** `n` is a small stand-in for the id in the keys of events. */
   session: {
-    columns: {
-      ...({ n: "integer", id: "text", path: "text", format: "text", session_id: "text?" } as const),
-      ...({ agent_id: "text?", subagent: "integer", cwd: "text?", remote: "text?" } as const),
-      ...({ transcript_path: "text?", started_at: "integer?", ended_at: "integer?" } as const),
-      ...({ project_id: "text", project_name: "text", project_root: "text?" } as const),
-      ...sessionCounts,
-    },
+    columns: `n integer, id text, path text, format text, session_id text?, agent_id text?, subagent integer,
+      cwd text?, remote text?, transcript_path text?, started_at integer?, ended_at integer?, project_id text,
+      project_name text, project_root text?, events integer, prompts integer, calls integer, failed integer,
+      rejected integer`,
     keys: "primary key (n), unique (id)",
   },
   /**
@@ -64,128 +32,93 @@ const tables = {
    * index. What queries ask for has columns; the rest is one JSON, because each value bound costs time.
    */
   event: {
-    columns: { id: "integer", kind: "text", outcome: "text?", origin: "text?", text: "text", facts: "text" },
+    columns: "id integer, kind text, outcome text?, origin text?, text text, facts text",
     keys: "primary key (id)",
   },
   project: {
-    columns: {
-      ...({ id: "text", name: "text", root: "text?" } as const),
-      ...({ first_at: "integer", last_at: "integer", sessions: "integer" } as const),
-    },
+    columns: "id text, name text, root text?, first_at integer, last_at integer, sessions integer",
     keys: "primary key (id)",
   },
   /** How far a session was learned from. */
-  learned: { columns: { session: "text", pass: "integer", mark: "text" }, keys: "primary key (session)" },
+  learned: { columns: "session text, pass integer, mark text", keys: "primary key (session)" },
   finding: {
-    columns: {
-      ...({
-        n: "integer",
-        id: "text",
-        pass: "integer",
-        session: "text",
-        run: "text",
-        project: "text",
-      } as const),
-      ...({
-        scope_id: "text",
-        lesson_id: "text",
-        at: "integer",
-        found_at: "integer",
-        origin: "text?",
-      } as const),
-      ...({
-        kind: "text",
-        confidence: "real",
-        trigger_text: "text",
-        action_text: "text",
-        data: "text",
-      } as const),
-    },
+    columns: `n integer, id text, pass integer, session text, run text, project text, scope_id text, lesson_id text,
+      at integer, found_at integer, origin text?, kind text, confidence real, trigger_text text, action_text text,
+      data text`,
     keys: "primary key (n), unique (id)",
   },
   /** Findings that no longer hold, so that an older entry for them has no effect. */
-  withdrawn: { columns: { id: "text", pass: "integer" }, keys: "primary key (id)" },
+  withdrawn: { columns: "id text, pass integer", keys: "primary key (id)" },
   /** The words by which lessons that are alike find each other; `finding` is the finding's `n`. */
   term: {
-    columns: { scope_id: "text", word: "text", finding: "integer", in_trigger: "integer" },
+    columns: "scope_id text, word text, finding integer, in_trigger integer",
     keys: "primary key (scope_id, word, finding)",
-    withoutRowid: true,
   },
   /** In how many findings each word is. */
   term_count: {
-    columns: { scope_id: "text", word: "text", findings: "integer" },
+    columns: "scope_id text, word text, findings integer",
     keys: "primary key (scope_id, word)",
-    withoutRowid: true,
   },
   /** The names under which recall looks findings up. */
-  cue: {
-    columns: { cue: "text", finding: "integer" },
-    keys: "primary key (cue, finding)",
-    withoutRowid: true,
-  },
+  cue: { columns: "cue text, finding integer", keys: "primary key (cue, finding)" },
   /** Two findings that say opposite things, both ways round. */
-  opposition: {
-    columns: { finding: "text", by: "text" },
-    keys: "primary key (finding, by)",
-    withoutRowid: true,
-  },
+  opposition: { columns: "finding text, by text", keys: "primary key (finding, by)" },
   use: {
-    columns: {
-      ...({ session: "text", run: "text", project: "text", head: "text", parts: "text" } as const),
-      ...({ at: "integer", ok: "integer", failed: "integer" } as const),
-    },
+    columns: `session text, run text, project text, head text, parts text, at integer, ok integer,
+      failed integer`,
     keys: "",
   },
   decision: {
-    columns: {
-      ...({ key: "text", finding: "text", at: "integer", decision: "text" } as const),
-      ...({ everywhere: "integer", lesson: "text?", actor: "text" } as const),
-    },
+    columns: `key text, finding text, at integer, decision text, everywhere integer, lesson text?, actor text`,
     keys: "primary key (key)",
   },
   /** `head` is the program of the call that a lesson recommends. */
   lesson: {
-    columns: {
-      ...({ id: "text", scope_id: "text", project: "text", head: "text?", status: "text" } as const),
-      ...({ confidence: "real", last_at: "integer", data: "text" } as const),
-    },
+    columns: `id text, scope_id text, project text, head text?, status text, confidence real, last_at integer,
+      data text`,
     keys: "primary key (id)",
   },
-  change: {
-    columns: { id: "text", path: "text", state: "text", at: "integer", data: "text" },
-    keys: "primary key (id)",
-  },
+  change: { columns: "id text, path text, state text, at integer, data text", keys: "primary key (id)" },
   /** What the ledger says of things that were imported. */
-  imported: {
-    columns: { key: "text", id: "text", at: "integer", data: "text" },
-    keys: "primary key (key)",
-  },
+  imported: { columns: "key text, id text, at integer, data text", keys: "primary key (key)" },
   /** Who does a piece of background work, and until when. */
-  lease: { columns: { name: "text", holder: "text", until: "integer" }, keys: "primary key (name)" },
-} as const satisfies Record<string, TableShape>;
+  lease: { columns: "name text, holder text, until integer", keys: "primary key (name)" },
+} as const;
 
-type ColumnValue<Type extends ColumnType> =
+type Trim<Text> = Text extends `${" " | "\n"}${infer Rest}` ? Trim<Rest> : Text;
+type ColumnValue<Type> =
   | (Type extends `text${string}` ? string : number)
   | (Type extends `${string}?` ? null : never);
+type Column<Text> = Text extends `${infer Name} ${infer Type}` ? { [_ in Name]: ColumnValue<Type> } : never;
+type Columns<Text> = Text extends `${infer First},${infer Rest}`
+  ? Column<Trim<First>> & Columns<Rest>
+  : Column<Trim<Text>>;
+
+type Row<Text> = { [Name in keyof Columns<Text>]: Columns<Text>[Name] };
 
 export type TableName = keyof typeof tables;
+/** The rows of each table. */
+export type Tables = { [Table in TableName]: Row<(typeof tables)[Table]["columns"]> };
 
-export type Tables = {
-  [Table in TableName]: {
-    -readonly [Column in keyof (typeof tables)[Table]["columns"]]: (typeof tables)[Table]["columns"][Column] extends ColumnType
-      ? ColumnValue<(typeof tables)[Table]["columns"][Column]>
-      : never;
-  };
-};
+/** The type of each column, by table. */
+const columnTypes = new Map(
+  Object.entries(tables).map(([table, { columns }]) => [
+    table,
+    new Map(columns.split(",").map((column) => column.trim().split(" ") as [name: string, type: string])),
+  ]),
+);
+
+/** Tables whose rows are little more than their key. */
+const withoutRowid: ReadonlySet<string> = new Set(["term", "term_count", "cue", "opposition"]);
 
 /** The statements that make an empty database. */
 export const createStatements: readonly string[] = [
-  ...Object.entries<TableShape>(tables).map(([name, { columns, keys, withoutRowid }]) => {
-    const lines = Object.entries(columns).map(([column, type]) =>
-      type.endsWith("?") ? `${column} ${type.slice(0, -1)}` : `${column} ${type} not null`,
+  ...Object.entries(tables).map(([table, { keys }]) => {
+    const columns = [...(columnTypes.get(table) ?? [])].map(([name, type]) =>
+      type.endsWith("?") ? `${name} ${type.slice(0, -1)}` : `${name} ${type} not null`,
     );
-    const all = [...lines, ...(keys === "" ? [] : [keys])].join(", ");
-    return `create table ${name} (${all})${withoutRowid ? " without rowid" : ""}`;
+    const all = [...columns, ...(keys === "" ? [] : [keys])].join(", ");
+    return `create table ${table} (${all})${withoutRowid.has(table) ? " without rowid" : ""}`;
   }),
   "create trigger ledger_stays before update on ledger begin select raise(abort, 'the ledger is only appended to'); end",
   "create trigger ledger_keeps before delete on ledger begin select raise(abort, 'the ledger is only appended to'); end",
@@ -218,44 +151,52 @@ export async function inSlices<Key, Row>(
 }
 
 /** A column to be read. Text is read as bytes: the driver ends the process on text that damage has made invalid. */
-export function readColumn(table: TableName, name: string): AliasedRawBuilder<unknown, string> {
-  const { columns }: TableShape = tables[table];
-  const column = sql.ref(`${table}.${name}`);
-  return (columns[name]?.startsWith("text") ? sql`cast(${column} as blob)` : sql`${column}`).as(name);
+export function readColumn<Table extends TableName, Name extends keyof Tables[Table] & string>(
+  table: Table,
+  name: Name,
+): AliasedRawBuilder<Tables[Table][Name], Name> {
+  const column = sql<Tables[Table][Name]>`${sql.ref(`${table}.${name}`)}`;
+  const isText = columnTypes.get(table)?.get(name)?.startsWith("text");
+  return (isText ? readText<Tables[Table][Name]>(column) : column).as(name);
 }
 
-export function readColumns(table: TableName): AliasedRawBuilder<unknown, string>[] {
-  return Object.keys(tables[table].columns).map((name) => readColumn(table, name));
+/** Several columns to be read. */
+export function readColumns<Table extends TableName, Name extends keyof Tables[Table] & string>(
+  table: Table,
+  names: readonly Name[],
+): { [One in Name]: AliasedRawBuilder<Tables[Table][One], One> }[Name][] {
+  return names.map((name) => readColumn(table, name));
 }
 
-/** The rows of a table whose column has one of these values. */
+/** A text to be read as bytes. */
+export function readText<Value = string>(text: RawBuilder<unknown>): RawBuilder<Value> {
+  return sql<Value>`cast(${text} as blob)`;
+}
+
+/** Which rows of a table are wanted, and in which order. */
+interface RowQuery<Row> {
+  /** The column that has one of the values in `in`. */
+  readonly where?: keyof Row & string;
+  readonly in?: readonly (string | number)[];
+  /** A further condition, with its `and`. */
+  readonly and?: RawBuilder<unknown>;
+  readonly orderBy?: readonly (keyof Row & string)[];
+}
+
+/** Whole rows of a table: those that are asked for, or all. */
 export async function selectRows<Table extends TableName>(
   db: Kysely<Tables>,
   table: Table,
-  column: keyof Tables[Table] & string,
-  values: readonly (string | number)[],
+  { where, in: values = [], and = sql``, orderBy = [] }: RowQuery<Tables[Table]>,
 ): Promise<Tables[Table][]> {
-  return inSlices(values, async (some) => {
-    const query = sql<Record<string, unknown>>`
-      select ${sql.join(readColumns(table))} from ${sql.table(table)}
-      where ${sql.ref(column)} in (${sql.join(some)})`;
-    return (await query.execute(db)).rows.map((row) => decodeRow<Tables[Table]>(row));
-  });
-}
-
-/** A row as it was read, with its bytes as text again. */
-export function decodeRow<Row>(row: Record<string, unknown>): Row {
-  const read: Record<string, unknown> = {};
-  for (const name in row) {
-    const value = row[name];
-    read[name] = value instanceof ArrayBuffer ? decodeText(value) : value;
-  }
-  return read as Row;
-}
-
-function decodeText(bytes: ArrayBuffer): string {
-  if (!isUtf8(bytes)) throw damagedRow("text that is not UTF-8");
-  return Buffer.from(bytes).toString("utf8");
+  const names = [...(columnTypes.get(table)?.keys() ?? [])] as (keyof Tables[Table] & string)[];
+  const select = sql`select ${sql.join(readColumns(table, names))} from ${sql.table(table)}`;
+  const order =
+    orderBy.length === 0 ? sql`` : sql`order by ${sql.join(orderBy.map((name) => sql.ref(name)))}`;
+  const run = async (condition: RawBuilder<unknown>) =>
+    (await sql<Tables[Table]>`${select} ${condition} ${order}`.execute(db)).rows;
+  if (where === undefined) return run(sql``);
+  return inSlices(values, (some) => run(sql`where ${sql.ref(where)} in (${sql.join(some)}) ${and}`));
 }
 
 export function parseJson(text: string) {
@@ -267,7 +208,7 @@ export function parseJson(text: string) {
   }
 }
 
-function damagedRow(finding: string): KnackError {
+export function damagedRow(finding: string): KnackError {
   return new KnackError("STORE_DAMAGED", `Knack's database is damaged: it holds ${finding}.`, {
     hint: "Move knack.db away and run knack again: sessions are read anew from the agents' transcripts.",
   });

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import {
   chmodSync,
   constants,
@@ -21,9 +22,8 @@ import {
 import Database from "libsql";
 import { type Clock, errorMessage, KnackError } from "../base/index.ts";
 import type { LedgerEntry } from "../records/index.ts";
-import type { Store } from "./port.ts";
-import { createStatements, schemaVersion, type Tables } from "./schema.ts";
-import { createStore, listFaults } from "./store.ts";
+import { createStatements, damagedRow, schemaVersion, type Tables } from "./schema.ts";
+import { createStore, listFaults, type Store } from "./store.ts";
 
 interface Options {
   /** A file, or ":memory:". */
@@ -35,29 +35,15 @@ interface Options {
 const patience = 60_000;
 /** Up to this size the whole file is checked when it is opened: a tenth of a second at most. */
 const checkedBytes = 64 << 20;
+/** Prepared statements that are kept. */
+const statementsKept = 200;
 
-const shared = [
-  "page_size = 16384",
-  "journal_mode = wal",
-  "synchronous = normal",
-  "wal_autocheckpoint = 2000",
-];
+const sharedPragmas = ["journal_mode = wal", "synchronous = normal", "wal_autocheckpoint = 2000"];
+const scratchPragmas = ["journal_mode = memory", "synchronous = off", "locking_mode = exclusive"];
 
 /** Opens Knack's database, and makes it if there is none. */
 export async function openSqlite({ path, clock }: Options): Promise<Store> {
-  const file = path === ":memory:" ? null : path;
-  const opened = open(path);
-  const database = guardErrors(opened, path);
-  try {
-    if (file !== null && fileSize(file) > 0) refuseDamaged(database, file);
-    applyPragmas(database, shared);
-    createTables(database, path);
-  } catch (error) {
-    opened.close();
-    throw error;
-  }
-  const dialect = new ImmediateDialect({ database });
-  return createStore(new Kysely<Tables>({ dialect }), clock);
+  return openDatabase(path, clock, sharedPragmas);
 }
 
 /**
@@ -66,26 +52,11 @@ export async function openSqlite({ path, clock }: Options): Promise<Store> {
  */
 export async function openScratch(clock: Clock): Promise<Store> {
   const folder = mkdtempSync(join(tmpdir(), "knack-scratch-"));
-  const path = join(folder, "scratch.db");
-  const opened = open(path);
-  const database = guardErrors(opened, path);
-  const pragmas = [
-    "page_size = 16384",
-    "journal_mode = memory",
-    "synchronous = off",
-    "locking_mode = exclusive",
-  ];
-  applyPragmas(database, pragmas);
   const remove = () => rmSync(folder, { recursive: true, force: true });
+  const store = openDatabase(join(folder, "scratch.db"), clock, scratchPragmas, remove);
   // As soon as it is open; where a file in use cannot lose its name, it goes when it is closed.
   if (process.platform !== "win32") remove();
-  createTables(database, path);
-  const store = createStore(new Kysely<Tables>({ dialect: new ImmediateDialect({ database }) }), clock);
-  const close = async () => {
-    await store.close();
-    remove();
-  };
-  return { ...store, close };
+  return store;
 }
 
 /** The ledger of a database, read from a copy: even opening the file itself would leave traces beside it. */
@@ -93,21 +64,14 @@ export async function readLedger(path: string, clock: Clock): Promise<LedgerEntr
   if (!existsSync(path)) return [];
   for (let attempt = 1; ; attempt++) {
     try {
-      return await readCopiedLedger(path, clock);
+      const store = await openCopy({ path, clock });
+      const entries = await store.ledger.all().finally(store.close);
+      return entries;
     } catch (error) {
       // A copy that was taken while somebody wrote may be of two times.
       if (!(error instanceof KnackError) || attempt === 3) throw error;
       await new Promise((done) => setTimeout(done, 100 * attempt));
     }
-  }
-}
-
-async function readCopiedLedger(path: string, clock: Clock): Promise<LedgerEntry[]> {
-  const store = await openCopy({ path, clock });
-  try {
-    return await store.ledger.all();
-  } finally {
-    await store.close();
   }
 }
 
@@ -122,21 +86,29 @@ export async function openCopy({ path, clock }: Options): Promise<Store> {
         copyFileSync(path + part, copy + part, constants.COPYFILE_FICLONE);
         chmodSync(copy + part, 0o600);
       }
-    const store = await openSqlite({ path: copy, clock });
-    const close = async () => {
-      await store.close();
-      remove();
-    };
-    return { ...store, close };
+    return openDatabase(copy, clock, sharedPragmas, remove);
   } catch (error) {
     remove();
     if (!(error instanceof KnackError)) throw error;
-    const { code, message, hint } = error;
-    throw new KnackError(code, message.replaceAll(copy, path), {
-      ...(hint === undefined ? {} : { hint }),
-      cause: error,
-    });
+    const { code, message, hint = "" } = error;
+    throw new KnackError(code, message.replaceAll(copy, path), { hint, cause: error });
   }
+}
+
+function openDatabase(path: string, clock: Clock, pragmas: readonly string[], onClose?: () => void): Store {
+  const opened = open(path);
+  const database = guardErrors(opened, path);
+  try {
+    if (path !== ":memory:" && fileSize(path) > 0) refuseDamaged(database, path);
+    // Several processes may open a new database at once, and the switch to write-ahead does not wait its turn by itself.
+    for (const pragma of ["page_size = 16384", ...pragmas])
+      withPatience(() => database.prepare(`pragma ${pragma}`).all([]));
+    createTables(database, path);
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
+  return createStore(new Kysely<Tables>({ dialect: new ImmediateDialect({ database }) }), clock, onClose);
 }
 
 function open(path: string): Database.Database {
@@ -181,11 +153,12 @@ function guardErrors(database: Database.Database, path: string): Connection {
   };
   const prepare = (sql: string): Statement => {
     const statement = guard(() => database.prepare(sql));
+    const all: Statement["all"] = (parameters) => guard(() => statement.all(parameters)).map(decodeRow);
     return {
       reader: statement.reader,
-      all: (parameters) => guard(() => statement.all(parameters)),
+      all,
       run: (parameters) => guard(() => statement.run(parameters)) as ReturnType<Statement["run"]>,
-      iterate: (parameters) => guard(() => statement.iterate(parameters)),
+      iterate: (parameters) => all(parameters).values(),
     };
   };
   // The same few statements run over and over, and the long ones cost more to prepare than to run. Those that were not
@@ -207,82 +180,57 @@ function guardErrors(database: Database.Database, path: string): Connection {
   };
 }
 
-const statementsKept = 200;
+/** A row as it was read, with its bytes as text again. */
+function decodeRow(row: unknown): Record<string, unknown> {
+  const read: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(row as object)) {
+    if (value instanceof ArrayBuffer && !isUtf8(value)) throw damagedRow("text that is not UTF-8");
+    read[name] = value instanceof ArrayBuffer ? Buffer.from(value).toString("utf8") : value;
+  }
+  return read;
+}
 
 /** SQLite's result codes; the driver names only some of their many extended forms. */
-const sqlite = {
-  permission: 3,
-  busy: 5,
-  locked: 6,
-  readonly: 8,
-  io: 10,
-  corrupt: 11,
-  full: 13,
-  cannotOpen: 14,
-  notADatabase: 26,
-};
-const outsideFaults = new Set([
-  sqlite.permission,
-  sqlite.busy,
-  sqlite.readonly,
-  sqlite.io,
-  sqlite.full,
-  sqlite.cannotOpen,
-]);
+const sqlite = { busy: 5, locked: 6, corrupt: 11, notADatabase: 26 };
+/** No permission, busy, read-only, a failing disk, a full one, cannot be opened. */
+const outsideFaults = new Set([3, 5, 8, 10, 13, 14]);
 
-function sqliteCode(error: unknown): number {
+function readCode(error: unknown): number {
   return ((error as { rawCode?: number }).rawCode ?? 0) & 0xff;
 }
 
 function explainError(cause: unknown, path: string): unknown {
-  const code = sqliteCode(cause);
-  if (code === sqlite.corrupt || code === sqlite.notADatabase)
-    return damaged(path, errorMessage(cause), cause);
-  if (outsideFaults.has(code)) {
-    return new KnackError(
-      "STORE_UNAVAILABLE",
-      `Knack's database ${path} cannot be written: ${errorMessage(cause)}.`,
-      {
-        hint: "Make room or set KNACK_HOME to a folder that you can write to.",
-        cause,
-      },
-    );
-  }
+  const code = readCode(cause);
+  const message = errorMessage(cause);
+  if (outsideFaults.has(code))
+    return new KnackError("STORE_UNAVAILABLE", `Knack's database ${path} cannot be written: ${message}.`, {
+      hint: "Make room or set KNACK_HOME to a folder that you can write to.",
+      cause,
+    });
   // Tables or rows that are not what this version made.
-  return /no such (table|column)|has no column|malformed JSON/.test(errorMessage(cause))
-    ? damaged(path, errorMessage(cause), cause)
-    : cause;
+  const isForeign = /no such (table|column)|has no column|malformed JSON/.test(message);
+  const isBroken = code === sqlite.corrupt || code === sqlite.notADatabase || isForeign;
+  return isBroken ? damagedFile(path, message, cause) : cause;
 }
 
-function damaged(path: string, finding: string, cause?: unknown): KnackError {
-  return new KnackError(
-    "STORE_DAMAGED",
-    `Knack's database ${path} is damaged (${finding}); it was left as it is.`,
-    {
-      hint: "Move the file away and run knack again: sessions are read anew from the agents' transcripts.",
-      cause,
-    },
-  );
+const readAnew = "run knack again: sessions are read anew from the agents' transcripts.";
+
+function damagedFile(path: string, finding: string, cause?: unknown): KnackError {
+  const message = `Knack's database ${path} is damaged (${finding}); it was left as it is.`;
+  return new KnackError("STORE_DAMAGED", message, { hint: `Move the file away and ${readAnew}`, cause });
 }
 
 function refuseDamaged(database: Connection, file: string): void {
-  const [{ page_count: pages = 0 } = {}] = database.prepare("pragma page_count").all([]) as {
-    page_count?: number;
-  }[];
-  const [{ page_size: bytes = 0 } = {}] = database.prepare("pragma page_size").all([]) as {
-    page_size?: number;
-  }[];
-  if (fileSize(file) % bytes !== 0) throw damaged(file, "it ends in the middle of a page");
+  const [pages, bytes] = [readPragma(database, "page_count"), readPragma(database, "page_size")];
+  if (fileSize(file) % bytes !== 0) throw damagedFile(file, "it ends in the middle of a page");
   if (pages * bytes > checkedBytes) return;
   const [first] = listFaults(database.prepare("pragma quick_check(1)").all([]));
-  if (first !== undefined) throw damaged(file, first);
+  if (first !== undefined) throw damagedFile(file, first);
 }
 
-/** Several processes may open a new database at once, and the switch to write-ahead does not wait its turn by itself. */
-function applyPragmas(database: Connection, pragmas: readonly string[]): void {
-  for (const pragma of pragmas) {
-    withPatience(() => database.prepare(`pragma ${pragma}`).all([]));
-  }
+function readPragma(database: Connection, name: string): number {
+  const [row] = database.prepare(`pragma ${name}`).all([]) as Record<string, number>[];
+  return row?.[name] ?? 0;
 }
 
 function withPatience(work: () => void): void {
@@ -291,22 +239,19 @@ function withPatience(work: () => void): void {
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error) || Date.now() > until) throw error;
+      const isBusy = [sqlite.busy, sqlite.locked].includes(readCode((error as Error).cause ?? error));
+      if (!isBusy || Date.now() > until) throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
     }
   }
 }
 
-function isBusy(error: unknown): boolean {
-  return [sqlite.busy, sqlite.locked].includes(sqliteCode(error));
-}
-
 /** Makes the tables of a new database; refuses one of another version. */
 function createTables(database: Connection, path: string): void {
-  if (readVersion(database) === schemaVersion) return;
+  if (readPragma(database, "user_version") === schemaVersion) return;
   withPatience(() => database.prepare("begin immediate").run([]));
   try {
-    const version = readVersion(database);
+    const version = readPragma(database, "user_version");
     if (version === 0) {
       for (const sql of createStatements) database.prepare(sql).run([]);
       database.prepare(`pragma user_version = ${schemaVersion}`).all([]);
@@ -320,17 +265,10 @@ function createTables(database: Connection, path: string): void {
 
 function otherVersion(path: string, version: number): KnackError {
   const message = `Knack's database ${path} has format ${version}, and this Knack reads format ${schemaVersion}.`;
+  const isNewer = version > schemaVersion;
   return new KnackError("STORE_VERSION", message, {
-    hint:
-      version > schemaVersion
-        ? "Update Knack: npm install -g knack-cli"
-        : "Move the file away and run knack again: sessions are read anew from the agents' transcripts.",
+    hint: isNewer ? "Update Knack: npm install -g knack-cli" : `Move the file away and ${readAnew}`,
   });
-}
-
-function readVersion(database: Connection): number {
-  const [row] = database.prepare("pragma user_version").all([]) as { user_version: number }[];
-  return row?.user_version ?? 0;
 }
 
 function fileSize(file: string): number {

@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { CompiledQuery, type Kysely, type RawBuilder, sql } from "kysely";
-import type { Clock } from "../base/index.ts";
+import { type Clock, isRunning } from "../base/index.ts";
 import {
+  type Counts,
   type EntryOf,
   type Event,
   type EventOutline,
@@ -11,15 +13,14 @@ import {
   parseRef,
   type Reading,
   type Session,
+  type TranscriptId,
 } from "../records/index.ts";
 import { createLearning } from "./learning.ts";
-import type { Store } from "./port.ts";
 import {
-  decodeRow,
   inSlices,
   parseJson,
   readColumn,
-  readColumns,
+  readText,
   selectRows,
   type TableName,
   type Tables,
@@ -34,8 +35,28 @@ const foldTables: readonly TableName[] = [
   ...(["opposition", "use", "decision", "imported", "lesson", "change"] as const),
 ];
 
-/** The Store over any Kysely database that has the tables. */
-export function createStore(db: Kysely<Tables>, clock: Clock): Store {
+/**
+ * Knack's memory, over any Kysely database that has the tables. Every method may be called inside or outside a
+ * transaction; inside one, nothing is seen by others before it ends, and an error undoes all of it. A transaction holds
+ * the only writer: keep it short, and let nothing slow happen in it. `save` replaces what has the same key.
+ */
+export interface Store extends ReturnType<typeof createParts> {
+  transaction<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export function createStore(db: Kysely<Tables>, clock: Clock, onClose = () => {}): Store {
+  return {
+    ...createParts(db, clock),
+    transaction: (work) => db.transaction().execute((tx) => work(createStore(tx, clock))),
+    close: async () => {
+      await db.destroy();
+      onClose();
+    },
+  };
+}
+
+function createParts(db: Kysely<Tables>, clock: Clock) {
   return {
     ledger: createLedger(db, clock),
     readings: createReadings(db),
@@ -44,12 +65,12 @@ export function createStore(db: Kysely<Tables>, clock: Clock): Store {
     projects: createProjects(db),
     learning: createLearning(db),
     leases: createLeases(db),
+    /** Forgets every row that follows from the ledger, to be folded anew. */
     clearFolds: async () => {
       for (const table of foldTables) await db.deleteFrom(table).execute();
     },
-    transaction: (work) => db.transaction().execute((tx) => work(createStore(tx, clock))),
+    /** What the database engine finds wrong with its file; empty when it is sound. */
     check: async () => listFaults((await sql`pragma integrity_check(20)`.execute(db)).rows),
-    close: () => db.destroy(),
   };
 }
 
@@ -58,10 +79,12 @@ export function listFaults(rows: readonly unknown[]): string[] {
   return rows.flatMap((row) => Object.values(row as object)).filter((text) => text !== "ok");
 }
 
-function createLedger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
-  const read = (row: Record<string, unknown>) => entryFromRow(decodeRow(row));
+function createLedger(db: Kysely<Tables>, clock: Clock) {
+  const fromRow = ({ recorded_at: _, data, ...row }: Tables["ledger"]) =>
+    ({ ...row, data: parseJson(data) }) as LedgerEntry;
   return {
-    append: async (entries) => {
+    /** Appends what is not there yet, by idempotency key, and answers with what was new. */
+    append: async (entries: readonly LedgerEntry[]): Promise<LedgerEntry[]> => {
       const recorded_at = clock.now();
       const added = await inSlices(entries, (some) =>
         db
@@ -74,72 +97,49 @@ function createLedger(db: Kysely<Tables>, clock: Clock): Store["ledger"] {
       const keys = new Set(added.map(({ key }) => key));
       return entries.filter(({ key }) => keys.has(key));
     },
-    all: async () => {
-      const query = db.selectFrom("ledger").select(readColumns("ledger"));
-      return (await query.orderBy("at").orderBy("session").orderBy("key").execute()).map(read);
-    },
-    has: async (keys) => {
+    /** In the order of event time, then session, then key; never by arrival. */
+    all: async (): Promise<LedgerEntry[]> =>
+      (await selectRows(db, "ledger", { orderBy: ["at", "session", "key"] })).map(fromRow),
+    /** Which of these keys have an entry. */
+    has: async (keys: readonly string[]): Promise<ReadonlySet<string>> => {
       const rows = await inSlices(keys, (some) =>
         db.selectFrom("ledger").select(readColumn("ledger", "key")).where("key", "in", some).execute(),
       );
-      return new Set(rows.map((row) => decodeRow<{ key: string }>(row).key));
+      return new Set(rows.map(({ key }) => key));
     },
-    get: async (keys) => (await selectRows(db, "ledger", "key", keys)).map(entryFromRow),
-    count: async () =>
+    /** The entries with these keys, in no promised order. */
+    get: async (keys: readonly string[]): Promise<LedgerEntry[]> =>
+      (await selectRows(db, "ledger", { where: "key", in: keys })).map(fromRow),
+    /** How many entries there are: the same number, the same ledger. */
+    count: async (): Promise<number> =>
       (await db.selectFrom("ledger").select(sql<number>`count(*)`.as("count")).executeTakeFirstOrThrow())
         .count,
-    since: async (type, at) => {
-      const query = db.selectFrom("ledger").select(readColumns("ledger"));
-      const found = query.where("type", "=", type).where("at", ">=", at);
-      return (await found.orderBy("at").orderBy("key").execute()).map(read) as EntryOf<typeof type>[];
+    /** The entries of a type that were noted since a time, in the order of time. */
+    since: async <Type extends LedgerEntry["type"]>(type: Type, at: number): Promise<EntryOf<Type>[]> => {
+      const isLater = sql`and at >= ${at}`;
+      const rows = await selectRows(db, "ledger", {
+        where: "type",
+        in: [type],
+        and: isLater,
+        orderBy: ["at", "key"],
+      });
+      return rows.map(fromRow) as EntryOf<Type>[];
     },
-    lastNoted: async (type) => {
+    /** When an entry of a type was last noted, by the clock of that time; null when none was. */
+    lastNoted: async (type: LedgerEntry["type"]): Promise<number | null> => {
       const query = db.selectFrom("ledger").select((each) => each.fn.max("recorded_at").as("at"));
       return (await query.where("type", "=", type).executeTakeFirst())?.at ?? null;
     },
   };
 }
 
-function entryFromRow({ recorded_at: _, data, ...row }: Tables["ledger"]): LedgerEntry {
-  return { ...row, data: parseJson(data) } as LedgerEntry;
-}
-
-function createLeases(db: Kysely<Tables>): Store["leases"] {
+function createReadings(db: Kysely<Tables>) {
+  const select = async (paths: readonly string[]): Promise<Reading[]> =>
+    (await selectRows(db, "reading", { where: "path", in: paths })).map(readingFromRow);
   return {
-    holder: async (name) => {
-      const [row] = await selectRows(db, "lease", "name", [name]);
-      return row ? { holder: row.holder, until: row.until } : null;
-    },
-    take: async (name, { holder, now, until, insteadOf }) => {
-      const holders = insteadOf === undefined ? [holder] : [holder, insteadOf];
-      const taken = await db
-        .insertInto("lease")
-        .values({ name, holder, until })
-        .onConflict((conflict) =>
-          conflict
-            .column("name")
-            .doUpdateSet({ holder, until })
-            .where((where) =>
-              where.or([where("lease.until", "<=", now), where("lease.holder", "in", holders)]),
-            ),
-        )
-        .returning("until")
-        .execute();
-      return taken.length > 0;
-    },
-    release: async (name, holder) => {
-      await db.deleteFrom("lease").where("name", "=", name).where("holder", "=", holder).execute();
-    },
-  };
-}
-
-function createReadings(db: Kysely<Tables>): Store["readings"] {
-  const select = async (paths: readonly string[]) =>
-    (await selectRows(db, "reading", "path", paths)).map(readingFromRow);
-  return {
-    get: async (path) => (await select([path]))[0] ?? null,
+    get: async (path: string) => (await select([path]))[0] ?? null,
     of: select,
-    save: async (all) => {
+    save: async (all: readonly Reading[]): Promise<void> => {
       await inSlices(all, (some) => db.replaceInto("reading").values(some.map(readingToRow)).execute());
     },
   };
@@ -166,17 +166,12 @@ function readingToRow({ position, modifiedAt, cachedAt, state, diagnostics, ...r
   };
 }
 
-function createSessions(db: Kysely<Tables>): Store["sessions"] {
+function createSessions(db: Kysely<Tables>) {
   return {
-    list: async (paths) => {
-      const rows = paths
-        ? await selectRows(db, "session", "path", paths)
-        : (await db.selectFrom("session").select(readColumns("session")).execute()).map((row) =>
-            decodeRow<Tables["session"]>(row),
-          );
-      return rows.map(sessionFromRow);
-    },
-    save: async (all) => {
+    /** The sessions of these files, or all; in no promised order. */
+    list: async (paths?: readonly string[]): Promise<Session[]> =>
+      (await selectRows(db, "session", paths ? { where: "path", in: paths } : {})).map(sessionFromRow),
+    save: async (all: readonly Session[]): Promise<void> => {
       await inSlices(all, (some) =>
         db
           .insertInto("session")
@@ -185,7 +180,8 @@ function createSessions(db: Kysely<Tables>): Store["sessions"] {
           .execute(),
       );
     },
-    forget: async (path) => {
+    /** Forgets a file's sessions with their events. */
+    forget: async (path: string): Promise<void> => {
       const found = await db.selectFrom("session").select("n").where("path", "=", path).execute();
       for (const { n } of found) await dropEvents(db, n);
       await db.deleteFrom("session").where("path", "=", path).execute();
@@ -239,8 +235,8 @@ function sessionToRow({ project, counts, ...session }: Session): Omit<Tables["se
   };
 }
 
-function createEvents(db: Kysely<Tables>): Store["events"] {
-  const findBase = async (transcript: string): Promise<number> => {
+function createEvents(db: Kysely<Tables>) {
+  const findBase = async (transcript: TranscriptId): Promise<number> => {
     const row = await db.selectFrom("session").select("n").where("id", "=", transcript).executeTakeFirst();
     return (row?.n ?? 0) * eventsPerSession;
   };
@@ -249,29 +245,28 @@ function createEvents(db: Kysely<Tables>): Store["events"] {
       .selectFrom("event")
       .where("id", ">", base + after)
       .where("id", "<", base + eventsPerSession);
+  const page = async (transcript: TranscriptId, after: number, most: number): Promise<Event[]> => {
+    const base = await findBase(transcript);
+    const rows = await selectAfter(base, after).select(eventParts).orderBy("id").limit(most).execute();
+    return rows.map((row) => eventFromRow(row, base));
+  };
   return {
-    of: async (transcript) => {
-      const base = await findBase(transcript);
-      const rows = await selectAfter(base).select(eventParts).orderBy("id").execute();
-      return rows.map((row) => eventFromRow(row, base));
-    },
-    page: async (transcript, after, most) => {
-      const base = await findBase(transcript);
-      const rows = await selectAfter(base, after).select(eventParts).orderBy("id").limit(most).execute();
-      return rows.map((row) => eventFromRow(row, base));
-    },
-    some: async (transcript, refs) => {
+    /** Of one session, in order. */
+    of: (transcript: TranscriptId) => page(transcript, 0, eventsPerSession),
+    /** Of one session, in order, those after a number, at most so many. */
+    page,
+    some: async (transcript: TranscriptId, refs: readonly string[]): Promise<Event[]> => {
       const base = await findBase(transcript);
       // A number beyond these would name an event of another session.
       const isOwn = (n: number) => Number.isInteger(n) && n > 0 && n < eventsPerSession;
-      const numbers = refs.map(parseRef).filter(isOwn);
-      const rows = await inSlices(numbers, (some) => {
+      const rows = await inSlices(refs.map(parseRef).filter(isOwn), (some) => {
         const ids = some.map((n) => base + n);
         return db.selectFrom("event").select(eventParts).where("id", "in", ids).execute();
       });
       return rows.map((row) => eventFromRow(row, base));
     },
-    outline: async (transcript, from, to) => {
+    /** Of one session, in order, those between two numbers, both included, without their words. */
+    outline: async (transcript: TranscriptId, from: number, to: number): Promise<EventOutline[]> => {
       const base = await findBase(transcript);
       const last = await selectAfter(base)
         .select((each) => each.fn.max("id").as("id"))
@@ -282,18 +277,16 @@ function createEvents(db: Kysely<Tables>): Store["events"] {
         const until = Math.min(end, at + outlinedAtOnce - 1);
         // Only these two bounds: given more, the database would begin at the widest each time.
         const query = db.selectFrom("event").select(outlineRows(base));
-        const row = await query.where("id", ">=", at).where("id", "<=", until).executeTakeFirstOrThrow();
-        const rows: OutlineRow[] = parseJson(decodeRow<{ rows: string }>(row).rows);
-        for (const one of rows) found.push(outlineFromRow(one));
+        const { rows } = await query.where("id", ">=", at).where("id", "<=", until).executeTakeFirstOrThrow();
+        for (const one of parseJson(rows) as OutlineRow[]) found.push(outlineFromRow(one));
       }
       return found;
     },
-    origins: async (transcript) => {
+    origins: async (transcript: TranscriptId): Promise<string[]> => {
       const query = selectAfter(await findBase(transcript)).select(readColumn("event", "origin"));
-      const rows = await query.where("origin", "is not", null).execute();
-      return rows.map((row) => decodeRow<{ origin: string }>(row).origin);
+      return (await query.where("origin", "is not", null).execute()).flatMap(({ origin }) => origin ?? []);
     },
-    count: async (transcript) => {
+    count: async (transcript: TranscriptId): Promise<Counts> => {
       const count = (condition: RawBuilder<unknown>) => sql<number>`count(case when ${condition} then 1 end)`;
       const row = await selectAfter(await findBase(transcript))
         .select([
@@ -306,13 +299,12 @@ function createEvents(db: Kysely<Tables>): Store["events"] {
         .executeTakeFirstOrThrow();
       return { ...row };
     },
-    save: async (batches) => {
-      const sessions = await selectRows(
-        db,
-        "session",
-        "id",
-        batches.map(({ session }) => session),
-      );
+    /** Of sessions that are saved. */
+    save: async (
+      batches: readonly { readonly session: TranscriptId; readonly events: readonly Event[] }[],
+    ): Promise<void> => {
+      const ids = batches.map(({ session }) => session);
+      const sessions = await selectRows(db, "session", { where: "id", in: ids });
       const bases = new Map(sessions.map(({ id, n }) => [id, n * eventsPerSession]));
       const rows = batches.flatMap(({ session, events }) => {
         const base = bases.get(session);
@@ -324,7 +316,8 @@ function createEvents(db: Kysely<Tables>): Store["events"] {
         await db.executeQuery(CompiledQuery.raw(insertEvents(some.length), some.flat()));
       }
     },
-    purge: async (before) => {
+    /** Forgets the events of files last cached before a time, and answers with how many; sessions and counts stay. */
+    purge: async (before: number): Promise<number> => {
       const old = db.selectFrom("reading").select("path").where("cached_at", "<", before);
       const found = await db.selectFrom("session").select("n").where("path", "in", old).execute();
       let dropped = 0;
@@ -343,7 +336,7 @@ function outlineRows(base: number) {
   const always = sql`id - ${base}, kind, facts ->> 'sidechain'`;
   const ofCall = sql`outcome, facts ->> 'tool', substr(facts ->> 'command', 1, ${outlinedCommandChars}), facts ->> '$.files[0]'`;
   const row = sql`case kind when 'call' then json_array(${always}, ${ofCall}) else json_array(${always}) end`;
-  return sql<string>`cast(json_group_array(${row}) as blob)`.as("rows");
+  return readText(sql`json_group_array(${row})`).as("rows");
 }
 
 type OutlineRow = readonly [
@@ -383,25 +376,25 @@ function eventToRow({ ref, kind, outcome, origin, text, ...facts }: Event, base:
 const eventParts = [
   sql<number>`id`.as("id"),
   readColumn("event", "text"),
-  sql`cast('[' || json_quote(kind) || ',' || json_quote(outcome) || ',' || json_quote(origin) || ',' || facts || ']' as blob)`.as(
-    "rest",
-  ),
-];
+  readText(
+    sql`'[' || json_quote(kind) || ',' || json_quote(outcome) || ',' || json_quote(origin) || ',' || facts || ']'`,
+  ).as("rest"),
+] as const;
 
-function eventFromRow(row: Record<string, unknown>, base: number): Event {
-  const { id, text, rest } = decodeRow<{ id: number; text: string; rest: string }>(row);
+function eventFromRow({ id, text, rest }: { id: number; text: string; rest: string }, base: number): Event {
   const [kind, outcome, origin, facts] = parseJson(rest);
   return { ref: formatRef(id - base), kind, outcome, origin, text, ...facts } as Event;
 }
 
-function createProjects(db: Kysely<Tables>): Store["projects"] {
+function createProjects(db: Kysely<Tables>) {
+  const fromRow = ({ first_at, last_at, ...row }: Tables["project"]): ProjectFold => ({
+    ...{ ...row, firstAt: first_at, lastAt: last_at },
+  });
   return {
-    list: async () => {
-      const rows = await db.selectFrom("project").select(readColumns("project")).orderBy("id").execute();
-      return rows.map((row) => projectFromRow(decodeRow(row)));
-    },
-    get: async (ids) => (await selectRows(db, "project", "id", ids)).map(projectFromRow),
-    save: async (rows) => {
+    list: async () => (await selectRows(db, "project", { orderBy: ["id"] })).map(fromRow),
+    get: async (ids: readonly string[]) =>
+      (await selectRows(db, "project", { where: "id", in: ids })).map(fromRow),
+    save: async (rows: readonly ProjectFold[]): Promise<void> => {
       await inSlices(rows, (some) =>
         db
           .replaceInto("project")
@@ -412,6 +405,73 @@ function createProjects(db: Kysely<Tables>): Store["projects"] {
   };
 }
 
-function projectFromRow({ first_at, last_at, ...row }: Tables["project"]): ProjectFold {
-  return { ...row, firstAt: first_at, lastAt: last_at };
+/** Who may do a piece of background work; nobody for longer than they said. */
+function createLeases(db: Kysely<Tables>) {
+  return {
+    holder: async (name: string): Promise<{ readonly holder: string; readonly until: number } | null> => {
+      const [row] = await selectRows(db, "lease", { where: "name", in: [name] });
+      return row ? { holder: row.holder, until: row.until } : null;
+    },
+    /** Takes or renews a lease that is free, run out, one's own, or held by `insteadOf`; answers whether it is now one's own. */
+    take: async (
+      name: string,
+      lease: {
+        readonly holder: string;
+        readonly now: number;
+        readonly until: number;
+        readonly insteadOf?: string | undefined;
+      },
+    ): Promise<boolean> => {
+      const { holder, now, until, insteadOf } = lease;
+      const holders = insteadOf === undefined ? [holder] : [holder, insteadOf];
+      const taken = await db
+        .insertInto("lease")
+        .values({ name, holder, until })
+        .onConflict((conflict) =>
+          conflict
+            .column("name")
+            .doUpdateSet({ holder, until })
+            .where((where) =>
+              where.or([where("lease.until", "<=", now), where("lease.holder", "in", holders)]),
+            ),
+        )
+        .returning("until")
+        .execute();
+      return taken.length > 0;
+    },
+    /** Gives a lease back, if it is one's own. */
+    release: async (name: string, holder: string): Promise<void> => {
+      await db.deleteFrom("lease").where("name", "=", name).where("holder", "=", holder).execute();
+    },
+  };
+}
+
+// --- Background work, which one process does at a time ---
+
+export interface BackgroundWork {
+  /** Takes a lease on a piece of work until a time; false while another running process has it. */
+  claim(work: string, until: number): Promise<boolean>;
+  giveBack(work: string): Promise<void>;
+}
+
+export function createBackgroundWork({ leases }: Store, clock: Clock): BackgroundWork {
+  const self = `${process.pid} ${randomUUID()}`;
+  return {
+    claim: async (work, until) => {
+      const held = await leases.holder(work);
+      const dead = held && !isAlive(held.holder) ? held.holder : undefined;
+      return leases.take(work, { holder: self, now: clock.now(), until, insteadOf: dead });
+    },
+    giveBack: (work) => leases.release(work, self),
+  };
+}
+
+/** Whether a running process is at a piece of work. */
+export async function isClaimed({ leases }: Store, work: string, now: number): Promise<boolean> {
+  const held = await leases.holder(work);
+  return held !== null && held.until > now && isAlive(held.holder);
+}
+
+function isAlive(holder: string): boolean {
+  return isRunning(Number.parseInt(holder, 10));
 }

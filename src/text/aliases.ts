@@ -1,5 +1,4 @@
-import { simplified } from "./han.ts";
-import { tokenize } from "./tokens.ts";
+import { simplified, tokenize } from "./tokens.ts";
 
 /**
  * Terms that mean about the same as a term: people and skills call things by different names.

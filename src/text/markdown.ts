@@ -1,5 +1,3 @@
-import { stripHidden } from "./hidden.ts";
-
 /** Words as one line, as a person sees them. */
 export function oneLine(text: string): string {
   return stripHidden(text).replace(/\s+/g, " ").trim();
@@ -63,7 +61,7 @@ function cutAnywhere(text: string, most: number): string {
 }
 
 /** Where a section's own lines are: after its heading, up to the next heading of its rank or above. */
-export interface SectionLines {
+interface SectionLines {
   readonly from: number;
   readonly to: number;
 }
@@ -91,4 +89,85 @@ export function quoteYaml(value: string): string {
     /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+/**
+ * Characters that a person does not see and a model reads: zero width, direction controls, tag characters, controls.
+ * Joiners are left out: emoji and several scripts are written with them.
+ */
+export const hiddenCharacters =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\u206a-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]|[\ufe00-\ufe0f]{2,}|[\u{e0100}-\u{e01ef}]{2,}/gu;
+
+/**
+ * Joiners where no script needs them: after ASCII or at the start of a text, where they join nothing; before an ASCII
+ * letter, where they only split words; and several in a row.
+ */
+export const strayJoiners =
+  /(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?=[\dA-Za-z])|[\u200c\u200d]{2,}/gu;
+
+/** Whether a hidden character has an honest use in such a line: direction marks and separators of its script, soft hyphens. */
+export function isExpectedCharacter(character: string, line: string): boolean {
+  return homes.some(([some, script]) => some.test(character) && script.test(line));
+}
+
+const homes: readonly (readonly [RegExp, RegExp])[] = [
+  [/[\u200e\u200f\u061c]/, /(?=\p{L})[\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}]/u],
+  [/\u180e/, /(?=\p{L})\p{sc=Mongolian}/u],
+  [/\u00ad/, /\p{L}\u00ad\p{L}/u],
+];
+
+/** What does away with the words around it: a terminal writes over a line that only returns, and half a pair of surrogates is no text. */
+export const unwritable = /\r(?!\n)|[\ud800-\udfff]/gu;
+
+/** Colour and cursor sequences of a terminal. */
+const terminalSequences = /\u001b\[[0-9;?]{0,20}[A-Za-z]|\u001b\][^\u0007\u001b]{0,500}(?:\u0007|\u001b\\)/g;
+
+/** The text as a person sees it. */
+export function stripHidden(text: string): string {
+  // Patterns for letters of all scripts take long to prepare, and most texts have nothing for them.
+  if (!/[^\t\n\r -~]/.test(text)) return text;
+  return text
+    .replace(terminalSequences, "")
+    .replace(regionFlags, "$1")
+    .replace(hiddenCharacters, "")
+    .replace(strayJoiners, "");
+}
+
+/** Flags of regions are spelt with tag characters after a black flag. */
+export const regionFlags = /(\u{1f3f4})[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{2,6}\u{e007f}/gu;
+
+/** A name for a file or a package: a few words in kebab-case; empty when the text has none in Latin letters. */
+export function slugify(text: string, most = 48): string {
+  const words = text
+    .normalize("NFKD")
+    .toLowerCase()
+    // An accent is no end of a word.
+    .replace(/['’\p{M}]/gu, "")
+    .match(/[a-z0-9]+/g);
+  let name = "";
+  for (const word of words ?? []) {
+    const longer = name === "" ? word : `${name}-${word}`;
+    if (longer.length > most) break;
+    name = longer;
+  }
+  return name;
+}
+
+/** A count with its noun: `1 call`, `2 calls`, `1,200 calls`. */
+export function several(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
+}
+
+/** The text of bytes, its byte order mark included; null for what is no UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** The last part of a path. */
+export function baseName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }

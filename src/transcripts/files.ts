@@ -1,25 +1,12 @@
-import { closeSync, fstatSync, openSync, readdirSync, type Stats, statSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { createHash, type Hash } from "node:crypto";
+import { closeSync, fstatSync, openSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isObject, type JsonObject } from "../base/index.ts";
 import type { Diagnostic, DiagnosticCode, ReadPosition } from "../records/index.ts";
-import { FileLines, hashStart, type LineTaker } from "./file-lines.ts";
-import type { LineReader, LineReading } from "./reader.ts";
-import { findFolderAmong } from "./readers/gemini.ts";
-import { documentReaders, lineReaders } from "./readers/readers.ts";
-import type { Resume } from "./session-builder.ts";
-import {
-  emptyPiece,
-  fits,
-  isDatabasePosition,
-  type Piece,
-  parseJson,
-  pieceBytes,
-  readDatabase,
-  readDocument,
-  readWholeFile,
-  spansLines,
-  unknownPiece,
-} from "./whole-files.ts";
+import { type LineReader, type LineReading, parseJson, type Resume } from "./reader.ts";
+import { findFolderAmong, readers } from "./readers/readers.ts";
+import { emptyPiece, type Piece, pieceBytes, readDatabase, readDocument } from "./whole-files.ts";
 
 /** Diagnostics kept for one transcript; the rest are counted. */
 const mostDiagnostics = 50;
@@ -27,21 +14,16 @@ const mostDiagnostics = 50;
 const mostTried = 200;
 /** Bytes of a file's beginning that tell what it may be. */
 const headBytes = 4_096;
+/** Bytes fetched from a file at a time, at most. */
+const mostBytes = 1 << 20;
+/** A longer line is reported and skipped: no agent writes one, and holding it would cost the memory of thousands. */
+const lineBytes = 16 << 20;
+const newline = 0x0a;
 
 export interface FoundFile {
   readonly path: string;
   readonly size: number;
   readonly modifiedAt: number;
-}
-
-/** Transcripts on disk. What cannot be read becomes a diagnostic; nothing here throws for what a file holds. */
-export interface Transcripts {
-  /** The files at and below these paths, newest first. */
-  find(paths: readonly string[]): Promise<{ files: FoundFile[]; diagnostics: Diagnostic[] }>;
-  /** Whether the bytes up to a position are the ones that were read. */
-  unchanged(path: string, position: ReadPosition): Promise<boolean>;
-  /** The rest of a transcript in pieces, in order. */
-  read(path: string, resume: Resume | null): AsyncIterable<Piece>;
 }
 
 interface TranscriptsOptions {
@@ -51,49 +33,53 @@ interface TranscriptsOptions {
   readonly exclude?: readonly string[];
 }
 
-export function createTranscripts({
-  roots = async () => [],
-  exclude = [],
-}: TranscriptsOptions = {}): Transcripts {
-  return {
-    find: async (paths) => findFiles(paths, exclude),
-    unchanged: async (path, position) => isUnchanged(path, position),
-    read: async function* (path, resume) {
-      for (const piece of readFile(path, resume)) yield await withFolders(piece, roots);
-    },
-  };
+/** Transcripts on disk. What cannot be read becomes a diagnostic; nothing here throws for what a file holds. */
+export class Transcripts {
+  private readonly options: TranscriptsOptions;
+
+  constructor(options: TranscriptsOptions = {}) {
+    this.options = options;
+  }
+
+  /** The files at and below these paths, newest first. */
+  find(paths: readonly string[]): { files: FoundFile[]; diagnostics: Diagnostic[] } {
+    return findFiles(paths, this.options.exclude ?? []);
+  }
+
+  /** The rest of a transcript in pieces, in order. */
+  async *read(path: string, resume: Resume | null): AsyncGenerator<Piece> {
+    const { roots } = this.options;
+    for (const piece of readFile(path, resume)) {
+      const isHashed = piece.threads.some(({ facts }) => facts.cwd === null && facts.remote !== null);
+      yield isHashed && roots ? addFolders(piece, await roots()) : piece;
+    }
+  }
+
+  /** Whether the bytes up to a position are the ones that were read. */
+  isUnchanged(path: string, { position, state }: Pick<Resume, "position" | "state">): boolean {
+    // What is new in a database is told by the sessions in it.
+    if (state.marks) return true;
+    let file: number | null = null;
+    try {
+      file = openSync(path, "r");
+      return hashStart(file, position.offset)?.digest("hex") === position.digest;
+    } catch (error) {
+      // What cannot be opened is not known to have changed; reading it says why.
+      if (isSystemError(error)) return true;
+      throw error;
+    } finally {
+      if (file !== null) closeSync(file);
+    }
+  }
 }
 
 /** A piece whose sessions have the folders that known projects tell. */
-async function withFolders(piece: Piece, roots: () => Promise<readonly string[]>): Promise<Piece> {
-  if (!piece.threads.some(({ facts }) => facts.cwd === null && facts.remote !== null)) return piece;
-  const known = await roots();
+function addFolders(piece: Piece, known: readonly string[]): Piece {
   const threads = piece.threads.map((session) => {
     const cwd = findFolderAmong(session.facts, known);
     return cwd === null ? session : { ...session, facts: { ...session.facts, cwd, remote: null } };
   });
   return { ...piece, threads };
-}
-
-function isUnchanged(path: string, position: ReadPosition): boolean {
-  // What is new in a database is told by the sessions in it.
-  if (isDatabasePosition(position)) return true;
-  try {
-    return withFile(path, (file) => hashStart(file, position.offset)?.digest("hex") === position.digest);
-  } catch (error) {
-    // What cannot be opened is not known to have changed; reading it says why.
-    if (isSystemError(error)) return true;
-    throw error;
-  }
-}
-
-function withFile<Result>(path: string, use: (file: number) => Result): Result {
-  const file = openSync(path, "r");
-  try {
-    return use(file);
-  } finally {
-    closeSync(file);
-  }
 }
 
 // --- Reading one file ---
@@ -115,23 +101,54 @@ function* readFile(path: string, known: Resume | null): Generator<Piece> {
 function* readOpenFile(file: number, path: string, known: Resume | null): Generator<Piece> {
   // A position without lines is that of a file which is read whole.
   const isWhole = known?.position.line === 0;
-  if (isWhole && isDatabasePosition(known.position)) return yield* readDatabase(path, known);
-  if (isWhole && known.position.offset === fstatSync(file).size) return yield unchangedPiece(known);
+  if (known?.state.marks) return yield* readDatabase(path, known);
+  if (isWhole && known.position.offset === fstatSync(file).size) {
+    const { format, position, state } = known;
+    return yield { format, threads: [], position, state, diagnostics: [], last: true, anew: false };
+  }
   const resume = isWhole ? null : known;
   const lines = new FileLines(file, resume?.position ?? null);
   const more = lines.fill();
-  const head = Buffer.from(lines.peek(headBytes));
+  const head = lines.peek(headBytes);
+  const text = head.toString("utf8");
   if (resume === null) {
-    const text = head.toString("utf8");
     if (text.startsWith("SQLite format 3\0")) return yield* readDatabase(path, null);
     const wrong = explainNoText(head);
     if (wrong) return yield emptyPiece(path, ...wrong);
-    const found = spansLines(text) && fits(path) ? readDocument(path) : "broken";
-    if (found !== "broken") return yield* found === "unknown" ? [unknownPiece(path)] : found;
+    // JSON over several lines; where it is broken, it may be lines after all.
+    const document = spansLines(text) ? readDocument(path) : "broken";
+    if (typeof document !== "string") return yield* document;
   }
   const content = new LineContent(path, resume);
   yield* readLines(lines, more, content);
-  if (content.reading === null) yield* readWholeFile(path, head.toString("utf8"), content.isOneLine);
+  if (content.reading !== null) return;
+  const isDocument = content.tried <= 1 ? beginsJson(text) : spansLines(text);
+  const document = isDocument ? readDocument(path) : [emptyPiece(path, "unknown-format")];
+  if (typeof document !== "string") return yield* document;
+  yield {
+    ...emptyPiece(path, document === "broken" ? "invalid-json" : "too-large"),
+    anew: document === "broken",
+  };
+}
+
+/** Why a file that begins like this holds no text to read; null when it may. */
+function explainNoText(head: Buffer): [DiagnosticCode, string] | null {
+  if (head.length === 0) return ["empty", "is empty"];
+  const mark = head.subarray(0, 2).toString("hex");
+  if (mark === "fffe" || mark === "feff") return ["encoding", "is UTF-16; transcripts are UTF-8"];
+  return head.includes(0) ? ["binary", "is not text"] : null;
+}
+
+/** Whether a text that begins like this could be JSON. */
+function beginsJson(head: string): boolean {
+  return /^\uFEFF?\s*[{[]\s*(?:["{[\]}]|$)/.test(head);
+}
+
+/** Whether a text that begins like this could be JSON that goes over more than one line. */
+function spansLines(head: string): boolean {
+  const text = head.trimStart();
+  const line = text.slice(0, Math.max(0, text.indexOf("\n"))).trimEnd();
+  return beginsJson(head) && line !== "" && (line.length === 1 || !/[}\]]$/.test(line));
 }
 
 function* readLines(lines: FileLines, first: boolean, content: LineContent): Generator<Piece> {
@@ -148,29 +165,26 @@ function* readLines(lines: FileLines, first: boolean, content: LineContent): Gen
 }
 
 /** What the lines of a file hold: the first records tell which reader takes all of them. */
-class LineContent implements LineTaker {
+class LineContent {
   reading: LineReading | null = null;
+  /** Lines that no reader knows. */
+  tried = 0;
   private reader: LineReader | null = null;
   private readonly path: string;
   /** Records that no reader knows, until one is known: a transcript may begin with a few of those. */
   private readonly early: (readonly [record: JsonObject, line: number])[] = [];
-  private tried = 0;
   private readonly diagnostics: Diagnostic[] = [];
   private problems = 0;
 
   constructor(path: string, resume: Resume | null) {
     this.path = path;
-    this.reader = (resume && lineReaders.find(({ format }) => format === resume.format)) ?? null;
+    this.reader = (resume && readers.lines.find(({ format }) => format === resume.format)) ?? null;
     this.reading = this.reader?.open(path, resume) ?? null;
   }
 
   /** Enough was seen to say that no reader knows this file. */
   get isUnknown(): boolean {
     return this.reading === null && this.tried > mostTried;
-  }
-
-  get isOneLine(): boolean {
-    return this.tried <= 1;
   }
 
   problem(code: DiagnosticCode, message: string, line: number): void {
@@ -184,18 +198,13 @@ class LineContent implements LineTaker {
   line(text: string, line: number): void {
     if (this.isUnknown || this.reader?.skips?.(text)) return;
     const record = parseJson(text);
-    if (record === undefined) return this.takeBroken(text, line);
-    if (!isObject(record)) {
-      this.tried++;
-      this.problem("not-an-object", "holds no record; it was skipped", line);
-    } else if (this.reading) this.reading.take(record, line);
-    else {
-      this.early.push([record, line]);
-      this.tried++;
-      this.reader = lineReaders.find((one) => one.recognises(record)) ?? null;
-      this.reading = this.reader?.open(this.path, null) ?? null;
-      if (this.reading) for (const one of this.early.splice(0)) this.reading.take(...one);
-    }
+    if (isObject(record))
+      return this.reading ? this.reading.take(record, line) : this.recognise(record, line);
+    // The mark that some editors put before UTF-8.
+    if (record === undefined && text.charCodeAt(0) === 0xfeff) return this.line(text.slice(1), line);
+    this.tried++;
+    if (record !== undefined) this.problem("not-an-object", "holds no record; it was skipped", line);
+    else if (text.trim() !== "") this.problem("invalid-json", "is not JSON; it was skipped", line);
   }
 
   /** What is new since the last piece. */
@@ -213,34 +222,135 @@ class LineContent implements LineTaker {
     yield { format, threads, position, state, diagnostics, last, anew: false };
   }
 
-  private takeBroken(text: string, line: number): void {
-    // The mark that some editors put before UTF-8.
-    if (text.charCodeAt(0) === 0xfeff) return this.line(text.slice(1), line);
+  private recognise(record: JsonObject, line: number): void {
+    this.early.push([record, line]);
     this.tried++;
-    if (text.trim() !== "") this.problem("invalid-json", "is not JSON; it was skipped", line);
+    this.reader = readers.lines.find((one) => one.recognises(record)) ?? null;
+    this.reading = this.reader?.open(this.path, null) ?? null;
+    if (this.reading) for (const one of this.early.splice(0)) this.reading.take(...one);
   }
 }
 
-/** Why a file that begins like this holds no text to read; null when it may. */
-function explainNoText(head: Buffer): [DiagnosticCode, string] | null {
-  if (head.length === 0) return ["empty", "is empty"];
-  const mark = head.subarray(0, 2).toString("hex");
-  if (mark === "fffe" || mark === "feff") return ["encoding", "is UTF-16; transcripts are UTF-8"];
-  return head.includes(0) ? ["binary", "is not text"] : null;
+/**
+ * Reads a file line by line from a position, a chunk at a time; the offset is always that of a line's start.
+ * Chunks are read synchronously: the trip to a thread and back costs more than the chunk, and small files are many.
+ */
+class FileLines {
+  offset: number;
+  /** The rest of a line that is too long is being skipped: no place to stop at. */
+  skipping = false;
+  private line: number;
+  private readonly file: number;
+  private readonly chunkBytes: number;
+  /** Of all bytes up to the offset. */
+  private readonly hash: Hash;
+  /** What was fetched and not yet taken. */
+  private fetched = Buffer.alloc(0);
+  /** Bytes of the line at the offset that were skipped. */
+  private skipped = 0;
+
+  constructor(file: number, from: ReadPosition | null) {
+    this.file = file;
+    this.offset = from?.offset ?? 0;
+    this.line = from?.line ?? 0;
+    // A last line that was taken without its newline: what is left of it does not count as another.
+    const before = Buffer.alloc(1, newline);
+    if (this.offset > 0) readSync(file, before, 0, 1, this.offset - 1);
+    if (before[0] !== newline) this.line--;
+    this.hash = hashStart(file, this.offset) ?? createHash("sha1");
+    // No more room than the file needs: most are small, and room costs.
+    this.chunkBytes = Math.min(mostBytes, fstatSync(file).size + 1);
+  }
+
+  /** Fetches one more chunk; false when the file has no more. */
+  fill(): boolean {
+    if (this.skipping || this.fetched.length >= lineBytes) this.skip();
+    const { length } = this.fetched;
+    const larger = Buffer.allocUnsafe(length + this.chunkBytes);
+    this.fetched.copy(larger);
+    const from = this.offset + this.skipped + length;
+    const bytes = readSync(this.file, larger, length, this.chunkBytes, from);
+    this.fetched = larger.subarray(0, length + bytes);
+    // Only the end of a file answers with less than was asked for.
+    return bytes === this.chunkBytes;
+  }
+
+  /** The first bytes that were fetched and not yet taken. */
+  peek(bytes: number): Buffer {
+    return Buffer.from(this.fetched.subarray(0, bytes));
+  }
+
+  position(): ReadPosition {
+    return { offset: this.offset, line: this.line, digest: this.hash.copy().digest("hex") };
+  }
+
+  /** Takes every whole line that was fetched. */
+  take(content: LineContent): void {
+    let start = 0;
+    for (let end = this.fetched.indexOf(newline); end >= 0; end = this.fetched.indexOf(newline, start)) {
+      this.takeLine(this.fetched.subarray(start, end), content);
+      start = end + 1;
+    }
+    if (start > 0) this.consume(start);
+  }
+
+  /** What stands after the last newline: a whole record, or one that the agent is still writing. */
+  finish(content: LineContent): void {
+    const text = this.skipping ? "" : this.fetched.toString("utf8").trim();
+    if (text !== "" && parseJson(text) === undefined) {
+      const message = "ends in the middle of a record; it is read again when the file grows";
+      return content.problem("cut-line", message, this.line + 1);
+    }
+    if (this.skipping || text !== "") this.takeLine(this.fetched, content);
+    this.consume(this.fetched.length);
+  }
+
+  private takeLine(bytes: Buffer, content: LineContent): void {
+    this.line++;
+    if (this.skipping) {
+      this.skipping = false;
+      return content.problem("line-too-long", "is longer than 16 MB; it was skipped", this.line);
+    }
+    const text = bytes.toString("utf8");
+    if (text.includes("\uFFFD") && !isUtf8(bytes))
+      content.problem("encoding", "has bytes that are not UTF-8; they were replaced", this.line);
+    content.line(text, this.line);
+  }
+
+  private consume(bytes: number): void {
+    this.hash.update(this.fetched.subarray(0, bytes));
+    this.fetched = this.fetched.subarray(bytes);
+    this.offset += this.skipped + bytes;
+    this.skipped = 0;
+  }
+
+  /** Drops what was fetched: it is part of a line that is too long. */
+  private skip(): void {
+    this.hash.update(this.fetched);
+    this.skipping = true;
+    this.skipped += this.fetched.length;
+    this.fetched = Buffer.alloc(0);
+  }
 }
 
-function unchangedPiece({ format, position, state }: Resume): Piece {
-  return { format, threads: [], position, state, diagnostics: [], last: true, anew: false };
+/** The hash of a file's first bytes, to which more can be added; null when it has fewer. */
+function hashStart(file: number, bytes: number): Hash | null {
+  const hash = createHash("sha1");
+  const buffer = Buffer.allocUnsafe(Math.min(bytes, mostBytes));
+  for (let at = 0; at < bytes; ) {
+    const bytesRead = readSync(file, buffer, 0, Math.min(buffer.length, bytes - at), at);
+    if (bytesRead === 0) return null;
+    hash.update(buffer.subarray(0, bytesRead));
+    at += bytesRead;
+  }
+  return hash;
 }
 
 // --- Finding files ---
 
 const skippedNames = new Set(["node_modules", ".git", ".DS_Store"]);
 
-function findFiles(
-  paths: readonly string[],
-  exclude: readonly string[],
-): { files: FoundFile[]; diagnostics: Diagnostic[] } {
+function findFiles(paths: readonly string[], exclude: readonly string[]): ReturnType<Transcripts["find"]> {
   const files = new Map<string, FoundFile>();
   const diagnostics: Diagnostic[] = [];
   const report = (path: string, message: string) =>
@@ -274,26 +384,23 @@ function findFiles(
 }
 
 /**
- * Whether what a file or folder holds is read with another one beside it: a part of a database, the messages of
- * OpenCode's sessions, a session of Gemini CLI that goes on in a file of the newer form.
+ * Whether what a file holds is read with another one beside it: a part of a database, a session of Gemini CLI that goes
+ * on in a file of the newer form.
  */
 function isPartOfOther(name: string, names: ReadonlySet<string>): boolean {
   const database = /^(.+)-(?:wal|shm|journal)$/.exec(name)?.[1];
   if (database !== undefined && names.has(database)) return true;
-  if (name.startsWith("session-") && name.endsWith(".json") && names.has(`${name}l`)) return true;
-  return name !== "session" && ["session", "message", "part"].every((one) => names.has(one));
+  return name.startsWith("session-") && name.endsWith(".json") && names.has(`${name}l`);
 }
 
-/** What tells that a file, or one that belongs to it, has changed. */
+/** What tells that a file has changed. The latest changes of a database wait in a file beside it. */
 function stampFile(path: string, own: Stats): Pick<FoundFile, "size" | "modifiedAt"> {
-  // The latest changes of a database wait in a file beside it.
-  const beside = /\.(?:db|sqlite3?)$/.test(path)
-    ? [`${path}-wal`]
-    : documentReaders.flatMap((reader) => reader.beside?.(path) ?? []);
-  const stats = [own, ...beside.flatMap((one) => statSync(one, { throwIfNoEntry: false }) ?? [])];
+  const log = /\.(?:db|sqlite3?)$/.test(path)
+    ? statSync(`${path}-wal`, { throwIfNoEntry: false })
+    : undefined;
   return {
-    size: stats.reduce((sum, { size }) => sum + size, 0),
-    modifiedAt: stats.reduce((latest, { mtimeMs }) => Math.max(latest, mtimeMs), 0),
+    size: own.size + (log?.size ?? 0),
+    modifiedAt: Math.max(own.mtimeMs, log?.mtimeMs ?? 0),
   };
 }
 

@@ -1,7 +1,6 @@
-export { findCheckout } from "./checkout.ts";
-export { createTranscripts, type FoundFile } from "./files.ts";
-export { openForeignDatabase } from "./foreign-database.ts";
+export { type FoundFile, Transcripts } from "./files.ts";
 export {
+  findCheckout,
   getReadMark,
   type IngestDeps,
   type IngestOptions,
@@ -11,9 +10,16 @@ export {
   makeFoundEntry,
   purge,
 } from "./ingest.ts";
-export { openSessions } from "./open-sessions.ts";
 export { readFailedCall } from "./readers/hook.ts";
 export { formats } from "./readers/readers.ts";
-export { findDrift, findUnreadableRows, rebuild } from "./rebuild.ts";
 export { type Recorder, type RecorderOptions, recordPath } from "./recorder.ts";
-export { groupRecordings, readEvents, readEventsByRef, type SessionView, viewSessions } from "./sessions.ts";
+export {
+  groupRecordings,
+  openSessions,
+  readEvents,
+  readEventsByRef,
+  rebuild,
+  type SessionView,
+  viewSessions,
+} from "./sessions.ts";
+export { openForeignDatabase } from "./whole-files.ts";

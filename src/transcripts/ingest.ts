@@ -1,6 +1,9 @@
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import type { Clock } from "../base/index.ts";
 import { recordEntries } from "../lessons/index.ts";
 import {
+  type Checkout,
   type Diagnostic,
   type Event,
   eventChars,
@@ -14,9 +17,8 @@ import {
 } from "../records/index.ts";
 import type { Store } from "../store/index.ts";
 import { type Redactor, scrubEvents, scrubJson, shortScrubber } from "../trust/index.ts";
-import { findCheckout } from "./checkout.ts";
 import type { FoundFile, Transcripts } from "./files.ts";
-import type { Resume } from "./session-builder.ts";
+import type { Resume } from "./reader.ts";
 import { type Piece, pieceBytes } from "./whole-files.ts";
 
 /** Days that cached events stay after they were last read from their transcript. */
@@ -120,12 +122,11 @@ class Ingest {
   }
 
   private isDone(reading: Reading | null | undefined, file: FoundFile): boolean {
-    return !!reading && isCurrent(reading, file, this.options.refresh ?? false);
+    return !!reading && isCurrent(reading, file, this.options.refresh);
   }
 
   /** How many of the files that were not got to have something that was not read. */
   private async countUnread(): Promise<number> {
-    if (this.waiting.length === 0) return 0;
     const readings = await this.deps.store.readings.of(this.waiting.map(({ path }) => path));
     const known = new Map(readings.map((reading) => [reading.path, reading]));
     return this.waiting.filter((file) => !this.isDone(known.get(file.path), file)).length;
@@ -199,7 +200,7 @@ class Ingest {
 export function isCurrent(
   { size, modifiedAt, cachedAt, format }: Reading,
   file: FoundFile,
-  refresh: boolean,
+  refresh = false,
 ): boolean {
   const isPurged = cachedAt === null && format !== null;
   return size === file.size && modifiedAt === file.modifiedAt && !(isPurged && refresh);
@@ -207,13 +208,12 @@ export function isCurrent(
 
 /** What a known reading goes on from; null when it has to start again: rewritten, shorter, purged or never understood. */
 async function prepareResume({ store, transcripts }: IngestDeps, known: Reading): Promise<Resume | null> {
-  const { format, position, state } = known;
-  if (format === null || known.cachedAt === null) return null;
-  if (!(await transcripts.unchanged(known.path, position))) return null;
+  const { path, format, position, state } = known;
+  if (format === null || known.cachedAt === null || !transcripts.isUnchanged(path, known)) return null;
   const kept = new Map<string, { events: readonly Event[]; origins: readonly string[] }>();
   for (const [name, { open, running }] of state.threads) {
     const refs = [...open, ...running].map(([, ref]) => ref);
-    const id = makeTranscriptId(known.path, name);
+    const id = makeTranscriptId(path, name);
     kept.set(name, { events: await store.events.some(id, refs), origins: await store.events.origins(id) });
   }
   return {
@@ -236,9 +236,9 @@ async function prepare({ redactor }: IngestDeps, all: readonly LoadedPiece[]): P
     const { threads } = loaded.piece;
     const { state } = loaded.reading;
     const sessions = threads.map((session) => makeSession(loaded, session, short));
-    const batches = threads.map((session, at) => ({
-      session: (sessions[at] as Session).id,
-      events: events.splice(0, session.events.length),
+    const batches = sessions.map(({ id }, at) => ({
+      session: id,
+      events: events.splice(0, threads[at]?.events.length),
     }));
     const clean = {
       ...state,
@@ -248,6 +248,64 @@ async function prepare({ redactor }: IngestDeps, all: readonly LoadedPiece[]): P
     prepared.push({ loaded, sessions, batches, reading: { ...loaded.reading, state: clean } });
   }
   return prepared;
+}
+
+type ShortScrubber = ReturnType<typeof shortScrubber>;
+
+function makeSession(
+  { file: { path }, piece: { format } }: LoadedPiece,
+  { name, facts, counts }: Piece["threads"][number],
+  short: ShortScrubber,
+): Session {
+  const clean = cleanFacts(facts, short);
+  const checkout = clean.cwd === null ? null : findCheckout(clean.cwd);
+  return {
+    ...clean,
+    id: makeTranscriptId(path, name),
+    path,
+    format: format as Session["format"],
+    project: identifyProject(clean.cwd, clean.remote, checkout),
+    counts,
+  };
+}
+
+function makeTranscriptId(path: string, name: string): TranscriptId {
+  return name === "" ? path : `${path}#${name}`;
+}
+
+function cleanFacts(facts: SessionFacts, short: ShortScrubber): SessionFacts {
+  return {
+    ...facts,
+    sessionId: short(facts.sessionId),
+    agentId: short(facts.agentId),
+    cwd: short(facts.cwd),
+    remote: short(facts.remote),
+    transcriptPath: short(facts.transcriptPath),
+  };
+}
+
+function cleanState(state: ThreadState, short: ShortScrubber): ThreadState {
+  const clean = (pairs: ThreadState["open"]) => pairs.map(([id, ref]) => [short(id), ref] as const);
+  const [facts, open, running] = [cleanFacts(state.facts, short), clean(state.open), clean(state.running)];
+  return { ...state, facts, open, running };
+}
+
+/** How far a file is read with this piece. */
+function advanceReading(file: FoundFile, piece: Piece, before: Reading | null, now: number): Reading {
+  const { path, modifiedAt } = file;
+  const { format, position, state } = piece;
+  const diagnostics = [...(before?.diagnostics ?? []).filter(isLasting), ...piece.diagnostics];
+  // What could not be opened may open next time, though nothing about it changes.
+  const isDone = piece.last && !piece.diagnostics.some(({ code }) => code === "unreadable");
+  const size = isDone ? file.size : unfinished;
+  // A file that was read and cannot be opened now, or is cut, is still what it was.
+  if (format === null && before?.format) return { ...before, size, modifiedAt, diagnostics };
+  return { path, format, size, modifiedAt, position, state, diagnostics, cachedAt: now };
+}
+
+/** Whether a problem with a file is still there when more of it was read. */
+function isLasting({ code, line }: Diagnostic): boolean {
+  return code !== "cut-line" && code !== "unreadable" && !(code === "invalid-json" && line === null);
 }
 
 /**
@@ -276,45 +334,12 @@ async function write(store: Store, prepared: readonly PreparedPiece[]): Promise<
   });
 }
 
-type ShortScrubber = ReturnType<typeof shortScrubber>;
-
-function cleanFacts(facts: SessionFacts, short: ShortScrubber): SessionFacts {
-  return {
-    ...facts,
-    sessionId: short(facts.sessionId),
-    agentId: short(facts.agentId),
-    cwd: short(facts.cwd),
-    remote: short(facts.remote),
-    transcriptPath: short(facts.transcriptPath),
-  };
-}
-
-function cleanState(state: ThreadState, short: ShortScrubber): ThreadState {
-  const clean = (pairs: ThreadState["open"]) => pairs.map(([id, ref]) => [short(id), ref] as const);
-  return {
-    ...state,
-    facts: cleanFacts(state.facts, short),
-    open: clean(state.open),
-    running: clean(state.running),
-  };
-}
-
-/** How far a file is read with this piece. */
-function advanceReading(file: FoundFile, piece: Piece, before: Reading | null, now: number): Reading {
-  const { path, modifiedAt } = file;
-  const { format, position, state } = piece;
-  const diagnostics = [...(before?.diagnostics ?? []).filter(isLasting), ...piece.diagnostics];
-  // What could not be opened may open next time, though nothing about it changes.
-  const isDone = piece.last && !piece.diagnostics.some(({ code }) => code === "unreadable");
-  const size = isDone ? file.size : unfinished;
-  // A file that was read and cannot be opened now, or is cut, is still what it was.
-  if (format === null && before?.format) return { ...before, size, modifiedAt, diagnostics };
-  return { path, format, size, modifiedAt, position, state, diagnostics, cachedAt: now };
-}
-
-/** Whether a problem with a file is still there when more of it was read. */
-function isLasting({ code, line }: Diagnostic): boolean {
-  return code !== "cut-line" && code !== "unreadable" && !(code === "invalid-json" && line === null);
+/** Whether a file was read as far as then, and no farther; a purge in between counts as a change too. */
+function isSameReading(now: Reading | null, then: Reading | null): boolean {
+  if (now === null || then === null) return now === then;
+  const mark = ({ position, size, cachedAt }: Reading) =>
+    [position.offset, position.digest, size, cachedAt === null].join();
+  return mark(now) === mark(then);
 }
 
 async function startAgain(tx: Store, { file, piece }: LoadedPiece, last: Reading): Promise<void> {
@@ -340,39 +365,10 @@ export function makeFoundEntry({ id, path, project, startedAt }: Session): Ledge
   };
 }
 
-function makeSession(
-  { file: { path }, piece: { format } }: LoadedPiece,
-  { name, facts, counts }: Piece["threads"][number],
-  short: ShortScrubber,
-): Session {
-  const clean = cleanFacts(facts, short);
-  const checkout = clean.cwd === null ? null : findCheckout(clean.cwd);
-  return {
-    ...clean,
-    id: makeTranscriptId(path, name),
-    path,
-    format: format as Session["format"],
-    project: identifyProject(clean.cwd, clean.remote, checkout),
-    counts,
-  };
-}
-
-function makeTranscriptId(path: string, name: string): TranscriptId {
-  return name === "" ? path : `${path}#${name}`;
-}
-
 /** What changes when the session of a transcript does. */
 export function getReadMark({ path, position, state }: Reading, transcript: TranscriptId): string {
   const found = state.marks?.find(([name]) => makeTranscriptId(path, name) === transcript);
   return found?.[1] ?? position.digest;
-}
-
-/** Whether a file was read as far as then, and no farther; a purge in between counts as a change too. */
-function isSameReading(now: Reading | null, then: Reading | null): boolean {
-  if (now === null || then === null) return now === then;
-  const mark = ({ position, size, cachedAt }: Reading) =>
-    [position.offset, position.digest, size, cachedAt === null].join();
-  return mark(now) === mark(then);
 }
 
 /** Deletes the events of transcripts that nobody has read for a while; the sessions and their counts stay. */
@@ -392,4 +388,57 @@ export async function purge({ store, clock }: Pick<IngestDeps, "store" | "clock"
     ]);
     return events;
   });
+}
+
+// --- The repository that a session was in ---
+
+/**
+ * The repository that a folder is in, read from its files: asking git would cost a process. Null for a folder that is
+ * gone or in no repository. Never throws.
+ */
+export function findCheckout(cwd: string): Checkout | null {
+  // Published transcripts write `~` for the home folder; that is no folder on this machine.
+  if (!isAbsolute(cwd)) return null;
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    const git = findGitFolder(join(folder, ".git"));
+    if (git) return readCheckout(folder, git);
+    if (folder === dirname(folder)) return null;
+  }
+}
+
+function readCheckout(folder: string, git: string): Checkout {
+  // The folder that all worktrees of a repository share.
+  const common = readText(join(git, "commondir"));
+  const shared = common === null ? git : resolve(git, common.trim());
+  // The worktrees of a bare repository share the repository itself.
+  const root = basename(shared) === ".git" ? dirname(shared) : shared === git ? folder : shared;
+  const config = readText(join(shared, "config")) ?? "";
+  const section = /^\[remote "origin"\]([^[]*)/m.exec(config)?.[1] ?? "";
+  const remote = /^\s*url\s*=\s*(.+?)\s*$/m.exec(section)?.[1] ?? null;
+  return {
+    root,
+    ...(folder === root ? {} : { worktree: folder }),
+    remote: remote?.startsWith(".") ? resolve(root, remote) : remote,
+  };
+}
+
+/** `.git` is a folder, or in a worktree or submodule a file that names one. */
+function findGitFolder(path: string): string | null {
+  try {
+    // An error costs more to make than everything else here, and most folders have no such file.
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined || found.isDirectory()) return found ? path : null;
+  } catch {
+    return null;
+  }
+  const target = /^gitdir:\s*(.+)$/m.exec(readText(path) ?? "")?.[1];
+  return target === undefined ? null : resolve(dirname(path), target.trim());
+}
+
+function readText(path: string): string | null {
+  try {
+    return existsSync(path) ? readFileSync(path, "utf8") : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,14 +1,30 @@
-import { asArray, asString, isObject, type Json, type JsonObject } from "../base/index.ts";
-import { readOutcome } from "../failures/index.ts";
-import type { EventSource, Format, ReadingState } from "../records/index.ts";
+import { createHash } from "node:crypto";
 import {
-  type CallResult,
-  type RecordedCall,
-  type RecordPosition,
-  type Resume,
-  type SessionBuilder,
-  SessionBuilders,
-} from "./session-builder.ts";
+  asArray,
+  asObject,
+  asString,
+  isObject,
+  type Json,
+  type JsonObject,
+  limitDepth,
+  parseObject,
+} from "../base/index.ts";
+import { readOutcome } from "../failures/index.ts";
+import {
+  type Counts,
+  type Event,
+  type Format,
+  formatRef,
+  noCounts,
+  type Outcome,
+  parseRef,
+  type ReadingState,
+  type ReadPosition,
+  type SessionFacts,
+  type ThreadState,
+} from "../records/index.ts";
+
+// --- What a reader of a format is ---
 
 /** Reads a format whose files hold one JSON record a line. */
 export interface LineReader {
@@ -20,43 +36,16 @@ export interface LineReader {
   open(path: string, resume: Resume | null): LineReading;
 }
 
-/** A file of lines being read. `rest` is what the reader needs beside the sessions to go on later; it must be JSON. */
-export abstract class LineReading<Rest extends object = object> {
-  readonly sessions: SessionBuilders;
-  protected readonly rest: Rest;
-
-  constructor(resume: Resume | null, rest: Rest, source: EventSource = "transcript") {
-    this.sessions = new SessionBuilders(source, resume);
-    this.rest = { ...rest, ...structuredClone(resume?.state.rest as Rest | undefined) };
-  }
-
-  abstract take(record: JsonObject, line: number): void;
-
-  state(): ReadingState {
-    return { threads: this.sessions.states(), rest: structuredClone(this.rest) as Json };
-  }
-}
-
 /** Reads a format whose file is one JSON document: read whole, and again whenever it has changed. */
 export interface DocumentReader {
   readonly format: Format;
   recognises(document: Json): boolean;
   /** Adds the sessions that a document holds: `sessions.named("")` where it is one. */
   read(document: Json, sessions: SessionBuilders, path: string): void;
-  /** Other files that belong to the document at this path: when one changes, the document has changed. */
-  beside?(path: string): readonly string[];
-}
-
-/** Reads a format that is plain text: read whole, and again whenever it has changed. */
-export interface TextReader {
-  readonly format: Format;
-  /** Whether a text that begins like this is of this format. */
-  recognises(head: string): boolean;
-  read(text: string, sessions: SessionBuilders, path: string): void;
 }
 
 /** A database of another program, opened for reading only. */
-export interface ForeignDatabase {
+interface ForeignDatabase {
   query(sql: string, ...values: readonly string[]): Readonly<Record<string, unknown>>[];
   close(): void;
 }
@@ -71,6 +60,80 @@ export interface DatabaseReader {
   read(database: ForeignDatabase, session: string, builder: SessionBuilder): void;
 }
 
+/** What a reading needs to go on: where, its own state, and the events it may still change. */
+export interface Resume {
+  readonly format: Format;
+  readonly position: ReadPosition;
+  readonly state: ReadingState;
+  events(session: string): readonly Event[];
+  origins(session: string): readonly string[];
+}
+
+/** A file of lines being read. `rest` is what the reader needs beside the sessions to go on later; it must be JSON. */
+export abstract class LineReading<Rest extends object = object> {
+  readonly sessions: SessionBuilders;
+  protected readonly path: string;
+  protected readonly rest: Rest;
+
+  constructor(path: string, resume: Resume | null, rest: Rest, source: Event["source"] = "transcript") {
+    this.path = path;
+    this.sessions = new SessionBuilders(source, resume);
+    // A transcript is one session, also before anything was said; what hooks and programs record may be several.
+    if (source === "transcript") this.sessions.named("");
+    this.rest = { ...rest, ...structuredClone(resume?.state.rest as Rest | undefined) };
+  }
+
+  abstract take(record: JsonObject, line: number): void;
+
+  state(): ReadingState {
+    return { threads: this.sessions.states(), rest: structuredClone(this.rest) as Json };
+  }
+
+  /** The only session of the file. */
+  protected get session(): SessionBuilder {
+    return this.sessions.named("");
+  }
+
+  /** Where a record stands; its id and time tell it from others, unless a published transcript blanked the id out. */
+  protected locate(
+    line: number,
+    record: { readonly time: unknown; readonly id: unknown; readonly skill?: unknown },
+    more?: Partial<RecordPosition>,
+  ): RecordPosition {
+    const at = parseTime(record.time);
+    this.session.reach(at);
+    const [id, skill] = [readId(record.id), readSkillName(record.skill)];
+    const origin = id === null ? null : `${id} ${at}`;
+    return { key: String(line), at, origin, ...more, ...(skill === null ? {} : { skill }) };
+  }
+}
+
+// --- What readers recognise ---
+
+/** Where and when a record stands. What is left out is the session's own folder, no id, and not a subagent's. */
+export interface RecordPosition {
+  readonly key: string;
+  readonly at: number | null;
+  readonly cwd?: string | null;
+  readonly origin?: string | null;
+  readonly sidechain?: boolean;
+  readonly skill?: string;
+}
+
+export interface RecordedCall {
+  readonly id: string | null;
+  readonly tool: string;
+  readonly input: JsonObject | null;
+  readonly command: string | null;
+  readonly files: readonly string[];
+}
+
+export interface CallResult {
+  readonly outcome: Outcome;
+  readonly exitCode: number | null;
+  readonly text: string;
+}
+
 /** No agent wrote a transcript before or after these. */
 const [earliest, latest] = [Date.UTC(2000), Date.UTC(2200)];
 
@@ -78,6 +141,14 @@ const [earliest, latest] = [Date.UTC(2000), Date.UTC(2200)];
 export function parseTime(value: unknown): number | null {
   const at = typeof value === "number" ? value : typeof value === "string" ? Date.parse(value) : Number.NaN;
   return at >= earliest && at < latest ? Math.trunc(at) : null;
+}
+
+export function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 /** An id that tells records apart; null where there is none, or a published transcript has blanked it out. */
@@ -96,27 +167,21 @@ export function joinText(content: unknown): string {
 
 /** A tool call; `shell` names the tools that run a command, `files` the arguments that name a file, the first found. */
 export function readCall(
-  id: string | null,
-  tool: string | null,
-  input: JsonObject | null,
+  id: unknown,
+  tool: unknown,
+  given: unknown,
   { shell, files }: { readonly shell: readonly string[]; readonly files: readonly string[] },
 ): RecordedCall {
+  const input = typeof given === "string" ? parseObject(given) : asObject(given);
   const named = files.flatMap((name) => asString(input?.[name]) ?? []);
+  const isShell = typeof tool === "string" && shell.includes(tool);
   return {
-    id,
-    tool: tool ?? "unknown",
+    id: asString(id),
+    tool: asString(tool) ?? "unknown",
     input,
-    command: tool !== null && shell.includes(tool) ? asString(input?.command) : null,
+    command: isShell ? asString(input?.command) : null,
     files: named.slice(0, 1),
   };
-}
-
-/** The shell text of `["bash", "-lc", text]`, or the words of another program. */
-export function readShellWords(command: unknown): string | null {
-  if (typeof command === "string") return command;
-  const words = asArray(command).filter((word): word is string => typeof word === "string");
-  if (words.length === 0) return null;
-  return words.length === 3 && /^-l?i?c$/.test(words[1] ?? "") ? (words[2] ?? null) : words.join(" ");
 }
 
 /** The files that a patch in Codex's format touches. */
@@ -124,6 +189,11 @@ export function findPatchedFiles(patch: string): string[] {
   return [...patch.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map(([, file]) =>
     (file ?? "").trim(),
   );
+}
+
+/** The result of a call that has no exit code. */
+export function plainResult(outcome: Outcome, text: string): CallResult {
+  return { outcome, exitCode: null, text };
 }
 
 /** The result of a call that ended with an exit code. */
@@ -136,9 +206,9 @@ export function textResult(command: string | null, text: string, failed = false)
   const head = /^\s*(?:Error: )?(?:Exit code:? |<returncode>)(-?\d+)/i.exec(text.slice(0, 200));
   const said = head ?? ended.exec(text.slice(0, 400)) ?? ended.exec(text.slice(-400));
   // Asked about a command that is still running, agents answer -1.
-  if (said?.[1] === "-1" && !failed) return { outcome: "unknown", exitCode: null, text };
+  if (said?.[1] === "-1" && !failed) return plainResult("unknown", text);
   if (said) return exitResult(command, Number(said[1]), text);
-  return { outcome: failed ? "failed" : readOutcome(command, null, text), exitCode: null, text };
+  return plainResult(failed ? "failed" : readOutcome(command, null, text), text);
 }
 
 const ended =
@@ -151,29 +221,300 @@ const clientCommands = new Set(
   ),
 );
 
-/** Adds what a person typed: a prompt, or a slash command with the words after it. */
-export function addTyped(session: SessionBuilder, position: RecordPosition, text: string): void {
-  const command = /^(\/[a-z][\w:-]*)(?:\s+([\s\S]*))?$/.exec(text);
-  if (command) addSlashCommand(session, position, command[1] ?? "", command[2] ?? "");
-  else session.prompt(position, text);
-}
-
-/** Adds a slash command: the words after its name are the person's; a name alone, or a setting, is a mark. */
-export function addSlashCommand(
-  session: SessionBuilder,
-  position: RecordPosition,
-  name: string,
-  words: string,
-): void {
-  const skill = readSkillName(name);
-  const isSetting = clientCommands.has(name.replace("/", ""));
-  const called = skill === null || isSetting ? position : { ...position, skill };
-  if (words === "" || isSetting) session.mark(called, `${name} ${words}`.trim());
-  else session.prompt(called, words);
-}
-
 /** The name of a skill, a command or an agent; null for anything else. */
-export function readSkillName(value: unknown): string | null {
+function readSkillName(value: unknown): string | null {
   const name = asString(value)?.replace(/^\//, "") ?? "";
   return /^[\p{L}\p{N}][\p{L}\p{N}_.:-]{0,127}$/u.test(name) ? name : null;
+}
+
+// --- Building a session ---
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** An event that may still get its result. */
+export type PendingEvent = Writable<Event>;
+
+const unknownFacts: SessionFacts = {
+  sessionId: null,
+  agentId: null,
+  subagent: false,
+  cwd: null,
+  remote: null,
+  transcriptPath: null,
+  startedAt: null,
+  endedAt: null,
+};
+
+/** Events that name a session whose format has no ids; nothing is learned from a shorter one. */
+const namingEvents = 10;
+
+/**
+ * Builds the events of one session from what a reader recognises: numbers them, joins results to calls, and skips
+ * records it has seen. `drain` hands out what changed since the last time, so a long file needs little memory.
+ */
+export class SessionBuilder {
+  readonly facts: Writable<SessionFacts>;
+  readonly counts: Writable<Counts>;
+  /** Commands that go on after their call returned, by the agent's name of the process. */
+  readonly running = new Map<string, PendingEvent>();
+  private readonly source: Event["source"];
+  private readonly seen: SeenIds;
+  private readonly open = new Map<string, PendingEvent[]>();
+  private changed = new Set<PendingEvent>();
+  private last: number;
+  private turn: number;
+
+  constructor(
+    source: Event["source"],
+    resumed?: { state: ThreadState; events: readonly Event[]; origins: Iterable<string> },
+  ) {
+    this.source = source;
+    this.facts = { ...(resumed?.state.facts ?? unknownFacts) };
+    this.counts = { ...(resumed?.state.counts ?? noCounts) };
+    this.last = resumed?.state.last ?? 0;
+    this.turn = resumed?.state.turn ?? 0;
+    this.seen = new SeenIds(resumed?.origins ?? []);
+    if (!resumed) return;
+    const byRef = new Map(resumed.events.map((event) => [event.ref, { ...event }]));
+    for (const [id, ref] of resumed.state.open) this.await(id, byRef.get(ref));
+    for (const [process, ref] of resumed.state.running) {
+      const event = byRef.get(ref);
+      if (event) this.running.set(process, event);
+    }
+  }
+
+  /** Whether a record came before: a resume repeats lines. */
+  repeats(origin: string | null | undefined): boolean {
+    return typeof origin === "string" && !this.seen.add(origin);
+  }
+
+  /** Widens the session's span to a time. */
+  reach(at: number | null): void {
+    if (at === null) return;
+    const { startedAt, endedAt } = this.facts;
+    if (startedAt === null || at < startedAt) this.facts.startedAt = at;
+    if (endedAt === null || at > endedAt) this.facts.endedAt = at;
+  }
+
+  prompt(position: RecordPosition, text: string): void {
+    this.turn++;
+    this.counts.prompts++;
+    this.add(position, "prompt", text);
+  }
+
+  /** Adds what a person typed: a prompt, or a slash command with the words after it. */
+  typed(position: RecordPosition, text: string): void {
+    const command = /^(\/[a-z][\w:-]*)(?:\s+([\s\S]*))?$/.exec(text);
+    if (command) this.slashCommand(position, command[1] ?? "", command[2] ?? "");
+    else this.prompt(position, text);
+  }
+
+  /** Adds a slash command: the words after its name are the person's; a name alone, or a setting, is a mark. */
+  slashCommand(position: RecordPosition, name: string, words: string): void {
+    const skill = readSkillName(name);
+    const isSetting = clientCommands.has(name.replace("/", ""));
+    const called = skill === null || isSetting ? position : { ...position, skill };
+    if (words === "" || isSetting) this.mark(called, `${name} ${words}`.trim());
+    else this.prompt(called, words);
+  }
+
+  reply(position: RecordPosition, text: string): void {
+    if (text.trim() !== "") this.add(position, "reply", text);
+  }
+
+  mark(position: RecordPosition, text: string, command: string | null = null): void {
+    this.add(position, "mark", text).command = command;
+  }
+
+  call(position: RecordPosition, { id, tool, input, command, files }: RecordedCall): PendingEvent {
+    const event = this.add(position, "call", "");
+    event.tool = tool;
+    event.input = input && (limitDepth(input) as JsonObject);
+    event.command = command;
+    event.files = files;
+    event.callId = id;
+    event.outcome = "unknown";
+    this.counts.calls++;
+    if (id !== null) this.await(id, event);
+    return event;
+  }
+
+  /** The call a result belongs to: the oldest open one of that id, because published transcripts blank out ids. */
+  answer(id: string | null): PendingEvent | undefined {
+    if (id === null) return undefined;
+    const waiting = this.open.get(id);
+    const event = waiting?.shift();
+    if (waiting?.length === 0) this.open.delete(id);
+    return event;
+  }
+
+  /** Whether a call of this id still waits for its result. */
+  waitsFor(id: string): boolean {
+    return this.open.has(id);
+  }
+
+  /** Gives a call its result, or a later and better one. */
+  settle(
+    event: PendingEvent,
+    { outcome, exitCode, text }: CallResult,
+    { key, at }: Pick<RecordPosition, "key" | "at">,
+  ): void {
+    this.tally(event.outcome, -1);
+    this.tally(outcome, 1);
+    Object.assign(event, { outcome, exitCode, text, resultKey: key, endedAt: at });
+    this.changed.add(event);
+  }
+
+  /** Gives the call that waits under this id its result, if there is one. */
+  settleCall(
+    id: unknown,
+    position: Pick<RecordPosition, "key" | "at">,
+    judge: (command: string | null) => CallResult,
+  ): void {
+    const event = this.answer(asString(id));
+    if (event) this.settle(event, judge(event.command), position);
+  }
+
+  /** Names a session whose format has no ids after its first events, so that a copy is recognised. Call before `drain`. */
+  nameByBeginning(): void {
+    const began = [...this.changed]
+      .slice(0, namingEvents)
+      .map((one) => [one.kind, one.command ?? one.tool, one.text]);
+    if (began.length < namingEvents) return;
+    const digest = createHash("sha1").update(JSON.stringify(began)).digest("hex");
+    this.facts.sessionId ??= `began-${digest.slice(0, 16)}`;
+  }
+
+  /** The events that are new or changed since the last drain, in order. */
+  drain(): Event[] {
+    const events = [...this.changed].sort((a, b) => parseRef(a.ref) - parseRef(b.ref));
+    this.changed = new Set();
+    return events;
+  }
+
+  state(): ThreadState {
+    const { facts, counts, last, turn } = this;
+    const open = [...this.open].flatMap(([id, events]) => events.map(({ ref }) => [id, ref] as const));
+    const running = [...this.running].map(([process, { ref }]) => [process, ref] as const);
+    return { facts: { ...facts }, last, turn, counts: { ...counts }, open, running };
+  }
+
+  private add(position: RecordPosition, kind: Event["kind"], text: string): PendingEvent {
+    const { key, at, cwd, origin = null, sidechain = false, skill } = position;
+    this.reach(at);
+    this.counts.events++;
+    const event: PendingEvent = {
+      ref: formatRef(++this.last),
+      key,
+      resultKey: null,
+      at,
+      endedAt: null,
+      turn: this.turn,
+      source: this.source,
+      kind,
+      sidechain,
+      tool: null,
+      input: null,
+      command: null,
+      files: [],
+      cwd: cwd ?? this.facts.cwd,
+      outcome: null,
+      exitCode: null,
+      text,
+      callId: null,
+      origin,
+      ...(skill === undefined ? {} : { skill }),
+    };
+    this.changed.add(event);
+    return event;
+  }
+
+  private await(id: string, event: PendingEvent | undefined): void {
+    if (!event) return;
+    const waiting = this.open.get(id);
+    if (waiting) waiting.push(event);
+    else this.open.set(id, [event]);
+  }
+
+  private tally(outcome: Outcome | null, step: number): void {
+    if (outcome === "failed" || outcome === "rejected") this.counts[outcome] += step;
+  }
+}
+
+/** The sessions of a file, by their name within it; a file of one session uses "". */
+export class SessionBuilders extends Map<string, SessionBuilder> {
+  private readonly source: Event["source"];
+
+  constructor(source: Event["source"], resume: Resume | null) {
+    super();
+    this.source = source;
+    for (const [name, state] of resume?.state.threads ?? []) {
+      const [events, origins] = [resume?.events(name) ?? [], resume?.origins(name) ?? []];
+      this.set(name, new SessionBuilder(source, { state, events, origins }));
+    }
+  }
+
+  /** The session of that name; a new one begins with these facts. */
+  named(name: string, facts: Partial<SessionFacts> = {}): SessionBuilder {
+    const known = this.get(name);
+    if (known) return known;
+    const session = new SessionBuilder(this.source);
+    Object.assign(session.facts, facts);
+    this.set(name, session);
+    return session;
+  }
+
+  states(): ReadingState["threads"] {
+    return [...this].map(([name, session]) => [name, session.state()] as const);
+  }
+}
+
+/**
+ * A set of ids, kept as 53-bit hashes: a transcript of a gigabyte has a million of them, and as strings they would
+ * cost more memory than everything else. Two of a million ids share a hash once in twenty thousand such files.
+ */
+class SeenIds {
+  private slots = new Float64Array(1024);
+  private count = 0;
+
+  constructor(ids: Iterable<string>) {
+    for (const id of ids) this.add(id);
+  }
+
+  /** Adds an id; false when it was there. */
+  add(id: string): boolean {
+    if (this.count * 2 >= this.slots.length) {
+      const old = this.slots;
+      this.slots = new Float64Array(old.length * 2);
+      for (const value of old) if (value !== 0) this.put(value);
+    }
+    const added = this.put(hash(id));
+    if (added) this.count++;
+    return added;
+  }
+
+  private put(value: number): boolean {
+    const { slots } = this;
+    let at = value % slots.length;
+    // Zero is an empty slot; no hash is zero.
+    while (slots[at] !== 0) {
+      if (slots[at] === value) return false;
+      at = (at + 1) % slots.length;
+    }
+    slots[at] = value;
+    return true;
+  }
+}
+
+/** Two multiplicative hashes of 32 bits, folded into 53: 1 to 2^53. */
+function hash(text: string): number {
+  let [a, b] = [0xdeadbeef, 0x41c6ce57];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    a = Math.imul(a ^ code, 0x9e3779b1);
+    b = Math.imul(b ^ code, 0x5f356495);
+  }
+  a = Math.imul(a ^ (a >>> 16), 0x85ebca6b) ^ Math.imul(b ^ (b >>> 13), 0xc2b2ae35);
+  b = Math.imul(b ^ (b >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
+  return (b & 0x1fffff) * 2 ** 32 + (a >>> 0) + 1;
 }

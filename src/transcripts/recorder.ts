@@ -13,8 +13,7 @@ import {
 import { shorten } from "../records/index.ts";
 import { redactNamed } from "../trust/index.ts";
 import { type LineReader, LineReading, parseTime, readCall } from "./reader.ts";
-import { judgeResult } from "./readers/claude-code.ts";
-import type { Resume } from "./session-builder.ts";
+import { claudeCalls } from "./readers/claude-code.ts";
 
 /** Hands what an agent does over to Knack, as it happens. Every promise resolves when the record is on disk. */
 export interface Recorder {
@@ -135,35 +134,32 @@ function toLine(record: JsonObject): string {
 export const program: LineReader = {
   format: "program",
   recognises: (record) => record.knack === 1 && typeof record.session === "string",
-  open: (_, resume) => new ProgramReading(resume),
+  open: (path, resume) => new ProgramReading(path, resume, {}, "tool-hook"),
 };
 
 class ProgramReading extends LineReading {
-  constructor(resume: Resume | null) {
-    super(resume, {}, "tool-hook");
-  }
-
   take(record: JsonObject, line: number): void {
     if (typeof record.session !== "string") return;
     const cwd = asString(record.cwd);
     const session = this.sessions.named(record.session, { sessionId: record.session, cwd });
     const position = { key: String(line), at: parseTime(record.at), cwd };
-    const call = asString(record.call);
     if (record.what === "user-correction") {
       const text = (asString(record.text) ?? "").trim();
       if (text !== "") session.prompt(position, text);
-    } else if (call !== null && record.what === "tool-start") {
-      const input = asObject(record.input);
-      const made = readCall(call, asString(record.tool), input, { shell: [], files: ["file_path", "path"] });
-      session.call(position, { ...made, command: asString(input?.command) });
+    } else if (record.what === "tool-start") {
+      const made = readCall(record.call, record.tool, record.input, {
+        shell: [],
+        files: ["file_path", "path"],
+      });
+      if (made.id !== null) session.call(position, { ...made, command: asString(made.input?.command) });
     } else {
-      const event = session.answer(call);
-      if (!event) return;
       const { output } = record;
       const text =
         asString(record.error) ?? asString(output) ?? (output ? JSON.stringify(limitDepth(output)) : "");
       const isError = record.what === "tool-error";
-      session.settle(event, judgeResult(event.command, isError, text, asObject(output)), position);
+      session.settleCall(record.call, position, (command) =>
+        claudeCalls.judge(command, isError, text, asObject(output)),
+      );
     }
   }
 }

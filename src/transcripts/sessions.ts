@@ -1,3 +1,6 @@
+import { existsSync, realpathSync } from "node:fs";
+import { KnackError } from "../base/index.ts";
+import { applyEntries } from "../lessons/index.ts";
 import {
   countEvents,
   type Diagnostic,
@@ -6,7 +9,10 @@ import {
   parseRef,
   type Session,
 } from "../records/index.ts";
+import { isWithin } from "../settings/index.ts";
 import type { Store } from "../store/index.ts";
+import { type IngestDeps, type IngestOptions, ingest } from "./ingest.ts";
+import { createRecorder, type RecorderOptions } from "./recorder.ts";
 
 /** A session with all recordings of it: its transcript, and what hooks and programs saw. */
 export interface SessionView extends Session {
@@ -60,7 +66,7 @@ export async function readEventsByRef(
 const pageEvents = 1_000;
 
 /** Every event of a session, a page at a time: a transcript may be long. */
-export async function* eachEvent(store: Store, session: SessionView): AsyncGenerator<Event> {
+async function* eachEvent(store: Store, session: SessionView): AsyncGenerator<Event> {
   if (session.alsoFrom.length > 0) return yield* await readEvents(store, session);
   for (let after = 0; ; ) {
     const page = await store.events.page(session.id, after, pageEvents);
@@ -109,7 +115,7 @@ function findSpan(recordings: readonly Session[]): Pick<Session, "startedAt" | "
  * others have is inserted where they have it. Nothing is there twice, nothing is lost. What comes from another
  * recording has its ref there, with that recording's letter: `h3` is a hook's `e3`.
  */
-export function mergeEvents(followed: readonly Event[], others: readonly (readonly Event[])[]): Event[] {
+function mergeEvents(followed: readonly Event[], others: readonly (readonly Event[])[]): Event[] {
   return others.reduce<Event[]>(mergeTwo, [...followed]);
 }
 
@@ -149,4 +155,135 @@ function identify(event: Event): string {
   // Long texts are cut differently by the time they are kept; their beginning tells them apart.
   const beginning = event.text.slice(0, 2_000).replace(/\s+/g, " ").trim().slice(0, 1_000);
   return `${event.kind === "reply" ? "reply" : "said"} ${beginning}`;
+}
+
+interface SessionDeps extends IngestDeps {
+  readonly spool: string;
+  readonly agentSessions: AgentSessions;
+}
+
+/** Where the agents on this machine keep their sessions, and which of the files there are such. */
+interface AgentSessions {
+  folders(): string[];
+  matcher(): (path: string) => boolean;
+}
+
+/** Sessions, their events, and the projects they were in. */
+export function openSessions(deps: SessionDeps) {
+  const { store, transcripts, clock, spool, agentSessions } = deps;
+  return {
+    /** Reads these files and folders, or the sessions of all agents on this machine, and returns what they hold. */
+    sessions: async (
+      paths?: readonly string[],
+      options?: IngestOptions,
+    ): Promise<{ sessions: SessionView[]; diagnostics: Diagnostic[]; unread: number }> => {
+      const { files, diagnostics } = transcripts.find(
+        paths ?? dropMissing([...agentSessions.folders(), spool]),
+      );
+      // Agents keep other files beside their sessions; only a person who names a folder wants to hear of them.
+      const isSession = agentSessions.matcher();
+      const found = paths ? files : files.filter(({ path }) => isWithin(spool, path) || isSession(path));
+      const unread = await ingest(deps, found, options);
+      const read = found.map(({ path }) => path);
+      const sessions = await viewSessions(store, read);
+      const told = new Set(sessions.flatMap((one) => [one, ...one.alsoFrom]).map(({ path }) => path));
+      const rest = (await store.readings.of(read)).flatMap((one) => one.diagnostics);
+      return {
+        sessions,
+        diagnostics: [...diagnostics, ...rest.filter(({ path }) => !told.has(path))],
+        unread,
+      };
+    },
+    /** The transcripts of agents on this machine. */
+    agentTranscripts: async () => {
+      const { files } = transcripts.find(dropMissing(agentSessions.folders()));
+      const isSession = agentSessions.matcher();
+      return files.filter(({ path }) => isSession(path));
+    },
+    events: (session: SessionView) => readEvents(store, session),
+    /** The events of a session, a few at a time. */
+    eachEvent: (session: SessionView) => eachEvent(store, session),
+    /** The agents' own ids of all sessions. */
+    runs: async () => (await store.sessions.list()).map(({ sessionId, id }): string => sessionId ?? id),
+    projects: () => store.projects.list(),
+    /** Records the events of one session that a program hands over. */
+    recorder: (options?: RecorderOptions) => createRecorder({ spool, clock, ...options }),
+    /** What is wrong with Knack's own state. */
+    check: async () => ({
+      damage: [...(await store.check()), ...(await findUnreadableRows(store))],
+      drift: await rebuild(store, { dryRun: true }),
+      entries: await store.ledger.count(),
+    }),
+  };
+}
+
+/** The folders that exist, each once, though one may be a link to another. */
+function dropMissing(folders: readonly string[]): string[] {
+  const real = folders.filter(existsSync).map((folder) => [realpathSync(folder), folder] as const);
+  return [...new Map(real.reverse()).values()];
+}
+
+// --- Rows that follow from others ---
+
+/** A row that differs from what the ledger and the events add up to. */
+type Drift = { readonly what: string; readonly is: string; readonly shouldBe: string };
+
+/** Derives every row again that follows from others, and answers with what differed; a dry run changes nothing. */
+export async function rebuild(store: Store, { dryRun = false } = {}): Promise<Drift[]> {
+  const undone = new Error("only looking");
+  let drift: Drift[] = [];
+  try {
+    await store.transaction(async (tx) => {
+      const before = await describeRows(tx);
+      await tx.sessions.save(await recount(tx));
+      await tx.clearFolds();
+      await applyEntries(tx, await tx.ledger.all());
+      const after = await describeRows(tx);
+      drift = [...new Set([...before.keys(), ...after.keys()])].flatMap((what) => {
+        const [is, shouldBe] = [before.get(what) ?? "missing", after.get(what) ?? "missing"];
+        return is === shouldBe ? [] : [{ what, is, shouldBe }];
+      });
+      if (dryRun) throw undone;
+    });
+  } catch (error) {
+    if (error !== undone) throw error;
+  }
+  return drift;
+}
+
+/** Every derived row as JSON, by what it is about. */
+async function describeRows(store: Store): Promise<Map<string, string>> {
+  const { lessons, changes } = store.learning;
+  const rows: (readonly [what: string, row: object])[] = [
+    ...(await store.projects.list()).map((row) => [`project ${row.id}`, row] as const),
+    ...(await store.sessions.list()).map(({ id, counts }) => [`counts of ${id}`, counts] as const),
+    ...(await lessons.list()).map((row) => [`lesson ${row.id}`, row] as const),
+    ...(await changes.list()).map((row) => [`change ${row.change.id}`, row] as const),
+  ];
+  return new Map(rows.map(([what, row]) => [what, JSON.stringify(row)]));
+}
+
+/** Sessions with the counts of their cached events; those whose events were purged keep the counts they have. */
+async function recount(store: Store): Promise<Session[]> {
+  const sessions = await store.sessions.list();
+  const readings = await store.readings.of([...new Set(sessions.map(({ path }) => path))]);
+  const cached = new Set(readings.flatMap(({ path, cachedAt }) => (cachedAt === null ? [] : path)));
+  const counted: Session[] = [];
+  for (const session of sessions)
+    if (cached.has(session.path)) counted.push({ ...session, counts: await store.events.count(session.id) });
+  return counted;
+}
+
+/** The sessions whose stored events cannot be read back, in words. */
+async function findUnreadableRows(store: Store): Promise<string[]> {
+  const found: string[] = [];
+  for (const session of await store.sessions.list()) {
+    try {
+      for await (const _ of eachEvent(store, { ...session, diagnostics: [], alsoFrom: [] }));
+    } catch (error) {
+      if (!(error instanceof KnackError)) throw error;
+      found.push(`events of ${session.id}: ${error.message}`);
+    }
+  }
+  return found;
 }

@@ -1,28 +1,25 @@
 import { isUtf8 } from "node:buffer";
 import { createHash } from "node:crypto";
-import { readFileSync, statSync } from "node:fs";
-import type { Json } from "../base/index.ts";
-import {
-  type Counts,
-  countEvents,
-  type Diagnostic,
-  type DiagnosticCode,
-  type Event,
-  type Format,
-  noCounts,
-  type ReadingState,
-  type ReadPosition,
-  type SessionFacts,
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import Database from "libsql";
+import type {
+  Counts,
+  Diagnostic,
+  DiagnosticCode,
+  Event,
+  Format,
+  ReadingState,
+  ReadPosition,
+  SessionFacts,
 } from "../records/index.ts";
-import { openForeignDatabase } from "./foreign-database.ts";
-import type { DatabaseReader, ForeignDatabase } from "./reader.ts";
-import { databaseReaders, documentReaders, formats, textReaders } from "./readers/readers.ts";
-import { type Resume, SessionBuilder, SessionBuilders } from "./session-builder.ts";
+import { type DatabaseReader, parseJson, type Resume, SessionBuilder, SessionBuilders } from "./reader.ts";
+import { formats, readers } from "./readers/readers.ts";
 
 /** Bytes of a transcript that are redacted and written in one go: enough for secretlint's fixed cost, little memory. */
 export const pieceBytes = 1 << 20;
-/** A larger file that is one document is reported and not read: it has to be in memory as a whole. */
-const documentBytes = 200 << 20;
+/** Megabytes of a document that is read: it has to be in memory as a whole. */
+const documentMegabytes = 200;
 
 /** New or changed events of one session. */
 interface SessionBatch {
@@ -47,141 +44,80 @@ export interface Piece {
   readonly anew: boolean;
 }
 
-/** A file of whose lines no reader knows any. */
-export function* readWholeFile(path: string, head: string, isOneLine: boolean): Generator<Piece> {
-  const text = textReaders.find((one) => one.recognises(head));
-  const mayBeDocument = beginsJson(head) && (isOneLine || spansLines(head));
-  if (!text && !mayBeDocument) return yield unknownPiece(path);
-  if (!fits(path)) return yield tooLargePiece(path);
-  if (text) {
-    const sessions = new SessionBuilders("transcript", null);
-    const content = readContent(path);
-    text.read(content.text, sessions, path);
-    return yield* splitSessions(text.format, sessions, content);
-  }
-  const found = readDocument(path);
-  if (found === "unknown") return yield unknownPiece(path);
-  if (found !== "broken") return yield* found;
-  const message = "is a JSON document that is cut or broken; it is read again when it changes";
-  yield { ...emptyPiece(path, "invalid-json", message), anew: true };
+const noState: ReadingState = { threads: [], rest: null };
+
+/** Why a file gave no session, where no reason of its own is given. */
+const usualMessages: Partial<Record<DiagnosticCode, string>> = {
+  "unknown-format": `is not a session in a format that Knack reads (${formats.join(", ")})`,
+  "invalid-json": "is a JSON document that is cut or broken; it is read again when it changes",
+  "too-large": `is one document of more than ${documentMegabytes} MB; leave long tool outputs out of it, or split it by session`,
+};
+
+/** A file that gave no session. */
+export function emptyPiece(path: string, code: DiagnosticCode, message = usualMessages[code] ?? code): Piece {
+  return {
+    format: null,
+    threads: [],
+    position: { offset: 0, line: 0, digest: "" },
+    state: noState,
+    diagnostics: [{ path, line: null, code, message }],
+    last: true,
+    anew: false,
+  };
 }
 
-export function readDocument(path: string): Iterable<Piece> | "unknown" | "broken" {
-  const content = readContent(path);
-  const document = parseJson(content.text);
+/** The pieces of a file that is one JSON document, or why it is none. */
+export function readDocument(path: string): Iterable<Piece> | "broken" | "too large" {
+  if (statSync(path).size > documentMegabytes << 20) return "too large";
+  const bytes = readFileSync(path);
+  const document = parseJson(bytes.toString("utf8").replace(/^\uFEFF/, ""));
   if (document === undefined) return "broken";
-  const reader = documentReaders.find((one) => one.recognises(document));
-  if (!reader) return "unknown";
+  const reader = readers.documents.find((one) => one.recognises(document));
+  if (!reader) return [emptyPiece(path, "unknown-format")];
   const sessions = new SessionBuilders("transcript", null);
   reader.read(document, sessions, path);
-  const digest = joinDigests(content.position.digest, reader.beside?.(path) ?? []);
-  return splitSessions(reader.format, sessions, { ...content, position: { ...content.position, digest } });
-}
-
-interface WholeContent {
-  readonly text: string;
-  readonly position: ReadPosition;
-  readonly diagnostics: readonly Diagnostic[];
-}
-
-function readContent(path: string): WholeContent {
-  const bytes = readFileSync(path);
-  const text = bytes.toString("utf8");
   const digest = createHash("sha1").update(bytes).digest("hex");
+  const position = { offset: bytes.length, line: 0, digest };
   const message = "has bytes that are not UTF-8; they were replaced";
-  return {
-    text: text.charCodeAt(0) === 0xfeff ? text.slice(1) : text,
-    position: { offset: bytes.length, line: 0, digest },
-    diagnostics: isUtf8(bytes) ? [] : [{ path, line: null, code: "encoding", message }],
-  };
+  const diagnostics: Diagnostic[] = isUtf8(bytes) ? [] : [{ path, line: null, code: "encoding", message }];
+  const threads = [...sessions].map(([name, session]) => {
+    session.nameByBeginning();
+    return takeBatch(name, session);
+  });
+  return [{ format: reader.format, threads, position, state: noState, diagnostics, last: true, anew: true }];
 }
 
-/** The digest of a document that other files belong to: its own bytes do not tell whether it has changed. */
-function joinDigests(digest: string, beside: readonly string[]): string {
-  if (beside.length === 0) return digest;
-  const hash = createHash("sha1").update(digest);
-  for (const path of beside) {
-    const found = statSync(path, { throwIfNoEntry: false });
-    hash.update(`${path} ${found?.size} ${found?.mtimeMs}`);
-  }
-  return `joined ${hash.digest("hex")}`;
-}
-
-/** What was read of a whole file, in pieces that can be redacted and written soon. */
-function* splitSessions(
-  format: Format,
-  sessions: SessionBuilders,
-  { position, diagnostics }: Omit<WholeContent, "text">,
-): Generator<Piece> {
-  for (const session of sessions.values()) session.nameByBeginning();
-  const batches = [...sessions].flatMap(([name, session]) => splitEvents(name, session));
-  const state = { threads: [], rest: null };
-  let [waiting, room, parts]: [SessionBatch[], number, number] = [[], pieceBytes, 0];
-  for (const { batch, size } of batches) {
-    waiting.push(batch);
-    room -= size;
-    if (room > 0) continue;
-    // Nobody can go on from within a document, so the position says only which part this is.
-    const within = { offset: 0, line: 0, digest: `part ${++parts}` };
-    yield {
-      format,
-      threads: waiting,
-      position: within,
-      state,
-      diagnostics: [],
-      last: false,
-      anew: parts === 1,
-    };
-    [waiting, room] = [[], pieceBytes];
-  }
-  yield { format, threads: waiting, position, state, diagnostics, last: true, anew: parts === 0 };
-}
-
-interface SizedBatch {
-  readonly batch: SessionBatch;
-  readonly size: number;
-  readonly isLast: boolean;
-}
-
-/** A session's events in batches of about a piece; the last one may be empty. */
-function splitEvents(name: string, session: SessionBuilder): SizedBatch[] {
-  const batches: SizedBatch[] = [];
-  const counts = { ...noCounts };
-  let [events, size]: [Event[], number] = [[], 0];
-  const close = (isLast: boolean) => {
-    const added = countEvents(events);
-    for (const key of Object.keys(counts) as (keyof Counts)[]) (counts[key] as number) += added[key];
-    const batch = { name, facts: { ...session.facts }, counts: { ...counts }, events };
-    batches.push({ batch, size, isLast });
-    [events, size] = [[], 0];
-  };
-  for (const event of session.drain()) {
-    events.push(event);
-    size += event.text.length + (event.input === null ? 0 : JSON.stringify(event.input).length);
-    if (size >= pieceBytes) close(false);
-  }
-  close(true);
-  return batches;
+function takeBatch(name: string, session: SessionBuilder): SessionBatch {
+  return { name, facts: { ...session.facts }, counts: { ...session.counts }, events: session.drain() };
 }
 
 // --- Databases ---
 
-/** What the position of a database begins with: its bytes say nothing, its state tells what was read. */
-const databaseDigest = "database ";
+/** Milliseconds to wait for the program that owns a database. */
+const busyTimeout = 2_000;
 
-export function isDatabasePosition({ digest }: ReadPosition): boolean {
-  return digest.startsWith(databaseDigest);
+/** Opens another program's database for reading only: whoever writes it is not kept waiting. */
+export function openForeignDatabase(path: string): Parameters<DatabaseReader["sessions"]>[0] {
+  // Only as a URL can a database be opened read-only. One that nobody has open would still get two files beside it,
+  // unless it is called immutable; a log or a journal says that somebody has it open.
+  const isOpen = ["-wal", "-journal"].some((end) => existsSync(path + end));
+  const how = isOpen ? "mode=ro" : "mode=ro&immutable=1";
+  const database = new Database(`${pathToFileURL(path).href}?${how}`, { timeout: busyTimeout });
+  return {
+    query: (sql, ...values) => database.prepare(sql).all(...values) as Record<string, unknown>[],
+    close: () => database.close(),
+  };
 }
 
 export function* readDatabase(path: string, known: Resume | null): Generator<Piece> {
-  let database: ForeignDatabase | null = null;
+  let database: ReturnType<typeof openForeignDatabase> | null = null;
   try {
     database = openForeignDatabase(path);
     const rows = database.query("select name from sqlite_master where type = 'table'");
     const tables = new Set(rows.map(({ name }) => String(name)));
-    const reader = databaseReaders.find((one) => one.recognises(tables));
+    const reader = readers.databases.find((one) => one.recognises(tables));
     if (reader) yield* readDatabaseSessions(reader, database, path, known);
-    else yield unknownPiece(path);
+    else yield emptyPiece(path, "unknown-format");
   } catch (error) {
     // A file that another program is writing may be locked, and one that was cut cannot be read.
     if (!isDatabaseError(error)) throw error;
@@ -194,7 +130,7 @@ export function* readDatabase(path: string, known: Resume | null): Generator<Pie
 /** What is new in a database since it was read, session by session; all of it where something went away. */
 function* readDatabaseSessions(
   reader: DatabaseReader,
-  database: ForeignDatabase,
+  database: ReturnType<typeof openForeignDatabase>,
   path: string,
   resume: Resume | null,
 ): Generator<Piece> {
@@ -208,12 +144,13 @@ function* readDatabaseSessions(
   }
   const makePiece = (threads: readonly SessionBatch[], last: boolean): Piece => {
     const marks = [...known].map(([name, { stamp, events }]) => [name, `${stamp} ${events}`] as const);
-    const digest = databaseDigest + createHash("sha1").update(marks.join()).digest("hex");
+    // Its bytes say nothing; the marks tell what was read.
+    const digest = `database ${createHash("sha1").update(marks.join()).digest("hex")}`;
     const position = { offset: statSync(path).size, line: 0, digest };
-    const state = { threads: [], rest: null, marks };
+    const state = { ...noState, marks };
     return { format: reader.format, threads, position, state, diagnostics: [], last, anew };
   };
-  let [waiting, room]: [SessionBatch[], number] = [[], pieceBytes];
+  let [waiting, bytes]: [SessionBatch[], number] = [[], 0];
   for (const { name, stamp } of sessions.filter((one) => known.get(one.name)?.stamp !== one.stamp)) {
     const session = new SessionBuilder("transcript");
     reader.read(database, name, session);
@@ -221,16 +158,16 @@ function* readDatabaseSessions(
     // What was taken back has to be forgotten, and only reading from the beginning does that.
     if (events < (known.get(name)?.events ?? 0))
       return yield* readDatabaseSessions(reader, database, path, null);
-    for (const { batch, size, isLast } of splitEvents(name, session)) {
-      waiting.push(batch);
-      room -= size;
-      if (isLast) known.set(name, { stamp, events });
-      if (room > 0) continue;
-      // Left in the middle of a session, it has to be read again.
-      if (!isLast) known.set(name, { stamp: `half ${batch.counts.events}`, events: 0 });
-      yield makePiece(waiting, false);
-      [waiting, room, anew] = [[], pieceBytes, false];
-    }
+    known.set(name, { stamp, events });
+    const batch = takeBatch(name, session);
+    waiting.push(batch);
+    bytes += batch.events.reduce(
+      (sum, { text, input }) => sum + text.length + JSON.stringify(input).length,
+      0,
+    );
+    if (bytes < pieceBytes) continue;
+    yield makePiece(waiting, false);
+    [waiting, bytes, anew] = [[], 0, false];
   }
   yield makePiece(waiting, true);
 }
@@ -245,54 +182,4 @@ function isDatabaseError(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
   const code = String((error as NodeJS.ErrnoException).code ?? "");
   return code.startsWith("SQLITE_") || error.message.startsWith("ConnectionFailed");
-}
-
-// --- What a file may be ---
-
-/** Whether a text that begins like this could be JSON. */
-function beginsJson(head: string): boolean {
-  return /^\uFEFF?\s*[{[]\s*(?:["{[\]}]|$)/.test(head);
-}
-
-/** Whether a text that begins like this could be JSON that goes over more than one line. */
-export function spansLines(head: string): boolean {
-  const text = head.trimStart();
-  const line = text.slice(0, Math.max(0, text.indexOf("\n"))).trimEnd();
-  return beginsJson(head) && line !== "" && (line.length === 1 || !/[}\]]$/.test(line));
-}
-
-export function fits(path: string): boolean {
-  return statSync(path).size <= documentBytes;
-}
-
-export function parseJson(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A file that gave no session. */
-export function emptyPiece(path: string, code: DiagnosticCode, message: string): Piece {
-  return {
-    format: null,
-    threads: [],
-    position: { offset: 0, line: 0, digest: "" },
-    state: { threads: [], rest: null },
-    diagnostics: [{ path, line: null, code, message }],
-    last: true,
-    anew: false,
-  };
-}
-
-export function unknownPiece(path: string): Piece {
-  const message = `is not a session in a format that Knack reads (${formats.join(", ")})`;
-  return emptyPiece(path, "unknown-format", message);
-}
-
-function tooLargePiece(path: string): Piece {
-  const [size, most] = [statSync(path).size, documentBytes].map((bytes) => Math.round(bytes / 2 ** 20));
-  const message = `is one document of ${size} MB, and Knack reads those up to ${most} MB; leave long tool outputs out of it, or split it by session`;
-  return emptyPiece(path, "too-large", message);
 }

@@ -1,3 +1,4 @@
+export { maskStart } from "./assignments.ts";
 export {
   cutToFit,
   cutWithoutHome,
@@ -9,8 +10,15 @@ export {
   takeFitting,
   withoutHome,
 } from "./fence.ts";
-export { findSecrets, redact, redactNamed } from "./redact/redact.ts";
-export { maskStart } from "./redact/span.ts";
+export { findSecrets, redact, redactNamed } from "./redact.ts";
+export {
+  createRedactor,
+  type Redactor,
+  scrubAll,
+  scrubEvents,
+  scrubJson,
+  shortScrubber,
+} from "./redactor.ts";
 export {
   type Concern,
   type ConcernCode,
@@ -21,6 +29,4 @@ export {
   scan,
   scanSince,
 } from "./scan.ts";
-export { scrubAll, scrubEvents, scrubJson, shortScrubber } from "./scrub.ts";
-export { createRedactor, type Redactor } from "./secretlint.ts";
 export { createThreadRedactor } from "./thread.ts";

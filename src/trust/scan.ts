@@ -5,11 +5,10 @@ import {
   strayJoiners,
   stripHidden,
   unwritable,
+  wordSet,
 } from "../text/index.ts";
-import { joined, readings, toLatin } from "./disguise.ts";
-import { findSecrets } from "./redact/redact.ts";
-import { longRuns, type Span } from "./redact/span.ts";
-import { knownTokens } from "./redact/tokens.ts";
+import { longRuns, type Span } from "./assignments.ts";
+import { findSecrets, knownTokens } from "./redact.ts";
 
 /** Scans a new version of a text; `isOld` marks concerns whose whole lines were in the version before. */
 export function scanSince(
@@ -30,10 +29,9 @@ export function scanSince(
 }
 
 function wholeLines({ at, end }: LocatedConcern, text: string): string {
+  const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
   const close = text.indexOf("\n", end);
-  return text
-    .slice(at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1, close === -1 ? text.length : close)
-    .replaceAll("\r", "");
+  return text.slice(start, close === -1 ? text.length : close).replaceAll("\r", "");
 }
 
 /** Whether a relative path stays in its folder on every system. */
@@ -61,22 +59,12 @@ export interface Concern {
   readonly where: string;
 }
 
+// biome-ignore format: a list of names reads better in rows
 export type ConcernCode =
-  | "secret"
-  | "injection"
-  | "concealment"
-  | "role-tag"
-  | "exfiltration"
-  | "hidden-code"
-  | "hidden-comment"
-  | "hidden-character"
-  | "destruction"
-  | "unchecked-download"
-  | "personal-path"
-  | "run-on-load"
-  | "too-long";
+  | "secret" | "injection" | "concealment" | "role-tag" | "exfiltration" | "hidden-code" | "hidden-comment"
+  | "hidden-character" | "destruction" | "unchecked-download" | "personal-path" | "run-on-load" | "too-long";
 
-export interface ScanOptions {
+interface ScanOptions {
   /** Allowed characters. */
   readonly most?: number;
   /** The file's name, for `where`. */
@@ -99,19 +87,17 @@ interface LocatedConcern {
 /** Characters that the body of a learned skill may have. */
 export const maxBodyChars = 4_000;
 
-function locateConcerns(
-  text: string,
-  { most = maxBodyChars, file, loaded = false }: ScanOptions,
-): LocatedConcern[] {
+function locateConcerns(text: string, options: ScanOptions): LocatedConcern[] {
+  const { most = maxBodyChars, file, loaded = false } = options;
   const where = (line: number) => (file === undefined ? `line ${line}` : `${file}, line ${line}`);
   // A text too long to scan in reasonable time is refused, not passed unseen.
-  const sight = [
-    ...tooLong(text, Math.min(most, mostScanned)),
-    ...(text.length <= mostScanned ? look(text, loaded ? [...patterns, ...runOnLoad] : patterns) : []),
+  const matches = [
+    ...findExcess(text, Math.min(most, mostScanned)),
+    ...(text.length <= mostScanned ? findAll(text, loaded ? [...patterns, ...runOnLoad] : patterns) : []),
   ];
   const lineAt = lineFinder(text);
   const seen = new Map<string, LocatedConcern>();
-  for (const { at, end, ...rest } of sight.sort((a, b) => a.at - b.at)) {
+  for (const { at, end, ...rest } of matches.sort((a, b) => a.at - b.at)) {
     const concern = { ...rest, where: where(lineAt(at)) };
     const key = `${concern.severity} ${concern.code} ${concern.where} ${concern.message}`;
     const same = seen.get(key);
@@ -122,7 +108,7 @@ function locateConcerns(
 
 export const mostScanned = 200_000;
 
-function tooLong(text: string, allowed: number): ScanMatch[] {
+function findExcess(text: string, allowed: number): ScanMatch[] {
   if (text.length <= allowed) return [];
   const message = `It has ${text.length} characters; at most ${allowed} are allowed.`;
   return [{ at: 0, end: text.length, code: "too-long", severity: "block", message }];
@@ -133,7 +119,7 @@ interface ScanMatch extends Omit<Concern, "where"> {
   readonly end: number;
 }
 
-function look(text: string, sought: readonly ScanPattern[]): ScanMatch[] {
+function findAll(text: string, sought: readonly ScanPattern[]): ScanMatch[] {
   // Wide and invisible characters must not hide a word; line ends stay.
   const plain = stripHidden(text).replace(apostrophes, "'").normalize("NFKC");
   const startOf = lineStarts(text);
@@ -144,22 +130,22 @@ function look(text: string, sought: readonly ScanPattern[]): ScanMatch[] {
     return seen.map((one) => ({ ...one, at: back(one.at), end: back(one.end) }));
   };
   const seek = (other: string, isMeant: (pattern: ScanPattern) => boolean) =>
-    other === plain ? [] : within(other, sightings(sought.filter(isMeant), other));
-  const mended = joined(plain);
+    other === plain ? [] : within(other, findPatterns(sought.filter(isMeant), other));
+  const mended = joinPieces(plain);
   return [
-    ...secrets(findSecrets(text)),
-    ...within(mended, secrets(knownTokens(mended, longRuns(mended)))),
-    ...hidden(text),
+    ...reportSecrets(findSecrets(text)),
+    ...within(mended, reportSecrets(knownTokens(mended, longRuns(mended)))),
+    ...findHidden(text),
     ...within(plain, [
-      ...sightings(sought, plain),
-      ...comments(plain),
-      ...commandLines(plain).flatMap(exfiltrations),
-      ...blobs(plain),
-      ...personalPaths(plain),
+      ...findPatterns(sought, plain),
+      ...findComments(plain),
+      ...commandLines(plain).flatMap(findExfiltration),
+      ...findBlobs(plain),
+      ...findPersonalPaths(plain),
     ]),
     // Words are understood in any spelling and markup; commands and tags are not.
     ...seek(toLatin(plain), ({ code }) => code === "role-tag"),
-    ...readings(plain).flatMap((words) => seek(words, ({ isSpoken = false }) => isSpoken)),
+    ...readPlainly(plain).flatMap((words) => seek(words, ({ isSpoken = false }) => isSpoken)),
   ];
 }
 
@@ -281,7 +267,7 @@ function speech(...group: Parameters<typeof forms>): ScanPattern[] {
   return forms(...group).map((pattern) => ({ ...pattern, isSpoken: true }));
 }
 
-function sightings(sought: readonly ScanPattern[], text: string): ScanMatch[] {
+function findPatterns(sought: readonly ScanPattern[], text: string): ScanMatch[] {
   return sought.flatMap(({ match, code, severity, message, isSpoken = false }) =>
     [...text.matchAll(match)].map(({ 0: all, index }) => {
       // A match may begin with the line end before it.
@@ -304,22 +290,32 @@ const notTo =
 
 const orNot = /^(?:しない|せず|してはいけ|してはなら)/;
 
-function secrets(spans: readonly Span[]): ScanMatch[] {
-  return spans.map(({ start, end, kind }) => ({
-    at: start,
+function reportSecrets(spans: readonly Span[]): ScanMatch[] {
+  const report = (kind: string) => `It contains a secret (${kind}).`;
+  return spans.map(({ start: at, end, kind }) => ({
+    at,
     end,
     code: "secret",
     severity: "block",
-    message: `It contains a secret (${kind}).`,
+    message: report(kind),
   }));
 }
 
-function hidden(text: string): ScanMatch[] {
+/** Reports each hidden character once per line. */
+function findHidden(text: string): ScanMatch[] {
   // A byte order mark is fine at the start, and flags of regions are spelt with tag characters.
   const body = text.replace(/^\ufeff/, " ").replace(regionFlags, (flag) => " ".repeat(flag.length));
   if (body.search(unseen) === -1) return [];
   const starts = lineStarts(body);
-  return starts.flatMap((at, line) => findHidden(body.slice(at, starts[line + 1]), at));
+  return starts.flatMap((at, n) => {
+    const line = body.slice(at, starts[n + 1]);
+    const codes = new Set(line.match(unseen)?.map((some) => some.codePointAt(0) ?? 0));
+    return [...codes].map((code) => ({
+      ...{ at, end: at, code: "hidden-character" },
+      severity: isExpectedCharacter(String.fromCodePoint(code), line) ? "warn" : "block",
+      message: `It contains an invisible character (U+${code.toString(16).toUpperCase().padStart(4, "0")}).`,
+    }));
+  });
 }
 
 const unseen = new RegExp(
@@ -327,32 +323,19 @@ const unseen = new RegExp(
   "gu",
 );
 
-/** Reports each hidden character once per line. */
-function findHidden(line: string, at: number): ScanMatch[] {
-  const codes = new Set(line.match(unseen)?.map((some) => some.codePointAt(0) ?? 0));
-  return [...codes].map((code) => ({
-    at,
-    end: at,
-    code: "hidden-character",
-    severity: isExpectedCharacter(String.fromCodePoint(code), line) ? "warn" : "block",
-    message: `It contains an invisible character (U+${code.toString(16).toUpperCase().padStart(4, "0")}).`,
-  }));
-}
-
 /** HTML comments are invisible in rendered Markdown, but agents read them. */
-function comments(text: string): ScanMatch[] {
+function findComments(text: string): ScanMatch[] {
   const found: ScanMatch[] = [];
+  const message = "An HTML comment, invisible when rendered, addresses the agent.";
   for (let at = text.indexOf("<!--"); at !== -1; ) {
     const close = text.indexOf("-->", at + 4);
     const end = close === -1 ? text.length : close;
     const inside = text.slice(at + 4, end);
-    const said = [inside, ...readings(inside)];
+    const said = [inside, ...readPlainly(inside)];
     const isSaid = (words: RegExp) => said.some((one) => words.test(one));
     const isOrder = isSaid(speaksToAgents);
-    if (isOrder || inside.length > 200 || isSaid(speaksToSomebody)) {
-      const message = "An HTML comment, invisible when rendered, addresses the agent.";
+    if (isOrder || inside.length > 200 || isSaid(/\b(?:when|if|before|after) you\b/i))
       found.push({ at, end, code: "hidden-comment", severity: isOrder ? "block" : "warn", message });
-    }
     at = text.indexOf("<!--", end);
   }
   return found;
@@ -361,14 +344,7 @@ function comments(text: string): ScanMatch[] {
 const speaksToAgents =
   /\b(?:you (?:must|should|are|will|have to)|assistant|an? ai\b|agents? (?:must|should|will)|system prompt|secretly|execute|exfiltrate|curl|wget|(?:do not|don'?t) (?:tell|mention|reveal)|(?:when|if|before|after) (?:you (?:read|see|load|follow|use|run|start|begin|finish|answer|reply)|the agent)\b|run (?:this|the following))\b/i;
 
-/** Addresses an agent or a maintainer. */
-const speaksToSomebody = /\b(?:when|if|before|after) you\b/i;
-
-interface CommandLine {
-  readonly at: number;
-  readonly end: number;
-  readonly text: string;
-}
+type CommandLine = Pick<ScanMatch, "at" | "end"> & { readonly text: string };
 
 /** Splits text into lines, joining those that end with a backslash with the next. */
 function commandLines(text: string): CommandLine[] {
@@ -399,7 +375,7 @@ const wholeEnvironment =
   /(?:^|[\s;&|(`"'])(?:env|printenv|set)(?=\s{0,9}(?:\||\)|`|>|$))|\bos\.environ\b(?!\s{0,3}[.[])|JSON\.stringify\(process\.env\)/;
 
 /** Private data sent away: piped into a sender, uploaded as a file, or substituted into its arguments. */
-function exfiltrations({ at, end, text }: CommandLine): ScanMatch[] {
+function findExfiltration({ at, end, text }: CommandLine): ScanMatch[] {
   const line = text.slice(0, 4_000);
   if (!sends.test(line) && !/\b(?:scp|rsync)\b/.test(line) && !posts.test(line)) return [];
   const message = "It sends private files or environment variables somewhere.";
@@ -411,11 +387,8 @@ function carriesPrivateData(line: string): boolean {
   const stages = line.split("|");
   const sender = stages.findIndex((stage) => sends.test(` ${stage}`));
   // `source .env && curl …` uses the file locally; only what goes through the pipe is sent.
-  const flows = stages
-    .slice(0, Math.max(0, sender))
-    .map((stage) => stage.split(/&&|;/).at(-1) ?? "")
-    .some((stage) => isPrivate(`${stage} |`));
-  if (flows) return true;
+  const piped = stages.slice(0, Math.max(0, sender)).map((stage) => stage.split(/&&|;/).at(-1) ?? "");
+  if (piped.some((stage) => isPrivate(`${stage} |`))) return true;
   if (sender !== -1 && passesPrivateData(line)) return true;
   if (/\b(?:scp|rsync)\s/.test(line)) return sendsKey(line);
   return posts.test(line) && isPrivate(line);
@@ -447,20 +420,17 @@ function sendsKey(line: string): boolean {
 }
 
 /** Long base64 runs, which a reader cannot check; inside an image's data URL they are only a warning. */
-function blobs(text: string): ScanMatch[] {
-  return [...text.matchAll(/(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{160,}={0,2}/g)]
+function findBlobs(text: string): ScanMatch[] {
+  const runs = [...text.matchAll(/(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{160,}={0,2}/g)];
+  const message = "It contains a long encoded text that nobody can read.";
+  return runs
     .filter(([run]) => isEncoded(run))
-    .map(({ 0: run, index }) => ({
-      at: index,
-      end: index + run.length,
-      code: "hidden-code",
-      severity: isImage(text.slice(Math.max(0, index - 60), index)) ? "warn" : "block",
-      message: "It contains a long encoded text that nobody can read.",
-    }));
-}
-
-function isImage(before: string): boolean {
-  return /data:image\/[\w.+%-]{1,30};base64(?:,|%2C)$/i.test(before);
+    .map(({ 0: run, index: at }) => {
+      const isImage = /data:image\/[\w.+%-]{1,30};base64(?:,|%2C)$/i.test(
+        text.slice(Math.max(0, at - 60), at),
+      );
+      return { at, end: at + run.length, code: "hidden-code", severity: isImage ? "warn" : "block", message };
+    });
 }
 
 function isEncoded(run: string): boolean {
@@ -468,24 +438,17 @@ function isEncoded(run: string): boolean {
   return share(/[A-Z]/g) > 0.15 && share(/[a-z]/g) > 0.15 && share(/[0-9]/g) > 0.03;
 }
 
-function personalPaths(text: string): ScanMatch[] {
+function findPersonalPaths(text: string): ScanMatch[] {
   const homes =
     /(?<![\w.~])(?:\/home\/|\/Users\/|[A-Za-z]:\\{1,2}Users\\{1,2})([A-Za-z0-9._-]{1,64})(?=[\\/\s`'")\],:;]|$)/g;
+  const message = "It names somebody's home folder, which other machines do not have.";
   return [...text.matchAll(homes)]
     .filter(([, name]) => !anyone.has((name ?? "").toLowerCase()))
-    .map(({ index }) => ({
-      at: index,
-      end: index,
-      code: "personal-path",
-      severity: "warn",
-      message: "It names somebody's home folder, which other machines do not have.",
-    }));
+    .map(({ index: at }) => ({ at, end: at, code: "personal-path", severity: "warn", message }));
 }
 
-const anyone = new Set(
-  "user username users you me your-name yourname name someone dev node app runner ubuntu vscode codespace vagrant shared public default linuxbrew ec2-user example git".split(
-    " ",
-  ),
+const anyone = wordSet(
+  "user username users you me your-name yourname name someone dev node app runner ubuntu vscode codespace vagrant shared public default linuxbrew ec2-user example git",
 );
 
 function lineStarts(text: string): number[] {
@@ -507,3 +470,116 @@ function lineFinder(text: string): (at: number) => number {
     return low + 1;
   };
 }
+
+/**
+ * Plain readings of a text without hidden characters: lookalike letters, accents, HTML entities, tags and Markdown
+ * are removed. The first is the text as rendered; the second, if it differs, includes comments, tags and link targets.
+ * Line breaks stay. For matching only: text in other alphabets becomes nonsense.
+ */
+function readPlainly(text: string): readonly string[] {
+  const letters = toLatin(withoutEntities(text));
+  const shown = bare(letters.replace(commentPattern, lineEnds).replace(targets, ""));
+  if (!/\]\(|<[!a-z]/i.test(letters)) return [shown];
+  return [shown, bare(letters.replace(/<!--|-->|[<>]/g, " ").replace(targets, " $1 "))];
+}
+
+/** Replaces letters that look like Latin ones. */
+function toLatin(text: string): string {
+  return text.replace(/[^\x00-\x7f]+/g, (others) =>
+    others
+      .normalize("NFKD")
+      .replace(/[\p{M}\p{DI}]/gu, "")
+      .replace(lookalikes, (letter) => latin.get(letter) ?? letter),
+  );
+}
+
+/**
+ * Rejoins a word or token that was split by a line continuation, adjacent strings or code spans, entities or markup.
+ * Line breaks stay.
+ */
+function joinPieces(text: string): string {
+  return withoutEntities(text)
+    .replace(pieces, (all) => all.replace(seam, "") + lineEnds(all))
+    .replace(tags, lineEnds)
+    .replace(/[*`\\]/g, "");
+}
+
+const seams = String.raw`\\\r?\n[ \t]{0,40}|"\s{0,20}(?:\+\s{0,20})?"|'\s{0,20}(?:\+\s{0,20})?'|\x60\s{0,20}\x60`;
+const seam = new RegExp(seams, "g");
+const pieces = new RegExp(String.raw`(?:(?:${seams})[^\s"'\x60\\]{0,200})+`, "g");
+
+/** Removes tags and Markdown. */
+function bare(text: string): string {
+  return text
+    .replace(tags, (all, name: string) => (parts.has(name.toLowerCase()) ? " " : "") + lineEnds(all))
+    .replace(lineMarks, "")
+    .replace(marks, "");
+}
+
+/** Markdown that is not visible when rendered. */
+const marks = /\[\^[^[\]\n]{1,60}\]|[*_`~\\[\]]/g;
+const tags = /<\/?([a-z][a-z\d-]{0,20})(?:[\s/][^<>]{0,400})?>/gi;
+/** Tags that separate words. */
+const parts = wordSet("br p div li ul ol tr td th hr table h1 h2 h3 h4 h5 h6");
+const commentPattern = /<!--[\s\S]{0,1000}?-->/g;
+/** Link targets. */
+const targets = /\]\(((?:[^()\n]|\([^()\n]{0,200}\)){0,2000})\)|\]\[[^[\]\n]{0,100}\]/g;
+/** Prefixes of lines that continue a sentence: quotations, lists, commentPattern. */
+const lineMarks = /^[ \t]{0,20}(?:[>#][>#\t ]{0,20}|\/{2,3}[ \t]?|--? |[;|] ?)/gm;
+
+function lineEnds(text: string): string {
+  return text.includes("\n") ? text.replace(/[^\n]+/g, "") : "";
+}
+
+function withoutEntities(text: string): string {
+  if (!text.includes("&")) return text;
+  // An entity may be hidden in another, and a hidden character in an entity.
+  return stripHidden(text.replace(entities, decoded).replace(entities, decoded));
+}
+
+const entities = /&(?:amp;){0,9}(?:#x0{0,8}([0-9a-f]{1,6})|#0{0,8}(\d{1,7})|([a-z]{2,20}));?/gi;
+
+function decoded(all: string, hex: string | undefined, decimal: string | undefined, name = ""): string {
+  const known = named.get(name.toLowerCase());
+  if (known !== undefined) return known;
+  const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+  if (!(code > 0 && code <= 0x10ffff)) return all;
+  // A line break would move the lines after it.
+  return /\s/.test(String.fromCodePoint(code)) ? " " : String.fromCodePoint(code);
+}
+
+const named: ReadonlyMap<string, string> = new Map([
+  ...listNamed("nbsp ensp emsp thinsp hairsp numsp puncsp tab newline", " "),
+  ...listNamed("shy zwj zwnj zerowidthspace nobreak lrm rlm it ic af", ""),
+  ...Object.entries({ amp: "&", apos: "'", quot: '"', lsquo: "'", rsquo: "'", hyphen: "-", dash: "-" }),
+  // Letters of other alphabets that look like Latin ones.
+  ...Object.entries({ acy: "a", iecy: "e", ocy: "o", rcy: "p", scy: "c", ucy: "y", khcy: "x", iukcy: "i" }),
+  ...Object.entries({ jsercy: "j", dscy: "s", alpha: "a", iota: "i", omicron: "o", rho: "p", nu: "v" }),
+]);
+
+function listNamed(names: string, character: string): [string, string][] {
+  return names.split(" ").map((name) => [name, character]);
+}
+
+/** Each Latin letter, followed by the letters of other alphabets and Latin variants that look like it. */
+const lookalikeRows = [
+  "aаАαΑɑᴀⱯꓮⲁⲀ bЬвВβΒʙᏴꓐⲃⲂ cсСϲϹᴄᏟƈꓚⲥⲤ dԁԀᴅᎠɗđꓓ eеЕεΕᴇᎬєЄɛҽꓰⲉⲈ fꜰϝƒғꓝ gɡɢԍցᏀǥꓖ hһҺнНηΗհʜᎻħꓧⲏⲎ",
+  "iіІιΙɪıɩᎥӏӀꓲⲓⲒ jјЈϳᴊᎫꓙ kкКκΚᴋᏦꓗⲕⲔ lⅼʟᏞłɭꓡ mмМΜᴍᎷꓟⲙⲘ nոпΝɴᴎꓠⲛⲚ oоОοΟօᴏσøØꓳⲟⲞ pрРρΡᴘᏢꓑⲣⲢ qԛԚգǫ",
+  "rгʀᏒɾᴦꓣⲅⲄ sѕЅꜱᏚʂտꓢ tтТτΤᴛᎢŧꓔⲧⲦ uυսᴜμʋᏌꓴ vνѵѴᴠᏙꓦ wԝԜᴡωшᎳѡꓪ xхХχΧꓫⲭⲬ yуУүҮγΥʏꓬⲩⲨ zᴢΖᏃʐƶꓜ",
+]
+  .join(" ")
+  .split(" ");
+
+/** Letters in black circles and squares, and those of flags, which no Unicode normal form maps to letters. */
+function listAlphabet(from: number): [string, string][] {
+  return [..."abcdefghijklmnopqrstuvwxyz"].map((letter, n) => [String.fromCodePoint(from + n), letter]);
+}
+
+const latin: ReadonlyMap<string, string> = new Map([
+  ...lookalikeRows.flatMap(([letter = "", ...others]) => others.map((one) => [one, letter] as const)),
+  ...[0x1f150, 0x1f170, 0x1f1e6].flatMap(listAlphabet),
+  // The empty Braille pattern.
+  ["\u2800", " "],
+]);
+
+const lookalikes = new RegExp(`[${[...latin.keys()].join("")}]`, "gu");

@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { createRedactor, type Redactor, type TextField } from "./secretlint.ts";
+import { createRedactor, type Redactor, type TextField } from "./redactor.ts";
 import type { ScrubAnswer, ScrubRequest } from "./worker.ts";
 
 /** Fewer characters are redacted inline: not worth the copy to the thread and back. */

@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { createRedactor, type TextField } from "./secretlint.ts";
+import { createRedactor, type TextField } from "./redactor.ts";
 
 export interface ScrubRequest {
   readonly id: number;

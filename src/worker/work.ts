@@ -12,24 +12,14 @@ import {
 import { type Knack, openKnack } from "../open.ts";
 import type { HookNote } from "../recall/index.ts";
 import { type Home, resolveHome } from "../settings/index.ts";
-import {
-  type Inbox,
-  type Note,
-  openInbox,
-  readWorkerState,
-  type TakenNote,
-  type TranscriptNote,
-  type WorkerSign,
-  type WorkerState,
-  workerStateFile,
-} from "../spool/index.ts";
+import { type Note, readWorkerState, type WorkerSign, workerStateFile } from "../spool/index.ts";
 import type { SessionView } from "../transcripts/index.ts";
 import { type Redactor, redact } from "../trust/index.ts";
+import { openInbox } from "./inbox.ts";
 
 const longestMs = 60_000;
-/** How long a worker with an empty inbox waits for more. */
+/** How long a worker with an empty inbox waits for more, and how long it waits for another that is about to end. */
 const lingerMs = 400;
-/** How long a worker waits for another that is about to end. */
 const turnWaitMs = 3_000;
 /** Days that session marks and recorded sessions (of agents without transcripts) are kept. */
 const seenDays = 7;
@@ -37,41 +27,24 @@ const recordedDays = 30;
 /** No call to a model takes this long. */
 const askedDays = 1;
 
-export interface WorkOptions {
+interface WorkOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly redactor: Redactor;
-  readonly clock?: Clock;
   readonly lowPriority?: boolean;
-}
-
-export interface WorkResult {
-  /** Another worker is running. */
-  readonly busy: boolean;
-  readonly notes: number;
-  readonly sessions: number;
-  readonly lessons: number;
-  readonly drafts: number;
-  readonly snapshot: boolean;
-  /** Finished reviews. */
-  readonly reviews: number;
 }
 
 /**
  * Handles the hooks' notes: reads transcripts, learns, publishes drafts, renews the snapshot, reviews what is due, and
  * ends. One worker runs per home; it may be killed at any point, and the next one continues from there.
  */
-export async function work({
-  env,
-  redactor,
-  clock = { now: Date.now },
-  lowPriority = true,
-}: WorkOptions): Promise<WorkResult> {
+export async function work({ env, redactor, lowPriority = true }: WorkOptions) {
   const home = resolveHome(env);
+  const clock = { now: Date.now };
   if (lowPriority) lowerPriority();
   try {
-    const worked = await workInTurn(home, await openKnack({ env, redactor, clock }), clock);
-    if (!worked.busy)
-      updateState(home, (state) => ({ ...state, doneAt: clock.now(), failures: 0, error: null }));
+    const knack = await openKnack({ env, redactor, clock });
+    const worked = await new Worker(knack, home, clock).run().finally(() => knack.close());
+    if (!worked.busy) updateState(home, { doneAt: clock.now(), failures: 0, error: null });
     return worked;
   } catch (error) {
     recordFailure(home, error, clock.now());
@@ -79,170 +52,155 @@ export async function work({
   }
 }
 
-async function workInTurn(home: Home, knack: Knack, clock: Clock): Promise<WorkResult> {
-  const until = clock.now() + longestMs;
-  try {
-    if (!(await takeTurn(knack, until, clock))) return { ...nothing, busy: true };
-    const projects = new Set<string>();
-    const worked = await handleUntilDone(knack, home, until, clock, projects).finally(async () => {
+type Inbox = ReturnType<typeof openInbox>;
+type TakenNote = ReturnType<Inbox["take"]>[number];
+
+class Worker {
+  /** `busy`: another worker is running. */
+  private readonly worked = {
+    ...{ busy: false, notes: 0, sessions: 0, lessons: 0, drafts: 0, snapshot: false, reviews: 0 },
+  };
+  /** The projects that were worked in. */
+  private readonly projects = new Set<string>();
+  /** Thrown at the end, so that no note stops another. */
+  private readonly faults: unknown[] = [];
+  private readonly knack: Knack;
+  private readonly home: Home;
+  private readonly clock: Clock;
+  private readonly inbox: Inbox;
+  private readonly until: number;
+
+  constructor(knack: Knack, home: Home, clock: Clock) {
+    this.knack = knack;
+    this.home = home;
+    this.clock = clock;
+    this.inbox = openInbox(home.spool);
+    this.until = clock.now() + longestMs;
+  }
+
+  async run() {
+    const { knack, home, worked } = this;
+    if (!(await this.takeTurn())) return { ...worked, busy: true };
+    await this.handleUntilDone().finally(async () => {
       rmSync(home.worker, { force: true });
       await knack.giveBack("work");
     });
     // From here on another worker may handle new notes: a review takes long.
-    return { ...worked, reviews: await reviewDue(knack, [...projects]) };
-  } finally {
-    await knack.close();
+    await this.reviewDue();
+    return worked;
   }
-}
 
-/** Reviews the projects that were worked in, if the user allows it and it is due. */
-async function reviewDue(knack: Knack, projects: readonly string[]): Promise<number> {
-  const done = await knack.review({ projects }).catch(async (error) => {
-    // Another project's review may have published something before.
-    await knack.renewSnapshot();
-    throw error;
-  });
-  const ended = done.filter((one) => one.ended !== null);
-  // The next session must know what was published.
-  if (ended.some((one) => one.ended?.outcome === "published")) await knack.renewSnapshot();
-  return ended.length;
-}
-
-const nothing: WorkResult = {
-  busy: false,
-  notes: 0,
-  sessions: 0,
-  lessons: 0,
-  drafts: 0,
-  snapshot: false,
-  reviews: 0,
-};
-
-/** Takes the lease on the spool, waiting for a worker that is about to end. */
-async function takeTurn(knack: Knack, until: number, clock: Clock): Promise<boolean> {
-  const giveUp = clock.now() + turnWaitMs;
-  for (;;) {
-    if (await knack.claim("work", until)) return true;
-    if (clock.now() > giveUp) return false;
-    await sleep(100);
-  }
-}
-
-async function handleUntilDone(
-  knack: Knack,
-  home: Home,
-  until: number,
-  clock: Clock,
-  projects: Set<string>,
-): Promise<WorkResult> {
-  const inbox = openInbox(home.spool);
-  const isLate = () => clock.now() > until;
-  const faults: unknown[] = [];
-  let worked = nothing;
-  await knack.repair();
-  // Its failures are recorded in the ledger, and learning goes on.
-  await knack.maintain().catch(() => {});
-  // Recordings of agents without transcripts are in the spool itself and have no note.
-  const recorded = listRecorded(home.spool);
-  if (recorded.length > 0)
-    await knack.learn(recorded, { until: isLate, lookUntil: isLate }).catch((error) => faults.push(error));
-  for (;;) {
-    writeFileAtomically(home.worker, jsonBytes({ pid: process.pid, until } satisfies WorkerSign));
-    worked = add(worked, await handle(knack, inbox, isLate, faults, projects));
-    if (inbox.isEmpty()) await sleep(lingerMs);
-    if (!inbox.isEmpty() && !isLate()) continue;
-    // Hooks that write a note from here on start a new worker; earlier notes are seen now.
-    rmSync(home.worker, { force: true });
-    if (isLate() || inbox.isEmpty()) break;
-  }
-  removeOldFiles(home, clock.now());
-  // Thrown at the end, so that no note stops another.
-  if (faults.length > 0) throw faults[0];
-  return worked;
-}
-
-/**
- * Handles the inbox: new notes together, then one by one those that failed before or now. A KnackError is for the user
- * to fix and no note's fault: it ends the work and counts against none.
- */
-async function handle(
-  knack: Knack,
-  inbox: Inbox,
-  isLate: () => boolean,
-  faults: unknown[],
-  projects: Set<string>,
-): Promise<WorkResult> {
-  const taken = inbox.take();
-  const places = taken.filter(({ note }) => !isHookNote(note));
-  const [alone, through]: [TakenNote[], TakenNote[]] = [[], []];
-  const heard: SessionView[] = [];
-  let worked: WorkResult = { ...nothing, notes: taken.length };
-  const learnFrom = async (notes: readonly TakenNote[]): Promise<boolean> => {
-    const { inTime, sessions, looked, lessons } = await learnFromNotes(knack, notes, isLate);
-    heard.push(...sessions);
-    worked = add(worked, { ...nothing, sessions: looked, lessons });
-    return inTime;
-  };
-  for (const kind of [taken.filter(({ note }) => isHookNote(note)), places]) {
-    const fresh = kind.filter(({ suspect }) => !suspect);
-    try {
-      if (await learnFrom(fresh)) through.push(...fresh);
-    } catch (error) {
-      if (error instanceof KnackError) throw error;
-      alone.push(...fresh);
+  /** Takes the lease on the spool, waiting for a worker that is about to end. */
+  private async takeTurn(): Promise<boolean> {
+    const giveUp = this.clock.now() + turnWaitMs;
+    for (;;) {
+      if (await this.knack.claim("work", this.until)) return true;
+      if (this.clock.now() > giveUp) return false;
+      await sleep(100);
     }
-    alone.push(...kind.filter(({ suspect }) => suspect));
   }
-  for (const one of alone) {
-    if (isLate()) break;
-    const begun = inbox.begin(one);
-    if (begun === null) continue;
+
+  private readonly isLate = () => this.clock.now() > this.until;
+
+  private async handleUntilDone(): Promise<void> {
+    const { knack, home, inbox, until, isLate } = this;
+    await knack.repair();
+    // Its failures are recorded in the ledger, and learning goes on.
+    await knack.maintain().catch(() => {});
+    // Recordings of agents without transcripts are in the spool itself and have no note.
+    const recorded = listRecorded(home.spool);
+    if (recorded.length > 0)
+      await knack
+        .learn(recorded, { until: isLate, lookUntil: isLate })
+        .catch((error) => this.faults.push(error));
+    for (;;) {
+      writeFileAtomically(home.worker, jsonBytes({ pid: process.pid, until } satisfies WorkerSign));
+      await this.handleInbox();
+      if (inbox.isEmpty()) await sleep(lingerMs);
+      if (!inbox.isEmpty() && !isLate()) continue;
+      // Hooks that write a note from here on start a new worker; earlier notes are seen now.
+      rmSync(home.worker, { force: true });
+      if (isLate() || inbox.isEmpty()) break;
+    }
+    removeOldFiles(home, this.clock.now());
+    if (this.faults.length > 0) throw this.faults[0];
+  }
+
+  /** Handles the inbox: new notes together, then one by one those that failed before or now. */
+  private async handleInbox(): Promise<void> {
+    const { knack, inbox, worked, isLate } = this;
+    const taken = inbox.take();
+    worked.notes += taken.length;
+    const places = taken.filter(({ note }) => note.type === "place");
+    const heard: SessionView[] = [];
+    const [alone, through]: [TakenNote[], TakenNote[]] = [[], []];
+    for (const kind of [taken.filter((one) => !places.includes(one)), places]) {
+      const fresh = kind.filter(({ suspect }) => !suspect);
+      try {
+        if (await this.learn(fresh, heard)) through.push(...fresh);
+      } catch (error) {
+        // A KnackError is for the user to fix and no note's fault: it ends the work and counts against none.
+        if (error instanceof KnackError) throw error;
+        alone.push(...fresh);
+      }
+      alone.push(...kind.filter(({ suspect }) => suspect));
+    }
+    for (const one of alone) if (!isLate()) through.push(...(await this.handleAlone(one, heard)));
+    for (const { project } of heard) this.projects.add(project.id);
+    if (places.length > 0) {
+      // Repeated in case a worker was killed after reading these sessions.
+      await knack.deriveSignals(heard);
+      worked.drafts += (await knack.publishOwn({ sessions: heard, until: isLate })).length;
+    }
+    if (await knack.renewSnapshot()) worked.snapshot = true;
+    // Only now: if this worker is killed before, the next one must publish.
+    through.forEach(inbox.done);
+  }
+
+  /** Handles one note that may be at fault, and returns it if that succeeded. */
+  private async handleAlone(one: TakenNote, heard: SessionView[]): Promise<TakenNote[]> {
+    const begun = this.inbox.begin(one);
+    if (begun === null) return [];
     try {
-      const inTime = await learnFrom([begun]);
-      const cleared = inbox.giveBack(begun);
-      if (inTime) through.push(cleared);
+      const isInTime = await this.learn([begun], heard);
+      const cleared = this.inbox.giveBack(begun);
+      return isInTime ? [cleared] : [];
     } catch (error) {
       if (error instanceof KnackError) {
-        inbox.giveBack(begun);
+        this.inbox.giveBack(begun);
         throw error;
       }
-      faults.push(error);
+      this.faults.push(error);
+      return [];
     }
   }
-  for (const { project } of heard) projects.add(project.id);
-  // Repeated in case a worker was killed after reading these sessions.
-  if (places.length > 0) await knack.deriveSignals(heard);
-  const own = places.length > 0 ? await knack.publishOwn({ sessions: heard, until: isLate }) : [];
-  const snapshot = await knack.renewSnapshot();
-  // Only now: if this worker is killed before, the next one must publish.
-  through.forEach(inbox.done);
-  return { ...worked, drafts: own.length, snapshot };
-}
 
-interface NotesResult {
-  readonly sessions: readonly SessionView[];
-  /** Sessions with something new. */
-  readonly looked: number;
-  readonly lessons: number;
-  /** Whether there was time for all of it. */
-  readonly inTime: boolean;
-}
+  /** Records the hooks' notes and learns from the transcripts that they name; false if there was no time for all of it. */
+  private async learn(taken: readonly TakenNote[], heard: SessionView[]): Promise<boolean> {
+    const { knack, worked, isLate } = this;
+    const notes = taken.map(({ note }) => note);
+    await knack.hear(notes.filter((note): note is HookNote => note.type !== "place"));
+    const paths = notes.flatMap(listTranscriptFiles);
+    if (paths.length === 0) return true;
+    const learned = await knack.learn(paths, { until: isLate, lookUntil: isLate });
+    heard.push(...learned.sessions);
+    worked.sessions += learned.looked;
+    worked.lessons += learned.findings.length;
+    return learned.unread + learned.unlooked + learned.uncredited === 0;
+  }
 
-/** Records the hooks' notes and learns from the transcripts that they name. */
-async function learnFromNotes(
-  knack: Knack,
-  taken: readonly TakenNote[],
-  isLate: () => boolean,
-): Promise<NotesResult> {
-  const notes = taken.map(({ note }) => note);
-  await knack.hear(notes.filter(isHookNote));
-  const paths = notes.flatMap((note) => (note.type === "place" ? listTranscriptFiles(note) : []));
-  if (paths.length === 0) return { sessions: [], looked: 0, lessons: 0, inTime: true };
-  const { sessions, looked, findings, unread, unlooked, uncredited } = await knack.learn(paths, {
-    until: isLate,
-    lookUntil: isLate,
-  });
-  return { sessions, looked, lessons: findings.length, inTime: unread + unlooked + uncredited === 0 };
+  /** Reviews the projects that were worked in, if the user allows it and it is due. */
+  private async reviewDue(): Promise<void> {
+    const { knack, worked } = this;
+    const done = await knack.review({ projects: [...this.projects] }).catch(async (error) => {
+      // Another project's review may have published something before.
+      await knack.renewSnapshot();
+      throw error;
+    });
+    worked.reviews = done.filter(({ ended }) => ended !== null).length;
+    // The next session must know what was published.
+    if (done.some(({ ended }) => ended?.outcome === "published")) await knack.renewSnapshot();
+  }
 }
 
 function listRecorded(spool: string): string[] {
@@ -252,62 +210,42 @@ function listRecorded(spool: string): string[] {
     .map((name) => join(spool, name));
 }
 
-function isHookNote(note: Note): note is HookNote {
-  return note.type !== "place";
-}
-
 /** A session's transcript and those of its subagents, if they still exist. */
-function listTranscriptFiles({ transcript }: TranscriptNote): string[] {
+function listTranscriptFiles(note: Note): string[] {
+  if (note.type !== "place") return [];
+  const { transcript } = note;
   // A folder would be read with everything in it.
   if (!existsSync(transcript) || !statSync(transcript).isFile()) return [];
   const subagents = transcript.replace(/\.jsonl$/, "");
   return subagents !== transcript && existsSync(subagents) ? [transcript, subagents] : [transcript];
 }
 
-function add(a: WorkResult, b: WorkResult): WorkResult {
-  return {
-    busy: false,
-    notes: a.notes + b.notes,
-    sessions: a.sessions + b.sessions,
-    lessons: a.lessons + b.lessons,
-    drafts: a.drafts + b.drafts,
-    snapshot: a.snapshot || b.snapshot,
-    reviews: a.reviews + b.reviews,
-  };
-}
-
 /** Removes old marks, recorded sessions, dead letters, caches and logs, and temporary files of killed processes. */
 function removeOldFiles({ folder, seen, spool, log, cache, snapshot, models }: Home, now: number): void {
-  drop(seen, (name, age) => name !== "projects" && age > seenDays);
-  drop(spool, (name, age) => name.endsWith(".jsonl") && age > recordedDays);
-  drop(join(spool, "aside"), (_, age) => age > recordedDays);
-  drop(cache, (_, age) => age > seenDays);
-  drop(models, (name, age) => name.startsWith("asked-") && age > askedDays);
-  drop(log, (name, age) => name === "hook.log" && age > seenDays);
-  for (const place of [folder, spool, log, cache, dirname(snapshot)]) removeStaleDrafts(place, now);
-  function drop(place: string, isOld: (name: string, days: number) => boolean): void {
-    if (!existsSync(place)) return;
-    for (const name of readdirSync(place)) {
+  const removeOld = (place: string, days: number, isMeant: (name: string) => boolean = () => true) => {
+    for (const name of existsSync(place) ? readdirSync(place) : []) {
       const path = join(place, name);
       const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
-      if (isOld(name, (now - changed) / 86_400_000)) rmSync(path, { recursive: true, force: true });
+      if (isMeant(name) && now - changed > days * 86_400_000) rmSync(path, { recursive: true, force: true });
     }
-  }
+  };
+  removeOld(seen, seenDays, (name) => name !== "projects");
+  removeOld(spool, recordedDays, (name) => name.endsWith(".jsonl"));
+  removeOld(join(spool, "aside"), recordedDays);
+  removeOld(cache, seenDays);
+  removeOld(models, askedDays, (name) => name.startsWith("asked-"));
+  removeOld(log, seenDays, (name) => name === "hook.log");
+  for (const place of [folder, spool, log, cache, dirname(snapshot)]) removeStaleDrafts(place, now);
 }
 
-function updateState(home: Home, next: (state: WorkerState) => WorkerState): void {
-  writeFileAtomically(workerStateFile(home), jsonBytes(next(readWorkerState(home))));
+function updateState(home: Home, next: Partial<ReturnType<typeof readWorkerState>>): void {
+  writeFileAtomically(workerStateFile(home), jsonBytes({ ...readWorkerState(home), ...next }));
 }
 
 function recordFailure(home: Home, error: unknown, now: number): void {
-  const said = errorMessage(error);
   try {
-    updateState(home, (state) => ({
-      ...state,
-      failures: state.failures + 1,
-      error: redact(said).slice(0, 300),
-      failedAt: now,
-    }));
+    const failures = readWorkerState(home).failures + 1;
+    updateState(home, { failures, error: redact(errorMessage(error)).slice(0, 300), failedAt: now });
   } catch {
     // The folder is not writable; the next session's start reports that.
   }

@@ -1,8 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import { createAgentFolders } from "../../src/agents/agent-folders.ts";
-import { createSessionFilter } from "../../src/agents/agents.ts";
+import { createAgentFolders, createSessionFilter } from "../../src/agents/agents.ts";
 import { openKnack } from "../../src/index.ts";
 import type { Format } from "../../src/records/session.ts";
 import { claudeLines } from "../helpers/claude.ts";
@@ -122,12 +121,12 @@ describe("the sessions that agents leave on a machine", () => {
     ["/h/.gemini/tmp/x/chats/session-1.json", true],
     ["/h/.gemini/tmp/x/chats/parent/s.jsonl", true],
     ["/h/.gemini/tmp/x/logs.json", false],
-    ["/h/.local/share/opencode/storage/session/p/ses_1.json", true],
-    ["/h/.local/share/opencode/storage/message/ses_1/msg_1.json", false],
+    ["/h/.local/share/opencode/opencode.db", true],
+    ["/h/.local/share/opencode/log/a.jsonl", false],
     ["/h/.copilot/session-state/x/events.jsonl", true],
     ["/h/.copilot/session-state/x/workspace.yaml", false],
     ["/h/.pi/agent/sessions/--x--/a.jsonl", true],
-    ["/h/.cursor/projects/x/agent-transcripts/a.txt", true],
+    ["/h/.cursor/projects/x/agent-transcripts/a/a.jsonl", true],
     ["/h/.cursor/projects/x/terminals/1.txt", false],
     ["/elsewhere/a.jsonl", false],
   ])("%s: %s", (path, is) => expect(createSessionFilter({ home: "/h", env: {} })(path)).toBe(is));
@@ -146,14 +145,6 @@ describe("the sessions that agents leave on a machine", () => {
       messages: [{ id: "1", type: "user", content: "go" }],
     });
     put(".gemini/tmp/x/logs.json", [{ sessionId: "g", message: "go" }]);
-    put(".local/share/opencode/storage/session/p/ses_1.json", {
-      id: "ses_1",
-      projectID: "p",
-      directory: "/x",
-      time: { created: 1 },
-    });
-    put(".local/share/opencode/storage/message/ses_1/msg_1.json", { id: "msg_1", role: "user" });
-    put(".local/share/opencode/storage/part/msg_1/prt_1.json", { id: "prt_1", type: "text", text: "go" });
     put(".copilot/session-state/c/events.jsonl", {
       type: "user.message",
       data: { content: "go" },
@@ -167,10 +158,9 @@ describe("the sessions that agents leave on a machine", () => {
       "claude-code 1",
       "copilot-cli 1",
       "gemini 1",
-      "opencode 1",
       "pi 0",
     ]);
     expect(diagnostics).toEqual([]);
-    expect((await knack.captured()).map(({ isRead }) => isRead)).toEqual(Array(5).fill(true));
+    expect((await knack.captured()).map(({ isRead }) => isRead)).toEqual(Array(4).fill(true));
   });
 });

@@ -14,20 +14,20 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, it, test } from "vitest";
-import {
-  type InstallDeps,
-  install,
-  planInstall,
-  planUninstall,
-  uninstall,
-} from "../../src/agents/claude-install.ts";
-import { createLibrary } from "../../src/library/files/library.ts";
-import { setKey } from "../../src/text/json-text.ts";
+import { openInstaller } from "../../src/agents/claude-install.ts";
+import { createLibrary } from "../../src/library/files/packages.ts";
+import { JsonText } from "../../src/text/edits.ts";
 import { root } from "../helpers/knack.ts";
 import { filesIn } from "../helpers/machine.ts";
 import { runs } from "../helpers/runs.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { anyDocument, type Gaps, gapsOfSpace, gapsWithComments, isPlain, printedWith } from "./documents.ts";
+
+type InstallDeps = Parameters<typeof openInstaller>[0];
+const install = (deps: InstallDeps, root: string | null, options?: { dryRun?: boolean }) =>
+  openInstaller(deps).install(root, options);
+const uninstall = (deps: InstallDeps, root: string | null, options?: { dryRun?: boolean }) =>
+  openInstaller(deps).uninstall(root, options);
 
 /** A person's home, with spaces and letters of other languages in its name, and Claude Code's folder in it. */
 function person(): InstallDeps & { readonly settings: string } {
@@ -155,7 +155,7 @@ describe("settings", () => {
     change: { how: "a key more"; value: unknown } | { how: "printed anew"; gaps: Gaps },
   ): string {
     if (change.how === "printed anew") return `${printedWith(said(text), change.gaps)} `;
-    const setting = setKey(text, ["their own"], change.value);
+    const setting = new JsonText(text).set(["their own"], change.value);
     return setting.ok ? setting.text : text;
   }
 
@@ -225,8 +225,8 @@ describe("settings", () => {
     const own = person();
     make(own.settings);
     const before = lstatSync(own.settings);
-    for (const call of [planInstall, install]) {
-      const error = await call(own, null).then(
+    for (const dryRun of [true, false]) {
+      const error = await install(own, null, { dryRun }).then(
         () => null,
         (thrown: unknown) => thrown,
       );
@@ -259,9 +259,9 @@ describe("a person's own word", () => {
   test("that the plugin is off is told, overruled, and put back, also in a file that has changed since", async () => {
     const own = person();
     writeFileSync(own.settings, '{"enabledPlugins": {"knack@knack": false}}');
-    expect((await planInstall(own, null)).overrules).toBe(true);
+    expect((await install(own, null, { dryRun: true })).overrules).toBe(true);
     await install(own, null);
-    expect((await planInstall(own, null)).overrules).toBe(false);
+    expect((await install(own, null, { dryRun: true })).overrules).toBe(false);
     writeFileSync(
       own.settings,
       JSON.stringify({ ...JSON.parse(readFileSync(own.settings, "utf8")), model: "x" }),
@@ -469,7 +469,7 @@ describe("Claude Code's own notes", () => {
     note(own, "plugins/cache/knack/knack/1.2.3/x.json", {});
     mkdirSync(join(own.home, ".claude/plugins/data/knack-knack"), { recursive: true });
     mkdirSync(join(own.home, ".claude/plugins/marketplaces"));
-    const planned = await planUninstall(own, null);
+    const planned = await uninstall(own, null, { dryRun: true });
     expect(existsSync(join(own.home, ".claude", marketplaces))).toBe(true);
     expect(await uninstall(own, null)).toEqual(planned);
     expect(filesIn(own.home)).toEqual(before);
@@ -553,7 +553,7 @@ describe("a Knack that npx runs", () => {
   test("is copied whole to where it stays, once; an older copy goes; uninstalling removes it", async () => {
     const own = person();
     const first = fromNpx(own, "1.0.0");
-    const planned = await planInstall(first, null);
+    const planned = await install(first, null, { dryRun: true });
     expect(existsSync(own.knackHome)).toBe(false);
     expect(await install(first, null)).toEqual(planned);
     const app = join(own.knackHome, "app");

@@ -2,11 +2,14 @@ import { appendFileSync, existsSync, mkdirSync, utimesSync, writeFileSync } from
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type HostCall, readHostCall } from "../../src/authoring/caller.ts";
-import type { LoadedSkill, SkillIndex } from "../../src/authoring/read.ts";
 import { type Knack, openKnack } from "../../src/open.ts";
 import { claudeLines } from "../helpers/claude.ts";
 import { goodText } from "../helpers/learning.ts";
 import { tempFolder } from "../helpers/temp.ts";
+
+type Loaded = Extract<Awaited<ReturnType<Knack["loadSkill"]>>, { ok: true }>["value"];
+type SkillIndex = Extract<Loaded, { skills: unknown }>;
+type LoadedSkill = Extract<Loaded, { text: string }>;
 
 const session = "5f0c1a52-0000-4000-8000-000000000001";
 

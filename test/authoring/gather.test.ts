@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { gatherDossier } from "../../src/authoring/reviews/evidence.ts";
-import type { Event } from "../../src/records/event.ts";
-import type { ReviewWindow } from "../../src/records/review.ts";
+import { gatherDossier } from "../../src/authoring/reviews/dossier.ts";
+import type { Event } from "../../src/records/session.ts";
+import type { ReviewWindow } from "../../src/records/writing.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
-import { createRedactor } from "../../src/trust/secretlint.ts";
+import { createRedactor } from "../../src/trust/redactor.ts";
 import { toCreate } from "../helpers/dossiers.ts";
 import { called, ran, replied, said, session } from "../helpers/events.ts";
 import { tempFolder } from "../helpers/temp.ts";

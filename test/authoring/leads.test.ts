@@ -1,9 +1,10 @@
 import { describe, expect, it, test } from "vitest";
-import { findLeads, findUsualCalls, type LeadFacts } from "../../src/authoring/reviews/leads.ts";
-import { listWork } from "../../src/authoring/reviews/progress.ts";
-import type { Signal } from "../../src/records/signal.ts";
+import { findLeads } from "../../src/authoring/reviews/nudge.ts";
+import type { Signal } from "../../src/records/writing.ts";
 import { aSkill } from "../helpers/dossiers.ts";
 import { aFinding } from "../helpers/findings.ts";
+
+type LeadFacts = Parameters<typeof findLeads>[0];
 
 const create: Signal = {
   kind: "create",
@@ -27,7 +28,7 @@ const ground = (more: Partial<LeadFacts>): LeadFacts => ({
   findings: [],
   work: [{ calls: 40, turns: 4 }],
   skills: [],
-  usualCalls: null,
+  allCalls: [],
   ...more,
 });
 const told = (gate: ReturnType<typeof findLeads>) =>
@@ -92,7 +93,7 @@ describe("the leads of a review", () => {
     [
       "look at a session with more work than usual",
       {
-        usualCalls: 80,
+        allCalls: Array(20).fill(80),
         work: [
           { calls: 3, turns: 1 },
           { calls: 81, turns: 4 },
@@ -102,7 +103,7 @@ describe("the leads of a review", () => {
     ],
     [
       "skip sessions with as much work as usual, however many",
-      { usualCalls: 80, work: Array.from({ length: 36 }, () => ({ calls: 80, turns: 4 })) },
+      { allCalls: Array(20).fill(80), work: Array.from({ length: 36 }, () => ({ calls: 80, turns: 4 })) },
       "nothing points to a lesson",
     ],
     [
@@ -121,23 +122,16 @@ describe("the leads of a review", () => {
 });
 
 describe("what is usual in a project", () => {
-  const measured = (calls: readonly number[], run: string, events = 10) => ({
-    run,
-    events,
-    turns: calls.map((count) => [1, count] as const),
+  const unusual = (calls: number, allCalls: readonly number[]) =>
+    "leads" in findLeads(ground({ work: [{ calls, turns: 1 }], allCalls }));
+
+  test("is not known from few sessions", () => {
+    expect(unusual(9, Array(19).fill(1))).toBe(false);
+    expect(unusual(9, Array(20).fill(1))).toBe(true);
   });
 
-  const usual = (all: readonly ReturnType<typeof measured>[]) => findUsualCalls(listWork(all));
-
-  test("is not known from few sessions, however often each was measured", () => {
-    const few = Array.from({ length: 19 }, (_, n) => measured([1], `r${n}`));
-    expect(usual([...few, ...few])).toBeNull();
-    expect(usual([...few, measured([], "nobody asked for anything")])).toBeNull();
-    expect(usual([...few, measured([1], "r19")])).toBe(1);
-  });
-
-  test("is what nine of ten do not exceed; of a session the longest measurement counts", () => {
-    const all = Array.from({ length: 100 }, (_, n) => measured(Array(n + 1).fill(2), `r${n}`, 20));
-    expect(usual([...all, measured([900], "r3", 5)])).toBe(180);
+  test("is what nine of ten do not exceed", () => {
+    const all = Array.from({ length: 100 }, (_, n) => 2 * (n + 1));
+    expect([unusual(180, all), unusual(181, all)]).toEqual([false, true]);
   });
 });

@@ -2,18 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import {
   decideNudge,
+  foldProgress,
   measurePace,
-  type NudgeFacts,
   type ReviewLimits,
 } from "../../src/authoring/reviews/nudge.ts";
-import {
-  countSince,
-  findFailurePause,
-  findGivenUp,
-  findReviewedEnd,
-  sumProgress,
-} from "../../src/authoring/reviews/progress.ts";
-import { measureSession } from "../../src/recall/report.ts";
 import type { EntryOf, LedgerEntry } from "../../src/records/ledger.ts";
 import type {
   NudgeHold,
@@ -21,10 +13,10 @@ import type {
   ReviewCounters,
   ReviewEnded,
   ReviewWindow,
-} from "../../src/records/review.ts";
-import type { SignalGiven } from "../../src/records/signal.ts";
-import { ran, said, session } from "../helpers/events.ts";
-import { measured } from "../helpers/measured.ts";
+  SignalGiven,
+} from "../../src/records/writing.ts";
+
+type NudgeFacts = Parameters<typeof decideNudge>[0];
 
 const minute = 60_000;
 const now = Date.UTC(2026, 10, 2, 12);
@@ -53,7 +45,6 @@ const limits: ReviewLimits = {
   unset: null,
 };
 const ground: NudgeFacts = {
-  spentAhead: 0,
   counters: { ...none, calls: 20, turns: 4 },
   window,
   limits,
@@ -64,7 +55,7 @@ const ground: NudgeFacts = {
   latestAt: null,
   spent: 0,
   estimate: { unread: null, usd: 0 },
-  openUntil: null,
+  pausedUntil: null,
 };
 const allow = (more: Partial<ReviewLimits>) => ({ limits: { ...limits, ...more } });
 
@@ -133,8 +124,12 @@ describe("a nudge", () => {
       { asked: true, estimate: { unread: null, usd: 0.6 } },
       "too-dear",
     ],
-    ["the model failed", { openUntil: now + 5 * minute }, "breaker-open"],
-    ["the model failed, though somebody asks", { asked: true, openUntil: now + 5 * minute }, "breaker-open"],
+    ["the model failed", { pausedUntil: now + 5 * minute }, "breaker-open"],
+    [
+      "the model failed, though somebody asks",
+      { asked: true, pausedUntil: now + 5 * minute },
+      "breaker-open",
+    ],
   ])("is held back because %s", (_, more, because) => {
     const decided = decideNudge({ ...ground, ...more });
     expect(decided).toMatchObject({ run: false, because });
@@ -154,7 +149,7 @@ describe("a nudge", () => {
       ["library-unread", { estimate: { unread: "locked", usd: 9 } }, {}],
       ["budget-spent", { spent: 2 }, {}],
       ["too-dear", {}, { usd: 0 }],
-      ["breaker-open", { openUntil: now + minute }, {}],
+      ["breaker-open", { pausedUntil: now + minute }, {}],
     ];
     fc.assert(
       fc.property(fc.subarray([...order.keys()], { minLength: 1 }), (chosen) => {
@@ -166,6 +161,10 @@ describe("a nudge", () => {
     );
   });
 });
+
+/** What a project's ledger says happened since its last review. */
+const countSince = (entries: readonly LedgerEntry[], looked: ReviewWindow | null = null) =>
+  foldProgress(entries, "/p").count([], looked);
 
 const common = { project: "/p", actor: "knack" as const };
 const begun = (
@@ -219,8 +218,6 @@ const signalled = (
 
 describe("what happened since the last review", () => {
   const start = now - 600 * minute;
-  // Prompts every ten minutes.
-  const lived = measured({ run: "s", at: start, calls: [5, 6, 7] });
   const until = start + 10 * minute;
   const reviewed: ReviewWindow = {
     stretches: [{ session: "/s/1.jsonl", run: "s", from: 1, to: 20 }],
@@ -229,79 +226,19 @@ describe("what happened since the last review", () => {
   };
 
   it.each<[string, LedgerEntry[], Partial<ReviewCounters>]>([
-    [
-      "is everything before the first",
-      [lived],
-      { calls: 18, turns: 3, lastReviewAt: null, reviewedUntil: null },
-    ],
-    [
-      "is nothing of other projects",
-      [measured({ run: "t", at: start, project: "/q" })],
-      { calls: 0, turns: 0 },
-    ],
-    [
-      "is each session once, as it was last measured",
-      [measured({ run: "s", at: start, calls: [5] }), lived],
-      { calls: 18, turns: 3 },
-    ],
+    ["has no review before the first", [], { lastReviewAt: null, reviewedUntil: null }],
     [
       "is what came after it",
-      [lived, begun("v1", until + minute), ended("v1", until + 2 * minute, "nothing", reviewed)],
-      { calls: 7, turns: 1, lastReviewAt: until + 2 * minute, reviewedUntil: until },
-    ],
-    [
-      "is all of a session that none looked at, however old it is",
-      [
-        lived,
-        measured({ run: "read late", at: start - 600 * minute, calls: [8, 9] }),
-        begun("v1", until + minute),
-        ended("v1", until + 2 * minute, "nothing", reviewed),
-      ],
-      { calls: 7 + 17, turns: 1 + 2 },
-    ],
-    [
-      "is what came after the last of each session",
-      [
-        lived,
-        begun("v1", until + minute),
-        ended("v1", until + 2 * minute, "nothing", reviewed),
-        begun("v2", now),
-        ended("v2", now, "nothing", {
-          ...window,
-          stretches: [{ session: "/s/2.jsonl", run: "t", from: 1, to: 9 }],
-        }),
-      ],
-      { calls: 7, turns: 1, reviewedUntil: window.until },
+      [begun("v1", until + minute), ended("v1", until + 2 * minute, "nothing", reviewed)],
+      { lastReviewAt: until + 2 * minute, reviewedUntil: until },
     ],
     [
       "is what was not given up",
-      [
-        lived,
-        begun("v1", now),
-        ended("v1", now, "given-up", { ...window, until: now }, { givenUp: reviewed }),
-      ],
-      { calls: 7, turns: 1, reviewedUntil: until },
+      [begun("v1", now), ended("v1", now, "given-up", { ...window, until: now }, { givenUp: reviewed })],
+      { reviewedUntil: until },
     ],
-    [
-      "is what was said after the first of the looks that were in vain",
-      [
-        ...["v1", "v2"].flatMap((id, n) => [
-          begun(id, until + (n + 1) * minute),
-          ended(id, until + (n + 1) * minute + 1, "failed", reviewed),
-        ]),
-        signalled("1", until, "update", ["e1", "e2"]),
-        signalled("2", until + 2 * minute + 2, "update", ["e1", "e2"]),
-        begun("v3", until + 3 * minute),
-        ended("v3", until + 3 * minute + 1, "given-up", reviewed, { givenUp: reviewed }),
-      ],
-      { hints: 1, reviewedUntil: until },
-    ],
-    [
-      "is everything when it failed",
-      [lived, ended("v1", until, "failed", reviewed)],
-      { calls: 18, lastReviewAt: null },
-    ],
-    ["is everything when it was skipped", [lived, ended("v1", until, "skipped", reviewed)], { calls: 18 }],
+    ["is everything when it failed", [ended("v1", until, "failed", reviewed)], { lastReviewAt: null }],
+    ["is everything when it was skipped", [ended("v1", until, "skipped", reviewed)], { lastReviewAt: null }],
     [
       "is what counts of what was signalled",
       [
@@ -337,7 +274,7 @@ describe("what happened since the last review", () => {
       ],
       { hints: 1 },
     ],
-  ])("%s", (_, entries, expected) => expect(countSince(entries, "/p")).toMatchObject(expected));
+  ])("%s", (_, entries, expected) => expect(countSince(entries)).toMatchObject(expected));
 
   test("is not, once it was looked at, what a signal points to that only a hook saw", () => {
     const entries = [
@@ -345,7 +282,7 @@ describe("what happened since the last review", () => {
       begun("v1", until + minute),
       ended("v1", until + 9 * minute, "nothing", reviewed),
     ];
-    expect(countSince(entries, "/p").hints).toBe(0);
+    expect(countSince(entries).hints).toBe(0);
   });
 
   test("is, of signals, what can be looked at", () => {
@@ -357,66 +294,22 @@ describe("what happened since the last review", () => {
       ended("v1", until + 9 * minute, "nothing", reviewed),
     ];
     const looked = { ...window, stretches: [{ session: "/s/2.jsonl", run: "read late", from: 1, to: 9 }] };
-    expect(countSince(entries, "/p", sumProgress(entries, "/p"), looked).hints).toBe(1);
-  });
-
-  it.each<[string, number, number, Partial<ReviewCounters>]>([
-    ["comes after a review of events that are dated a century ahead", 21, 30, { calls: 7, turns: 1 }],
-    ["is at the most as much as there are new events, whatever their times", 21, 23, { calls: 3, turns: 1 }],
-    ["is nothing of a session that was looked at to its end", 21, 20, { calls: 0, turns: 0 }],
-  ])("%s", (_, from, to, expected) => {
-    const wrong = { ...reviewed, until: Date.UTC(2199, 0) };
-    const entries = [lived, begun("v1", until), ended("v1", until + minute, "nothing", wrong)];
-    const looked = { ...window, stretches: [{ session: "/s/1.jsonl", run: "s", from, to }] };
-    expect(countSince(entries, "/p", sumProgress(entries, "/p"), looked)).toMatchObject(expected);
+    expect(countSince(entries, looked).hints).toBe(1);
   });
 
   test("is the same in whatever order it is read", () => {
     const entries = [
-      lived,
-      measured({ run: "s", at: start, calls: [5] }),
-      measured({ run: "t", at: start + minute, calls: [9] }),
       signalled("1", start, "create", ["e1", "e2"]),
       signalled("2", now, "update", ["e3", "e2"]),
       begun("v1", until),
       ended("v1", until + minute, "nothing", reviewed),
     ];
-    // Of two measurements the longer one holds.
-    const longer = entries.map((entry) =>
-      entry === lived && entry.type === "session.measured"
-        ? { ...entry, data: { ...entry.data, events: 30 } }
-        : entry,
-    );
-    const whole = countSince(longer, "/p");
+    const whole = countSince(entries);
     fc.assert(
-      fc.property(fc.shuffledSubarray(longer, { minLength: longer.length }), (mixed) => {
-        expect(countSince(mixed, "/p")).toEqual(whole);
+      fc.property(fc.shuffledSubarray(entries, { minLength: entries.length }), (mixed) => {
+        expect(countSince(mixed)).toEqual(whole);
       }),
     );
-  });
-
-  test("has all prompts of a long session, also those that are not listed", () => {
-    const prompts = 200 + 50;
-    const events = session(
-      ...Array.from({ length: prompts }, () => [said("next"), ran("make", "ok")]).flat(),
-    );
-    const first = events[0]?.at ?? 0;
-    const data = measureSession(events, { run: "s", startedAt: first, corrections: [] });
-    const entry: LedgerEntry = {
-      ...common,
-      at: first,
-      session: "s",
-      type: "session.measured",
-      key: "m",
-      data,
-    };
-    expect(countSince([entry], "/p")).toMatchObject({ turns: prompts, calls: prompts });
-    const middle = events.find(({ turn }) => turn === 200 + 40)?.at ?? 0;
-    const stretch = { session: "/s/1.jsonl", run: "s", from: 1, to: events.length };
-    const seen = { stretches: [stretch], since: first, until: middle };
-    const left = countSince([entry, ended("v1", middle, "nothing", seen)], "/p").turns;
-    expect(left).toBeGreaterThanOrEqual(10);
-    expect(left).toBeLessThan(10 + 20);
   });
 
   it.each<[string, number, number]>([
@@ -426,7 +319,7 @@ describe("what happened since the last review", () => {
     ["at its beginning if that is shorter still", 9, 0],
   ])("begins, for a session, %s", (_, events, looked) => {
     const more = { ...reviewed, stretches: [{ session: "/s/1.jsonl", run: "s", from: 21, to: 33 }] };
-    const soFar = sumProgress(
+    const soFar = foldProgress(
       [
         ended("v2", 2, "published", more),
         ended("v1", 1, "nothing", reviewed),
@@ -434,8 +327,8 @@ describe("what happened since the last review", () => {
       ],
       "/p",
     );
-    expect(findReviewedEnd(soFar, "/s/1.jsonl", events)).toBe(looked);
-    expect(findReviewedEnd(soFar, "/s/2.jsonl", events)).toBe(0);
+    expect(soFar.findReviewedEnd("/s/1.jsonl", events)).toBe(looked);
+    expect(soFar.findReviewedEnd("/s/2.jsonl", events)).toBe(0);
   });
 });
 
@@ -448,17 +341,19 @@ describe("the pace of reviews", () => {
       begun("v2", now - 70),
       begun("by a clock that was a year ahead", now + 365 * 86_400_000),
     ];
-    expect(measurePace(entries, now)).toEqual({ today: 2, latestAt: now - 50 });
-    expect(measurePace([], now)).toEqual({ today: 0, latestAt: null });
+    expect(measurePace(entries, now)).toMatchObject({ today: 2, latestAt: now - 50 });
+    expect(measurePace([], now)).toEqual({ today: 0, latestAt: null, pausedUntil: null });
     // One that nobody was reached for keeps the pace, and takes no other's place.
     const skipped = ended("v1", now - 40, "skipped", window);
-    expect(measurePace([...entries, skipped], now)).toEqual({ today: 1, latestAt: now - 50 });
+    expect(measurePace([...entries, skipped], now)).toMatchObject({ today: 1, latestAt: now - 50 });
     const failed = ended("v1", now - 40, "failed", window);
     expect(measurePace([...entries, failed], now)).toMatchObject({ today: 2 });
   });
 });
 
 describe("reviews that fail", () => {
+  const findFailurePause = (reviews: readonly EntryOf<"review.ended">[], at: number) =>
+    measurePace(reviews, at).pausedUntil;
   const having = (...outcomes: ReviewEnded["outcome"][]) =>
     outcomes.map((outcome, n) => ended(`r${n}`, now - (outcomes.length - n) * minute, outcome, window));
   const [failuresToOpen, openMinutes] = [5, 60];
@@ -524,16 +419,6 @@ describe("reviews that fail", () => {
       looking(["a", 1, 9]),
     ],
     [
-      "is nothing where one came through meanwhile",
-      [
-        ["failed", looking(["a", 10, 9])],
-        ["failed", looking(["a", 10, 9])],
-        ["nothing", looking(["a", 10, 9])],
-      ],
-      looking(["a", 10, 9]),
-      null,
-    ],
-    [
       "counts the time that another was given up",
       [
         ["failed", looking(["a", 1, 9], ["b", 1, 5])],
@@ -546,7 +431,7 @@ describe("reviews that fail", () => {
     const entries = past.map(([outcome, one, vain], n) =>
       ended(`r${n}`, now + n, outcome, one, vain ? { givenUp: vain } : {}),
     );
-    expect(findGivenUp(entries, "/p", looked)).toEqual(givenUp);
-    expect(findGivenUp(entries, "/q", looked)).toBeNull();
+    expect(foldProgress(entries, "/p").findGivenUp(looked)?.stretches).toEqual(givenUp?.stretches);
+    expect(foldProgress(entries, "/q").findGivenUp(looked)).toBeNull();
   });
 });

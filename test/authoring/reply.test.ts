@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import * as z from "zod";
-import { describeReplySchema, judgeSignals, readReply } from "../../src/authoring/signals/signal.ts";
-import { deferReasons, effects } from "../../src/records/signal.ts";
-import { issues, triggers } from "../../src/records/writing.ts";
+import { describeReplySchema, judgeSignals, readReply } from "../../src/authoring/signals.ts";
+import { deferReasons, effects, issues, triggers } from "../../src/records/writing.ts";
 
 /** What others, who know only the schema, take for a reply. */
 const accepts = z.fromJSONSchema(describeReplySchema() as Parameters<typeof z.fromJSONSchema>[0]);
@@ -40,6 +39,7 @@ describe("a reply", () => {
     ["may have one without words", { used_skill_receipts: [{ skill_name: "rl-x" }] }, true],
     ["may signal something new", { learning_signal: create }, true],
     ["may signal something wrong", { skill_issue_signal: update }, true],
+    ["may say more than is kept", { learning_signal: { ...create, summary: "x".repeat(5_000) } }, true],
     ["is an object", [], false],
     ["has a list of receipts", { used_skill_receipts: "rl-x" }, false],
     ["names the skill of a receipt", { used_skill_receipts: [{ message: "Used it" }] }, false],

@@ -1,15 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ReviewLimits } from "../../src/authoring/reviews/nudge.ts";
-import { type ReviewDeps, reviewProject } from "../../src/authoring/reviews/review.ts";
+import { createReviewer } from "../../src/authoring/reviews/review.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import { type Model, type ModelReply, type ModelRequest, unserved } from "../../src/models/model.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
 import type { Session } from "../../src/records/session.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Store } from "../../src/store/store.ts";
 import { ran, said, session as sessionOf } from "../helpers/events.ts";
 import { minute } from "../helpers/lived.ts";
 import { type Desk, desk } from "../helpers/publishing.ts";
+
+type ReviewDeps = Parameters<typeof createReviewer>[0];
 
 /** Two work in one project, two in another: the machine's budgets are for both. */
 const projects = ["/p", "/q"] as const;
@@ -161,7 +163,7 @@ async function together(
       await grows(own.store, sessions++, project, now);
       // Whoever finds another at work, or comes too soon, comes again.
       for (let tries = 0; tries < 10; tries++)
-        if ((await reviewProject(deps, project, false)).ended !== null) break;
+        if ((await createReviewer(deps).reviewProject(project, false)).ended !== null) break;
     }
   };
   await scheduler.waitFor(Promise.all([works(1), works(2), works(3), works(4)]));
@@ -173,7 +175,7 @@ async function together(
 describe("four workers who review at once", () => {
   it.each<[string, fc.Parameters<unknown>]>([
     ["in whatever order", { numRuns: 12 }],
-    ["by a seed that stays", { numRuns: 12, seed: 7 }],
+    ["by a seed that stays", { numRuns: 12, seed: 11 }],
   ])("never exceed a budget, never begin too often, and look at nothing twice, %s", async (_, runs) => {
     const all = { calls: 0, day: 0, before: 0, within: 0 };
     await fc.assert(

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import type { Knack } from "../../src/open.ts";
-import type { ReviewBegun } from "../../src/records/review.ts";
+import type { ReviewBegun } from "../../src/records/writing.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import type { Act, Question } from "../helpers/endpoint.ts";
 import { hour } from "../helpers/lived.ts";

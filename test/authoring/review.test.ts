@@ -1,13 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, it, test } from "vitest";
-import { checkModels } from "../../src/cli/doctor/models.ts";
-import { createScreen } from "../../src/cli/screen/screen.ts";
+import { describe, expect, it, onTestFinished, test, vi } from "vitest";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import { parseSkill } from "../../src/library/skill.ts";
-import type { ReviewBegun, ReviewEnded, ReviewWindow } from "../../src/records/review.ts";
+import type { ReviewBegun, ReviewEnded, ReviewWindow } from "../../src/records/writing.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { type Act, anEndpoint } from "../helpers/endpoint.ts";
+import { knackHere } from "../helpers/here.ts";
 import { asked, day, ran, replied } from "../helpers/lived.ts";
 import {
   aCreate,
@@ -658,9 +657,11 @@ describe("a review", () => {
       outcome: "given-up",
       because: expect.stringMatching(/unusable.*failed 3 times/),
     });
-    const screen = createScreen({});
-    const checks = await checkModels({ knack, env: at.env, screen, now: at.clock.now(), age: String });
-    expect(checks.reviews).toMatchObject({
+    vi.useFakeTimers({ toFake: ["Date"], now: at.clock.now() });
+    onTestFinished(() => void vi.useRealTimers());
+    const { stdout } = await knackHere(["doctor", "--json"], { home: at.home, env: at.env });
+    const checks = JSON.parse(stdout).checks as { readonly name: string }[];
+    expect(checks.find(({ name }) => name === "reviews")).toMatchObject({
       ok: false,
       says: expect.stringMatching(/failed too often and is paused/),
     });

@@ -1,28 +1,26 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { type DerivingContext, deriveClaims, type Missed } from "../../src/authoring/signals/derive.ts";
-import {
-  countSignals,
-  isUseful,
-  judgeSignals,
-  type MalformedSignal,
-  type SignalContext,
-} from "../../src/authoring/signals/signal.ts";
-import { isOwnCall } from "../../src/failures/own-call.ts";
-import type { SkillWriting } from "../../src/library/origins.ts";
-import type { Event } from "../../src/records/event.ts";
-import { type Finding, noExcerpt } from "../../src/records/finding.ts";
+import { countSignals, deriveClaims, isUseful, judgeSignals } from "../../src/authoring/signals.ts";
+import { isOwnCall } from "../../src/failures/command.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
+import { type Finding, noExcerpt } from "../../src/records/lesson.ts";
+import type { Event } from "../../src/records/session.ts";
 import {
   deferReasons,
   effects,
+  issues,
   type Signal,
   type SignalGiven,
   type SignalRefusal,
-} from "../../src/records/signal.ts";
-import { issues, triggers } from "../../src/records/writing.ts";
+  triggers,
+} from "../../src/records/writing.ts";
 import { called, edited, ran, replied, said, session } from "../helpers/events.ts";
 import { aFinding } from "../helpers/findings.ts";
+
+type SignalContext = Parameters<typeof judgeSignals>[1];
+type MalformedSignal = Extract<Parameters<typeof judgeSignals>[0][number], { problem: string }>;
+type Missed = Parameters<typeof deriveClaims>[0][number];
+type DerivingContext = Parameters<typeof deriveClaims>[1];
 
 const create: Extract<Signal, { kind: "create" }> = {
   kind: "create",
@@ -416,28 +414,6 @@ describe("a signal that nobody gave", () => {
       id: `i${n}`,
     }));
     expect(deriveClaims(many, about).map(({ finding }) => finding)).toEqual(["i1", "i4", "i2"]);
-  });
-
-  test("is of what was tried before what was only found", () => {
-    const started = {
-      ...{ writing: "l1", invocation: "s#1", action: "update", skill: "release", reason: "user_correction" },
-      ...{ refs: ["e5", "e6"], message: "Tags come first.", file: "/s" },
-    };
-    const writing = { started, finishes: [], session: "s" } as unknown as SkillWriting;
-    const failed: Missed = { id: "l1", writing, events: some("e5", "e6") };
-    const full = { ...about, given: new Map([["s#1", 2]]) };
-    expect(deriveClaims([recovered, failed], full)).toEqual([
-      {
-        ...{ finding: "l1", invocation: "s#1" },
-        claim: {
-          ...{ kind: "update", skill: "release", issue: "missing_step", refs: ["e5", "e6"] },
-          ...{ deferred: "write_or_publish_failed", effect: "retry_after_user_correction" },
-          hint: "Tags come first.",
-        },
-      },
-    ]);
-    expect(deriveClaims([failed], { ...about, known: new Set(["l1"]) })).toEqual([]);
-    expect(deriveClaims([failed], { ...about, settled: new Set(["s#1"]) })).toEqual([]);
   });
 
   test("is of the turn in which it was complete", () => {

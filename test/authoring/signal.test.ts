@@ -1,25 +1,17 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { WritingFinish } from "../../src/authoring/protocol.ts";
-import { gatherDossier } from "../../src/authoring/reviews/evidence.ts";
-import {
-  decideNudges,
-  type NudgeDeps,
-  type NudgeOptions,
-  type ReviewLimits,
-  recordDecision,
-} from "../../src/authoring/reviews/nudge.ts";
+import { gatherDossier } from "../../src/authoring/reviews/dossier.ts";
+import type { ReviewLimits } from "../../src/authoring/reviews/nudge.ts";
+import { decideNudges } from "../../src/authoring/reviews/schedule.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import { openKnack } from "../../src/open.ts";
 import type { EntryOf, LedgerEntry } from "../../src/records/ledger.ts";
-import type { NudgeDecided, ReviewWindow } from "../../src/records/review.ts";
 import type { Session } from "../../src/records/session.ts";
-import type { Signal } from "../../src/records/signal.ts";
-import type { WritingStart } from "../../src/records/writing.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { NudgeDecided, ReviewWindow, Signal } from "../../src/records/writing.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
-import { createRedactor } from "../../src/trust/secretlint.ts";
+import type { Store } from "../../src/store/store.ts";
+import { createRedactor } from "../../src/trust/redactor.ts";
 import { claudeLines } from "../helpers/claude.ts";
 import { knackHere } from "../helpers/here.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -211,11 +203,13 @@ describe("a signal by a call", () => {
   test("is kept within bounds, and so is what is said of it", async () => {
     const { knack, lives, lines, present, signals } = await at();
     await lives(1, lines(1).user("Make the check pass"), ...recovers(lines(1)));
-    const refs = Array.from({ length: 10_000 }, (_, n) => `e${n + 9_000}`);
-    const claim = { ...create, refs, nameHint: "x".repeat(100_000), summary: "y".repeat(100_000) };
-    const answer = await knack.giveSignal(await present(1), claim);
-    expect(answer.ok).toBe(false);
-    expect(JSON.stringify([answer, await signals()]).length).toBeLessThan(10_000);
+    const refs = Array.from({ length: 50 }, (_, n) => `e${n + 9_000}`);
+    const lost = await knack.giveSignal(await present(1), { ...create, refs, summary: "y".repeat(100_000) });
+    expect(lost.ok).toBe(false);
+    // A long summary is no reason to refuse what counts.
+    const long = await knack.giveSignal(await present(1), { ...create, summary: "y".repeat(100_000) });
+    expect(long.ok).toBe(true);
+    expect(JSON.stringify([lost, long, await signals()]).length).toBeLessThan(10_000);
   });
 
   test("is not taken of what works in the background, nor of nobody", async () => {
@@ -440,106 +434,6 @@ describe("a signal of the transcript", () => {
   });
 });
 
-describe("a signal of a learning that came to nothing", () => {
-  type Way = readonly [reason: WritingStart["reason"], finishes: readonly WritingFinish["status"][]];
-  const text = (body: string) =>
-    `---\nname: rl-harbor-check\ndescription: Use when the check says that HARBOR_DB is not set.\n---\n\n${body}\n`;
-  /** A session, a minute old, in whose first turn something is begun, and ended in these ways. */
-  const tried = async (skill: string, [reason, finishes]: Way) => {
-    const own = await at(60_000);
-    const lived = own.lines(1);
-    await own.lives(1, lived.user("Make the check pass"), ...recovers(lived));
-    const action = skill === "check" ? ("update" as const) : ("create" as const);
-    const told = { action, skill, message: `Writing ${skill} down.` };
-    const start = async () => {
-      const answer = await own.knack.startWriting(await own.present(1), {
-        ...{ ...told, reason },
-        refs: ["e2", "e3"],
-      });
-      if (!answer.ok) throw new Error(JSON.stringify(answer.fault));
-      return answer.value;
-    };
-    const finish = async (status: WritingFinish["status"]) =>
-      own.knack.finishWriting(await own.present(1), { ...told, status, summary: null, refs: [] });
-    const begun = await start();
-    for (const status of finishes) {
-      if (status === "created") put(join(begun.staging, "SKILL.md"), text(""));
-      await finish(status);
-    }
-    return {
-      ...{ ...own, start, finish },
-      goesOn: () => own.lives(1, ...padded(lived), lived.user("And now?"), lived.says("Nothing more.")),
-    };
-  };
-
-  test.each<[string, string, Way, object]>([
-    [
-      "was refused",
-      "rl-harbor-check",
-      ["recovered_surprise", ["created"]],
-      { kind: "create", nameHint: "rl-harbor-check", trigger: "recovered_surprise", refs: ["e2", "e3"] },
-    ],
-    ["failed", "rl-harbor-check", ["user_correction", ["failed"]], { trigger: "user_correction" }],
-    ["was never finished", "rl-harbor-check", ["multi_step_workflow", []], { kind: "create" }],
-    [
-      "was an update",
-      "check",
-      ["stale_command", ["failed"]],
-      { kind: "update", skill: "check", issue: "stale_command", effect: "retry_after_tool_error" },
-    ],
-    [
-      "was an update for what is worth a skill",
-      "check",
-      ["recovered_surprise", ["failed"]],
-      { kind: "update", issue: "missing_step" },
-    ],
-  ])("tells of one that %s, once, when its turn is over", async (_, skill, way, expected) => {
-    const { knack, goesOn, signals } = await tried(skill, way);
-    await knack.deriveSignals((await knack.sessions()).sessions);
-    expect(await signals()).toEqual([]);
-    await goesOn();
-    const first = await signals();
-    expect(first).toMatchObject([
-      { from: "transcript", invocation: `${idOf(1)}#1`, refusal: null, signal: expected },
-    ]);
-    expect(first[0]?.signal?.deferred).toBe("write_or_publish_failed");
-    await knack.deriveSignals((await knack.sessions()).sessions);
-    expect(await signals()).toEqual(first);
-    expect(await knack.reviews()).toMatchObject({ signals: { counted: 1, refused: 0 } });
-    expect((await knack.check()).drift).toEqual([]);
-  });
-
-  test("is given when nobody goes on with its session, too", async () => {
-    const { knack, later, signals } = await tried("rl-harbor-check", ["recovered_surprise", []]);
-    later(2 * 3_600_000);
-    await knack.deriveSignals([]);
-    expect(await signals()).toMatchObject([{ signal: { deferred: "write_or_publish_failed" } }]);
-  });
-
-  test("is none of what the agent did not want any more, or said itself", async () => {
-    const given = await tried("rl-harbor-check", ["recovered_surprise", ["created", "aborted"]]);
-    await given.goesOn();
-    const said = await tried("rl-harbor-check", ["recovered_surprise", ["failed"]]);
-    await said.knack.giveSignal(await said.present(1), create);
-    await said.goesOn();
-    const all = [...(await given.signals()), ...(await said.signals())];
-    expect(all.filter(({ signal }) => signal?.deferred === "write_or_publish_failed")).toEqual([]);
-  });
-
-  test("is over when the learning comes to something after all", async () => {
-    const { knack, goesOn, start, finish } = await tried("rl-harbor-check", [
-      "recovered_surprise",
-      ["failed"],
-    ]);
-    await goesOn();
-    expect(await knack.reviews()).toMatchObject({ signals: { counted: 1 } });
-    const { staging } = await start();
-    put(join(staging, "SKILL.md"), text("Run it with `HARBOR_DB=local sh check.sh`."));
-    expect(await finish("created")).toMatchObject({ ok: true });
-    expect(await knack.reviews()).toMatchObject({ signals: { counted: 0 } });
-  });
-});
-
 describe("what a subagent says and learns by itself", () => {
   /** A session with a subagent that overcame something; both call Knack. */
   const withSubagent = async () => {
@@ -632,39 +526,16 @@ describe("what a subagent says and learns by itself", () => {
     expect(skill).toContain(`session: "${idOf(1)}/a1"`);
     expect(skill).toMatch(/events: "e1 e2"/);
   });
-
-  test("is told of when it came to nothing, with its own events", async () => {
-    const { knack, subagent, below, later, signals } = await withSubagent();
-    const told = { action: "create", skill: "rl-harbor-check", message: "Writing it down." } as const;
-    const reason = "recovered_surprise" as const;
-    expect(
-      await knack.startWriting(await subagent(), { ...told, reason, refs: failedAndFixed }),
-    ).toMatchObject({ ok: true });
-    later(2 * 3_600_000);
-    await knack.deriveSignals([]);
-    expect(await signals()).toMatchObject([
-      { from: "transcript", invocation: `${idOf(1)}/a1#0`, file: below, signal: { refs: failedAndFixed } },
-    ]);
-  });
 });
-
-/** Decides about a project, and records the decision as a review does. */
-async function nudge(
-  deps: NudgeDeps,
-  project: string,
-  { dryRun = false, ...options }: NudgeOptions & { readonly dryRun?: boolean },
-) {
-  const decided = (await decideNudges(deps, options, project)).get(project) as NudgeDecided;
-  if (!dryRun) await recordDecision(deps, project, decided);
-  return decided;
-}
 
 describe("the window of a review", () => {
   const limits: ReviewLimits = {
     ...{ mode: "suggest", calls: 3, apartMs: 0, perDay: 9, usd: 1, usdPerCall: 1, usdPerDay: 1, unset: null },
   };
-  const windowOf = async (deps: NudgeDeps, project: string): Promise<ReviewWindow> =>
-    (await nudge(deps, project, { limits, asked: true, running: false, dryRun: true })).window;
+  const nudge = async (deps: Parameters<typeof decideNudges>[0], project: string, asked = false) =>
+    (await decideNudges(deps, { limits, asked, running: false }, project)).get(project) as NudgeDecided;
+  const windowOf = async (deps: Parameters<typeof decideNudges>[0], project: string): Promise<ReviewWindow> =>
+    (await nudge(deps, project, true)).window;
   const reviewed = (
     project: string,
     window: ReviewWindow,
@@ -712,7 +583,7 @@ describe("the window of a review", () => {
     await noted(store, reviewed(project, window, 1, "nothing"));
     expect((await windowOf(deps, project)).stretches).toEqual([]);
     expect((await knack.giveSignal(await present(1), create)).ok).toBe(true);
-    const decided = await nudge(deps, project, { limits, asked: false, running: false });
+    const decided = await nudge(deps, project);
     expect(decided).toMatchObject({
       ...{ run: true, because: "signal", counters: { signals: 1, calls: 0 } },
       window: { stretches: [{ run: idOf(1), from: 11, to: 10 }] },
@@ -743,27 +614,34 @@ describe("the window of a review", () => {
   });
 
   test("is noted with the reason not to look at it, once, and nothing is noted for who only asks", async () => {
-    const { lives, lines, store, clock, project, knack } = await at();
-    const deps = { store, clock };
-    const options = { limits, asked: false, running: false };
+    const { home, lives, lines, store, clock, project, knack } = await at();
+    const settings = {
+      ...{ review: "suggest", model: "openai/some-mini", "model.url": "http://127.0.0.1:1/v1" },
+      ...{ "review.calls": 3, "review.minutes": 0 },
+    };
+    put(join(home, ".knack/config.json"), JSON.stringify(settings));
     const own = lines(1);
     await lives(1, own.user("Look"), ...runs(own, "t1", "make"), ...padded(own));
     const because = async () =>
       (await store.ledger.since("nudge.decided", 0)).map(({ data }) => data.because);
-    expect((await nudge(deps, project, { ...options, dryRun: true })).because).toBe("nothing-new");
+    const review = async (asked = false) =>
+      (await knack.review({ projects: [project], asked }))[0]?.decision as NudgeDecided;
+    expect((await knack.previewReview(project)).decision.because).toBe("nothing-new");
     expect(await because()).toEqual([]);
-    const decided = await nudge(deps, project, options);
-    expect(decided).toMatchObject({
+    expect(await review()).toMatchObject({
       run: false,
       counters: { calls: 1, turns: 1 },
       window: { stretches: [{ to: 10 }] },
     });
     await lives(1, own.user("More"), ...runs(own, "t2", "make"));
-    await nudge(deps, project, options);
+    await review();
     expect(await because()).toEqual(["nothing-new"]);
-    await nudge(deps, project, { ...options, running: true, asked: true });
+    const now = clock.now();
+    await store.leases.take("review", { holder: `${process.pid} another`, now, until: now + 60_000 });
+    await review(true);
+    await store.leases.release("review", `${process.pid} another`);
     await lives(1, own.user("More"), ...runs(own, "t3", "make"));
-    expect(await nudge(deps, project, options)).toMatchObject({
+    expect(await review()).toMatchObject({
       run: true,
       because: "threshold",
       counters: { calls: 3, turns: 3 },

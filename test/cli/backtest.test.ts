@@ -290,7 +290,7 @@ describe("secrets", () => {
         "bash: tool3: command not found",
         "--json",
       ],
-      ["instincts", "--json"],
+      ["lessons", "--json"],
     ]) {
       const told = await knackHere(words, { home, env, cwd });
       expect([words, told.code]).toEqual([words, 0]);

@@ -20,7 +20,7 @@ const skill = `.claude/skills/${name}/SKILL.md`;
 interface Learned {
   readonly sessions: number;
   readonly findings: readonly Record<string, unknown>[];
-  readonly instincts: readonly Record<string, unknown>[];
+  readonly lessons: readonly Record<string, unknown>[];
   readonly skills: readonly { kind: string; name: string; path: string; reach: string; action: string }[];
   readonly skipped: readonly { what: string; because: string }[];
 }
@@ -49,9 +49,7 @@ describe("knack alone, on a machine without sessions", () => {
     expect(readdirSync(home)).toEqual([]);
     const list = await knackHere(["skills", "list"], { home: there });
     expect(list.stdout).toContain(name);
-    expect(
-      (await knackHere(["skills", "validate", join(there, ".claude/skills")], { home: there })).code,
-    ).toBe(0);
+    expect((await knackHere(["skills", "problems"], { home: there, cwd: there })).code).toBe(0);
   });
 
   test("with --dry-run writes nothing at all", async () => {
@@ -71,7 +69,7 @@ describe("knack learn", () => {
     expect(Object.keys(found)).toEqual([
       "sessions",
       "findings",
-      "instincts",
+      "lessons",
       "skills",
       "promoted",
       "skipped",
@@ -102,8 +100,8 @@ describe("knack learn", () => {
     }
     const sure = found.findings.map(({ confidence }) => confidence as number);
     expect(sure).toEqual([...sure].sort((a, b) => b - a));
-    for (const instinct of found.instincts)
-      expect(instinct).toMatchObject({
+    for (const lesson of found.lessons)
+      expect(lesson).toMatchObject({
         id: expect.any(String),
         status: expect.any(String),
         confidence: expect.any(Number),
@@ -112,7 +110,11 @@ describe("knack learn", () => {
         lastAt: expect.stringMatching(/^\d{4}-/),
       });
     for (const one of found.skills)
-      expect(one).toMatchObject({ reach: "everywhere", action: "create", instinct: expect.any(String) });
+      expect(one).toMatchObject({
+        reach: "everywhere",
+        action: "create",
+        origin: { kind: "lesson", id: expect.any(String) },
+      });
     expect(found.skipped).toContainEqual({
       what: expect.stringContaining("questions-only"),
       because: "fewer than 10 events",

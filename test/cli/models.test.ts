@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { describeNoReply } from "../../src/cli/commands/learn/results.ts";
+import { describeNoReply } from "../../src/cli/screen/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { anEndpoint } from "../helpers/endpoint.ts";
 import { knackHere } from "../helpers/here.ts";
@@ -110,7 +110,7 @@ describe("knack learn with a model", () => {
         dropped: candidates.map(({ kind }) => ({ kind, because: "only for that day" })),
       },
     });
-    const { stdout } = await knackHere(["instincts", "--dropped", "--json"], { home });
+    const { stdout } = await knackHere(["lessons", "--dropped", "--json"], { home });
     expect(JSON.parse(stdout).dropped).toHaveLength(candidates.length);
     const again = ["learn", first, "--model-dump", folder];
     expect((await knackHere(again, { home })).stdout).toContain("No requests to write: ");

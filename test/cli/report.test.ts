@@ -112,7 +112,7 @@ describe("knack rate", () => {
   test("notes a person's word on a lesson, for the session that it was told in", async () => {
     const { home, session } = await homeThatLearned();
     const [item] = JSON.parse((await knackHere(["report", "--json"], { home })).stdout).items;
-    const before = JSON.parse((await knackHere(["instincts", "--json"], { home })).stdout).instincts[0]
+    const before = JSON.parse((await knackHere(["lessons", "--json"], { home })).stdout).lessons[0]
       .confidence;
     const dry = await knackHere(["rate", item.name, "harmful", "--dry-run"], { home });
     expect(dry.stdout).toMatch(/^Would rate \S+ harmful in session/);
@@ -123,8 +123,7 @@ describe("knack rate", () => {
     );
     const [after] = JSON.parse((await knackHere(["report", "--json"], { home })).stdout).items;
     expect(after).toMatchObject({ helpful: 0, harmful: 1, unrated: 0, saved: 0 });
-    const less = JSON.parse((await knackHere(["instincts", "--json"], { home })).stdout).instincts[0]
-      .confidence;
+    const less = JSON.parse((await knackHere(["lessons", "--json"], { home })).stdout).lessons[0].confidence;
     expect(less).toBeLessThan(before);
     const named = await knackHere(
       ["rate", item.name, "helpful", "--session", session.slice(0, 8), "--json"],

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { knackHere } from "../helpers/here.ts";
-import { asked, hour, minute, replied, writeLived } from "../helpers/lived.ts";
+import { asked, hour, minute, ran, replied, writeLived } from "../helpers/lived.ts";
 import { ending, startReview } from "../helpers/review-process.ts";
 import {
   aCreate,
@@ -138,12 +138,6 @@ describe("knack review", () => {
     [["accept"], /takes the id of a proposal/],
     [["diff", "nothing"], /No proposal is called/],
     [["inbox", "x"], /takes no arguments/],
-    [["inbox", "--now"], /inbox does not take --now/],
-    [["inbox", "--dry-run"], /inbox does not take --dry-run/],
-    [["diff", "x", "--dry-run"], /diff does not take --dry-run/],
-    [["--now", "--all"], /review does not take --all/],
-    [["--where", "me"], /review does not take --where/],
-    [["reject", "x", "--project", "work"], /reject does not take --project/],
     [["--now", "--project", "nowhere"], /No project matches/],
     [["--project", "nowhere"], /No project matches/],
     [["inbox", "--project", "nowhere"], /No project matches/],
@@ -167,6 +161,33 @@ describe("knack review", () => {
     const { at, says } = await desk();
     configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { review: "suggest", "model.keyEnv": "NO_SUCH_KEY" });
     expect((await says("--dry-run")).stdout).toMatch(/Still missing: NO_SUCH_KEY/);
+  });
+
+  test("shows a person everything that is put before the model, word for word", async () => {
+    const { at, says } = await desk();
+    const knack = await at.open();
+    const long = (word: string) => `${`${word} `.repeat(90)}end-of-${word}`;
+    const steps = Array.from({ length: 900 }, (_, n) =>
+      n % 30 === 0 ? asked(long(`prompt-${n}`)) : ran(`step-${n}`, long("out")),
+    );
+    await at.lives(knack, "long", [...steps, replied(long("answer"))]);
+    await knack.close();
+    const { dossier, requests } = (await says("--dry-run", "--json")).json;
+    expect([dossier.whole, dossier.omitted.length > 0, requests.length]).toEqual([false, true, 1]);
+    const lines = new Set((await says("--dry-run")).stdout.split("\n").map((line) => line.trim()));
+    const [{ system, prompt }] = requests as [{ system: string; prompt: string }];
+    const missing = `${system}\n${prompt}`.split("\n").filter((line) => !lines.has(line.trim()));
+    // The mark around the data is drawn anew for each request.
+    expect(missing.filter((line) => !/\b[0-9a-f]{8,}\b/.test(line))).toEqual([]);
+  });
+
+  test.each([
+    ["claude", /model {4}claude$/m],
+    ["off", /model {4}a model, once one is set$/m],
+  ])("names the model %s", async (model, line) => {
+    const { at, says } = await desk();
+    configure(at.env.KNACK_HOME ?? "", at.endpoint.url, { model });
+    expect((await says()).stdout).toMatch(line);
   });
 
   test("names the model that is asked, and where", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeModel, findMissingModel } from "../../src/cli/commands/review/status.ts";
+import { findMissingModel } from "../../src/cli/screen/review.ts";
 import { createScreen } from "../../src/cli/screen/screen.ts";
 
 const asked = (model: string, unset: string | null = null, to = `https://${model}`) => ({ model, to, unset });
@@ -18,10 +18,4 @@ describe("the model that reviews", () => {
       next === null ? null : { because: reviewer.unset, next: expect.stringMatching(next) },
     );
   });
-
-  it.each([
-    [asked("openai/a", null, "https://a/v1"), "openai/a (https://a/v1)"],
-    [asked("claude/haiku", null, "claude -p --model haiku"), "claude/haiku"],
-    [asked("off", "no model is set", "nowhere"), "a model, once one is set"],
-  ])("is described by name and address: %j", (one, text) => expect(describeModel(one)).toBe(text));
 });

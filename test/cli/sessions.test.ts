@@ -12,21 +12,15 @@ const jsonl = (records: readonly unknown[]) =>
   records.map((record) => `${JSON.stringify(record)}\n`).join("");
 
 describe("knack sessions", () => {
-  test("on a machine without sessions says so and shows the bundled examples, keeping nothing", async () => {
+  test("on a machine without sessions says so, and where it looked", async () => {
     const home = tempFolder();
     const { code, stdout, stderr } = await knackHere(["sessions"], { home });
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("No agent sessions on this machine");
     expect(stdout).toContain(join(home, ".claude/projects"));
-    expect(stdout).toMatch(
-      /harbor-api[\s\S]*claude-code[\s\S]*8 sessions in 2 projects: \d+ events, \d+ calls, \d+ failed, \d+ rejected, \d+ human turns\./,
-    );
-    expect(stdout).toMatch(/ {2}knack sessions \/.*\.jsonl --events/);
-    const cloned = await knackHere(["sessions"], { home, env: { npm_lifecycle_event: "start" } });
-    expect(cloned.stdout).toMatch(/ {2}npm start -- sessions \/.*\.jsonl --events/);
+    expect(stdout).toMatch(/knack learn shows .* bundled examples/);
     const json = JSON.parse((await knackHere(["sessions", "--json"], { home })).stdout);
-    expect(json).toMatchObject({ examples: true, diagnostics: [] });
-    expect(json.sessions).toHaveLength(8);
+    expect(json).toEqual({ sessions: [], diagnostics: [] });
   });
 
   test("finds the agents' folders, wherever the environment says they are", async () => {

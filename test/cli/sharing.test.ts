@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { makeBundle } from "../../src/library/exchange/bundle.ts";
+import { packBundle } from "../../src/library/exchange/formats.ts";
 import { knackHere } from "../helpers/here.ts";
 import { knack } from "../helpers/knack.ts";
 import { filesIn, machine } from "../helpers/machine.ts";
@@ -68,9 +68,9 @@ test("a yes to a lesson of others may be taken back, and broken ones are told of
   const came = await run("import", join(home, "theirs.md"), "--accept", "--yes", "--json");
   const { accepted, problems } = JSON.parse(came.stdout);
   expect(problems).toEqual(["half: its trigger cannot be read"]);
-  const listed = async () => JSON.parse((await run("instincts", "--json")).stdout).instincts;
+  const listed = async () => JSON.parse((await run("lessons", "--json")).stdout).lessons;
   expect(await listed()).toMatchObject([{ id: accepted[0], status: "active" }]);
-  expect((await run("instincts", "reject", accepted[0])).code).toBe(0);
+  expect((await run("lessons", "reject", accepted[0])).code).toBe(0);
   expect(await listed()).toEqual([]);
   for (const days of ["1e99", "0x10", "99999999"])
     expect((await run("prune", "--max-age", days)).stderr).toContain("Use a number of days");
@@ -98,12 +98,12 @@ test("every file that comes with a skill is shown, and named once more where it 
     files: [{ path: "SKILL.md", mode: 0o644, text }, more],
   });
   const run = (...words: string[]) => knackHere(words, { home, cwd: home });
-  const write = (more: typeof script) =>
+  const write = async (more: typeof script) =>
     writeFileSync(
       join(home, "b.json"),
-      JSON.stringify(makeBundle({ instincts: [], skills: [skillOf(more)] }, 0)),
+      await packBundle({ instincts: [], skills: [skillOf(more)] }, 0, "b.json"),
     );
-  write(script);
+  await write(script);
   const names = "2 files: SKILL.md, scripts/run.sh (executable)";
   const files = [
     { path: "SKILL.md", executable: false },
@@ -119,7 +119,7 @@ test("every file that comes with a skill is shown, and named once more where it 
   expect((await run("skills", "accept", "tidy-up", "--dry-run")).stdout).toContain("+make tidy");
   expect((await run("skills", "accept", "tidy-up")).stdout).toContain(names);
   // The same words with another script are another skill.
-  write({ ...script, text: "#!/bin/sh\nmake clean\n" });
+  await write({ ...script, text: "#!/bin/sh\nmake clean\n" });
   const again = await run("import", join(home, "b.json"));
   expect(again.stdout).toMatch(/~ changed[\s\S]*-make tidy\n\+make clean/);
 });
@@ -144,11 +144,11 @@ describe("what was learned", () => {
     const came = await json(["import", bundle, "--scope", "project"], theirs, theirs);
     const verdicts = came.said.things.map((thing: { verdict: string }) => thing.verdict);
     expect(new Set(verdicts)).toEqual(new Set(["new"]));
-    const { imported } = (await json(["instincts", "--imported"], theirs)).said;
+    const { imported } = (await json(["lessons", "--imported"], theirs)).said;
     expect(imported).toHaveLength(verdicts.length);
     const lesson = imported.find((one: { kind: string }) => one.kind === "lesson");
-    expect((await json(["instincts", "accept", lesson.id], theirs)).code).toBe(0);
-    expect((await json(["instincts"], theirs)).said.instincts).toMatchObject([
+    expect((await json(["lessons", "accept", lesson.id], theirs)).code).toBe(0);
+    expect((await json(["lessons"], theirs)).said.lessons).toMatchObject([
       { id: lesson.id, status: "active", band: "usable", domain: expect.any(String) },
     ]);
     const [skill] = exported.said.skills;
@@ -158,7 +158,7 @@ describe("what was learned", () => {
     expect(existsSync(join(theirs, ".claude/skills", skill))).toBe(false);
     const back = await json(["import", "--undo"], theirs);
     expect(back.said.withdrawn).toHaveLength(verdicts.length - 1);
-    expect((await json(["instincts", "--all"], theirs)).said).toEqual({ instincts: [] });
+    expect((await json(["lessons", "--all"], theirs)).said).toEqual({ lessons: [] });
   });
 
   test("is counted by project, retired when it waited, and shown where several projects have it", async () => {
@@ -179,8 +179,8 @@ describe("what was learned", () => {
     expect(retired.length).toBeGreaterThan(0);
     expect((await json(["prune", "--undo"], home)).said.restored).toHaveLength(retired.length);
     const [one] = retired;
-    expect((await json(["promote", "instinct", one.id], home)).said).toMatchObject({ done: true });
-    expect((await json(["instincts", "show", one.id], home)).said.instinct).toMatchObject({
+    expect((await json(["promote", "lesson", one.id], home)).said).toMatchObject({ done: true });
+    expect((await json(["lessons", "show", one.id], home)).said.lesson).toMatchObject({
       status: "promoted",
       band: "promoted",
       scope: "user",

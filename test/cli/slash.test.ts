@@ -33,8 +33,8 @@ async function twoProjects() {
   expect((await knackHere(["learn", ...files], { home })).code).toBe(0);
   const slash = (cwd: string, ...words: string[]) => knackHere(["slash", ...words], { home, cwd });
   const state = async () => {
-    const { stdout } = await knackHere(["instincts", "--all", "--json"], { home });
-    const all = JSON.parse(stdout).instincts as { name: string; status: string }[];
+    const { stdout } = await knackHere(["lessons", "--all", "--json"], { home });
+    const all = JSON.parse(stdout).lessons as { name: string; status: string }[];
     return Object.fromEntries(all.map(({ name, status }) => [name, status]));
   };
   return { home, harbor, yard, slash, state };
@@ -106,8 +106,8 @@ test("a session that has only begun belongs to no project yet, and later to its 
     }),
   );
   await knackHere(["learn", file, "--json"], { home });
-  const { stdout } = await knackHere(["instincts", "--json"], { home });
-  const [{ name }] = JSON.parse(stdout).instincts;
+  const { stdout } = await knackHere(["lessons", "--json"], { home });
+  const [{ name }] = JSON.parse(stdout).lessons;
   const accepted = await knackHere(["skills", "accept", name, "--where", "me"], { home, cwd: project });
   expect(accepted).toMatchObject({ code: 0, stderr: "" });
 });

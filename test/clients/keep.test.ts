@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cli, knack } from "../helpers/knack.ts";
 import { addExample, exampleSessions, type Machine, machine } from "../helpers/machine.ts";
@@ -35,7 +35,7 @@ describe("a person who is asked", () => {
       await terminal.says("?");
       await terminal.sees("e edit it first");
       await terminal.says("d");
-      await terminal.sees("No similar skill exists: all of this is new.");
+      await terminal.sees("All of this is new.");
       await terminal.sees("\n## Evidence");
       await terminal.presses("Enter");
       await terminal.sees("Where? [m]e, [r]epository, [e]verywhere (Enter: only me)");
@@ -119,28 +119,13 @@ describe("a person who is asked", () => {
     expect(await statuses(own.home)).toEqual([]);
   });
 
-  test("sees a new line in the file it would be added to, and a new skill beside the one most like it", async () => {
+  test("sees the line that would be added to a file of theirs", async () => {
     const own = machine({ sessions: /generated-schema/ });
     writeFileSync(join(own.harbor, "CLAUDE.local.md"), "# Mine\n\nBe kind.\n");
     await sitDown(own, async (terminal) => {
       await terminal.sees("Keep? [Y/n/e/d/s]");
       await terminal.says("d");
-      await terminal.sees(/--- a\/CLAUDE\.local\.md[\s\S]*\n Be kind\.[\s\S]*\n\+- /);
-      await terminal.presses("C-d");
-      await terminal.sees("ended with 0");
-    });
-    const other = machine({ sessions: /tests-need-a-database/ });
-    const path = join(other.harbor, ".claude/skills/test-data/SKILL.md");
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(
-      path,
-      "---\nname: test-data\ndescription: Use when npm test says DATABASE_URL is not set on another branch, copy its seeds.\n---\n\nMine.\n",
-    );
-    await sitDown(other, async (terminal) => {
-      await terminal.sees("Keep? [Y/n/e/d/s]");
-      await terminal.says("d");
-      await terminal.sees("Compared with the most similar skill, ~/work/harbor-api/.claude/skills/test-data");
-      await terminal.sees("\n+## Evidence");
+      await terminal.sees(/\+\+\+ b\/CLAUDE\.local\.md[\s\S]*\n\+- /);
       await terminal.presses("C-d");
       await terminal.sees("ended with 0");
     });

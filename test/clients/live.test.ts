@@ -118,7 +118,7 @@ describe("Knack, live in Claude Code", () => {
     const first = await prompt("See that the harbor is in order");
     expect(first.sent.join()).not.toContain("Knack:");
     await settled();
-    expect(JSON.parse((await run("instincts", "--json")).stdout).instincts).toHaveLength(1);
+    expect(JSON.parse((await run("lessons", "--json")).stdout).lessons).toHaveLength(1);
 
     // Session 2 is told at the prompt.
     const second = await prompt("Please do npm run check again");
@@ -140,7 +140,7 @@ describe("Knack, live in Claude Code", () => {
     await settled();
     const status = JSON.parse((await run("status", "--json")).stdout);
     expect(status.suggestions).toBeGreaterThan(0);
-    const rule = JSON.parse((await run("instincts", "--json")).stdout).instincts.find(
+    const rule = JSON.parse((await run("lessons", "--json")).stdout).lessons.find(
       ({ artifact, lesson }: { artifact: string; lesson: string }) =>
         artifact === "rule" && lesson.includes("berths.json"),
     );

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { FaultCode } from "../../src/records/writing.ts";
+import type { AuthoringFault } from "../../src/records/writing.ts";
 import { cli, jsonLines } from "../helpers/knack.ts";
 import { bash, live, says } from "./living.ts";
 import type { Script, Step, Turn } from "./model-server.ts";
@@ -68,7 +68,7 @@ const begins = (name: string, more: object = {}) =>
 const ends = (name: string) =>
   knacks("skill_learning_finish", { action: "create", skill_name: name, status: "created" });
 
-const faults: readonly FaultCode[] = [
+const faults: readonly AuthoringFault["code"][] = [
   "evidence_unresolved",
   "invalid_argument",
   "learning_not_started",

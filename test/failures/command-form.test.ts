@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parseCommand } from "../../src/failures/command.ts";
-import { classifyRun } from "../../src/failures/command-form.ts";
-import { writeTemplate } from "../../src/failures/command-template.ts";
+import { classifyRun, writeTemplate } from "../../src/failures/command-form.ts";
 import type { Run } from "../../src/failures/run.ts";
-import { wordOfForm } from "../../src/lessons/similarity.ts";
+import { extractGist } from "../../src/lessons/similarity.ts";
 
 type Role = ReturnType<typeof classifyRun>["role"];
 
@@ -124,7 +123,9 @@ describe("the normal form of a command", () => {
   });
 
   it("is one word for those who compare words", () => {
-    expect(["npm run build", "curl <url>", "gen.py", "python -m pytest"].map(wordOfForm)).toEqual([
+    const forms = ["npm run build", "curl <url>", "gen.py", "python -m pytest"];
+    const action = forms.map((form) => `\`${form}\``).join(", then ");
+    expect([...extractGist({ trigger: "", action, kind: "repeated-action" }).wants]).toEqual([
       "npm-run-build",
       "curl",
       "gen.py",

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import { readError } from "../../src/failures/error.ts";
-import { makeSignature } from "../../src/failures/signature.ts";
-import type { Cause } from "../../src/records/symptom.ts";
+import { makeSignature } from "../../src/failures/error-line.ts";
+import { readError } from "../../src/failures/outcome.ts";
+import type { Cause } from "../../src/records/lesson.ts";
 
 describe("what an output complains about", () => {
   it.each<[Cause, string, string | null]>([

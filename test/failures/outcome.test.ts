@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readOutcome } from "../../src/failures/outcome.ts";
-import type { Outcome } from "../../src/records/event.ts";
+import type { Outcome } from "../../src/records/session.ts";
 
 const traceback = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n';
 

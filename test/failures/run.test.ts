@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { findFileNames, parseCommand } from "../../src/failures/command.ts";
 import { compareRuns, findMainRun, type Run } from "../../src/failures/run.ts";
-import type { CallDifference } from "../../src/records/symptom.ts";
+import type { CallDifference } from "../../src/records/lesson.ts";
 
 const only = (command: string): Run => parseCommand(command).at(-1) as Run;
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { readError } from "../../src/failures/error.ts";
-import { makeSignature } from "../../src/failures/signature.ts";
+import { makeSignature } from "../../src/failures/error-line.ts";
+import { readError } from "../../src/failures/outcome.ts";
 import { compareSymptoms, readSymptom } from "../../src/failures/symptom.ts";
-import type { Symptom } from "../../src/records/symptom.ts";
+import type { Symptom } from "../../src/records/lesson.ts";
 import { runs } from "../helpers/runs.ts";
 
 /** One trouble, as somebody meets it: what was run and what that said. */

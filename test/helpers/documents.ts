@@ -1,7 +1,6 @@
 import type { Json } from "../../src/base/json.ts";
-import type { Event } from "../../src/records/event.ts";
-import type { SessionFacts } from "../../src/records/session.ts";
-import { SessionBuilders } from "../../src/transcripts/session-builder.ts";
+import type { Event, SessionFacts } from "../../src/records/session.ts";
+import { SessionBuilders } from "../../src/transcripts/reader.ts";
 
 interface Whole<T> {
   read(content: T, threads: SessionBuilders, path: string): void;

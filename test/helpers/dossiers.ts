@@ -1,42 +1,40 @@
-import {
-  buildDossier,
-  chooseEvents,
-  type Dossier,
-  type DossierSource,
-  formatDossierRef,
-  type ReviewedSkill,
-} from "../../src/authoring/reviews/dossier.ts";
+import { type Dossier, gatherDossier, type ReviewedSkill } from "../../src/authoring/reviews/dossier.ts";
 import { createReviewQuestion } from "../../src/authoring/reviews/question.ts";
-import type { Event } from "../../src/records/event.ts";
-import { outlineEvent } from "../../src/records/event.ts";
-import type { ReviewLead } from "../../src/records/review.ts";
+import { type Event, outlineEvent } from "../../src/records/session.ts";
+import type { ReviewLead } from "../../src/records/writing.ts";
+import { createRedactor } from "../../src/trust/redactor.ts";
+
+type DossierSource = Parameters<typeof gatherDossier>[1];
+
+const redactor = createRedactor();
 
 /** A dossier of some sessions, one after the other, made as it is from a store. */
-export function dossierWith(
+export async function dossierWith(
   sessions: readonly (readonly Event[])[],
   more: Partial<DossierSource> = {},
-): Dossier {
+): Promise<Dossier> {
   const stretches = sessions.map((events, at) => ({
     session: `/t/${at}`,
     run: `run-${at}`,
     from: 1,
     to: events.length,
   }));
-  const material: DossierSource = {
-    project: "/p",
-    window: { stretches, since: 1_700_000_000_000, until: 1_700_000_060_000 },
-    outlines: sessions.map((events) => events.map(outlineEvent)),
-    signals: [],
-    leads: [],
-    skills: [],
-    ...more,
+  const find = (session: string) => sessions[Number(session.slice(3))] ?? [];
+  const events = {
+    outline: async (session: string) => find(session).map(outlineEvent),
+    some: async (session: string, refs: readonly string[]) => {
+      const wanted = new Set(refs);
+      return find(session).filter(({ ref }) => wanted.has(ref));
+    },
   };
-  const choice = chooseEvents(material);
-  const byRef = sessions.map((events) => new Map(events.map((event) => [event.ref, event])));
-  const events = new Map(
-    choice.wanted.map((place) => [formatDossierRef(place), byRef[place.stretch]?.get(place.ref) as Event]),
+  return gatherDossier(
+    { store: { events }, redactor },
+    {
+      project: "/p",
+      window: { stretches, since: 1_700_000_000_000, until: 1_700_000_060_000 },
+      ...{ signals: [], leads: [], skills: [], ...more },
+    },
   );
-  return buildDossier(material, choice, events);
 }
 
 export function aSkill(name: string, more: Partial<ReviewedSkill> = {}): ReviewedSkill {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/base/json.ts";
-import type { Event, Outcome } from "../../src/records/event.ts";
+import type { Event, Outcome } from "../../src/records/session.ts";
 
 const plain: Event = {
   ref: "",

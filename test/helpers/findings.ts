@@ -1,7 +1,6 @@
 import { makeId } from "../../src/base/ids.ts";
-import type { Finding } from "../../src/records/finding.ts";
-import { noExcerpt } from "../../src/records/finding.ts";
 import type { EntryOf } from "../../src/records/ledger.ts";
+import { type Finding, noExcerpt } from "../../src/records/lesson.ts";
 
 /** A finding about which only what matters is said. */
 export function aFinding(more: Partial<Finding> = {}): Finding {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { noExcerpt } from "../../src/records/finding.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
+import { noExcerpt } from "../../src/records/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { aFinding, made } from "./findings.ts";
 

@@ -5,7 +5,7 @@ import { expect, onTestFinished } from "vitest";
 import { readSymptom } from "../../src/failures/symptom.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import { openKnack } from "../../src/open.ts";
-import type { Finding } from "../../src/records/finding.ts";
+import type { Finding } from "../../src/records/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { programForAnybody } from "./anybody.ts";
 import { aFinding, made } from "./findings.ts";

@@ -1,5 +1,4 @@
-import type { Item, ItemKind } from "../../src/records/item.ts";
-import { itemId } from "../../src/records/item.ts";
+import { type Item, type ItemKind, itemId } from "../../src/records/change.ts";
 
 /** Something of the library about which only what matters is said. */
 export function anItem(name: string, more: Partial<Item> = {}): Item {

@@ -1,15 +1,14 @@
 import { join } from "node:path";
-import type { ActiveCaller } from "../../src/authoring/caller.ts";
-import type { AuthoringDeps } from "../../src/authoring/deps.ts";
+import type { ActiveCaller, AuthoringDeps } from "../../src/authoring/caller.ts";
 import { finishWriting } from "../../src/authoring/finish.ts";
-import type { WritingFinish } from "../../src/authoring/protocol.ts";
 import { startWriting } from "../../src/authoring/start.ts";
-import type { Event } from "../../src/records/event.ts";
-import type { Session } from "../../src/records/session.ts";
+import type { Event, Session } from "../../src/records/session.ts";
 import type { Caller, WritingStart } from "../../src/records/writing.ts";
 import { edited, ran, said, session as sessionOf } from "./events.ts";
 import { put } from "./library.ts";
 import { type Desk, desk } from "./publishing.ts";
+
+export type WritingFinish = Parameters<typeof finishWriting>[2];
 
 /** A desk at which an agent works: its session is known, and it may learn. */
 export interface Bench extends Desk, AuthoringDeps {
@@ -36,6 +35,9 @@ export async function bench(caller: Partial<Caller> = {}): Promise<Bench> {
   return {
     ...own,
     refuses: async () => null,
+    inLibrary: async () => null,
+    catalog: async () => ({ items: [], problems: [], unread: [], files: [], here: null }),
+    ownSkills: [],
     staging: (root) => ({
       folder: root === null ? join(own.home, ".knack/staging") : join(root, ".knack/staging"),
       root: root ?? join(own.home, ".knack"),

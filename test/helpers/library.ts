@@ -1,10 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createRootFinder } from "../../src/agents/item-roots.ts";
-import { readCatalog } from "../../src/library/catalog/catalog.ts";
+import { mergeFiles, readCatalog } from "../../src/library/catalog/catalog.ts";
 import { readRoots } from "../../src/library/catalog/read-files.ts";
-import type { Item } from "../../src/records/item.ts";
-import { itemsOf } from "../../src/search/items.ts";
+import type { Item } from "../../src/records/change.ts";
 import type { Desk } from "./publishing.ts";
 
 /** Writes files below a folder. */
@@ -32,7 +31,7 @@ export async function catalogOf(
 ) {
   const { roots, problems, unread } = await createRootFinder({ home, env })(projects);
   const read = await readRoots(roots);
-  const merged = itemsOf(read.files);
+  const merged = mergeFiles(read.files);
   return {
     roots,
     files: read.files,

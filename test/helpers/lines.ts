@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../src/base/json.ts";
-import type { Event } from "../../src/records/event.ts";
+import type { Event } from "../../src/records/session.ts";
 import type { LineReader } from "../../src/transcripts/reader.ts";
 
 /** Reads records as if each were a line of a file, and answers with the events of its only session. */

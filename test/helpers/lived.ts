@@ -6,11 +6,13 @@ import { claudeLines } from "./claude.ts";
 export type Step =
   | { readonly type: "asked"; readonly text: string }
   | { readonly type: "replied"; readonly text: string }
-  | { readonly type: "ran"; readonly command: string; readonly output: string; readonly ok: boolean };
+  | { readonly type: "ran"; readonly command: string; readonly output: string; readonly ok: boolean }
+  | { readonly type: "used"; readonly tool: string; readonly input: object };
 
 export const asked = (text: string): Step => ({ type: "asked", text });
 export const replied = (text: string): Step => ({ type: "replied", text });
 export const ran = (command: string, output = "done"): Step => ({ type: "ran", command, output, ok: true });
+export const used = (tool: string, input: object): Step => ({ type: "used", tool, input });
 export const failed = (command: string, output: string): Step => ({
   type: "ran",
   command,
@@ -37,7 +39,7 @@ export const day = 24 * hour;
 
 /** The transcript of a session: its steps a minute apart, each call answered after a second. */
 export function transcriptOf({ name, cwd = "/home/dev/harbor", at, pace = minute, steps }: Lived): string {
-  const { user, says, runs, result } = claudeLines(idOf(name), cwd);
+  const { user, says, calls, runs, result } = claudeLines(idOf(name), cwd);
   const records: object[] = [];
   for (const [n, step] of [...padding(steps), ...steps].entries()) {
     const stamp = (record: object, later = 0) => {
@@ -53,6 +55,10 @@ export function transcriptOf({ name, cwd = "/home/dev/harbor", at, pace = minute
         break;
       case "replied":
         stamp(says(step.text));
+        break;
+      case "used":
+        stamp(calls(call, step.tool, step.input));
+        stamp(result(call, "done"), Math.min(1_000, pace / 2));
         break;
       case "ran":
         stamp(runs(call, step.command));

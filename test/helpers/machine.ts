@@ -77,8 +77,8 @@ export async function nameOfLesson(words: RegExp): Promise<string> {
   const { stdout } = await knackHere(["learn", join(root, "examples/sessions"), "--dry-run", "--json"], {
     home: "/nowhere",
   });
-  const { instincts } = JSON.parse(stdout) as { instincts: { name: string; lesson: string }[] };
-  const found = instincts.find(({ lesson }) => words.test(lesson));
+  const { lessons } = JSON.parse(stdout) as { lessons: { name: string; lesson: string }[] };
+  const found = lessons.find(({ lesson }) => words.test(lesson));
   if (!found) throw new Error(`the examples teach nothing about ${words}`);
   return found.name;
 }

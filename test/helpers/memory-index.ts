@@ -1,18 +1,20 @@
-import { type Card, countTokens, fields, readCard, type SearchEntry } from "../../src/search/entry.ts";
-import type { Postings, SearchIndex } from "../../src/search/library-index.ts";
+import { fields, type IndexItem, type LibraryCard, readEntry } from "../../src/search/entry.ts";
+import type { LibraryIndex } from "../../src/search/library-index.ts";
+
+type Postings = NonNullable<ReturnType<LibraryIndex["postings"]>>;
 
 /** An entry with what a person and its history say about it. */
 export interface Indexed {
-  readonly entry: SearchEntry;
+  readonly entry: IndexItem["entry"];
   readonly scopeId: string;
-  readonly load: Card["load"];
+  readonly load: LibraryCard["load"];
   readonly uses: number;
 }
 
 /** The plainest index there could be, of entries numbered in the order they are given in. */
-export function indexOf(items: readonly Indexed[]): SearchIndex {
+export function indexOf(items: readonly Indexed[]): LibraryIndex {
   const terms = new Map<string, { entry: number; counts: Uint8Array }[]>();
-  const all = items.map(({ entry }) => countTokens(entry));
+  const all = items.map(({ entry }) => readEntry(entry));
   for (const [entry, { counts }] of all.entries())
     for (const [term, of] of counts) terms.set(term, [...(terms.get(term) ?? []), { entry, counts: of }]);
   return {
@@ -26,7 +28,9 @@ export function indexOf(items: readonly Indexed[]): SearchIndex {
     lengths: () => Uint16Array.from(all.flatMap(({ lengths }) => lengths)),
     scopeId: (number) => items[number]?.scopeId ?? "",
     isAllFor: (scopeIds) => items.every(({ scopeId }) => scopeIds.has(scopeId)),
+    sizeFor: (scopeIds) => items.filter(({ scopeId }) => scopeIds.has(scopeId)).length,
     card: (number) => cardOf(items[number] as Indexed),
+    cards: () => items.map(cardOf),
   };
 }
 
@@ -41,7 +45,11 @@ function postingsOf(found: readonly { entry: number; counts: Uint8Array }[]): Po
   };
 }
 
-function cardOf({ entry, load, uses }: Indexed): Card {
+function cardOf({ entry, load, uses, scopeId }: Indexed): LibraryCard {
   const { id, name, description } = entry;
-  return { id, name, description, load, uses, reading: readCard(name, description) };
+  return {
+    ...{ id, name, description, load, uses, scopeId, kind: "skill", draft: false, source: null },
+    ...{ path: `/skills/${name}/SKILL.md`, changedAt: 0, harmless: true, hiddenIn: [] },
+    reading: readEntry(entry).reading,
+  };
 }

@@ -1,22 +1,23 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { createAgentFolders } from "../../src/agents/agent-folders.ts";
-import type { Clock } from "../../src/base/clock.ts";
+import { createAgentFolders } from "../../src/agents/agents.ts";
+import type { Clock } from "../../src/base/ids.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { createLibrary } from "../../src/library/files/library.ts";
-import { createVersions } from "../../src/library/files/versions.ts";
+import { createLibrary, createVersions } from "../../src/library/files/packages.ts";
+import { openCurator } from "../../src/library/lifecycle/curate.ts";
 import type { PublishDeps } from "../../src/library/publish/changes.ts";
-import type { Finding } from "../../src/records/finding.ts";
+import { openPublishing } from "../../src/library/publish/open-publishing.ts";
+import type { Item } from "../../src/records/change.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
-import type { Lesson } from "../../src/records/lesson.ts";
+import type { Finding, Lesson } from "../../src/records/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
-import { createRedactor } from "../../src/trust/secretlint.ts";
+import { createRedactor } from "../../src/trust/redactor.ts";
 import { aFinding, made } from "./findings.ts";
 import { tempFolder } from "./temp.ts";
 
 /** Publishing with real parts in folders of its own: a person's home, and a repository in it. */
-export interface Desk extends PublishDeps {
+export interface Desk extends PublishDeps, ReturnType<typeof openPublishing> {
   readonly home: string;
   readonly repository: string;
   /** Lets Knack learn a lesson, as if from a session, and answers with the instinct it belongs to. */
@@ -44,9 +45,7 @@ export async function desk({
     data: { project: { id: "/p", name: "work", root: repository }, path: "/s/0.jsonl" },
   };
   await store.transaction((tx) => recordEntries(tx, [found]));
-  return {
-    home,
-    repository,
+  const deps: PublishDeps = {
     store,
     clock,
     library: createLibrary(),
@@ -59,6 +58,9 @@ export async function desk({
     redactor: createRedactor(),
     prefixOf: async () => "rl-",
     isFound: async ({ path }) => existsSync(path),
+  };
+  return {
+    ...{ home, repository, ...deps, ...openPublishing(deps) },
     learns: async (more = {}, session = "/s/1.jsonl") => {
       const entry = made(session, aFinding(more));
       await store.transaction((tx) => recordEntries(tx, [entry]));
@@ -67,6 +69,15 @@ export async function desk({
       return instinct as Lesson;
     },
   };
+}
+
+/** What keeps a library of these items small; learning is on everywhere unless `refuses` says otherwise. */
+export function curator(
+  own: PublishDeps,
+  items: readonly Item[] = [],
+  refuses: () => Promise<string | null> = async () => null,
+) {
+  return openCurator(own, { items: async () => items, refuses });
 }
 
 function ticking(from: number): Clock {

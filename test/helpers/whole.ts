@@ -1,9 +1,7 @@
 import { join } from "node:path";
 import type { Json } from "../../src/base/json.ts";
-import type { Event } from "../../src/records/event.ts";
-import type { DocumentReader } from "../../src/transcripts/reader.ts";
-import type { SessionBuilder } from "../../src/transcripts/session-builder.ts";
-import { SessionBuilders } from "../../src/transcripts/session-builder.ts";
+import type { Event } from "../../src/records/session.ts";
+import { type DocumentReader, type SessionBuilder, SessionBuilders } from "../../src/transcripts/reader.ts";
 
 /** Reads a document as if it were a file, and answers with its only session. */
 export function readDocument(

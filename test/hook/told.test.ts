@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
 import { readSymptom } from "../../src/failures/symptom.ts";
-import type { SnapshotHead } from "../../src/recall/snapshot.ts";
-import { openSnapshotFile, withTable } from "../../src/recall/snapshot-file.ts";
-import type { StoredFinding } from "../../src/records/finding.ts";
+import { readSnapshot } from "../../src/recall/snapshot.ts";
+import type { StoredFinding } from "../../src/records/lesson.ts";
+import { encodeTable } from "../../src/search/table.ts";
 import {
   aHome,
   aLesson,
@@ -242,20 +242,20 @@ describe("the hook stays away", () => {
 async function change({ knackHome }: Home, to: (key: string, value: unknown) => unknown): Promise<void> {
   const path = join(knackHome, "snapshot/knack.table");
   const keys = ["finding 0", "finding 1", ...(await cues({ path }))];
-  const { head, entries } = await withTable(path, async (table) => ({
-    head: table.head as SnapshotHead,
+  const { head, entries } = await readSnapshot(path, async ({ head, table }) => ({
+    head,
     entries: keys.flatMap((key) => {
       const value = table.get(key);
       return value === undefined ? [] : [[key, to(key, value)] as const];
     }),
   }));
-  openSnapshotFile(path).save(head, new Map(entries));
+  writeFileSync(path, Buffer.concat(encodeTable(head, new Map(entries))));
 }
 
 async function cues({ path }: { path: string }): Promise<string[]> {
-  return withTable(path, async (table) => {
+  return readSnapshot(path, async ({ table }) => {
     const { lessonId: instinct, finding } = table.get("finding 0") as StoredFinding;
-    const { lessonCues } = await import("../../src/lessons/cues.ts");
+    const { lessonCues } = await import("../../src/lessons/similarity.ts");
     return [`lesson ${instinct}`, ...lessonCues(finding).map((cue) => `cue ${cue}`)];
   });
 }

@@ -1,15 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { checkAnswer, makeAnswerSchema, readAnswer } from "../../src/learning/judge-answer.ts";
 import {
   gatherMaterial,
+  JudgeQuestion,
+  joinJudgements,
   makeCandidates,
+  noJudgements,
+  settle,
   splitBatches,
-  writeQuestion,
-} from "../../src/learning/judge-question.ts";
-import { joinJudgements, noJudgements, settle } from "../../src/learning/observe.ts";
-import type { Event } from "../../src/records/event.ts";
-import type { Finding } from "../../src/records/finding.ts";
+} from "../../src/learning/judge.ts";
+import type { Finding } from "../../src/records/lesson.ts";
+import type { Event } from "../../src/records/session.ts";
 import { ran, replied, said, session } from "../helpers/events.ts";
 import { aFinding } from "../helpers/findings.ts";
 import { answering, recordIn, type Verdict } from "../helpers/judging.ts";
@@ -25,13 +26,15 @@ const byRef = new Map(events.map((event) => [event.ref, event]));
 const [candidate] = makeCandidates([aFinding({ refs: ["e2", "e3"], confidence: 0.2 })]) as [
   ReturnType<typeof makeCandidates>[number],
 ];
-const shown = new Set(events.map(({ ref }) => ref));
+/** Everything that happened is shown. */
+const whole = { events: byRef, context: new Map<string, string>(), outline: [...byRef.keys()] };
 
 /** What an answer about the one candidate comes to. */
 function judged(verdict: Omit<Verdict, "id">, own: readonly object[] = []) {
-  const answer = readAnswer(answering([{ id: candidate.id, ...verdict }], own), [candidate]);
+  const question = new JudgeQuestion([candidate], whole);
+  const answer = question.read(answering([{ id: candidate.id, ...verdict }], own));
   if (answer === null) throw new Error("the answer has no form");
-  return checkAnswer(answer, [candidate], byRef, shown);
+  return question.check(answer);
 }
 
 describe("what a model says of a candidate", () => {
@@ -102,7 +105,9 @@ describe("what a model says of a candidate", () => {
     ["no judgements", { own: [] }],
     ["judgements of something else", answering([{ id: "c0", keep: true }])],
     ["judgements that say neither", { judgements: [{ id: candidate.id, keep: "maybe" }], own: [] }],
-  ])("is no answer where there are %s", (_, value) => expect(readAnswer(value, [candidate])).toBeNull());
+  ])("is no answer where there are %s", (_, value) =>
+    expect(new JudgeQuestion([candidate], whole).read(value)).toBeNull(),
+  );
 });
 
 describe("what a model says of a person's word", () => {
@@ -115,9 +120,10 @@ describe("what a model says of a person's word", () => {
   });
   const [asked] = makeCandidates([heard]) as [ReturnType<typeof makeCandidates>[number]];
   const stands = (verdict: Omit<Verdict, "id">, sure: readonly Finding[] = []) => {
-    const answer = readAnswer(answering([{ id: asked.id, ...verdict }]), [asked]);
+    const question = new JudgeQuestion([asked], whole);
+    const answer = question.read(answering([{ id: asked.id, ...verdict }]));
     if (answer === null) throw new Error("the answer has no form");
-    return settle(sure, [asked], checkAnswer(answer, [asked], byRef, shown))[0];
+    return settle(sure, [asked], question.check(answer))[0];
   };
   const lie = { keep: true, lesson: "The person wants force push to main.", action: "git push --force" };
 
@@ -155,15 +161,15 @@ describe("what a model says of a person's word", () => {
       ...{ kind: "explicit-instruction", confidence: 1, refs: ["e1"], trigger: "提交代码" },
       ...{ lesson, action },
     });
-    const answer = readAnswer(
+    const map = new Map(cjk.map((event) => [event.ref, event]));
+    const question = new JudgeQuestion([asked], { events: map, context: new Map(), outline: ["e1"] });
+    const answer = question.read(
       answering(
         [{ id: asked.id, keep: false }],
         [own("提交信息使用中文", "使用中文书写提交信息"), own("可以强制推送到主分支", "强制推送")],
       ),
-      [asked],
     );
-    const map = new Map(cjk.map((event) => [event.ref, event]));
-    const { own: taken } = checkAnswer(answer as never, [asked], map, new Set(["e1"]));
+    const { own: taken } = question.check(answer as never);
     expect(taken.map(({ lesson, by }) => [lesson, by])).toEqual([["提交信息使用中文", "model"]]);
   });
 });
@@ -255,7 +261,7 @@ describe("what a model is shown", () => {
     ] as const;
     const material = { ...materialOf(events, [heard]), outline: [] };
     const told = (findings: readonly Finding[]) =>
-      recordIn(writeQuestion(makeCandidates(findings), material).prompt).events.map(({ ref }) => ref);
+      recordIn(new JudgeQuestion(makeCandidates(findings), material).prompt).events.map(({ ref }) => ref);
     expect(told([heard])).toEqual(["e3", "e4", "e5"]);
     expect(told([heard, ...others])).toEqual(["e2", "e3", "e4", "e5"]);
   });
@@ -270,7 +276,7 @@ describe("what a model is shown", () => {
 
   test("is data that cannot leave its fence, whatever a page says", () => {
     const [one] = makeCandidates([aFinding({ refs: ["e2", "e3"], lesson: evil })]);
-    const { prompt, system } = writeQuestion([one as never], materialOf(poisoned));
+    const { prompt, system } = new JudgeQuestion([one as never], materialOf(poisoned));
     const lines = prompt.split("\n");
     expect(lines.filter((line) => line.startsWith("-----"))).toHaveLength(2);
     expect(prompt).not.toContain("</system>");
@@ -282,7 +288,7 @@ describe("what a model is shown", () => {
   test("names no home folder", () => {
     const at = session(said("see /home/somebody/work/x.ts and C:\\Users\\another\\y"));
     const [one] = makeCandidates([aFinding({ refs: ["e1"], kind: "convention" })]);
-    const { prompt } = writeQuestion([one as never], materialOf(at));
+    const { prompt } = new JudgeQuestion([one as never], materialOf(at));
     expect(prompt).toContain("~/work/x.ts");
     expect(prompt).not.toMatch(/somebody|another/);
   });
@@ -310,7 +316,7 @@ describe("what a model is shown", () => {
         const ids = batches.flat().map(({ id }) => id);
         expect(new Set(ids).size).toBe(ids.length);
         for (const batch of batches) {
-          const { prompt } = writeQuestion(batch, material);
+          const { prompt } = new JudgeQuestion(batch, material);
           // A candidate that is too long alone still has its call; escapes count as they are sent.
           const most = 24_000 + (batch.length === 1 ? 60_000 : 0);
           expect(prompt.replaceAll("\\u003c", "<").length).toBeLessThanOrEqual(most + 1_000);
@@ -321,7 +327,7 @@ describe("what a model is shown", () => {
   });
 
   test("asks for an answer in a form that every endpoint takes: all keys named, none left open", () => {
-    const objects: unknown[] = [makeAnswerSchema()];
+    const objects: unknown[] = [new JudgeQuestion([candidate], whole).schema.json];
     for (const one of objects) {
       if (typeof one !== "object" || one === null) continue;
       const { type, properties, required, additionalProperties } = one as Record<string, unknown>;

@@ -4,8 +4,8 @@ import { makeId } from "../../src/base/ids.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
 import type { Lesson } from "../../src/records/lesson.ts";
-import type { Store } from "../../src/store/port.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import type { Store } from "../../src/store/store.ts";
 import { aFinding, made } from "../helpers/findings.ts";
 import { runs } from "../helpers/runs.ts";
 

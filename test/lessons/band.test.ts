@@ -1,54 +1,44 @@
-import { describe, expect, it } from "vitest";
-import { type Band, classifyBand, foldEvidence } from "../../src/lessons/state.ts";
-import type { Evidence, Lesson } from "../../src/records/lesson.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { decisionEntry, openLessons } from "../../src/lessons/decisions.ts";
+import { recordEntries } from "../../src/lessons/fold.ts";
+import type { LedgerEntry } from "../../src/records/ledger.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { aFinding, made } from "../helpers/findings.ts";
 
 const day = 86_400_000;
 const start = Date.UTC(2026, 0, 5);
-const seen = (kind: "convention" | "explicit-instruction", n = 1): Evidence => ({
-  ...{ type: "found", id: `f${n}`, kind, run: `s${n}`, at: start + n, foundAt: start + n, origin: null },
-  confidence: 0.9,
-});
-const opposed = (n: number): Evidence => ({
-  ...{
-    type: "opposed",
-    run: `o${n}`,
-    at: start + n * day,
-    foundAt: start + n * day,
-    by: "x",
-    byPerson: false,
-  },
-});
-const sure = seen("explicit-instruction");
+const clock = { now: () => start + 4 * day };
+const first = made("s1", aFinding({ kind: "explicit-instruction", at: start }), 1, "/p");
+const waiting = made("s1", aFinding({ at: start }), 1, "/p");
 
-describe("the band of an instinct", () => {
-  it.each<[Band | null, string, Evidence[], boolean]>([
-    ["pending", "that one session taught", [seen("convention")], false],
-    ["usable", "that is sure of itself", [sure], false],
-    ["promotable", "that several projects are sure of", [sure], true],
-    ["pending", "that several projects are not sure of", [seen("convention")], true],
+it.each<[string | null, string, LedgerEntry[], typeof first?]>([
+  ["usable", "is sure of itself", []],
+  ["promoted", "a person wants everywhere", [decisionEntry(first.data.id, "accepted", start + day, true)]],
+  ["rejected", "a person refused", [decisionEntry(first.data.id, "rejected", start + day)]],
+  [null, "was retired", [decisionEntry(waiting.data.id, "retired", start + day)], waiting],
+  [
+    null,
+    "a person's later word replaced",
     [
-      "promoted",
-      "that is told everywhere",
-      [sure, { type: "promoted", at: start + day, lesson: "f1", byPerson: false }],
-      true,
+      made(
+        "s2",
+        aFinding({
+          kind: "explicit-instruction",
+          action: "never add --legacy-peer-deps",
+          lesson: "Do not add --legacy-peer-deps.",
+          at: start + day,
+        }),
+        1,
+        "/p",
+      ),
     ],
-    ["rejected", "that a person refused", [sure, { type: "rejected", at: start + day }], false],
-    [
-      "conflict-hold",
-      "that was contradicted again and again",
-      [seen("convention"), opposed(1), opposed(2), opposed(3)],
-      false,
-    ],
-    [null, "that was retired", [seen("convention"), { type: "retired", at: start + day }], false],
-    [
-      null,
-      "that a person's later word replaced",
-      [sure, { ...opposed(1), byPerson: true } as Evidence],
-      false,
-    ],
-  ])("is %s for one %s", (band, _, evidence, shared) => {
-    const instinct = { id: "i1", state: foldEvidence(evidence) } as Lesson;
-    const around = { now: start + 4 * day, promotable: new Set(shared ? ["i1"] : []) };
-    expect(classifyBand(instinct, around)).toBe(band);
-  });
+  ],
+])("the band is %s of a lesson that %s", async (band, _, entries, taught = first) => {
+  const store = await openSqlite({ path: ":memory:", clock });
+  onTestFinished(() => store.close());
+  await store.transaction((tx) => recordEntries(tx, [taught, ...entries]));
+  const [lesson] = await store.learning.lessons.get([taught.data.id as string]);
+  if (!lesson) throw new Error("there is no lesson");
+  const bandOf = await openLessons({ store, clock }).bands();
+  expect(bandOf(lesson)).toBe(band);
 });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { foldCredits, foldVerdicts } from "../../src/lessons/credit.ts";
-import type { Actor } from "../../src/records/event.ts";
+import { foldCredits } from "../../src/lessons/fold.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
-import type { UseVerdict } from "../../src/records/usage.ts";
+import type { UseVerdict } from "../../src/records/lesson.ts";
+import type { Actor } from "../../src/records/session.ts";
 
 const common = (session: string | null, at: number) => ({
   at,
@@ -142,9 +142,9 @@ describe("what became of something", () => {
     const nameOf = (id: string) => (id === "k1" ? "i1" : id);
     expect(foldCredits(entries, nameOf).get("i1")).toMatchObject({ used: 1, helpful: 2 });
     expect(
-      foldVerdicts(entries, nameOf)
+      foldCredits(entries, nameOf)
         .get("i1")
-        ?.map(({ session }) => session),
+        ?.ratings.map(({ session }) => session),
     ).toEqual(["s1", "s2"]);
   });
 });

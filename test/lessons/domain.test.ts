@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { classifyDomain, type Domain, type Topical } from "../../src/lessons/domain.ts";
+import { classifyDomain } from "../../src/lessons/topic.ts";
+
+type Topical = Parameters<typeof classifyDomain>[0];
+type Domain = ReturnType<typeof classifyDomain>;
 
 const said = (trigger: string, action: string): Topical => ({ kind: "user-correction", trigger, action });
 const ran = (...call: string[]): Topical => ({

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished, test } from "vitest";
-import { recordEntries, refoldLedger } from "../../src/lessons/fold.ts";
+import { applyEntries, recordEntries } from "../../src/lessons/fold.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
-import type { Store } from "../../src/store/port.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import type { Store } from "../../src/store/store.ts";
 import { aFinding, made } from "../helpers/findings.ts";
 
 const clock = { now: () => Date.UTC(2026, 0, 9) };
@@ -25,7 +25,10 @@ async function findingsAfter(batches: readonly (readonly LedgerEntry[])[]): Prom
   const store = await aStore();
   for (const batch of batches) await store.transaction((tx) => recordEntries(tx, batch));
   const before = await store.learning.lessons.list();
-  await store.transaction(refoldLedger);
+  await store.transaction(async (tx) => {
+    await tx.clearFolds();
+    await applyEntries(tx, await tx.ledger.all());
+  });
   // Whatever the order of arrival, the whole ledger says the same.
   expect(await store.learning.lessons.list()).toEqual(before);
   return (await store.learning.findings.get([first.data.id])).map(({ pass }) => pass);

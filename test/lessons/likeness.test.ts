@@ -69,6 +69,14 @@ describe("two lessons", () => {
   });
 });
 
+it.each([
+  ..."not never no don't doesn't don’t avoid without stop nicht kein pas jamais nunca".split(" "),
+  ...["Never", "instead of", "rather than", "不要", "不能", "不用", "别", "勿", "避免", "禁止"],
+])("what stands behind %s is warned of", (word) => {
+  const { wants, shuns } = gist("", `install pnpm ${word} docker`);
+  expect([[...wants].includes("pnpm"), [...shuns].includes("docker")]).toEqual([true, true]);
+});
+
 const words = fc
   .array(fc.constantFrom(..."run npm pnpm test build flag lock ci not never cache port docker".split(" ")), {
     minLength: 1,

@@ -2,30 +2,21 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import { readSymptom } from "../../src/failures/symptom.ts";
-import { decisionEntry } from "../../src/lessons/decisions.ts";
+import { decisionEntry, openLessons } from "../../src/lessons/decisions.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { findProjectWord } from "../../src/lessons/project-words.ts";
-import {
-  demoteByHand,
-  promoteByHand,
-  promoteDue,
-  sharedBy,
-  sharedLessons,
-} from "../../src/lessons/promote.ts";
+import { findProjectWord } from "../../src/lessons/topic.ts";
 import { openKnack } from "../../src/open.ts";
-import { readQuestion } from "../../src/recall/question.ts";
-import { recall } from "../../src/recall/recall.ts";
-import { buildSnapshot } from "../../src/recall/snapshot.ts";
-import { openMemory } from "../../src/recall/snapshot-file.ts";
-import type { Finding } from "../../src/records/finding.ts";
+import { readQuestion, recall } from "../../src/recall/recall.ts";
+import { recallFromSnapshot } from "../../src/recall/snapshot.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
-import type { Lesson } from "../../src/records/lesson.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { Finding, Lesson } from "../../src/records/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
-import { findDrift } from "../../src/transcripts/rebuild.ts";
+import type { Store } from "../../src/store/store.ts";
+import { rebuild } from "../../src/transcripts/sessions.ts";
 import { aFinding, made } from "../helpers/findings.ts";
 import { leave } from "../helpers/hooked.ts";
 import { asked, ran, replied } from "../helpers/lived.ts";
+import { aSnapshot } from "../helpers/snapshot.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
 const day = 86_400_000;
@@ -63,7 +54,7 @@ const inProject = (project: string, finding = told(), session = `${project}-1`) 
 
 async function learnedFrom(store: Store, ...batches: (readonly LedgerEntry[])[]): Promise<Lesson[]> {
   for (const batch of batches) await store.transaction((tx) => recordEntries(tx, batch));
-  await promoteDue({ store, clock });
+  await openLessons({ store, clock }).promoteDue();
   return store.learning.lessons.list();
 }
 
@@ -75,7 +66,7 @@ describe("a lesson of two projects", () => {
     const store = await aStore();
     const silent = { kind: "repeated-action", confidence: 0.03 } as const;
     await learnedFrom(store, inProject("/a", told(silent)), inProject("/b", told(silent)));
-    expect(await sharedLessons({ store, clock }, { all: true })).toEqual([]);
+    expect(await openLessons({ store, clock }).sharedLessons()).toEqual([]);
   });
 
   test("is promoted by what it says, in other words too, and told once in every project", async () => {
@@ -88,26 +79,24 @@ describe("a lesson of two projects", () => {
     const learned = await learnedFrom(store, inProject("/a"), inProject("/b", other), [found("/c")]);
     expect(standings(learned)).toEqual(["/a user promoted", "/b project promoted"]);
     const question = readQuestion("I am installing packages with pnpm now");
-    const asked = { home: null, unasked: false, now: clock.now() };
-    const rows = await buildSnapshot(store, { published: [], now: clock.now() });
-    const inSnapshot = openMemory({
-      head: {},
-      get: (key) => rows.get(key),
-      bytes: () => undefined,
-    });
-    for (const memory of [store, inSnapshot]) {
-      const here = await recall(memory, question, { ...asked, project: "/c" });
+    const snapshot = await aSnapshot(store, clock);
+    const inStore = (project: string) =>
+      recall(store, question, { project, home: null, unasked: false, now: clock.now() });
+    const inSnapshot = (project: string) =>
+      recallFromSnapshot(snapshot, question, { project, home: null, now: clock.now() }, false);
+    for (const ask of [inStore, inSnapshot]) {
+      const here = await ask("/c");
       expect(here.map(({ distance, lesson: instinct }) => [distance, instinct.project])).toEqual([
         ["anywhere", "/a"],
       ]);
-      const home = await recall(memory, question, { ...asked, project: "/b" });
+      const home = await ask("/b");
       expect(home.map(({ distance, lesson: instinct }) => [distance, instinct.project])).toEqual([
         ["here", "/b"],
       ]);
     }
-    expect(rows.get("start user")).toMatchObject({ lessons: [{ active: true }] });
-    expect(rows.has("start /b")).toBe(false);
-    expect(await findDrift(store)).toEqual([]);
+    expect(snapshot.get("start", "user")).toMatchObject({ lessons: [{ active: true }] });
+    expect(snapshot.get("start", "/b")).toBe(undefined);
+    expect(await rebuild(store, { dryRun: true })).toEqual([]);
   });
 
   test("is one project's where one of them is only the other's folder, without its remote", async () => {
@@ -156,7 +145,8 @@ describe("a lesson of two projects", () => {
     await learnedFrom(store, inProject("/a"), inProject("/b"));
     const before = await store.ledger.count();
     await learnedFrom(store);
-    await Promise.all([promoteDue({ store, clock }), promoteDue({ store, clock })]);
+    const lessons = openLessons({ store, clock });
+    await Promise.all([lessons.promoteDue(), lessons.promoteDue()]);
     expect(await store.ledger.count()).toBe(before);
   });
 
@@ -170,7 +160,7 @@ describe("a lesson of two projects", () => {
       "/b project promoted",
       "/c project promoted",
     ]);
-    expect(await findDrift(store)).toEqual([]);
+    expect(await rebuild(store, { dryRun: true })).toEqual([]);
   });
 
   it.each<[string, readonly (readonly LedgerEntry[])[], RegExp]>([
@@ -212,7 +202,7 @@ describe("a lesson of two projects", () => {
     const store = await aStore();
     const learned = await learnedFrom(store, ...batches);
     expect(learned.filter(({ state }) => state.status === "promoted")).toEqual([]);
-    const shared = await sharedLessons({ store, clock }, { all: true });
+    const shared = await openLessons({ store, clock }).sharedLessons();
     const reasons = shared.map(({ verdict }) => ("because" in verdict ? verdict.because : verdict.do));
     expect(reasons.join("; ") || "none").toMatch(because);
   });
@@ -222,18 +212,19 @@ describe("a lesson of two projects", () => {
     await learnedFrom(store, inProject("/a"), inProject("/b"));
     const learned = await learnedFrom(store, inProject("/c", told({ action: "use npm, not pnpm" })));
     expect(standings(learned)).toEqual(["/a project active", "/b project active", "/c project active"]);
-    expect(await findDrift(store)).toEqual([]);
+    expect(await rebuild(store, { dryRun: true })).toEqual([]);
   });
 
   test("can be taken back, and is then not promoted again", async () => {
     const store = await aStore();
     const [lesson] = (await learnedFrom(store, inProject("/a"), inProject("/b"))) as [Lesson];
-    await demoteByHand({ store, clock }, lesson);
+    const lessons = openLessons({ store, clock });
+    await lessons.demote(lesson);
     expect(standings(await learnedFrom(store))).toEqual(["/a project active", "/b project active"]);
     const [again] = await store.learning.lessons.list();
-    await promoteByHand({ store, clock }, await sharedBy({ store, clock }, again as Lesson), again as Lesson);
+    await lessons.promote(await lessons.sharedBy(again as Lesson), again as Lesson);
     expect(standings(await learnedFrom(store))).toEqual(["/a user promoted", "/b project promoted"]);
-    expect(await findDrift(store)).toEqual([]);
+    expect(await rebuild(store, { dryRun: true })).toEqual([]);
   });
 });
 

@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRootFinder } from "../../src/agents/item-roots.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { type CatalogDeps, readCatalog } from "../../src/library/catalog/catalog.ts";
-import { keepLesson } from "../../src/library/publish/suggest.ts";
-import { noExcerpt } from "../../src/records/finding.ts";
-import { itemId } from "../../src/records/item.ts";
-import { itemNamed } from "../../src/search/items.ts";
+import { readCatalog } from "../../src/library/catalog/catalog.ts";
+import { itemId } from "../../src/records/change.ts";
+import { noExcerpt } from "../../src/records/lesson.ts";
+import { itemNamed } from "../../src/search/find.ts";
 import { put, skillText } from "../helpers/library.ts";
 import { type Desk, desk } from "../helpers/publishing.ts";
 
@@ -21,7 +20,7 @@ const recovery = {
   },
 };
 
-const read = ({ store, home }: Desk, more: Partial<CatalogDeps> = {}) =>
+const read = ({ store, home }: Desk, more: Partial<Parameters<typeof readCatalog>[0]> = {}) =>
   readCatalog({ store, roots: createRootFinder({ home, env: {} }), ...more });
 
 describe("the catalog", () => {
@@ -75,7 +74,7 @@ describe("the catalog", () => {
   test("knows what Knack wrote, and drafts for those whom they are for", async () => {
     const own = await desk();
     const lesson = await own.learns(recovery);
-    await keepLesson(own, lesson, { reach: "draft", actor: "person" });
+    await own.keep(lesson, { reach: "draft", actor: "person" });
     const [draft] = (await read(own)).items;
     expect(draft).toMatchObject({
       id: itemId("/p", "skill", name),
@@ -83,7 +82,7 @@ describe("the catalog", () => {
       owner: "learned",
       source: lesson.id,
     });
-    await keepLesson(own, lesson, { reach: "me", actor: "person" });
+    await own.keep(lesson, { reach: "me", actor: "person" });
     const { items, problems } = await read(own);
     expect(items).toMatchObject([
       {
@@ -99,11 +98,11 @@ describe("the catalog", () => {
   test("has no proposals, which wait for a person", async () => {
     const own = await desk();
     const lesson = await own.learns(recovery);
-    await keepLesson(own, lesson, { reach: "me", actor: "person" });
+    await own.keep(lesson, { reach: "me", actor: "person" });
     const path = join(own.repository, ".claude/skills", name, "SKILL.md");
     appendFileSync(path, "\nMine.\n");
     const again = await own.learns(recovery, "/s/2.jsonl");
-    await keepLesson(own, again, { reach: "me", actor: "person" });
+    await own.keep(again, { reach: "me", actor: "person" });
     const { items } = await read(own);
     expect(items).toMatchObject([{ path, draft: false, copies: [] }]);
   });
@@ -113,18 +112,17 @@ describe("the catalog", () => {
     put(own.home, { ".claude/skills/a/SKILL.md": skillText("a"), "work/.agents/skills": "no folder" });
     const first = await read(own);
     expect(first.unread).toEqual([join(own.repository, ".agents/skills")]);
-    const known = new Map(
-      first.files.map((file) => [file.path, { ...file, item: file.item && { ...file.item, body: "known" } }]),
-    );
-    expect((await read(own, { known: (path) => known.get(path) })).items.map(({ body }) => body)).toEqual([
-      "known",
-    ]);
+    const known = first.files.map((file) => ({
+      ...file,
+      item: file.item && { ...file.item, body: "known" },
+    }));
+    expect((await read(own, { known })).items.map(({ body }) => body)).toEqual(["known"]);
   });
 
   test("gives a draft of which nobody knows whose it is to the person", async () => {
     const own = await desk();
     const lesson = await own.learns(recovery);
-    await keepLesson(own, lesson, { reach: "draft", actor: "person" });
+    await own.keep(lesson, { reach: "draft", actor: "person" });
     await own.store.learning.lessons.forget([lesson.id]);
     expect((await read(own)).items).toMatchObject([{ scopeId: "user" }]);
   });

@@ -3,11 +3,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { createRootFinder } from "../../src/agents/item-roots.ts";
-import type { ItemRoot } from "../../src/library/catalog/catalog.ts";
-import { readRoots } from "../../src/library/catalog/read-files.ts";
-import type { ItemFile } from "../../src/records/item.ts";
-import { itemId } from "../../src/records/item.ts";
-import { itemsOf } from "../../src/search/items.ts";
+import { mergeFiles } from "../../src/library/catalog/catalog.ts";
+import { type ItemRoot, readRoots } from "../../src/library/catalog/read-files.ts";
+import { type ItemFile, itemId } from "../../src/records/change.ts";
 import { catalogOf, put, skillText } from "../helpers/library.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -302,7 +300,7 @@ describe("of things with one name", () => {
     const shuffled = (all: readonly ItemRoot[]) => fc.shuffledSubarray([...all], { minLength: all.length });
     await fc.assert(
       fc.asyncProperty(shuffled(roots), async (order) => {
-        const merged = itemsOf((await readRoots(order)).files);
+        const merged = mergeFiles((await readRoots(order)).files);
         expect(merged.items).toEqual(items);
         expect(merged.problems).toEqual(problems);
       }),
@@ -310,7 +308,7 @@ describe("of things with one name", () => {
     );
     fc.assert(
       fc.property(fc.shuffledSubarray([...files], { minLength: files.length }), (order) => {
-        expect(itemsOf(order).items).toEqual(items);
+        expect(mergeFiles(order).items).toEqual(items);
       }),
     );
   });
@@ -320,13 +318,11 @@ describe("a file that is known", () => {
   async function reading(home: string, before: readonly ItemFile[] = []) {
     const { roots } = await createRootFinder({ home, env: {} })([]);
     // What comes back with this text was not read.
-    const known = new Map(
-      before.map((file) => [
-        file.path,
-        { ...file, item: file.item && { ...file.item, body: "as it was known" } },
-      ]),
-    );
-    const { files } = await readRoots(roots, (path) => known.get(path));
+    const known = before.map((file) => ({
+      ...file,
+      item: file.item && { ...file.item, body: "as it was known" },
+    }));
+    const { files } = await readRoots(roots, known);
     return files;
   }
   const bodies = (files: readonly ItemFile[]) => files.map(({ item }) => item?.body);
@@ -355,7 +351,7 @@ describe("a file that is known", () => {
     put(home, { "work/.claude/skills/a/SKILL.md": skillText("a") });
     const rootsFor = async (id: string) => (await createRootFinder({ home, env: {} })([{ id, root }])).roots;
     const { files } = await readRoots(await rootsFor("p"));
-    const again = await readRoots(await rootsFor("q"), (path) => files.find((file) => file.path === path));
+    const again = await readRoots(await rootsFor("q"), files);
     expect(again.files.map(({ item }) => item?.scopeId)).toEqual(["q"]);
   });
 });

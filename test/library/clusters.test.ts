@@ -1,16 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { growClusterText, renderCluster } from "../../src/library/evolve/cluster-text.ts";
-import {
-  addRequests,
-  clusterLessons,
-  type LessonCluster,
-  type TaskRequest,
-} from "../../src/library/evolve/clusters.ts";
+import { clusterLessons, type LessonCluster } from "../../src/library/evolve/clusters.ts";
 import type { EvidenceItem } from "../../src/library/publish/render.ts";
 import { parseSkill, validateSkill } from "../../src/library/skill.ts";
-import { noExcerpt } from "../../src/records/finding.ts";
-import type { Lesson, LessonState } from "../../src/records/lesson.ts";
+import { type Lesson, type LessonState, noExcerpt } from "../../src/records/lesson.ts";
 import { parseAsk } from "../../src/search/ask.ts";
 
 const now = Date.UTC(2026, 0, 20);
@@ -69,9 +63,9 @@ const releases = (more: Given = {}) => [
 ];
 
 const clusters = (instincts: readonly Lesson[], prompts: readonly string[] = []) =>
-  addRequests(clusterLessons(instincts, now), prompts.map(request));
+  clusterLessons(instincts, now, prompts.map(request));
 
-function request(text: string, n: number): TaskRequest {
+function request(text: string, n: number) {
   const ask = parseAsk(text);
   if (ask === null) throw new Error(`"${text}" asks for nothing`);
   return { project: "/p", session: `s${n}`, at: now + n, ask };

@@ -1,16 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import {
-  type CurationAction,
-  type CurationProposal,
-  type CurationReason,
-  findRoom,
-  type InventoryItem,
-  measureRoom,
-  measureWorth,
-  proposeCuration,
-} from "../../src/library/lifecycle/proposals.ts";
-import { measureSkillSimilarity } from "../../src/library/publish/similarity.ts";
+import { CurationRules, type InventoryItem } from "../../src/library/lifecycle/proposals.ts";
+import { measureSkillSimilarity } from "../../src/library/skill.ts";
 
 const day = 86_400_000;
 const now = Date.UTC(2026, 5, 1);
@@ -55,11 +46,12 @@ function holding(
   };
 }
 
-const said = (proposals: readonly CurationProposal[]) =>
+const proposeCuration = (all: readonly InventoryItem[], at: number) => new CurationRules(all, at).propose();
+const said = (proposals: ReturnType<CurationRules["propose"]>) =>
   proposals.map(({ reason, action }) => `${reason} ${action}`);
 
 describe("a learned skill", () => {
-  it.each<[string, Partial<InventoryItem>, `${CurationReason} ${CurationAction}`[]]>([
+  it.each<[string, Partial<InventoryItem>, string[]]>([
     ["that is new is left alone", {}, []],
     ["that nobody used for 29 days is left alone", { since: ago(29) }, []],
     ["that nobody used for a month is told of", { since: ago(30) }, ["never-used none"]],
@@ -198,7 +190,7 @@ describe("more than there is room for", () => {
       ...one,
       skill: short.find(({ about: key }) => key === one.key)?.skill ?? one.skill,
     }));
-    expect(measureRoom(after)[0]?.listing).toBeLessThanOrEqual(2_000);
+    expect(new CurationRules(after, now).measureRooms()[0]?.listing).toBeLessThanOrEqual(2_000);
     const more = proposeCuration(
       many(39, (n) => ({ ...wordy(n + 50), ...(n < 8 ? { neededAt: ago(2) } : {}) })),
       now,
@@ -211,12 +203,14 @@ describe("more than there is room for", () => {
   test("lets Knack by itself put away only what nobody would miss", () => {
     const wanted = { name: "rl-new", description: "Use when something new happens." };
     const full = many(40, () => ({ approved: true, since: ago(60) }));
-    expect(findRoom(full, "/p", wanted, now)).toEqual({ room: false, instead: null });
-    expect(findRoom(full.slice(1), "/p", wanted, now)).toEqual({ room: true });
-    expect(findRoom(full, "/q", wanted, now)).toEqual({ room: true });
+    expect(new CurationRules(full, now).findRoom("/p", wanted)).toEqual({ room: false, instead: null });
+    expect(new CurationRules(full.slice(1), now).findRoom("/p", wanted)).toEqual({ room: true });
+    expect(new CurationRules(full, now).findRoom("/q", wanted)).toEqual({ room: true });
     const unasked = { ...(full[5] as InventoryItem), approved: false };
     const helped = { ...(full[6] as InventoryItem), approved: false, credit: { ...none, helpful: 1 } };
-    expect(findRoom([...full.slice(7), ...full.slice(0, 5), helped, unasked], "/p", wanted, now)).toEqual({
+    expect(
+      new CurationRules([...full.slice(7), ...full.slice(0, 5), helped, unasked], now).findRoom("/p", wanted),
+    ).toEqual({
       room: false,
       instead: unasked,
     });
@@ -303,13 +297,16 @@ describe("a review", () => {
     );
   });
 
-  test("calls what helped worth more than what was only there", () => {
-    const worth = (more: Partial<InventoryItem>) => measureWorth(holding({ since: ago(60), ...more }), now);
-    expect(worth({ credit: { ...none, helpful: 1 } })).toBeGreaterThan(
-      worth({ credit: { ...none, used: 1 } }),
-    );
-    expect(worth({ credit: { ...none, used: 1 } })).toBeGreaterThan(worth({}));
-    expect(worth({ neededAt: ago(1) })).toBeGreaterThan(worth({}));
-    expect(worth({ credit: { ...none, harmful: 1 } })).toBeLessThan(worth({}));
+  it.each<[string, Partial<InventoryItem>, Partial<InventoryItem>]>([
+    ["what helped over what was used", { credit: { ...none, helpful: 1 } }, { credit: { ...none, used: 1 } }],
+    ["what was used over what was only there", { credit: { ...none, used: 1 } }, {}],
+    ["what was needed lately over what was only there", { neededAt: ago(1) }, {}],
+    ["what was only there over what did harm", {}, { credit: { ...none, harmful: 1 } }],
+  ])("of two that say the same keeps %s", (_, better, worse) => {
+    const description = "Use when npm install fails with ERESOLVE in the harbor.";
+    // The key decides between equals, so the better one has it against it.
+    const all = [better, worse].map((more) => holding({ since: ago(20), description, ...more }));
+    const [proposal] = proposeCuration(all, now);
+    expect(proposal).toMatchObject({ action: "merge", about: all[1]?.key, other: all[0]?.key });
   });
 });

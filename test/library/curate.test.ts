@@ -10,24 +10,18 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { listArchived, pin, planRestore } from "../../src/library/lifecycle/archive.ts";
-import { curate, makeRoom, pinNamed, planCuration } from "../../src/library/lifecycle/curate.ts";
-import { findLost } from "../../src/library/publish/merge-skills.ts";
-import { planLesson } from "../../src/library/publish/plan-lesson.ts";
-import { carryOut, publishPlan } from "../../src/library/publish/publish.ts";
-import { listPublished } from "../../src/library/publish/published.ts";
-import { keepLesson, planOwnUpdates, suggestLessons } from "../../src/library/publish/suggest.ts";
-import { planAdopt, planUndo, planUndoCuration, undoDecisions } from "../../src/library/publish/undo.ts";
-import { parseSkill } from "../../src/library/skill.ts";
-import type { Finding } from "../../src/records/finding.ts";
-import { noExcerpt } from "../../src/records/finding.ts";
-import { itemId, type Skill } from "../../src/records/item.ts";
+import { listArchived, planRestore } from "../../src/library/lifecycle/archive.ts";
+import { publishPlan } from "../../src/library/publish/apply.ts";
+import { accept, planCreate, readHistory } from "../../src/library/publish/changes.ts";
+import { parseSkill, renderSkill } from "../../src/library/skill.ts";
+import { itemId, type Skill } from "../../src/records/change.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
 import type { Lesson } from "../../src/records/lesson.ts";
-import { findDrift, rebuild } from "../../src/transcripts/rebuild.ts";
+import { type Finding, noExcerpt } from "../../src/records/lesson.ts";
+import { rebuild } from "../../src/transcripts/sessions.ts";
 import { itemsOn } from "../helpers/library.ts";
 import { filesIn } from "../helpers/machine.ts";
-import { type Desk, desk } from "../helpers/publishing.ts";
+import { curator, type Desk, desk } from "../helpers/publishing.ts";
 
 const day = 86_400_000;
 const start = Date.UTC(2026, 0, 10);
@@ -73,23 +67,15 @@ const textOf = (own: Desk, which?: string) => readFileSync(skillAt(own, which), 
 const id = (which = name) => itemId("/p", "skill", which);
 
 const told = async (own: Desk) =>
-  (await planCuration(own, await itemsOn(own))).proposals.map(
+  (await curator(own, await itemsOn(own)).curation()).proposals.map(
     (one) => `${one.name} ${one.reason} ${one.action}`,
   );
 const apply = async (own: Desk, only?: string) =>
-  curate(own, await itemsOn(own), only === undefined ? null : new Set([only]));
-const undo = (own: Desk, which: string | null = null) =>
-  publishPlan(
-    own,
-    () => planUndo(own, which),
-    "person",
-    (steps) => undoDecisions(steps, own.clock.now()),
-  );
-const undoAll = (own: Desk) => publishPlan(own, () => planUndoCuration(own), "person");
-const restore = (own: Desk, which = name) =>
-  publishPlan(own, () => planRestore(own, new Set([which])), "person");
-const states = async (own: Desk) =>
-  (await listPublished(own)).map((one) => `${one.name} ${one.reach} ${one.state}`);
+  curator(own, await itemsOn(own)).curate(only === undefined ? null : new Set([only]));
+const undo = (own: Desk, which: string | null = null) => own.undo(which);
+const undoAll = (own: Desk) => own.uncurate();
+const restore = (own: Desk, which = name) => publishPlan(own, () => planRestore(own, which), "person");
+const states = async (own: Desk) => (await own.shelf()).map((one) => `${one.name} ${one.reach} ${one.state}`);
 const away = async (own: Desk) => (await listArchived(own)).map((one) => one.name);
 const statusOf = async (own: Desk, instinct: Lesson) =>
   (await own.store.learning.lessons.get([instinct.id]))[0]?.state.status;
@@ -125,7 +111,7 @@ describe("a skill that nobody uses", () => {
   const stale = async () => {
     const own = await desktop();
     const instinct = await own.learns(recovery);
-    await keepLesson(own, instinct, me);
+    await own.keep(instinct, me);
     return { own, instinct, text: textOf(own) };
   };
 
@@ -149,14 +135,14 @@ describe("a skill that nobody uses", () => {
     expect(await listArchived(own)).toEqual([]);
     // It begins anew.
     expect(await told(own)).toEqual([]);
-    expect(await findDrift(own.store)).toEqual([]);
+    expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
     await rebuild(own.store);
     expect(await states(own)).toEqual([`${name} me active`]);
   });
 
   test("brought back by itself stays when all that was put away with it is brought back", async () => {
     const { own } = await stale();
-    await keepLesson(own, await own.learns(docker), me);
+    await own.keep(await own.learns(docker), me);
     own.later(100);
     await apply(own);
     expect((await away(own)).length).toBe(2);
@@ -227,26 +213,26 @@ describe("a skill that nobody uses", () => {
   test("is left alone when a person changed it, pinned it, or names it in their own words", async () => {
     const { own, text } = await stale();
     own.later(100);
-    await pinNamed(own, await itemsOn(own), name, true);
-    const { proposals } = await planCuration(own, await itemsOn(own));
+    await curator(own, await itemsOn(own)).pin(name, true);
+    const { proposals } = await curator(own, await itemsOn(own)).curation();
     expect(proposals).toMatchObject([{ action: "none", spared: "it is pinned" }]);
     await apply(own);
     expect(textOf(own)).toBe(text);
-    await pin(own, { id: id(), name, scopeId: "/p" }, false);
+    await curator(own, await itemsOn(own)).pin(name, false);
     writeFileSync(join(own.repository, "CLAUDE.md"), `On Fridays load ${name} first.\n`);
-    expect((await planCuration(own, await itemsOn(own))).proposals).toMatchObject([
+    expect((await curator(own, await itemsOn(own)).curation()).proposals).toMatchObject([
       { spared: "CLAUDE.md names it" },
     ]);
     writeFileSync(join(own.repository, "CLAUDE.md"), `On Fridays load ${name}-two first.\n`);
     const command = join(own.repository, ".claude/commands/deploy.md");
     mkdirSync(dirname(command), { recursive: true });
     writeFileSync(command, `Follow ${name}, then push.\n`);
-    expect((await planCuration(own, await itemsOn(own))).proposals).toMatchObject([
+    expect((await curator(own, await itemsOn(own)).curation()).proposals).toMatchObject([
       { spared: "deploy names it" },
     ]);
     writeFileSync(command, "Push.\n");
     appendFileSync(skillAt(own), "\nMine.\n");
-    expect((await planCuration(own, await itemsOn(own))).proposals).toMatchObject([
+    expect((await curator(own, await itemsOn(own)).curation()).proposals).toMatchObject([
       { spared: "you changed it by hand" },
     ]);
     expect(await apply(own)).toMatchObject({ outcomes: [] });
@@ -255,18 +241,18 @@ describe("a skill that nobody uses", () => {
 
   test("that is pinned gets no evidence either, until it is unpinned", async () => {
     const { own, text } = await stale();
-    await pinNamed(own, await itemsOn(own), name, true);
+    await curator(own, await itemsOn(own)).pin(name, true);
     await own.learns({ ...recovery, at: own.clock.now(), refs: ["e60"] }, "/s/2.jsonl");
     const grow = async () => {
-      for (const { lesson: instinct, choice } of await planOwnUpdates(own, {
+      for (const { lesson: instinct, choice } of await own.planOwn({
         now: own.clock.now(),
         asked: new Set(),
       }))
-        await keepLesson(own, instinct, choice);
+        await own.keep(instinct, choice);
     };
     await grow();
     expect(textOf(own)).toBe(text);
-    await pinNamed(own, await itemsOn(own), name, false);
+    await curator(own, await itemsOn(own)).pin(name, false);
     await grow();
     expect(textOf(own)).toContain("Seen 2 times");
   });
@@ -276,25 +262,25 @@ describe("what was put away", () => {
   const gone = async () => {
     const own = await desktop();
     const instinct = await own.learns(recovery);
-    await keepLesson(own, instinct, me);
+    await own.keep(instinct, me);
     own.later(100);
     await apply(own);
     expect(await away(own)).toEqual([name]);
     return { own, instinct };
   };
   const alone = async (own: Desktop) => {
-    for (const { lesson: instinct, choice } of await planOwnUpdates(own, {
+    for (const { lesson: instinct, choice } of await own.planOwn({
       now: own.clock.now(),
       asked: new Set(),
     }))
-      await keepLesson(own, instinct, choice);
+      await own.keep(instinct, choice);
   };
 
   test("is neither suggested nor made again as long as nothing new is learned", async () => {
     const { own } = await gone();
     await alone(own);
     expect(await states(own)).toEqual([]);
-    expect((await suggestLessons(own, { now: own.clock.now(), most: 5 })).suggestions).toEqual([]);
+    expect((await own.suggest({ now: own.clock.now(), most: 5 })).suggestions).toEqual([]);
   });
 
   test("comes back as a draft when its lesson is met again, and live when a person says yes", async () => {
@@ -306,22 +292,22 @@ describe("what was put away", () => {
     await alone(own);
     expect(await states(own)).toEqual([`${name} draft draft`]);
     expect(await away(own)).toEqual([]);
-    const [draft] = await listPublished(own);
+    const [draft] = await own.shelf();
     expect(draft?.changes.at(-1)).toMatchObject({ why: "restore" });
     expect(draft?.text).toContain("Seen 3 times");
-    const [suggestion] = (await suggestLessons(own, { now: own.clock.now(), most: 5 })).suggestions;
-    expect((await keepLesson(own, suggestion?.lesson as Lesson, me)).kept).toBe(true);
+    const [suggestion] = (await own.suggest({ now: own.clock.now(), most: 5 })).suggestions;
+    expect((await own.keep(suggestion?.lesson as Lesson, me)).kept).toBe(true);
     expect(await states(own)).toEqual([`${name} me active`]);
-    expect(await findDrift(own.store)).toEqual([]);
+    expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
   });
 
   test("is brought back in its old words for another lesson about the same", async () => {
     const own = await desktop();
     const first = await own.learns(recovery);
-    const planned = await planLesson(own, first, me);
+    const planned = await own.plan(first, me);
     const text = new TextDecoder().decode(planned.ok ? planned.steps[0]?.files?.[0]?.bytes : undefined);
     const edited = text.replace("## Steps", "## Steps\n\nAsk Ada first.");
-    await keepLesson(own, first, { ...me, text: edited });
+    await own.keep(first, { ...me, text: edited });
     own.later(100);
     await apply(own);
     const again = await own.learns(
@@ -334,7 +320,7 @@ describe("what was put away", () => {
       "/s/2.jsonl",
     );
     expect(again.id).not.toBe(first.id);
-    await keepLesson(own, again, me);
+    await own.keep(again, me);
     expect(textOf(own)).toContain("Ask Ada first.");
     expect(textOf(own)).toContain("session 2.jsonl");
     expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([name]);
@@ -361,7 +347,7 @@ describe("what was put away", () => {
       },
       "/s/2.jsonl",
     );
-    const planned = await planLesson(own, again, me);
+    const planned = await own.plan(again, me);
     expect(planned.ok && planned.steps.map(({ change }) => change.why)).toEqual(["create"]);
   });
 
@@ -381,7 +367,7 @@ describe("a skill that does harm", () => {
   test("is a draft again after two sessions, and put away after two more", async () => {
     const own = await desktop();
     const instinct = await own.learns(recovery);
-    await keepLesson(own, instinct, me);
+    await own.keep(instinct, me);
     const before = filesIn(own.repository);
     await uses(own, name, "s1", "harmful");
     expect(await told(own)).toEqual([]);
@@ -404,7 +390,7 @@ describe("a skill that does harm", () => {
     expect(await states(own)).toEqual([]);
     expect(await away(own)).toContain(name);
     expect(await statusOf(own, instinct)).toBe("active");
-    expect(await findDrift(own.store)).toEqual([]);
+    expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
   });
 });
 
@@ -426,18 +412,18 @@ describe("two skills about the same thing", () => {
   const both = async () => {
     const own = await desktop();
     const first = await own.learns(recovery);
-    await keepLesson(own, first, me);
+    await own.keep(first, me);
     const second = await own.learns(alike, "/s/2.jsonl");
     expect(second.id).not.toBe(first.id);
-    await keepLesson(own, second, me);
+    await own.keep(second, me);
     // Somebody finds better words, and now they are about the same thing.
     const words = textOf(own, other).replace(
       /^description: .*$/m,
       `description: ${JSON.stringify(description)}`,
     );
     writeFileSync(skillAt(own, other), words);
-    const edited = (await listPublished(own)).filter(({ state }) => state === "edited");
-    await publishPlan(own, () => planAdopt(own, edited), "person");
+    const edited = (await own.shelf()).filter(({ state }) => state === "edited");
+    await own.adopt(edited);
     return own;
   };
 
@@ -452,7 +438,9 @@ describe("two skills about the same thing", () => {
     await apply(own);
     expect(folders()).toEqual([name]);
     const merged = parseSkill(textOf(own)).skill as Skill;
-    expect(findLost(merged, originals)).toEqual([]);
+    const plain = (body: string) => body.replace(/^\d+\. |^- |^#+ .*|^Seen .*/gm, "");
+    for (const line of originals.flatMap(({ body }) => plain(body).split("\n")))
+      expect(merged.body).toContain(line);
     expect(merged.body).toContain("cd packages/ui && npm install --force");
     expect(merged.metadata.evidence).toBe("2");
     expect(await listArchived(own)).toMatchObject([
@@ -461,7 +449,7 @@ describe("two skills about the same thing", () => {
     expect(await told(own)).toEqual([]);
     await undo(own);
     expect(filesIn(own.repository)).toEqual(before);
-    expect(await findDrift(own.store)).toEqual([]);
+    expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
   });
 
   test("one of which grows later: what is learned goes into the one that is left", async () => {
@@ -470,11 +458,11 @@ describe("two skills about the same thing", () => {
     await apply(own);
     await own.learns({ ...alike, at: own.clock.now(), refs: ["e90"] }, "/s/5.jsonl");
     own.later(1);
-    for (const { lesson: instinct, choice } of await planOwnUpdates(own, {
+    for (const { lesson: instinct, choice } of await own.planOwn({
       now: own.clock.now(),
       asked: new Set(),
     }))
-      await keepLesson(own, instinct, choice);
+      await own.keep(instinct, choice);
     expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([name]);
     expect(await states(own)).toEqual([`${name} me active`]);
     expect(textOf(own)).toContain("Seen 3 times");
@@ -483,7 +471,7 @@ describe("two skills about the same thing", () => {
 
   test("stay two where a person wrote one of them, and not a byte of theirs changes", async () => {
     const own = await desktop();
-    await keepLesson(own, await own.learns(recovery), me);
+    await own.keep(await own.learns(recovery), me);
     const mine = skillAt(own, "peer-deps");
     mkdirSync(dirname(mine), { recursive: true });
     writeFileSync(
@@ -493,7 +481,7 @@ describe("two skills about the same thing", () => {
     own.later(100);
     const before = filesIn(dirname(mine));
     await uses(own, name, "s1");
-    const { proposals } = await planCuration(own, await itemsOn(own));
+    const { proposals } = await curator(own, await itemsOn(own)).curation();
     expect(proposals).toMatchObject([
       { name, reason: "duplicate", action: "none", spared: "it is not Knack's to change" },
     ]);
@@ -505,8 +493,8 @@ describe("two skills about the same thing", () => {
 describe("a run over several skills", () => {
   test("is carried out for the names that were meant, and taken back as a whole", async () => {
     const own = await desktop();
-    await keepLesson(own, await own.learns(recovery), me);
-    await keepLesson(own, await own.learns(docker, "/s/2.jsonl"), me);
+    await own.keep(await own.learns(recovery), me);
+    await own.keep(await own.learns(docker, "/s/2.jsonl"), me);
     own.later(100);
     const before = filesIn(own.repository);
     await apply(own, "rl-docker-build-no-space");
@@ -519,26 +507,44 @@ describe("a run over several skills", () => {
     expect((await away(own)).sort()).toEqual(["rl-docker-build-no-space", name]);
     await undoAll(own);
     expect(filesIn(own.repository)).toEqual(before);
-    expect(await findDrift(own.store)).toEqual([]);
+    expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
   });
 
   test("changes nothing that was changed since it was looked at", async () => {
     const own = await desktop();
-    await keepLesson(own, await own.learns(recovery), me);
+    await own.keep(await own.learns(recovery), me);
     own.later(100);
     const items = await itemsOn(own);
     appendFileSync(skillAt(own), "\nMine.\n");
-    expect(await curate(own, items)).toMatchObject({ kept: true, outcomes: [] });
+    expect(await curator(own, items).curate()).toMatchObject({ kept: true, outcomes: [] });
     expect(textOf(own)).toContain("Mine.");
   });
 });
 
 describe("room for one more", () => {
+  const newSkill = async (own: Desk, wanted: Pick<Skill, "name" | "description">) => {
+    const text = renderSkill({ ...wanted, metadata: {}, body: "1. Do it." });
+    const artifact = { kind: "skill", text, origin: { kind: "lesson", id: "i-new" }, reach: "me" } as const;
+    const place = { folder: join(own.repository, ".claude/skills"), root: own.repository };
+    const step = await planCreate(
+      own,
+      { ...artifact, name: wanted.name },
+      place,
+      await readHistory(own.store),
+    );
+    return accept([step]);
+  };
+
   test("is there until the list is full, and then made by what nobody would miss, or not at all", async () => {
     const own = await desktop();
     const wanted = { name: "rl-new", description: `Use when ${"something new ".repeat(10)}happens.` };
-    const room = async () => makeRoom(own, await itemsOn(own), "/p", wanted);
-    expect(await room()).toEqual({ room: true, steps: [] });
+    const planned = await newSkill(own, wanted);
+    /** The names of what makes room; null where nothing may. */
+    const room = async () => {
+      const plan = await curator(own, await itemsOn(own)).makeRoom(planned, "/p");
+      return plan.ok ? plan.steps.slice(0, -1) : null;
+    };
+    expect(await room()).toEqual([]);
     const lesson = (n: number): Partial<Finding> => ({
       name: `tool${n}-fails`,
       lesson: `tool${n} fails on gate${n}; flag${n} works.`,
@@ -547,17 +553,17 @@ describe("room for one more", () => {
       refs: [`e${n}`],
     });
     const unasked = { reach: "me", actor: "knack" } as const;
-    await keepLesson(own, await own.learns(lesson(99), "/s/99.jsonl"), unasked);
-    for (let n = 0; (await room()).room && (await listPublished(own)).length < 40; n++) {
-      const answer = await room();
-      if (answer.room && answer.steps.length > 0) {
-        expect(answer.steps.map(({ change }) => change.name)).toEqual(["rl-tool99-fails"]);
-        await carryOut(own, answer.steps, "knack");
+    await own.keep(await own.learns(lesson(99), "/s/99.jsonl"), unasked);
+    for (let n = 0; (await room()) !== null && (await own.shelf()).length < 40; n++) {
+      const steps = (await room()) ?? [];
+      if (steps.length > 0) {
+        expect(steps.map(({ change }) => change.name)).toEqual(["rl-tool99-fails"]);
+        await publishPlan(own, async () => accept(steps), "knack");
         expect(await away(own)).toEqual(["rl-tool99-fails"]);
       }
-      await keepLesson(own, await own.learns(lesson(n), `/s/${n}.jsonl`), me);
+      await own.keep(await own.learns(lesson(n), `/s/${n}.jsonl`), me);
     }
-    expect(await room()).toEqual({ room: false });
+    expect(await room()).toBeNull();
     expect(await away(own)).toEqual(["rl-tool99-fails"]);
     expect((await states(own)).every((state) => state.endsWith("me active"))).toBe(true);
   });

@@ -1,22 +1,29 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import type { CarriedLesson } from "../../src/library/exchange/bundle.ts";
-import { bare, stripHomes } from "../../src/library/exchange/carried.ts";
-import { parseEcc, renderEcc, renderEccFiles } from "../../src/library/exchange/ecc.ts";
+import { type CarriedLesson, readExchange, renderEccFiles } from "../../src/library/exchange/formats.ts";
 import { oneLine } from "../../src/text/markdown.ts";
+import { carriedLesson } from "../helpers/carried.ts";
+import { tempFolder } from "../helpers/temp.ts";
 
-const aLesson = (more: Partial<CarriedLesson> = {}): CarriedLesson => ({
-  ...bare,
-  name: "run-migrations-first",
-  trigger: "when the integration suite is about to run",
-  action: "Apply the pending migrations first.",
-  lesson: "The suite needs the migrations.",
-  confidence: 0.7,
-  domain: "testing",
-  scope: "project",
-  project: { id: "a1b2c3d4e5f6", name: "harbor" },
-  ...more,
-});
+const aLesson = (more: Partial<CarriedLesson> = {}) =>
+  carriedLesson({
+    name: "run-migrations-first",
+    trigger: "when the integration suite is about to run",
+    action: "Apply the pending migrations first.",
+    lesson: "The suite needs the migrations.",
+    confidence: 0.7,
+    domain: "testing",
+    project: { id: "a1b2c3d4e5f6", name: "harbor" },
+    ...more,
+  });
+
+/** What a file of ECC's holds. */
+function read(text: string, path = join(tempFolder(), "instincts.md")) {
+  writeFileSync(path, text);
+  return readExchange(path);
+}
 
 /** A file as ECC's observer writes it. */
 const file = (front: string, body = "# Title\n\n## Action\nApply migrations.\n\n## Evidence\n- 7 times\n") =>
@@ -52,15 +59,20 @@ describe("ECC's instincts", () => {
       [{ confidence: 0.5 }],
     ],
     ["without a confidence count half", file("id: one\ntrigger: a"), [{ confidence: 0.5 }]],
-    ["without an id are none", file("trigger: a\nconfidence: 0.5"), []],
-    ["with an id that is a path are none", file("id: ../../etc\ntrigger: a"), []],
     [
       "in single quotes, with Windows line ends, and without an action",
       file("id: keep-it\ntrigger: 'when it''s late'", "# Go home\n").replaceAll("\n", "\r\n"),
       [{ trigger: "when it's late", action: "Go home" }],
     ],
-    ["are not what is no front matter", "# Only a text\n\n- with a list\n", []],
-  ])("%s", (_, text, found) => expect(parseEcc(text).lessons).toMatchObject(found));
+  ])("%s", async (_, text, found) => expect((await read(text)).lessons).toMatchObject(found));
+
+  it.each([
+    ["without an id", file("trigger: a\nconfidence: 0.5")],
+    ["with an id that is a path", file("id: ../../etc\ntrigger: a")],
+    ["that have no front matter", "# Only a text\n\n- with a list\n"],
+  ])("%s are none", async (_, text) => {
+    await expect(read(text)).rejects.toThrow(/holds no instinct/);
+  });
 
   it.each<[string, string, RegExp]>([
     ["no end of their front matter", "---\nid: one\ntrigger: a\n\n# T\n\n## Action\nDo.\n", /no closing ---/],
@@ -69,13 +81,14 @@ describe("ECC's instincts", () => {
     ["no action", file("id: one\ntrigger: a", "Text.\n"), /what to do/],
     ["a title for an action that is their id", file("id: do-it\ntrigger: a", "# Do it\n"), /what to do/],
     ["an id that is a path", file("id: ../../etc\ntrigger: a"), /the id/],
-  ])("with %s are told of, and the next one is read", (_, text, problem) => {
-    const { lessons, problems } = parseEcc(`${text}\n${file("id: next\ntrigger: b")}`);
+  ])("with %s are told of, and the next one is read", async (_, text, problem) => {
+    const { lessons, problems } = await read(`${text}\n${file("id: next\ntrigger: b")}`);
     expect(lessons).toMatchObject([{ name: "next" }]);
     expect(problems).toEqual([expect.stringMatching(problem)]);
   });
 
-  test("come back as they were written", () => {
+  test("come back as they were written", async () => {
+    const path = join(tempFolder(), "instincts.md");
     const text = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 60 })
       .map((one) => one.replace(/\s+/g, " ").trim())
@@ -87,8 +100,8 @@ describe("ECC's instincts", () => {
           !/^["']|["']$|^[#>`~-]|\\/.test(one) &&
           !/[\u0000-\u001f\u0085\u2028\u2029]/.test(one),
       );
-    fc.assert(
-      fc.property(
+    await fc.assert(
+      fc.asyncProperty(
         fc.array(
           fc.record({
             trigger: text,
@@ -100,7 +113,7 @@ describe("ECC's instincts", () => {
           }),
           { minLength: 1, maxLength: 5 },
         ),
-        (lessons) => {
+        async (lessons) => {
           const carried = lessons.map((lesson, n) =>
             aLesson({
               ...lesson,
@@ -109,20 +122,18 @@ describe("ECC's instincts", () => {
             }),
           );
           const written = [...renderEccFiles(carried).values()].join("\n");
-          expect(parseEcc(written)).toEqual({ lessons: carried, problems: [] });
+          expect(await read(written, path)).toMatchObject({ lessons: carried, problems: [] });
         },
       ),
       { numRuns: 60 },
     );
   });
 
-  test("never have a line of --- in their text, which would end them", () => {
-    const written = renderEcc(aLesson({ action: "one\n---\ntwo", lesson: "a\n---\nb" }), {
-      id: "one",
-      projectId: null,
-    });
+  test("never have a line of --- in their text, which would end them", async () => {
+    const lesson = aLesson({ action: "one\n---\ntwo", lesson: "a\n---\nb" });
+    const [written = ""] = renderEccFiles([lesson]).values();
     expect(written.split("\n").filter((line) => line.trim() === "---")).toHaveLength(2);
-    expect(parseEcc(written).lessons).toMatchObject([{ action: "one --- two" }]);
+    expect((await read(written)).lessons).toMatchObject([{ action: "one --- two" }]);
   });
 
   test("lie where ECC looks for them, two of one name beside each other", () => {
@@ -133,13 +144,4 @@ describe("ECC's instincts", () => {
       "instincts/personal/run-migrations-first.md",
     ]);
   });
-});
-
-describe("a text for others", () => {
-  it.each([
-    ["cat /home/dev/x/y.ts", "cat ~/x/y.ts"],
-    ["/Users/ana/src and /root/.ssh", "~/src and ~/.ssh"],
-    ["C:\\Users\\ana\\x", "~\\x"],
-    ["/usr/lib and /homestead", "/usr/lib and /homestead"],
-  ])("%j names nobody's home", (text, clean) => expect(stripHomes(text)).toBe(clean));
 });

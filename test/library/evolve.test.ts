@@ -4,25 +4,14 @@ import { describe, expect, it, test } from "vitest";
 import { createRootFinder } from "../../src/agents/item-roots.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import { readCatalog } from "../../src/library/catalog/catalog.ts";
-import { type EvolveAction, evolve, evolveDrafts, planEvolutions } from "../../src/library/evolve/evolve.ts";
-import { listArchived, pin, planRestore } from "../../src/library/lifecycle/archive.ts";
-import { planCuration } from "../../src/library/lifecycle/curate.ts";
-import { probation } from "../../src/library/lifecycle/probation.ts";
-import { planAcceptDrafts } from "../../src/library/publish/plan-lesson.ts";
-import { publishPlan, repairChanges } from "../../src/library/publish/publish.ts";
-import { listPublished, originDecision } from "../../src/library/publish/published.ts";
-import {
-  keepLesson,
-  planOwnUpdates,
-  recordDecision,
-  suggestLessons,
-} from "../../src/library/publish/suggest.ts";
-import { planRemoval, planUndo, undoDecisions } from "../../src/library/publish/undo.ts";
+import { openEvolution } from "../../src/library/evolve/evolve.ts";
+import { listArchived, planRestore } from "../../src/library/lifecycle/archive.ts";
+import { publishPlan, repairChanges } from "../../src/library/publish/apply.ts";
 import type { Reach } from "../../src/records/change.ts";
-import { itemId } from "../../src/records/item.ts";
+import { itemId } from "../../src/records/change.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
 import type { Lesson } from "../../src/records/lesson.ts";
-import { findDrift } from "../../src/transcripts/rebuild.ts";
+import { rebuild } from "../../src/transcripts/sessions.ts";
 import {
   askedInVain,
   installs,
@@ -33,7 +22,7 @@ import {
   taughtBy,
 } from "../helpers/grown.ts";
 import { filesIn } from "../helpers/machine.ts";
-import { type Desk, desk } from "../helpers/publishing.ts";
+import { curator, type Desk, desk } from "../helpers/publishing.ts";
 
 const at = Date.UTC(2026, 0, 8);
 
@@ -54,29 +43,18 @@ async function asks(own: Desk, ...texts: string[]): Promise<void> {
 const library = (own: Desk) => () =>
   readCatalog({ store: own.store, roots: createRootFinder({ home: own.home, env: {} }) });
 const choice = (reach: Reach, actor: "person" | "knack" = "person") => ({ reach, actor });
-const look = (own: Desk, reach: Reach = "draft") =>
-  planEvolutions(own, { library: library(own), choice: choice(reach) });
-const grow = (own: Desk, reach: Reach = "draft") =>
-  evolve(own, { library: library(own), choice: choice(reach) });
+const refuses = async () => null;
+const evolution = (own: Desk) => openEvolution(own, { library: library(own), refuses });
+const look = (own: Desk, reach: Reach = "draft") => evolution(own).evolutions({ choice: choice(reach) });
+const grow = (own: Desk, reach: Reach = "draft") => evolution(own).evolve({ choice: choice(reach) });
 const told = async (own: Desk, reach?: Reach) =>
   (await look(own, reach)).map(({ kind, action, name }) => `${action} ${kind} ${name}`);
 const states = async (own: Desk) =>
-  (await listPublished(own)).map((one) => `${one.kind} ${one.name} ${one.reach} ${one.state}`);
-const undo = (own: Desk, name: string | null = null) =>
-  publishPlan(
-    own,
-    () => planUndo(own, name),
-    "person",
-    (steps) => undoDecisions(steps, own.clock.now()),
-  );
+  (await own.shelf()).map((one) => `${one.kind} ${one.name} ${one.reach} ${one.state}`);
+const undo = (own: Desk, name: string | null = null) => own.undo(name);
 const accept = async (own: Desk, name: string, reach: Reach = "me") => {
-  const drafts = (await listPublished(own)).filter((one) => one.name === name && one.reach === "draft");
-  return publishPlan(
-    own,
-    () => planAcceptDrafts(own, drafts, reach),
-    "person",
-    () => drafts.map(({ origin }) => originDecision(origin, "accepted", own.clock.now())),
-  );
+  const drafts = (await own.shelf()).filter((one) => one.name === name && one.reach === "draft");
+  return own.accept(drafts, reach);
 };
 
 const skill = "rl-npm-install";
@@ -129,9 +107,9 @@ describe("what grows together", () => {
       // What was taken back is not made again.
       expect(await told(own)).toEqual([`nothing ${kind} ${name}`]);
       const [change] = await own.store.learning.changes.list();
-      await recordDecision(own, change?.change.origin.id ?? "", "unskipped");
+      await own.decide(change?.change.origin.id ?? "", "unskipped");
       expect(await told(own)).toEqual([`create ${kind} ${name}`]);
-      expect(await findDrift(own.store)).toEqual([]);
+      expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
     },
   );
 
@@ -143,12 +121,12 @@ describe("what grows together", () => {
     const first = readFileSync(path, "utf8");
     for (let times = 0; times < 3; times++) {
       expect(await told(own)).toEqual([`nothing skill ${skill}`]);
-      expect(await evolveDrafts(own, { library: library(own) })).toEqual([]);
+      expect(await evolution(own).evolveDrafts()).toEqual([]);
       expect(readFileSync(path, "utf8")).toBe(first);
     }
     await learn(own, [...installs, ["npm install fails offline", "use the mirror"]], 4);
     expect(await told(own)).toEqual([`merge skill ${skill}`]);
-    expect(await evolveDrafts(own, { library: library(own) })).toMatchObject([{ change: { why: "update" } }]);
+    expect(await evolution(own).evolveDrafts()).toMatchObject([{ change: { why: "update" } }]);
     const second = readFileSync(path, "utf8");
     expect(second).toContain("### npm install fails offline");
     expect(second).toMatch(/^Seen 16 times; the newest 5:$/m);
@@ -163,8 +141,8 @@ describe("what grows together", () => {
     const own = await desk();
     const [one, two] = await learn(own, installs);
     if (!one || !two) throw new Error("nothing was learned");
-    await keepLesson(own, one, { reach: "me", actor: "person" });
-    await keepLesson(own, two, { reach: "draft", actor: "knack" });
+    await own.keep(one, { reach: "me", actor: "person" });
+    await own.keep(two, { reach: "draft", actor: "knack" });
     const alone = await states(own);
     const before = filesIn(own.repository);
     await grow(own);
@@ -173,8 +151,8 @@ describe("what grows together", () => {
     expect(await states(own)).toEqual([`skill ${skill} me active`]);
     expect((await listArchived(own)).map(({ name }) => name).sort()).toHaveLength(2);
     // Its lessons are neither suggested nor drafted again, and no tidying up is undone by them.
-    expect((await suggestLessons(own, { now: own.clock.now(), most: 5 })).suggestions).toEqual([]);
-    expect(await planOwnUpdates(own, { now: own.clock.now(), asked: new Set() })).toEqual([]);
+    expect((await own.suggest({ now: own.clock.now(), most: 5 })).suggestions).toEqual([]);
+    expect(await own.planOwn({ now: own.clock.now(), asked: new Set() })).toEqual([]);
     await undo(own, skill);
     expect(await states(own)).toEqual([...alone, `skill ${skill} draft draft`].sort());
     expect(filesIn(own.repository)).toEqual(before);
@@ -191,7 +169,7 @@ describe("what grows together", () => {
         const [one] = await learn(own, lessons);
         if (!one) throw new Error("nothing was learned");
         await asks(own, ...prompts);
-        await keepLesson(own, one, { reach: "repository", actor: "person" });
+        await own.keep(one, { reach: "repository", actor: "person" });
         const old = skillIn(own.repository, single);
         const fresh =
           kind === "skill" ? skillIn(own.repository) : join(own.repository, ".claude/commands", `${name}.md`);
@@ -210,20 +188,21 @@ describe("what grows together", () => {
           remove: dying(remove),
           writeText: dying(writeText),
         };
-        done = await evolve(
-          { ...own, library: disk },
-          { library: library(own), choice: choice("repository") },
-        ).then(
-          () => true,
-          () => false,
-        );
+        done = await openEvolution({ ...own, library: disk }, { library: library(own), refuses })
+          .evolve({
+            choice: choice("repository"),
+          })
+          .then(
+            () => true,
+            () => false,
+          );
         expect([existsSync(old), existsSync(fresh)]).not.toEqual([true, true]);
         await repairChanges(own);
         expect(await states(own)).toEqual([`${kind} ${name} repository active`]);
         expect([existsSync(old), existsSync(fresh)]).toEqual([false, true]);
         await undo(own, name);
         expect([existsSync(old), existsSync(fresh)]).toEqual([true, false]);
-        expect(await findDrift(own.store)).toEqual([]);
+        expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
       }
     },
   );
@@ -235,9 +214,9 @@ describe("what grows together", () => {
     const own = await desk();
     const [one] = await learn(own, lessons);
     await asks(own, ...prompts);
-    if (one) await keepLesson(own, one, { reach: "draft", actor: "knack" });
-    await evolveDrafts(own, { library: library(own) });
-    const name = (await listPublished(own)).find((each) => each.members)?.name ?? "";
+    if (one) await own.keep(one, { reach: "draft", actor: "knack" });
+    await evolution(own).evolveDrafts();
+    const name = (await own.shelf()).find((each) => each.members)?.name ?? "";
     const rated = ["s1", "s2"].map(
       (session): LedgerEntry => ({
         ...{
@@ -253,14 +232,13 @@ describe("what grows together", () => {
     );
     await own.store.transaction((tx) => recordEntries(tx, rated));
     const { items } = await library(own)();
-    const roomFor = async () => ({ room: true, steps: [] }) as const;
-    const moved = await probation(own, { items, roomFor });
+    const moved = await curator(own, items).probation();
     expect(moved.map(({ to }) => to)).toEqual(reach === "me" ? ["live"] : []);
-    const kept = await listPublished(own);
+    const kept = await own.shelf();
     expect(kept.find((each) => each.name === name)?.reach).toBe(reach);
     // What the lesson became alone makes way for what is live.
     expect(kept).toHaveLength(reach === "me" ? 1 : 2);
-    expect(await probation(own, { items, roomFor })).toEqual([]);
+    expect(await curator(own, items).probation()).toEqual([]);
   });
 
   test("names its project where other projects read it, however it gets there", async () => {
@@ -282,12 +260,12 @@ describe("what grows together", () => {
     const own = await desk();
     await learn(own, releases);
     await grow(own);
-    const [before] = await listPublished(own);
+    const [before] = await own.shelf();
     expect(before?.kind).toBe("skill");
     await asks(own, ...releaseAsks);
     expect((await look(own)).map(({ action, kind }) => `${action} ${kind}`)).toEqual(["replace command"]);
-    await evolveDrafts(own, { library: library(own) });
-    const [after, ...rest] = await listPublished(own);
+    await evolution(own).evolveDrafts();
+    const [after, ...rest] = await own.shelf();
     expect([after?.kind, after?.origin.id, rest]).toEqual(["command", before?.origin.id, []]);
     expect((await look(own)).map(({ action }) => action)).toEqual(["nothing"]);
   });
@@ -352,14 +330,14 @@ describe("beside what is there", () => {
     const other = await own.learns({
       ...{ name: "npm-install", refs: ["e77"], scope: "user", trigger: alike.slice(9, -1), action: "" },
     });
-    await keepLesson(own, other, { reach: "everywhere", actor: "person" });
+    await own.keep(other, { reach: "everywhere", actor: "person" });
     await learn(own, installs);
     expect(await told(own)).toEqual(["merge skill rl-npm-install"]);
     await grow(own);
     const text = readFileSync(skillIn(own.home, "rl-npm-install"), "utf8");
     for (const [, action] of installs) expect(text.toLowerCase().split(action).length).toBeGreaterThan(1);
     expect((await look(own)).map(({ action }) => action)).toEqual(["nothing"]);
-    expect(await planOwnUpdates(own, { now: own.clock.now(), asked: new Set() })).toEqual([]);
+    expect(await own.planOwn({ now: own.clock.now(), asked: new Set() })).toEqual([]);
     await undo(own);
     expect(readFileSync(skillIn(own.home, "rl-npm-install"), "utf8")).not.toContain("## Lessons");
   });
@@ -374,18 +352,12 @@ describe("beside what is there", () => {
     writeFileSync(file, `${text}\nMine.\n`);
     expect(await told(own)).toEqual([`nothing skill ${skill}`]);
     writeFileSync(file, text);
-    const item = { id: itemId("/p", "skill", skill), name: skill, scopeId: "/p" };
-    await pin(own, item, true);
+    await curator(own).pin(skill, true);
     expect(await told(own)).toEqual([`nothing skill ${skill}`]);
-    await pin(own, item, false);
+    await curator(own).pin(skill, false);
     expect(await told(own)).toEqual([`merge skill ${skill}`]);
-    const kept = await listPublished(own);
-    await publishPlan(
-      own,
-      () => planRemoval(own, kept),
-      "person",
-      () => kept.map(({ origin }) => originDecision(origin, "rejected", own.clock.now())),
-    );
+    const kept = await own.shelf();
+    await own.reject(kept);
     expect(await told(own, "repository")).toEqual([`nothing skill ${skill}`]);
   });
 
@@ -394,21 +366,20 @@ describe("beside what is there", () => {
     const instincts = await learn(own, releases);
     await asks(own, ...releaseAsks);
     await grow(own, "repository");
-    const [{ name = "" } = {}] = await listPublished(own);
+    const [{ name = "" } = {}] = await own.shelf();
     const path = join(own.repository, ".claude/commands", `${name}.md`);
     const text = readFileSync(path, "utf8");
-    for (const { id } of instincts) await recordDecision(own, id, "rejected");
-    const actions = async () =>
-      (await look(own)).map(({ action, kind }): [EvolveAction, string] => [action, kind]);
+    for (const { id } of instincts) await own.decide(id, "rejected");
+    const actions = async () => (await look(own)).map(({ action, kind }): [string, string] => [action, kind]);
     expect(await actions()).toEqual([["archive", "command"]]);
     await grow(own);
     expect(existsSync(path)).toBe(false);
     expect((await listArchived(own)).map((one) => [one.kind, one.name])).toEqual([["command", name]]);
-    await publishPlan(own, () => planRestore(own, new Set([name])), "person");
+    await publishPlan(own, () => planRestore(own, name), "person");
     expect(readFileSync(path, "utf8")).toBe(text);
     // A year later nobody has called it.
     const later = { ...own, clock: { now: () => Date.UTC(2027, 0, 1) } };
-    const { proposals } = await planCuration(later, (await library(own)()).items);
+    const { proposals } = await curator(later, (await library(own)()).items).curation();
     expect(proposals.map((one) => [one.name, one.reason])).toEqual([[name, "never-used"]]);
   });
 });

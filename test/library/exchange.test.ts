@@ -2,74 +2,73 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, isAbsolute, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, test } from "vitest";
-import { decisionEntry } from "../../src/lessons/decisions.ts";
+import { decisionEntry, openLessons } from "../../src/lessons/decisions.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { promoteDue } from "../../src/lessons/promote.ts";
 import { applyDecay } from "../../src/lessons/state.ts";
+import { openExchange } from "../../src/library/exchange/exchange.ts";
 import {
-  type Bundle,
+  type BundleContents,
   type CarriedLesson,
   type CarriedSkill,
-  makeBundle,
+  eccProjectId,
   packBundle,
-} from "../../src/library/exchange/bundle.ts";
-import { bare, stripHomes } from "../../src/library/exchange/carried.ts";
-import { eccProjectId, renderEccFiles } from "../../src/library/exchange/ecc.ts";
-import {
-  carryIn,
-  decideImports,
-  exportLessons,
-  exportSkills,
-  type ImportOptions,
-  importDecision,
-  listImports,
-  planAcceptImport,
-  planImport,
-  withdrawLatest,
-} from "../../src/library/exchange/exchange.ts";
-import { readExchange } from "../../src/library/exchange/files.ts";
-import { publishPlan } from "../../src/library/publish/publish.ts";
-import { keepLesson } from "../../src/library/publish/suggest.ts";
+  readExchange,
+  renderEccFiles,
+} from "../../src/library/exchange/formats.ts";
 import { parseSkill } from "../../src/library/skill.ts";
-import { readCommandFailure } from "../../src/recall/question.ts";
-import { recall } from "../../src/recall/recall.ts";
-import { buildSnapshot } from "../../src/recall/snapshot.ts";
-import { findDrift } from "../../src/transcripts/rebuild.ts";
+import { readFailure, recall } from "../../src/recall/recall.ts";
+import type { Item } from "../../src/records/change.ts";
+import type { Project } from "../../src/records/session.ts";
+import { rebuild } from "../../src/transcripts/sessions.ts";
+import { carriedLesson } from "../helpers/carried.ts";
+import { anItem } from "../helpers/items.ts";
 import { type Desk, desk } from "../helpers/publishing.ts";
+import { aSnapshot } from "../helpers/snapshot.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
-const aLesson = (more: Partial<CarriedLesson> = {}): CarriedLesson => ({
-  ...bare,
-  name: "use-pnpm",
-  trigger: "installing packages",
-  action: "use pnpm, not npm",
-  lesson: "Packages are installed with pnpm.",
-  confidence: 0.9,
-  domain: "tooling",
-  scope: "project",
-  project: null,
-  ...more,
-});
+const aLesson = (more: Partial<CarriedLesson> = {}) =>
+  carriedLesson({
+    name: "use-pnpm",
+    trigger: "installing packages",
+    action: "use pnpm, not npm",
+    lesson: "Packages are installed with pnpm.",
+    confidence: 0.9,
+    domain: "tooling",
+    ...more,
+  });
 
 /** What one session did not say much for. */
 const weak = { confidence: 0.1, kind: "convention" } as const;
 
-const optionsFor = ({ repository }: Desk, more: Partial<ImportOptions> = {}): ImportOptions => ({
-  scope: null,
-  minConf: 0,
-  domain: null,
-  here: { id: "/p", name: "work", root: repository },
-  skillNamed: async () => null,
-  ...more,
-});
-const selectionFor = ({ repository }: Desk, scope: "project" | "global" | "all" = "all") => ({
-  ...{ scope, minConf: 0, domain: null },
-  here: { id: "/p", name: "work", root: repository },
-});
+interface Around {
+  readonly here?: Project;
+  readonly items?: readonly Item[];
+}
 
-async function takeIn(at: Desk, lessons: readonly CarriedLesson[], more: Partial<ImportOptions> = {}) {
-  const plan = await planImport(at, { from: "lessons.md", lessons, skills: [] }, optionsFor(at, more));
-  await carryIn(at, plan);
+const exchange = (at: Desk, { here, items = [] }: Around = {}) =>
+  openExchange(at, {
+    projectAt: async () => here ?? { id: "/p", name: "work", root: at.repository },
+    items: async () => items,
+  });
+const all = { scope: "all", minConf: 0, domain: null } as const;
+const asTheySay = { scope: null, minConf: 0, domain: null } as const;
+type ImportOptions = Parameters<ReturnType<typeof exchange>["planImport"]>[1];
+
+/** A file with a bundle. */
+async function bundleFile(contents: Partial<BundleContents>, name = "lessons.md"): Promise<string> {
+  const path = join(tempFolder(), name);
+  writeFileSync(path, await packBundle({ instincts: [], skills: [], ...contents }, 0, path));
+  return path;
+}
+
+async function takeIn(
+  at: Desk,
+  lessons: readonly CarriedLesson[],
+  { here, ...more }: Partial<ImportOptions> & Around = {},
+) {
+  const own = exchange(at, here ? { here } : {});
+  const plan = await own.planImport(await bundleFile({ instincts: lessons }), { ...asTheySay, ...more });
+  await own.carryIn(plan);
   return plan.things.map(({ verdict }) => verdict);
 }
 
@@ -85,21 +84,19 @@ describe("a lesson that was imported", () => {
     const at = await desk();
     expect(await takeIn(at, [aLesson()])).toEqual(["new"]);
     expect(await known(at)).toEqual([]);
-    expect((await buildSnapshot(at.store, { published: [], now: at.clock.now() })).has("start /p")).toBe(
-      false,
-    );
+    expect((await aSnapshot(at.store, at.clock)).get("start", "/p")).toBe(undefined);
     expect(await takeIn(at, [aLesson()])).toEqual(["waiting"]);
-    const [waiting] = await listImports(at.store);
+    const [waiting] = await exchange(at).imports();
     expect(waiting).toMatchObject({ status: "waiting", from: "lessons.md" });
-    await decideImports(at, [waiting?.id ?? ""], "accepted");
+    await exchange(at).decideImports([waiting?.id ?? ""], "accepted");
     expect(await known(at)).toMatchObject([{ status: "active", confidence: 0.8 }]);
-    expect(await findDrift(at.store)).toEqual([]);
+    expect(await rebuild(at.store, { dryRun: true })).toEqual([]);
     expect(await takeIn(at, [aLesson()])).toEqual(["same"]);
-    expect(await withdrawLatest(at)).toHaveLength(1);
+    expect(await exchange(at).withdrawImport()).toHaveLength(1);
     expect(await known(at)).toEqual([]);
     expect(await takeIn(at, [aLesson()])).toEqual(["new"]);
-    expect((await listImports(at.store)).map(({ status }) => status)).toEqual(["waiting"]);
-    expect(await findDrift(at.store)).toEqual([]);
+    expect((await exchange(at).imports()).map(({ status }) => status)).toEqual(["waiting"]);
+    expect(await rebuild(at.store, { dryRun: true })).toEqual([]);
   });
 
   test("makes nobody surer who has learned it himself, and is not taken in twice", async () => {
@@ -109,8 +106,8 @@ describe("a lesson that was imported", () => {
     await at.learns({ trigger: "installing packages", action: "use pnpm, not npm" });
     const before = await known(at);
     expect(await takeIn(at, [aLesson(other)])).toEqual(["same"]);
-    const [waiting] = await listImports(at.store);
-    await decideImports(at, [waiting?.id ?? ""], "accepted");
+    const [waiting] = await exchange(at).imports();
+    await exchange(at).decideImports([waiting?.id ?? ""], "accepted");
     // A person's yes makes it active; the evidence is one session as before.
     expect(await known(at)).toMatchObject([{ sessions: before[0]?.sessions, status: "active" }]);
   });
@@ -123,10 +120,12 @@ describe("a lesson that was imported", () => {
       kind: "explicit-instruction",
     });
     await takeIn(at, [aLesson()], { here: { id: "/q", name: "q", root: null } });
-    expect(await promoteDue(at)).toEqual([]);
-    const [waiting] = await listImports(at.store);
-    await decideImports(at, [waiting?.id ?? ""], "accepted");
-    expect(await promoteDue(at)).toMatchObject([{ verdict: { do: "promote" }, projects: ["/p", "/q"] }]);
+    expect(await openLessons(at).promoteDue()).toEqual([]);
+    const [waiting] = await exchange(at).imports();
+    await exchange(at).decideImports([waiting?.id ?? ""], "accepted");
+    expect(await openLessons(at).promoteDue()).toMatchObject([
+      { verdict: { do: "promote" }, projects: ["/p", "/q"] },
+    ]);
   });
 
   it.each<[string, Partial<CarriedLesson>, Partial<ImportOptions>, string]>([
@@ -173,7 +172,7 @@ describe("a lesson that was imported", () => {
     const at = await desk();
     const token = ["ghp", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"].join("_");
     await takeIn(at, [aLesson({ lesson: `Log in with ${token} first.` })]);
-    expect(JSON.stringify(await listImports(at.store))).not.toContain(token);
+    expect(JSON.stringify(await exchange(at).imports())).not.toContain(token);
   });
 });
 
@@ -191,54 +190,45 @@ describe("what one person learned", () => {
       call: ["npm", "install", "--legacy-peer-deps"],
       remedy: "flag",
     });
-    await keepLesson(mine, instinct, { reach: "me", actor: "person" });
-    const { lessons } = await exportLessons(mine, selectionFor(mine));
-    const { skills } = await exportSkills(mine, selectionFor(mine, "project"));
-    const path = join(mine.home, "for-a-colleague.json.gz");
-    const made = makeBundle({ instincts: lessons, skills }, 0);
-    expect(JSON.stringify(made)).not.toMatch(/\/home\/ana|knack-test-/);
-    writeFileSync(path, await packBundle(made, path));
-
-    const incoming = await readExchange(path);
-    const plan = await planImport(theirs, incoming, optionsFor(theirs));
+    await mine.keep(instinct, { reach: "me", actor: "person" });
+    const { lessons } = await exchange(mine).carried(all);
+    const { skills } = await exchange(mine).carried({ ...all, scope: "project" });
+    const path = await bundleFile({ instincts: lessons, skills }, "for-a-colleague.json.gz");
+    expect(JSON.stringify({ lessons, skills })).not.toMatch(/\/home\/ana|knack-test-/);
+    const plan = await exchange(theirs).planImport(path, asTheySay);
     expect(plan.things.map(({ kind, verdict }) => [kind, verdict])).toEqual([
       ["lesson", "new"],
       ["skill", "new"],
     ]);
-    await carryIn(theirs, plan);
+    await exchange(theirs).carryIn(plan);
     expect(existsSync(join(theirs.repository, ".claude"))).toBe(false);
     expect(existsSync(join(theirs.home, ".knack/drafts"))).toBe(false);
 
-    const lesson = (await listImports(theirs.store)).find(({ type }) => type === "lesson");
-    await decideImports(theirs, [lesson?.id ?? ""], "accepted");
+    const lesson = (await exchange(theirs).imports()).find(({ type }) => type === "lesson");
+    await exchange(theirs).decideImports([lesson?.id ?? ""], "accepted");
     const failure = "npm ERR! code ERESOLVE unable to resolve dependency tree in /home/bob/app";
-    const question = readCommandFailure("npm install", failure, 1);
+    const call = { command: "npm install", text: failure, exitCode: 1, tool: null, input: null, files: [] };
+    const question = readFailure(call);
     const asked = { project: "/p", home: null, unasked: false, now: theirs.clock.now() };
     expect(await recall(theirs.store, question, asked)).toMatchObject([{ kind: "fix", by: "error" }]);
 
-    const waiting = (await listImports(theirs.store)).find(({ type }) => type === "skill");
+    const waiting = (await exchange(theirs).imports()).find(({ type }) => type === "skill");
     if (waiting?.type !== "skill") throw new Error("no skill waits");
-    const planning = () => planAcceptImport(theirs, waiting, "me", theirs.repository);
-    const keeping = await publishPlan(theirs, planning, "person", () => [
-      importDecision([waiting.id], "accepted", theirs.clock.now()),
-    ]);
+    const keeping = await exchange(theirs).acceptImport(waiting, "me");
     expect(keeping).toMatchObject({ kept: true, outcomes: [{ done: true }] });
     const folder = join(theirs.repository, ".claude/skills", waiting.name);
     expect((await theirs.library.read(folder))?.hash).toBe(waiting.hash);
     // Whose evidence it is, and that a person said yes, is true of whoever reads it.
     const facts = parseSkill(readFileSync(join(folder, "SKILL.md"), "utf8")).skill?.metadata;
     expect(facts).toMatchObject({ origin: "import", quality: "active", evidence: "imported" });
-    expect((await listImports(theirs.store)).every(({ status }) => status === "accepted")).toBe(true);
+    expect((await exchange(theirs).imports()).every(({ status }) => status === "accepted")).toBe(true);
 
-    const there = { path: folder, text: readFileSync(join(folder, "SKILL.md"), "utf8") };
-    const again = await planImport(theirs, incoming, optionsFor(theirs, { skillNamed: async () => there }));
+    const file = join(folder, "SKILL.md");
+    const items = [anItem(waiting.name, { path: file })];
+    const again = await exchange(theirs, { items }).planImport(path, asTheySay);
     expect(again.things.map(({ verdict }) => verdict)).toEqual(["same", "same"]);
-    const edited = { ...there, text: there.text.replace("## Steps", "## My steps") };
-    const changed = await planImport(
-      theirs,
-      incoming,
-      optionsFor(theirs, { skillNamed: async () => edited }),
-    );
+    writeFileSync(file, readFileSync(file, "utf8").replace("## Steps", "## My steps"));
+    const changed = await exchange(theirs, { items }).planImport(path, asTheySay);
     expect(changed.things[1]).toMatchObject({
       verdict: "changed",
       diff: expect.stringContaining("-## My steps"),
@@ -253,28 +243,20 @@ describe("what one person learned", () => {
     const file = { path: `${name}.md`, mode: 0o644, text: text.join("\n") };
     let carried: readonly CarriedSkill[] = [{ kind, name, description: "Cuts one.", files: [file] }];
     for (const at of [mine, theirs]) {
-      const path = join(at.home, "b.json");
-      const bundle = makeBundle({ instincts: [], skills: carried }, 0);
-      writeFileSync(path, await packBundle(bundle, path));
-      const plan = await planImport(at, await readExchange(path), optionsFor(at));
+      const plan = await exchange(at).planImport(await bundleFile({ skills: carried }, "b.json"), asTheySay);
       expect(plan.things).toMatchObject([{ kind, name, verdict: "new" }]);
-      await carryIn(at, plan);
+      await exchange(at).carryIn(plan);
       const live = join(at.repository, `.claude/${kind}s`, `${name}.md`);
       expect(existsSync(live)).toBe(false);
-      const [waiting] = await listImports(at.store);
+      const [waiting] = await exchange(at).imports();
       if (waiting?.type !== "skill") throw new Error("nothing waits");
-      await publishPlan(
-        at,
-        () => planAcceptImport(at, waiting, "me", at.repository),
-        "person",
-        () => [importDecision([waiting.id], "accepted", at.clock.now())],
-      );
+      await exchange(at).acceptImport(waiting, "me");
       const written = readFileSync(live, "utf8");
       expect(parseSkill(written).skill?.metadata).toEqual({
         ...{ quality: "active", evidence: "imported", origin: "import", "imported-from": "b.json" },
       });
       expect(written).toContain("model: inherit");
-      carried = (await exportSkills(at, selectionFor(at, "project"))).skills;
+      carried = (await exchange(at).carried({ ...all, scope: "project" })).skills;
       expect(carried).toMatchObject([{ kind, name, files: [{ path: `${name}.md`, text: written }] }]);
     }
   });
@@ -287,23 +269,33 @@ describe("what one person learned", () => {
     const { id } = await at.learns({ ...old, kind: "explicit-instruction", at: Date.UTC(2025, 5, 1) });
     // Brought back by a person, and faded as it was.
     await at.store.transaction((tx) => recordEntries(tx, [decisionEntry(id, "unskipped", at.clock.now())]));
-    const handed = async (all: boolean) => {
-      const { lessons, withheld } = await exportLessons(at, { ...selectionFor(at), all });
+    const handed = async (every: boolean) => {
+      const { lessons, withheld } = await exchange(at).carried({ ...all, all: every });
       return [lessons.map(({ action }) => action).sort(), withheld];
     };
     expect(await handed(false)).toEqual([["add --legacy-peer-deps"], 2]);
     expect(await handed(true)).toEqual([["add --legacy-peer-deps", "kill the watcher", "warm the cache"], 0]);
   });
 
-  it.each([
-    ["see /home/ana/app and /Users/ana", "see ~/app and ~"],
-    ["/home/ana/.claude/projects/-home-ana-maria-app/s.jsonl", "~/.claude/projects/~/s.jsonl"],
-    ["~/.claude/projects/-Users-ana-code/s.jsonl", "~/.claude/projects/~/s.jsonl"],
-    ["cd '-Users-ana-code'", "cd '~'"],
-    ["projects\\C--Users-ana-code\\s.jsonl", "projects\\~\\s.jsonl"],
-    ["~/.claude/projects/-root-app/s.jsonl", "~/.claude/projects/~/s.jsonl"],
-    ["run it with -home-dir x, not /opt/-rooted", "run it with -home-dir x, not /opt/-rooted"],
-  ])("names nobody's home: %s", (text, without) => expect(stripHomes(text)).toBe(without));
+  test("names nobody's home", async () => {
+    const texts = [
+      ["see /home/ana/app and /Users/ana", "see ~/app and ~"],
+      ["/home/ana/.claude/projects/-home-ana-maria-app/s.jsonl", "~/.claude/projects/~/s.jsonl"],
+      ["~/.claude/projects/-Users-ana-code/s.jsonl", "~/.claude/projects/~/s.jsonl"],
+      ["cd '-Users-ana-code'", "cd '~'"],
+      ["projects\\C--Users-ana-code\\s.jsonl", "projects\\~\\s.jsonl"],
+      ["~/.claude/projects/-root-app/s.jsonl", "~/.claude/projects/~/s.jsonl"],
+      ["run it with -home-dir x, not /opt/-rooted", "run it with -home-dir x, not /opt/-rooted"],
+      ["cat /home/dev/x/y.ts", "cat ~/x/y.ts"],
+      ["/Users/ana/src and /root/.ssh", "~/src and ~/.ssh"],
+      ["C:\\Users\\ana\\x", "~\\x"],
+      ["/usr/lib and /homestead", "/usr/lib and /homestead"],
+    ] as const;
+    const at = await desk();
+    await at.learns({ steps: texts.map(([text]) => text) });
+    const [lesson] = (await exchange(at).carried({ ...all, all: true })).lessons;
+    expect(lesson?.steps).toEqual(texts.map(([, without]) => without));
+  });
 
   test("goes to ECC's folder and comes back", async () => {
     const [mine, theirs] = [await desk(), await desk()];
@@ -313,7 +305,7 @@ describe("what one person learned", () => {
       kind: "user-correction",
     });
     const folder = join(mine.home, "homunculus");
-    const { lessons: own } = await exportLessons(mine, selectionFor(mine));
+    const { lessons: own } = await exchange(mine).carried(all);
     for (const [path, text] of renderEccFiles(own)) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
@@ -323,12 +315,12 @@ describe("what one person learned", () => {
     const { lessons } = await readExchange(folder);
     expect(lessons).toHaveLength(1);
     expect(await takeIn(theirs, lessons)).toEqual(["new"]);
-    expect(await listImports(theirs.store)).toMatchObject([
+    expect(await exchange(theirs).imports()).toMatchObject([
       { scopeId: "/p", finding: { kind: "user-correction", action: "use pnpm, not npm" } },
     ]);
   });
 
-  it.each<[string, Bundle["skills"][number], RegExp]>([
+  it.each<[string, CarriedSkill, RegExp]>([
     ["a path that leads out of its folder", skillWith({ path: "../../.bashrc", text: "x" }), /leads out/],
     [
       "a text that takes over",
@@ -348,20 +340,21 @@ describe("what one person learned", () => {
     ["no text that can be read", { ...skillWith(), files: [] }, /cannot be read/],
   ])("is refused as a skill with %s", async (_, skill, because) => {
     const at = await desk();
-    const plan = await planImport(at, { from: "b.json", lessons: [], skills: [skill] }, optionsFor(at));
+    const plan = await exchange(at).planImport(await bundleFile({ skills: [skill] }), asTheySay);
     expect(plan).toMatchObject({ entries: [], packages: [], things: [{ verdict: "refused" }] });
     expect(plan.things[0]?.because).toMatch(because);
   });
 });
 
-function skillWith(...more: { path: string; text: string; mode?: number }[]): Bundle["skills"][number] {
+function skillWith(...more: { path: string; text: string; mode?: number }[]): CarriedSkill {
   const text = '---\nname: "release-notes"\ndescription: "Use when notes are due."\n---\n\nWrite them.\n';
   const files = [{ path: "SKILL.md", text }, ...more];
   return { name: "release-notes", description: "", files: files.map((one) => ({ mode: 0o644, ...one })) };
 }
 
-describe("a file from elsewhere", () => {
-  const made = makeBundle({ instincts: [aLesson()], skills: [skillWith()] }, 0);
+describe("a file from elsewhere", async () => {
+  const packed = await packBundle({ instincts: [aLesson()], skills: [skillWith()] }, 0, "b.json");
+  const made = JSON.parse(String(packed));
   const text = JSON.stringify(made);
   it.each<[string, string, string | Buffer, RegExp]>([
     [

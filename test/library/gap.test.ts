@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { GapView } from "../../src/library/gaps/list-gaps.ts";
+import type { GapView } from "../../src/library/gaps/gap.ts";
 import { parseSkill } from "../../src/library/skill.ts";
 import { type Knack, openKnack } from "../../src/open.ts";
-import type { HookNote } from "../../src/recall/hook-notes.ts";
-import { itemId } from "../../src/records/item.ts";
+import type { HookNote } from "../../src/recall/open-recall.ts";
+import { itemId } from "../../src/records/change.ts";
 import { asked, day, failed, type Lived, ran, replied, type Step, writeLived } from "../helpers/lived.ts";
 import { tempFolder } from "../helpers/temp.ts";
 

@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { type LessonSource, renderLessonSkill } from "../../src/library/publish/lesson-text.ts";
-import { amendEvidence, type EvidenceItem } from "../../src/library/publish/render.ts";
+import { amendEvidence, type EvidenceItem, renderLessonSkill } from "../../src/library/publish/render.ts";
 import { parseSkill, renderSkill, validateSkill } from "../../src/library/skill.ts";
-import type { Skill } from "../../src/records/item.ts";
+import type { Skill } from "../../src/records/change.ts";
 import { findSection } from "../../src/text/markdown.ts";
 import { mayBeWritten, scan } from "../../src/trust/scan.ts";
 import { runs } from "../helpers/runs.ts";
+
+type LessonSource = Parameters<typeof renderLessonSkill>[0];
 
 const compose = (source: LessonSource) => parseSkill(renderLessonSkill(source)).skill as Skill;
 

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { prune, unprune } from "../../src/lessons/decisions.ts";
+import { openLessons } from "../../src/lessons/decisions.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
 import { applyDecay } from "../../src/lessons/state.ts";
 import { maintain } from "../../src/library/lifecycle/maintain.ts";
-import type { Store } from "../../src/store/port.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
-import { findDrift } from "../../src/transcripts/rebuild.ts";
+import type { Store } from "../../src/store/store.ts";
+import { rebuild } from "../../src/transcripts/sessions.ts";
 import { aFinding, made } from "../helpers/findings.ts";
 
 const day = 86_400_000;
@@ -37,7 +37,7 @@ describe("upkeep", () => {
     expect(await maintain({ store, clock })).toBeNull();
     const [instinct] = await store.learning.lessons.list();
     expect(instinct?.state).toMatchObject({ status: "retired", confidence: 0.6, lastAt: start });
-    expect(await findDrift(store)).toEqual([]);
+    expect(await rebuild(store, { dryRun: true })).toEqual([]);
   });
 
   test("does the rest when one thing fails, and says what failed", async () => {
@@ -70,28 +70,28 @@ describe("what was retired", () => {
     const deps = { store, clock: { now: () => now.at } };
     await store.transaction((tx) => recordEntries(tx, [made("s1", aFinding())]));
     now.at = start + 11 * day;
-    expect(await prune(deps, { days: 20, actor: "person" })).toEqual([]);
-    expect(await prune(deps, { days: 10, actor: "person" })).toHaveLength(1);
-    expect(await prune(deps, { days: 10, actor: "person" })).toEqual([]);
+    expect(await openLessons(deps).prune(20)).toEqual([]);
+    expect(await openLessons(deps).prune(10)).toHaveLength(1);
+    expect(await openLessons(deps).prune(10)).toEqual([]);
     expect(await statusOf(store, now.at)).toBe("retired");
     now.at = start + 40 * day;
-    expect(await unprune(deps)).toHaveLength(1);
+    expect(await openLessons(deps).unprune()).toHaveLength(1);
     expect(await statusOf(store, now.at)).toBe("pending");
     // It is as old, and as faded, as if it had never been away.
     const [back] = await store.learning.lessons.list();
     expect(back?.state).toMatchObject({ lastAt: start, confidence: 0.6 });
     expect(back && applyDecay(back.state, now.at).confidence).toBe(0.5);
     expect(await statusOf(store, now.at + 31 * day)).toBe("retired");
-    expect(await findDrift(store)).toEqual([]);
+    expect(await rebuild(store, { dryRun: true })).toEqual([]);
   });
 
   test("comes back with new evidence", async () => {
     const now = { at: start + 60 * day };
     const store = await aStore(now);
     await store.transaction((tx) => recordEntries(tx, [made("s1", aFinding())]));
-    await prune({ store, clock: { now: () => now.at } }, { actor: "knack" });
+    await openLessons({ store, clock: { now: () => now.at } }).prune(undefined, "knack");
     await store.transaction((tx) => recordEntries(tx, [made("s2", aFinding({ at: now.at + day }))]));
     expect(await statusOf(store, now.at + day)).toBe("pending");
-    expect(await findDrift(store)).toEqual([]);
+    expect(await rebuild(store, { dryRun: true })).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { examinePackage } from "../../src/library/package.ts";
-import type { Owner } from "../../src/records/item.ts";
-import { createRedactor } from "../../src/trust/secretlint.ts";
+import type { Owner } from "../../src/records/change.ts";
+import { createRedactor } from "../../src/trust/redactor.ts";
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 

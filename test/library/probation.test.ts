@@ -2,27 +2,17 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { pin } from "../../src/library/lifecycle/archive.ts";
-import { planCuration } from "../../src/library/lifecycle/curate.ts";
-import { probation } from "../../src/library/lifecycle/probation.ts";
-import { publishPlan } from "../../src/library/publish/publish.ts";
-import { listPublished } from "../../src/library/publish/published.ts";
-import { keepLesson, planOwnUpdates } from "../../src/library/publish/suggest.ts";
-import { planUndo, undoDecisions } from "../../src/library/publish/undo.ts";
-import type { Actor } from "../../src/records/event.ts";
-import { noExcerpt } from "../../src/records/finding.ts";
-import { itemId } from "../../src/records/item.ts";
-import type { Lesson } from "../../src/records/lesson.ts";
-import type { UseVerdict } from "../../src/records/usage.ts";
+import { type Item, itemId } from "../../src/records/change.ts";
+import type { Lesson, UseVerdict } from "../../src/records/lesson.ts";
+import { noExcerpt } from "../../src/records/lesson.ts";
+import type { Actor } from "../../src/records/session.ts";
 import { knackHere } from "../helpers/here.ts";
 import { fails, fire, type Left, leave, works } from "../helpers/hooked.ts";
 import { anItem } from "../helpers/items.ts";
 import { knack } from "../helpers/knack.ts";
 import { asked, minute, replied } from "../helpers/lived.ts";
-import { type Desk, desk } from "../helpers/publishing.ts";
+import { curator, type Desk, desk } from "../helpers/publishing.ts";
 import { tempFolder } from "../helpers/temp.ts";
-
-const roomFor = async () => ({ room: true, steps: [] }) as const;
 
 const name = "rl-npm-install-eresolve";
 const recovery = {
@@ -40,8 +30,8 @@ async function drafted(): Promise<{ own: Desk; instinct: Lesson }> {
   await own.learns(recovery);
   await own.learns({ ...recovery, at: Date.UTC(2026, 0, 4) }, "/s/2.jsonl");
   const instinct = await own.learns({ ...recovery, at: Date.UTC(2026, 0, 5) }, "/s/3.jsonl");
-  for (const planned of await planOwnUpdates(own, { now: own.clock.now(), asked: new Set() }))
-    await keepLesson(own, planned.lesson, planned.choice);
+  for (const planned of await own.planOwn({ now: own.clock.now(), asked: new Set() }))
+    await own.keep(planned.lesson, planned.choice);
   return { own, instinct };
 }
 
@@ -55,20 +45,11 @@ async function rated(own: Desk, session: string, verdict: UseVerdict, id: string
   );
 }
 
-const states = async (own: Desk) =>
-  (await listPublished(own)).map((one) => `${one.name} ${one.reach} ${one.state}`);
+const states = async (own: Desk) => (await own.shelf()).map((one) => `${one.name} ${one.reach} ${one.state}`);
 const skillAt = (own: Desk) => join(own.repository, ".claude/skills", name, "SKILL.md");
-const moves = async (own: Desk, items: Parameters<typeof probation>[1]["items"] = []) =>
-  (await probation(own, { items, roomFor })).map(
-    ({ name: which, to, because }) => `${which} ${to}: ${because}`,
-  );
-const undo = (own: Desk) =>
-  publishPlan(
-    own,
-    () => planUndo(own, null),
-    "person",
-    (steps) => undoDecisions(steps, own.clock.now()),
-  );
+const moves = async (own: Desk, items: readonly Item[] = []) =>
+  (await curator(own, items).probation()).map(({ name: which, to, because }) => `${which} ${to}: ${because}`);
+const undo = (own: Desk) => own.undo(null);
 
 describe("a draft on probation", () => {
   test("goes live, for this person alone, once it helped in two sessions", async () => {
@@ -103,8 +84,8 @@ describe("a draft on probation", () => {
     const instinct = await own.learns({ ...recovery, at: Date.UTC(2026, 0, 5) }, "/s/3.jsonl");
     await rated(own, "s1", "helpful", instinct.id);
     await rated(own, "s2", "helpful", instinct.id);
-    for (const planned of await planOwnUpdates(own, { now: own.clock.now(), asked: new Set() }))
-      await keepLesson(own, planned.lesson, planned.choice);
+    for (const planned of await own.planOwn({ now: own.clock.now(), asked: new Set() }))
+      await own.keep(planned.lesson, planned.choice);
     expect(await moves(own)).toEqual([]);
     for (const [session, verdict] of [
       ["s3", "helpful"],
@@ -120,7 +101,7 @@ describe("a draft on probation", () => {
   test("stays as a person left it: edited, taken back, or in a project that is off", async () => {
     const { own, instinct } = await drafted();
     for (const session of ["s1", "s2"]) await rated(own, session, "helpful", instinct.id);
-    expect(await probation(own, { items: [], roomFor, refuses: async () => "learning is off" })).toEqual([]);
+    expect(await curator(own, [], async () => "learning is off").probation()).toEqual([]);
     expect(await moves(own)).toHaveLength(1);
     await undo(own);
     expect(await states(own)).toEqual([`${name} draft draft`]);
@@ -138,7 +119,7 @@ describe("a skill that went live by what it was worth", () => {
   async function live() {
     const { own, instinct } = await drafted();
     for (const session of ["s1", "s2"]) await rated(own, session, "helpful", instinct.id);
-    await probation(own, { items: [], roomFor });
+    await curator(own).probation();
     return { own, instinct };
   }
 
@@ -160,7 +141,7 @@ describe("a skill that went live by what it was worth", () => {
     const { own, instinct } = await live();
     const text = readFileSync(skillAt(own), "utf8");
     for (const session of ["s3", "s4"]) await rated(own, session, "harmful", instinct.id);
-    await probation(own, { items: [], roomFor });
+    await curator(own).probation();
     await undo(own);
     expect(readFileSync(skillAt(own), "utf8")).toBe(text);
     expect(await states(own)).toEqual([`${name} me active`]);
@@ -169,7 +150,7 @@ describe("a skill that went live by what it was worth", () => {
   test("stays when a person said yes to it, whatever sessions say", async () => {
     const own = await desk();
     const instinct = await own.learns(recovery);
-    await keepLesson(own, instinct, { reach: "me", actor: "person" });
+    await own.keep(instinct, { reach: "me", actor: "person" });
     for (const session of ["s3", "s4", "s5"]) await rated(own, session, "harmful", instinct.id);
     expect(await moves(own)).toEqual([]);
     expect(await states(own)).toEqual([`${name} me active`]);
@@ -177,8 +158,7 @@ describe("a skill that went live by what it was worth", () => {
 });
 
 describe("a pinned skill", () => {
-  const pinned = (own: Desk, yes: boolean) =>
-    pin(own, { id: itemId("/p", "skill", name), name, scopeId: "/p" }, yes);
+  const pinned = (own: Desk, yes: boolean) => curator(own).pin(name, yes);
 
   test("is never demoted, however much harm it did, until it is unpinned", async () => {
     const { own, instinct } = await drafted();
@@ -209,7 +189,7 @@ describe("a live skill that helped more than it harmed", () => {
     for (const session of ["s3", "s4", "s5"]) await rated(own, session, "helpful", instinct.id);
     for (const session of ["s6", "s7"]) await rated(own, session, "harmful", instinct.id);
     expect(await moves(own)).toEqual([]);
-    const harmful = (await planCuration(own, [])).proposals.filter(({ reason }) => reason === "harmful");
+    const harmful = (await curator(own).curation()).proposals.filter(({ reason }) => reason === "harmful");
     expect(harmful).toMatchObject([{ action: "none", because: "it did harm in 2 sessions and helped in 3" }]);
     await rated(own, "s8", "harmful", instinct.id);
     expect(await moves(own)).toEqual([`${name} draft: it did harm in 3 sessions`]);

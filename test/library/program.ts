@@ -1,18 +1,14 @@
-import {
-  createLibrary,
-  type Expecting,
-  type PackageFile,
-  type SkillFolder,
-} from "../../src/library/files/library.ts";
+import { createLibrary, type PackageFile, type SkillFolder } from "../../src/library/files/packages.ts";
 /** What a test can have done in another process. */
 export type Orders =
-  | ({
+  | {
       readonly do: "write";
       readonly place: SkillFolder;
       readonly name: string;
       readonly revision: string;
       readonly at: number;
-    } & Expecting)
+      readonly expecting: string | null;
+    }
   | { readonly do: "replace-on-and-on"; readonly place: SkillFolder; readonly name: string }
   | { readonly do: "rewrite-on-and-on"; readonly path: string }
   | { readonly do: "append"; readonly path: string; readonly line: string; readonly times: number };

@@ -12,16 +12,12 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { planAcceptDrafts, planLesson } from "../../src/library/publish/plan-lesson.ts";
-import { carryOut, publishPlan, repairChanges } from "../../src/library/publish/publish.ts";
-import { listPublished } from "../../src/library/publish/published.ts";
-import { keepLesson, planOwnUpdates, suggestLessons } from "../../src/library/publish/suggest.ts";
-import { planAdopt, planRemoval, planUndo, undoDecisions } from "../../src/library/publish/undo.ts";
+import { publishPlan, repairChanges } from "../../src/library/publish/apply.ts";
 import { parseSkill } from "../../src/library/skill.ts";
 import type { Reach } from "../../src/records/change.ts";
-import { noExcerpt } from "../../src/records/finding.ts";
 import type { Lesson } from "../../src/records/lesson.ts";
-import { findDrift } from "../../src/transcripts/rebuild.ts";
+import { noExcerpt } from "../../src/records/lesson.ts";
+import { rebuild } from "../../src/transcripts/sessions.ts";
 import { filesIn } from "../helpers/machine.ts";
 import { asNobody } from "../helpers/nobody.ts";
 import { type Desk, desk } from "../helpers/publishing.ts";
@@ -52,15 +48,8 @@ const rule = {
 };
 
 const skillAt = (folder: string) => join(folder, ".claude/skills", name, "SKILL.md");
-const undo = (own: Desk, which: string | null = null) =>
-  publishPlan(
-    own,
-    () => planUndo(own, which),
-    "person",
-    (steps) => undoDecisions(steps, own.clock.now()),
-  );
-const states = async (own: Desk) =>
-  (await listPublished(own)).map((one) => `${one.name} ${one.reach} ${one.state}`);
+const undo = (own: Desk, which: string | null = null) => own.undo(which);
+const states = async (own: Desk) => (await own.shelf()).map((one) => `${one.name} ${one.reach} ${one.state}`);
 
 describe("a rule that the person later says the opposite of", () => {
   test("is taken out when the new one is kept, and is not taken for the same", async () => {
@@ -77,9 +66,9 @@ describe("a rule that the person later says the opposite of", () => {
       action: "use npm install, never pnpm",
       at: Date.UTC(2026, 0, 5),
     };
-    await keepLesson(own, await own.learns(pnpm), person("repository"));
+    await own.keep(await own.learns(pnpm), person("repository"));
     const later = await own.learns(npm, "/s/2.jsonl");
-    expect((await keepLesson(own, later, person("repository"))).kept).toBe(true);
+    expect((await own.keep(later, person("repository"))).kept).toBe(true);
     const text = readFileSync(join(own.repository, "CLAUDE.md"), "utf8");
     expect(text).toContain("never pnpm");
     expect(text).not.toContain("never npm");
@@ -98,7 +87,7 @@ describe("a plan whose files change before it is carried out", () => {
     const result = await publishPlan(
       own,
       async () => {
-        const plan = await planLesson(own, lesson, person("me"));
+        const plan = await own.plan(lesson, person("me"));
         const path = plan.ok ? plan.steps[0]?.change.path : undefined;
         if (path !== undefined && ++plans <= times) {
           mkdirSync(path, { recursive: true });
@@ -137,7 +126,7 @@ describe("keeping a skill", () => {
     mkdirSync(join(folder, ".knack-aside-rl-other"), { recursive: true });
     const text = "---\nname: rl-other\ndescription: Water the plants.\n---\n\nWater.\n";
     writeFileSync(join(folder, ".knack-aside-rl-other/SKILL.md"), text);
-    expect((await keepLesson(own, await own.learns(recovery), person("me"))).kept).toBe(true);
+    expect((await own.keep(await own.learns(recovery), person("me"))).kept).toBe(true);
     expect(readdirSync(folder).sort()).toEqual([name, "rl-other"]);
   });
 
@@ -149,7 +138,7 @@ describe("keeping a skill", () => {
     await own.store.transaction((tx) =>
       recordEntries(tx, [{ ...common, type: "session.judged", key: "judged:/s/1.jsonl@1", data: judged }]),
     );
-    await keepLesson(own, instinct, person("me"));
+    await own.keep(instinct, person("me"));
     const { skill } = parseSkill(readFileSync(skillAt(own.repository), "utf8"));
     expect(skill?.metadata).toMatchObject({ author: "model", model: "openai/some-mini" });
   });
@@ -158,7 +147,7 @@ describe("keeping a skill", () => {
     const own = await desk();
     const before = filesIn(own.repository);
     const instinct = await own.learns(recovery);
-    const kept = await keepLesson(own, instinct, person("me"));
+    const kept = await own.keep(instinct, person("me"));
     expect(kept).toMatchObject({ kept: true, belongsTo: null });
     const text = readFileSync(skillAt(own.repository), "utf8");
     expect(text).toContain("npm install --legacy-peer-deps");
@@ -169,7 +158,7 @@ describe("keeping a skill", () => {
     expect((await undo(own)).kept).toBe(true);
     expect(filesIn(own.repository)).toEqual(before);
     expect((await own.store.learning.lessons.get([instinct.id]))[0]?.state.status).toBe("rejected");
-    expect(await findDrift(own.store)).toEqual([]);
+    expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
   });
 
   it.each<[string, string[], string[]]>([
@@ -196,19 +185,19 @@ describe("keeping a skill", () => {
       },
       "/s/2.jsonl",
     );
-    await keepLesson(own, await own.learns(recovery), person("me"));
-    await keepLesson(own, other, person("me"));
+    await own.keep(await own.learns(recovery), person("me"));
+    await own.keep(other, person("me"));
     expect((await states(own)).length).toBe(2);
     await undo(own, name);
     expect(folders()).toContain(".claude/skills");
     await undo(own);
     expect(folders()).toEqual(after);
-    expect(await findDrift(own.store)).toEqual([]);
+    expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
   });
 
   test("is not done for a lesson much like a skill that was taken back", async () => {
     const own = await desk();
-    await keepLesson(own, await own.learns(recovery), person("me"));
+    await own.keep(await own.learns(recovery), person("me"));
     await undo(own);
     // Other words, so another instinct; but the skill would be the same again.
     const alike = await own.learns(
@@ -216,16 +205,16 @@ describe("keeping a skill", () => {
       "/s/2.jsonl",
     );
     expect(alike.state.status).toBe("pending");
-    expect(await planLesson(own, alike, person("me"))).toMatchObject({
+    expect(await own.plan(alike, person("me"))).toMatchObject({
       ok: false,
       because: expect.stringContaining("taken back"),
     });
-    expect((await planLesson(own, alike, { ...person("me"), alongside: true })).ok).toBe(true);
+    expect((await own.plan(alike, { ...person("me"), alongside: true })).ok).toBe(true);
   });
 
   test("goes to the person's folders when it is for everywhere, and names its project", async () => {
     const own = await desk();
-    await keepLesson(own, await own.learns(recovery), person("everywhere"));
+    await own.keep(await own.learns(recovery), person("everywhere"));
     expect(readFileSync(skillAt(own.home), "utf8")).toContain("(in work)");
     expect(existsSync(skillAt(own.repository))).toBe(false);
   });
@@ -233,13 +222,13 @@ describe("keeping a skill", () => {
   test("takes secrets out of what a person edits, also where the skill is there already", async () => {
     const own = await desk();
     const instinct = await own.learns(recovery);
-    await keepLesson(own, instinct, person("me"));
+    await own.keep(instinct, person("me"));
     const token = `ghp_${"a1B2c3D4e5".repeat(4).slice(0, 36)}`;
     const edited = readFileSync(skillAt(own.repository), "utf8").replace(
       "## Steps",
       `## Steps\n\nLog in with ${token}.`,
     );
-    expect((await keepLesson(own, instinct, person("me", edited))).kept).toBe(true);
+    expect((await own.keep(instinct, person("me", edited))).kept).toBe(true);
     const text = readFileSync(skillAt(own.repository), "utf8");
     expect(text).toContain("Log in with");
     expect(text).not.toContain(token);
@@ -249,19 +238,19 @@ describe("keeping a skill", () => {
     const own = await desk();
     const instinct = await own.learns(recovery);
     rmSync(own.repository, { recursive: true });
-    expect(await keepLesson(own, instinct, person("me"))).toMatchObject({ kept: false });
-    expect((await suggestLessons(own, { now: 0, most: 5 })).suggestions[0]?.reaches).toEqual(["everywhere"]);
+    expect(await own.keep(instinct, person("me"))).toMatchObject({ kept: false });
+    expect((await own.suggest({ now: 0, most: 5 })).suggestions[0]?.reaches).toEqual(["everywhere"]);
   });
 
   test("keeps the text as the person edited it, and refuses what is no skill", async () => {
     const own = await desk();
     const instinct = await own.learns(recovery);
-    const planned = await planLesson(own, instinct, person("me"));
+    const planned = await own.plan(instinct, person("me"));
     if (!planned.ok) throw new Error(planned.because);
     const text = new TextDecoder().decode(planned.steps[0]?.files?.[0]?.bytes);
-    expect(await keepLesson(own, instinct, person("me", "just words"))).toMatchObject({ kept: false });
+    expect(await own.keep(instinct, person("me", "just words"))).toMatchObject({ kept: false });
     const edited = text.replace("## Steps", "## Steps\n\nAsk Ada first.");
-    expect((await keepLesson(own, instinct, person("me", edited))).kept).toBe(true);
+    expect((await own.keep(instinct, person("me", edited))).kept).toBe(true);
     expect(readFileSync(skillAt(own.repository), "utf8")).toBe(edited);
   });
 
@@ -271,7 +260,7 @@ describe("keeping a skill", () => {
   ])("never writes %s", async (_, words) => {
     const own = await desk();
     const instinct = await own.learns({ ...recovery, lesson: `npm install fails. ${words}`, action: words });
-    const kept = await keepLesson(own, instinct, person("me"));
+    const kept = await own.keep(instinct, person("me"));
     const text = existsSync(skillAt(own.repository)) ? readFileSync(skillAt(own.repository), "utf8") : "";
     expect(kept.kept === false || !text.includes(words)).toBe(true);
     expect(text).not.toContain("ghp_");
@@ -284,7 +273,7 @@ describe("keeping a skill", () => {
     const folder = join(own.home, ".claude/skills");
     mkdirSync(dirname(folder), { recursive: true });
     writeFileSync(folder, "no folder");
-    expect(await keepLesson(own, instinct, person("me"))).toMatchObject({
+    expect(await own.keep(instinct, person("me"))).toMatchObject({
       kept: false,
       because: expect.stringContaining("cannot be read"),
     });
@@ -293,30 +282,30 @@ describe("keeping a skill", () => {
 });
 
 describe("a lesson seen again", () => {
-  const unasked = (own: Desk) => planOwnUpdates(own, { now: own.clock.now(), asked: new Set() });
+  const unasked = (own: Desk) => own.planOwn({ now: own.clock.now(), asked: new Set() });
   const grows = async (own: Desk, session = "/s/2.jsonl") => {
     await own.learns({ ...recovery, at: Date.UTC(2026, 0, 5) }, session);
-    for (const { lesson: instinct, choice } of await unasked(own)) await keepLesson(own, instinct, choice);
+    for (const { lesson: instinct, choice } of await unasked(own)) await own.keep(instinct, choice);
   };
 
   test("whose evidence was taken back is not added again, until a person keeps something for it", async () => {
     const own = await desk();
     const instinct = await own.learns(recovery);
-    await keepLesson(own, instinct, person("me"));
+    await own.keep(instinct, person("me"));
     const before = readFileSync(skillAt(own.repository), "utf8");
     await grows(own);
     await undo(own, name);
     await grows(own, "/s/3.jsonl");
     expect(readFileSync(skillAt(own.repository), "utf8")).toBe(before);
-    await keepLesson(own, instinct, person("me"));
+    await own.keep(instinct, person("me"));
     await grows(own, "/s/4.jsonl");
     expect(readFileSync(skillAt(own.repository), "utf8")).toContain("Seen 4 times");
   });
 
   test("goes on growing after a removal was taken back", async () => {
     const own = await desk();
-    await keepLesson(own, await own.learns(recovery), person("me"));
-    await publishPlan(own, async () => planRemoval(own, await listPublished(own)), "person");
+    await own.keep(await own.learns(recovery), person("me"));
+    await publishPlan(own, async () => own.planReject(await own.shelf()), "person");
     await undo(own, name);
     await grows(own);
     expect(readFileSync(skillAt(own.repository), "utf8")).toContain("Seen 2 times");
@@ -325,11 +314,11 @@ describe("a lesson seen again", () => {
   test("does not bring back a skill that a person deleted", async () => {
     const own = await desk();
     const instinct = await own.learns(recovery);
-    await keepLesson(own, instinct, person("me"));
+    await own.keep(instinct, person("me"));
     rmSync(dirname(skillAt(own.repository)), { recursive: true });
     await grows(own);
     expect(await unasked(own)).toEqual([]);
-    await keepLesson(own, instinct, { reach: "me", actor: "knack" });
+    await own.keep(instinct, { reach: "me", actor: "knack" });
     expect(existsSync(skillAt(own.repository))).toBe(false);
     expect(await states(own)).toEqual([`${name} me missing`]);
   });
@@ -337,7 +326,7 @@ describe("a lesson seen again", () => {
   test("leaves the skill as it was learned when its proposal is taken back, and is not proposed again", async () => {
     const own = await desk();
     const { id } = await own.learns(recovery);
-    await keepLesson(own, await own.learns(recovery), person("me"));
+    await own.keep(await own.learns(recovery), person("me"));
     appendFileSync(skillAt(own.repository), "\nMy own words.\n");
     await grows(own);
     expect(await states(own)).toEqual([`${name} draft proposal`, `${name} me edited`]);
@@ -350,15 +339,15 @@ describe("a lesson seen again", () => {
 
   test("adds its evidence to the skill, and nothing else", async () => {
     const own = await desk();
-    await keepLesson(own, await own.learns(recovery), person("me"));
+    await own.keep(await own.learns(recovery), person("me"));
     const before = readFileSync(skillAt(own.repository), "utf8");
-    expect(await planOwnUpdates(own, { now: own.clock.now(), asked: new Set() })).toEqual([]);
+    expect(await own.planOwn({ now: own.clock.now(), asked: new Set() })).toEqual([]);
     const again = await own.learns({ ...recovery, at: Date.UTC(2026, 0, 5) }, "/s/2.jsonl");
-    for (const { lesson: instinct, choice } of await planOwnUpdates(own, {
+    for (const { lesson: instinct, choice } of await own.planOwn({
       now: own.clock.now(),
       asked: new Set(),
     }))
-      await keepLesson(own, instinct, choice);
+      await own.keep(instinct, choice);
     const after = readFileSync(skillAt(own.repository), "utf8");
     const added = after.split("\n").filter((line) => !before.split("\n").includes(line));
     expect(added).toEqual([
@@ -366,7 +355,7 @@ describe("a lesson seen again", () => {
       "Seen 2 times:",
       expect.stringContaining("2026-01-05, session 2.jsonl"),
     ]);
-    expect(await planOwnUpdates(own, { now: own.clock.now(), asked: new Set() })).toEqual([]);
+    expect(await own.planOwn({ now: own.clock.now(), asked: new Set() })).toEqual([]);
     expect(again.state.sessions).toBe(2);
     await undo(own);
     expect(readFileSync(skillAt(own.repository), "utf8")).toBe(before);
@@ -374,22 +363,22 @@ describe("a lesson seen again", () => {
 
   test("leaves a skill that a person changed alone, and proposes", async () => {
     const own = await desk();
-    await keepLesson(own, await own.learns(recovery), person("me"));
+    await own.keep(await own.learns(recovery), person("me"));
     appendFileSync(skillAt(own.repository), "\nMy own words.\n");
     const edited = readFileSync(skillAt(own.repository), "utf8");
     await own.learns({ ...recovery, at: Date.UTC(2026, 0, 5) }, "/s/2.jsonl");
-    for (const { lesson: instinct, choice } of await planOwnUpdates(own, {
+    for (const { lesson: instinct, choice } of await own.planOwn({
       now: own.clock.now(),
       asked: new Set(),
     }))
-      await keepLesson(own, instinct, choice);
+      await own.keep(instinct, choice);
     expect(readFileSync(skillAt(own.repository), "utf8")).toBe(edited);
     expect(await states(own)).toEqual([`${name} draft proposal`, `${name} me edited`]);
-    expect(await planOwnUpdates(own, { now: own.clock.now(), asked: new Set() })).toEqual([]);
+    expect(await own.planOwn({ now: own.clock.now(), asked: new Set() })).toEqual([]);
     expect(await undo(own, "nothing-of-this-name")).toMatchObject({ kept: true, outcomes: [] });
-    const [draft] = (await listPublished(own)).filter(({ reach }) => reach === "draft");
+    const [draft] = (await own.shelf()).filter(({ reach }) => reach === "draft");
     if (!draft) throw new Error("no proposal");
-    await publishPlan(own, () => planAcceptDrafts(own, [draft], "me"), "person");
+    await own.accept([draft], "me");
     const accepted = readFileSync(skillAt(own.repository), "utf8");
     expect(accepted).toContain("My own words.");
     expect(accepted).toContain("session 2.jsonl");
@@ -398,15 +387,15 @@ describe("a lesson seen again", () => {
 
   test("joins a skill about the same thing instead of making a second one", async () => {
     const own = await desk();
-    await keepLesson(own, await own.learns(recovery), person("me"));
+    await own.keep(await own.learns(recovery), person("me"));
     const near = await own.learns(
       { ...recovery, scope: "user", name: "npm-install-eresolve-peer", refs: ["e5"] },
       "/s/3.jsonl",
     );
-    await keepLesson(own, near, person("me"));
+    await own.keep(near, person("me"));
     expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([name]);
     expect(readFileSync(skillAt(own.repository), "utf8")).toContain("session 3.jsonl");
-    const { suggestions } = await suggestLessons(own, { now: own.clock.now(), most: 5 });
+    const { suggestions } = await own.suggest({ now: own.clock.now(), most: 5 });
     expect(suggestions).toEqual([]);
   });
 });
@@ -424,15 +413,15 @@ describe("a skill that a person wrote about the same thing", () => {
   test("stays as it is; the lesson waits beside it with a diff, and accepting adds a section", async () => {
     const { own, path } = await written();
     const instinct = await own.learns(recovery);
-    const planned = await planLesson(own, instinct, person("me"));
+    const planned = await own.plan(instinct, person("me"));
     expect(planned).toMatchObject({ ok: true, belongsTo: dirname(path) });
     if (planned.ok) expect(planned.steps[0]?.diff).toContain("+## When npm install fails with ERESOLVE");
-    await keepLesson(own, instinct, person("me"));
+    await own.keep(instinct, person("me"));
     expect(readFileSync(path, "utf8")).toBe(hand);
     expect(await states(own)).toEqual([`${name} draft proposal`]);
-    const [draft] = await listPublished(own);
+    const [draft] = await own.shelf();
     if (!draft) throw new Error("no proposal");
-    await publishPlan(own, () => planAcceptDrafts(own, [draft], "me"), "person");
+    await own.accept([draft], "me");
     expect(readFileSync(path, "utf8")).toContain("npm install --legacy-peer-deps");
     expect(readFileSync(path, "utf8").startsWith(hand.trimEnd())).toBe(true);
     await undo(own);
@@ -446,11 +435,11 @@ describe("a skill that a person wrote about the same thing", () => {
     await own.learns({ ...recovery, at: Date.UTC(2026, 0, 4) }, "/s/2.jsonl");
     await own.learns({ ...recovery, at: Date.UTC(2026, 0, 5) }, "/s/3.jsonl");
     for (let times = 0; times < 2; times++)
-      for (const { lesson: instinct, choice } of await planOwnUpdates(own, {
+      for (const { lesson: instinct, choice } of await own.planOwn({
         now: own.clock.now(),
         asked: new Set(),
       }))
-        await keepLesson(own, instinct, choice);
+        await own.keep(instinct, choice);
     expect(await states(own)).toEqual([`${name} draft proposal`]);
   });
 });
@@ -460,11 +449,11 @@ describe("a draft", () => {
     await own.learns(recovery);
     await own.learns({ ...recovery, at: Date.UTC(2026, 0, 4) }, "/s/2.jsonl");
     await own.learns({ ...recovery, at: Date.UTC(2026, 0, 5) }, "/s/3.jsonl");
-    for (const { lesson: instinct, choice } of await planOwnUpdates(own, {
+    for (const { lesson: instinct, choice } of await own.planOwn({
       now: own.clock.now(),
       asked: new Set(),
     }))
-      await keepLesson(own, instinct, choice);
+      await own.keep(instinct, choice);
   };
 
   test("is what turned active without anybody having been asked; a yes makes it live in one go", async () => {
@@ -472,9 +461,9 @@ describe("a draft", () => {
     await active(own);
     expect(await states(own)).toEqual([`${name} draft draft`]);
     expect(existsSync(skillAt(own.repository))).toBe(false);
-    const { suggestions } = await suggestLessons(own, { now: own.clock.now(), most: 5 });
+    const { suggestions } = await own.suggest({ now: own.clock.now(), most: 5 });
     expect(suggestions).toHaveLength(1);
-    await keepLesson(own, suggestions[0]?.lesson as Lesson, person("repository"));
+    await own.keep(suggestions[0]?.lesson as Lesson, person("repository"));
     expect(await states(own)).toEqual([`${name} repository active`]);
     await undo(own);
     expect(await states(own)).toEqual([`${name} draft draft`]);
@@ -483,16 +472,11 @@ describe("a draft", () => {
   test("that a person rejects is gone, and not suggested again", async () => {
     const own = await desk();
     await active(own);
-    const kept = await listPublished(own);
-    await publishPlan(
-      own,
-      () => planRemoval(own, kept),
-      "person",
-      (steps) => undoDecisions(steps, own.clock.now()),
-    );
+    const kept = await own.shelf();
+    await own.reject(kept);
     expect(await states(own)).toEqual([]);
-    expect((await suggestLessons(own, { now: own.clock.now(), most: 5 })).suggestions).toEqual([]);
-    expect(await planOwnUpdates(own, { now: own.clock.now(), asked: new Set() })).toEqual([]);
+    expect((await own.suggest({ now: own.clock.now(), most: 5 })).suggestions).toEqual([]);
+    expect(await own.planOwn({ now: own.clock.now(), asked: new Set() })).toEqual([]);
   });
 });
 
@@ -507,7 +491,7 @@ describe("a rule", () => {
     const own = await desk();
     const path = join(own.repository, "CLAUDE.md");
     if (text !== null) writeFileSync(path, text);
-    await keepLesson(own, await own.learns(rule), person("repository"));
+    await own.keep(await own.learns(rule), person("repository"));
     expect(readFileSync(path, "utf8")).toContain("Use pnpm in this repository, never npm.");
     expect(await states(own)).toEqual(["use-pnpm-here repository active"]);
     await undo(own, "use-pnpm-here");
@@ -530,13 +514,13 @@ describe("a rule", () => {
       keywords: ["release", "ada"],
       refs: ["e12"],
     };
-    await keepLesson(own, await own.learns(rule), person("repository"));
-    await keepLesson(own, await own.learns(other), person("repository"));
+    await own.keep(await own.learns(rule), person("repository"));
+    await own.keep(await own.learns(other), person("repository"));
     await undo(own, "use-pnpm-here");
     expect(readFileSync(path, "utf8")).toContain("Ask Ada");
     await undo(own, "ask-ada");
     expect(existsSync(path) ? readFileSync(path, "utf8") : null).toBe(text);
-    expect(await findDrift(own.store)).toEqual([]);
+    expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
   });
 
   test("is not written twice, nor where a person wrote it already, nor without a yes", async () => {
@@ -544,21 +528,21 @@ describe("a rule", () => {
     const path = join(own.repository, "CLAUDE.md");
     writeFileSync(path, "- Use pnpm in this repository, never npm!\n");
     const instinct = await own.learns(rule);
-    expect(await keepLesson(own, instinct, person("repository"))).toMatchObject({ kept: true, outcomes: [] });
-    expect(await keepLesson(own, instinct, { reach: "me", actor: "knack" })).toMatchObject({ kept: false });
-    expect((await suggestLessons(own, { now: own.clock.now(), most: 5 })).suggestions).toEqual([]);
+    expect(await own.keep(instinct, person("repository"))).toMatchObject({ kept: true, outcomes: [] });
+    expect(await own.keep(instinct, { reach: "me", actor: "knack" })).toMatchObject({ kept: false });
+    expect((await own.suggest({ now: own.clock.now(), most: 5 })).suggestions).toEqual([]);
   });
 
   test("that a person reworded is left alone by undo", async () => {
     const own = await desk();
     const path = join(own.repository, "CLAUDE.md");
-    await keepLesson(own, await own.learns(rule), person("repository"));
+    await own.keep(await own.learns(rule), person("repository"));
     writeFileSync(path, readFileSync(path, "utf8").replace("never npm", "not npm"));
     const edited = readFileSync(path, "utf8");
     expect(await undo(own)).toMatchObject({ kept: false, because: expect.stringContaining("by hand") });
     expect(readFileSync(path, "utf8")).toBe(edited);
     expect(await states(own)).toEqual(["use-pnpm-here repository edited"]);
-    await publishPlan(own, async () => planAdopt(own, await listPublished(own)), "person");
+    await publishPlan(own, async () => own.planAdopt(await own.shelf()), "person");
     expect(await states(own)).toEqual(["use-pnpm-here repository active"]);
     expect(readFileSync(path, "utf8")).toBe(edited);
     await undo(own);
@@ -573,7 +557,7 @@ describe("repair", () => {
     for (const wrote of [false, true]) {
       const own = await desk();
       const instinct = await own.learns(recovery);
-      const planned = await planLesson(own, instinct, person("me"));
+      const planned = await own.plan(instinct, person("me"));
       if (!planned.ok) throw new Error(planned.because);
       const [step] = planned.steps;
       if (!step?.files) throw new Error("no files");
@@ -593,7 +577,7 @@ describe("repair", () => {
       expect(await repairChanges(own)).toMatchObject([{ done: true }]);
       expect(await states(own)).toEqual([`${name} me active`]);
       expect(await repairChanges(own)).toEqual([]);
-      expect(await findDrift(own.store)).toEqual([]);
+      expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
     }
   });
 
@@ -601,33 +585,34 @@ describe("repair", () => {
     const own = await desk();
     const instinct = await own.learns(recovery);
     chmodSync(own.repository, 0o500);
-    expect(await asNobody(own.home, () => keepLesson(own, instinct, person("repository")))).toMatchObject({
+    expect(await asNobody(own.home, () => own.keep(instinct, person("repository")))).toMatchObject({
       kept: false,
     });
     chmodSync(own.repository, 0o700);
-    expect((await suggestLessons(own, { now: own.clock.now(), most: 5 })).suggestions).toHaveLength(1);
+    expect((await own.suggest({ now: own.clock.now(), most: 5 })).suggestions).toHaveLength(1);
   });
 });
 
 test("a plan that another process overtook is not carried out", async () => {
   const own = await desk();
   const instinct = await own.learns(recovery);
-  const first = await planLesson(own, instinct, person("me"));
+  const first = await own.plan(instinct, person("me"));
   if (!first.ok) throw new Error(first.because);
-  await keepLesson(own, instinct, person("me"));
+  await own.keep(instinct, person("me"));
   await undo(own);
   const other = first.steps.map((step) => ({ ...step, change: { ...step.change, id: "c-other" } }));
-  expect(await carryOut(own, other, "person")).toBeNull();
+  const plan = async () => ({ ...first, steps: other });
+  expect(await publishPlan(own, plan, "person")).toEqual({
+    kept: false,
+    because: "another Knack is changing the same files",
+  });
   expect(await states(own)).toEqual([]);
 });
 
 test("two that keep the same lesson at once make one skill", async () => {
   const own = await desk();
   const instinct = await own.learns(recovery);
-  const both = await Promise.all([
-    keepLesson(own, instinct, person("me")),
-    keepLesson(own, instinct, person("me")),
-  ]);
+  const both = await Promise.all([own.keep(instinct, person("me")), own.keep(instinct, person("me"))]);
   expect(both.map(({ kept }) => kept)).toEqual([true, true]);
   expect(both.map((one) => one.kept && one.already).sort()).toEqual([false, true]);
   expect(readdirSync(join(own.repository, ".claude/skills"))).toEqual([name]);
@@ -644,24 +629,20 @@ test("whatever is kept and undone, undoing the rest brings back the first state"
         const before = { ...filesIn(own.repository), ".git/info/exclude": "" };
         let sessions = 1;
         for (const act of acts) {
-          if (act === "skill") await keepLesson(own, await own.learns(recovery), person("me"));
-          if (act === "rule") await keepLesson(own, await own.learns(rule), person("repository"));
+          if (act === "skill") await own.keep(await own.learns(recovery), person("me"));
+          if (act === "rule") await own.keep(await own.learns(rule), person("repository"));
           if (act === "more") {
             const at = Date.UTC(2026, 0, 2) + sessions;
-            await keepLesson(
-              own,
-              await own.learns({ ...recovery, at }, `/s/${++sessions}.jsonl`),
-              person("me"),
-            );
+            await own.keep(await own.learns({ ...recovery, at }, `/s/${++sessions}.jsonl`), person("me"));
           }
           if (act === "undo") await undo(own);
-          if (act === "redo") await keepLesson(own, await own.learns(recovery), person("me"));
-          expect((await listPublished(own)).every(({ state }) => state === "active")).toBe(true);
+          if (act === "redo") await own.keep(await own.learns(recovery), person("me"));
+          expect((await own.shelf()).every(({ state }) => state === "active")).toBe(true);
         }
         for (let left = 0; left < 20; left++) await undo(own);
         expect(await states(own)).toEqual([]);
         expect({ ".git/info/exclude": "", ...filesIn(own.repository) }).toEqual(before);
-        expect(await findDrift(own.store)).toEqual([]);
+        expect(await rebuild(own.store, { dryRun: true })).toEqual([]);
       },
     ),
     { numRuns: runs(25) },

@@ -1,25 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { addRule, parseRules, type Rule, removeRule, ruleLine } from "../../src/library/rule.ts";
+import { parseRules, ruleLine, setRule } from "../../src/library/rule.ts";
 import { runs } from "../helpers/runs.ts";
 
-const pnpm: Rule = { id: "use-pnpm", line: "Use pnpm, not npm." };
-const ports: Rule = { id: "ports", line: "The server listens on 3000." };
+const pnpm = { id: "use-pnpm", line: "Use pnpm, not npm." };
+const ports = { id: "ports", line: "The server listens on 3000." };
 
-function added(text: string, ...rules: Rule[]): string {
-  return rules.reduce((before, rule) => {
-    const change = addRule(before, rule);
-    if (!change.changed) throw new Error(change.because);
-    return change.text;
-  }, text);
+function set(text: string, id: string, line: string | null): string {
+  const change = setRule(text, id, line);
+  if ("because" in change) throw new Error(change.because);
+  return change.text;
+}
+
+function added(text: string, ...rules: { readonly id: string; readonly line: string }[]): string {
+  return rules.reduce((before, { id, line }) => set(before, id, line), text);
 }
 
 function removed(text: string, ...ids: string[]): string {
-  return ids.reduce((before, id) => {
-    const change = removeRule(before, id);
-    if (!change.changed) throw new Error(change.because);
-    return change.text;
-  }, text);
+  return ids.reduce((before, id) => set(before, id, null), text);
 }
 
 describe("a rule", () => {
@@ -72,8 +70,8 @@ describe("a rule", () => {
       fc.property(pieces, (parts) => {
         const text = parts.join("");
         const before = parseRules(text);
-        const change = addRule(text, pnpm);
-        if (!change.changed) expect(before.damage).toBe(change.because);
+        const change = setRule(text, pnpm.id, pnpm.line);
+        if ("because" in change) expect(`${before.damage}; mend it by hand`).toBe(change.because);
         else {
           expect(parseRules(change.text).rules).toEqual([...before.rules.filter(() => hasBlock(text)), pnpm]);
           // A block that a person emptied goes with the rule that was put into it.
@@ -113,22 +111,31 @@ describe("a rule", () => {
   });
 
   it.each([
-    ["a block that does not end", "<!-- knack:begin -->\n- x\n", "not-closed"],
-    ["a block that does not begin", "x\n<!-- knack:end -->\n", "not-opened"],
-    ["a block in a block", "<!-- knack:begin -->\n<!-- knack:begin -->\n<!-- knack:end -->\n", "not-closed"],
-    ["two blocks", "<!-- knack:begin -->\n<!-- knack:end -->\n".repeat(2), "several-blocks"],
+    ["a block that does not end", "<!-- knack:begin -->\n- x\n", "is not closed"],
+    ["a block that does not begin", "x\n<!-- knack:end -->\n", "an end without a beginning"],
+    [
+      "a block in a block",
+      "<!-- knack:begin -->\n<!-- knack:begin -->\n<!-- knack:end -->\n",
+      "is not closed",
+    ],
+    ["two blocks", "<!-- knack:begin -->\n<!-- knack:end -->\n".repeat(2), "several Knack blocks"],
   ])("is neither added to nor removed from %s", (_, text, because) => {
-    expect(addRule(text, pnpm)).toEqual({ changed: false, because });
-    expect(removeRule(text, pnpm.id)).toEqual({ changed: false, because });
-    expect(parseRules(text).damage).toBe(because);
+    for (const line of [pnpm.line, null])
+      expect(setRule(text, pnpm.id, line)).toEqual({ because: expect.stringContaining(because) });
+    expect(parseRules(text).damage).toContain(because);
   });
 
-  test("is refused with a bad id, without words, twice, or when it is not there", () => {
-    expect(addRule("", { ...pnpm, id: "a --> b" })).toEqual({ changed: false, because: "bad-id" });
-    expect(addRule("", { ...pnpm, line: " <!-- --> \n" })).toEqual({ changed: false, because: "empty-line" });
-    expect(addRule(added("", pnpm), pnpm)).toEqual({ changed: false, because: "exists" });
-    expect(removeRule("# Shop\n", "use-pnpm")).toEqual({ changed: false, because: "absent" });
-    expect(removeRule(added("", pnpm), "ports")).toEqual({ changed: false, because: "absent" });
+  test("is refused with a bad id or without words", () => {
+    expect(setRule("", "a --> b", pnpm.line)).toEqual({ because: "the rule has no proper name" });
+    expect(setRule("", pnpm.id, " <!-- --> \n")).toEqual({ because: "the rule is empty" });
+  });
+
+  test("said in other words stays where it is, with its bullet; one that is not there is not missed", () => {
+    const edited = added("# Shop\n", pnpm, ports).replace("- Use pnpm", "  * Use pnpm");
+    const line = "# Use $& bun.";
+    expect(set(edited, pnpm.id, line)).toBe(edited.replace("Use pnpm, not npm.", () => line));
+    expect(removed("# Shop\n", pnpm.id)).toBe("# Shop\n");
+    expect(removed(added("", pnpm), ports.id)).toBe(added("", pnpm));
   });
 });
 

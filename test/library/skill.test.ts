@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { isSkillName, parseSkill, renderSkill, skillOwner, validateSkill } from "../../src/library/skill.ts";
-import type { ProblemCode, Skill } from "../../src/records/item.ts";
+import type { ProblemCode, Skill } from "../../src/records/change.ts";
 
 const good: Skill = {
   name: "npm-peers",

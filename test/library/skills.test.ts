@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { createLibrary, type SkillFolder, type SkillPackage } from "../../src/library/files/library.ts";
+import { createLibrary, type SkillFolder, type SkillPackage } from "../../src/library/files/packages.ts";
 import { seeded } from "../helpers/history.ts";
 import { asNobody } from "../helpers/nobody.ts";
 import { tempFolder } from "../helpers/temp.ts";

@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { UnmatchedPrompt } from "../../src/library/gaps/gap.ts";
-import { cutTaskRun, extractTask, type TaskRun } from "../../src/library/gaps/task.ts";
-import { renderTask } from "../../src/library/gaps/task-text.ts";
+import { cutTaskRun, renderTask } from "../../src/library/gaps/task.ts";
 import { findSkillProblems, parseSkill, scanSkill } from "../../src/library/skill.ts";
-import type { Event } from "../../src/records/event.ts";
-import type { Skill } from "../../src/records/item.ts";
+import type { Skill } from "../../src/records/change.ts";
+import type { Event } from "../../src/records/session.ts";
 import { parseAsk } from "../../src/search/ask.ts";
 import { mayBeWritten } from "../../src/trust/scan.ts";
 import { edited, ran, said, session } from "../helpers/events.ts";
+
+type TaskRun = NonNullable<ReturnType<typeof cutTaskRun>>;
 
 function asked(text: string, run: string): UnmatchedPrompt {
   const ask = parseAsk(text);
@@ -20,6 +21,24 @@ function doing(text: string, run: string, ...events: readonly Event[]): TaskRun 
   if (!found) throw new Error("no such prompt");
   return found;
 }
+
+/** The section of the skill that the runs make. */
+function section(runs: readonly TaskRun[], title: string): string {
+  const made = renderTask(
+    runs.map(({ asked: prompt }) => prompt),
+    runs,
+    { prefix: "rl-", quality: "draft" },
+  );
+  if (!made.ok) throw new Error(made.because);
+  return made.text.split(/^## /m).find((part) => part.startsWith(title)) ?? "";
+}
+
+/** What its steps say, without how often each was seen. */
+const stepsOf = (runs: readonly TaskRun[]) =>
+  Array.from(
+    section(runs, "Steps").matchAll(/^\d+\. (?:Run.*:\s+```sh\s+(.*)|(.*))/gm),
+    ([, command, told = ""]) => command ?? told.replace(/ \(in .*/, ""),
+  );
 
 const migration = (run: string, table: string, n: number) =>
   doing(
@@ -36,21 +55,20 @@ const migration = (run: string, table: string, n: number) =>
 
 describe("a task that was done several times", () => {
   test("is what the sessions share, in order, with what differs left open", () => {
-    const { steps, check } = extractTask([migration("a", "invoices", 1), migration("b", "orders", 2)]);
-    expect(steps.map(({ type, text }) => [type, text])).toEqual([
-      ["run", "npm run migrate:new <value>"],
-      ["edit", "db/migrations/*.sql"],
-      ["edit", "db/schema.sql"],
-      ["run", "npm run migrate"],
-      ["run", "npm test"],
+    const runs = [migration("a", "invoices", 1), migration("b", "orders", 2)];
+    expect(stepsOf(runs)).toEqual([
+      "npm run migrate:new <value>",
+      "Write or change a file such as `db/migrations/*.sql`",
+      "Change `db/schema.sql`",
+      "npm run migrate",
+      "npm test",
     ]);
-    expect(check).toBe("npm test");
+    expect(section(runs, "Check")).toContain("`npm test` ends well");
   });
 
   test("has no step that one session alone did, or that failed", () => {
     const first = doing("add a migration for users", "a", ran("make db", "ok"), ran("npm test", "failed"));
     const second = doing("add a migration for teams", "b", ran("make lint", "ok"), ran("npm test", "ok"));
-    expect(extractTask([first, second]).steps).toEqual([]);
     expect(
       renderTask([first.asked, second.asked], [first, second], { prefix: "rl-", quality: "draft" }),
     ).toEqual({
@@ -65,18 +83,19 @@ describe("a task that was done several times", () => {
         "add a migration for users",
         run,
         ran("npm run migrate", "ok"),
+        ran("npm test", "ok"),
         ran('git commit -m "Add it" --no-verify', "ok"),
         ran("git push --force origin main", "ok"),
       );
-    const { steps } = extractTask([forced("a"), forced("b")]);
-    expect(steps.map(({ text }) => text)).toEqual(["npm run migrate"]);
+    expect(stepsOf([forced("a"), forced("b")])).toEqual(["npm run migrate", "npm test"]);
   });
 
   test("needs most of many sessions for a step, not all", () => {
     const doings = [1, 2, 3].map((n) => migration(`s${n}`, `t${n}`, n));
     const other = doing("add a migration for tags", "s4", ran("npm test", "ok"));
-    const { steps } = extractTask([...doings, other]);
-    expect(steps.find(({ text }) => text === "npm run migrate")?.sessions).toBe(3);
+    expect(section([...doings, other], "Steps")).toMatch(
+      /Run \(in 3 of 4 sessions\):\s+```sh\s+npm run migrate\n/,
+    );
   });
 
   test("ends where other work is asked for", () => {

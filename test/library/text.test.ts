@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createLibrary } from "../../src/library/files/library.ts";
+import { createLibrary } from "../../src/library/files/packages.ts";
 import { seeded } from "../helpers/history.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { buildProgram, outcome, start } from "./process.ts";

@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { createLibrary, type PackageFile } from "../../src/library/files/library.ts";
-import { createVersions } from "../../src/library/files/versions.ts";
+import { createLibrary, createVersions, type PackageFile } from "../../src/library/files/packages.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { packageOf } from "./program.ts";
 

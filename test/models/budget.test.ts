@@ -1,10 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { breakUntil, decideBudget, type PurposeBudget, readModelUse } from "../../src/models/budget.ts";
-import { computeCost, estimateMaxCost, findPrice } from "../../src/models/price.ts";
+import {
+  breakUntil,
+  computeCost,
+  decideBudget,
+  estimateMaxCost,
+  findPrice,
+  readModelUse,
+} from "../../src/models/budget.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
-import { modelChoice } from "../../src/settings/model-choice.ts";
-import type { Store } from "../../src/store/port.ts";
+import { modelChoice } from "../../src/settings/settings.ts";
+import type { Store } from "../../src/store/store.ts";
 
 const now = Date.UTC(2026, 0, 2);
 const minute = 60_000;
@@ -41,15 +47,24 @@ const day = 24 * 60 * minute;
 
 /** The same figures as `readModelUse` gives for a ledger with these entries. */
 function useOf(entries: readonly LedgerEntry[], at = now) {
-  const since = async (type: string, from: number) =>
-    entries.filter((entry) => entry.type === type && (entry.at ?? 0) >= from);
-  return readModelUse({ ledger: { since } } as unknown as Store, at);
+  return readModelUse(storeWith(entries), at);
 }
 
+function storeWith(entries: readonly LedgerEntry[]): Store {
+  const since = async (type: string, from: number) =>
+    entries.filter((entry) => entry.type === type && (entry.at ?? 0) >= from);
+  return { ledger: { since } } as unknown as Store;
+}
+
+type PurposeBudget = NonNullable<Parameters<typeof decideBudget>[2]["together"]>;
+
 /** Why a call is not made; null when it is. */
-function holdFor(entries: readonly LedgerEntry[], estimate: number, together?: PurposeBudget): string | null {
-  const call = { estimate, isAgent: false, ...(together ? { together } : {}) };
-  const decided = decideBudget(entries, now, call, limits);
+async function holdFor(
+  entries: readonly LedgerEntry[],
+  estimate: number,
+  together: PurposeBudget | null = null,
+): Promise<string | null> {
+  const decided = await decideBudget(storeWith(entries), now, { estimate, isAgent: false, together }, limits);
   return "hold" in decided ? decided.hold : null;
 }
 
@@ -86,8 +101,8 @@ describe("the budget", () => {
       /^200 calls of models in the last day$/,
     ],
     ["holds after failures", failures(5, now - minute), 0, /failed 5 times in a row; next try in 60 min/],
-  ])("%s", (_, entries, usd, because) => {
-    const hold = holdFor(entries, usd);
+  ])("%s", async (_, entries, usd, because) => {
+    const hold = await holdFor(entries, usd);
     if (because === null) expect(hold).toBeNull();
     else expect(hold).toMatch(because);
   });
@@ -109,12 +124,12 @@ describe("the budget", () => {
       [called("a", now - minute, 0.2)],
       /of 0.30 USD are spent \(x.budget\)/,
     ],
-  ])("of a purpose %s", (_, entries, because) => {
+  ])("of a purpose %s", async (_, entries, because) => {
     const together = { purpose: "p", usd: 0.3, since: now - 10, setting: "x.budget" };
-    const hold = holdFor(entries, 0.2, together);
+    const hold = await holdFor(entries, 0.2, together);
     if (because === null) expect(hold).toBeNull();
     else expect(hold).toMatch(because);
-    expect(holdFor(entries, 0.2, { ...together, purpose: "another" })).toBeNull();
+    expect(await holdFor(entries, 0.2, { ...together, purpose: "another" })).toBeNull();
   });
 
   it.each<[string, LedgerEntry[], number, boolean, number]>([
@@ -123,17 +138,19 @@ describe("the budget", () => {
     ["for that no more than a call may cost", [], 0.4, true, 0.5],
     ["for that no more than its purpose has left", [called("a", now - 1, 0.25)], 0.01, true, 0.05],
     ["for that no more than the day has left", [called("a", now - 1, 0.9, true, "q")], 0.01, true, 0.1],
-  ])("sets aside %s", (_, entries, estimate, isAgent, usd) => {
+  ])("sets aside %s", async (_, entries, estimate, isAgent, usd) => {
     const together = { purpose: "p", usd: 0.3, since: now - 10, setting: "x.budget" };
-    const call = { estimate, isAgent, ...(estimate < 0.3 ? { together } : {}) };
-    const decided = decideBudget(entries, now, call, limits);
+    const call = { estimate, isAgent, together: estimate < 0.3 ? together : null };
+    const decided = await decideBudget(storeWith(entries), now, call, limits);
     expect("hold" in decided ? decided.hold : decided.usdAtMost).toBeCloseTo(usd);
   });
 
-  test("counts what a clock noted that was a year ahead, and says so", async () => {
+  test("counts what a clock noted that was a year ahead", async () => {
     const entries = [called("a", now + 365 * day, 0.8), called("b", now - 1, 0.1)];
     expect((await useOf(entries)).spent.calls).toBe(2);
-    expect(holdFor(entries, 0.2)).toContain("(model.budgetDay), 0.80 USD of it dated days ahead");
+    expect(await holdFor(entries, 0.2)).toContain(
+      "0.90 USD of 1.00 USD for a day are spent (model.budgetDay)",
+    );
   });
 
   const anyEntry = fc
@@ -152,7 +169,7 @@ describe("the budget", () => {
     await fc.assert(
       fc.asyncProperty(aLedger, fc.integer({ min: 0, max: 100 }), async (entries, cents) => {
         const usd = cents / 100;
-        if (holdFor(entries, usd) !== null) return;
+        if ((await holdFor(entries, usd)) !== null) return;
         const after = await useOf([...entries, asked("next", now, usd)]);
         expect(after.spent.usd).toBeLessThanOrEqual(limits.usdPerDay + 1e-9);
         expect(usd).toBeLessThanOrEqual(limits.usdPerCall);

@@ -4,7 +4,7 @@ import { describe, expect, it, test } from "vitest";
 import { askModel } from "../../src/models/ask.ts";
 import { chooseModel } from "../../src/models/choose.ts";
 import type { Model } from "../../src/models/model.ts";
-import { modelChoice } from "../../src/settings/model-choice.ts";
+import { modelChoice } from "../../src/settings/settings.ts";
 import { type Act, anEndpoint } from "../helpers/endpoint.ts";
 import { desk } from "../helpers/publishing.ts";
 import { tempFolder } from "../helpers/temp.ts";

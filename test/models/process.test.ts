@@ -44,16 +44,19 @@ describe("a program that is asked", () => {
     expect(await run(script)).toMatchObject({ missing: null, stderr: expect.stringContaining(stderr) });
   });
 
-  it("does not outlive a Knack that is killed, nor does what it started", async () => {
-    const { child, pids, folder } = ask("");
-    await until(() => existsSync(pids));
-    const agents = readFileSync(pids, "utf8").trim().split(" ").map(Number);
-    expect(agents.map(isAlive)).toEqual([true, true]);
-    expect(processesOf(folder)).toEqual(expect.arrayContaining(agents));
-    child.kill("SIGKILL");
-    await until(() => !agents.some(isAlive));
-    await until(() => processesOf(folder).length === 0);
-  });
+  it.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
+    "does not outlive a Knack that gets a %s, nor does what it started",
+    async (signal) => {
+      const { child, pids, folder } = ask("");
+      await until(() => existsSync(pids));
+      const agents = readFileSync(pids, "utf8").trim().split(" ").map(Number);
+      expect(agents.map(isAlive)).toEqual([true, true]);
+      expect(processesOf(folder)).toEqual(expect.arrayContaining(agents));
+      child.kill(signal);
+      await until(() => !agents.some(isAlive));
+      await until(() => processesOf(folder).length === 0);
+    },
+  );
 
   it("does not outlive a Knack that is killed as it is started", async () => {
     const { child, folder } = ask('process.kill(process.pid, "SIGKILL");');

@@ -1,19 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { readSymptom } from "../../src/failures/symptom.ts";
-import { foresees, lessonCues, type Question, questionCues } from "../../src/lessons/cues.ts";
-import { listCalls, parseCalls, readQuestion } from "../../src/recall/question.ts";
-import {
-  type Circumstances,
-  findHome,
-  isDisproved,
-  type KnownFinding,
-  type LessonMatch,
-  pickAnswers,
-} from "../../src/recall/recall.ts";
-import type { Finding, LessonScope } from "../../src/records/finding.ts";
-import type { LessonState } from "../../src/records/lesson.ts";
-import type { Remedy } from "../../src/records/symptom.ts";
+import { foresees, lessonCues, type Question, questionCues } from "../../src/lessons/similarity.ts";
+import { findHome, type LessonMatch, listCalls, readQuestion, recall } from "../../src/recall/recall.ts";
+import type { Finding, LessonScope, LessonState, Remedy } from "../../src/records/lesson.ts";
 import { called, ran } from "../helpers/events.ts";
 import { aFinding } from "../helpers/findings.ts";
 import { runs } from "../helpers/runs.ts";
@@ -31,6 +21,37 @@ interface Taught {
   readonly finding?: Partial<Finding>;
   readonly state?: Partial<LessonState>;
 }
+
+type KnownFinding = LessonMatch["best"];
+type Memory = Parameters<typeof recall>[0];
+type Asked = Parameters<typeof recall>[2];
+
+const parseCalls = (command: string) => listCalls({ command, tool: null, input: null, files: [] });
+
+/** A memory that offers these findings for every question, whatever their cues and words. */
+function memoryOf(
+  known: readonly KnownFinding[],
+  counts: ReadonlyMap<string, number> = new Map(),
+  uses: Awaited<ReturnType<Memory["learning"]["uses"]["of"]>> = [],
+): Memory {
+  const homes = new Map(known.map(({ project, home }) => [project, home]));
+  const findings = known.map(({ home: _, lesson, ...finding }) => ({ ...finding, lessonId: lesson.id }));
+  const project = (id: string) => {
+    const root = homes.get(id) ? `${homes.get(id)}/work` : null;
+    return { id, name: id, root, sessions: 1, firstAt: 0, lastAt: 0 };
+  };
+  return {
+    learning: {
+      findings: { cued: async () => findings, countsOf: async () => counts, sharing: async () => [] },
+      lessons: { get: async () => known.map(({ lesson }) => lesson) },
+      uses: { of: async () => uses },
+    },
+    projects: { get: async (ids) => ids.map(project), list: async () => [] },
+  } as Memory;
+}
+
+const answer = (question: Question, known: readonly KnownFinding[], asking: Asked) =>
+  recall(memoryOf(known), question, asking);
 
 /** That a command failed with an error and another one helped, as it is known afterwards. */
 function taught(command: string, output: string, worked: string, more: Taught = {}): KnownFinding {
@@ -67,6 +88,7 @@ function taught(command: string, output: string, worked: string, more: Taught = 
     session: `/s/${id}`,
     run: id,
     project,
+    ...{ scopeId: project, lessonId: more.instinct ?? id, foundAt: at, pass: 1 },
     home,
     at,
     finding,
@@ -74,7 +96,7 @@ function taught(command: string, output: string, worked: string, more: Taught = 
   };
 }
 
-const asked: Circumstances = { project: "/p", home: "/home/dev", unasked: true, now, rarity: () => 1 };
+const asked: Asked = { project: "/p", home: "/home/dev", unasked: true, now };
 const python = "python: command not found";
 const noPython = (more: Taught = {}) => taught("python a.py", python, "python3 a.py", more);
 const noDatabase = (more: Taught = {}) =>
@@ -92,8 +114,8 @@ const about = (command: string): Question => ({ type: "call", calls: parseCalls(
 const met = failure("python b.py", python);
 const twice = { state: { sessions: 2, confidence: 0.75 } };
 
-const told = (question: Question, known: readonly KnownFinding[], circumstances = asked) =>
-  pickAnswers(question, known, circumstances).map(({ lesson: instinct }) => instinct.id);
+const told = async (question: Question, known: readonly KnownFinding[]) =>
+  (await answer(question, known, asked)).map(({ lesson: instinct }) => instinct.id);
 
 describe("an answer to a failure", () => {
   it.each<[string, KnownFinding, string, number]>([
@@ -111,18 +133,18 @@ describe("an answer to a failure", () => {
       "elsewhere",
       0.7,
     ],
-  ])("%s", (_, known, distance, fit) =>
-    expect(pickAnswers(met, [known], asked)).toMatchObject([{ distance, fit, by: "error", kind: "fix" }]),
+  ])("%s", async (_, known, distance, fit) =>
+    expect(await answer(met, [known], asked)).toMatchObject([{ distance, fit, by: "error", kind: "fix" }]),
   );
 
-  test("is, of fixes that as many sessions taught, the one that worked last", () => {
+  test("is, of fixes that as many sessions taught, the one that worked last", async () => {
     const old = noPython({ id: "old", daysAgo: 9, state: { sure: 0.95 } });
     const late = noPython({ id: "late", daysAgo: 2, state: { sure: 0.7 } });
-    expect(told(met, [old, late])).toEqual(["late", "old"]);
-    expect(told(met, [noPython({ id: "old", daysAgo: 9, ...twice }), late])).toEqual(["old", "late"]);
+    expect(await told(met, [old, late])).toEqual(["late", "old"]);
+    expect(await told(met, [noPython({ id: "old", daysAgo: 9, ...twice }), late])).toEqual(["old", "late"]);
   });
 
-  test("may be about another name where the fix is general, but only in its own project", () => {
+  test("may be about another name where the fix is general, but only in its own project", async () => {
     const missing = (name: string) => `error: Cannot find package "${name}" from "/home/dev/p/src/a.ts"`;
     const known = (project: string) =>
       taught("bun run a.ts", missing("zod"), "bun install", {
@@ -131,19 +153,19 @@ describe("an answer to a failure", () => {
       });
     const question = failure("bun run b.ts", missing("hono"));
     const whoAsks = { ...asked, unasked: false };
-    expect(pickAnswers(question, [known("/p")], whoAsks)).toMatchObject([{ fit: 0.7, load: false }]);
-    expect(pickAnswers(question, [known("/q")], whoAsks)).toEqual([]);
-    expect(pickAnswers(failure("bun run b.ts", missing("zod")), [known("/q")], whoAsks)).toHaveLength(1);
+    expect(await answer(question, [known("/p")], whoAsks)).toMatchObject([{ fit: 0.7, load: false }]);
+    expect(await answer(question, [known("/q")], whoAsks)).toEqual([]);
+    expect(await answer(failure("bun run b.ts", missing("zod")), [known("/q")], whoAsks)).toHaveLength(1);
   });
 
-  test("does not come from another project where the trouble lies with the project", () => {
+  test("does not come from another project where the trouble lies with the project", async () => {
     const question = failure("npm run tset", 'npm error Missing script: "tset"');
     const known = (project: string) =>
       taught("npm run tset", 'npm error Missing script: "tset"', "npm run test", { project });
-    expect(told(question, [known("/p")])).toEqual(["i1"]);
-    expect(told(question, [known("/q")])).toEqual([]);
+    expect(await told(question, [known("/p")])).toEqual(["i1"]);
+    expect(await told(question, [known("/q")])).toEqual([]);
     // Whoever asks may judge that for themselves.
-    expect(pickAnswers(question, [known("/q")], { ...asked, unasked: false })).toMatchObject([
+    expect(await answer(question, [known("/q")], { ...asked, unasked: false })).toMatchObject([
       { distance: "elsewhere", load: false },
     ]);
   });
@@ -161,12 +183,12 @@ describe("an answer to a failure", () => {
       { confidence: 0.1, sure: 0.1, sessions: 4 },
       1,
     ],
-  ])("%s", (_, state, count) => expect(told(met, [noPython({ state })])).toHaveLength(count));
+  ])("%s", async (_, state, count) => expect(await told(met, [noPython({ state })])).toHaveLength(count));
 
-  test("is not told from elsewhere when it is only just good enough here", () => {
+  test("is not told from elsewhere when it is only just good enough here", async () => {
     const state = { confidence: 0.4, sure: 0.4 };
-    expect(told(met, [noPython({ state })])).toHaveLength(1);
-    expect(told(met, [noPython({ state, project: "/q" })])).toEqual([]);
+    expect(await told(met, [noPython({ state })])).toHaveLength(1);
+    expect(await told(met, [noPython({ state, project: "/q" })])).toEqual([]);
   });
 
   it.each<[string, KnownFinding[], string[]]>([
@@ -188,28 +210,28 @@ describe("an answer to a failure", () => {
     ["then what is surest", [noPython({ id: "a", state: { sure: 0.7 } }), noPython({ id: "b" })], ["b", "a"]],
     ["then the same every time", [noPython({ id: "b" }), noPython({ id: "a" })], ["a", "b"]],
     ["three at the most", ["e", "d", "c", "b", "a"].map((id) => noPython({ id })), ["a", "b", "c"]],
-  ])("gives %s", (_, known, ids) => {
-    expect(told(met, known)).toEqual(ids);
-    expect(told(met, [...known].reverse())).toEqual(ids);
+  ])("gives %s", async (_, known, ids) => {
+    expect(await told(met, known)).toEqual(ids);
+    expect(await told(met, [...known].reverse())).toEqual(ids);
   });
 
-  test("rests on every finding of its lesson, the earliest first, and tells the one whose call is most alike", () => {
+  test("rests on every finding of its lesson, the earliest first, and tells the one whose call is most alike", async () => {
     const one = noPython({ id: "x", instinct: "i", daysAgo: 3 });
     const other = {
       ...taught("python manage.py migrate", python, "python3 manage.py migrate", { id: "y", daysAgo: 5 }),
       lesson: one.lesson,
     };
-    const [match] = pickAnswers(failure("python manage.py check", python), [one, other], asked);
+    const [match] = await answer(failure("python manage.py check", python), [one, other], asked);
     expect(match?.from.map(({ id }) => id)).toEqual(["y", "x"]);
     expect(match?.best.id).toBe("y");
   });
 
-  test("is none for another program, another cause, or what already does as it says", () => {
-    expect(told(failure("ruby a.rb", "ruby: command not found"), [noPython()])).toEqual([]);
-    expect(told(failure("python a.py", "ModuleNotFoundError: No module named 'x'"), [noPython()])).toEqual(
-      [],
-    );
-    expect(told(failure("python3 a.py; python b.py", python), [noPython()])).toEqual([]);
+  test("is none for another program, another cause, or what already does as it says", async () => {
+    expect(await told(failure("ruby a.rb", "ruby: command not found"), [noPython()])).toEqual([]);
+    expect(
+      await told(failure("python a.py", "ModuleNotFoundError: No module named 'x'"), [noPython()]),
+    ).toEqual([]);
+    expect(await told(failure("python3 a.py; python b.py", python), [noPython()])).toEqual([]);
   });
 });
 
@@ -235,26 +257,28 @@ describe("a warning before a call", () => {
       0,
     ],
     ["is given after going to a folder", about("cd app && python b.py"), noPython(twice), 1],
-  ])("%s", (_, question, known, count) => expect(pickAnswers(question, [known], asked)).toHaveLength(count));
+  ])("%s", async (_, question, known, count) =>
+    expect(await answer(question, [known], asked)).toHaveLength(count),
+  );
 
-  test("of one session is given to somebody who asks", () =>
-    expect(pickAnswers(readQuestion("python b.py"), [noPython()], { ...asked, unasked: false })).toHaveLength(
-      1,
-    ));
+  test("of one session is given to somebody who asks", async () =>
+    expect(
+      await answer(readQuestion("python b.py"), [noPython()], { ...asked, unasked: false }),
+    ).toHaveLength(1));
 
-  test("says of a flag that only calls with that flag fail", () => {
+  test("says of a flag that only calls with that flag fail", async () => {
     const known = taught("vitest --watchAll=false", "CACError: Unknown option `--watchAll`", "vitest --run", {
       ...twice,
       finding: { remedy: "flag" },
     });
-    expect(pickAnswers(about("vitest --watchAll src"), [known], asked)).toMatchObject([
+    expect(await answer(about("vitest --watchAll src"), [known], asked)).toMatchObject([
       { by: "call", fit: 1 },
     ]);
-    expect(told(about("vitest --watch src"), [known])).toEqual([]);
-    expect(told(about("jest --watchAll src"), [known])).toEqual([]);
+    expect(await told(about("vitest --watch src"), [known])).toEqual([]);
+    expect(await told(about("jest --watchAll src"), [known])).toEqual([]);
   });
 
-  test("of a file that may not be touched is for calls and tools with that file", () => {
+  test("of a file that may not be touched is for calls and tools with that file", async () => {
     const denied = "Permission to use Bash with command cat .env has been denied.";
     const { finding } = taught("cat .env", denied, "ls", { finding: { remedy: null, call: null } });
     expect(finding.symptom).toMatchObject({ cause: "denied", files: [".env"] });
@@ -269,12 +293,11 @@ describe("a warning before a call", () => {
     ["not by one that worked before", "python", -2, 1, false],
     ["not by one that failed", "python", 2, 0, false],
     ["not by another call", "python3", 2, 1, false],
-  ])("is %s", (_, head, daysLater, ok, disproved) => {
-    const [match] = pickAnswers(about("python b.py"), [noPython({ ...twice, daysAgo: 9 })], asked) as [
-      LessonMatch,
-    ];
+  ])("is %s", async (_, head, daysLater, ok, disproved) => {
     const at = now - (9 - daysLater) * day;
-    expect(isDisproved(match, [{ head, parts: [], at, ok, failed: 1 - ok }])).toBe(disproved);
+    const uses = [{ head, parts: [], at, ok, failed: 1 - ok }];
+    const memory = memoryOf([noPython({ ...twice, daysAgo: 9 })], new Map(), uses);
+    expect(await recall(memory, about("python b.py"), asked)).toHaveLength(disproved ? 0 : 1);
   });
 });
 
@@ -285,9 +308,9 @@ describe("an answer to a text", () => {
     ["by the command it is", "python manage.py migrate", ["call"]],
     ["by nothing when it speaks of something else", "write a poem about the sea", []],
     ["by nothing when it only shares a word", "is python a snake?", []],
-  ])("is found %s", (_, text, by) =>
+  ])("is found %s", async (_, text, by) =>
     expect(
-      pickAnswers(readQuestion(text), [noPython()], { ...asked, unasked: false }).map((match) => match.by),
+      (await answer(readQuestion(text), [noPython()], { ...asked, unasked: false })).map((match) => match.by),
     ).toEqual(by),
   );
 
@@ -301,12 +324,12 @@ describe("an answer to a text", () => {
     ["npm run check", 'npm error Missing script: "check"', "Can you check whether npm is run in CI?", false],
     ["npm run check", 'npm error Missing script: "check"', "Please do npm run check again", true],
     ["pnpm test", "sh: 1: pnpm: not found", "Please run pnpm test and tell me what fails", true],
-  ])("is told unasked of %s (%s) at a prompt: %s: %s", (failed, error, prompt, told) => {
+  ])("is told unasked of %s (%s) at a prompt: %s: %s", async (failed, error, prompt, told) => {
     const known = taught(failed, error, "something else", { state: { sessions: 1 } });
-    expect(pickAnswers(readQuestion(prompt), [known], asked).length > 0).toBe(told);
+    expect((await answer(readQuestion(prompt), [known], asked)).length > 0).toBe(told);
   });
 
-  test("is found by words that it shares with a lesson, the rare ones most", () => {
+  test("is found by words that it shares with a lesson, the rare ones most", async () => {
     const known = taught("x", "", "y", {
       finding: {
         symptom: null,
@@ -317,10 +340,9 @@ describe("an answer to a text", () => {
       },
     });
     const text = readQuestion("add a berth to schema/harbor.json and the generated schema");
-    expect(pickAnswers(text, [known], asked)).toMatchObject([{ by: "words", kind: "lesson" }]);
-    const rarity = (word: string) =>
-      word === "changing" || word === "generate" || word === "edit" ? 1 : 0.01;
-    expect(pickAnswers(text, [known], { ...asked, rarity })).toEqual([]);
+    expect(await answer(text, [known], asked)).toMatchObject([{ by: "words", kind: "lesson" }]);
+    const common = new Map([...text.terms].map((word) => [word, 1e43]));
+    expect(await recall(memoryOf([known], common), text, asked)).toEqual([]);
   });
 });
 
@@ -331,7 +353,7 @@ it.each([
   ["C:\\Users\\dev\\a", "C:\\Users\\dev"],
   ["/srv/a", null],
   ["/rooted/a", null],
-])("the home of %s is %s", (path, home) => expect(findHome(path)).toBe(home));
+])("the home of %s is %s", async (path, home) => expect(findHome(path)).toBe(home));
 
 /** Failures of all causes with few names, so that random ones often are the same or nearly so. */
 const anyName = fc.constantFrom("alpha", "beta", "--gamma", "delta.ts");
@@ -390,12 +412,12 @@ const anyQuestion: fc.Arbitrary<Question> = fc.oneof(
   ),
 );
 
-test("whatever would be an answer by its error or its call can be looked up by its cues", () => {
+test("whatever would be an answer by its error or its call can be looked up by its cues", async () => {
   let answers = 0;
-  fc.assert(
-    fc.property(anyQuestion, anyFailure, anyRemedy, (question, [command, output], remedy) => {
+  await fc.assert(
+    fc.asyncProperty(anyQuestion, anyFailure, anyRemedy, async (question, [command, output], remedy) => {
       const known = taught(command, output, "make it so", { ...twice, finding: { remedy } });
-      const [match] = pickAnswers(question, [known], asked);
+      const [match] = await answer(question, [known], asked);
       if (!match || match.by === "words") return;
       answers++;
       const cues = new Set(questionCues(question));
@@ -408,7 +430,7 @@ test("whatever would be an answer by its error or its call can be looked up by i
   expect(answers).toBeGreaterThan(100);
 });
 
-test("a call of a script is looked up by its first words only", () => {
+test("a call of a script is looked up by its first words only", async () => {
   const words = Array.from({ length: 500 }, (_, n) => `w${n}`).join(" ");
   expect(questionCues(about(`make ${words}`)).length).toBeLessThan(40);
   expect(listCalls(ran(`make ${"x".repeat(6_000)}`, "ok"))).toEqual([]);

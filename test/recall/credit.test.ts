@@ -1,10 +1,10 @@
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Credit } from "../../src/lessons/credit.ts";
+import { type Credit, foldCredits } from "../../src/lessons/fold.ts";
 import { type Knack, openKnack } from "../../src/open.ts";
-import { creditSessions, loadCredits } from "../../src/recall/credit.ts";
-import { itemId } from "../../src/records/item.ts";
+import { creditSessions, readCredits } from "../../src/recall/credit.ts";
+import { itemId } from "../../src/records/change.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { claudeLines } from "../helpers/claude.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -37,7 +37,8 @@ async function at(home = tempFolder()) {
     credits: async (): Promise<Map<string, Credit>> => {
       const store = await openSqlite({ path: join(home, ".knack/knack.db"), clock: { now: () => 0 } });
       try {
-        return await loadCredits(store);
+        const { entries, nameOf } = await readCredits(store);
+        return foldCredits(entries, nameOf);
       } finally {
         await store.close();
       }

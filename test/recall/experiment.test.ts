@@ -1,8 +1,17 @@
 import { describe, expect, it, test } from "vitest";
-import { boundMean, compareCourses, compareInTurn, type Unit } from "../../src/recall/experiment.ts";
+import { compareCourses, compareInTurn } from "../../src/recall/experiment.ts";
 import { seeded } from "../helpers/history.ts";
 
 const [error, fewest] = [0.05, 5];
+
+type Unit = Parameters<typeof compareInTurn>[0][number];
+
+/** Between which bounds the mean of values is, by pairs whose differences are those values on the scale from -1 to 1. */
+function boundMean(values: readonly number[]): { low: number; high: number } {
+  const after = values.map((value, at) => ({ at, value }));
+  const { low, high } = compareCourses([{ before: values.map((value) => 1 - value), after }]);
+  return { low: (low + 1) / 2, high: (high + 1) / 2 };
+}
 
 /** Draws of 0 and 1 with a chance of 1. */
 function draws(random: () => number, chance: number, many: number): number[] {

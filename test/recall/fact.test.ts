@@ -1,9 +1,12 @@
-import { describe, expect, it, test } from "vitest";
-import { formatDay, renderFailureFact, renderLessonLine, renderPromptFact } from "../../src/recall/fact.ts";
+import { describe, expect, it, onTestFinished, test } from "vitest";
+import { recordEntries } from "../../src/lessons/fold.ts";
 import type { LessonMatch } from "../../src/recall/recall.ts";
-import { type Finding, noExcerpt } from "../../src/records/finding.ts";
+import { formatDay, renderFailureFact, renderPromptFact } from "../../src/recall/snapshot.ts";
 import type { Lesson, LessonState } from "../../src/records/lesson.ts";
-import { aFinding } from "../helpers/findings.ts";
+import { type Finding, noExcerpt } from "../../src/records/lesson.ts";
+import { openSqlite } from "../../src/store/sqlite.ts";
+import { aFinding, made } from "../helpers/findings.ts";
+import { aSnapshot } from "../helpers/snapshot.ts";
 
 const at = Date.UTC(2026, 4, 3);
 const now = Date.UTC(2026, 10, 15);
@@ -24,7 +27,8 @@ function aMatch(
     supersededBy: null,
   };
   const lesson: Lesson = { ...finding, id: "i1", project: "/p", state };
-  const best = { id: "f1", session: "s1", run: "s1", project: "/p", home: null, at, finding, lesson };
+  const own = { id: "f1", session: "s1", run: "s1", project: "/p", scopeId: "/p", lessonId: "i1" };
+  const best = { ...own, home: null, at, foundAt: at, pass: 1, finding, lesson };
   return {
     kind: "fix",
     lesson,
@@ -98,12 +102,16 @@ describe("a fact", () => {
       action: "use pnpm,\nnot npm",
       excerpt: { ...noExcerpt, said: "no, use pnpm" },
     });
-    expect(renderLessonLine(finding)).toBe("the person said: “no, use pnpm”");
+    expect(renderPromptFact(aMatch(finding), null, now)).toContain(": the person said: “no, use pnpm”");
   });
 
-  test("in a list has no more than a line's length", () => {
-    const long = renderLessonLine(aFinding({ lesson: "word ".repeat(500) }));
-    expect(long.length).toBeLessThanOrEqual(241);
+  test("in a list has no more than a line's length", async () => {
+    const store = await openSqlite({ path: ":memory:", clock: { now: () => now } });
+    onTestFinished(() => store.close());
+    const long = aFinding({ kind: "explicit-instruction", lesson: "word ".repeat(500), at: now });
+    await store.transaction((tx) => recordEntries(tx, [made("s1", long, 1, "/p")]));
+    const { lessons = [] } = (await aSnapshot(store, { now: () => now })).get("start", "/p") ?? {};
+    expect(lessons.map(({ line }) => line.length > 200 && line.length <= 241)).toEqual([true]);
   });
 });
 

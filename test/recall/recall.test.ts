@@ -1,7 +1,6 @@
 import { expect, it, onTestFinished } from "vitest";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { readQuestion } from "../../src/recall/question.ts";
-import { recall } from "../../src/recall/recall.ts";
+import { readQuestion, recall } from "../../src/recall/recall.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { aFinding, made } from "../helpers/findings.ts";

@@ -1,18 +1,16 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readSymptom } from "../../src/failures/symptom.ts";
-import type { Question } from "../../src/lessons/cues.ts";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { parseCalls, readCommandFailure, readQuestion } from "../../src/recall/question.ts";
-import { type LessonMatch, type Memory, recall } from "../../src/recall/recall.ts";
-import { buildSnapshot } from "../../src/recall/snapshot.ts";
-import { openMemory } from "../../src/recall/snapshot-file.ts";
-import type { Finding } from "../../src/records/finding.ts";
+import type { Question } from "../../src/lessons/similarity.ts";
+import { type LessonMatch, listCalls, readFailure, readQuestion, recall } from "../../src/recall/recall.ts";
+import { recallFromSnapshot } from "../../src/recall/snapshot.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
-import { encodeTable, openTable } from "../../src/search/table.ts";
+import type { Finding } from "../../src/records/lesson.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { aFinding, made } from "../helpers/findings.ts";
 import { seeded } from "../helpers/history.ts";
 import { day } from "../helpers/lived.ts";
+import { aSnapshot } from "../helpers/snapshot.ts";
 
 const start = Date.UTC(2026, 0, 1);
 const now = start + 20 * day;
@@ -125,10 +123,15 @@ function someQuestions(random: Random, count: number): Question[] {
     const some = Array.from({ length: 5 }, () => pick(random, words)).join(" ");
     const command = `${program} ${name}`;
     const which = random();
-    if (which < 0.4) return readCommandFailure(command, pick(random, errors)(program, name), 1);
-    if (which < 0.6) return { type: "call", calls: parseCalls(command) };
+    if (which < 0.4) return failure(command, pick(random, errors)(program, name), 1);
+    if (which < 0.6)
+      return { type: "call", calls: listCalls({ command, tool: null, input: null, files: [] }) };
     return readQuestion(random() < 0.5 ? `please look at the ${some}` : `run \`${command}\` for the ${some}`);
   });
+}
+
+function failure(command: string, text: string, exitCode: number): Question {
+  return readFailure({ command, text, exitCode, tool: null, input: null, files: [] });
 }
 
 /** What is told of an answer, and in which order. */
@@ -149,16 +152,14 @@ describe("a snapshot", () => {
     onTestFinished(() => store.close());
     const history = aHistory(random, 60 + Math.floor(random() * 60));
     await store.transaction((tx) => recordEntries(tx, history));
-    const bytes = Buffer.concat(encodeTable({}, await buildSnapshot(store, { published: [], now })));
-    const table = openTable((from, length) => bytes.subarray(from, Math.min(from + length, bytes.length)));
-    const memory = openMemory(table);
+    const snapshot = await aSnapshot(store, { now: () => now });
     let told = 0;
     for (const question of someQuestions(random, 100))
       for (const unasked of [true, false]) {
         const project = pick(random, [...projects, "/somewhere/else"]);
         const home = pick(random, ["/home/dev", "/home/ann", null]);
-        const ask = (from: Memory) => recall(from, question, { project, home, unasked, now });
-        const [one, other] = [gist(await ask(store)), gist(await ask(memory))];
+        const one = gist(await recall(store, question, { project, home, unasked, now }));
+        const other = gist(await recallFromSnapshot(snapshot, question, { project, home, now }, unasked));
         expect(other).toEqual(one);
         told += one.length;
       }
@@ -194,15 +195,13 @@ describe("a snapshot", () => {
       ];
     });
     await store.transaction((tx) => recordEntries(tx, entries.flat()));
-    const bytes = Buffer.concat(encodeTable({}, await buildSnapshot(store, { published: [], now })));
-    const memory = openMemory(openTable((from, length) => bytes.subarray(from, from + length)));
-    const question = readCommandFailure("python a", "/bin/bash: line 1: python: command not found", 127);
+    const snapshot = await aSnapshot(store, { now: () => now });
+    const question = failure("python a", "/bin/bash: line 1: python: command not found", 127);
     for (const project of [...projects, "/none"]) {
-      const ask = (from: Memory) =>
-        recall(from, question, { project, home: "/home/dev", unasked: false, now });
-      const one = gist(await ask(store));
+      const asked = { project, home: "/home/dev", now };
+      const one = gist(await recall(store, question, { ...asked, unasked: false }));
       if (project === projects[0]) expect(one.length).toBeGreaterThan(0);
-      expect(gist(await ask(memory))).toEqual(one);
+      expect(gist(await recallFromSnapshot(snapshot, question, asked, false))).toEqual(one);
     }
   });
 });

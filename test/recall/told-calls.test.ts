@@ -1,11 +1,5 @@
 import { describe, expect, it, test } from "vitest";
-import {
-  findToldCalls,
-  keepOwnCall,
-  makesCall,
-  namesCall,
-  type ToldCall,
-} from "../../src/recall/told-calls.ts";
+import { findToldCalls, makesCall } from "../../src/recall/usage.ts";
 
 const told = (text: string) => findToldCalls(text).map((call) => call.join(" "));
 
@@ -70,7 +64,7 @@ describe("the calls that a text tells", () => {
 });
 
 describe("a command makes a call that was told", () => {
-  const call = ["harborctl", "tides", "--station"] as ToldCall;
+  const call = ["harborctl", "tides", "--station"] as const;
   it.each<[string, boolean]>([
     ["harborctl tides sync --station ijmuiden", true],
     ["cd ops && harborctl tides sync --station=ijmuiden | tail", true],
@@ -80,20 +74,4 @@ describe("a command makes a call that was told", () => {
     ["echo 'harborctl tides --station x'", false],
     ["grep -rn 'harborctl tides --station' docs", false],
   ])("%s: %s", (command, isMade) => expect(makesCall(command, call)).toBe(isMade));
-
-  test("and words speak of it when they name all of it", () => {
-    expect(namesCall("please run `harborctl tides sync --station=x`", call)).toBe(true);
-    expect(namesCall("please run harborctl tides", call)).toBe(false);
-  });
-
-  test("a lesson's call is its own when not everybody makes it", () => {
-    expect(keepOwnCall(["npm", "install", "--legacy-peer-deps"])).toEqual([
-      "npm",
-      "install",
-      "--legacy-peer-deps",
-    ]);
-    expect(keepOwnCall(["npm", "test"])).toBe(null);
-    expect(keepOwnCall(["pytest"])).toBe(null);
-    expect(keepOwnCall([])).toBe(null);
-  });
 });

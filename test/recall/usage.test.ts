@@ -1,11 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { findUsage, type ShownItem, type Usage, type UsageContext } from "../../src/recall/usage.ts";
-import type { Event } from "../../src/records/event.ts";
-import type { Item } from "../../src/records/item.ts";
+import { findUsage, type ShownItem } from "../../src/recall/usage.ts";
+import type { Item } from "../../src/records/change.ts";
+import type { Event } from "../../src/records/session.ts";
 import { called, edited, ran, replied, said, session } from "../helpers/events.ts";
 import { seeded } from "../helpers/history.ts";
 import { anItem } from "../helpers/items.ts";
+
+type UsageContext = Parameters<typeof findUsage>[1];
+type Usage = ReturnType<typeof findUsage>[number];
 
 const skill = anItem("release-notes", { body: "Run `npx changeset version`, then `git commit`." });
 const start = 1_700_000_000_000;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { identifyProject, normaliseRemote, resolveProjectIds } from "../../src/records/project.ts";
+import { identifyProject, normaliseRemote, resolveProjectIds } from "../../src/records/session.ts";
 
 describe("a remote", () => {
   it.each<[string, string | null]>([

@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import { decide } from "../../src/search/find.ts";
-import type { SearchIndex } from "../../src/search/library-index.ts";
-import { readQuery } from "../../src/search/query.ts";
+import { judge } from "../../src/search/decide.ts";
+import type { LibraryIndex } from "../../src/search/library-index.ts";
 import { rank } from "../../src/search/rank.ts";
 import { libraryOf, others, skill } from "./helpers.ts";
 
@@ -9,16 +8,19 @@ const description = "Migrate Postgres tables without downtime, with a plan to ro
 const prompt = "migrate our postgres tables without downtime";
 const migration = (more = {}) => skill("postgres-migration", description, more);
 
-const decided = (library: SearchIndex, text: string, size = library.size, asked = false) => {
-  const query = readQuery(text);
-  return decide(rank(library, query), query, { size, asked });
+const decided = (library: LibraryIndex, text: string, size = library.size, asked = false) => {
+  const { query, entries } = rank(library, text);
+  const judged = judge(entries, size);
+  const { load, offers } = judged.decide(asked);
+  const told = (match: (typeof offers)[number]) => ({ ...match, because: judged.explain(match, query.text) });
+  return { load: load && told(load), offers: offers.map(told) };
 };
 
 describe("what was found", () => {
   test("is loaded where it clearly fits", () => {
     const { load, offers } = decided(libraryOf(...others, migration()), prompt);
     expect(load?.card.id).toBe("postgres-migration");
-    expect(load?.probability).toBeGreaterThanOrEqual(0.68);
+    expect(load?.chance).toBeGreaterThanOrEqual(0.68);
     expect(offers).toEqual([]);
   });
 
@@ -64,7 +66,7 @@ describe("what was found", () => {
   test("is judged less likely the larger the library", () => {
     const at = (size: number) => {
       const { load, offers } = decided(libraryOf(...others, migration()), prompt, size);
-      return (load ?? offers[0])?.probability ?? 0;
+      return (load ?? offers[0])?.chance ?? 0;
     };
     expect(at(20_000)).toBeLessThan(at(2_000));
     expect(at(2_000)).toBe(at(200));

@@ -1,6 +1,13 @@
 import { describe, expect, it, test } from "vitest";
-import { countTokens, fields, splitClauses, splitFields } from "../../src/search/entry.ts";
+import { fields, type IndexItem, readEntry } from "../../src/search/entry.ts";
+import { tokenize } from "../../src/text/tokens.ts";
 import { skill } from "./helpers.ts";
+
+/** The tokens that an entry has in a field. */
+function tokensOf(entry: IndexItem["entry"], field: (typeof fields)[number]): Set<string> {
+  const at = fields.indexOf(field);
+  return new Set([...readEntry(entry).counts].flatMap(([token, counts]) => (counts[at] ? token : [])));
+}
 
 describe("what a description says it is not for", () => {
   it.each<[string, string, string]>([
@@ -15,9 +22,10 @@ describe("what a description says it is not for", () => {
     ["in Chinese", "写公众号文章。不适用于视频脚本。", "不适用于视频脚本。"],
     ["in Japanese", "コードを書く。翻訳は対象外。", "対象外。"],
   ])("is told apart %s", (_, description, unfit) => {
-    const clauses = splitClauses(description);
-    expect(clauses.unfit).toBe(unfit);
-    expect(clauses.fit).not.toContain(unfit);
+    const { entry } = skill("x", description);
+    expect(tokensOf(entry, "unfit")).toEqual(new Set(tokenize(unfit)));
+    const rest = description.replace(unfit, "");
+    expect(tokensOf(entry, "description")).toEqual(new Set(tokenize(rest)));
   });
 
   it.each([
@@ -25,7 +33,9 @@ describe("what a description says it is not for", () => {
     "Explains why a build is not reproducible.",
     "Helps you decide whether to cache or not.",
   ])("is not mistaken for what it does: %s", (description) => {
-    expect(splitClauses(description)).toEqual({ fit: description, unfit: "" });
+    const { entry } = skill("x", description);
+    expect(tokensOf(entry, "unfit")).toEqual(new Set());
+    expect(tokensOf(entry, "description")).toEqual(new Set(tokenize(description)));
   });
 });
 
@@ -44,20 +54,18 @@ describe("the texts of an entry", () => {
   ].join("\n");
 
   test("are told apart by the headings of its body", () => {
-    const texts = splitFields(skill("db", "Database migrations.", { body }).entry);
-    expect(texts.when).toContain("column is renamed");
-    expect(texts.unfit).toContain("seeding a database");
-    expect(texts.headings.split("\n")).toEqual([
-      "Migrations",
-      "When to use",
-      "When not to use this skill",
-      "Steps",
-    ]);
-    expect(texts.body).toContain("not a heading");
+    const { entry } = skill("db", "Database migrations.", { body });
+    const texts: [(typeof fields)[number], string][] = [
+      ["when", "- a column is renamed"],
+      ["unfit", "- seeding a database"],
+      ["headings", "Migrations\nWhen to use\nWhen not to use this skill\nSteps"],
+      ["body", "Write them by hand.\n```sh\n# not a heading\n```"],
+    ];
+    for (const [field, text] of texts) expect(tokensOf(entry, field)).toEqual(new Set(tokenize(text)));
   });
 
   test("are counted field by field", () => {
-    const { counts, lengths } = countTokens(
+    const { counts, lengths } = readEntry(
       skill("db-migration", "A migration for a database.", { tags: ["sql"], prompts: ["rename a column"] })
         .entry,
     );
@@ -71,7 +79,7 @@ describe("the texts of an entry", () => {
   });
 
   test("stop counting where a byte is full", () => {
-    const { counts } = countTokens(skill("x", "word ".repeat(1_000)).entry);
+    const { counts } = readEntry(skill("x", "word ".repeat(1_000)).entry);
     expect(counts.get("word")?.[fields.indexOf("description")]).toBe(255);
   });
 });

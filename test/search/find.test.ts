@@ -2,8 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from "node:fs
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { recordEntries } from "../../src/lessons/fold.ts";
-import { openKnack } from "../../src/open.ts";
-import { itemId } from "../../src/records/item.ts";
+import { itemId } from "../../src/records/change.ts";
 import type { LedgerEntry } from "../../src/records/ledger.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { aHome, type Home, withKnack } from "../helpers/hook.ts";
@@ -64,33 +63,6 @@ describe("what the library has for a text", () => {
     expect(await namesFor(made, wish)).toEqual([]);
   });
 
-  test("is what an embedder finds alike, among what shares words", async () => {
-    const made = stocked();
-    const skills = join(made.home, ".claude/skills");
-    for (const name of ["harbour-north", "harbour-south"])
-      put(skills, {
-        [`${name}/SKILL.md`]: skillText(name, { description: "Plan berths in the harbour basin." }),
-      });
-    const asked: string[] = [];
-    const embedder = {
-      embed: async (texts: readonly string[]) => {
-        asked.push(...texts);
-        return texts.map((text) => (text.includes("north") ? [0, 1] : [1, 0]));
-      },
-    };
-    const env = { HOME: made.home, KNACK_HOME: made.knackHome };
-    const opened = await openKnack({ env, embedder });
-    try {
-      await opened.stock();
-      const found = await opened.find("plan the berths in the harbour basin", made.project);
-      expect(found[0]?.card.name).toBe("harbour-south");
-      expect(asked[0]).toBe("plan the berths in the harbour basin");
-      expect(asked).toContain("harbour-north: Plan berths in the harbour basin.");
-    } finally {
-      await opened.close();
-    }
-  });
-
   test("stays where a folder cannot be read, and goes where it is gone", async () => {
     const made = stocked();
     const skills = join(made.home, ".claude/skills");
@@ -139,24 +111,6 @@ describe("what the library has for a text", () => {
       cwd: made.project,
     });
     expect(JSON.parse(told.stdout).skills[0]).toMatchObject({ name: "tide-tables" });
-  });
-
-  test("is asked for without harm where an embedder fails", async () => {
-    const made = stocked();
-    const embed = async () => {
-      throw new Error("no network");
-    };
-    const opened = await openKnack({
-      env: { HOME: made.home, KNACK_HOME: made.knackHome },
-      embedder: { embed },
-    });
-    try {
-      await opened.stock();
-      await expect(opened.find("draft release notes", made.project)).rejects.toThrow("no network");
-      expect(opened.index().found).toBe("index");
-    } finally {
-      await opened.close();
-    }
   });
 
   test("changes nothing where nothing changed", async () => {

@@ -1,16 +1,15 @@
-import type { Card, SearchEntry } from "../../src/search/entry.ts";
-import type { SearchIndex } from "../../src/search/library-index.ts";
-import { readQuery } from "../../src/search/query.ts";
-import { type RankOptions, rank } from "../../src/search/rank.ts";
+import type { IndexItem, LibraryCard } from "../../src/search/entry.ts";
+import type { LibraryIndex } from "../../src/search/library-index.ts";
+import { rank } from "../../src/search/rank.ts";
 import { type Indexed, indexOf } from "../helpers/memory-index.ts";
 
 /** A skill called by its id. */
 export function skill(
   id: string,
   description: string,
-  more: Partial<SearchEntry & Omit<Indexed, "entry">> = {},
+  more: Partial<IndexItem["entry"] & Omit<Indexed, "entry">> = {},
 ): Indexed {
-  const { scopeId = "user", load = "fit" as Card["load"], uses = 0, ...entry } = more;
+  const { scopeId = "user", load = "fit" as LibraryCard["load"], uses = 0, ...entry } = more;
   return {
     entry: { id, name: id, description, when: "", tags: [], body: "", prompts: [], ...entry },
     scopeId,
@@ -19,17 +18,17 @@ export function skill(
   };
 }
 
-export function libraryOf(...skills: Indexed[]): SearchIndex {
+export function libraryOf(...skills: Indexed[]): LibraryIndex {
   return indexOf(skills);
 }
 
 /** The ids that a prompt finds, best first. */
 export function found(
-  index: SearchIndex,
+  index: LibraryIndex,
   prompt: string,
-  options: RankOptions & { context?: string[] } = {},
+  options: Parameters<typeof rank>[2] = {},
 ): string[] {
-  return rank(index, readQuery(prompt, options.context), options).map(({ card }) => card.id);
+  return rank(index, prompt, options).entries.map(({ card }) => card.id);
 }
 
 /** Skills about other things, so that common words are common. */

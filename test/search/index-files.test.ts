@@ -6,8 +6,7 @@ import { build } from "esbuild";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { fields, type IndexItem } from "../../src/search/entry.ts";
-import { type LibraryIndexFiles, openIndexFiles, openMemoryIndex } from "../../src/search/index-files.ts";
-import type { SearchIndex } from "../../src/search/library-index.ts";
+import { type LibraryIndex, openIndexFiles } from "../../src/search/library-index.ts";
 import { tokenize } from "../../src/text/tokens.ts";
 import { root } from "../helpers/knack.ts";
 import { indexOf } from "../helpers/memory-index.ts";
@@ -16,7 +15,7 @@ import { tempFolder } from "../helpers/temp.ts";
 import { filed } from "./indexing.ts";
 
 /** Everything that an index says, in words that do not depend on how it numbers its entries. */
-function told(index: SearchIndex, terms: Iterable<string>): unknown {
+function told(index: LibraryIndex, terms: Iterable<string>): unknown {
   const entry = (n: number) => {
     const { id, name, reading } = index.card(n);
     const lengths = [...index.lengths().subarray(n * fields.length, (n + 1) * fields.length)];
@@ -35,9 +34,9 @@ function told(index: SearchIndex, terms: Iterable<string>): unknown {
   return { size: index.size, totals: index.totals, postings };
 }
 
-const inMemory = (all: readonly IndexItem[]): SearchIndex =>
+const inMemory = (all: readonly IndexItem[]): LibraryIndex =>
   indexOf(all.map(({ entry, card }) => ({ entry, scopeId: card.scopeId, load: card.load, uses: card.uses })));
-const saysOf = (files: LibraryIndexFiles, terms: Iterable<string>) =>
+const saysOf = (files: ReturnType<typeof openIndexFiles>, terms: Iterable<string>) =>
   files.read((index) => told(index, terms));
 /** Puts a folder with something in it where a file was. */
 function makeFolder(path: string): void {
@@ -61,7 +60,7 @@ describe("the index of the library", () => {
   test("says the same as one in memory, whatever was added, replaced and taken out before", () => {
     fc.assert(
       fc.property(fc.array(library, { minLength: 1, maxLength: 6 }), (versions) => {
-        for (const files of [openIndexFiles(join(tempFolder(), "snapshot")), openMemoryIndex()])
+        for (const files of [openIndexFiles(join(tempFolder(), "snapshot")), openIndexFiles(null)])
           for (const all of versions) {
             files.update(all);
             expect(saysOf(files, termsOf(all))).toEqual(told(inMemory(all), termsOf(all)));

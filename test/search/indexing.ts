@@ -1,5 +1,5 @@
 import type { IndexItem } from "../../src/search/entry.ts";
-import { openIndexFiles } from "../../src/search/index-files.ts";
+import { openIndexFiles } from "../../src/search/library-index.ts";
 
 /** A made-up skill; another text has another mark. */
 export function filed(id: string, text = `does ${id}`, scopeId = "user"): IndexItem {

@@ -1,7 +1,10 @@
 import { describe, expect, it, test } from "vitest";
-import { readQuery } from "../../src/search/query.ts";
+import { rank } from "../../src/search/rank.ts";
 import { findAliases, translateWords } from "../../src/text/aliases.ts";
+import { libraryOf } from "./helpers.ts";
 
+const readQuery = (prompt: string, context: readonly string[] = []) =>
+  rank(libraryOf(), prompt, { context }).query;
 const weightOf = (prompt: string, term: string, context: string[] = []) => {
   const { asked, implied } = readQuery(prompt, context);
   return [...asked, ...implied].find((one) => one.term === term)?.weight ?? 0;

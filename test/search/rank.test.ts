@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { readQuery } from "../../src/search/query.ts";
 import { rank } from "../../src/search/rank.ts";
 import { found, libraryOf, others, skill } from "./helpers.ts";
 
@@ -41,7 +40,7 @@ describe("ranking", () => {
       skill("paid-ads", "Plan paid ads on search engines."),
     );
     expect(found(library, "plan paid ads for search engines")[0]).toBe("paid-ads");
-    const refused = rank(library, readQuery("paid ads")).find(({ card }) => card.id === "seo-audit");
+    const refused = rank(library, "paid ads").entries.find(({ card }) => card.id === "seo-audit");
     expect(refused?.signs.told ?? 0).toBe(0);
   });
 
@@ -59,8 +58,8 @@ describe("ranking", () => {
     const signs = (from: typeof pointing) =>
       rank(
         libraryOf(...others, from, skill("lifecycle-mail", "Sequences.")),
-        readQuery("drip sequences for pages"),
-      ).find(({ card }) => card.id === "lifecycle-mail")?.signs.pointed;
+        "drip sequences for pages",
+      ).entries.find(({ card }) => card.id === "lifecycle-mail")?.signs.pointed;
     expect(signs(pointing)).toBeGreaterThan(0);
     expect(signs(skill("copywriting", "Write copy for pages."))).toBe(0);
   });
@@ -71,7 +70,7 @@ describe("ranking", () => {
       skill("a", 'Clean desks. Use when somebody says "tidy up my inbox".'),
       skill("b", "Clean inbox rules and tidy folders."),
     );
-    const [best] = rank(library, readQuery("tidy up my inbox"));
+    const [best] = rank(library, "tidy up my inbox").entries;
     expect(best?.signs.quoted).toBeGreaterThan(0);
   });
 
@@ -124,7 +123,7 @@ describe("ranking", () => {
         const keys = new Map(skills.map((one) => [one, numbers.next().value]));
         const shuffled = [...skills].sort((a, b) => (keys.get(a) as number) - (keys.get(b) as number));
         const told = (list: typeof skills) =>
-          rank(libraryOf(...list), readQuery(prompt)).map(({ card, score }) => [card.id, score]);
+          rank(libraryOf(...list), prompt).entries.map(({ card, score }) => [card.id, score]);
         expect(told(shuffled)).toEqual(told(skills));
       }),
     );
@@ -132,17 +131,5 @@ describe("ranking", () => {
 
   test("gives as many as are wanted", () => {
     expect(found(libraryOf(...others), "create a report", { most: 1 })).toHaveLength(1);
-  });
-
-  test("heeds likeness in meaning where it is given and counts", () => {
-    const library = libraryOf(
-      skill("a", "Deploy the shop."),
-      skill("b", "Deploy the shop."),
-      skill("c", "Deploy the shop."),
-    );
-    const likeness = (cards: readonly { id: string }[]) => cards.map(({ id }) => (id === "b" ? 0.9 : 0.1));
-    const [first] = rank(library, readQuery("deploy the shop"), { likeness });
-    expect(first?.card.id).toBe("b");
-    expect(found(library, "deploy the shop")).toEqual(["a", "b", "c"]);
   });
 });

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { encodeTable, findTableFault, openTable, type ReadAt } from "../../src/search/table.ts";
+import { encodeTable, findTableFault, openTable } from "../../src/search/table.ts";
 
 const bytesOf = (head: unknown, entries: ReadonlyMap<string, unknown>): Uint8Array =>
   Buffer.concat(encodeTable(head, entries));
 const at =
-  (bytes: Uint8Array): ReadAt =>
+  (bytes: Uint8Array): Parameters<typeof openTable>[0] =>
   (from, length) =>
     bytes.subarray(from, Math.min(bytes.length, from + length));
 

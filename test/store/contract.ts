@@ -1,11 +1,9 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { extractGist } from "../../src/lessons/similarity.ts";
-import type { Event } from "../../src/records/event.ts";
-import { outlineEvent } from "../../src/records/event.ts";
-import type { StoredFinding } from "../../src/records/finding.ts";
 import { foldProject, type LedgerEntry } from "../../src/records/ledger.ts";
-import type { Reading, Session } from "../../src/records/session.ts";
-import type { Store } from "../../src/store/port.ts";
+import type { StoredFinding } from "../../src/records/lesson.ts";
+import { type Event, outlineEvent, type Reading, type Session } from "../../src/records/session.ts";
+import type { Store } from "../../src/store/store.ts";
 import { aFinding } from "../helpers/findings.ts";
 
 export const anEvent = (n: number, more: Partial<Event> = {}): Event => ({

@@ -2,8 +2,8 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Store } from "../../src/store/port.ts";
 import { openSqlite } from "../../src/store/sqlite.ts";
+import type { Store } from "../../src/store/store.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { anEvent, aSession, saveEvents, storeContract } from "./contract.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { renderDiff } from "../../src/text/diff.ts";
+import { renderDiff } from "../../src/text/edits.ts";
 
 describe("a diff", () => {
   test("shows what changes, with a little around it", () => {

@@ -1,18 +1,11 @@
 import fc from "fast-check";
 import { parse } from "jsonc-parser";
 import { describe, expect, it, test } from "vitest";
-import {
-  explainNotEditable,
-  type KeyPath,
-  readKey,
-  removeKey,
-  setKey,
-  undoEdit,
-} from "../../src/text/json-text.ts";
+import { JsonText, type KeyPath } from "../../src/text/edits.ts";
 import { anyDocument, gapsWithComments, isPlain, printedWith } from "../agents/documents.ts";
 
 function set(text: string, path: KeyPath, value: unknown): string {
-  const setting = setKey(text, path, value);
+  const setting = new JsonText(text).set(path, value);
   if (!setting.ok) throw new Error(setting.because);
   return setting.text;
 }
@@ -46,12 +39,12 @@ describe("a key that is set", () => {
 
   it("stays as it is where it is there", () => {
     const text = '{ "a": { "b": { "y": 2, "x": 1 } } }';
-    expect(setKey(text, ["a", "b"], { x: 1, y: 2 })).toEqual({ ok: true, text, edit: null });
+    expect(new JsonText(text).set(["a", "b"], { x: 1, y: 2 })).toEqual({ ok: true, text, edit: null });
   });
 
   it("is refused where something else is in its way", () => {
     for (const other of ["1", "null", "[]", '"text"'])
-      expect(setKey(`{"a": ${other}}`, ["a", "b"], 1)).toEqual({
+      expect(new JsonText(`{"a": ${other}}`).set(["a", "b"], 1)).toEqual({
         ok: false,
         because: "a is no JSON object",
       });
@@ -68,7 +61,7 @@ describe("a text", () => {
     ['{"a": 1} more', "it is no JSON (InvalidSymbol on line 1)"],
     ["[]", "it is no JSON object"],
     ["null", "it is no JSON object"],
-  ])("%j may be edited, or not: %s", (text, why) => expect(explainNotEditable(text)).toBe(why));
+  ])("%j may be edited, or not: %s", (text, why) => expect(new JsonText(text).problem).toBe(why));
 });
 
 describe("a key that is taken out", () => {
@@ -81,7 +74,7 @@ describe("a key that is taken out", () => {
     ["one after a comment", '{ // note\n"a": 1, "x": 2}', '{ // note\n "x": 2}'],
     ["one before a comment", '{\n  "a": 1, // note\n  "x": 2\n}', '{\n   // note\n  "x": 2\n}'],
     ["one that is missing", '{"x": 1}', '{"x": 1}'],
-  ])("%s", (_, before, after) => expect(removeKey(before, ["a"])).toBe(after));
+  ])("%s", (_, before, after) => expect(new JsonText(before).remove(["a"])).toBe(after));
 });
 
 describe("any text", () => {
@@ -95,17 +88,19 @@ describe("any text", () => {
         fc.jsonValue().filter(isPlain),
         (document, gaps, path, value) => {
           const text = printedWith(document, gaps);
-          const setting = setKey(text, path as unknown as KeyPath, value);
+          const setting = new JsonText(text).set(path as unknown as KeyPath, value);
           fc.pre(setting.ok);
-          expect(explainNotEditable(setting.text)).toBeNull();
-          expect(readKey(setting.text, path as unknown as KeyPath)).toEqual(
+          expect(new JsonText(setting.text).problem).toBeNull();
+          expect(new JsonText(setting.text).read(path as unknown as KeyPath)).toEqual(
             JSON.parse(JSON.stringify(value)),
           );
-          const back = setting.edit === null ? setting.text : undoEdit(setting.text, setting.edit);
+          const { offset, removed, inserted } = setting.edit ?? { offset: 0, removed: "", inserted: "" };
+          expect(setting.text.slice(offset).startsWith(inserted)).toBe(true);
+          const back = setting.text.slice(0, offset) + removed + setting.text.slice(offset + inserted.length);
           expect(back).toBe(text);
-          const without = removeKey(setting.text, path as unknown as KeyPath);
-          expect(explainNotEditable(without)).toBeNull();
-          expect(readKey(without, path as unknown as KeyPath)).toBeUndefined();
+          const without = new JsonText(setting.text).remove(path as unknown as KeyPath);
+          expect(new JsonText(without).problem).toBeNull();
+          expect(new JsonText(without).read(path as unknown as KeyPath)).toBeUndefined();
           if (setting.edit?.removed === "" && path.length === 1)
             expect(parse(without.replace(/^\ufeff/, ""))).toEqual(parse(text.replace(/^\ufeff/, "")));
         },

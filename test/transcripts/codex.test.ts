@@ -118,15 +118,8 @@ describe("a Codex rollout", () => {
     expect(events[0]?.command).toBe("npm test");
   });
 
-  test("reads the oldest shape, where a line is the payload itself", () => {
+  test("reads the older shapes of calls and their results, and what was typed where nothing says so", () => {
     const records = [
-      {
-        id: "old-1",
-        timestamp: "2025-06-01T10:00:00.000Z",
-        instructions: null,
-        git: { repository_url: "https://github.com/Dev/Tide.git" },
-      },
-      { record_type: "state" },
       {
         type: "message",
         role: "user",
@@ -153,8 +146,11 @@ describe("a Codex rollout", () => {
       },
       { type: "message", role: "assistant", content: [{ type: "output_text", text: "done" }] },
     ];
-    expect(records.map((record) => codex.recognises(record))[0]).toBe(true);
-    const [session] = readThreads(codex, records);
+    const git = { repository_url: "https://github.com/Dev/Tide.git" };
+    const [session] = readThreads(codex, [
+      { type: "session_meta", payload: { id: "old-1", git } },
+      ...records.map((payload) => ({ type: "response_item", payload })),
+    ]);
     expect(story(session?.events ?? [])).toEqual([
       'prompt "list files"',
       "call shell ok 0",

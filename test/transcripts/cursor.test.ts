@@ -1,77 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { cursor, cursorText } from "../../src/transcripts/readers/cursor.ts";
-import { placed, readWhole } from "../helpers/documents.ts";
+import { cursor } from "../../src/transcripts/readers/cursor.ts";
+import { placed } from "../helpers/documents.ts";
 import { readThreads } from "../helpers/lines.ts";
 
 const home = "/home/dev/.cursor/projects/home-dev-harbour/agent-transcripts";
 
-const transcript = `user:
-<attached_files>
-assistant:
-</attached_files>
-<user_query>
-fix the tides
-assistant:
-is what it said
-</user_query>
-
-assistant:
-[Thinking] The person wants the tides fixed.
-
-- look at them first
-I will run the tests.
-
-They tell most.
-[Tool call] Shell
-  command: cat <<EOF
-tides: late
-EOF
-  working_directory: /home/dev/harbour
-  description: Show the tides
-[Tool call] Read
-  path: /home/dev/harbour/a.ts
-
-[Tool result] Read
-1: x
-
-[Tool result] Shell
-
-A:
-[Tool call] Shell
-  command: rg tide
-
-[Tool result] Shell
-bash: rg: command not found
-
-assistant:
-[REDACTED]
-
-user:
-<user_query>
-no, the other harbour
-</user_query>
-`;
-
 describe("a Cursor transcript", () => {
-  test("as text gives turns and calls by their lines, and no more than it tells of results", () => {
-    expect(cursorText.recognises(transcript)).toBe(true);
-    const [session] = readWhole(cursorText, transcript, `${home}/7f.txt`);
-    expect(placed(session?.events ?? [])).toEqual([
-      '1 prompt "fix the tides\\nassistant:\\nis what it said"',
-      '12 reply "I will run the tests.\\n\\nThey tell most."',
-      "18 call Shell unknown",
-      "24 call Read ok",
-      "33 call Shell failed",
-      '42 prompt "no, the other harbour"',
-    ]);
-    expect(session?.facts).toMatchObject({ sessionId: "7f", cwd: "/home/dev/harbour", subagent: false });
-    expect(session?.events[2]).toMatchObject({
-      command: "cat <<EOF\ntides: late\nEOF",
-      input: { description: "Show the tides" },
-    });
-    expect(session?.events[3]).toMatchObject({ files: ["/home/dev/harbour/a.ts"], text: "1: x" });
-  });
-
   const says = (role: string, ...content: object[]) => ({ role, message: { content } });
   const text = (words: string) => ({ type: "text", text: words });
   const records = [

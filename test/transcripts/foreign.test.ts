@@ -3,10 +3,9 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { isObject, type Json, type JsonObject } from "../../src/base/json.ts";
-import { createTranscripts } from "../../src/transcripts/files.ts";
-import { documentReaders, lineReaders, textReaders } from "../../src/transcripts/readers/readers.ts";
-import type { SessionBuilder } from "../../src/transcripts/session-builder.ts";
-import { SessionBuilders } from "../../src/transcripts/session-builder.ts";
+import { Transcripts } from "../../src/transcripts/files.ts";
+import { type SessionBuilder, SessionBuilders } from "../../src/transcripts/reader.ts";
+import { readers } from "../../src/transcripts/readers/readers.ts";
 import { placed } from "../helpers/documents.ts";
 import { tempFolder } from "../helpers/temp.ts";
 
@@ -72,43 +71,35 @@ const mine = <T extends { readonly format: string }>(all: readonly T[]) =>
 describe("the readers of other agents' sessions", () => {
   it.each(others)("do not take %s for one", (_, document) => {
     expect(
-      documentReaders.filter((one) => one.recognises(document as Json)).map(({ format }) => format),
+      readers.documents.filter((one) => one.recognises(document as Json)).map(({ format }) => format),
     ).toEqual([]);
     expect(
-      lineReaders.filter((one) => isObject(document) && one.recognises(document)).map(({ format }) => format),
+      readers.lines
+        .filter((one) => isObject(document) && one.recognises(document))
+        .map(({ format }) => format),
     ).toEqual([]);
   });
-
-  it.each([
-    "user:\n  name: a\n  role: admin\n",
-    "assistant: hello\n",
-    "# user:\n<user_query>",
-    "user,assistant\n1,2",
-  ])("do not take the text %j for one", (text) =>
-    expect(textReaders.some((one) => one.recognises(text))).toBe(false),
-  );
 
   test("take no other JSON for one", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (document) => {
-        expect(mine(documentReaders).some((one) => one.recognises(document as Json))).toBe(false);
-        expect(mine(lineReaders).some((one) => isObject(document) && one.recognises(document))).toBe(false);
+        expect(mine(readers.documents).some((one) => one.recognises(document as Json))).toBe(false);
+        expect(mine(readers.lines).some((one) => isObject(document) && one.recognises(document))).toBe(false);
       }),
     );
   });
 
   test("read whatever has the names of their fields, and number what they find", () => {
     fc.assert(
-      fc.property(shaped, fc.string(), (content, text) => {
+      fc.property(shaped, (content) => {
         const found: ReadonlyMap<string, SessionBuilder>[] = [];
         const whole = () => {
           const threads = new SessionBuilders("transcript", null);
           found.push(threads);
           return threads;
         };
-        for (const one of mine(documentReaders)) one.read(content, whole(), "/a.json");
-        for (const one of textReaders) one.read(text, whole(), "/a.txt");
-        for (const one of mine(lineReaders)) {
+        for (const one of mine(readers.documents)) one.read(content, whole(), "/a.json");
+        for (const one of mine(readers.lines)) {
           const reading = one.open("/a.jsonl", null);
           for (const each of [content, ...(Array.isArray(content) ? content : [])])
             if (isObject(each)) reading.take(each, 1);
@@ -189,7 +180,7 @@ describe("a file of another agent", () => {
   };
   const read = async (path: string) => {
     const sessions: [string | null, string, ...string[]][] = [];
-    for await (const { format, threads, diagnostics } of createTranscripts().read(path, null)) {
+    for await (const { format, threads, diagnostics } of new Transcripts().read(path, null)) {
       expect(diagnostics).toEqual([]);
       for (const { name, events } of threads) sessions.push([format, name, ...placed(events)]);
     }
@@ -231,12 +222,6 @@ describe("a file of another agent", () => {
       "a.jsonl",
       `${JSON.stringify({ role: "user", message: { content: [{ type: "text", text: "hi" }] } })}\n`,
       [["cursor", "", '1 prompt "hi"']],
-    ],
-    [
-      "Cursor's text",
-      "a.txt",
-      "user:\n<user_query>\nhi\n</user_query>\n\nassistant:\nhello\n",
-      [["cursor", "", '1 prompt "hi"', '6 reply "hello"']],
     ],
   ])("that holds %s is read", async (_, name, content, expected) => {
     expect(await read(write(join(tempFolder(), name), content))).toEqual(expected);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, test } from "vitest";
-import { findFolderAmong, gemini, geminiDocument } from "../../src/transcripts/readers/gemini.ts";
+import { gemini } from "../../src/transcripts/readers/gemini.ts";
 import { gist, inTwo, readAll, story } from "../helpers/lines.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { readDocument } from "../helpers/whole.ts";
@@ -33,7 +33,7 @@ const call = (name: string, args: object, response: object, status = "success", 
 const calls = (...toolCalls: object[]) => message("gemini", "", { toolCalls });
 const shell = (command: string, output: string, status = "success", more: object = {}) =>
   call("run_shell_command", { command }, { output }, status, more);
-const document = (...messages: object[]) => readDocument(geminiDocument, { ...header, messages });
+const document = (...messages: object[]) => readDocument(gemini.document, { ...header, messages });
 
 describe("a document of Gemini CLI", () => {
   test("gives calls with their results, keyed by the index of the message", () => {
@@ -126,7 +126,7 @@ describe("a document of Gemini CLI", () => {
   ])("gives %s", (_, one, expected) => expect(story(document(one).events)).toEqual(expected));
 
   test("of a subagent has no person in it", () => {
-    const { events, thread } = readDocument(geminiDocument, {
+    const { events, thread } = readDocument(gemini.document, {
       ...header,
       kind: "subagent",
       messages: [user("go")],
@@ -138,8 +138,8 @@ describe("a document of Gemini CLI", () => {
   test("is of a project that goes by its hash until something tells the folder", () => {
     const { thread } = document(user("go"));
     expect(thread.facts).toMatchObject({ cwd: null, remote: `gemini:project-${hash.slice(0, 12)}` });
-    expect(findFolderAmong(thread.facts, ["/home/dev/other", root])).toBe(root);
-    expect(findFolderAmong(thread.facts, ["/home/dev/other"])).toBeNull();
+    expect(gemini.findFolderAmong(thread.facts, ["/home/dev/other", root])).toBe(root);
+    expect(gemini.findFolderAmong(thread.facts, ["/home/dev/other"])).toBeNull();
   });
 
   it.each([
@@ -150,7 +150,7 @@ describe("a document of Gemini CLI", () => {
     mkdirSync(join(project, "chats"), { recursive: true });
     writeFileSync(join(project, name), text);
     const path = join(project, "chats", "session-1.json");
-    expect(readDocument(geminiDocument, { ...header, messages: [] }, path).thread.facts.cwd).toBe(root);
+    expect(readDocument(gemini.document, { ...header, messages: [] }, path).thread.facts.cwd).toBe(root);
   });
 });
 
@@ -170,7 +170,7 @@ describe("lines of Gemini CLI", () => {
 
   test("give a message once, however often it is written, with the keys that the document has", () => {
     const records = [header, asked, waiting, { $set: { lastUpdated: "x" } }, done, done, user("thanks")];
-    const events = readAll(gemini, records);
+    const events = readAll(gemini.lines, records);
     expect(story(events)).toEqual([
       'prompt "run it"',
       "call run_shell_command ok 0",
@@ -182,16 +182,14 @@ describe("lines of Gemini CLI", () => {
 
   test("are what was said, not what the model is given after a summary", () => {
     const summary = { $set: { messages: [user("<state_snapshot>x</state_snapshot>"), user("run it")] } };
-    expect(story(readAll(gemini, [header, asked, summary, { $rewindTo: asked.id }, user("again")]))).toEqual([
-      'prompt "run it"',
-      'mark "Went back to an earlier message"',
-      'prompt "again"',
-    ]);
+    expect(
+      story(readAll(gemini.lines, [header, asked, summary, { $rewindTo: asked.id }, user("again")])),
+    ).toEqual(['prompt "run it"', 'mark "Went back to an earlier message"', 'prompt "again"']);
   });
 
   test("may hold their messages in the header alone", () => {
     const records = [header, { $set: { messages: [asked, waiting] } }, { $set: { messages: [asked, done] } }];
-    expect(story(readAll(gemini, records))).toEqual([
+    expect(story(readAll(gemini.lines, records))).toEqual([
       'prompt "run it"',
       "call run_shell_command ok 0",
       'reply "It works."',
@@ -200,7 +198,7 @@ describe("lines of Gemini CLI", () => {
 
   test("give the same wherever the reading was left", () => {
     const records = [header, asked, waiting, done, user("thanks")];
-    const whole = readAll(gemini, records);
-    for (let cut = 1; cut < records.length; cut++) expect(inTwo(gemini, records, cut)).toEqual(whole);
+    const whole = readAll(gemini.lines, records);
+    for (let cut = 1; cut < records.length; cut++) expect(inTwo(gemini.lines, records, cut)).toEqual(whole);
   });
 });

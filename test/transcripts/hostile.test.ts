@@ -1,13 +1,9 @@
+import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isObject, type Json } from "../../src/base/json.ts";
-import {
-  databaseReaders,
-  documentReaders,
-  lineReaders,
-  textReaders,
-} from "../../src/transcripts/readers/readers.ts";
-import { SessionBuilder, SessionBuilders } from "../../src/transcripts/session-builder.ts";
+import { SessionBuilder, SessionBuilders } from "../../src/transcripts/reader.ts";
+import { readers } from "../../src/transcripts/readers/readers.ts";
 
 /** The names and words that readers look for: what is arbitrary is more often nearly right with them. */
 const names = [
@@ -77,7 +73,7 @@ function check(threads: Iterable<SessionBuilder>): void {
 }
 
 describe("no reader is thrown by what others wrote", () => {
-  test.each(lineReaders.map((reader) => [reader.format, reader] as const))("lines of %s", (_, reader) => {
+  test.each(readers.lines.map((reader) => [reader.format, reader] as const))("lines of %s", (_, reader) => {
     fc.assert(
       fc.property(fc.array(fc.oneof(object, value), { maxLength: 6 }), (records) => {
         const reading = reader.open("/sessions/a.jsonl", null);
@@ -93,7 +89,7 @@ describe("no reader is thrown by what others wrote", () => {
     );
   });
 
-  test.each(documentReaders.map((reader, at) => [`${reader.format} ${at}`, reader] as const))(
+  test.each(readers.documents.map((reader, at) => [`${reader.format} ${at}`, reader] as const))(
     "document of %s",
     (_, reader) => {
       const read = (document: Json) => {
@@ -117,27 +113,7 @@ describe("no reader is thrown by what others wrote", () => {
     },
   );
 
-  test.each(textReaders.map((reader) => [reader.format, reader] as const))("text of %s", (_, reader) => {
-    const lines = fc.constantFrom(
-      "user:",
-      "assistant:",
-      "<user_query>",
-      "</user_query>",
-      "[Tool call] Shell",
-      "[Tool result] Shell",
-    );
-    fc.assert(
-      fc.property(fc.array(fc.oneof(lines, fc.string()), { maxLength: 20 }), (all) => {
-        const threads = new SessionBuilders("transcript", null);
-        reader.recognises(all.join("\n"));
-        reader.read(all.join("\n"), threads, "/sessions/a.txt");
-        check(threads.values());
-      }),
-      { numRuns: 100 },
-    );
-  });
-
-  test.each(databaseReaders.map((reader) => [reader.format, reader] as const))(
+  test.each(readers.databases.map((reader) => [reader.format, reader] as const))(
     "database of %s",
     (_, reader) => {
       fc.assert(
@@ -158,4 +134,26 @@ describe("no reader is thrown by what others wrote", () => {
       );
     },
   );
+});
+
+describe("records that came before", () => {
+  test("are told apart by the hundred thousand, also when ids differ in one digit", () => {
+    const session = new SessionBuilder("transcript");
+    for (let n = 0; n < 200_000; n++)
+      for (const id of [randomUUID(), `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`])
+        if (session.repeats(id)) expect.fail(`lost ${n}`);
+    expect(session.repeats("00000000-0000-4000-8000-000000000007")).toBe(true);
+  });
+
+  test("are told from new ones like a set of strings would", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ maxLength: 3 }), { maxLength: 3_000 }), (ids) => {
+        const [session, set] = [new SessionBuilder("transcript"), new Set<string>()];
+        for (const id of ids) {
+          expect(session.repeats(id)).toBe(set.has(id));
+          set.add(id);
+        }
+      }),
+    );
+  });
 });

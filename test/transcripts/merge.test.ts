@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { countEvents, type Event } from "../../src/records/event.ts";
-import { mergeEvents } from "../../src/transcripts/sessions.ts";
+import { countEvents, type Event } from "../../src/records/session.ts";
+import type { Store } from "../../src/store/store.ts";
+import { readEvents, type SessionView } from "../../src/transcripts/sessions.ts";
 
 const event = (ref: string, kind: Event["kind"], more: Partial<Event> = {}): Event => ({
   ref,
@@ -28,6 +29,14 @@ const event = (ref: string, kind: Event["kind"], more: Partial<Event> = {}): Eve
 const hooked = (ref: string, kind: Event["kind"], more: Partial<Event> = {}) =>
   event(ref, kind, { source: "hook", ...more });
 const refs = (events: readonly Event[]) => events.map(({ ref }) => ref);
+
+/** The events of a session that has these recordings. */
+function mergeEvents(followed: readonly Event[], others: readonly (readonly Event[])[]): Promise<Event[]> {
+  const recordings = [followed, ...others];
+  const events = { of: async (id: string) => recordings[Number(id)] };
+  const alsoFrom = others.map((_, at) => ({ id: String(at + 1) }));
+  return readEvents({ events } as unknown as Store, { id: "0", alsoFrom } as unknown as SessionView);
+}
 
 describe("two tellings of one session", () => {
   const transcript = [
@@ -66,10 +75,12 @@ describe("two tellings of one session", () => {
       [hooked("e1", "prompt", { text: "fix it" }), hooked("e2", "prompt", { text: "fix it" })],
       ["e1", "h2", "e2", "e3", "e4"],
     ],
-  ])("%s", (_, other, expected) => expect(refs(mergeEvents(transcript, [other]))).toEqual(expected));
+  ])("%s", async (_, other, expected) =>
+    expect(refs(await mergeEvents(transcript, [other]))).toEqual(expected),
+  );
 
-  test("give a call the outcome that one of them has", () => {
-    const [merged] = mergeEvents(
+  test("give a call the outcome that one of them has", async () => {
+    const [merged] = await mergeEvents(
       [event("e1", "call", { callId: "a", outcome: "unknown" })],
       [[hooked("e1", "call", { callId: "a", outcome: "failed", exitCode: 2, text: "boom" })]],
     );
@@ -82,13 +93,13 @@ describe("two tellings of one session", () => {
     });
   });
 
-  test("lose nothing and double nothing, whatever part each has", () => {
+  test("lose nothing and double nothing, whatever part each has", async () => {
     const some = fc.subarray([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
-    fc.assert(
-      fc.property(some, some, some, (inTranscript, inHook, inProgram) => {
+    await fc.assert(
+      fc.asyncProperty(some, some, some, async (inTranscript, inHook, inProgram) => {
         const calls = (numbers: readonly number[], source: Event["source"]) =>
           numbers.map((n, at) => event(`e${at + 1}`, "call", { callId: `c${n}`, source }));
-        const merged = mergeEvents(calls(inTranscript, "transcript"), [
+        const merged = await mergeEvents(calls(inTranscript, "transcript"), [
           calls(inHook, "hook"),
           calls(inProgram, "tool-hook"),
         ]);

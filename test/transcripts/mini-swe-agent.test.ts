@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { miniSweAgent } from "../../src/transcripts/readers/swe-agent.ts";
+import { sweAgent } from "../../src/transcripts/readers/swe-agent.ts";
 import { eventsOf, placed, readWhole } from "../helpers/documents.ts";
 
 const task = {
@@ -44,8 +44,8 @@ describe("a mini-swe-agent trajectory", () => {
       runs("echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"),
       { role: "user", content: "diff --git a/b.py b/b.py" },
     ];
-    expect(miniSweAgent.recognises(messages)).toBe(true);
-    const events = eventsOf(miniSweAgent, messages);
+    expect(sweAgent.mini.recognises(messages)).toBe(true);
+    const events = eventsOf(sweAgent.mini, messages);
     expect(placed(events.filter(({ kind }) => kind !== "reply"))).toEqual([
       '1 prompt "tides are late"',
       "2 call bash failed 1",
@@ -96,8 +96,8 @@ describe("a mini-swe-agent trajectory", () => {
         { role: "exit", content: "", extra: { exit_status: "Submitted" } },
       ],
     };
-    expect(miniSweAgent.recognises(document)).toBe(true);
-    const [session] = readWhole(miniSweAgent, document);
+    expect(sweAgent.mini.recognises(document)).toBe(true);
+    const [session] = readWhole(sweAgent.mini, document);
     expect(placed(session?.events ?? [])).toEqual([
       '1 prompt "tides are late"',
       '2 reply "Two looks."',

@@ -1,10 +1,10 @@
-import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import Database from "libsql";
 import { describe, expect, it, onTestFinished, test } from "vitest";
 import type { Json } from "../../src/base/json.ts";
 import { type Knack, openKnack } from "../../src/index.ts";
-import { opencodeExport } from "../../src/transcripts/readers/opencode.ts";
+import { opencode } from "../../src/transcripts/readers/opencode.ts";
 import { dump } from "../helpers/dump.ts";
 import { gist, story } from "../helpers/lines.ts";
 import { tempFolder } from "../helpers/temp.ts";
@@ -54,7 +54,7 @@ const session = [
   ]),
 ];
 const read = (messages: object[], more: object = {}) =>
-  readDocument(opencodeExport, { info: { ...info, ...more }, messages });
+  readDocument(opencode.exported, { info: { ...info, ...more }, messages });
 
 async function open(home: string): Promise<Knack> {
   const knack = await openKnack({
@@ -176,37 +176,8 @@ describe("an export of OpenCode", () => {
       null,
       1,
     ];
-    for (const other of others) expect(opencodeExport.recognises(other)).toBe(false);
-    expect(opencodeExport.recognises({ info, messages: [] } as unknown as Json)).toBe(true);
-  });
-});
-
-describe("the storage of OpenCode", () => {
-  const put = (storage: string, path: string, value: object) => {
-    mkdirSync(dirname(join(storage, path)), { recursive: true });
-    writeFileSync(join(storage, path), JSON.stringify(value, null, 2));
-  };
-  const lay = (storage: string, messages: typeof session) => {
-    put(storage, `session/p1/${info.id}.json`, info);
-    for (const { info: one, parts } of messages) {
-      put(storage, `message/${info.id}/${one.id}.json`, one);
-      for (const part of parts) put(storage, `part/${one.id}/${part.id}.json`, part);
-    }
-  };
-
-  test("is read as sessions, joined from their files, and anew when a message comes", async () => {
-    const home = tempFolder();
-    const storage = join(home, "storage");
-    lay(storage, session.slice(0, 1));
-    const knack = await open(home);
-    expect(await knack.sessions([storage])).toMatchObject({
-      diagnostics: [],
-      sessions: [{ format: "opencode" }],
-    });
-    expect(await storiesOf(knack, storage)).toEqual({ ses_1: wholeStory.slice(0, 1) });
-    lay(storage, session);
-    utimesSync(join(storage, `session/p1/${info.id}.json`), 1, 1);
-    expect(await storiesOf(knack, storage)).toEqual({ ses_1: wholeStory });
+    for (const other of others) expect(opencode.exported.recognises(other)).toBe(false);
+    expect(opencode.exported.recognises({ info, messages: [] } as unknown as Json)).toBe(true);
   });
 });
 

@@ -26,7 +26,7 @@ const trajectory = (steps: readonly object[], history: readonly object[] = [task
 describe("a SWE-agent trajectory", () => {
   test("gives the task, what the agent said and did, and the step of each", () => {
     const [session] = readWhole(
-      sweAgent,
+      sweAgent.trajectory,
       trajectory(
         [
           step("open tides.py\n", "[File: /harbour/tides.py (1 lines total)]\r\n1:x", {
@@ -76,7 +76,7 @@ describe("a SWE-agent trajectory", () => {
     ["str_replace_editor view /harbour/a.py", "Here's the result of running `cat -n`", "ok"],
     ["python a.py", "344", "ok"],
   ])("says what came of %s: %j", (action, observation, expected) => {
-    const [, call] = eventsOf(sweAgent, trajectory([step(action, observation)]));
+    const [, call] = eventsOf(sweAgent.trajectory, trajectory([step(action, observation)]));
     expect([call?.outcome, call?.exitCode].filter((part) => part !== null).join(" ")).toBe(expected);
     expect(call?.text).not.toContain("PROCESS-DONE");
   });
@@ -93,8 +93,8 @@ describe("a SWE-agent trajectory", () => {
       ],
       replay_config: JSON.stringify({ env: { repo: { github_url: "https://github.com/a/harbour.git" } } }),
     };
-    expect(sweAgent.recognises(document)).toBe(true);
-    const [session] = readWhole(sweAgent, document);
+    expect(sweAgent.trajectory.recognises(document)).toBe(true);
+    const [session] = readWhole(sweAgent.trajectory, document);
     expect(placed(session?.events ?? [])).toEqual([
       '0 prompt "tides are late"',
       '0 reply "Look."',

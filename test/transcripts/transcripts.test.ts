@@ -2,9 +2,9 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { createTranscripts } from "../../src/transcripts/files.ts";
+import { Transcripts } from "../../src/transcripts/files.ts";
+import type { Resume } from "../../src/transcripts/reader.ts";
 import { claudeCode } from "../../src/transcripts/readers/claude-code.ts";
-import type { Resume } from "../../src/transcripts/session-builder.ts";
 import type { Piece } from "../../src/transcripts/whole-files.ts";
 import { claudeLines } from "../helpers/claude.ts";
 import { readAll, story } from "../helpers/lines.ts";
@@ -13,7 +13,7 @@ import { tempFolder } from "../helpers/temp.ts";
 async function readFile(content: string | Buffer): Promise<Piece[]> {
   const path = join(tempFolder(), "a.jsonl");
   writeFileSync(path, content);
-  return collect(createTranscripts().read(path, null));
+  return collect(new Transcripts().read(path, null));
 }
 
 async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -117,7 +117,7 @@ describe("a file", () => {
   });
 
   test("that is missing is a diagnostic", async () => {
-    const pieces = await collect(createTranscripts().read("/nowhere/at/all.jsonl", null));
+    const pieces = await collect(new Transcripts().read("/nowhere/at/all.jsonl", null));
     expect(problemsIn(pieces)).toEqual([["unreadable", null]]);
   });
 });
@@ -156,11 +156,11 @@ describe("a transcript read in stretches", () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1_000, max: bytes.length - 1 }), async (cut) => {
         const path = join(tempFolderOutside(), "a.jsonl");
-        const transcripts = createTranscripts();
+        const transcripts = new Transcripts();
         writeFileSync(path, bytes.subarray(0, cut));
         const [first] = await collect(transcripts.read(path, null));
         appendFileSync(path, bytes.subarray(cut));
-        expect(await transcripts.unchanged(path, (first as Piece).position)).toBe(true);
+        expect(transcripts.isUnchanged(path, first as Piece)).toBe(true);
         const [second] = await collect(transcripts.read(path, resumeFrom(first as Piece)));
         expect(eventsIn([first as Piece, second as Piece])).toEqual(whole);
       }),
@@ -170,16 +170,16 @@ describe("a transcript read in stretches", () => {
 
   test("is noticed when it was rewritten, anywhere", async () => {
     const path = join(tempFolder(), "a.jsonl");
-    const transcripts = createTranscripts();
+    const transcripts = new Transcripts();
     writeFileSync(path, text);
     const [piece] = await collect(transcripts.read(path, null));
-    const { position } = piece as Piece;
+    const known = piece as Piece;
     for (const changed of [text.replace("ask 5", "ask 6"), text.slice(0, -10), "", `x${text}`]) {
       writeFileSync(path, changed);
-      expect(await transcripts.unchanged(path, position)).toBe(false);
+      expect(transcripts.isUnchanged(path, known)).toBe(false);
     }
     writeFileSync(path, `${text}more`);
-    expect(await transcripts.unchanged(path, position)).toBe(true);
+    expect(transcripts.isUnchanged(path, known)).toBe(true);
   });
 });
 

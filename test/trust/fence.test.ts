@@ -13,9 +13,9 @@ describe("a fence", () => {
     expect(recordsIn(text)).toEqual([value]);
   });
 
-  test("is not left by a dossier whose every character is escaped", () => {
+  test("is not left by a dossier whose every character is escaped", async () => {
     const words = session(...Array.from({ length: 300 }, () => said("\u2028<".repeat(2_000))));
-    expect(renderedDossier(dossierWith([words])).length).toBeLessThanOrEqual(60_000);
+    expect(renderedDossier(await dossierWith([words])).length).toBeLessThanOrEqual(60_000);
   });
 });
 
@@ -42,8 +42,10 @@ describe("a home folder", () => {
     ["/rootless /root.txt", "/rootless /root.txt"],
   ])("%s is told as %s", (text, told) => expect(withoutHome(text)).toBe(told));
 
-  test("is in no description of a skill", () => {
+  test("is in no description of a skill", async () => {
     const skills = [aSkill("a", { description: "Use in /home/alice.smith/work." })];
-    expect(dossierWith([session(said("x"))], { skills }).skills[0]?.description).toBe("Use in ~/work.");
+    expect((await dossierWith([session(said("x"))], { skills })).skills[0]?.description).toBe(
+      "Use in ~/work.",
+    );
   });
 });

@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { secretUnder } from "../../src/trust/redact/assignments.ts";
-import { findSecrets, redact } from "../../src/trust/redact/redact.ts";
-import { mask } from "../../src/trust/redact/span.ts";
-import type { TextField } from "../../src/trust/secretlint.ts";
-import { createRedactor } from "../../src/trust/secretlint.ts";
+import { mask, secretUnder } from "../../src/trust/assignments.ts";
+import { findSecrets, redact } from "../../src/trust/redact.ts";
+import { createRedactor, type TextField } from "../../src/trust/redactor.ts";
 import { runs } from "../helpers/runs.ts";
 import { lookalikes } from "./lookalikes.ts";
 import { type Planted, secrets } from "./secrets.ts";
@@ -270,8 +268,8 @@ describe("hostile texts", () => {
     },
   );
 
-  test("come to an end through secretlint, in one line of 16 MB", { timeout: 120_000 }, async () => {
-    const [text] = await scrub("sk-proj-postgres://a:b xoxb-1-a-".repeat(1 << 19));
+  test("come to an end through secretlint, in one line of 4 MB", { timeout: 120_000 }, async () => {
+    const [text] = await scrub("sk-proj-postgres://a:b xoxb-1-a-".repeat(1 << 17));
     expect(text?.length).toBeGreaterThan(1 << 20);
   });
 });

@@ -1,8 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Note } from "../../src/spool/notes.ts";
-import { writeNote } from "../../src/spool/notes.ts";
+import { type Note, writeNote } from "../../src/spool/spool.ts";
 import { dump } from "../helpers/dump.ts";
 import { type Home, noPython } from "../helpers/hook.ts";
 import { knack, type Ran } from "../helpers/knack.ts";

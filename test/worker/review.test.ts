@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { writeNote } from "../../src/spool/notes.ts";
+import { writeNote } from "../../src/spool/spool.ts";
 import { hook, payloads, processesOf, said } from "../helpers/hook.ts";
 import { knack } from "../helpers/knack.ts";
 import { hour, minute, writeLived } from "../helpers/lived.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Note } from "../../src/spool/notes.ts";
+import type { Note } from "../../src/spool/spool.ts";
 import { seeded } from "../helpers/history.ts";
 import { aHome, hook, pause, payloads, processesOf, quiet, said } from "../helpers/hook.ts";
 import { day } from "../helpers/lived.ts";

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
-import type { Note } from "../../src/spool/notes.ts";
+import type { Note } from "../../src/spool/spool.ts";
 import { dump } from "../helpers/dump.ts";
 import { seeded } from "../helpers/history.ts";
 import { aHome, hook, pause, payloads, processesOf, quiet, said } from "../helpers/hook.ts";

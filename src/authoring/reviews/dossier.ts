@@ -1,5 +1,4 @@
-import { isEdit } from "../../failures/index.ts";
-import { checks } from "../../library/index.ts";
+import { packageLimits } from "../../library/index.ts";
 import {
   type Event,
   type EventKind,
@@ -7,30 +6,37 @@ import {
   formatRef,
   type Outcome,
   type Owner,
+  outlineEvent,
+  parseRef,
   type ReviewLead,
   type ReviewWindow,
   type SessionStretch,
   type Signal,
   shorten,
 } from "../../records/index.ts";
+import type { Store } from "../../store/index.ts";
 import { several } from "../../text/index.ts";
 import {
   cutToFit,
   fencedSize,
   fitOneLine,
+  type Redactor,
+  scrubEvents,
   separatorChars,
   takeFitting,
   withoutHome,
 } from "../../trust/index.ts";
-import { maxSessions } from "./nudge.ts";
+import { chooseEvents, spread } from "./salience.ts";
 
-/** Characters, events and sessions of a dossier. */
+/** Characters and events of a dossier. */
 const maxChars = 60_000;
 const maxEvents = 400;
 /** Characters of names and line ends around the parts of a dossier. */
 const formChars = 200;
 /** Shares of the characters: signals and leads, skills to change, names of their files, other skills, the bare index. */
 const shares = { told: 0.15, texts: 0.3, files: 0.05, skills: 0.15, index: 0.1 };
+/** Characters of an event that a reviewer asks for. */
+const expandedChars = 3_000;
 /** More of an event is not cached. */
 const longestEvent = 5_000;
 /** Characters of an event, longest first: of prompts, failures and signalled events, and of the rest. */
@@ -40,58 +46,35 @@ const lengths = [
 ];
 const shortest = { main: 450, rest: 200 };
 const maxSignals = 12;
-export const maxLeads = 6;
-export const maxRefs = 12;
-export const whyChars = 400;
-const hintChars = 120;
+const maxRefs = 12;
+const whyChars = 400;
 const [nameChars, refChars, toolChars] = [80, 24, 60];
 const maxSkills = 200;
 const descriptionChars = [160, 80, 40, 20, 0];
 const textChars = 12_000;
-export const maxListedFiles = 60;
-/** Calls after a failure within which a similar call is a retry. */
-const retryWindow = 30;
 const maxSpans = 40;
 const summaryChars = 160;
 /** Characters of one span: its summary, and what stands around it. */
 const spanChars = summaryChars + 130;
 const toolsInSummary = 4;
 
-/** Why an event is shown in a dossier. */
-export type Salience =
-  | "signal-ref"
-  | "prompt"
-  | "final-answer"
-  | "error"
-  | "retry"
-  | "recovery"
-  | "rejected"
-  | "verification"
-  | "file-write"
-  | "skill"
-  | "context"
-  | "room";
+type EventChoice = ReturnType<typeof chooseEvents>;
+type ShownReason = NonNullable<EventChoice["reasons"][number]>;
 
 /** A range of events that is not shown, with a summary. */
-export interface OmittedSpan {
+interface OmittedSpan {
   readonly range: readonly [string, string];
   readonly count: number;
   readonly summary: string;
 }
 
 /** An event in the timeline: everything but its words. */
-export interface TimelineEntry {
+interface TimelineEntry {
   /** `s1.e17`: the session's name in the dossier, and the event's own ref. */
   readonly id: string;
   readonly kind: EventKind;
   readonly tool: string | null;
   readonly outcome: Outcome | null;
-}
-
-interface IncludedEvent {
-  readonly id: string;
-  readonly reason: Salience;
-  readonly detail: string;
 }
 
 /** A skill as a reviewer is shown it; its text only where it may be changed. */
@@ -125,42 +108,56 @@ export interface Dossier {
   readonly leads: readonly ReviewLead[];
   readonly signals: readonly Signal[];
   readonly timeline: readonly TimelineEntry[];
-  readonly included: readonly IncludedEvent[];
+  readonly included: readonly {
+    readonly id: string;
+    readonly reason: ShownReason;
+    readonly detail: string;
+  }[];
   readonly omitted: readonly OmittedSpan[];
   readonly skills: readonly ReviewedSkill[];
   /** Whether every event is shown. */
   readonly whole: boolean;
 }
 
-/** What a dossier is made of, before any event is read in full. Refs of signals and leads are those of the dossier. */
-export interface DossierSource {
+/** What a dossier is made of, beside the events. Refs of signals and leads are those of the dossier. */
+interface DossierSource {
   readonly project: string;
   readonly window: ReviewWindow;
-  /** For each stretch of the window, its events. */
-  readonly outlines: readonly (readonly EventOutline[])[];
   readonly signals: readonly Signal[];
   readonly leads: readonly ReviewLead[];
   readonly skills: readonly ReviewedSkill[];
 }
 
+interface EventSource {
+  readonly store: { readonly events: Pick<Store["events"], "outline" | "some"> };
+  readonly redactor: Redactor;
+}
+
+/** Whether a path is below a package's three folders, and nowhere else by any reading. */
+export function isSupportPath(path: string): boolean {
+  return (
+    path.length <= packageLimits.pathChars &&
+    /^(?:scripts|references|assets)(?:\/[A-Za-z0-9_][A-Za-z0-9_.-]*)+$/.test(path) &&
+    !/\.(?:\/|$)/.test(path)
+  );
+}
+
+// --- The names of events ---
+
 /** An event of a window: the index of its stretch, and its ref there. */
-export interface WindowEvent {
+interface WindowEvent {
   readonly stretch: number;
   readonly ref: string;
 }
 
 /** `s1.e17`. */
-export function formatDossierRef({ stretch, ref }: WindowEvent): string {
-  return `${nameSession(stretch)}.${ref}`;
+function formatDossierRef({ stretch, ref }: WindowEvent): string {
+  return `s${stretch + 1}.${ref}`;
 }
 
 export function parseDossierRef(id: string): WindowEvent | null {
   const [, stretch, ref] = /^s([1-9]\d{0,5})\.(e[1-9]\d{0,9})$/.exec(id) ?? [];
   return stretch === undefined || ref === undefined ? null : { stretch: Number(stretch) - 1, ref };
-}
-
-function nameSession(stretch: number): string {
-  return `s${stretch + 1}`;
 }
 
 /** Refs of a session as the dossier has them; none where the window does not have the session, by either id. */
@@ -173,244 +170,124 @@ export function toDossierRefs(
   return stretch < 0 ? [] : refs.map((ref) => formatDossierRef({ stretch, ref }));
 }
 
-/** Which events of a window are shown, and why. Indexes instead of objects: there may be hundreds of thousands. */
-export interface EventChoice {
-  /** Those of the sessions that are shown, in order. */
+// --- The events of a window ---
+
+/** The events of a window without their words, one session after the other. */
+interface WindowOutline {
   readonly events: readonly EventOutline[];
+  /** The sessions that have events: their stretches, and where they begin. */
+  readonly sessions: readonly { readonly stretch: number; readonly start: number; readonly end: number }[];
   readonly nameEvent: (at: number) => string;
-  readonly stretches: readonly { readonly index: number; readonly start: number }[];
-  /** The indexes where sessions begin. */
-  readonly starts: ReadonlySet<number>;
-  readonly reasons: readonly (Salience | undefined)[];
-  /** The most important first; any number of the first is spread over kinds and over the window. */
-  readonly units: readonly ShownUnit[];
-  /** Everything that has to be read, in no order. */
-  readonly wanted: readonly WindowEvent[];
 }
 
-/** The index of an event; or of a failure and of the call that then worked, which belong together. */
-type ShownUnit = readonly number[];
+/** A dossier of a window: sessions of any length are looked at whole, and few of their events are read. */
+export async function gatherDossier(deps: EventSource, known: DossierSource): Promise<Dossier> {
+  const source = { ...known, signals: known.signals.slice(0, maxSignals) };
+  const told = [...source.signals, ...source.leads].flatMap(({ refs }) => refs.slice(0, maxRefs));
+  const pointed = [...new Set(told)].flatMap((id) => parseDossierRef(id) ?? []);
+  const outline = await readWindow(deps, source.window, pointed);
+  const starts = new Set(outline.sessions.map(({ start }) => start));
+  const choice = chooseEvents(outline.events, starts, findPlaces(outline, pointed), maxEvents);
+  const ids = choice.units.flat().map(outline.nameEvent);
+  return buildDossier(source, outline, starts, choice, await readEvents(deps, source.window, ids));
+}
 
-/** Looks at all events of a window, without their words, and says which are to be read. */
-export function chooseEvents(source: DossierSource): EventChoice {
-  const stretches: { index: number; start: number }[] = [];
+async function readWindow(
+  { store }: EventSource,
+  { stretches }: ReviewWindow,
+  pointed: readonly WindowEvent[],
+): Promise<WindowOutline> {
   const events: EventOutline[] = [];
-  for (const index of chooseSessions(source)) {
-    const outline = source.outlines[index] ?? [];
-    if (outline.length > 0) stretches.push({ index, start: events.length });
-    for (const event of outline) events.push(event);
+  const sessions: { stretch: number; start: number; end: number }[] = [];
+  for (const [stretch, one] of stretches.entries()) {
+    const refs = pointed.flatMap(({ stretch: at, ref }) => (at === stretch ? ref : []));
+    const start = events.length;
+    for (const event of await readStretch(store, one, refs)) events.push(event);
+    if (events.length > start) sessions.push({ stretch, start, end: events.length });
   }
-  const locate = (at: number): WindowEvent => ({
-    stretch: stretches.findLast(({ start }) => start <= at)?.index ?? 0,
-    ref: formatRef(events[at]?.n ?? 0),
-  });
-  const starts = new Set(stretches.map(({ start }) => start));
-  const { reasons, kinds } = findSalient(events, starts, findPointed(source, stretches));
-  // Of few events all may be shown.
-  const rest = events.length > maxEvents ? [] : [...events.keys()].filter((at) => !reasons[at]);
-  const units = chooseSpread([...kinds, rest.map((at) => [at])], maxEvents);
-  const nameEvent = (at: number) => formatDossierRef(locate(at));
-  return { events, nameEvent, stretches, starts, reasons, units, wanted: units.flat().map(locate) };
+  const nameEvent = (at: number) => {
+    const stretch = sessions.findLast(({ start }) => start <= at)?.stretch ?? 0;
+    return formatDossierRef({ stretch, ref: formatRef(events[at]?.n ?? 0) });
+  };
+  return { events, sessions, nameEvent };
 }
 
-/** The events that signals and leads name, as far as those are shown. */
-function listPointed({ signals, leads }: DossierSource): WindowEvent[] {
-  const shown = [...signals.slice(0, maxSignals), ...leads.slice(0, maxLeads)];
-  const ids = new Set(shown.flatMap(({ refs }) => refs.slice(0, maxRefs)));
-  return [...ids].flatMap((id) => parseDossierRef(id) ?? []);
+/** A stretch without its words, and the events outside it that are pointed to. */
+async function readStretch(
+  { events }: EventSource["store"],
+  { session, from, to }: SessionStretch,
+  pointed: readonly string[],
+): Promise<EventOutline[]> {
+  const outline = await events.outline(session, from, to);
+  const outside = pointed.filter((ref) => parseRef(ref) < from || parseRef(ref) > to);
+  if (outside.length === 0) return outline;
+  const others = (await events.some(session, outside)).map(outlineEvent);
+  return [...outline, ...others].sort((a, b) => a.n - b.n);
 }
 
-function findPointed(source: DossierSource, stretches: EventChoice["stretches"]): Set<number> {
+function findPlaces({ events, sessions }: WindowOutline, pointed: readonly WindowEvent[]): Set<number> {
   const found = new Set<number>();
-  for (const { stretch, ref } of listPointed(source)) {
-    const shown = stretches.find(({ index }) => index === stretch);
-    const number = Number(ref.slice(1));
-    const at = shown ? (source.outlines[shown.index] ?? []).findIndex(({ n }) => n === number) : -1;
-    if (shown && at >= 0) found.add(shown.start + at);
+  for (const { stretch, ref } of pointed) {
+    const { start = 0, end = 0 } = sessions.find((one) => one.stretch === stretch) ?? {};
+    const number = parseRef(ref);
+    const at = events.findIndex(({ n }, index) => index >= start && n === number);
+    if (at >= 0 && at < end) found.add(at);
   }
   return found;
 }
 
-/** Of too many sessions, those that are pointed to, then the longest, of equals the latest. */
-function chooseSessions(source: DossierSource): number[] {
-  const pointed = new Set(listPointed(source).map(({ stretch }) => stretch));
-  const weight = (index: number) =>
-    (pointed.has(index) ? 2 ** 30 : 0) + (source.outlines[index]?.length ?? 0);
-  return [...source.window.stretches.keys()]
-    .sort((a, b) => weight(b) - weight(a) || b - a)
-    .slice(0, maxSessions)
-    .sort((a, b) => a - b);
-}
-
-/** The reason for each event that is worth showing, and those events by kind, the most important kind first. */
-function findSalient(
-  events: readonly EventOutline[],
-  starts: ReadonlySet<number>,
-  pointed: ReadonlySet<number>,
-): { readonly reasons: (Salience | undefined)[]; readonly kinds: ShownUnit[][] } {
-  const reasons = new Array<Salience | undefined>(events.length).fill(undefined);
-  // The first reason holds.
-  const take = (at: number, reason: Salience): boolean => {
-    if (at < 0 || at >= events.length || reasons[at] !== undefined) return false;
-    reasons[at] = reason;
-    return true;
-  };
-  const takeAll = (indexes: readonly number[], reason: Salience): ShownUnit[] =>
-    indexes.flatMap((at) => (take(at, reason) ? [[at]] : []));
-  const takeWhere = (reason: Salience, isMeant: (event: EventOutline) => boolean) => {
-    const found: ShownUnit[] = [];
-    for (let at = 0; at < events.length; at++)
-      if (isMeant(events[at] as EventOutline) && take(at, reason)) found.push([at]);
-    return found;
-  };
-  const signalled = takeAll(
-    [...pointed].sort((a, b) => a - b),
-    "signal-ref",
-  );
-  const prompts = takeWhere("prompt", isPrompt);
-  const troubles: ShownUnit[] = [];
-  for (const { at, reason, worked } of findTroubles(events, starts)) {
-    const both = [...(take(at, reason) ? [at] : []), ...(take(worked, "recovery") ? [worked] : [])];
-    if (both.length > 0) troubles.push(both);
-  }
-  const others = [
-    takeAll(findAnswers(events, starts), "final-answer"),
-    takeWhere("verification", ({ kind, head }) => kind === "call" && head !== null && isVerification(head)),
-    takeWhere("file-write", (event) => event.kind === "call" && isEdit(event)),
-    takeWhere("skill", ({ kind, tool }) => kind === "call" && (tool === "Skill" || tool === "skill")),
-  ];
-  const around = [...signalled, ...troubles].flatMap((unit) => [
-    Math.min(...unit) - 1,
-    Math.max(...unit) + 1,
-  ]);
-  return { reasons, kinds: [signalled, prompts, troubles, ...others, takeAll(around, "context")] };
-}
-
-function isPrompt({ kind, sidechain }: EventOutline): boolean {
-  return kind === "prompt" && !sidechain;
-}
-
-/** The last reply of each turn. */
-function findAnswers(events: readonly EventOutline[], starts: ReadonlySet<number>): number[] {
-  const answers: number[] = [];
-  let last = -1;
-  for (let at = 0; at <= events.length; at++) {
-    const event = events[at];
-    if (last >= 0 && (event === undefined || isPrompt(event) || starts.has(at))) {
-      answers.push(last);
-      last = -1;
-    }
-    if (event?.kind === "reply" && !event.sidechain) last = at;
-  }
-  return answers;
-}
-
-/** Whether one of a command's programs checks the work. */
-function isVerification(head: string): boolean {
-  return head.split(/&&|[;|]/).some((part) => checks.test(stripPrefix(part)));
-}
-
-interface Trouble {
-  readonly at: number;
-  readonly reason: "error" | "rejected" | "retry";
-  /** The similar call that then worked; -1 where none did. */
-  worked: number;
-}
-
-/** Each call that failed or was rejected, and calls that retried one. */
-function findTroubles(events: readonly EventOutline[], starts: ReadonlySet<number>): Trouble[] {
-  const found: Trouble[] = [];
-  const open = new Map<string, { readonly trouble: Trouble; readonly calls: number }>();
-  let calls = 0;
-  for (let at = 0; at < events.length; at++) {
-    const event = events[at] as EventOutline;
-    if (starts.has(at)) open.clear();
-    if (event.kind !== "call") continue;
-    calls++;
-    const { outcome } = event;
-    if (outcome === "failed" || outcome === "rejected") {
-      const trouble: Trouble = { at, reason: outcome === "rejected" ? "rejected" : "error", worked: -1 };
-      found.push(trouble);
-      open.set(retryKey(event), { trouble, calls });
-      continue;
-    }
-    const before = open.size === 0 ? undefined : open.get(retryKey(event));
-    if (before === undefined) continue;
-    open.delete(retryKey(event));
-    if (calls - before.calls > retryWindow) continue;
-    if (outcome === "ok") before.trouble.worked = at;
-    else found.push({ at, reason: "retry", worked: -1 });
+/** Events by their ids in the dossier. They were scrubbed when they were read, and are once more. */
+async function readEvents(
+  { store, redactor }: EventSource,
+  { stretches }: ReviewWindow,
+  ids: readonly string[],
+): Promise<Map<string, Event>> {
+  const places = ids.flatMap((id) => parseDossierRef(id) ?? []);
+  const found = new Map<string, Event>();
+  for (const [stretch, { session }] of stretches.entries()) {
+    const refs = [...new Set(places.flatMap((place) => (place.stretch === stretch ? place.ref : [])))];
+    if (refs.length === 0) continue;
+    const events = await scrubEvents(redactor, await store.events.some(session, refs), longestEvent);
+    for (const event of events) found.set(formatDossierRef({ stretch, ref: event.ref }), event);
   }
   return found;
 }
 
-/** Calls with the same program and verb, or the same tool and file, may be retries of one another. */
-function retryKey({ tool, head, file }: EventOutline): string {
-  if (head === null) return `${tool} ${file ?? ""}`;
-  return /^\S+(?:\s+[^-\s]\S*)?/.exec(stripPrefix(head))?.[0] ?? head;
-}
-
-/** A command without `cd` and variables in front of it. */
-function stripPrefix(head: string): string {
-  return head.replace(/^(?:\s+|cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;)|\w+=\S*\s)+/, "");
-}
-
-/**
- * As many events as there is room for: all of the first kind, then of each kind half as many as of the kind before it,
- * for as long as there are some. Of each kind they lie all over the window.
- */
-export function chooseSpread(kinds: readonly (readonly ShownUnit[])[], room: number): ShownUnit[] {
-  const queues = kinds.map((kind, rank) => ({ left: spread(kind, room), taken: 0, rank }));
-  const chosen: ShownUnit[] = [];
-  for (let left = room; left > 0; ) {
-    let next: (typeof queues)[number] | null = null;
-    const rate = ({ taken, rank }: (typeof queues)[number]) => (rank === 0 ? 0 : (taken + 1) * 2 ** rank);
-    for (const queue of queues)
-      if (queue.taken < queue.left.length && (next === null || rate(queue) < rate(next))) next = queue;
-    const unit = next?.left[next.taken];
-    if (next === null || unit === undefined) break;
-    next.taken++;
-    left -= unit.length;
-    if (left >= 0) chosen.push(unit);
-  }
-  return chosen;
-}
-
-/** The first items in an order that covers the list evenly at any length: both ends, the middle, the quarters. */
-export function spread<Item>(items: readonly Item[], most: number): Item[] {
-  const last = items.length - 1;
-  if (last < 2) return items.slice(0, most);
-  const bits = Math.ceil(Math.log2(items.length));
-  const order = [0, last];
-  for (let n = 1; n < 2 ** bits && order.length < most; n++) {
-    // The number with its bits reversed.
-    const at = Number.parseInt([...n.toString(2).padStart(bits, "0")].reverse().join(""), 2);
-    if (at < last) order.push(at);
-  }
-  return order.slice(0, most).map((at) => items[at] as Item);
+/** Events that a reviewer asks for. */
+export async function readEventDetails(
+  deps: EventSource,
+  window: ReviewWindow,
+  ids: readonly string[],
+): Promise<(TimelineEntry & { readonly detail: string })[]> {
+  const events = await readEvents(deps, window, ids);
+  return [...events].map(([id, event]) => ({
+    ...toTimelineEntry(id, event),
+    detail: joinWords(prepareWords(event), expandedChars),
+  }));
 }
 
 // --- What is shown of them ---
 
 /** The dossier within its characters: all events where they fit; otherwise the most salient, and counts of the rest. */
-export function buildDossier(
+function buildDossier(
   source: DossierSource,
+  outline: WindowOutline,
+  starts: ReadonlySet<number>,
   choice: EventChoice,
-  /** The chosen events, by their ids in the dossier. */
   events: ReadonlyMap<string, Event>,
 ): Dossier {
-  const frame = buildFrame(source, choice);
-  const render = createRenderer(choice, events);
+  const frame = buildFrame(source, outline);
+  const render = createRenderer(outline, choice, events);
   const room = maxChars - fencedSize(frame) - formChars;
   const indexRoom = Math.floor(maxChars * shares.index);
-  const spanRoom = Math.min(maxSpans, choice.wanted.length + choice.stretches.length) * spanChars;
+  const spanRoom = Math.min(maxSpans, events.size + outline.sessions.length) * spanChars;
   let places = takeUnits(choice.units, render, room);
-  if (places.length < choice.events.length)
+  if (places.length < outline.events.length)
     places = takeUnits(choice.units, render, room - spanRoom - indexRoom);
   const isShown = new Set(places);
-  const index = indexRest(choice, isShown, indexRoom);
-  const omitted = [...summarizeOmitted(choice, isShown), ...frame.omitted];
-  const left = room - sumSizes(index) - sizeList(omitted) + sizeList(frame.omitted);
+  const index = indexRest(outline, isShown, indexRoom);
+  const omitted = summarizeOmitted(outline, starts, isShown);
+  const left = room - sumSizes(index) - sizeList(omitted);
   const length = lengths.find((one) => sumSizes(render(places, one)) <= left) ?? shortest;
   const shown = render(places, length).sort((a, b) => a.at - b.at);
   return {
@@ -426,7 +303,7 @@ export function buildDossier(
 interface RenderedEvent {
   readonly at: number;
   readonly entry: TimelineEntry;
-  readonly event: IncludedEvent;
+  readonly event: Dossier["included"][number];
   readonly size: number;
 }
 
@@ -435,20 +312,24 @@ type EventRenderer = (
   length: { readonly main: number; readonly rest: number },
 ) => RenderedEvent[];
 
-const mainReasons: ReadonlySet<Salience> = new Set<Salience>([
+const mainReasons: ReadonlySet<ShownReason> = new Set<ShownReason>([
   ...(["signal-ref", "prompt", "error", "rejected", "recovery", "retry"] as const),
 ]);
 
 /** Renders events at a length; their words are prepared once, however often they are rendered. */
-function createRenderer(choice: EventChoice, events: ReadonlyMap<string, Event>): EventRenderer {
+function createRenderer(
+  { events: outlines, nameEvent }: WindowOutline,
+  { reasons }: EventChoice,
+  events: ReadonlyMap<string, Event>,
+): EventRenderer {
   const known = new Map([...events].map(([id, event]) => [id, prepareWords(event)]));
   return (indexes, length) =>
     indexes.flatMap((at) => {
-      const id = choice.nameEvent(at);
-      const [words, outline] = [known.get(id), choice.events[at]];
+      const id = nameEvent(at);
+      const [words, outline] = [known.get(id), outlines[at]];
       if (words === undefined || outline === undefined) return [];
       const entry = toTimelineEntry(id, outline);
-      const reason = choice.reasons[at] ?? "room";
+      const reason = reasons[at] ?? "room";
       const detail = joinWords(words, mainReasons.has(reason) ? length.main : length.rest);
       const event = { id, reason, detail };
       return [{ at, entry, event, size: fencedSize(entry) + fencedSize(event) + 2 * separatorChars }];
@@ -456,7 +337,7 @@ function createRenderer(choice: EventChoice, events: ReadonlyMap<string, Event>)
 }
 
 /** As many of the first as fit in few words. */
-function takeUnits(units: readonly ShownUnit[], render: EventRenderer, room: number): number[] {
+function takeUnits(units: EventChoice["units"], render: EventRenderer, room: number): number[] {
   let left = room;
   const end = units.findIndex((unit) => {
     left -= sumSizes(render(unit, shortest));
@@ -473,7 +354,7 @@ function sumSizes(rendered: readonly { readonly size: number }[]): number {
   return rendered.reduce((sum, { size }) => sum + size, 0);
 }
 
-export function toTimelineEntry(
+function toTimelineEntry(
   id: string,
   { kind, tool, outcome }: Pick<EventOutline, "kind" | "tool" | "outcome">,
 ): TimelineEntry {
@@ -495,10 +376,6 @@ function prepareWords({ kind, command, input, exitCode, text }: Event): EventWor
 }
 
 /** An event at a length: a call has at least half of it, if it needs that. */
-export function renderDetail(event: Event, most: number): string {
-  return joinWords(prepareWords(event), most);
-}
-
 function joinWords({ asked, came }: EventWords, most: number): string {
   if (asked === "" || came === "") return cutToFit(asked || came, most);
   const arrow = "\n→ ";
@@ -508,11 +385,7 @@ function joinWords({ asked, came }: EventWords, most: number): string {
 }
 
 /** Timeline entries of other events, from all over the window, as far as there is room. */
-function indexRest(
-  { events, nameEvent }: EventChoice,
-  shown: ReadonlySet<number>,
-  room: number,
-): Pick<RenderedEvent, "at" | "entry" | "size">[] {
+function indexRest({ events, nameEvent }: WindowOutline, shown: ReadonlySet<number>, room: number) {
   const rest: number[] = [];
   for (let at = 0; at < events.length; at++) if (!shown.has(at)) rest.push(at);
   let left = room;
@@ -529,7 +402,8 @@ function indexRest(
 
 /** Summaries of the events that are not shown, in at most 40 spans, the smallest joined with their neighbours. */
 function summarizeOmitted(
-  { events, starts, nameEvent }: EventChoice,
+  { events, nameEvent }: WindowOutline,
+  starts: ReadonlySet<number>,
   shown: ReadonlySet<number>,
 ): OmittedSpan[] {
   const sessions: number[][][] = [];
@@ -564,8 +438,7 @@ function joinSmallest(sessions: readonly number[][][]): void {
 /** `2 replies; 14 calls: 9 Read, 3 Grep, 2 Bash; nothing failed`. */
 function describeSpan(events: readonly EventOutline[]): string {
   const count = (wanted: EventKind) => events.filter(({ kind }) => kind === wanted).length;
-  const [prompts, replies, calls] = [count("prompt"), count("reply"), count("call")];
-  const marks = events.length - calls - replies - prompts;
+  const [prompts, replies, calls, marks] = [count("prompt"), count("reply"), count("call"), count("mark")];
   const failed = events.filter(({ outcome }) => outcome === "failed" || outcome === "rejected").length;
   return [
     ...(prompts > 0 ? [several(prompts, "prompt")] : []),
@@ -591,31 +464,27 @@ function countTools(events: readonly EventOutline[]): string {
 // --- What stands around the events ---
 
 /** A dossier without its events: every part is cut to its length. */
-function buildFrame(source: DossierSource, choice: EventChoice): Dossier {
-  const { window, outlines, leads, signals } = source;
-  const sessions = choice.stretches.map(({ index }) => {
-    const stretch = window.stretches[index] as SessionStretch;
-    const outline = outlines[index] ?? [];
-    const [first, last] = [outline[0]?.n ?? stretch.from, outline.at(-1)?.n ?? stretch.to];
-    const run = cutToFit(stretch.run, nameChars);
-    return { name: nameSession(index), run, from: formatRef(first), to: formatRef(last) };
-  });
+function buildFrame(
+  { window, project, leads, signals, skills }: DossierSource,
+  outline: WindowOutline,
+): Dossier {
+  const nameRef = (at: number) => formatRef(outline.events[at]?.n ?? 0);
+  const sessions = outline.sessions.map(({ stretch, start, end }) => ({
+    name: `s${stretch + 1}`,
+    run: cutToFit(window.stretches[stretch]?.run ?? "", nameChars),
+    from: nameRef(start),
+    to: nameRef(end - 1),
+  }));
   const room = Math.floor((maxChars * shares.told) / 2);
   return {
     scope: {
-      kind: "foreground",
-      project: cutToFit(withoutHome(source.project), nameChars),
-      sessions,
+      ...{ kind: "foreground", project: cutToFit(withoutHome(project), nameChars), sessions },
       startedAt: formatTime(window.since),
       finishedAt: formatTime(window.until),
     },
-    leads: takeFitting(leads.slice(0, maxLeads).map(cutLead), room),
-    signals: takeFitting(signals.slice(0, maxSignals).map(cutSignal), room),
-    timeline: [],
-    included: [],
-    omitted: summarizeOtherSessions(source, choice),
-    skills: cutSkills(source),
-    whole: false,
+    leads: takeFitting(leads.map(cutTold), room),
+    signals: takeFitting(signals.map(cutTold), room),
+    ...{ timeline: [], included: [], omitted: [], skills: cutSkills(skills, leads), whole: false },
   };
 }
 
@@ -623,46 +492,24 @@ function formatTime(at: number): string | null {
   return Number.isFinite(at) && Math.abs(at) < 8.64e15 ? new Date(at).toISOString() : null;
 }
 
-/** Sessions of the window that are not shown at all. */
-function summarizeOtherSessions({ outlines }: DossierSource, { stretches }: EventChoice): OmittedSpan[] {
-  const shown = new Set(stretches.map(({ index }) => index));
-  const rest = outlines.flatMap((outline, index) => (shown.has(index) || outline.length === 0 ? [] : index));
-  const [first, last] = [rest[0], rest.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const count = rest.reduce((sum, index) => sum + (outlines[index]?.length ?? 0), 0);
-  const summary = several(rest.length, "shorter session");
-  return [{ range: [nameSession(first), nameSession(last)], count, summary }];
-}
-
-function cutLead(lead: ReviewLead): ReviewLead {
-  const rest = { why: cutWords(lead.why, whyChars), refs: cutRefs(lead.refs) };
-  return lead.do === "create"
-    ? { do: "create", hint: cutWords(lead.hint, hintChars), ...rest }
-    : { do: "patch", skill: cutToFit(lead.skill, nameChars), ...rest };
-}
-
-function cutSignal(signal: Signal): Signal {
-  const refs = cutRefs(signal.refs);
-  if (signal.kind === "update") {
-    const { skill, hint } = signal;
-    return { ...signal, refs, skill: cutToFit(skill, nameChars), hint: cutWords(hint, whyChars) };
-  }
-  const { nameHint, summary } = signal;
-  return { ...signal, refs, nameHint: fitOneLine(nameHint, hintChars), summary: cutWords(summary, whyChars) };
+/** A lead or a signal with each of its texts cut, and few refs. */
+function cutTold<Told extends ReviewLead | Signal>({ refs, ...told }: Told): Told {
+  const texts = Object.entries(told as Record<string, string>).map(([name, text]) => [
+    name,
+    cutWords(text, whyChars),
+  ]);
+  const few = refs.slice(0, maxRefs).map((ref) => cutToFit(ref, refChars));
+  return { ...Object.fromEntries(texts), refs: few } as Told;
 }
 
 function cutWords(text: string, most: number): string {
   return fitOneLine(withoutHome(text), most);
 }
 
-function cutRefs(refs: readonly string[]): string[] {
-  return refs.slice(0, maxRefs).map((ref) => cutToFit(ref, refChars));
-}
-
 /** Skills that may be changed with their texts; the others by name, with as much about each as there is room for. */
-function cutSkills({ skills, leads }: DossierSource): ReviewedSkill[] {
-  const patched = new Set(leads.slice(0, maxLeads).flatMap((one) => (one.do === "patch" ? one.skill : [])));
-  const open = skills.filter(({ name }) => patched.has(name)).slice(0, maxLeads);
+function cutSkills(skills: readonly ReviewedSkill[], leads: readonly ReviewLead[]): ReviewedSkill[] {
+  const patched = new Set(leads.flatMap((one) => (one.do === "patch" ? one.skill : [])));
+  const open = skills.filter(({ name }) => patched.has(name));
   const shown = open.filter(({ text, hash }) => text !== null && hash !== null);
   const shareEach = (share: number) => Math.floor((maxChars * share) / Math.max(1, shown.length));
   const first = open.map((skill): ReviewedSkill => {
@@ -672,12 +519,10 @@ function cutSkills({ skills, leads }: DossierSource): ReviewedSkill[] {
       ...named,
       text: cutToFit(skill.text ?? "", Math.min(textChars, shareEach(shares.texts))),
       hash: cutToFit(skill.hash ?? "", nameChars),
-      files: takeFitting(skill.files.slice(0, maxListedFiles), shareEach(shares.files)),
+      files: takeFitting(skill.files, shareEach(shares.files)),
     };
   });
-  const others = skills
-    .filter(({ name }) => !patched.has(name))
-    .slice(0, Math.max(0, maxSkills - first.length));
+  const others = skills.filter(({ name }) => !patched.has(name)).slice(0, maxSkills);
   const room = Math.floor(maxChars * shares.skills);
   const lists = descriptionChars.map((chars) => others.map((skill) => cutSkill(skill, chars)));
   const list = lists.find((all) => sizeList(all) <= room) ?? takeFitting(lists.at(-1) ?? [], room);

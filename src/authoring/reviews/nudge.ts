@@ -1,36 +1,35 @@
-import { type Clock, makeId } from "../../base/index.ts";
-import { recordEntries } from "../../lessons/index.ts";
-import { describeDaySpend, formatUsd, readModelUse } from "../../models/index.ts";
-import {
-  type EntryOf,
-  getThreadId,
-  type LedgerEntry,
-  type NudgeCause,
-  type NudgeDecided,
-  type NudgeHold,
-  type ReviewCounters,
-  type ReviewMode,
-  type ReviewWindow,
-  type Session,
-  type SessionStretch,
+import { measureSkillSimilarity } from "../../library/index.ts";
+import { breakUntil, describeDaySpend, formatUsd } from "../../models/index.ts";
+import type {
+  EntryOf,
+  Finding,
+  LedgerEntry,
+  NudgeCause,
+  NudgeDecided,
+  NudgeHold,
+  ReviewCounters,
+  ReviewEnded,
+  ReviewLead,
+  ReviewMode,
+  ReviewWindow,
+  Signal,
 } from "../../records/index.ts";
-import type { Store } from "../../store/index.ts";
 import { several } from "../../text/index.ts";
-import { groupRecordings } from "../../transcripts/index.ts";
-import { listOpenSignals } from "../signals/derive.ts";
-import { type CountedEntry, lastEventNumber } from "../signals/signal.ts";
-import {
-  countSince,
-  findFailurePause,
-  findNewSignals,
-  findReviewedEnd,
-  type ReviewProgress,
-  sumProgress,
-} from "./progress.ts";
+import { countSignals, lastEventNumber } from "../signals.ts";
+import type { ReviewedSkill } from "./dossier.ts";
 
-/** Sessions in one window, the latest; the others wait for the next review. */
-export const maxSessions = 30;
+/** Reviews of a window that fail after which it is given up. */
+export const maxTries = 3;
 const dayMs = 86_400_000;
+/** Sessions that a project needs before anything counts as unusual there. */
+const fewestSessions = 20;
+/** A finding at least this sure may become a lead. */
+const sureFinding = 0.5;
+/** A skill this similar to a finding is the place for it: the same subject is enough. */
+const sameSubject = 0.25;
+const maxLeads = 6;
+
+// --- Whether a review is worth its cost, and allowed ---
 
 /** What a person allows. */
 export interface ReviewLimits {
@@ -46,16 +45,8 @@ export interface ReviewLimits {
   readonly unset: string | null;
 }
 
-/** What a review would need. */
-export interface ReviewEstimate {
-  /** Why the library cannot be read; null where it can. */
-  readonly unread: string | null;
-  /** The most that its first question costs. */
-  readonly usd: number;
-}
-
 /** Everything that decides about a review. */
-export interface NudgeFacts {
+interface NudgeFacts extends ReturnType<typeof measurePace> {
   readonly counters: ReviewCounters;
   readonly window: ReviewWindow;
   readonly limits: ReviewLimits;
@@ -63,15 +54,10 @@ export interface NudgeFacts {
   readonly asked: boolean;
   readonly running: boolean;
   readonly now: number;
-  /** Reviews of all projects in the last day, and when the latest began. */
-  readonly today: number;
-  readonly latestAt: number | null;
-  /** What models cost in the last day, and the part of it that is dated ahead. */
+  /** What models cost in the last day. */
   readonly spent: number;
-  readonly spentAhead: number;
-  readonly estimate: ReviewEstimate;
-  /** Until when no model is asked, after failures. */
-  readonly openUntil: number | null;
+  /** Why the library cannot be read, and the most that the first question costs. */
+  readonly estimate: { readonly unread: string | null; readonly usd: number };
 }
 
 /** Whether a review is worth its cost, and allowed; of several reasons against it, the first is given. */
@@ -108,7 +94,13 @@ function findHold(facts: NudgeFacts): NudgeRefusal | null {
   const { limits, asked, running, window, counters, estimate } = facts;
   if (limits.mode === "off" && !asked) return refuse("off", "reviews are off");
   if (limits.unset !== null) return refuse("no-model", `no model can be asked: ${limits.unset}`);
-  if (window.stretches.length === 0) return refuse("nothing-new", describeNothingNew(counters));
+  if (window.stretches.length === 0)
+    return refuse(
+      "nothing-new",
+      counters.lastReviewAt === null
+        ? "this project has no session to review yet"
+        : "nothing has happened since the last review",
+    );
   if (findCause(facts) === null)
     return refuse("nothing-new", `${counters.calls} of ${limits.calls} tool calls, and no signal`);
   if (running) return refuse("running", "another review is running");
@@ -117,12 +109,6 @@ function findHold(facts: NudgeFacts): NudgeRefusal | null {
   if (estimate.unread !== null)
     return refuse("library-unread", `the library could not be read: ${estimate.unread}`);
   return findCostHold(facts);
-}
-
-export function describeNothingNew({ lastReviewAt }: Pick<ReviewCounters, "lastReviewAt">): string {
-  return lastReviewAt === null
-    ? "this project has no session to review yet"
-    : "nothing has happened since the last review";
 }
 
 /** Whether the number of reviews, and the time between two, forbid another. */
@@ -134,245 +120,206 @@ export function findPaceHold(
   if (wait > 0 && !asked)
     return refuse("too-soon", `too soon after the last review; the next in ${Math.ceil(wait / 60_000)} min`);
   if (today < limits.perDay) return null;
-  return refuse(
-    "too-many-today",
-    `${several(today, "review")} in the last day, of ${limits.perDay} (review.perDay)`,
-  );
+  const reviews = several(today, "review");
+  return refuse("too-many-today", `${reviews} in the last day, of ${limits.perDay} (review.perDay)`);
 }
 
-function findCostHold({
-  limits,
-  spent,
-  spentAhead,
-  estimate,
-  openUntil,
-  now,
-}: NudgeFacts): NudgeRefusal | null {
+function findCostHold(facts: NudgeFacts): NudgeRefusal | null {
+  const { limits, spent, estimate, pausedUntil, now } = facts;
   const { usd, usdPerCall, usdPerDay } = limits;
   const cost = `a review could cost ${formatUsd(estimate.usd)}`;
   if (spent >= usdPerDay || spent + estimate.usd > usdPerDay)
-    return refuse("budget-spent", `${describeDaySpend(spent, spentAhead, usdPerDay)}, and ${cost}`);
+    return refuse("budget-spent", `${describeDaySpend(spent, usdPerDay)}, and ${cost}`);
   if (usd <= 0 || estimate.usd > usd)
     return refuse("too-dear", `${cost}, more than ${formatUsd(usd)} (review.budget)`);
   if (estimate.usd > usdPerCall)
     return refuse("call-too-dear", `${cost}, more than ${formatUsd(usdPerCall)} (model.budgetCall)`);
-  if (openUntil === null) return null;
-  return refuse("breaker-open", `the model failed; next try in ${Math.ceil((openUntil - now) / 60_000)} min`);
+  if (pausedUntil === null) return null;
+  const minutes = Math.ceil((pausedUntil - now) / 60_000);
+  return refuse("breaker-open", `the model failed; next try in ${minutes} min`);
 }
 
 /**
- * How many reviews began in the last day, in any project, and when the latest did. A skipped review looked at nothing
- * and cost nothing: it does not count, but the next one keeps its distance.
+ * How many reviews began in the last day, in any project, when the latest did, and until when there is none after five
+ * failures in a row. A skipped review looked at nothing: it does not count, but the next one keeps its distance.
  */
 export function measurePace(
   reviews: readonly EntryOf<"review.begun" | "review.ended">[],
   now: number,
-): Pick<NudgeFacts, "today" | "latestAt"> {
+): { readonly today: number; readonly latestAt: number | null; readonly pausedUntil: number | null } {
+  const ended = reviews.flatMap((entry) => (entry.type === "review.ended" ? [entry] : []));
   // An entry from a clock that was more than a day ahead says nothing about this day.
   const recent = reviews.filter(
     ({ type, at }) => type === "review.begun" && Math.abs((at ?? 0) - now) < dayMs,
   );
   // A review that a killed process began and another continues is one.
   const begun = new Set(recent.map(({ data }) => data.review));
-  for (const { type, data } of reviews)
-    if (type === "review.ended" && data.outcome === "skipped") begun.delete(data.review);
-  const times = recent.map(({ at }) => at ?? 0);
-  return { today: begun.size, latestAt: times.length > 0 ? Math.max(...times) : null };
-}
-
-// --- With the store ---
-
-export interface NudgeDeps {
-  readonly store: Store;
-  readonly clock: Clock;
-  /** Why a session is not reviewed, such as Knack's own work; null where it is. */
-  readonly passesOver?: (session: Session) => Promise<string | null>;
-}
-
-export interface NudgeOptions {
-  readonly limits: ReviewLimits;
-  readonly asked: boolean;
-  readonly running: boolean;
-  /** What a review of a window would need; computed only where nothing else is in the way. */
-  readonly estimate?: (window: ReviewWindow) => Promise<ReviewEstimate>;
-}
-
-type ReviewEntry = EntryOf<"review.begun" | "review.ended">;
-
-const noCost: ReviewEstimate = { unread: null, usd: 0 };
-
-/** Decides whether a review of each project is worth its cost now. The ledger is read once for all. */
-export async function decideNudges(
-  deps: NudgeDeps,
-  { limits, asked, running, estimate = async () => noCost }: NudgeOptions,
-  only: string | null = null,
-): Promise<Map<string, NudgeDecided>> {
-  const { store } = deps;
-  const now = deps.clock.now();
-  const [reviews, signals] = [await listReviews(store), await listSignals(store)];
-  const news = new Map<string, News>();
-  for (const [project, sessions] of await groupSessions(store, only)) {
-    const progress = sumProgress(reviews, project);
-    const own = signals.filter((entry) => entry.project === project);
-    news.set(project, {
-      progress,
-      ...(await findWindow(deps, sessions, progress, findNewSignals(own, progress))),
-    });
-  }
-  // Only sessions that have grown can have more to say.
-  const starts = [...news.values()].flatMap(({ startedAt }) => startedAt ?? []);
-  const measured = starts.length > 0 ? await store.ledger.since("session.measured", Math.min(...starts)) : [];
-  const use = await readModelUse(store, now);
-  const ended = reviews.filter((entry) => entry.type === "review.ended");
-  const common = {
-    ...{ limits, asked, running, now, ...measurePace(reviews, now) },
-    ...{ spent: use.spent.usd, spentAhead: use.spentAhead },
-    openUntil: use.openUntil ?? findFailurePause(ended, now),
+  for (const { data } of ended) if (data.outcome === "skipped") begun.delete(data.review);
+  // Reviews that asked nobody say nothing about the model.
+  const tried = ended.filter(({ data }) => isFailure(data) || (data.outcome !== "skipped" && data.calls > 0));
+  const tries = tried.map(({ at, data }) => ({ at: at ?? 0, ok: !isFailure(data) }));
+  return {
+    today: begun.size,
+    latestAt: recent.length > 0 ? Math.max(...recent.map(({ at }) => at ?? 0)) : null,
+    pausedUntil: breakUntil(tries, now),
   };
-  const decided = new Map<string, NudgeDecided>();
-  for (const [project, { progress, window }] of news) {
-    const counters = countSince([...measured, ...signals], project, progress, window);
-    const facts = { ...common, counters, window };
-    const first = decideNudge({ ...facts, estimate: noCost });
-    decided.set(project, first.run ? decideNudge({ ...facts, estimate: await estimate(window) }) : first);
-  }
-  return decided;
 }
 
-/** The part of a project that no review has looked at, and when its first session began. */
-interface News {
-  readonly progress: ReviewProgress;
-  readonly window: ReviewWindow;
-  readonly startedAt: number | null;
+// --- How far a project was reviewed ---
+
+/** Whether a review is done with its window, so that it is not looked at again. */
+function isReviewed({ outcome }: ReviewEnded): boolean {
+  return outcome !== "failed" && outcome !== "skipped";
 }
 
-/** Signals, and the finished writings that make some of them void. */
-async function listSignals(store: Store): Promise<EntryOf<"signal.given" | "writing.finished">[]> {
-  return [...(await listOpenSignals(store)), ...(await store.ledger.since("writing.finished", 0))];
+function isFailure({ outcome }: ReviewEnded): boolean {
+  return outcome === "failed" || outcome === "given-up";
 }
 
-export async function listReviews({ ledger }: Pick<Store, "ledger">): Promise<ReviewEntry[]> {
-  return [...(await ledger.since("review.begun", 0)), ...(await ledger.since("review.ended", 0))];
+/** Prompts in a session, and calls for them. */
+interface SessionWork {
+  readonly turns: number;
+  readonly calls: number;
 }
 
-/** Sessions by project, each once. */
-async function groupSessions({ sessions }: Store, only: string | null): Promise<Map<string, Session[]>> {
-  const groups = new Map<string, Session[]>(only === null ? [] : [[only, []]]);
-  const wanted = (await sessions.list()).filter(({ project }) => only === null || project.id === only);
-  for (const [session] of groupRecordings(wanted))
-    groups.set(session.project.id, [...(groups.get(session.project.id) ?? []), session]);
-  return groups;
+/** How far a project was reviewed, and what is new in it, by the ledger. */
+export function foldProgress(entries: readonly LedgerEntry[], project: string) {
+  const own = entries.filter((entry) => entry.project === project);
+  const ended = own.flatMap((entry) => (entry.type === "review.ended" ? [entry] : []));
+  const looks = listLooks(own);
+  const latest = (times: readonly number[]) => (times.length > 0 ? Math.max(...times) : null);
+  const begunAt = latest(looks.map((look) => look.begunAt));
+  /** The signals that no review has seen: given after the last review of their session began, or about later events. */
+  const newSignals = countSignals(own).filter(({ at, file, signal }) => {
+    const seen = looks.filter(({ session, run }) => session === file || run === file);
+    const since = latest(seen.map((look) => look.begunAt)) ?? begunAt;
+    return since === null || at > since || lastEventNumber(signal) > Math.max(0, ...seen.map(({ to }) => to));
+  });
+  return {
+    newSignals,
+    /** The last reviewed event of a session. An end behind its last event is from before the transcript was rewritten. */
+    findReviewedEnd: (id: string, events: number) =>
+      Math.max(0, ...looks.flatMap(({ session, to }) => (session === id && to <= events ? to : []))),
+    /** What happened since the last successful review; signals outside the window do not count. */
+    count: (work: readonly SessionWork[], window: ReviewWindow | null): ReviewCounters => {
+      const ids = window && new Set<string>(window.stretches.flatMap(({ session, run }) => [session, run]));
+      const fresh = newSignals.filter(({ file }) => ids === null || ids.has(file));
+      const names = fresh.flatMap(({ signal }) => (signal.kind === "create" ? signal.nameHint : []));
+      return {
+        calls: work.reduce((sum, { calls }) => sum + calls, 0),
+        turns: work.reduce((sum, { turns }) => sum + turns, 0),
+        // Several sessions that show the same thing count once.
+        signals: new Set(names).size,
+        hints: fresh.filter(({ signal }) => signal.kind === "update").length,
+        lastReviewAt: latest(ended.flatMap(({ at, data }) => (isReviewed(data) ? (at ?? 0) : []))),
+        reviewedUntil: latest(looks.map(({ until }) => until)),
+      };
+    },
+    /** The part of a window that failed review three times, this time included, and is abandoned; null where none did. */
+    findGivenUp: (window: ReviewWindow): ReviewWindow | null => {
+      const failed = ended.flatMap(({ data }) => (isFailure(data) ? data.window.stretches : []));
+      const stretches = window.stretches.flatMap((one) => {
+        // What joined the window later is looked at again.
+        const before = failed.filter(({ session, from }) => session === one.session && from === one.from);
+        const to = [one, ...before].map((look) => look.to).sort((a, b) => b - a)[maxTries - 1];
+        return to === undefined ? [] : { ...one, to: Math.min(one.to, to) };
+      });
+      return stretches.length === 0 ? null : { ...window, stretches };
+    },
+  };
+}
+
+/** The stretches that reviews are done with, when such a review began, and until when it looked. */
+function listLooks(own: readonly LedgerEntry[]) {
+  const begun = new Map<string, number>();
+  for (const { type, at, data } of own)
+    if (type === "review.begun") begun.set(data.review, Math.max(begun.get(data.review) ?? 0, at ?? 0));
+  return own.flatMap(({ type, at, data }) => {
+    if (type !== "review.ended" || !isReviewed(data)) return [];
+    const begunAt = begun.get(data.review) ?? at ?? 0;
+    const { stretches, until } = data.givenUp ?? data.window;
+    // Nothing that was looked at happened after the look began, whatever its time says.
+    return stretches.map((one) => ({ ...one, begunAt, until: Math.min(until, begunAt) }));
+  });
+}
+
+// --- What a review may come to ---
+
+/** What leads are found by. Refs are those of the dossier. */
+interface LeadFacts {
+  readonly signals: readonly Signal[];
+  readonly findings: readonly Finding[];
+  /** Work in each session of the window that no review has looked at. */
+  readonly work: readonly SessionWork[];
+  readonly skills: readonly Pick<ReviewedSkill, "name" | "owner" | "description">[];
+  /** The calls in each session of the project. */
+  readonly allCalls: readonly number[];
 }
 
 /**
- * What is new in sessions since they were reviewed: first those with a new signal, then the latest. A subagent's work is
- * in the session that it works for, so its own session is only looked at for a signal.
+ * What a review may come to, changes of skills first; or why it is not worth a model call. What an agent signals goes
+ * first: findings are for sessions without signals, and unusually long sessions for those without either.
  */
-async function findWindow(
-  deps: NudgeDeps,
-  sessions: readonly Session[],
-  progress: Pick<ReviewProgress, "ends">,
-  signals: readonly CountedEntry[],
-): Promise<Omit<News, "progress">> {
-  const needed = findNeededEvents(signals);
-  const isSignalled = (session: Session) =>
-    session.counts.events >=
-    (needed.get(session.id) ?? needed.get(getThreadId(session)) ?? Number.POSITIVE_INFINITY);
-  const hasGrown = ({ id, subagent, counts: { events } }: Session) =>
-    !subagent && events > findReviewedEnd(progress, id, events);
-  const grown = sessions
-    .filter((one) => isSignalled(one) || hasGrown(one))
-    .sort((a, b) => Number(isSignalled(b)) - Number(isSignalled(a)) || compareLatestFirst(a, b));
-  const found = (await takeReadable(deps, grown, maxSessions)).sort(compareLatestFirst).reverse();
-  if (found.length === 0) return { window: { stretches: [], since: 0, until: 0 }, startedAt: null };
-  // With nothing new but a signal the stretch is empty; the events of the signal are shown beside it.
-  const stretches = found.map((session): SessionStretch => {
-    const to = session.counts.events;
-    const from = findReviewedEnd(progress, session.id, to) + 1;
-    return { session: session.id, run: getThreadId(session), from, to };
-  });
-  const begins = await Promise.all(
-    found.map(async ({ id, startedAt }, at) => {
-      const [first] = await deps.store.events.page(id, (stretches[at]?.from ?? 1) - 1, 1);
-      return first?.at ?? startedAt ?? 0;
-    }),
-  );
-  return {
-    window: { stretches, since: Math.min(...begins), until: Math.max(...found.map(endTime)) },
-    startedAt: Math.min(...found.map(({ startedAt }) => startedAt ?? 0)),
-  };
+export function findLeads(
+  facts: LeadFacts,
+): { readonly leads: readonly ReviewLead[] } | { readonly skip: string } {
+  const { signals, findings, skills } = facts;
+  const signalled = signals.flatMap((signal) => toSignalLead(signal, skills));
+  const surestFirst = [...findings].sort((a, b) => b.confidence - a.confidence);
+  const found = signalled.length > 0 ? [] : surestFirst.flatMap((one) => toFindingLead(one, skills));
+  const isCreate = (lead: ReviewLead) => Number(lead.do === "create");
+  const leads = mergeLeads([...signalled, ...found]).sort((a, b) => isCreate(a) - isCreate(b));
+  if (leads.length > 0) return { leads: leads.slice(0, maxLeads) };
+  const unusual = findUnusualWork(facts);
+  if (unusual !== null) return { leads: [unusual] };
+  if (signals.length > 0) return { skip: "the skills that the signals name cannot be changed" };
+  return { skip: "nothing points to a lesson" };
 }
 
-/** The first sessions whose events are still cached and that are not passed over. */
-async function takeReadable(
-  { store, passesOver = async () => null }: NudgeDeps,
-  sessions: readonly Session[],
-  most: number,
-): Promise<Session[]> {
-  const readings = await store.readings.of([...new Set(sessions.map(({ path }) => path))]);
-  const cached = new Set(readings.flatMap(({ path, cachedAt }) => (cachedAt === null ? [] : path)));
-  const found: Session[] = [];
-  for (const session of sessions) {
-    if (found.length === most) break;
-    if (cached.has(session.path) && (await passesOver(session)) === null) found.push(session);
+/** A signal to create only creates; one about a skill only changes that skill. */
+function toSignalLead(signal: Signal, skills: LeadFacts["skills"]): ReviewLead[] {
+  const { refs } = signal;
+  if (signal.kind === "create") {
+    const { nameHint: hint, trigger, summary } = signal;
+    const exists = skills.some(({ name }) => name === hint);
+    return exists ? [] : [{ do: "create", hint, why: `${trigger}: ${summary}`, refs }];
   }
-  return found;
+  const { skill, issue, hint } = signal;
+  const mayChange = skills.some(({ name, owner }) => name === skill && owner !== "core");
+  return mayChange ? [{ do: "patch", skill, why: `${issue}: ${hint}`, refs }] : [];
 }
 
-/** By session, the number of events it must have for one of its signals to be reviewed. */
-function findNeededEvents(signals: readonly CountedEntry[]): Map<string, number> {
-  const needed = new Map<string, number>();
-  for (const { file, signal } of signals) {
-    const last = lastEventNumber(signal);
-    if (last > 0) needed.set(file, Math.min(last, needed.get(file) ?? last));
+/** A finding belongs to the skill about its subject, or may become one. */
+function toFindingLead(finding: Finding, skills: LeadFacts["skills"]): ReviewLead[] {
+  const { name, trigger, lesson, artifact, confidence, refs } = finding;
+  if (confidence < sureFinding) return [];
+  const [nearest] = skills
+    .filter(({ owner }) => owner !== "core")
+    .map((one) => ({ one, likeness: measureSkillSimilarity({ name, description: trigger }, one) }))
+    .filter(({ likeness }) => likeness >= sameSubject)
+    .sort((a, b) => b.likeness - a.likeness);
+  if (nearest !== undefined) return [{ do: "patch", skill: nearest.one.name, why: lesson, refs }];
+  return artifact === "skill" ? [{ do: "create", hint: name, why: lesson, refs }] : [];
+}
+
+/** Of several leads to the same thing, the first with the events of all. */
+function mergeLeads(leads: readonly ReviewLead[]): ReviewLead[] {
+  const found = new Map<string, ReviewLead>();
+  for (const one of leads) {
+    const key = one.do === "create" ? `create ${one.hint}` : `patch ${one.skill}`;
+    const before = found.get(key);
+    found.set(key, before ? { ...before, refs: [...new Set([...before.refs, ...one.refs])] } : one);
   }
-  return needed;
+  return [...found.values()];
 }
 
-function compareLatestFirst(a: Session, b: Session): number {
-  return endTime(b) - endTime(a) || (a.id < b.id ? -1 : 1);
-}
-
-function endTime({ endedAt, startedAt }: Session): number {
-  return endedAt ?? startedAt ?? 0;
-}
-
-/** Records a decision once for a window, not again whenever one of its sessions grows. */
-export async function recordDecision(
-  { store, clock }: NudgeDeps,
-  project: string,
-  data: NudgeDecided,
-): Promise<void> {
-  const begins = data.window.stretches.map(({ session, from }) => [session, from]);
-  const key = `nudge:${makeId("n", JSON.stringify([project, data.because, begins]))}`;
-  const entry: LedgerEntry = {
-    ...{ at: clock.now(), project, session: null, actor: "knack", type: "nudge.decided", key, data },
-  };
-  await store.transaction((tx) => recordEntries(tx, [entry]));
-}
-
-/** Figures about reviews and signals. */
-export interface ReviewSummary {
-  /** In the last day; the money is for all calls of models, which share one budget. */
-  readonly today: { readonly reviews: number; readonly usd: number };
-  readonly last: EntryOf<"review.ended"> | null;
-  /** Signals that count and that no review has seen; and all that were refused. */
-  readonly signals: { readonly counted: number; readonly refused: number };
-}
-
-export async function summarizeReviews({ store, clock }: NudgeDeps): Promise<ReviewSummary> {
-  const now = clock.now();
-  const [reviews, signals] = [await listReviews(store), await listSignals(store)];
-  const given = signals.flatMap((entry) => (entry.type === "signal.given" ? entry.data : []));
-  const accepted = new Set(given.flatMap(({ id, refusal }) => (refusal === null ? id : [])));
-  const refused = new Set(given.flatMap(({ id }) => (accepted.has(id) ? [] : id)));
-  const unseen = [...new Set(signals.map(({ project }) => project))].flatMap((project) => {
-    const own = signals.filter((entry) => entry.project === project);
-    return findNewSignals(own, sumProgress(reviews, project ?? ""));
-  });
-  return {
-    today: { reviews: measurePace(reviews, now).today, usd: (await readModelUse(store, now)).spent.usd },
-    last: reviews.findLast((entry) => entry.type === "review.ended") ?? null,
-    signals: { counted: unseen.length, refused: refused.size },
-  };
+/** A session with far more work than usual may have been a procedure, though nothing in it went wrong. */
+function findUnusualWork({ work, allCalls }: LeadFacts): ReviewLead | null {
+  if (allCalls.length < fewestSessions) return null;
+  const usual = [...allCalls].sort((a, b) => a - b)[Math.ceil(allCalls.length * 0.9) - 1] ?? 0;
+  const [longest] = [...work].sort((a, b) => b.calls - a.calls);
+  if (!longest || longest.calls <= usual || longest.turns === 0) return null;
+  const { calls, turns } = longest;
+  const why = `${calls} calls for ${turns} prompts; nine of ten sessions here have ${usual} calls or fewer`;
+  return { do: "create", hint: "a procedure that will be needed again, if there was one", why, refs: [] };
 }

@@ -1,39 +1,30 @@
-import { bindAll } from "../../base/index.ts";
 import type { ObserverSource } from "../../learning/index.ts";
-import { type PublishDeps, planReviewProposal } from "../../library/index.ts";
-import type { LiveReach, NudgeDecided, ReviewMode } from "../../records/index.ts";
-import { type Home, isBelowHome, reviewSettings } from "../../settings/index.ts";
+import type { PublishDeps } from "../../library/index.ts";
+import type { NudgeDecided, ReviewMode } from "../../records/index.ts";
+import { type Home, isBelowHome, resolveSettings } from "../../settings/index.ts";
 import { type BackgroundWork, isClaimed } from "../../store/index.ts";
-import { decideNudges, type ReviewLimits, type ReviewSummary, summarizeReviews } from "./nudge.ts";
-import {
-  acceptProposal,
-  listProposals,
-  type ProposalView,
-  rejectProposal,
-  renderProposal,
-} from "./proposals.ts";
-import {
-  estimateSmallestReview,
-  listDueProjects,
-  listOpenReviews,
-  previewReview,
-  type ReviewDeps,
-  reviewProject,
-} from "./review.ts";
+import type { ReviewLimits } from "./nudge.ts";
+import { openProposals } from "./proposals.ts";
+import { createReviewer } from "./review.ts";
+import { decideNudges, summarizeReviews } from "./schedule.ts";
+
+type ReviewerDeps = Parameters<typeof createReviewer>[0];
 
 interface ReviewVerbDeps extends BackgroundWork {
   readonly home: Home;
   readonly publishing: PublishDeps;
   readonly observers: ObserverSource;
-  readonly catalog: ReviewDeps["catalog"];
-  readonly refuses: ReviewDeps["refuses"];
-  readonly isRefused: NonNullable<ReviewDeps["passesOver"]>;
+  readonly catalog: ReviewerDeps["catalog"];
+  readonly refuses: ReviewerDeps["refuses"];
+  readonly isRefused: NonNullable<ReviewerDeps["passesOver"]>;
 }
 
 /** Reviews in the background, and what they propose. */
 export function openReviews(deps: ReviewVerbDeps) {
   const { publishing } = deps;
+  const { makeProposals: _, publishProposal: __, ...proposals } = openProposals(publishing);
   return {
+    ...proposals,
     /** What reviews may do and did, and whether one is due in each project that has something new. */
     reviews: () => readReviewState(deps),
     /** Reviews these projects or all, as far as it is due, after what waits elsewhere; or these alone because a person asks. */
@@ -44,27 +35,18 @@ export function openReviews(deps: ReviewVerbDeps) {
       readonly projects?: readonly string[];
       readonly asked?: boolean;
     } = {}) => {
-      const own = createReviewDeps(deps);
+      const reviewer = createReviewer(createReviewDeps(deps));
       const wanted = projects ?? (await publishing.store.projects.list()).map(({ id }) => id);
-      const waiting = asked ? [] : await listDueProjects(own);
-      return runInTurn(new Set([...waiting, ...wanted]), (one) => reviewProject(own, one, asked));
+      const waiting = asked ? [] : await reviewer.listDueProjects();
+      return runInTurn(new Set([...waiting, ...wanted]), (one) => reviewer.reviewProject(one, asked));
     },
     /** The models that reviews ask. */
     reviewers: () => listReviewers(deps),
     /** What a review of a project would be given, and what it would cost; one that is due, or that a person asks for. */
     previewReview: async (project: string, { asked = false }: { readonly asked?: boolean } = {}) => ({
-      ...(await previewReview(createReviewDeps(deps), project, asked)),
+      ...(await createReviewer(createReviewDeps(deps)).previewReview(project, asked)),
       ...listReviewers(deps),
     }),
-    ...bindAll(publishing, {
-      proposals: listProposals,
-      proposalDiff: renderProposal,
-      rejectProposal,
-    }),
-    planProposal: (proposal: ProposalView, where: LiveReach | null = null) =>
-      planReviewProposal(publishing, proposal, where),
-    acceptProposal: (proposal: ProposalView, where: LiveReach | null = null) =>
-      acceptProposal(publishing, proposal, where),
   };
 }
 
@@ -77,7 +59,7 @@ export interface Reviewers {
 }
 
 /** Background reviews, as a person sees them. */
-export interface ReviewState extends ReviewSummary, Reviewers {
+export interface ReviewState extends Awaited<ReturnType<typeof summarizeReviews>>, Reviewers {
   readonly mode: ReviewMode;
   readonly limits: Pick<ReviewLimits, "perDay" | "usd" | "usdPerDay">;
   /** The projects in which something is new, and what was decided there last. */
@@ -101,19 +83,19 @@ async function runInTurn<Done>(all: Iterable<string>, work: (one: string) => Pro
 }
 
 async function readReviewState(deps: ReviewVerbDeps): Promise<ReviewState> {
-  const { publishing, isRefused } = deps;
-  const { store, clock } = publishing;
+  const { store, clock } = deps.publishing;
   const own = createReviewDeps(deps);
+  const reviewer = createReviewer(own);
   const { mode, perDay, usd, usdPerDay } = own.allowed;
   const running = await isClaimed(store, "review", clock.now());
-  const nudging = { store, clock, passesOver: isRefused };
-  const estimate = async () => estimateSmallestReview(own);
-  const decided = await decideNudges(nudging, { limits: own.allowed, asked: false, running, estimate });
+  const estimate = async () => ({ unread: null, usd: reviewer.estimateSmallest() });
+  const decided = await decideNudges(own, { limits: own.allowed, asked: false, running, estimate });
+  const proposals = await openProposals(deps.publishing).proposals();
   return {
     ...{ mode, ...listReviewers(deps), limits: { perDay, usd, usdPerDay } },
-    ...(await summarizeReviews(nudging)),
-    waiting: (await listProposals(publishing)).filter(({ status }) => status === "waiting").length,
-    begun: (await listOpenReviews(store)).map(({ at }) => at),
+    ...(await summarizeReviews(own)),
+    waiting: proposals.filter(({ status }) => status === "waiting").length,
+    begun: (await reviewer.listOpen()).map(({ at }) => at),
     projects: [...decided]
       .map(([project, decision]) => ({ project, decision }))
       .filter(({ decision }) => decision.window.stretches.length > 0)
@@ -129,13 +111,13 @@ function listReviewers({ observers }: ReviewVerbDeps): Reviewers {
 }
 
 /** What reviews need, by the settings of this moment. */
-function createReviewDeps(deps: ReviewVerbDeps): ReviewDeps {
+function createReviewDeps(deps: ReviewVerbDeps): ReviewerDeps {
   const { home, publishing, observers, catalog, refuses, isRefused } = deps;
   const { model, settings, limits, price } = observers.choose();
-  const own = reviewSettings(home);
+  const own = resolveSettings(home, null);
   return {
     ...publishing,
-    ...{ model, price, limits },
+    ...{ model, price, limits, catalog, passesOver: isRefused },
     timeoutMs: own["review.timeoutMs"],
     allowed: {
       mode: own.review,
@@ -147,12 +129,10 @@ function createReviewDeps(deps: ReviewVerbDeps): ReviewDeps {
       usdPerDay: settings["model.budgetDay"],
       unset: model.unset,
     },
-    catalog,
     refuses: async (root, id) =>
       [root ?? id, id].some((place) => isBelowHome(home, place))
         ? "it is Knack's own work"
         : refuses(root, id),
-    passesOver: isRefused,
     claim: (until) => deps.claim("review", until),
     giveBack: () => deps.giveBack("review"),
   };

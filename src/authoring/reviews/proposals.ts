@@ -3,24 +3,13 @@ import { recordEntries } from "../../lessons/index.ts";
 import {
   type ChangeHistory,
   diffPackage,
-  findProposalOutcome,
-  makeProposal,
-  mayPublishUnasked,
+  openPackages,
   type PublishDeps,
   type PublishResult,
-  planReviewProposal,
-  projectRoot,
   publishPlan,
-  type ReviewContext,
   readHistory,
 } from "../../library/index.ts";
-import type {
-  LedgerEntry,
-  LiveReach,
-  ReviewAnswered,
-  ReviewBegun,
-  SkillProposal,
-} from "../../records/index.ts";
+import type { LedgerEntry, LiveReach, ReviewBegun, SkillDraft, SkillProposal } from "../../records/index.ts";
 import { composeReceipt } from "../protocol.ts";
 import { parseDossierRef } from "./dossier.ts";
 import { nameDraft } from "./question.ts";
@@ -34,8 +23,40 @@ export interface ProposalView extends SkillProposal {
   readonly status: "waiting" | "accepted" | "rejected" | "published" | "outdated" | "taken-back";
 }
 
-/** Every proposal of a review, the latest first. */
-export async function listProposals(deps: PublishDeps): Promise<ProposalView[]> {
+/** What reviews propose, and what became of it. */
+export function openProposals(deps: PublishDeps) {
+  return {
+    /** Every proposal of a review, the latest first. */
+    proposals: () => listProposals(deps),
+    /** The change that a proposal makes, also where it can no longer be written. */
+    proposalDiff: async ({ name, before, after }: ProposalView): Promise<string> => {
+      const old = before === null ? null : await deps.versions.restore(before);
+      return diffPackage({ kind: "skill", name }, old, await deps.versions.restore(after));
+    },
+    planProposal: (proposal: ProposalView, where: LiveReach | null = null) =>
+      openPackages(deps).planProposal(proposal, where),
+    /** Publishes a proposal because a person says so. */
+    acceptProposal: async (
+      proposal: ProposalView,
+      where: LiveReach | null = null,
+    ): Promise<PublishResult> => {
+      const keeping = await publishPlan(
+        deps,
+        () => openPackages(deps).planProposal(proposal, where),
+        "person",
+      );
+      if (keeping.kept) await recordDecision(deps, proposal, "accepted");
+      return keeping;
+    },
+    /** Turns a proposal down: the same is not proposed again. */
+    rejectProposal: (proposal: ProposalView) => recordDecision(deps, proposal, "rejected"),
+    makeProposals: (project: string, begun: ReviewBegun, drafts: readonly SkillDraft[], model: string) =>
+      makeProposals(deps, project, begun, drafts, model),
+    publishProposal: (project: string, proposal: SkillProposal) => publishProposal(deps, project, proposal),
+  };
+}
+
+async function listProposals(deps: PublishDeps): Promise<ProposalView[]> {
   const facts = await readStatusFacts(deps);
   const views: ProposalView[] = [];
   for (const { at, data } of await deps.store.ledger.since("proposal.made", 0))
@@ -50,10 +71,8 @@ interface StatusFacts {
 
 async function readStatusFacts({ store }: PublishDeps): Promise<StatusFacts> {
   const decided = await store.ledger.since("proposal.decided", 0);
-  return {
-    decisions: new Map(decided.map(({ data }) => [data.proposal, data.decision])),
-    history: await readHistory(store),
-  };
+  const decisions = new Map(decided.map(({ data }) => [data.proposal, data.decision]));
+  return { decisions, history: await readHistory(store) };
 }
 
 /** Without a decision a proposal waits, unless it was written, or the skill it is for has changed. */
@@ -64,7 +83,7 @@ async function findStatus(
 ): Promise<ProposalView["status"]> {
   const decision = decisions.get(proposal.id);
   if (decision === "rejected") return decision;
-  const became = await findProposalOutcome(deps, proposal, history);
+  const became = await openPackages(deps).findOutcome(proposal, history);
   if (became === "taken-back") return became;
   if (decision !== undefined) return decision;
   if (became === "written") return "published";
@@ -80,29 +99,6 @@ async function isOutdated({ library }: PublishDeps, { path, before }: SkillPropo
     if (error instanceof KnackError) return false;
     throw error;
   }
-}
-
-/** The change that a proposal makes, also where it can no longer be written. */
-export async function renderProposal({ versions }: PublishDeps, proposal: ProposalView): Promise<string> {
-  const { name, before, after } = proposal;
-  const old = before === null ? null : await versions.restore(before);
-  return diffPackage({ kind: "skill", name }, old, await versions.restore(after));
-}
-
-/** Publishes a proposal because a person says so. */
-export async function acceptProposal(
-  deps: PublishDeps,
-  proposal: ProposalView,
-  where: LiveReach | null,
-): Promise<PublishResult> {
-  const keeping = await publishPlan(deps, () => planReviewProposal(deps, proposal, where), "person");
-  if (keeping.kept) await recordDecision(deps, proposal, "accepted");
-  return keeping;
-}
-
-/** Turns a proposal down: the same is not proposed again. */
-export async function rejectProposal(deps: PublishDeps, proposal: ProposalView): Promise<void> {
-  await recordDecision(deps, proposal, "rejected");
 }
 
 async function recordDecision(
@@ -121,30 +117,36 @@ async function recordDecision(
   await store.transaction((tx) => recordEntries(tx, [entry, ...more]));
 }
 
-/** The proposals of one review. */
-interface ReviewProposals {
+/** Makes proposals of a review's drafts, recorded all at once: whoever continues finds all of them or none. */
+async function makeProposals(
+  deps: PublishDeps,
+  project: string,
+  { review, window }: ReviewBegun,
+  drafts: readonly SkillDraft[],
+  model: string,
+): Promise<{
   readonly made: readonly SkillProposal[];
   readonly refused: readonly string[];
   /** Whether a refused draft may be accepted when the same is reviewed again. */
   readonly later: boolean;
-}
-
-/** Makes proposals of a review's drafts, recorded all at once: whoever continues finds all of them or none. */
-export async function makeProposals(
-  deps: PublishDeps,
-  project: string,
-  begun: ReviewBegun,
-  answered: ReviewAnswered,
-): Promise<ReviewProposals> {
+}> {
   const known = await listProposals(deps);
-  const before = known.filter(({ review }) => review === begun.review);
+  const before = known.filter((one) => one.review === review);
   if (before.length > 0) return { made: before.reverse(), refused: [], later: false };
-  const ground = await describeSource(deps, project, begun, answered.model);
+  const context = {
+    ...{ review, model, project: { id: project, root: await openPackages(deps).projectRoot(project) } },
+    eventsOf: (ids: readonly string[]) =>
+      ids.flatMap((id) => {
+        const event = parseDossierRef(id);
+        const run = window.stretches[event?.stretch ?? -1]?.run;
+        return event && run !== undefined ? [{ run, ref: event.ref }] : [];
+      }),
+  };
   const made = new Map<string, SkillProposal>();
   const refused: string[] = [];
   let later = false;
-  for (const draft of answered.answer.drafts) {
-    const found = await makeProposal(deps, draft, ground);
+  for (const draft of drafts) {
+    const found = await openPackages(deps).makeProposal(draft, context);
     later ||= "later" in found;
     const because = "because" in found ? found.because : findConflict(made, known, found.proposal);
     if ("because" in found || because !== null) {
@@ -156,30 +158,12 @@ export async function makeProposals(
     if (found.base !== null) await deps.versions.keep(found.base);
     made.set(found.proposal.path, found.proposal);
   }
-  const at = deps.clock.now();
-  const entries = [...made.values()].map((data): LedgerEntry => {
-    const common = { at, project, session: null, actor: "knack" as const };
-    return { ...common, type: "proposal.made", key: `proposal:${data.id}`, data };
-  });
+  const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
+  const entries = [...made.values()].map(
+    (data): LedgerEntry => ({ ...common, type: "proposal.made", key: `proposal:${data.id}`, data }),
+  );
   await deps.store.transaction((tx) => recordEntries(tx, entries));
   return { made: [...made.values()], refused, later };
-}
-
-async function describeSource(
-  { store }: PublishDeps,
-  project: string,
-  { review, window }: ReviewBegun,
-  model: string,
-): Promise<ReviewContext> {
-  return {
-    ...{ review, model, project: { id: project, root: await projectRoot(store, project) } },
-    eventsOf: (ids) =>
-      ids.flatMap((id) => {
-        const event = parseDossierRef(id);
-        const run = window.stretches[event?.stretch ?? -1]?.run;
-        return event && run !== undefined ? [{ run, ref: event.ref }] : [];
-      }),
-  };
 }
 
 /** Why a proposal is not made beside others, or again. */
@@ -204,26 +188,28 @@ function findConflict(
 }
 
 /** Publishes a proposal that needs nobody's yes; false where it stays a proposal. */
-export async function publishProposal(
+async function publishProposal(
   deps: PublishDeps,
   project: string,
   proposal: SkillProposal,
 ): Promise<boolean> {
   const status = await findStatus(deps, proposal, await readStatusFacts(deps));
+  if (status !== "waiting" && status !== "published") return false;
   if (status === "waiting") {
-    if (!(await mayPublishUnasked(deps, proposal))) return false;
-    const keeping = await publishPlan(deps, () => planReviewProposal(deps, proposal, "draft"), "knack");
+    if (!(await openPackages(deps).mayPublishUnasked(proposal))) return false;
+    const keeping = await publishPlan(
+      deps,
+      () => openPackages(deps).planProposal(proposal, "draft"),
+      "knack",
+    );
     if (!keeping.kept) return false;
-  } else if (status !== "published") return false;
+  }
   const { id, review, name } = proposal;
   const kind = proposal.do === "create" ? "learned" : "updated";
-  const receipt: LedgerEntry = {
-    ...{ at: deps.clock.now(), project, session: null, actor: "knack", type: "receipt.given" },
-    ...{
-      key: `receipt:${id}`,
-      data: { kind, skill: name, text: composeReceipt(kind, name, null), invocation: review },
-    },
-  };
-  await recordDecision(deps, proposal, "published", [receipt]);
+  const data = { kind, skill: name, text: composeReceipt(kind, name, null), invocation: review } as const;
+  const common = { at: deps.clock.now(), project, session: null, actor: "knack" as const };
+  await recordDecision(deps, proposal, "published", [
+    { ...common, type: "receipt.given", key: `receipt:${id}`, data },
+  ]);
   return true;
 }

@@ -1,15 +1,13 @@
-import { errorMessage, makeId } from "../../base/index.ts";
+import { bindAll, errorMessage, makeId } from "../../base/index.ts";
 import { recordEntries } from "../../lessons/index.ts";
-import { projectRoot, repairChanges } from "../../library/index.ts";
+import { openPackages, repairChanges } from "../../library/index.ts";
 import {
   type Asker,
   agentExtraUsd,
   askModel,
   estimateMaxCost,
   type ModelAnswer,
-  readModelCalls,
-  type Spend,
-  sumForPurpose,
+  readPurposeSpend,
 } from "../../models/index.ts";
 import type {
   LedgerEntry,
@@ -23,29 +21,23 @@ import type {
 import type { Store } from "../../store/index.ts";
 import { scrubAll } from "../../trust/index.ts";
 import type { Dossier } from "./dossier.ts";
-import { type EvidenceDeps, gatherEvidence, type ReviewEvidence, readExpansion } from "./evidence.ts";
-import {
-  decideNudges,
-  describeNothingNew,
-  findPaceHold,
-  listReviews,
-  measurePace,
-  type NudgeDeps,
-  type ReviewEstimate,
-  type ReviewLimits,
-  recordDecision,
-} from "./nudge.ts";
-import { findGivenUp, maxTries } from "./progress.ts";
-import { makeProposals, publishProposal } from "./proposals.ts";
-import { createReviewQuestion, expansionChars, nameDraft, type ReadReview } from "./question.ts";
+import { gatherEvidence } from "./evidence.ts";
+import { findPaceHold, foldProgress, maxTries, measurePace, type ReviewLimits } from "./nudge.ts";
+import { openProposals } from "./proposals.ts";
+import { createReviewQuestion, expansionChars, nameDraft } from "./question.ts";
+
+type EvidenceSource = Parameters<typeof gatherEvidence>[0];
+type ReviewQuestion = ReturnType<typeof createReviewQuestion>;
+type ReviewReading = NonNullable<ReturnType<ReviewQuestion["schema"]["parse"]>>;
+
+import { decideNudges, listReviews } from "./schedule.ts";
 
 /** Milliseconds that one review may take. */
 const longestMs = 300_000;
 const maxOutputTokens = 6_000;
-const dayMs = 86_400_000;
 const endChars = 1_000;
 
-export interface ReviewDeps extends EvidenceDeps, Pick<NudgeDeps, "passesOver">, Asker {
+interface ReviewDeps extends EvidenceSource, Pick<Parameters<typeof decideNudges>[0], "passesOver">, Asker {
   readonly timeoutMs: number;
   readonly allowed: ReviewLimits;
   /** Why nothing is learned in a project; null where something is. */
@@ -56,15 +48,15 @@ export interface ReviewDeps extends EvidenceDeps, Pick<NudgeDeps, "passesOver">,
 }
 
 /** What came of deciding about a review of a project. */
-export interface ReviewResult {
+type ReviewResult = {
   readonly project: string;
   readonly decision: NudgeDecided;
   readonly ended: ReviewEnded | null;
   readonly usd: number;
-}
+};
 
 /** What a review would send, and what it would cost at most. */
-export interface ReviewPreview {
+type ReviewPreview = {
   readonly project: string;
   readonly decision: NudgeDecided;
   readonly dossier: Dossier | null;
@@ -74,7 +66,7 @@ export interface ReviewPreview {
   readonly characters: number;
   /** The first question, word for word. */
   readonly requests: readonly { readonly model: string; readonly system: string; readonly prompt: string }[];
-}
+};
 
 /** A review that began and has not ended. */
 interface OpenReview {
@@ -84,26 +76,25 @@ interface OpenReview {
   readonly at: number;
 }
 
+/** Reviews projects, by what a person allows. */
+export function createReviewer(deps: ReviewDeps) {
+  const listOpen = () => listOpenReviews(deps.store);
+  const estimateSmallest = () => estimateQuestion(deps, emptyDossier);
+  return { ...bindAll(deps, { reviewProject, previewReview, listDueProjects }), listOpen, estimateSmallest };
+}
+
 /** Reviews a project if a review is due or a person asks for it; a review that a killed process began goes first. */
-export async function reviewProject(
-  deps: ReviewDeps,
-  project: string,
-  asked: boolean,
-): Promise<ReviewResult> {
+async function reviewProject(deps: ReviewDeps, project: string, asked: boolean): Promise<ReviewResult> {
   const { clock, allowed } = deps;
   const until = clock.now() + longestMs;
   const isOff = allowed.unset !== null || (allowed.mode === "off" && !asked);
   if (isOff || !(await deps.claim(until)))
-    return skipReview(project, await decideReview(deps, project, { asked, running: !isOff }));
+    return { project, decision: await decideReview(deps, project, asked, !isOff), ended: null, usd: 0 };
   try {
     return await reviewClaimed(deps, project, asked, until);
   } finally {
     await deps.giveBack();
   }
-}
-
-function skipReview(project: string, decision: NudgeDecided): ReviewResult {
-  return { project, decision, ended: null, usd: 0 };
 }
 
 async function reviewClaimed(
@@ -112,15 +103,18 @@ async function reviewClaimed(
   asked: boolean,
   until: number,
 ): Promise<ReviewResult> {
-  const open = (await listOpenReviews(deps.store)).find((one) => one.project === project) ?? null;
+  const found = (await listOpenReviews(deps.store)).find((one) => one.project === project) ?? null;
   const refusal = await findRefusal(deps, project);
   // Learning was turned off here after the review began.
-  if (open && refusal !== null) await endReview(deps, open, { outcome: "skipped", because: refusal });
-  const decide = () => decideReview(deps, project, { asked, running: false });
-  const decision = open && refusal === null ? continueReview(open) : await decide();
-  if (!decision.run) return skipReview(project, decision);
-  const begun = await beginReview(deps, project, open, asked, decision);
-  if (begun === null) return skipReview(project, await decide());
+  if (found && refusal !== null) await endReview(deps, found, { outcome: "skipped", because: refusal });
+  const open = refusal === null ? found : null;
+  const decision = open ? continueReview(open) : await decideReview(deps, project, asked);
+  const begun = decision.run ? await beginReview(deps, project, open, asked, decision) : null;
+  if (begun === null) {
+    // Another process began one meanwhile.
+    const last = decision.run ? await decideReview(deps, project, asked) : decision;
+    return { project, decision: last, ended: null, usd: 0 };
+  }
   const ended = await runReview(deps, begun, until);
   return { project, decision, ended, usd: (await sumCost(deps, begun)).usd };
 }
@@ -129,54 +123,61 @@ async function reviewClaimed(
 async function decideReview(
   deps: ReviewDeps,
   project: string,
-  {
-    asked,
-    running,
-    dryRun = false,
-  }: { readonly asked: boolean; readonly running: boolean; readonly dryRun?: boolean },
+  asked: boolean,
+  running = false,
+  dryRun = false,
 ): Promise<NudgeDecided> {
-  const refusal = await findRefusal(deps, project);
-  const estimate = (window: ReviewWindow) => estimateReview(deps, project, window);
+  const estimate = async (window: ReviewWindow) => {
+    const found = await gatherEvidence(deps, project, window);
+    const usd = "dossier" in found ? estimateQuestion(deps, found.dossier) : 0;
+    return { unread: "unread" in found ? found.unread : null, usd };
+  };
   const options = { limits: deps.allowed, asked, running, estimate };
   const decision = (await decideNudges(deps, options, project)).get(project);
   if (decision === undefined) throw new Error(`nothing was decided about ${project}`);
+  const refusal = await findRefusal(deps, project);
   if (refusal !== null) return { ...decision, run: false, because: "not-learned", message: refusal };
-  if (!dryRun) await recordDecision(deps, project, decision);
+  if (dryRun) return decision;
+  // Once for a window, not again whenever one of its sessions grows.
+  const begins = decision.window.stretches.map(({ session, from }) => [session, from]);
+  const key = `nudge:${makeId("n", JSON.stringify([project, decision.because, begins]))}`;
+  await record(deps, project, { type: "nudge.decided", key, data: decision });
   return decision;
 }
 
 async function findRefusal(deps: ReviewDeps, project: string): Promise<string | null> {
-  return deps.refuses(await projectRoot(deps.store, project), project);
+  return deps.refuses(await openPackages(deps).projectRoot(project), project);
+}
+
+type ReviewEntry = Pick<LedgerEntry, "type" | "key" | "data">;
+
+async function record({ store, clock }: ReviewDeps, project: string, entry: ReviewEntry): Promise<void> {
+  const whole = { at: clock.now(), project, session: null, actor: "knack", ...entry } as LedgerEntry;
+  await store.transaction((tx) => recordEntries(tx, [whole]));
 }
 
 /** The reviews that began and have not ended, the first first. */
-export async function listOpenReviews({ ledger }: Pick<Store, "ledger">): Promise<OpenReview[]> {
+async function listOpenReviews({ ledger }: Pick<Store, "ledger">): Promise<OpenReview[]> {
   const ended = new Set((await ledger.since("review.ended", 0)).map(({ data }) => data.review));
   const open = new Map<string, OpenReview>();
   for (const { at, project, data } of await ledger.since("review.begun", 0)) {
     if (ended.has(data.review)) continue;
-    const known = open.get(data.review);
-    const tries = Math.max(data.tries, known?.begun.tries ?? 0);
-    open.set(data.review, {
-      project: project ?? "",
-      begun: { ...(known?.begun ?? data), tries },
-      at: known?.at ?? at ?? 0,
-    });
+    const known = open.get(data.review) ?? { project: project ?? "", begun: data, at: at ?? 0 };
+    const tries = Math.max(data.tries, known.begun.tries);
+    open.set(data.review, { ...known, begun: { ...known.begun, tries } });
   }
   return [...open.values()];
 }
 
 /** The projects that wait for a review: those where one began first, then those that wait longest. */
-export async function listDueProjects(deps: ReviewDeps): Promise<string[]> {
+async function listDueProjects(deps: ReviewDeps): Promise<string[]> {
   const { allowed, store } = deps;
   if (allowed.mode === "off" || allowed.unset !== null) return [];
-  const begun = (await listOpenReviews(store)).map(({ project }) => project);
   const decided = await decideNudges(deps, { limits: allowed, asked: false, running: false });
   const due = [...decided]
     .filter(([, { run }]) => run)
-    .sort(([, a], [, b]) => a.window.until - b.window.until)
-    .map(([project]) => project);
-  return [...begun, ...due];
+    .sort(([, a], [, b]) => a.window.until - b.window.until);
+  return [...(await listOpenReviews(store)).map((one) => one.project), ...due.map(([project]) => project)];
 }
 
 /** A review that began needs no new reason to go on. */
@@ -194,34 +195,24 @@ async function beginReview(
   { window, because }: NudgeDecided,
 ): Promise<OpenReview | null> {
   return store.transaction(async (tx) => {
-    const at = clock.now();
-    const record = async (data: ReviewBegun) => {
-      const key = `review:${data.review}:begun:${data.tries}`;
-      await recordEntries(tx, [
-        { at, project, session: null, actor: "knack", type: "review.begun", key, data },
-      ]);
-    };
+    const now = clock.now();
     const others = await listOpenReviews(tx);
-    if (open) {
-      const known = others.find((one) => one.begun.review === open.begun.review);
-      if (!known) return null;
-      const begun = { ...known.begun, tries: known.begun.tries + 1 };
-      await record(begun);
-      return { ...known, begun };
-    }
-    if (others.some((one) => one.project === project)) return null;
-    if (findPaceHold({ ...measurePace(await listReviews(tx), at), now: at, asked, limits: allowed }))
-      return null;
-    const begun: ReviewBegun = {
-      review: makeId("r", JSON.stringify([project, window, at])),
-      window,
-      cause: because as ReviewBegun["cause"],
-      mode: allowed.mode === "off" ? "suggest" : allowed.mode,
-      model: model.name,
-      tries: 1,
-    };
-    await record(begun);
-    return { project, begun, at };
+    const known = open && others.find((one) => one.begun.review === open.begun.review);
+    const isTaken = open ? !known : others.some((one) => one.project === project);
+    if (isTaken) return null;
+    const pace = measurePace(await listReviews(tx), now);
+    if (!known && findPaceHold({ ...pace, now, asked, limits: allowed })) return null;
+    const begun: ReviewBegun = known
+      ? { ...known.begun, tries: known.begun.tries + 1 }
+      : {
+          ...{ review: makeId("r", JSON.stringify([project, window, now])), window },
+          ...{ cause: because as ReviewBegun["cause"], model: model.name, tries: 1 },
+          mode: allowed.mode === "off" ? "suggest" : allowed.mode,
+        };
+    const key = `review:${begun.review}:begun:${begun.tries}`;
+    const common = { at: now, project, session: null, actor: "knack" as const };
+    await recordEntries(tx, [{ ...common, type: "review.begun", key, data: begun }]);
+    return { project, begun, at: known?.at ?? now };
   });
 }
 
@@ -229,11 +220,10 @@ type ReviewOutcome = Pick<ReviewEnded, "outcome" | "because"> & { readonly propo
 
 async function runReview(deps: ReviewDeps, open: OpenReview, until: number): Promise<ReviewEnded> {
   const known = await readAnswer(deps.store, open.begun);
-  if (known === null && open.begun.tries > maxTries)
-    return endReview(deps, open, {
-      outcome: "failed",
-      because: `it began ${maxTries} times and never ended`,
-    });
+  if (known === null && open.begun.tries > maxTries) {
+    const because = `it began ${maxTries} times and never ended`;
+    return endReview(deps, open, { outcome: "failed", because });
+  }
   const answered = known ?? (await askReviewer(deps, open, until));
   return endReview(deps, open, "outcome" in answered ? answered : await tryPropose(deps, open, answered));
 }
@@ -257,7 +247,7 @@ async function readAnswer({ ledger }: Store, { review }: ReviewBegun): Promise<R
   return entry?.type === "review.answered" ? entry.data : null;
 }
 
-/** Gathers the evidence and asks the model; the answer is on the ledger before it is used. */
+/** Gathers the evidence and asks the model, once more if it wants to see more; the answer is recorded before it is used. */
 async function askReviewer(
   deps: ReviewDeps,
   open: OpenReview,
@@ -268,54 +258,36 @@ async function askReviewer(
   if ("unread" in found)
     return { outcome: "skipped", because: `the library could not be read: ${found.unread}` };
   if ("skip" in found) return { outcome: "nothing", because: found.skip };
-  if (found.dossier.included.length === 0)
+  const { dossier, leads, without } = found;
+  if (dossier.included.length === 0)
     return { outcome: "skipped", because: "its events are no longer cached" };
-  const said = await ask(deps, open, found, until);
-  if ("outcome" in said) return said;
-  const { leads, without } = found;
-  const data = { review: begun.review, model: deps.model.name, leads, without, ...said };
-  const entry: LedgerEntry = {
-    ...{ at: deps.clock.now(), project, session: null, actor: "knack", type: "review.answered" },
-    ...{ key: `review:${begun.review}:answered`, data },
-  };
-  await deps.store.transaction((tx) => recordEntries(tx, [entry]));
+  let said = await ask(deps, open, createReviewQuestion(dossier), until);
+  if (said.ok && said.answer.answer.drafts.length === 0 && said.answer.answer.expand.length > 0) {
+    const expansion = await found.expand(said.answer.answer.expand);
+    const second = await ask(deps, open, createReviewQuestion(dossier, expansion), until);
+    // Where the second question does not fit the budget, the first answer stands.
+    if (second.ok || second.because !== "not-asked") said = second;
+  }
+  if (!said.ok) return describeNoAnswer(said);
+  const model = deps.model.name;
+  const data = { review: begun.review, model, leads, without, ...(await refuseSecrets(deps, said)) };
+  await record(deps, project, { type: "review.answered", key: `review:${begun.review}:answered`, data });
   // Of two processes that asked, the first answer counts.
   return (await readAnswer(deps.store, begun)) ?? data;
 }
 
-/** Asks the question, and once more if the reviewer wants to see more. */
+/** Asks within what is left of the review's time and money, which all its questions share. */
 async function ask(
   deps: ReviewDeps,
   open: OpenReview,
-  evidence: ReviewEvidence,
+  question: ReviewQuestion,
   until: number,
-): Promise<ReadReview | ReviewOutcome> {
-  const first = await askOnce(deps, open, createReviewQuestion(evidence.dossier), until);
-  if (!first.ok) return describeNoAnswer(first);
-  const { drafts, expand } = first.answer.answer;
-  if (drafts.length > 0 || expand.length === 0) return refuseSecrets(deps, first);
-  const expansion = await readExpansion(deps, open.begun.window, evidence, expand);
-  const second = await askOnce(deps, open, createReviewQuestion(evidence.dossier, expansion), until);
-  if (second.ok) return refuseSecrets(deps, second);
-  // Where the second question does not fit the budget, the first answer stands.
-  return second.because === "not-asked" ? refuseSecrets(deps, first) : describeNoAnswer(second);
-}
-
-/** Asks within what is left of the review's time and money, which all its questions share. */
-async function askOnce(
-  deps: ReviewDeps,
-  open: OpenReview,
-  question: ReturnType<typeof createReviewQuestion>,
-  until: number,
-): Promise<ModelAnswer<ReadReview>> {
+): Promise<ModelAnswer<ReviewReading>> {
   const timeoutMs = Math.min(deps.timeoutMs, until - deps.clock.now());
   if (timeoutMs <= 0) return { ok: false, because: "not-asked", message: "the review's time is over" };
   const budget = { usd: deps.allowed.usd, since: open.at, setting: "review.budget" };
-  return askModel(
-    deps,
-    { ...question, purpose: purposeFor(open.begun), maxOutputTokens, timeoutMs, budget },
-    { project: open.project, session: null },
-  );
+  const asked = { ...question, purpose: purposeFor(open.begun), maxOutputTokens, timeoutMs, budget };
+  return askModel(deps, asked, { project: open.project, session: null });
 }
 
 /** Where nobody was reached the window waits; an unusable answer counts against it. */
@@ -327,15 +299,14 @@ function describeNoAnswer({ because, message }: Extract<ModelAnswer<unknown>, { 
 /** A draft with a secret is refused: without the secret it may mean something else. */
 async function refuseSecrets(
   { redactor }: ReviewDeps,
-  { answer: clean, original }: Extract<ModelAnswer<ReadReview>, { ok: true }>,
-): Promise<ReadReview> {
+  { answer: clean, original }: Extract<ModelAnswer<ReviewReading>, { ok: true }>,
+): Promise<ReviewReading> {
   const cleanDrafts = new Set(clean.answer.drafts.map((draft) => JSON.stringify(draft)));
   const isClean = (draft: SkillDraft) => cleanDrafts.has(JSON.stringify(draft));
-  const drafts = original.answer.drafts.filter(isClean);
   const secret = original.answer.drafts.filter((draft) => !isClean(draft));
   const refused = secret.map((draft) => `${nameDraft(draft)}: it holds a secret`);
   return {
-    answer: { ...clean.answer, drafts },
+    answer: { ...clean.answer, drafts: original.answer.drafts.filter(isClean) },
     refused: [...clean.refused, ...(await scrubAll(redactor, refused))],
   };
 }
@@ -344,18 +315,18 @@ async function refuseSecrets(
 async function proposeDrafts(
   deps: ReviewDeps,
   { begun, project }: OpenReview,
-  answered: ReviewAnswered,
+  { answer, refused: unread, without = [], model }: ReviewAnswered,
 ): Promise<ReviewOutcome> {
-  const { answer, refused: unread, without = [] } = answered;
   if (answer.drafts.length === 0 && unread.length === 0)
     return { outcome: "nothing", because: joinReasons([answer.because, ...without]) };
   // A killed process may have written half a change.
   await repairChanges(deps);
-  const { made, refused, later } = await makeProposals(deps, project, begun, answered);
+  const proposing = openProposals(deps);
+  const { made, refused, later } = await proposing.makeProposals(project, begun, answer.drafts, model);
   const mayPublish = begun.mode === "auto" && deps.allowed.mode === "auto";
   let published = 0;
   for (const proposal of made)
-    if (mayPublish && (await publishProposal(deps, project, proposal))) published++;
+    if (mayPublish && (await proposing.publishProposal(project, proposal))) published++;
   const because = joinReasons([answer.because, ...unread, ...refused, ...without]);
   const proposals = made.map(({ id }) => id);
   if (published > 0) return { outcome: "published", because, proposals };
@@ -377,11 +348,7 @@ async function endReview(deps: ReviewDeps, open: OpenReview, came: ReviewOutcome
     ...{ proposals: came.proposals ?? [], window: begun.window, calls: cost.calls },
     ...(givenUp ? { givenUp } : {}),
   };
-  const entry: LedgerEntry = {
-    ...{ at: deps.clock.now(), project, session: null, actor: "knack", type: "review.ended" },
-    ...{ key: `review:${begun.review}:ended`, data },
-  };
-  await deps.store.transaction((tx) => recordEntries(tx, [entry]));
+  await record(deps, project, { type: "review.ended", key: `review:${begun.review}:ended`, data });
   return data;
 }
 
@@ -394,15 +361,13 @@ async function giveUpAfterTries(
 ): Promise<ReviewOutcome & Pick<ReviewEnded, "givenUp">> {
   const hasFailed = came.outcome === "failed" || (came.outcome === "skipped" && usd > 0);
   if (!hasFailed) return came;
-  const givenUp = findGivenUp(await store.ledger.since("review.ended", 0), project, begun.window);
+  const givenUp = foldProgress(await listReviews(store), project).findGivenUp(begun.window);
   if (givenUp === null) return { ...came, outcome: "failed" };
   return { outcome: "given-up", because: `${came.because}; it failed ${maxTries} times`, givenUp };
 }
 
-async function sumCost({ store, clock }: ReviewDeps, { begun, at }: OpenReview): Promise<Spend> {
-  // The clock may have gone back since.
-  const since = Math.min(at, clock.now()) - dayMs;
-  return sumForPurpose(await readModelCalls(store, since), purposeFor(begun));
+function sumCost({ store, clock }: ReviewDeps, { begun, at }: OpenReview) {
+  return readPurposeSpend(store, purposeFor(begun), at, clock.now());
 }
 
 function purposeFor({ review }: ReviewBegun): string {
@@ -411,62 +376,38 @@ function purposeFor({ review }: ReviewBegun): string {
 
 // --- What it costs ---
 
-/** What a review of a window would need: the cost is that of its first question. */
-async function estimateReview(
-  deps: ReviewDeps,
-  project: string,
-  window: ReviewWindow,
-): Promise<ReviewEstimate> {
-  const found = await gatherEvidence(deps, project, window);
-  if ("unread" in found) return { unread: found.unread, usd: 0 };
-  return { unread: null, usd: "skip" in found ? 0 : estimateQuestion(deps, found.dossier) };
-}
-
-/** The least that any review costs. */
-export function estimateSmallestReview(deps: Pick<Asker, "price">): ReviewEstimate {
-  return { unread: null, usd: estimateQuestion(deps, emptyDossier) };
-}
-
 const emptyDossier: Dossier = {
   scope: { kind: "foreground", project: "", sessions: [], startedAt: null, finishedAt: null },
   ...{ leads: [], signals: [], timeline: [], included: [], omitted: [], skills: [], whole: true },
 };
 
+/** The most that a question costs, with so many characters more. */
 function estimateQuestion({ price }: Pick<Asker, "price">, dossier: Dossier, more = 0): number {
   const { system, prompt, schema } = createReviewQuestion(dossier);
   const request = { system, prompt: prompt + " ".repeat(more), schema: schema.json, maxOutputTokens };
   return estimateMaxCost(request, price);
 }
 
-/** Both questions at their most, and what an agent's program may add to each. */
-function estimateMost(deps: ReviewDeps, dossier: Dossier): number {
-  const extra = deps.model.isAgent ? 2 * agentExtraUsd : 0;
-  return estimateQuestion(deps, dossier) + estimateQuestion(deps, dossier, expansionChars) + extra;
-}
-
 /** A review without asking anybody and without recording anything. */
-export async function previewReview(
-  deps: ReviewDeps,
-  project: string,
-  asked: boolean,
-): Promise<ReviewPreview> {
+async function previewReview(deps: ReviewDeps, project: string, asked: boolean): Promise<ReviewPreview> {
   const { allowed, model } = deps;
   const open = (await listOpenReviews(deps.store)).find((one) => one.project === project);
-  const decision = open
-    ? continueReview(open)
-    : await decideReview(deps, project, { asked, running: false, dryRun: true });
+  const decision = open ? continueReview(open) : await decideReview(deps, project, asked, false, true);
   const nothing = (because: string): ReviewPreview => ({
     ...{ project, decision, dossier: null, because, usdAtMost: 0, characters: 0, requests: [] },
   });
-  if (decision.because === "not-learned") return nothing(decision.message);
-  if (decision.window.stretches.length === 0) return nothing(describeNothingNew(decision.counters));
+  if (decision.because === "not-learned" || decision.window.stretches.length === 0)
+    return nothing(decision.message);
   const found = await gatherEvidence(deps, project, decision.window);
   if ("unread" in found) return nothing(found.unread);
   if ("skip" in found) return nothing(found.skip);
-  const { system, prompt } = createReviewQuestion(found.dossier);
+  const { dossier } = found;
+  const { system, prompt } = createReviewQuestion(dossier);
+  // Both questions at their most, and what an agent's program may add to each.
+  const both = estimateQuestion(deps, dossier) + estimateQuestion(deps, dossier, expansionChars);
   return {
-    ...{ project, decision, dossier: found.dossier, because: null },
-    usdAtMost: Math.min(allowed.usd, estimateMost(deps, found.dossier)),
+    ...{ project, decision, dossier, because: null },
+    usdAtMost: Math.min(allowed.usd, both + (model.isAgent ? 2 * agentExtraUsd : 0)),
     characters: system.length + prompt.length,
     requests: [{ model: model.name, system, prompt }],
   };

@@ -1,25 +1,24 @@
 import { existsSync } from "node:fs";
 import {
+  parseKey,
   projectConfig,
   readSettingsFile,
   resolveHome,
   resolveSettings,
-  type SettingKey,
   settingKeys,
-  unknownKey,
   writeSetting,
 } from "../../settings/index.ts";
 import { findCheckout } from "../../transcripts/index.ts";
-import { defineCommand, dryRunArg, jsonArg, wrongUsage } from "../command.ts";
+import { arg, defineCommand, wrongUsage } from "../command.ts";
 import { changeKnack } from "../knack.ts";
 
 export const config = defineCommand({
   about: "Show and change settings: yours, and a project's, which override them.",
   args: {
-    words: { type: "positional", required: false, description: "get [key], set <key> <value>, or path" },
-    project: { type: "boolean", description: "the settings of the project in this folder" },
-    ...jsonArg,
-    ...dryRunArg,
+    words: arg.words("get [key], set <key> <value>, or path"),
+    project: arg.flag("the settings of the project in this folder"),
+    ...arg.json,
+    ...arg.dryRun,
   },
   more: [
     "Examples:",
@@ -44,15 +43,15 @@ export const config = defineCommand({
       case "path":
         return call.answer({ path }, [path]);
       case "get": {
-        if (key !== undefined && !settingKeys.includes(key as SettingKey)) throw unknownKey(key);
         const all = project === null ? resolveSettings(home, root, root) : readSettingsFile(home, project);
-        const shown = key === undefined ? settingKeys : [key as SettingKey];
+        const one = key === undefined ? null : parseKey(key);
+        const shown = one === null ? settingKeys : [one];
         return call.answer(
-          Object.fromEntries(shown.map((one) => [one, all[one] ?? null])),
-          key !== undefined
-            ? [String(all[key as SettingKey] ?? "")]
-            : shown.flatMap((one) =>
-                all[one] === undefined ? [] : [`${one} = ${JSON.stringify(all[one])}`],
+          Object.fromEntries(shown.map((name) => [name, all[name] ?? null])),
+          one !== null
+            ? [String(all[one] ?? "")]
+            : shown.flatMap((name) =>
+                all[name] === undefined ? [] : [`${name} = ${JSON.stringify(all[name])}`],
               ),
         );
       }

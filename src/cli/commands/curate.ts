@@ -1,33 +1,32 @@
-import { type Curation, curationLimits, type PlannedProposal } from "../../library/index.ts";
+import { curationLimits } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
 import { several } from "../../text/index.ts";
-import { redact } from "../../trust/index.ts";
-import { type CommandCall, defineCommand, dryRunArg, jsonArg, wrongUsage } from "../command.ts";
+import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
 import { changeKnack, withKnack } from "../knack.ts";
 import {
   applyChange,
   describeOutcomes,
   describeSteps,
   isComplete,
-  keepingJson,
+  madeJson,
   notDone,
   nothingWritten,
 } from "../screen/changes.ts";
-import { askYesNo, canAsk } from "../screen/prompt.ts";
-import type { Screen } from "../screen/screen.ts";
-import { formatCount, oneLine } from "../screen/text.ts";
+import { askYesNo, canAsk, type Screen } from "../screen/screen.ts";
+import { formatCount, type Lines, oneLine } from "../screen/text.ts";
 import { nameRealms, selectNamed } from "../select.ts";
 
 const args = {
-  apply: { type: "boolean", description: "apply the proposals; each can be undone" },
-  only: { type: "string", description: "only these names, separated by commas" },
-  undo: { type: "boolean", description: "undo everything that the latest --apply did" },
-  yes: { type: "boolean", description: "with --apply: do not ask" },
-  ...jsonArg,
-  ...dryRunArg,
-} as const;
+  apply: arg.flag("apply the proposals; each can be undone"),
+  only: arg.option("only these names, separated by commas"),
+  undo: arg.flag("undo everything that the latest --apply did"),
+  yes: arg.flag("with --apply: do not ask"),
+  ...arg.json,
+  ...arg.dryRun,
+};
 
 type CurateCall = CommandCall<typeof args>;
+type CurationPlan = Awaited<ReturnType<Knack["curation"]>>;
 
 export const curate = defineCommand({
   about: "Keep the library small: find skills that are stale, harmful, duplicate or too many, and clean up.",
@@ -35,15 +34,14 @@ export const curate = defineCommand({
   run: async (call: CurateCall) => {
     const { apply, undo } = call.args;
     if (apply && undo) throw wrongUsage("--apply and --undo exclude each other.", "Use one of them.");
-    if (undo)
-      return changeKnack(call, (knack) =>
-        applyChange(call, {
-          plan: () => knack.planUncurate(),
-          apply: () => knack.uncurate(),
-          nothing: "There is nothing to undo.",
-        }),
-      );
-    return (apply ? changeKnack : withKnack)(call, (knack) => propose(call, knack));
+    if (!undo) return (apply ? changeKnack : withKnack)(call, (knack) => propose(call, knack));
+    return changeKnack(call, (knack) =>
+      applyChange(call, {
+        plan: () => knack.planUncurate(),
+        apply: () => knack.uncurate(),
+        nothing: "There is nothing to undo.",
+      }),
+    );
   },
 });
 
@@ -53,12 +51,12 @@ async function propose(call: CurateCall, knack: Knack): Promise<number> {
   const whole = await knack.curation();
   const curation = { ...whole, proposals: selectNamed(whole.proposals, only, "knack curate") };
   const due = curation.proposals.filter(({ steps }) => steps.length > 0);
-  const report = await describeCuration(curation, knack, screen);
+  const report = describeCuration(curation, await nameRealms(knack), screen);
   const steps = due.flatMap((one) => one.steps);
   if (!apply || dryRun || due.length === 0)
     return call.answer(
       curationJson(curation, null),
-      apply && steps.length > 0 ? [...describeSteps(steps, screen), nothingWritten] : report,
+      apply && steps.length > 0 ? [describeSteps(steps, screen), nothingWritten] : report,
     );
   if (canAsk() && !yes && !json) {
     screen.print(report);
@@ -66,25 +64,18 @@ async function propose(call: CurateCall, knack: Knack): Promise<number> {
   }
   const done = await knack.curate(new Set(due.map(({ name }) => name)));
   return call.answer(
-    curationJson(curation, { done: isComplete(done), skills: keepingJson(done) }),
+    curationJson(curation, { done: isComplete(done), skills: madeJson(done) }),
     [
-      ...(done.kept ? describeOutcomes(done.outcomes, screen, "") : [notDone(done.because)]),
+      done.kept ? describeOutcomes(done.outcomes, screen, "") : notDone(done.because),
       `To undo: ${screen.knack} curate --undo   only one: ${screen.knack} skills restore <name>`,
     ],
     isComplete(done) ? 0 : 1,
   );
 }
 
-function curationJson({ rooms, proposals }: Curation, applied: object | null) {
-  return {
-    rooms: rooms.map((room) => ({ ...room, scopeId: redact(room.scopeId) })),
-    proposals: proposals.map(
-      ({ name, scopeId, reason, action, because, evidence, spared, other, paths }) => ({
-        ...{ name, scopeId: redact(scopeId), reason, action, because, evidence, spared, other, paths },
-      }),
-    ),
-    applied,
-  };
+/** Proposals without the files that their steps write. */
+function curationJson({ rooms, proposals }: CurationPlan, applied: object | null) {
+  return { rooms, proposals: proposals.map(({ steps: _, ...proposal }) => proposal), applied };
 }
 
 const headings = {
@@ -95,43 +86,44 @@ const headings = {
   none: "For you to look at (nothing is changed):",
 } as const;
 
-async function describeCuration(
-  { proposals, rooms }: Curation,
-  knack: Knack,
-  screen: Screen,
-): Promise<string[]> {
-  const { live, drafts, listingChars } = curationLimits;
-  const nameRealm = await nameRealms(knack);
-  const lines = rooms.map(
-    (room) =>
-      `${nameRealm(room.scopeId)}: ${room.live} of ${live} learned skills, ${room.drafts} of ${drafts} drafts, ${formatCount(room.listing)} of ${formatCount(listingChars)} characters in the list that agents read`,
-  );
-  if (proposals.length === 0)
-    return [...lines, "Nothing to curate: no skill is stale, harmful, duplicate or too many."];
-  for (const [action, heading] of Object.entries(headings)) {
-    const own = proposals.filter((one) => one.action === action);
-    if (own.length > 0)
-      lines.push("", screen.bold(heading), ...own.flatMap((one) => describeProposal(one, nameRealm, screen)));
-  }
-  const due = proposals.filter(({ steps }) => steps.length > 0).length;
-  return [
-    ...lines,
-    "",
-    due === 0
-      ? "Nothing to apply."
-      : `To apply ${several(due, "proposal")}: ${screen.knack} curate --apply   only one: --only <name>   never: ${screen.knack} skills pin <name>`,
-  ];
-}
-
-function describeProposal(
-  one: PlannedProposal,
+function describeCuration(
+  { proposals, rooms }: CurationPlan,
   nameRealm: (scopeId: string) => string,
   screen: Screen,
-): string[] {
-  const spared = one.spared === null ? "" : `; left as it is, because ${one.spared}`;
+): Lines {
+  const { live, drafts, listingChars } = curationLimits;
+  const due = proposals.filter(({ steps }) => steps.length > 0).length;
+  const groups = Object.entries(headings).map(([action, heading]) => {
+    const own = proposals.filter((one) => one.action === action);
+    return own.length > 0 && ["", screen.bold(heading), own.map(describeProposal)];
+  });
+  function describeProposal({
+    name,
+    scopeId,
+    because,
+    spared,
+    evidence,
+  }: CurationPlan["proposals"][number]): Lines {
+    const left = spared === null ? "" : `; left as it is, because ${spared}`;
+    return [
+      `  ${name}  ${screen.dim(nameRealm(scopeId))}`,
+      `    ${oneLine(because + left, 200)}`,
+      evidence.map((line) => screen.dim(`    ${oneLine(line, 160)}`)),
+    ];
+  }
   return [
-    `  ${one.name}  ${screen.dim(nameRealm(one.scopeId))}`,
-    `    ${oneLine(one.because + spared, 200)}`,
-    ...one.evidence.map((line) => screen.dim(`    ${oneLine(line, 160)}`)),
+    rooms.map(
+      (room) =>
+        `${nameRealm(room.scopeId)}: ${room.live} of ${live} learned skills, ${room.drafts} of ${drafts} drafts, ${formatCount(room.listing)} of ${formatCount(listingChars)} characters in the list that agents read`,
+    ),
+    proposals.length === 0
+      ? "Nothing to curate: no skill is stale, harmful, duplicate or too many."
+      : [
+          groups,
+          "",
+          due === 0
+            ? "Nothing to apply."
+            : `To apply ${several(due, "proposal")}: ${screen.knack} curate --apply   only one: --only <name>   never: ${screen.knack} skills pin <name>`,
+        ],
   ];
 }

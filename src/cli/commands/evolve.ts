@@ -1,37 +1,35 @@
 import { applyDecay } from "../../lessons/index.ts";
-import type { Evolution, EvolutionResult } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
 import type { Reach } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
-import { redact } from "../../trust/index.ts";
-import { type CommandCall, defineCommand, dryRunArg, jsonArg, wrongUsage } from "../command.ts";
+import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
 import { changeKnack, withKnack } from "../knack.ts";
 import {
   changeJson,
   describeOutcomes,
   describeSteps,
   isComplete,
-  keepingJson,
+  madeJson,
+  notDone,
   nothingWritten,
 } from "../screen/changes.ts";
 import type { Screen } from "../screen/screen.ts";
-import { oneLine } from "../screen/text.ts";
+import { type Lines, oneLine } from "../screen/text.ts";
 import { nameRealms, parseOneOf, parseWhere, selectNamed } from "../select.ts";
 
 const args = {
-  generate: { type: "boolean", description: "write the proposals: as drafts, unless --where is given" },
-  where: {
-    type: "string",
-    description: "with --generate --yes: make them live for me, repository or everywhere",
-  },
-  yes: { type: "boolean", description: "with --where: yes, make them live" },
-  kind: { type: "string", description: "only these: skill, command or agent" },
-  only: { type: "string", description: "only these names, separated by commas" },
-  ...jsonArg,
-  ...dryRunArg,
-} as const;
+  generate: arg.flag("write the proposals: as drafts, unless --where is given"),
+  where: arg.option("with --generate --yes: make them live for me, repository or everywhere"),
+  yes: arg.flag("with --where: yes, make them live"),
+  kind: arg.option("only these: skill, command or agent"),
+  only: arg.option("only these names, separated by commas"),
+  ...arg.json,
+  ...arg.dryRun,
+};
 
 type EvolveCall = CommandCall<typeof args>;
+type PlannedEvolution = Awaited<ReturnType<Knack["evolutions"]>>[number];
+type EvolvedCluster = Awaited<ReturnType<Knack["evolve"]>>[number];
 
 export const evolve = defineCommand({
   about: "Combine related lessons into a skill, a command or an agent.",
@@ -46,7 +44,14 @@ export const evolve = defineCommand({
     return changeKnack(call, async (knack) => {
       const found = await find(knack);
       const only = new Set(found.map(({ name }) => name));
-      return answerDone(call, found, await knack.evolve({ choice, kind, only }));
+      const done = await knack.evolve({ choice, kind, only });
+      const isDone = done.every(({ keeping }) => isComplete(keeping));
+      const skills = done.flatMap(({ keeping }) => madeJson(keeping));
+      return call.answer(
+        { evolutions: found.map(evolutionJson), generated: { done: isDone, skills } },
+        describeDone(done, call.screen),
+        isDone ? 0 : 1,
+      );
     });
   },
 });
@@ -62,101 +67,68 @@ function chooseReach({ args: { generate, where, yes } }: EvolveCall): Reach {
   return reach ?? "draft";
 }
 
-async function propose(call: EvolveCall, knack: Knack, found: readonly Evolution[]): Promise<number> {
-  const { screen } = call;
+async function propose(call: EvolveCall, knack: Knack, found: readonly PlannedEvolution[]): Promise<number> {
+  const { screen, args } = call;
   const nameRealm = await nameRealms(knack);
-  const steps = call.args.generate ? found.flatMap(({ plan }) => (plan.ok ? plan.steps : [])) : [];
+  const due = found.filter(({ action }) => action !== "nothing").length;
+  const steps = found.flatMap(({ plan }) => (plan.ok ? plan.steps : []));
   return call.answer({ evolutions: found.map(evolutionJson), generated: null }, [
-    ...describeEvolutions(found, nameRealm, screen),
-    ...(call.args.generate ? [...describeSteps(steps, screen), nothingWritten] : []),
+    found.map((one) => [describeEvolution(one, nameRealm, screen), ""]),
+    found.length === 0
+      ? [
+          "Nothing to combine yet: it takes three sure lessons about one thing.",
+          `All lessons: ${screen.knack} lessons`,
+        ]
+      : due === 0
+        ? "Nothing to write."
+        : `To write ${several(due, "draft")}: ${screen.knack} evolve --generate   only one: --only <name>   live at once: --where me --yes`,
+    args.generate && [describeSteps(steps, screen), nothingWritten],
   ]);
 }
 
-function answerDone(call: EvolveCall, found: readonly Evolution[], done: readonly EvolutionResult[]): number {
-  const isDone = done.every(({ keeping }) => isComplete(keeping));
-  return call.answer(
-    {
-      evolutions: found.map(evolutionJson),
-      generated: { done: isDone, skills: done.flatMap(({ keeping }) => keepingJson(keeping)) },
-    },
-    describeDone(done, call.screen),
-    isDone ? 0 : 1,
-  );
-}
-
-function evolutionJson({ name, kind, scopeId, cluster, action, because, plan }: Evolution) {
+function evolutionJson({ cluster, plan, ...evolution }: PlannedEvolution) {
   const now = Date.now();
   return {
-    name,
-    kind,
-    scopeId: redact(scopeId),
-    action,
-    because: redact(because),
+    ...evolution,
     domain: cluster?.domain ?? null,
     field: cluster?.field ?? null,
-    topic: cluster?.topic.map(redact) ?? [],
+    topic: cluster?.topic ?? [],
     confidence: cluster?.confidence ?? null,
     asked: cluster?.asked.length ?? 0,
-    members: (cluster?.members ?? []).map(({ id, name: lesson, trigger, action: then, state }) => ({
-      ...{ id, name: lesson, trigger: redact(trigger), action: redact(then) },
+    members: (cluster?.members ?? []).map(({ id, name, trigger, action, state }) => ({
+      ...{ id, name, trigger, action, sessions: state.sessions },
       confidence: applyDecay(state, now).confidence,
-      sessions: state.sessions,
     })),
     skills: plan.ok ? plan.steps.map(({ change }) => changeJson(change)) : [],
   };
 }
 
-function describeEvolutions(
-  found: readonly Evolution[],
-  nameRealm: (scopeId: string) => string,
-  screen: Screen,
-): string[] {
-  if (found.length === 0)
-    return [
-      "Nothing to combine yet: it takes three sure lessons about one thing.",
-      `All lessons: ${screen.knack} lessons`,
-    ];
-  const due = found.filter(({ action }) => action !== "nothing").length;
-  return [
-    ...found.flatMap((one) => [...describeEvolution(one, nameRealm, screen), ""]),
-    due === 0
-      ? "Nothing to write."
-      : `To write ${several(due, "draft")}: ${screen.knack} evolve --generate   only one: --only <name>   live at once: --where me --yes`,
-  ];
-}
-
 function describeEvolution(
-  { name, kind, scopeId, cluster, action, because }: Evolution,
+  { name, kind, scopeId, cluster, action, because }: PlannedEvolution,
   nameRealm: (scopeId: string) => string,
   screen: Screen,
-): string[] {
+): Lines {
   const about = cluster
     ? `${nameRealm(scopeId)}, ${cluster.field}, ${cluster.confidence.toFixed(2)} sure on average`
     : "its lessons are gone";
   return [
     `${screen.bold(name)}  ${screen.dim(`${kind}, ${about}`)}`,
     `  ${action}: ${oneLine(because, 200)}`,
-    ...(cluster?.members ?? []).map(
+    (cluster?.members ?? []).map(
       ({ id, trigger, action: then }) => `    ${screen.dim(id)}  ${oneLine(`${trigger}: ${then}`, 120)}`,
     ),
   ];
 }
 
-function describeDone(done: readonly EvolutionResult[], screen: Screen): string[] {
+function describeDone(done: readonly EvolvedCluster[], screen: Screen): Lines {
   if (done.length === 0) return ["Nothing to write."];
-  const hasDrafts = done.some(
-    ({ keeping }) =>
-      keeping.kept && keeping.outcomes.some(({ change }) => change.reach === "draft" && change.after),
-  );
+  const outcomes = done.flatMap(({ keeping }) => (keeping.kept ? keeping.outcomes : []));
   return [
-    ...done.flatMap(({ evolution: { name }, keeping }) =>
-      keeping.kept
-        ? describeOutcomes(keeping.outcomes, screen, "")
-        : [`Not done: ${name}: ${keeping.because}.`],
+    done.map(({ evolution: { name }, keeping }) =>
+      keeping.kept ? describeOutcomes(keeping.outcomes, screen, "") : notDone(`${name}: ${keeping.because}`),
     ),
-    ...(hasDrafts
-      ? [`Drafts wait for your decision: ${screen.knack} skills show <name>, then skills accept <name>`]
-      : []),
+    outcomes.some(({ change }) => change.reach === "draft" && change.after) &&
+      `Drafts wait for your decision: ${screen.knack} skills show <name>, then skills accept <name>`,
     `To undo: ${screen.knack} skills undo <name>`,
   ];
 }

@@ -2,58 +2,53 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { dirname, join } from "node:path";
 import { errorMessage, KnackError } from "../../base/index.ts";
 import { domains } from "../../lessons/index.ts";
-import { type ImportItem, type ImportVerdict, importKind } from "../../library/index.ts";
+import { importKind } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
 import { userHome } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
-import { redact } from "../../trust/index.ts";
-import { type CliEnv, type CommandCall, defineCommand, dryRunArg, jsonArg, wrongUsage } from "../command.ts";
+import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
 import { changeKnack, withKnack } from "../knack.ts";
-import { describeDiff, describeFiles, notDone, nothingWritten } from "../screen/changes.ts";
-import { askYesNo, canAsk } from "../screen/prompt.ts";
-import { countReasons, oneLine } from "../screen/text.ts";
-import { parseConfidence, parseOneOf } from "../select.ts";
+import { describeDiff, describeFiles, filesJson, notDone, nothingWritten } from "../screen/changes.ts";
+import { askYesNo, type CliEnv, canAsk } from "../screen/screen.ts";
+import { countReasons, joinParts, type Lines, oneLine } from "../screen/text.ts";
+import { parseOneOf } from "../select.ts";
 
-const minConfidence = {
-  "min-conf": { type: "string", description: "only lessons at least this sure, 0 to 1" },
-} as const;
+const minConfidence = { "min-conf": arg.option("only lessons at least this sure, 0 to 1") };
+
+function parseConfidence(text: string | undefined): number {
+  const value = Number(text ?? 0);
+  if (text?.trim() !== "" && value >= 0 && value <= 1) return value;
+  throw wrongUsage(`Invalid --min-conf "${text}".`, "Use a number from 0 to 1: --min-conf 0.7");
+}
 
 // --- Export ---
 
 const exportArgs = {
-  scope: { type: "string", description: "project (this one), global, or all" },
+  scope: arg.option("project (this one), global, or all"),
   ...minConfidence,
-  domain: { type: "string", description: `only lessons about this: ${domains.join(", ")}` },
-  format: { type: "string", description: "ecc (Markdown that ECC reads, the default) or json" },
-  all: { type: "boolean", description: "also lessons that wait for a second session, or have faded" },
-  out: { type: "string", alias: "o", description: "a file; or a folder, ending in /, for ECC's own layout" },
-  bundle: {
-    type: "string",
-    description: "one file with lessons, evidence, skills, commands and agents; compressed if it ends in .gz",
-  },
-  force: { type: "boolean", description: "overwrite an existing file" },
-  ...dryRunArg,
-  ...jsonArg,
-} as const;
+  domain: arg.option(`only lessons about this: ${domains.join(", ")}`),
+  format: arg.option("ecc (Markdown that ECC reads, the default) or json"),
+  all: arg.flag("also lessons that wait for a second session, or have faded"),
+  out: { ...arg.option("a file; or a folder, ending in /, for ECC's own layout"), alias: "o" },
+  bundle: arg.option(
+    "one file with lessons, evidence, skills, commands and agents; compressed if it ends in .gz",
+  ),
+  force: arg.flag("overwrite an existing file"),
+  ...arg.dryRun,
+  ...arg.json,
+};
 
 type ExportCall = CommandCall<typeof exportArgs>;
 
-interface Exported {
-  readonly lessons: number;
-  /** Lessons that only --all exports. */
-  readonly withheld: number;
-  readonly skills: readonly string[];
-  readonly written: readonly string[];
-  readonly leftOut: readonly string[];
-  readonly content?: string;
-}
+/** Contents by path; the path is empty for standard output. */
+type ExportFiles = ReadonlyMap<string, Uint8Array | string>;
 
 export const exportCommand = defineCommand({
   about:
     "Export lessons and skills for a colleague or another tool. Secrets and home folders are redacted once more.",
   args: exportArgs,
   run: async (call: ExportCall) => {
-    const { args, screen } = call;
+    const { args, screen, dryRun } = call;
     const selection = {
       scope: parseOneOf("scope", args.scope, ["project", "global", "all"]) ?? ("all" as const),
       minConf: parseConfidence(args["min-conf"]),
@@ -66,43 +61,56 @@ export const exportCommand = defineCommand({
     return withKnack(
       call,
       async (knack) => {
-        const { lessons, withheld, skills: all, leftOut } = await knack.carried(selection);
-        const skills = args.bundle === undefined ? [] : all;
+        const carried = await knack.carried(selection);
+        const { lessons, withheld } = carried;
+        const [skills, leftOut] = args.bundle === undefined ? [[], []] : [carried.skills, carried.leftOut];
         if (lessons.length + skills.length === 0) return refuseEmpty(call, withheld);
-        const files = new Map<string, Uint8Array | string>();
-        if (args.bundle !== undefined || format === "json")
-          files.set(out ?? "", await knack.bundle({ instincts: lessons, skills }, out ?? ""));
-        else {
-          const ecc = await knack.eccFiles(lessons);
-          if (out !== undefined && isFolder(out))
-            for (const [path, text] of ecc) files.set(join(out, path), text);
-          else files.set(out ?? "", [...ecc.values()].join("\n"));
-        }
+        const files: ExportFiles =
+          args.bundle !== undefined || format === "json"
+            ? new Map([[out ?? "", await knack.bundle({ instincts: lessons, skills }, out ?? "")]])
+            : placeFiles(await knack.eccFiles(lessons), out);
         if (out === undefined && !args.json) {
           for (const content of files.values()) process.stdout.write(content);
-          if (withheld > 0) screen.warn([describeWithheld(withheld)]);
+          screen.warn([describeWithheld(withheld)]);
           return 0;
         }
-        return answerExported(call, {
-          lessons: lessons.length,
-          withheld,
-          skills: skills.map(({ name }) => name),
-          written: out === undefined ? [] : writeFiles(files, call),
-          leftOut: args.bundle === undefined ? [] : leftOut,
-          ...(out === undefined ? { content: [...files.values()].map(String).join("\n") } : {}),
-        });
+        const names = skills.map(({ name }) => name);
+        const json = { done: !dryRun, lessons: lessons.length, withheld, skills: names, leftOut };
+        if (out === undefined)
+          return call.answer(
+            { ...json, written: [], content: [...files.values()].map(String).join("\n") },
+            [],
+          );
+        const written = writeFiles(files, call);
+        const what = joinParts(" and ", [
+          several(lessons.length, "lesson"),
+          names.length > 0 && several(names.length, "skill, command or agent", "skills, commands and agents"),
+        ]);
+        const [first = ""] = written;
+        const where = written.length === 1 ? screen.path(first) : several(written.length, "file");
+        return call.answer({ ...json, written }, [
+          `${dryRun ? "Would export" : "Exported"} ${what} to ${where}.`,
+          leftOut.map((one) => `  left out: ${one}`),
+          describeWithheld(withheld, "  "),
+          dryRun && nothingWritten,
+        ]);
       },
       { dryRun: false },
     );
   },
 });
 
-function isFolder(path: string): boolean {
-  return path.endsWith("/") || (existsSync(path) && statSync(path).isDirectory());
+/** ECC's files in a folder, or all in one file. */
+function placeFiles(files: ReadonlyMap<string, string>, out: string | undefined): ExportFiles {
+  const isFolder =
+    out?.endsWith("/") || (out !== undefined && existsSync(out) && statSync(out).isDirectory());
+  return isFolder
+    ? new Map([...files].map(([path, text]) => [join(out ?? "", path), text]))
+    : new Map([[out ?? "", [...files.values()].join("\n")]]);
 }
 
 /** Writes all files or none: one that exists with other content is left alone. */
-function writeFiles(files: ReadonlyMap<string, Uint8Array | string>, { args, dryRun }: ExportCall): string[] {
+function writeFiles(files: ExportFiles, { args, dryRun }: ExportCall): string[] {
   for (const [path, content] of files) if (!args.force && existsSync(path)) refuseOverwrite(path, content);
   if (!dryRun)
     for (const [path, content] of files)
@@ -116,13 +124,8 @@ function writeFiles(files: ReadonlyMap<string, Uint8Array | string>, { args, dry
 
 function refuseOverwrite(path: string, content: Uint8Array | string): void {
   const found = statSync(path);
-  if (found.isDirectory()) throw wrongUsage(`"${path}" is a folder.`, "Give the name of a file.");
   // Reading a pipe would wait for somebody to write to it.
-  if (!found.isFile())
-    throw wrongUsage(
-      `"${path}" is not a regular file.`,
-      "Give the name of a file, or write to it with --force.",
-    );
+  if (!found.isFile()) throw wrongUsage(`"${path}" is not a regular file.`, "Give the name of a file.");
   if (!Buffer.from(content).equals(orFail(path, () => readFileSync(path))))
     throw wrongUsage(
       `"${path}" already exists with other content.`,
@@ -145,53 +148,36 @@ function refuseEmpty(call: ExportCall, withheld: number): number {
   const because = isFiltered ? "no lessons match" : "there are no lessons to export";
   return call.refuse({ done: false, lessons: 0, withheld, skills: [], written: [], because }, [
     notDone(because),
-    withheld > 0
-      ? `  ${describeWithheld(withheld)}`
-      : `  ${screen.knack} learn reads your agents' sessions; ${screen.knack} lessons lists what was learned.`,
+    describeWithheld(withheld, "  ") ||
+      `  ${screen.knack} learn reads your agents' sessions; ${screen.knack} lessons lists what was learned.`,
   ]);
 }
 
-function describeWithheld(withheld: number): string {
-  return `${several(withheld, "lesson")} more ${withheld === 1 ? "waits" : "wait"} for a second session, or faded: --all exports those, too.`;
-}
-
-function answerExported(call: ExportCall, exported: Exported): number {
-  const { screen, dryRun } = call;
-  const [first = "", ...more] = exported.written;
-  const { length } = exported.skills;
-  const skills =
-    length > 0 ? ` and ${several(length, "skill, command or agent", "skills, commands and agents")}` : "";
-  const where = more.length === 0 ? screen.path(first) : several(more.length + 1, "file");
-  return call.answer({ done: !dryRun, ...exported }, [
-    `${dryRun ? "Would export" : "Exported"} ${several(exported.lessons, "lesson")}${skills} to ${where}.`,
-    ...exported.leftOut.map((what) => `  left out: ${what}`),
-    ...(exported.withheld > 0 ? [`  ${describeWithheld(exported.withheld)}`] : []),
-    ...(dryRun ? [nothingWritten] : []),
-  ]);
+/** Lessons that only --all exports. */
+function describeWithheld(withheld: number, indent = ""): string | false {
+  const wait = withheld === 1 ? "waits" : "wait";
+  return (
+    withheld > 0 &&
+    `${indent}${several(withheld, "lesson")} more ${wait} for a second session, or faded: --all exports those, too.`
+  );
 }
 
 // --- Import ---
 
 const importArgs = {
-  path: {
-    type: "positional",
-    required: false,
-    description: "a bundle, a file or a folder of ECC's instincts; ecc: ECC's own folder on this machine",
-  },
-  scope: {
-    type: "string",
-    description: "import for project (this one) or global (default: as the file says)",
-  },
+  path: arg.words("a bundle, a file or a folder of ECC's instincts; ecc: ECC's own folder on this machine"),
+  scope: arg.option("import for project (this one) or global (default: as the file says)"),
   ...minConfidence,
-  domain: { type: "string", description: "only lessons about this" },
-  accept: { type: "boolean", description: "accept the lessons after they were shown" },
-  yes: { type: "boolean", description: "with --accept: do not ask" },
-  undo: { type: "boolean", description: "undo the latest import" },
-  ...dryRunArg,
-  ...jsonArg,
-} as const;
+  domain: arg.option("only lessons about this"),
+  accept: arg.flag("accept the lessons after they were shown"),
+  yes: arg.flag("with --accept: do not ask"),
+  undo: arg.flag("undo the latest import"),
+  ...arg.dryRun,
+  ...arg.json,
+};
 
 type ImportCall = CommandCall<typeof importArgs>;
+type ImportedThing = Awaited<ReturnType<Knack["planImport"]>>["things"][number];
 
 export const importCommand = defineCommand({
   about: "Import what others learned. Nothing takes effect until you accept it.",
@@ -215,19 +201,15 @@ export const importCommand = defineCommand({
       call,
       async (knack) => {
         const plan = await knack.planImport(path, options);
-        if (!args.json) call.screen.print(describeImport(call, plan.things, plan.problems));
+        const { from, things, problems } = plan;
+        if (!args.json) call.screen.print(describeImport(call, things, problems));
         if (!dryRun) await knack.carryIn(plan);
-        const accepted = dryRun || !args.accept ? [] : await acceptLessons(call, knack, plan.things);
+        const accepted = dryRun || !args.accept ? [] : await acceptLessons(call, knack, things);
+        const json = things.map((thing) => ({ ...thing, files: filesJson(thing.files) }));
         return call.answer(
-          {
-            done: !dryRun,
-            from: plan.from,
-            things: plan.things.map(thingJson),
-            accepted,
-            problems: plan.problems,
-          },
-          describeNext(call, plan.things, accepted.length),
-          plan.things.some(({ verdict }) => verdict === "refused") ? 1 : 0,
+          { done: !dryRun, from, things: json, accepted, problems },
+          describeNext(call, things, accepted.length),
+          things.some(({ verdict }) => verdict === "refused") ? 1 : 0,
         );
       },
       { create: true },
@@ -235,12 +217,6 @@ export const importCommand = defineCommand({
   },
 });
 
-/** A lesson is all in its text; of skills, commands and agents the files and the diff are given. */
-function thingJson({ files, diff, ...thing }: ImportItem) {
-  return thing.kind === "lesson" ? thing : { ...thing, files, diff: redact(diff) };
-}
-
-/** Where ECC keeps its instincts. */
 function findEccFolder(env: CliEnv): string {
   const data = env.XDG_DATA_HOME || join(userHome(env), ".local/share");
   const found = [
@@ -254,7 +230,7 @@ function findEccFolder(env: CliEnv): string {
   });
 }
 
-const marks: Readonly<Record<ImportVerdict, string>> = {
+const marks: Readonly<Record<ImportedThing["verdict"], string>> = {
   new: "+ new      ",
   changed: "~ changed  ",
   same: "= known    ",
@@ -265,70 +241,67 @@ const marks: Readonly<Record<ImportVerdict, string>> = {
 
 function describeImport(
   { screen }: ImportCall,
-  things: readonly ImportItem[],
+  things: readonly ImportedThing[],
   problems: readonly string[],
-): string[] {
-  const isLeftOut = ({ verdict }: ImportItem) => verdict === "left-out";
+): Lines {
+  const isLeftOut = ({ verdict }: ImportedThing) => verdict === "left-out";
   return [
-    ...things
+    things
       .filter((thing) => !isLeftOut(thing))
-      .flatMap(({ kind, name, says, verdict, because, files, diff }) => [
+      .map(({ kind, name, says, verdict, because, files, diff }) => [
         `${marks[verdict]} ${kind} ${oneLine(name, 60)}: ${oneLine(says, 100)}`,
-        ...(because === null ? [] : [screen.dim(`             ${oneLine(because, 200)}`)]),
-        ...(files.length === 0 ? [] : [`             ${describeFiles(files)}`]),
-        ...(diff === "" ? [] : describeDiff(diff, screen)),
+        because !== null && screen.dim(`             ${oneLine(because, 200)}`),
+        files.length > 0 && `             ${describeFiles(files)}`,
+        diff !== "" && describeDiff(diff, screen),
       ]),
     // One by one they are in --json.
-    ...countReasons(things.filter(isLeftOut)).map(
+    countReasons(things.filter(isLeftOut)).map(
       ([because, count]) => `${marks["left-out"]} ${several(count, "lesson")}: ${oneLine(because, 200)}`,
     ),
-    ...problems.map((problem) => `! unreadable ${oneLine(problem, 200)}`),
+    problems.map((problem) => `! unreadable ${oneLine(problem, 200)}`),
   ];
 }
 
-/** Accepts the lessons that were just shown, after a yes. */
 async function acceptLessons(
   { args }: ImportCall,
   knack: Knack,
-  things: readonly ImportItem[],
+  things: readonly ImportedThing[],
 ): Promise<string[]> {
   const ids = things.flatMap(({ kind, verdict, id }) =>
     kind === "lesson" && (verdict === "new" || verdict === "waiting") ? id : [],
   );
   if (ids.length === 0) return [];
-  if (!args.yes) {
-    if (!canAsk())
-      throw wrongUsage(
-        "--accept needs a terminal to ask in; the lessons were imported and wait for your decision.",
-        "Use --accept --yes, or accept them one by one: knack lessons accept <id>",
-      );
-    if ((await askYesNo(`Accept ${several(ids.length, "lesson")}?`, false)) !== true) return [];
-  }
+  if (!args.yes && !canAsk())
+    throw wrongUsage(
+      "--accept needs a terminal to ask in; the lessons were imported and wait for your decision.",
+      "Use --accept --yes, or accept them one by one: knack lessons accept <id>",
+    );
+  const isSure = args.yes || (await askYesNo(`Accept ${several(ids.length, "lesson")}?`, false));
+  if (isSure !== true) return [];
   await knack.decideImports(ids, "accepted");
   return ids;
 }
 
 function describeNext(
-  { screen, dryRun }: ImportCall,
-  things: readonly ImportItem[],
+  { screen: { knack }, dryRun }: ImportCall,
+  things: readonly ImportedThing[],
   accepted: number,
-): string[] {
-  const { knack } = screen;
+): Lines {
   const taken = things.filter(({ verdict }) => verdict === "new" || verdict === "changed");
-  const count = (kind: ImportItem["kind"]) => taken.filter((thing) => thing.kind === kind).length;
-  const what = (["lesson", "skill", "command", "agent"] as const)
-    .flatMap((kind) => (count(kind) > 0 ? several(count(kind), kind) : []))
-    .join(" and ");
+  const count = (kind: ImportedThing["kind"]) => taken.filter((thing) => thing.kind === kind).length;
+  const kinds = ["lesson", "skill", "command", "agent"] as const;
+  const what = joinParts(
+    " and ",
+    kinds.map((kind) => count(kind) > 0 && several(count(kind), kind)),
+  );
   if (what === "" && accepted === 0) return ["Nothing new to import."];
   if (dryRun) return [`Would import ${what}, to wait for your decision. Nothing was imported (--dry-run).`];
   return [
     accepted > 0
       ? `Accepted ${several(accepted, "lesson")}.`
       : `Imported ${what}. Nothing takes effect until you accept it:`,
-    ...(count("lesson") > accepted
-      ? [`  ${knack} lessons --imported, then ${knack} lessons accept <id>`]
-      : []),
-    ...(taken.length > count("lesson") ? [`  ${knack} skills accept <name>`] : []),
+    count("lesson") > accepted && `  ${knack} lessons --imported, then ${knack} lessons accept <id>`,
+    taken.length > count("lesson") && `  ${knack} skills accept <name>`,
     `To undo: ${knack} import --undo`,
   ];
 }

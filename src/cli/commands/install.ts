@@ -1,50 +1,66 @@
-import { existsSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import {
-  findClaude,
-  type InstallAction,
-  type InstallDeps,
-  type InstallPlan,
-  install as installClaude,
-  planInstall,
-  planUninstall,
-  uninstall as uninstallClaude,
-} from "../../agents/index.ts";
+import { type InstallPlan, openInstaller } from "../../agents/index.ts";
 import { createLibrary } from "../../library/index.ts";
-import { resolveHome, userHome } from "../../settings/index.ts";
-import { type CommandContext, defineCommand, dryRunArg, jsonArg, wrongUsage } from "../command.ts";
-import { askYesNo, canAsk } from "../screen/prompt.ts";
-import type { Screen } from "../screen/screen.ts";
-import { quotePath } from "../screen/text.ts";
+import {
+  isDisabled,
+  readSettingsFile,
+  resolveHome,
+  resolveSettings,
+  userHome,
+  writeSetting,
+} from "../../settings/index.ts";
+import { several } from "../../text/index.ts";
+import { type AnyCall, arg, type CommandContext, defineCommand, wrongUsage } from "../command.ts";
+import { askYesNo, type CliEnv, canAsk, type Screen } from "../screen/screen.ts";
+import { type Lines, quotePath } from "../screen/text.ts";
+import { listTranscripts } from "../transcript-files.ts";
+
+/** The installer for the machine that this environment describes. */
+export function openCallInstaller({ env, program }: CommandContext) {
+  return openInstaller({
+    library: createLibrary(),
+    home: userHome(env),
+    env,
+    knackHome: resolveHome(env).folder,
+    program,
+  });
+}
+
+const askNothing = arg.flag("print one JSON object; ask nothing");
+const nothingChanged = "Nothing was changed (--dry-run).";
+
+// --- Install and uninstall ---
 
 export const install = defineCommand({
   about: "Install Knack in an agent: for you in every project, or for you in this one.",
   args: {
-    agent: { type: "positional", required: false, description: "claude" },
-    project: { type: "boolean", description: "only in this repository, and only for you" },
-    ...dryRunArg,
-    yes: { type: "boolean", description: "do not ask, not even where you had switched Knack off" },
-    json: { type: "boolean", description: "print one JSON object; ask nothing" },
+    agent: arg.words("claude"),
+    project: arg.flag("only in this repository, and only for you"),
+    ...arg.dryRun,
+    yes: arg.flag("do not ask, not even where you had switched Knack off"),
+    json: askNothing,
   },
   run: async (call) => {
     const { args, screen, dryRun } = call;
     requireClaude("install", args._);
-    const deps = installDeps(call);
+    const installer = openCallInstaller(call);
     const project = args.project ? findProjectFolder(process.cwd()) : null;
-    const found = await findClaude(deps);
-    const plan = await planInstall(deps, project);
-    if (!args.json && plan.overrules) screen.print([describeSwitchedOff(plan, screen)]);
-    const may = dryRun || args.yes === true || !plan.overrules || (await maySwitchOn(args.json === true));
+    const found = await installer.find();
+    const plan = await installer.install(project, { dryRun: true });
+    if (!args.json) screen.print([describeSwitchedOff(plan, screen)]);
+    const may = dryRun || args.yes === true || !plan.overrules || (!args.json && (await maySwitchOn()));
     const done = !dryRun && may;
-    if (done) await installClaude(deps, project);
+    if (done) await installer.install(project);
     return call.answer(
       installationJson(plan, { project, dryRun, done }, screen),
       may
         ? [
-            ...describeInstalled(plan, { dryRun, project }, screen),
-            ...(found.config === null && found.program === null
-              ? ["Claude Code was not found on this machine; it will load Knack once it is installed."]
-              : []),
+            describeInstalled(plan, dryRun, project, screen),
+            found.config === null &&
+              found.program === null &&
+              "Claude Code was not found on this machine; it will load Knack once it is installed.",
           ]
         : ["Nothing was changed. --yes switches it on."],
       may ? 0 : 1,
@@ -55,41 +71,49 @@ export const install = defineCommand({
 export const uninstall = defineCommand({
   about: "Uninstall Knack from an agent, and leave every file as it was. What was learned stays.",
   args: {
-    agent: { type: "positional", required: false, description: "claude" },
-    project: { type: "boolean", description: "what was installed for this repository" },
-    ...dryRunArg,
-    ...jsonArg,
+    agent: arg.words("claude"),
+    project: arg.flag("what was installed for this repository"),
+    ...arg.dryRun,
+    ...arg.json,
   },
   run: async (call) => {
     const { args, env, screen, dryRun } = call;
     requireClaude("uninstall", args._);
     const project = args.project ? findProjectFolder(process.cwd()) : null;
-    const remove = dryRun ? planUninstall : uninstallClaude;
-    const { acts, remaining } = await remove(installDeps(call), project);
+    const { acts, remaining } = await openCallInstaller(call).uninstall(project, { dryRun });
     const { folder, database } = resolveHome(env);
     const kept = existsSync(database) ? folder : null;
     const changed = !dryRun && acts.length > 0;
+    const where = describePlace(project, screen);
     return call.answer({ agent: "claude", project, dry_run: dryRun, changed, acts, remaining, kept }, [
-      ...describeUninstalled(acts, dryRun, describePlace(project, screen), screen),
-      ...(remaining.length > 0
-        ? ["It is still installed by:", ...remaining.map((path) => `  ${screen.path(path)}`)]
-        : []),
-      ...(kept === null ? [] : describeKept(kept, screen)),
+      acts.length === 0
+        ? `Knack is not installed in ${where}; nothing was changed.`
+        : [
+            `${dryRun ? "Would uninstall" : "Uninstalled"} Knack from ${where}:`,
+            describeActs(acts, screen),
+            dryRun
+              ? nothingChanged
+              : "Sessions that are open may report a missing hook until you restart them.",
+          ],
+      remaining.length > 0 && [
+        "It is still installed by:",
+        remaining.map((path) => `  ${screen.path(path)}`),
+      ],
+      kept !== null && [
+        "What was learned stays:",
+        `  skills and rules:  ${screen.knack} skills list, and ${screen.knack} skills undo <name> for each`,
+        `  everything else:   ${screen.path(kept)} (to remove it: rm -r ${quotePath(kept)})`,
+      ],
     ]);
   },
 });
 
-/** What the installer needs, on the machine that this environment describes. */
-export function installDeps({ env, program }: CommandContext): InstallDeps {
-  return { library: createLibrary(), home: userHome(env), env, knackHome: resolveHome(env).folder, program };
-}
-
-function requireClaude(command: string, words: readonly string[]): void {
-  if (words.length === 1 && words[0] === "claude") return;
+function requireClaude(command: string, typed: readonly string[]): void {
+  if (typed.length === 1 && typed[0] === "claude") return;
   throw wrongUsage(
-    words.length === 0
+    typed.length === 0
       ? `knack ${command} needs the name of an agent.`
-      : `knack ${command} does not support "${words.join(" ")}".`,
+      : `knack ${command} does not support "${typed.join(" ")}".`,
     `knack ${command} claude`,
   );
 }
@@ -102,13 +126,15 @@ function findProjectFolder(cwd: string): string {
   }
 }
 
-/** Asks a person who had switched Knack off. */
-async function maySwitchOn(json: boolean): Promise<boolean> {
-  return !json && canAsk() && (await askYesNo("Switch it on?", false)) === true;
+async function maySwitchOn(): Promise<boolean> {
+  return canAsk() && (await askYesNo("Switch it on?", false)) === true;
 }
 
-export function describeSwitchedOff({ settings }: InstallPlan, screen: Screen): string {
-  return `You have switched Knack off in ${screen.path(settings)} ("knack@knack": false). Installing switches it on.`;
+function describeSwitchedOff({ overrules, settings }: InstallPlan, screen: Screen): string | false {
+  return (
+    overrules &&
+    `You have switched Knack off in ${screen.path(settings)} ("knack@knack": false). Installing switches it on.`
+  );
 }
 
 function describePlace(project: string | null, screen: Screen): string {
@@ -121,77 +147,190 @@ function undoCommand(project: string | null, { knack }: Screen): string {
 
 function describeInstalled(
   { acts, program }: InstallPlan,
-  { dryRun, project }: { readonly dryRun: boolean; readonly project: string | null },
+  dryRun: boolean,
+  project: string | null,
   screen: Screen,
-): string[] {
+): Lines {
   const where = describePlace(project, screen);
   const undo = `  undo:    ${undoCommand(project, screen)}`;
   if (acts.length === 0) return [`Knack is already installed in ${where}; nothing was changed.`, undo];
   return [
     `${dryRun ? "Would install" : "Installed"} Knack in ${where}:`,
-    ...describeActs(acts, screen),
+    describeActs(acts, screen),
     `  runs:    ${screen.path(program.hook)}`,
     `  with:    ${screen.path(program.node)}`,
-    ...(dryRun ? ["Nothing was changed (--dry-run)."] : ["It takes effect in the next session.", undo]),
-    ...(project === null
-      ? []
-      : ["Claude Code loads it here once you trust this folder: it asks when you start it here without -p."]),
+    dryRun ? nothingChanged : ["It takes effect in the next session.", undo],
+    project !== null &&
+      "Claude Code loads it here once you trust this folder: it asks when you start it here without -p.",
   ];
 }
 
-/** The files that installing or uninstalling writes and removes. */
-export function describeActs(acts: readonly InstallAction[], screen: Screen): string[] {
-  return acts.flatMap(({ path, what, says }) => [
+function describeActs(acts: InstallPlan["acts"], screen: Screen): Lines {
+  return acts.map(({ path, what, says }) => [
     `  ${what === "write" ? "writes " : "removes"}  ${screen.path(path)}`,
     `           ${says}`,
   ]);
 }
 
-function describeUninstalled(
-  acts: readonly InstallAction[],
-  dryRun: boolean,
-  where: string,
-  screen: Screen,
-): string[] {
-  if (acts.length === 0) return [`Knack is not installed in ${where}; nothing was changed.`];
-  return [
-    `${dryRun ? "Would uninstall" : "Uninstalled"} Knack from ${where}:`,
-    ...describeActs(acts, screen),
-    dryRun
-      ? "Nothing was changed (--dry-run)."
-      : "Sessions that are open may report a missing hook until you restart them.",
-  ];
+interface InstallChoice {
+  readonly project: string | null;
+  readonly dryRun: boolean;
+  readonly done: boolean;
 }
 
-function describeKept(folder: string, screen: Screen): string[] {
-  return [
-    "What was learned stays:",
-    `  skills and rules:  ${screen.knack} skills list, and ${screen.knack} skills undo <name> for each`,
-    `  everything else:   ${screen.path(folder)} (to remove it: rm -r ${quotePath(folder)})`,
-  ];
-}
-
-export function installationJson(
-  { acts, overrules, settings, program }: InstallPlan,
-  {
-    project,
-    dryRun,
-    done,
-  }: { readonly project: string | null; readonly dryRun: boolean; readonly done: boolean },
-  screen: Screen,
-): object {
+function installationJson(plan: InstallPlan, { project, dryRun, done }: InstallChoice, screen: Screen) {
+  const { acts, overrules, settings, program } = plan;
+  const { node, hook, cli } = program;
   return {
-    agent: "claude",
-    project,
-    dry_run: dryRun,
+    ...{ agent: "claude", project, dry_run: dryRun },
     installed: done || acts.length === 0,
     changed: done && acts.length > 0,
     switched_off: overrules,
-    settings,
-    acts,
-    node: program.node,
-    hook: program.hook,
-    cli: program.cli,
-    undo: undoCommand(project, screen),
+    ...{ settings, acts, node, hook, cli, undo: undoCommand(project, screen) },
   };
+}
+
+// --- Init ---
+
+/** How far back a newcomer's sessions are read. */
+const days = 30;
+
+export const init = defineCommand({
+  about: "Set Knack up: install it in Claude Code, learn from the last 30 days, check that everything works.",
+  args: { ...arg.dryRun, yes: arg.flag("do not ask"), json: askNothing },
+  run: async (call) => {
+    const { screen, dryRun, wantsJson } = call;
+    const installer = openCallInstaller(call);
+    const found = await installer.find();
+    if (found.config === null && found.program === null) return refuseMissingClaude(call);
+    const plan = await installer.install(null, { dryRun: true });
+    const paths = listRecentTranscripts(call.env, Date.now());
+    if (!wantsJson)
+      screen.print([
+        `Found Claude Code: ${screen.path(found.config ?? found.program ?? "")}`,
+        describeInit(plan, paths.length, screen),
+      ]);
+    const answers = dryRun || call.args.yes ? { foreground: null } : await askAll(plan, call);
+    if (!dryRun && answers !== null)
+      return setUp(call, await installer.install(null), answers.foreground, paths);
+    return call.answer(
+      {
+        install: installationJson(plan, { project: null, dryRun, done: false }, screen),
+        transcripts: paths.length,
+      },
+      [
+        dryRun
+          ? nothingChanged
+          : `Nothing was changed. To set up without questions: ${screen.knack} init --yes`,
+      ],
+      dryRun ? 0 : 1,
+    );
+  },
+});
+
+function refuseMissingClaude(call: AnyCall): number {
+  const { knack } = call.screen;
+  const because = "Claude Code was not found: neither its folder nor a claude on the PATH.";
+  const hint = `Install Claude Code and start it once, then: ${knack} init`;
+  return call.answer(
+    { install: null, because, hint },
+    [because, hint, `Without it: ${knack} learn reads the sessions of every agent that Knack supports.`],
+    1,
+  );
+}
+
+function describeInit(plan: InstallPlan, transcripts: number, screen: Screen): Lines {
+  return [
+    plan.acts.length === 0
+      ? "Knack is already installed in it."
+      : ["To install Knack there:", describeActs(plan.acts, screen)],
+    describeSwitchedOff(plan, screen),
+    transcripts === 0
+      ? `There are no sessions of the last ${days} days to learn from yet.`
+      : `Then it learns from ${several(transcripts, "transcript")} of the last ${days} days. Nothing leaves this machine.`,
+  ];
+}
+
+function listRecentTranscripts(env: CliEnv, now: number): string[] {
+  return [...listTranscripts(env).keys()]
+    .map((path) => ({ path, at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }))
+    .filter(({ at }) => at > now - days * 86_400_000)
+    .sort((a, b) => b.at - a.at)
+    .map(({ path }) => path);
+}
+
+/** Whether the agent may be asked to write lessons down; null where the setting stays as it is. */
+type Foreground = "off" | "ask" | null;
+
+/** Asks everything before anything is done, so that whoever leaves has changed nothing. Null for no. */
+async function askAll(
+  { acts }: InstallPlan,
+  { env, screen, wantsJson }: AnyCall,
+): Promise<{ foreground: Foreground } | null> {
+  const unasked = { foreground: null };
+  if (wantsJson || !canAsk()) return acts.length === 0 ? unasked : null;
+  if (acts.length > 0 && (await askYesNo("Install?", true)) !== true) return null;
+  if (readSettingsFile(resolveHome(env), null).foreground !== undefined) return unasked;
+  screen.print([
+    "When Knack finds something worth keeping, it can ask the agent, at most once per session, to write the lesson",
+    "down while it has the context. Such lessons are better written, and each costs one turn.",
+  ]);
+  const may = await askYesNo("May Knack ask the agent?", false);
+  return may === null ? null : { foreground: may ? "ask" : "off" };
+}
+
+async function setUp(
+  call: AnyCall,
+  plan: InstallPlan,
+  foreground: Foreground,
+  paths: readonly string[],
+): Promise<number> {
+  const { env, screen, wantsJson } = call;
+  const home = resolveHome(env);
+  if (!wantsJson && plan.acts.length > 0)
+    screen.print(["", "Installed Knack in Claude Code. It takes effect in the next session."]);
+  if (foreground !== null) writeSetting(home, null, "foreground", foreground);
+  // Only this loads the database: an install from a package manager's cache has none.
+  const { learnRecent } = await import("./learn.ts");
+  const learned = paths.length === 0 || isDisabled(env) ? null : await learnRecent(call, paths);
+  const doctor = runDoctor(plan, wantsJson, env);
+  return call.answer(
+    {
+      install: installationJson(plan, { project: null, dryRun: false, done: true }, screen),
+      foreground: resolveSettings(home, null).foreground,
+      learned: learned && {
+        sessions: learned.sessions.length,
+        findings: learned.findings.length,
+        unread: learned.unread,
+      },
+      doctor: doctor.json,
+    },
+    [
+      "",
+      doctor.code === 0
+        ? "Knack is set up. Use Claude Code as usual."
+        : "Knack is installed, but some checks failed: see above.",
+      `  what it knows:  ${screen.knack} status`,
+      `  undo:           ${screen.knack} uninstall claude`,
+    ],
+    doctor.code,
+  );
+}
+
+/** Runs the doctor as the agent will run Knack: from where it was installed. */
+function runDoctor({ program }: InstallPlan, json: boolean, env: CliEnv): { code: number; json: unknown } {
+  const { status, stdout } = spawnSync(program.node, [program.cli, "doctor", ...(json ? ["--json"] : [])], {
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", json ? "pipe" : "inherit", "inherit"],
+  });
+  return { code: status ?? 1, json: json ? parseJson(stdout) : null };
+}
+
+function parseJson(text: string | null): unknown {
+  try {
+    return JSON.parse(text ?? "");
+  } catch {
+    return null; // A doctor that crashed printed no object; its exit code says so.
+  }
 }

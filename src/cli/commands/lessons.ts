@@ -1,245 +1,218 @@
 import {
   applyDecay,
-  classifyBand,
   classifyDomain,
   domains,
-  findPromotable,
-  type Import,
+  isSharedLesson,
+  type SharedLesson,
 } from "../../lessons/index.ts";
 import { importKind } from "../../library/index.ts";
 import type { Knack } from "../../open.ts";
 import type { Lesson, LessonStatus } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
-import { redact } from "../../trust/index.ts";
-import { type CommandCall, defineCommand, dryRunArg, jsonArg, unknownName, wrongUsage } from "../command.ts";
-import { changeKnack, withKnack } from "../knack.ts";
-import { describeEvidence, describeStanding, evidenceJson, lessonJson } from "../screen/lesson.ts";
-import { answerList } from "../screen/list.ts";
-import { formatDay, formatSpan, iso, oneLine } from "../screen/text.ts";
+import { arg, type CommandCall, defineCommand, unknownName, wrongUsage } from "../command.ts";
+import { changeKnack } from "../knack.ts";
+import { notDone } from "../screen/changes.ts";
+import {
+  describeEvidence,
+  describeStanding,
+  evidenceJson,
+  judgedJson,
+  lessonJson,
+} from "../screen/lesson.ts";
+import { formatDay, formatSpan, oneLine } from "../screen/text.ts";
 import { findLesson, findNamed, matchesId, matchesProject, nameProjects, parseOneOf } from "../select.ts";
-import { judgedJson } from "./learn/results.ts";
+import {
+  answerList,
+  changes,
+  type OpenCall,
+  reads,
+  runSubcommand,
+  type Subcommands,
+  takes,
+} from "../subcommands.ts";
+import { promoteGap } from "./gaps.ts";
 
 const statuses: readonly LessonStatus[] = [
-  "pending",
-  "active",
-  "conflict-hold",
-  "promoted",
-  "superseded",
-  "rejected",
-  "retired",
+  ...(["pending", "active", "conflict-hold", "promoted", "superseded", "rejected", "retired"] as const),
 ];
 
 /** Listed only with --all. */
 const pastStatuses: readonly LessonStatus[] = ["retired", "superseded", "rejected"];
 
 const args = {
-  words: {
-    type: "positional",
-    required: false,
-    description:
-      "show <id>: everything about one; restore <id>: bring a retired one back; accept <id>, reject <id>: decide about an imported one",
-  },
-  imported: { type: "boolean", description: "imported lessons that wait for your decision" },
-  domain: { type: "string", description: `only lessons about this: ${domains.join(", ")}` },
-  project: { type: "string", description: "only projects whose name or id contains this" },
-  status: { type: "string", description: `only these: ${statuses.join(", ")}` },
-  all: { type: "boolean", description: "also retired, superseded and rejected lessons" },
-  dropped: { type: "boolean", description: "what a model judged not to be worth keeping, and why" },
-  ...dryRunArg,
-  ...jsonArg,
-} as const;
+  words: arg.words(
+    "show <id>: everything about one; restore <id>: bring a retired one back; accept <id>, reject <id>: decide about an imported one",
+  ),
+  imported: arg.flag("imported lessons that wait for your decision"),
+  domain: arg.option(`only lessons about this: ${domains.join(", ")}`),
+  project: arg.option("only projects whose name or id contains this"),
+  status: arg.option(`only these: ${statuses.join(", ")}`),
+  all: arg.flag("also retired, superseded and rejected lessons"),
+  dropped: arg.flag("what a model judged not to be worth keeping, and why"),
+  ...arg.dryRun,
+  ...arg.json,
+};
 
 type LessonsCall = CommandCall<typeof args>;
+type OpenLessonsCall = OpenCall<LessonsCall>;
+
+const oneLesson = takes("the id or the name of a lesson", "knack lessons lists them.");
+
+const subcommands: Subcommands<LessonsCall> = {
+  list: reads((call) =>
+    call.args.dropped ? listDropped(call) : call.args.imported ? listImported(call) : list(call),
+  ),
+  show: reads(show, oneLesson),
+  restore: changes(restore, oneLesson),
+  accept: changes((call, word) => decideImport(call, word, "accepted"), oneLesson),
+  reject: changes((call, word) => decideImport(call, word, "rejected"), oneLesson),
+};
 
 export const lessons = defineCommand({
   about: "Show what Knack learned, how sure it is, and the evidence.",
   args,
-  run: async (call: LessonsCall) => {
-    if (call.args.dropped) return listDropped(call);
-    const [action, id, ...more] = call.args._;
-    if (action === undefined) return call.args.imported ? listImported(call) : list(call);
-    const isOne = id !== undefined && id !== "" && more.length === 0;
-    if (isOne && action === "show") return show(call, id);
-    if (isOne && action === "restore") return restore(call, id);
-    if (isOne && action === "accept") return decideImport(call, id, "accepted");
-    if (isOne && action === "reject") return decideImport(call, id, "rejected");
-    throw wrongUsage(
-      `Invalid arguments for knack lessons: "${call.args._.join(" ")}".`,
-      "knack lessons, or knack lessons show|restore|accept|reject <id>",
-    );
-  },
+  run: (call: LessonsCall) => runSubcommand("lessons", subcommands, call),
 });
 
-async function list(call: LessonsCall): Promise<number> {
-  const { screen } = call;
+async function list(call: OpenLessonsCall): Promise<number> {
+  const { screen, knack } = call;
   const { all, project } = call.args;
   const status = parseOneOf("status", call.args.status, statuses);
   const domain = parseOneOf("domain", call.args.domain, domains);
-  return withKnack(call, async (knack) => {
-    const nameProject = await nameProjects(knack);
-    const every = await knack.lessons();
-    const shown = every.filter((lesson) => {
-      const now = applyDecay(lesson.state, Date.now()).status;
-      return (
-        (domain === null || classifyDomain(lesson) === domain) &&
-        (status === null ? all || !pastStatuses.includes(now) : now === status) &&
-        matchesProject(project, nameProject(lesson.project), lesson.project)
-      );
-    });
-    const hidden = every.length - shown.length;
-    const promotable = call.args.json ? findPromotable(await knack.sharedLessons()) : new Set<string>();
-    const now = ({ state }: Lesson) => applyDecay(state, Date.now());
-    return answerList(call, {
-      items: shown,
-      json: () => ({ instincts: shown.map((lesson) => fullJson(lesson, promotable)) }),
-      columns: {
-        id: ({ id }) => id,
-        status: (lesson) => now(lesson).status,
-        sure: (lesson) => now(lesson).confidence.toFixed(2),
-        sessions: ({ state }) => String(state.sessions),
-        last: ({ state }) => formatDay(state.lastAt),
-        for: ({ scope, project: id }) => (scope === "user" ? "you" : oneLine(nameProject(id), 24)),
-        lesson: ({ lesson }) => oneLine(lesson, 80),
-      },
-      empty: [every.length === 0 ? `No lessons yet. ${screen.knack} learn finds them.` : "No lessons match."],
-      below: [
-        ...(hidden > 0 ? ["", `${hidden} more with --all or other filters.`] : []),
-        ...(shown.length > 0 ? ["", `Evidence: ${screen.knack} lessons show <id>`] : []),
-      ],
-    });
+  const now = ({ state }: Lesson) => applyDecay(state, Date.now());
+  const nameProject = await nameProjects(knack);
+  const every = await knack.lessons();
+  const shown = every.filter(
+    (lesson) =>
+      (domain === null || classifyDomain(lesson) === domain) &&
+      (status === null ? all || !pastStatuses.includes(now(lesson).status) : now(lesson).status === status) &&
+      matchesProject(project, nameProject(lesson.project), lesson.project),
+  );
+  const hidden = every.length - shown.length;
+  const bandOf = call.wantsJson ? await knack.bands() : () => null;
+  return answerList(call, {
+    items: shown,
+    json: { lessons: shown.map((lesson) => fullJson(lesson, bandOf(lesson))) },
+    columns: {
+      id: ({ id }) => id,
+      status: (lesson) => now(lesson).status,
+      sure: (lesson) => now(lesson).confidence.toFixed(2),
+      sessions: ({ state }) => String(state.sessions),
+      last: ({ state }) => formatDay(state.lastAt),
+      for: ({ scope, project: id }) => (scope === "user" ? "you" : oneLine(nameProject(id), 24)),
+      lesson: ({ lesson }) => oneLine(lesson, 80),
+    },
+    empty: [every.length === 0 ? `No lessons yet. ${screen.knack} learn finds them.` : "No lessons match."],
+    below: [
+      hidden > 0 && ["", `${hidden} more with --all or other filters.`],
+      shown.length > 0 && ["", `Evidence: ${screen.knack} lessons show <id>`],
+    ],
   });
 }
 
 /** A lesson with its confidence band and what it is about. */
-function fullJson(lesson: Lesson, promotable: ReadonlySet<string>) {
+function fullJson(lesson: Lesson, band: string | null) {
   return {
     ...lessonJson(lesson),
-    band: classifyBand(lesson, { now: Date.now(), promotable }),
+    band,
     domain: classifyDomain(lesson),
     promotedAs: lesson.state.promotion?.lesson ?? null,
   };
 }
 
-async function show(call: LessonsCall, word: string): Promise<number> {
-  const { screen } = call;
-  return withKnack(call, async (knack) => {
-    const lesson = await findLesson(knack, word);
-    const { kept } = await findNamed(knack, lesson.id);
-    const evidence = await knack.evidence(lesson);
-    const promotable = findPromotable([await knack.sharedBy(lesson)]);
-    const all = new Map((await knack.lessons()).map((one) => [one.id, one]));
-    const { sessions, firstAt, lastAt } = lesson.state;
-    return call.answer({ instinct: fullJson(lesson, promotable), ...evidenceJson(evidence) }, [
-      `${screen.bold(lesson.name)}  ${screen.dim(`${lesson.id}, ${lesson.artifact}`)}`,
-      `  ${oneLine(lesson.lesson, 400)}`,
-      `  when: ${oneLine(lesson.trigger, 200)}`,
-      `  then: ${oneLine(lesson.action, 200)}`,
-      `  ${describeStanding(lesson)}, ${several(sessions, "session")}, ${formatSpan(firstAt, lastAt)}`,
-      ...kept.map(({ name, path, state }) => `  kept as ${name} (${state}): ${path}`),
-      ...describeEvidence(evidence, all),
-    ]);
-  });
+async function show(call: OpenLessonsCall, word: string): Promise<number> {
+  const { screen, knack } = call;
+  const lesson = await findLesson(knack, word);
+  const { kept } = await findNamed(knack, lesson.id);
+  const evidence = await knack.evidence(lesson);
+  const band = (await knack.bands(lesson))(lesson);
+  const { sessions, firstAt, lastAt } = lesson.state;
+  return call.answer({ lesson: fullJson(lesson, band), ...evidenceJson(evidence) }, [
+    `${screen.bold(lesson.name)}  ${screen.dim(`${lesson.id}, ${lesson.artifact}`)}`,
+    `  ${oneLine(lesson.lesson, 400)}`,
+    `  when: ${oneLine(lesson.trigger, 200)}`,
+    `  then: ${oneLine(lesson.action, 200)}`,
+    `  ${describeStanding(lesson)}, ${several(sessions, "session")}, ${formatSpan(firstAt, lastAt)}`,
+    kept.map(({ name, path, state }) => `  kept as ${name} (${state}): ${path}`),
+    describeEvidence(evidence, await knack.lessons()),
+  ]);
 }
 
-async function listDropped(call: LessonsCall): Promise<number> {
-  return withKnack(call, async (knack) => {
-    const judged = judgedJson(await knack.judged(), (session) => session);
-    return call.answer(
-      judged,
-      judged.dropped.length === 0
-        ? ["No model has dropped anything."]
-        : judged.dropped.flatMap(({ session, kind, lesson, because }) => [
-            `${kind}: ${oneLine(lesson, 200)}`,
-            `  ${oneLine(because, 200)}  (${oneLine(session, 200)})`,
-          ]),
-    );
-  });
+async function listDropped(call: OpenLessonsCall): Promise<number> {
+  const { knack } = call;
+  const judged = judgedJson(await knack.judged());
+  return call.answer(judged, [
+    judged.dropped.length === 0 && "No model has dropped anything.",
+    judged.dropped.map(({ session, kind, lesson, because }) => [
+      `${kind}: ${oneLine(lesson, 200)}`,
+      `  ${oneLine(because, 200)}  (${oneLine(session, 200)})`,
+    ]),
+  ]);
 }
 
-/** Lets a retired lesson wait for evidence again. */
-async function restore(call: LessonsCall, word: string): Promise<number> {
-  const { dryRun } = call;
-  return changeKnack(call, async (knack) => {
-    const lesson = await findLesson(knack, word);
-    if (applyDecay(lesson.state, Date.now()).status !== "retired")
-      throw unknownName(`"${word}" is not retired.`, "knack lessons --status retired lists those that are.");
-    if (!dryRun) await knack.decide(lesson.id, "unskipped");
-    return call.answer({ done: !dryRun, instinct: lesson.id }, [
-      `${lesson.name} ${dryRun ? "would be" : "is"} restored, and waits for new evidence.`,
-    ]);
-  });
+async function restore(call: OpenLessonsCall, word: string): Promise<number> {
+  const { dryRun, knack } = call;
+  const { id, name, state } = await findLesson(knack, word);
+  if (applyDecay(state, Date.now()).status !== "retired")
+    throw unknownName(`"${word}" is not retired.`, "knack lessons --status retired lists those that are.");
+  if (!dryRun) await knack.decide(id, "unskipped");
+  return call.answer({ done: !dryRun, lesson: id }, [
+    `${name} ${dryRun ? "would be" : "is"} restored, and waits for new evidence.`,
+  ]);
 }
 
 // --- Imported lessons ---
 
-async function listImported(call: LessonsCall): Promise<number> {
-  const { screen } = call;
-  return withKnack(call, async (knack) => {
-    const shown = (await knack.imports()).filter(({ status }) => call.args.all || status === "waiting");
-    return answerList(call, {
-      items: shown,
-      json: () => ({ imported: shown.map(importJson) }),
-      columns: {
-        id: ({ id }) => id,
-        kind: importKind,
-        status: ({ status }) => status,
-        sure: (one) => (one.type === "lesson" ? one.finding.confidence.toFixed(2) : ""),
-        imported: ({ at }) => formatDay(at),
-        from: ({ from }) => oneLine(from, 30),
-        text: (one) =>
-          oneLine(one.type === "lesson" ? one.finding.lesson : `${one.name}: ${one.description}`, 80),
-      },
-      empty: ["No imported lessons or skills wait for your decision."],
-      below:
-        shown.length === 0
-          ? []
-          : [
-              "",
-              `Lessons: ${screen.knack} lessons accept <id>, or reject <id>. Others: ${screen.knack} skills accept <name>`,
-            ],
-    });
+async function listImported(call: OpenLessonsCall): Promise<number> {
+  const { knack } = call;
+  const { knack: called } = call.screen;
+  const shown = (await knack.imports()).filter(({ status }) => call.args.all || status === "waiting");
+  return answerList(call, {
+    items: shown,
+    json: {
+      imported: shown.map((one) => {
+        const { finding, ...rest } = { finding: null, ...one };
+        return { ...rest, ...finding, kind: importKind(one), at: one.at };
+      }),
+    },
+    columns: {
+      id: ({ id }) => id,
+      kind: importKind,
+      status: ({ status }) => status,
+      sure: (one) => (one.type === "lesson" ? one.finding.confidence.toFixed(2) : ""),
+      imported: ({ at }) => formatDay(at),
+      from: ({ from }) => oneLine(from, 30),
+      text: (one) =>
+        oneLine(one.type === "lesson" ? one.finding.lesson : `${one.name}: ${one.description}`, 80),
+    },
+    empty: ["No imported lessons or skills wait for your decision."],
+    below: [
+      shown.length > 0 && [
+        "",
+        `Lessons: ${called} lessons accept <id>, or reject <id>. Others: ${called} skills accept <name>`,
+      ],
+    ],
   });
-}
-
-function importJson(one: Import) {
-  const { id, status, from, at } = one;
-  const common = { id, kind: importKind(one), status, from, at: iso(at) };
-  if (one.type === "skill")
-    return { ...common, name: one.name, description: one.description, hash: one.hash };
-  const { lesson, trigger, action, confidence, name, scope } = one.finding;
-  return {
-    ...common,
-    name,
-    scope,
-    project: redact(one.project),
-    domain: one.domain,
-    confidence,
-    lesson: redact(lesson),
-    trigger: redact(trigger),
-    action: redact(action),
-  };
 }
 
 /** Accepts or rejects an imported lesson. A yes can be taken back by a later no. */
 async function decideImport(
-  call: LessonsCall,
+  call: OpenLessonsCall,
   word: string,
   decision: "accepted" | "rejected",
 ): Promise<number> {
-  const { screen, dryRun } = call;
-  return changeKnack(call, async (knack) => {
-    const { id, finding } = await findImport(knack, word, decision);
-    const kept = decision === "accepted" ? [] : (await knack.shelf()).filter((one) => one.origin.id === id);
-    if (!dryRun) await knack.decideImports([id], decision);
-    return call.answer({ done: !dryRun, instinct: id, decision }, [
-      decision === "accepted"
-        ? `${finding.name} ${dryRun ? "would be" : "is"} accepted. It counts as your own instruction.`
-        : `${finding.name} ${dryRun ? "would be" : "is"} rejected, and will not be imported again.`,
-      ...[...new Set(kept.map(({ name }) => name))].map(
-        (name) => `Its files stay. To remove them: ${screen.knack} skills reject ${name}`,
-      ),
-    ]);
-  });
+  const { screen, dryRun, knack } = call;
+  const { id, finding } = await findImport(knack, word, decision);
+  const kept = decision === "accepted" ? [] : (await knack.shelf()).filter((one) => one.origin.id === id);
+  if (!dryRun) await knack.decideImports([id], decision);
+  const after =
+    decision === "accepted" ? ". It counts as your own instruction." : ", and will not be imported again.";
+  return call.answer({ done: !dryRun, lesson: id, decision }, [
+    `${finding.name} ${dryRun ? "would be" : "is"} ${decision}${after}`,
+    [...new Set(kept.map(({ name }) => name))].map(
+      (name) => `Its files stay. To remove them: ${screen.knack} skills reject ${name}`,
+    ),
+  ]);
 }
 
 async function findImport(knack: Knack, word: string, decision: "accepted" | "rejected") {
@@ -251,15 +224,185 @@ async function findImport(knack: Knack, word: string, decision: "accepted" | "re
       ? one
       : [],
   );
-  const [first, ...others] = found;
-  if (first && others.length === 0) return first;
+  const [first] = found;
+  if (first && found.length === 1) return first;
   if (first)
     throw unknownName(
       `"${word}" matches ${found.length} imported lessons.`,
       found.map(({ id, finding }) => `${id} ${finding.name}`).join("; "),
     );
+  const verb = decision === "accepted" ? "accept" : "reject";
   throw unknownName(
-    `No imported lesson "${word}" ${decision === "accepted" ? "waits for a decision" : "waits or was accepted"}.`,
-    `knack lessons --imported --all lists them. For lessons of your own: knack skills ${decision === "accepted" ? "accept" : "reject"} <name>`,
+    `There is no imported lesson "${word}" to ${verb}.`,
+    `knack lessons --imported --all lists them. For lessons of your own: knack skills ${verb} <name>`,
   );
+}
+
+// --- Lessons in every project ---
+
+const promoteArgs = {
+  words: arg.words(
+    "without words: list lessons that several projects have; lesson <id> or gap <id>: promote one",
+  ),
+  undo: arg.option("use this lesson only where it was learned again"),
+  ...arg.dryRun,
+  ...arg.json,
+};
+
+type PromoteCall = CommandCall<typeof promoteArgs>;
+
+const promotions: Subcommands<PromoteCall> = {
+  list: reads(listShared),
+  lesson: changes(promoteLesson, oneLesson),
+  instinct: changes(promoteLesson, oneLesson),
+  gap: promoteGap,
+};
+
+export const promote = defineCommand({
+  about:
+    "Use lessons that several projects learned in every project. Knack does that by itself after learning; this shows which, and why not.",
+  args: promoteArgs,
+  run: async (call: PromoteCall) => {
+    const { undo } = call.args;
+    if (undo === undefined) return runSubcommand("promote", promotions, call);
+    return changeKnack(call, (knack) => demote({ ...call, knack }, undo));
+  },
+});
+
+async function listShared(call: OpenCall<PromoteCall>): Promise<number> {
+  const { screen, knack } = call;
+  const shared = await knack.sharedLessons();
+  const nameProject = await nameProjects(knack);
+  const rows = shared.map(({ lesson, projects, mean, promoted }) => [
+    lesson.id,
+    oneLine(projects.map(nameProject).join(", "), 40),
+    mean.toFixed(2),
+    promoted ? "everywhere" : "where learned",
+    oneLine(lesson.lesson, 80),
+  ]);
+  const [head, ...lines] = screen.table(["id", "projects", "sure", "used", "lesson"], rows);
+  return call.answer(
+    { lessons: shared.map((one) => sharedJson(one, nameProject)) },
+    shared.length === 0
+      ? ["No lesson was learned in more than one project yet."]
+      : [
+          head,
+          shared.map(({ verdict }, at) => [lines[at], describeVerdict(verdict)]),
+          "",
+          `Promote one: ${screen.knack} promote lesson <id>. Undo: ${screen.knack} promote --undo <id>`,
+        ],
+  );
+}
+
+/** What becomes of a shared lesson; null where its row says it. */
+function describeVerdict(verdict: SharedLesson["verdict"]): string | null {
+  switch (verdict.do) {
+    case "promote":
+    case "join":
+      return "  will be used everywhere after the next knack learn";
+    case "hold":
+      return `  will be used only where it was learned after the next knack learn: ${verdict.because}`;
+    case "nothing":
+      return verdict.because.startsWith("it is told") ? null : `  not promoted: ${verdict.because}`;
+  }
+}
+
+async function promoteLesson(call: OpenCall<PromoteCall>, word: string): Promise<number> {
+  const { screen, dryRun, knack } = call;
+  const lesson = await findLesson(knack, word);
+  const shared = await knack.sharedBy(lesson);
+  if (lesson.state.status === "rejected")
+    return refuse(call, `${lesson.name} was rejected`, `${screen.knack} skills unskip ${lesson.name}`);
+  if (isSharedLesson(lesson)) return refuse(call, `${lesson.name} is already used everywhere`);
+  if (!dryRun) await knack.promote(shared, lesson);
+  const { verdict } = shared;
+  const json = sharedJson({ ...shared, lesson }, await nameProjects(knack));
+  return call.answer({ done: !dryRun, lesson: json }, [
+    `${lesson.name} ${dryRun ? "would be" : "is"} used in every project.`,
+    verdict.do === "nothing" && `Knack itself would not promote it: ${verdict.because}.`,
+    dryRun ? "Nothing was changed (--dry-run)." : `To undo: ${screen.knack} promote --undo ${lesson.id}`,
+  ]);
+}
+
+async function demote(call: OpenCall<PromoteCall>, word: string): Promise<number> {
+  const { screen, dryRun, knack } = call;
+  const lesson = await findLesson(knack, word);
+  const { id, name } = lesson;
+  if (lesson.state.promotion?.lesson == null)
+    return refuse(call, `${name} was not promoted`, `${screen.knack} promote lists what was`);
+  if (!dryRun) await knack.demote(lesson);
+  return call.answer({ done: !dryRun, lesson: { id, name } }, [
+    `${name} ${dryRun ? "would be" : "is"} used only where it was learned. Knack will not promote it again by itself.`,
+  ]);
+}
+
+function refuse(call: PromoteCall, because: string, hint?: string): number {
+  return call.refuse({ done: false, because }, [notDone(because), hint && `  ${hint}`]);
+}
+
+function sharedJson(
+  { lesson, members, projects, verdict, ...rest }: SharedLesson,
+  name: (id: string) => string,
+) {
+  return {
+    ...rest,
+    ...{ id: lesson.id, name: lesson.name, lesson: lesson.lesson, members: members.map(({ id }) => id) },
+    projects: projects.map((id) => ({ id, name: name(id) })),
+    next: verdict.do,
+    because: "because" in verdict ? verdict.because : null,
+  };
+}
+
+// --- Lessons that were seen once ---
+
+/** Days that a pending lesson waits for a second session, by default and at most. */
+const defaultDays = 30;
+const mostDays = 36_500;
+
+export const prune = defineCommand({
+  about: "Retire lessons that were seen once and never again. New evidence, or you, can bring them back.",
+  args: {
+    "max-age": arg.option(
+      `retire pending lessons without new evidence for this many days (default: ${defaultDays})`,
+    ),
+    undo: arg.flag("restore what the latest prune retired"),
+    ...arg.dryRun,
+    ...arg.json,
+  },
+  run: async (call) => {
+    const { args, screen, dryRun } = call;
+    const days = parseDays(args["max-age"]);
+    const describe = ({ id, lesson, state }: Lesson) =>
+      `  ${id}  ${formatDay(state.lastAt)}  ${oneLine(lesson, 100)}`;
+    return changeKnack(call, async (knack) => {
+      if (args.undo) {
+        const restored = await knack.unprune();
+        const count = several(restored.length, "lesson");
+        return call.answer({ done: !dryRun, restored: restored.map(lessonJson) }, [
+          restored.length === 0
+            ? "Nothing to restore."
+            : `${dryRun ? "Would restore" : "Restored"} ${count}:`,
+          restored.map(describe),
+        ]);
+      }
+      const retired = dryRun ? await knack.prunable(days) : await knack.prune(days);
+      const json = { done: !dryRun, days, retired: retired.map(lessonJson) };
+      if (retired.length === 0) return call.answer(json, ["Nothing to prune."]);
+      return call.answer(json, [
+        `${dryRun ? "Would retire" : "Retired"} ${several(retired.length, "lesson")} without new evidence for more than ${several(days, "day")}:`,
+        retired.map(describe),
+        dryRun
+          ? "Nothing was retired (--dry-run)."
+          : `To undo: ${screen.knack} prune --undo, or ${screen.knack} lessons restore <id>`,
+      ]);
+    });
+  },
+});
+
+function parseDays(text: string | undefined): number {
+  if (text === undefined) return defaultDays;
+  const days = Number(text);
+  if (!/^\d+(?:\.\d+)?$/.test(text.trim()) || days > mostDays)
+    throw wrongUsage(`Invalid --max-age "${text}".`, `Use a number of days up to ${mostDays}: --max-age 30`);
+  return days;
 }

@@ -5,7 +5,7 @@ import { isDisabled } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
 import { createThreadRedactor } from "../../trust/index.ts";
 import { work as workOnce } from "../../worker/index.ts";
-import { defineCommand, jsonArg, wrongUsage } from "../command.ts";
+import { arg, defineCommand, wrongUsage } from "../command.ts";
 import { version } from "../version.ts";
 
 const disabled = "Knack is off: KNACK_DISABLE is set.";
@@ -13,7 +13,7 @@ const disabled = "Knack is off: KNACK_DISABLE is set.";
 /** Commands that hooks and agents start, rather than people. */
 export const work = defineCommand({
   about: "Process what the hooks queued, and exit. Hooks start it by themselves.",
-  args: { ...jsonArg },
+  args: { ...arg.json },
   run: async (call) => {
     const { env, redactionThread } = call;
     if (isDisabled(env)) return call.answer({ off: "KNACK_DISABLE is set" }, [disabled]);
@@ -71,7 +71,7 @@ export const schema = defineCommand({
     "Print a JSON Schema (draft 2020-12) of what agents report to Knack; without a name: list the schemas.",
   args: {
     name: { type: "positional", required: false, description: Object.keys(schemas).join(", ") },
-    json: { type: "boolean", description: "print one JSON object; a schema is one in any case" },
+    json: arg.flag("print one JSON object; a schema is one in any case"),
   },
   run: async (call) => {
     const { args, screen } = call;

@@ -1,32 +1,24 @@
 import { errorMessage } from "../../base/index.ts";
-import type { LessonEvidence, Question } from "../../lessons/index.ts";
 import type { Knack } from "../../open.ts";
-import {
-  type Distance,
-  type LessonMatch,
-  type MatchedBy,
-  readCommandFailure,
-  readQuestion,
-} from "../../recall/index.ts";
 import type { FoundItem } from "../../search/index.ts";
 import { several } from "../../text/index.ts";
 import { redact } from "../../trust/index.ts";
-import { defineCommand, jsonArg, wrongUsage } from "../command.ts";
+import { arg, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
 import { describeExcerpt } from "../screen/lesson.ts";
 import type { Screen } from "../screen/screen.ts";
-import { formatDay, iso, oneLine } from "../screen/text.ts";
+import { formatDay, type Lines, oneLine } from "../screen/text.ts";
 import { readInput } from "../select.ts";
 
 export const recall = defineCommand({
   about: "Show what worked before and which skill fits: for a failure, or for what you are about to do.",
   args: {
-    text: { type: "positional", required: false, description: "what you are about to do, or a command" },
-    error: { type: "boolean", description: "look up a failure: --command and --output, or standard input" },
-    command: { type: "string", description: "the command that failed" },
-    output: { type: "string", description: "what it printed" },
-    "exit-code": { type: "string", description: "its exit code" },
-    ...jsonArg,
+    text: arg.words("what you are about to do, or a command"),
+    error: arg.flag("look up a failure: --command and --output, or standard input"),
+    command: arg.option("the command that failed"),
+    output: arg.option("what it printed"),
+    "exit-code": arg.option("its exit code"),
+    ...arg.json,
   },
   more: [
     "Examples:",
@@ -40,18 +32,28 @@ export const recall = defineCommand({
       // A skill that was written a minute ago should be found.
       if (asked.text !== null) await knack.stock({ cwd: process.cwd() });
       const started = performance.now();
-      const matches = await knack.recall(asked.question);
+      const { matches, about } = await knack.recall(asked.text ?? asked.failure);
       const found = asked.text === null ? [] : await knack.find(asked.text);
-      const tookMs = performance.now() - started;
-      const lines = args.json ? [] : await describeAnswer(knack, matches, found, asked, screen);
+      const tookMs = round(performance.now() - started);
+      const isKnown = matches.length + found.length > 0;
       return call.answer(
-        answerJson(matches, found, asked, tookMs),
-        lines,
-        matches.length + found.length > 0 ? 0 : 1,
+        {
+          matches: matches.map(matchJson),
+          skills: found.map(({ card, how, chance, why }) => {
+            const { kind, name, description, path, draft, id } = card;
+            return { kind, name, description, how, chance: round(chance), why, path, draft, id };
+          }),
+          gap: isKnown ? null : about,
+          tookMs,
+        },
+        args.json ? [] : await describeAnswer(knack, matches, found, about, screen),
+        isKnown ? 0 : 1,
       );
     });
   },
 });
+
+// --- What is looked up ---
 
 interface RecallArgs {
   readonly command?: string | undefined;
@@ -59,58 +61,44 @@ interface RecallArgs {
   readonly "exit-code"?: string | undefined;
 }
 
-interface RecallQuestion {
-  readonly question: Question;
-  /** What was recognised in it, on one line. */
-  readonly about: string;
-  /** What somebody is about to do, which the library may have a skill for; null for a failure. */
-  readonly text: string | null;
-}
+type Recalled = Awaited<ReturnType<Knack["recall"]>>;
+type LessonMatch = Recalled["matches"][number];
+
+/** What somebody is about to do, which the library may have a skill for; or a command that failed. */
+type RecallQuestion =
+  | { readonly text: string }
+  | { readonly text: null; readonly failure: Exclude<Parameters<Knack["recall"]>[0], string> };
 
 const usage =
   'knack recall "run the tests", or: some-command 2>&1 | knack recall --error --command some-command';
 
-function parseText({ command, output }: RecallArgs, words: readonly string[]): RecallQuestion {
+function parseText({ command, output }: RecallArgs, typed: readonly string[]): RecallQuestion {
   if (command !== undefined || output !== undefined)
     throw wrongUsage("--command and --output need --error.", usage);
-  const text = redact(words.join(" ").trim());
+  const text = redact(typed.join(" ").trim());
   if (text === "") throw wrongUsage("knack recall needs a text to look up.", usage);
-  return { question: readQuestion(text), about: text, text };
-}
-
-interface FailedCommand {
-  readonly command: string | null;
-  readonly output: string;
-}
-
-async function parseFailure(args: RecallArgs, words: readonly string[]): Promise<RecallQuestion> {
-  if (words.length > 0)
-    throw wrongUsage(`knack recall --error takes no text, got "${words.join(" ")}".`, usage);
-  const exitCode = parseExitCode(args["exit-code"]);
-  // Redacted like the transcripts that lessons come from; shortened text would hide a secret from the redaction.
-  const { command, output } = redactFailure(await readFailure(args));
-  if (output.trim() === "" && command === null)
-    throw wrongUsage("There is no failure to look up: the input is empty.", usage);
-  const question = readCommandFailure(command, output, exitCode);
-  const { head, signature } = question.symptom;
-  return { question, about: [head, signature].filter((part) => part !== "").join(": "), text: null };
+  return { text };
 }
 
 /** A longer command is a script, which is not compared by its words. */
 const longestCommand = 5_000;
 
-function redactFailure({ command, output }: FailedCommand): FailedCommand {
-  const isShort = command !== null && command.length < longestCommand;
-  return { command: isShort ? redact(command) : null, output: redact(output) };
+async function parseFailure(args: RecallArgs, typed: readonly string[]): Promise<RecallQuestion> {
+  if (typed.length > 0)
+    throw wrongUsage(`knack recall --error takes no text, got "${typed.join(" ")}".`, usage);
+  const code = args["exit-code"];
+  if (code !== undefined && !/^\d{1,3}$/.test(code))
+    throw wrongUsage(`Invalid --exit-code "${code}".`, "Use a number from 0 to 999.");
+  const failed = await readFailure(args);
+  // Redacted like the transcripts that lessons come from; shortened text would hide a secret from the redaction.
+  const command = failed.command && failed.command.length < longestCommand ? redact(failed.command) : null;
+  const output = redact(failed.output);
+  if (output.trim() === "" && command === null)
+    throw wrongUsage("There is no failure to look up: the input is empty.", usage);
+  return { text: null, failure: { command, output, exitCode: code === undefined ? null : Number(code) } };
 }
 
-function parseExitCode(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  if (/^\d{1,3}$/.test(text)) return Number(text);
-  throw wrongUsage(`Invalid --exit-code "${text}".`, "Use a number from 0 to 999.");
-}
-
-async function readFailure({ command, output }: RecallArgs): Promise<FailedCommand> {
+async function readFailure({ command, output }: RecallArgs) {
   if (output !== undefined) return { command: command ?? null, output };
   const input = await readPiped();
   if (command !== undefined) return { command, output: input };
@@ -138,57 +126,29 @@ async function readPiped(): Promise<string> {
   }
 }
 
-/** The object that `knack recall --json` prints. */
-function answerJson(
-  matches: readonly LessonMatch[],
-  found: readonly FoundItem[],
-  { about }: RecallQuestion,
-  tookMs: number,
-) {
-  const clean = (text: string | null) => (text === null ? null : redact(text));
-  const round = (value: number) => Math.round(value * 1_000) / 1_000;
+// --- What is known ---
+
+function matchJson(match: LessonMatch) {
+  const { kind, lesson, best, score, load, distance, from } = match;
+  const { action, excerpt } = best.finding;
   return {
-    matches: matches.map((match) => ({
-      kind: match.kind,
-      name: match.lesson.name,
-      lesson: redact(match.best.finding.lesson),
-      score: match.score,
-      load: match.load,
-      why: describeReason(match),
-      evidence: match.from.map(({ session, finding, at }) => ({
-        session: redact(session),
-        ref: finding.refs[0],
-        at: iso(at),
-      })),
-      id: match.lesson.id,
-      action: redact(match.best.finding.action),
-      failed: clean(match.best.finding.excerpt.failed),
-      worked: clean(match.best.finding.excerpt.worked),
-      distance: match.distance,
-      sessions: match.lesson.state.sessions,
-    })),
-    skills: found.map(({ card, how, chance, why }) => ({
-      kind: card.kind,
-      name: card.name,
-      description: redact(card.description),
-      how,
-      chance: round(chance),
-      why: redact(why),
-      path: card.path,
-      draft: card.draft,
-      id: card.id,
-    })),
-    gap: matches.length + found.length === 0 ? redact(about) : null,
-    tookMs: round(tookMs),
+    ...{ kind, name: lesson.name, lesson: best.finding.lesson, score, load, why: describeReason(match) },
+    evidence: from.map(({ session, finding, at }) => ({ session, ref: finding.refs[0], at })),
+    ...{ id: lesson.id, action, failed: excerpt.failed, worked: excerpt.worked, distance },
+    sessions: lesson.state.sessions,
   };
 }
 
-const signs: Record<MatchedBy, string> = {
+function round(value: number): number {
+  return Math.round(value * 1_000) / 1_000;
+}
+
+const signs: Record<LessonMatch["by"], string> = {
   error: "the same error",
   call: "the same call failed before",
   words: "about the same thing",
 };
-const distances: Record<Distance, string> = {
+const distances: Record<LessonMatch["distance"], string> = {
   here: "in this project",
   anywhere: "on this machine",
   elsewhere: "in another of your projects",
@@ -203,26 +163,28 @@ async function describeAnswer(
   knack: Knack,
   matches: readonly LessonMatch[],
   found: readonly FoundItem[],
-  { about }: RecallQuestion,
+  about: string,
   screen: Screen,
-): Promise<string[]> {
-  if (matches.length + found.length === 0) {
-    const isNew = (await knack.lessons()).length === 0;
-    return [
-      `Nothing known about: ${oneLine(about, 160)}`,
-      ...(isNew ? [`Knack has no lessons yet. ${screen.knack} learn reads your agents' sessions.`] : []),
-    ];
+): Promise<Lines> {
+  const parts: Lines[] = [];
+  for (const match of matches) {
+    const { uses } = await knack.evidence(match.lesson);
+    parts.push(describeMatch(match, uses, screen));
   }
-  const parts: string[][] = [];
-  for (const match of matches) parts.push(describeMatch(match, await knack.evidence(match.lesson), screen));
   parts.push(...found.map((one) => describeFound(one, screen)));
-  return parts.flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]));
+  if (parts.length > 0) return parts.map((lines, at) => [at > 0 && "", lines]);
+  const isNew = (await knack.lessons()).length === 0;
+  return [
+    `Nothing known about: ${oneLine(about, 160)}`,
+    isNew && `Knack has no lessons yet. ${screen.knack} learn reads your agents' sessions.`,
+  ];
 }
 
-function describeFound({ card, how, chance, why }: FoundItem, screen: Screen): string[] {
-  const sure = `${Math.round(chance * 100)} % sure, ${how === "load" ? "an agent would be given all of it" : "an agent would be told its name"}`;
+function describeFound({ card, how, chance, why }: FoundItem, screen: Screen): Lines {
+  const given = how === "load" ? "an agent would be given all of it" : "an agent would be told its name";
+  const facts = `${card.draft ? "draft " : ""}${card.kind}, ${Math.round(chance * 100)} % sure, ${given}`;
   return [
-    `${screen.bold(card.name)}  ${screen.dim(`${card.draft ? "draft " : ""}${card.kind}, ${sure}`)}`,
+    `${screen.bold(card.name)}  ${screen.dim(facts)}`,
     `  ${oneLine(card.description, 400)}`,
     `  Why: ${oneLine(why, 300)}`,
     screen.dim(`  ${card.path}`),
@@ -232,21 +194,22 @@ function describeFound({ card, how, chance, why }: FoundItem, screen: Screen): s
 /** Pieces of evidence shown with an answer, the latest first. */
 const shownEvidence = 3;
 
-function describeMatch(match: LessonMatch, { uses }: LessonEvidence, screen: Screen): string[] {
+function describeMatch(
+  match: LessonMatch,
+  uses: readonly Readonly<Record<"ok" | "failed", number>>[],
+  screen: Screen,
+): Lines {
   const { best, lesson, score, from } = match;
   const ok = uses.reduce((sum, use) => sum + use.ok, 0);
   const failed = uses.reduce((sum, use) => sum + use.failed, 0);
   return [
     `${screen.bold(oneLine(best.finding.action, 200))}  ${screen.dim(`${Math.round(score * 100)} % sure, ${lesson.name}`)}`,
     `  ${oneLine(best.finding.lesson, 400)}`,
-    ...describeExcerpt(best.finding, "    ", 200),
+    describeExcerpt(best.finding, "    ", 200),
     `  Why: ${describeReason(match)}`,
-    ...(ok + failed > 0
-      ? [
-          `  Since then its advice was followed ${several(ok + failed, "time")}: ${ok} worked, ${failed} failed`,
-        ]
-      : []),
-    ...from
+    ok + failed > 0 &&
+      `  Since then its advice was followed ${several(ok + failed, "time")}: ${ok} worked, ${failed} failed`,
+    from
       .slice(-shownEvidence)
       .reverse()
       .map(({ at, session, finding }) =>

@@ -1,138 +1,142 @@
-import {
-  type BenefitReport,
-  type Comparison,
-  type ItemReport,
-  measures,
-  mostCallsPerPrompt,
-  type ReportMeasure,
-  type TrialDifference,
-} from "../../recall/index.ts";
+import type { Knack } from "../../open.ts";
+import { type BenefitReport, mostCallsPerPrompt } from "../../recall/index.ts";
+import type { UseVerdict } from "../../records/index.ts";
+import { itemNamed } from "../../search/index.ts";
 import { several } from "../../text/index.ts";
-import { defineCommand, jsonArg, unknownName, wrongUsage } from "../command.ts";
-import { withKnack } from "../knack.ts";
+import { redact } from "../../trust/index.ts";
+import { arg, defineCommand, unknownName, wrongUsage } from "../command.ts";
+import { changeKnack, withKnack } from "../knack.ts";
 import type { Screen } from "../screen/screen.ts";
-import { alignColumns, formatCount, formatDay, iso, oneLine } from "../screen/text.ts";
-import { parseSince } from "../select.ts";
+import { alignColumns, flatLines, formatCount, formatDay, type Lines, oneLine } from "../screen/text.ts";
+import { findLesson, findSession, matchesName, parseSince } from "../select.ts";
+
+type ItemReport = BenefitReport["items"][number];
+type Comparison = BenefitReport["withheld"];
+type ReportMeasure = keyof Comparison;
 
 export const report = defineCommand({
   about:
     "Measure what showing lessons and skills was worth: shown against held back, after against before, and each one.",
   args: {
-    words: {
-      type: "positional",
-      required: false,
-      description: "<name>: everything about one skill or lesson",
-    },
-    since: { type: "string", description: "only since: 2026-11-01, or 12h, 7d, 4w ago" },
-    ...jsonArg,
+    words: arg.words("<name>: everything about one skill or lesson"),
+    since: arg.option("only since: 2026-11-01, or 12h, 7d, 4w ago"),
+    ...arg.json,
   },
   run: async (call) => {
     const { args, screen } = call;
-    const [name, ...more] = args._;
+    const [word, ...more] = args._;
     if (more.length > 0) throw wrongUsage(`knack report takes one name, got "${args._.join(" ")}".`);
     const since = args.since === undefined ? 0 : parseSince(args.since, Date.now());
     return withKnack(call, async (knack) => {
-      const isWanted = (item: Pick<ItemReport, "id" | "name">) =>
-        name !== undefined && matchesItem(item, name);
+      const isWanted = ({ id, name }: Pick<ItemReport, "id" | "name">) =>
+        word !== undefined && (id === word || matchesName(name, word));
       const result = await knack.report(since, isWanted);
-      const items = name === undefined ? result.items : result.items.filter(isWanted);
-      if (name !== undefined && items.length === 0)
+      const items = result.items.filter((item) => word === undefined || isWanted(item));
+      if (word !== undefined && items.length === 0)
         throw unknownName(
-          `Nothing called "${name}" was shown, held back, used or rated.`,
+          `Nothing called "${word}" was shown, held back, used or rated.`,
           `${screen.knack} report lists what was.`,
         );
       const holdout = await knack.holdout();
       return call.answer(
         reportJson({ ...result, items }),
-        name === undefined
+        word === undefined
           ? describeReport(result, holdout, screen)
-          : items.flatMap((item) => describeItem(item, screen)),
+          : items.map((item) => describeItem(item, screen)),
       );
     });
   },
 });
 
-function matchesItem({ id, name }: Pick<ItemReport, "id" | "name">, word: string): boolean {
-  return id === word || name === word || name.endsWith(`-${word}`);
+/** Measured values are as they are compared; `callsPerPrompt` is how many calls make 1. */
+function reportJson({ since, from, items, ...rest }: BenefitReport) {
+  const toIso = (at: number | null) => (at ? new Date(at).toISOString() : null);
+  return {
+    ...{ since: toIso(since), from: toIso(from), ...rest, callsPerPrompt: mostCallsPerPrompt },
+    items: items.map(({ prompts: _, ...item }) => item),
+  };
 }
 
 /** Items that are listed without --json. */
 const mostItems = 15;
 
-function describeReport(result: BenefitReport, holdout: number, screen: Screen): string[] {
+const counts = [
+  ...(["shown", "loaded", "used", "helpful", "harmful"] as const),
+  ...(["unrated", "characters", "answered", "saved"] as const),
+];
+
+function describeReport(result: BenefitReport, holdout: number, screen: Screen): Lines {
   const { sessions, from, items } = result;
   if (sessions === 0 && items.length === 0)
     return ["Nothing to report yet: Knack has not learned from any session.", `First: ${screen.knack} learn`];
   const more = items.length - mostItems;
-  const columns = [
-    "name",
-    "shown",
-    "loaded",
-    "used",
-    "helpful",
-    "harmful",
-    "unrated",
-    "characters",
-    "answered",
-    "saved",
-  ];
+  const rows = items
+    .slice(0, mostItems)
+    .map((item) => [oneLine(item.name, 40), ...counts.map((count) => formatCount(item[count]))]);
   return [
     `${several(sessions, "session")}${from === null ? "" : ` since ${formatDay(from)}`}.`,
     "",
     screen.bold("Shown against held back"),
-    ...describeHoldout(result.withheld, holdout, screen),
+    describeHoldout(result.withheld, holdout, screen),
     "",
     screen.bold("After against before"),
-    ...describeComparison(result.before, "after", "before"),
+    describeComparison(result.before, "after", "before"),
     "  Not an experiment: anything else that changed meanwhile is in these figures too.",
     "",
     screen.bold("Each lesson and skill, in sessions"),
-    ...(items.length === 0
-      ? ["  Nothing was shown, used or rated yet."]
-      : screen.table(columns, items.slice(0, mostItems).map(describeCounts)).map(indent)),
-    ...(more > 0 ? [`  and ${more} more: ${screen.knack} report --json`] : []),
-    ...(items.length === 0 ? [] : ["", ...describeLegend(screen)]),
+    items.length === 0
+      ? "  Nothing was shown, used or rated yet."
+      : indent(screen.table(["name", ...counts], rows)),
+    more > 0 && `  and ${more} more: ${screen.knack} report --json`,
+    items.length > 0 && [
+      "",
+      "  unrated: it was used, and nobody can tell how it went. That does not count against it.",
+      "  saved: failures at which the fix was shown, came next and worked. Only holding back shows what would have happened without it.",
+      `  Details: ${screen.knack} report <name>. Your rating: ${screen.knack} rate <name> helpful|harmful`,
+    ],
   ];
 }
 
-function describeHoldout(compared: Comparison, holdout: number, { knack }: Screen): string[] {
+function indent(lines: Lines): string[] {
+  return flatLines(lines).map((line) => `  ${line}`);
+}
+
+function describeHoldout(compared: Comparison, holdout: number, { knack }: Screen): Lines {
   if (compared.failedAgain.hadNot.sessions === 0 && holdout === 0)
     return [
       "  Nothing is held back, so nothing is proved.",
       `  To measure it: ${knack} config set recall.holdout 0.1 holds back one match in ten, at random.`,
     ];
   return [
-    ...describeComparison(compared, "shown", "held back"),
+    describeComparison(compared, "shown", "held back"),
     `  Holding back is ${holdout === 0 ? "off" : `at ${percent(holdout)}`}.`,
   ];
 }
 
-function describeComparison(compared: Comparison, had: string, hadNot: string): string[] {
-  const rows = measures.map((measure) => {
-    const { had: one, hadNot: other } = compared[measure];
+function describeComparison(compared: Comparison, had: string, hadNot: string): Lines {
+  const { had: one, hadNot: other } = compared.failedAgain;
+  const rows = (Object.keys(described) as ReportMeasure[]).map((measure) => {
+    const { had: shown, hadNot: withheld } = compared[measure];
+    const mean = (value: number | null) => (value === null ? "-" : amount(measure, value));
     return [
-      names[measure],
-      `${had} ${mean(measure, one.mean)}`,
-      `${hadNot} ${mean(measure, other.mean)}`,
+      described[measure].name,
+      `${had} ${mean(shown.mean)}`,
+      `${hadNot} ${mean(withheld.mean)}`,
       conclude(measure, compared[measure]),
     ];
   });
-  const { had: one, hadNot: other } = compared.failedAgain;
   return [
     `  ${several(one.sessions, "session")} ${had}, ${formatCount(other.sessions)} ${hadNot}`,
-    ...alignColumns(rows).map(indent),
+    indent(alignColumns(rows)),
   ];
 }
 
-const names: Readonly<Record<ReportMeasure, string>> = {
-  failedAgain: "sessions in which a known failure happened again",
-  corrections: "corrections per prompt",
-  calls: "calls per prompt",
+/** Differences of shares are in percentage points, so that nobody reads them as relative changes. */
+const described: Readonly<Record<ReportMeasure, { readonly name: string; readonly unit: string }>> = {
+  failedAgain: { name: "sessions in which a known failure happened again", unit: "points" },
+  corrections: { name: "corrections per prompt", unit: "points" },
+  calls: { name: "calls per prompt", unit: "calls" },
 };
-
-function mean(measure: ReportMeasure, value: number | null): string {
-  return value === null ? "-" : amount(measure, value);
-}
 
 /** A measured value as people read it: a share, or a number of calls. */
 function amount(measure: ReportMeasure, value: number): string {
@@ -140,19 +144,29 @@ function amount(measure: ReportMeasure, value: number): string {
 }
 
 function percent(share: number): string {
-  return `${(share * 100).toFixed(Math.abs(share) < 0.1 && share !== 0 ? 1 : 0)}%`;
+  return `${formatPoints(share)}%`;
+}
+
+function formatPoints(share: number): string {
+  return (share * 100).toFixed(Math.abs(share) < 0.1 && share !== 0 ? 1 : 0);
 }
 
 /** What a comparison proves, and no more than that. */
-function conclude(measure: ReportMeasure, { verdict, low, high, pairs, needed }: TrialDifference): string {
-  const between = `${signed(measure, low)} to ${signed(measure, high)} ${units[measure]}`;
+function conclude(
+  measure: ReportMeasure,
+  { verdict, low, high, pairs, needed }: Comparison[ReportMeasure],
+): string {
+  const { unit } = described[measure];
+  const size = (value: number) => (measure === "calls" ? amount(measure, value) : formatPoints(value));
+  const signed = (value: number) => `${value < 0 ? "−" : "+"}${size(Math.abs(value))}`;
+  const between = `${signed(low)} to ${signed(high)} ${unit}`;
   switch (verdict) {
     case "less":
       return `fewer: ${between}`;
     case "more":
       return `more: ${between}`;
     case "no-difference":
-      return `no difference larger than ${formatDifference(measure, Math.max(Math.abs(low), Math.abs(high)))} ${units[measure]}`;
+      return `no difference larger than ${size(Math.max(Math.abs(low), Math.abs(high)))} ${unit}`;
     case "too-few":
       return pairs === 0
         ? `too few samples: none on one side, about ${needed} are needed on each`
@@ -160,79 +174,80 @@ function conclude(measure: ReportMeasure, { verdict, low, high, pairs, needed }:
   }
 }
 
-/** Differences of shares are in percentage points, so that nobody reads them as relative changes. */
-const units: Readonly<Record<ReportMeasure, string>> = {
-  failedAgain: "points",
-  corrections: "points",
-  calls: "calls",
-};
-
-function formatDifference(measure: ReportMeasure, value: number): string {
-  return measure === "calls" ? amount(measure, value) : (value * 100).toFixed(Math.abs(value) < 0.1 ? 1 : 0);
-}
-
-function signed(measure: ReportMeasure, value: number): string {
-  return `${value < 0 ? "−" : "+"}${formatDifference(measure, Math.abs(value))}`;
-}
-
-function describeCounts(item: ItemReport): string[] {
-  const { shown, loaded, used, helpful, harmful, unrated, characters, answered, saved } = item;
-  const counts = [shown, loaded, used, helpful, harmful, unrated, characters, answered, saved];
-  return [oneLine(item.name, 40), ...counts.map(formatCount)];
-}
-
-function describeLegend({ knack }: Screen): string[] {
-  return [
-    "  unrated: it was used, and nobody can tell how it went. That does not count against it.",
-    "  saved: failures at which the fix was shown, came next and worked. Only holding back shows what would have happened without it.",
-    `  Details: ${knack} report <name>. Your rating: ${knack} rate <name> helpful|harmful`,
-  ];
-}
-
-function describeItem(item: ItemReport, screen: Screen): string[] {
-  const { shown, loaded, withheld, used, helpful, harmful, unrated, answered, saved } = item;
+function describeItem(item: ItemReport, screen: Screen): Lines {
+  const { shown, loaded, withheld, used, helpful, harmful, unrated, answered, saved, compared } = item;
   return [
     `${screen.bold(oneLine(item.name, 80))}  ${screen.dim(`${item.kind}, ${item.id}`)}`,
     `  shown in ${several(shown, "session")} (in full in ${loaded}), held back in ${withheld}; ${formatCount(item.characters)} characters in all`,
     `  used in ${several(used, "session")}: ${helpful} helpful, ${harmful} harmful, ${unrated} unrated`,
-    ...(answered > 0
-      ? [
-          `  shown at a failure in ${several(answered, "session")}; in ${saved} it came next and worked: ${several(saved, "failure")} avoided`,
-        ]
-      : []),
-    ...describeCompared(item.compared),
+    answered > 0 &&
+      `  shown at a failure in ${several(answered, "session")}; in ${saved} it came next and worked: ${several(saved, "failure")} avoided`,
+    compared && [
+      compared.withheld.failedAgain.hadNot.sessions > 0 && [
+        "  Shown against held back",
+        indent(describeComparison(compared.withheld, "shown", "held back")),
+      ],
+      "  After it was first shown against before",
+      indent(describeComparison(compared.before, "after", "before")),
+      "  Each line is wrong at most once in twenty, so among many lines some will be.",
+    ],
   ];
 }
 
-function describeCompared(compared: ItemReport["compared"]): string[] {
-  if (compared === null) return [];
-  const { withheld, before } = compared;
-  return [
-    ...(withheld.failedAgain.hadNot.sessions > 0
-      ? ["  Shown against held back", ...describeComparison(withheld, "shown", "held back").map(indent)]
-      : []),
-    "  After it was first shown against before",
-    ...describeComparison(before, "after", "before").map(indent),
-    "  Each line is wrong at most once in twenty, so among many lines some will be.",
-  ];
-}
+// --- A person's rating ---
 
-function indent(line: string): string {
-  return `  ${line}`;
-}
+const verdicts: readonly UseVerdict[] = ["helpful", "harmful"];
 
-/** Times as ISO text, measured values as they are compared, and how many calls make 1. */
-function reportJson({ since, from, items, ...rest }: BenefitReport) {
-  return {
-    since: since === 0 ? null : iso(since),
-    from: iso(from),
-    ...rest,
-    callsPerPrompt: mostCallsPerPrompt,
-    items: items.map(({ firstAt, shownAt, usedAt, prompts: _, ...item }) => ({
-      ...item,
-      firstAt: iso(firstAt),
-      shownAt: iso(shownAt),
-      usedAt: iso(usedAt),
-    })),
-  };
+export const rate = defineCommand({
+  about: "Rate a skill or lesson. Your rating overrides Knack's, and counts once per session.",
+  args: {
+    words: arg.words("<name> helpful|harmful"),
+    because: arg.option("the reason, in your words"),
+    session: arg.option("which session (default: the latest that involved it)"),
+    ...arg.dryRun,
+    ...arg.json,
+  },
+  run: async (call) => {
+    const { args, screen, dryRun } = call;
+    const [name, word, ...more] = args._;
+    const verdict = verdicts.find((one) => one === word);
+    if (name === undefined || verdict === undefined || more.length > 0)
+      throw wrongUsage(
+        "knack rate takes a name, and helpful or harmful.",
+        `${screen.knack} rate release-notes helpful --because "it saved an hour"`,
+      );
+    return changeKnack(call, async (knack) => {
+      const rating = {
+        ...(await findRated(knack, name)),
+        verdict,
+        because: redact(args.because ?? ""),
+        session: args.session === undefined ? null : await findSession(knack, args.session),
+      };
+      const { session } = await knack.rate(rating);
+      const where = session === null ? "in no particular session" : `in session ${oneLine(session, 60)}`;
+      const shown = oneLine(rating.name, 80);
+      return call.answer({ ...rating, session, noted: !dryRun }, [
+        `${dryRun ? "Would rate" : "Rated"} ${shown} ${verdict} ${where}.`,
+        !dryRun && `All ratings and uses: ${screen.knack} report ${shown}`,
+      ]);
+    });
+  },
+});
+
+/** What a name means: something in the library, this project's before others'; or a lesson. */
+async function findRated(
+  knack: Knack,
+  name: string,
+): Promise<Pick<Parameters<Knack["rate"]>[0], "kind" | "id" | "name">> {
+  const items = (await knack.items()).filter((item) => item.name === name);
+  const here = itemNamed(items, await knack.projectOf(process.cwd()), name);
+  if (!here && items.length > 1)
+    throw unknownName(
+      `${items.length} projects have a "${name}".`,
+      "Run this in the folder of the project you mean.",
+    );
+  const item = here ?? items[0];
+  if (item) return { kind: "skill", id: item.id, name: item.name };
+  const lesson = await findLesson(knack, name);
+  return { kind: "lesson", id: lesson.id, name: lesson.name };
 }

@@ -1,28 +1,28 @@
 import { spawn } from "node:child_process";
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { constants } from "node:os";
 import { sep } from "node:path";
 import { KnackError } from "../../base/index.ts";
 import { isDisabled } from "../../settings/index.ts";
-import { type AnyCall, defineCommand, wrongUsage } from "../command.ts";
+import { type AnyCall, arg, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
-import { canAsk } from "../screen/prompt.ts";
+import { canAsk } from "../screen/screen.ts";
 import { listTranscripts } from "../transcript-files.ts";
-import { presentLearned } from "./learn/results.ts";
+import { presentLearned } from "./learn.ts";
 
 export const run = defineCommand({
   about: "Run an agent, then learn from its session: knack run -- claude",
   args: {
-    command: { type: "positional", required: false, description: "after --: the command and its arguments" },
+    command: arg.words("after --: the command and its arguments"),
     learn: { type: "boolean", default: true, description: "learn afterwards (--no-learn: only run)" },
   },
   run: async (call) => {
     const { args, env } = call;
-    const [command, ...words] = args._;
+    const [command, ...more] = args._;
     if (command === undefined) throw wrongUsage("knack run needs a command.", "knack run -- claude");
     const learns = args.learn !== false && !isDisabled(env);
     const before = learns ? listTranscripts(env) : new Map<string, string>();
-    const code = await runProgram(command, words);
+    const code = await runProgram(command, more);
     if (learns) await learnAfterwards(call, before);
     return code;
   },
@@ -31,14 +31,14 @@ export const run = defineCommand({
 const forwardedSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
 /** Runs a program in this terminal. Returns its exit code, or 128 plus the number of the signal that ended it. */
-function runProgram(command: string, words: readonly string[]): Promise<number> {
+function runProgram(command: string, args: readonly string[]): Promise<number> {
   // A terminal sends Ctrl-C to the child as well; elsewhere only this process gets the signal.
   const forward = (signal: NodeJS.Signals) => {
     if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
   };
   // Before the child starts, so that no signal is missed.
   for (const signal of forwardedSignals) process.on(signal, forward);
-  const child = spawn(command, words, { stdio: "inherit" });
+  const child = spawn(command, args, { stdio: "inherit" });
   return new Promise<number>((resolve, reject) => {
     child.on("error", (cause) =>
       reject(
@@ -72,8 +72,8 @@ async function learnAfterwards(call: AnyCall, before: ReadonlyMap<string, string
         // A program may read what the command printed, so Knack's output is kept out of it.
         const print = canAsk() ? screen.print : screen.warn;
         print([""]);
-        const options = { json: false, yes: false, where: null, modelDump: null, print };
-        await presentLearned(call, knack, learned, { paths, replayed: null }, options);
+        const options = { yes: false, where: null, modelDump: null, print };
+        await presentLearned({ ...options, call, knack, paths, replayed: null }, learned);
       },
       { create: true, reads: true },
     );
@@ -86,14 +86,7 @@ async function learnAfterwards(call: AnyCall, before: ReadonlyMap<string, string
 
 function isInThisFolder(cwd: string | null): boolean {
   if (cwd === null) return false;
-  const [folder, here] = [resolveLinks(cwd), resolveLinks(process.cwd())];
+  const folder = existsSync(cwd) ? realpathSync(cwd) : cwd;
+  const here = realpathSync(process.cwd());
   return folder === here || folder.startsWith(here + sep);
-}
-
-function resolveLinks(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
 }

@@ -1,78 +1,62 @@
 import { existsSync } from "node:fs";
 import { KnackError } from "../../base/index.ts";
 import type { Knack } from "../../open.ts";
-import type { Counts, Diagnostic, Event, Project } from "../../records/index.ts";
+import { type Counts, type Diagnostic, type ProjectFold, resolveProjectIds } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import { formats, type SessionView } from "../../transcripts/index.ts";
 import { redact } from "../../trust/index.ts";
-import { type CommandCall, defineCommand, jsonArg, wrongUsage } from "../command.ts";
+import { arg, type CommandCall, defineCommand, wrongUsage } from "../command.ts";
 import { withKnack } from "../knack.ts";
+import { countStatuses, describeCounts } from "../screen/lesson.ts";
 import { type Screen, showReading } from "../screen/screen.ts";
-import { alignColumns, formatTime, groupItems, iso, oneLine } from "../screen/text.ts";
+import { alignColumns, formatDay, formatTime, groupItems, iso, type Lines, oneLine } from "../screen/text.ts";
 import { matchesProject, parseOneOf, parsePaths, parseSince } from "../select.ts";
+import { answerList } from "../subcommands.ts";
 import { describeNoSessions } from "../transcript-files.ts";
 
 const args = {
-  paths: {
-    type: "positional",
-    required: false,
-    description: "files and folders to read (default: the agents' own folders)",
-  },
-  agent: { type: "string", description: `only this agent: ${formats.join(", ")}` },
-  project: { type: "string", description: "only projects whose name or id contains this" },
-  since: { type: "string", description: "only sessions that ended since: 2026-11-01, or 12h, 7d, 4w ago" },
-  all: { type: "boolean", description: "list every session, not only each project's newest" },
-  events: { type: "boolean", description: "print the events, one JSON object per line" },
-  ...jsonArg,
-  "dry-run": { type: "boolean", description: "keep nothing of what is read" },
-} as const;
+  paths: arg.words("files and folders to read (default: the agents' own folders)"),
+  agent: arg.option(`only this agent: ${formats.join(", ")}`),
+  project: arg.option("only projects whose name or id contains this"),
+  since: arg.option("only sessions that ended since: 2026-11-01, or 12h, 7d, 4w ago"),
+  all: arg.flag("list every session, not only each project's newest"),
+  events: arg.flag("print the events, one JSON object per line"),
+  ...arg.json,
+  "dry-run": arg.flag("keep nothing of what is read"),
+};
 
 type SessionsCall = CommandCall<typeof args>;
 
-/** The sessions that were read; `isBundled` where the machine has none and these are the examples. */
+/** The sessions that were read, and what was wrong with files. */
 interface SessionsRead {
   readonly sessions: readonly SessionView[];
   readonly diagnostics: readonly Diagnostic[];
-  readonly isBundled: boolean;
 }
 
 export const sessions = defineCommand({
   about: "List your agents' sessions: by project, newest first.",
   args,
   run: async (call: SessionsCall) => {
-    for (const option of ["agent", "project", "since"] as const)
-      if (call.args[option] === "") throw wrongUsage(`--${option} needs a value.`, "knack sessions --help");
     const paths = parsePaths(call.args._);
     const isWanted = makeFilter(call.args, Date.now());
-    const own = await withKnack(
-      call,
-      async (knack) => {
-        const progress = showReading();
-        const options = { onProgress: progress.report, refresh: call.args.events === true };
-        const found = await knack.sessions(paths ?? undefined, options).finally(progress.end);
-        if (paths === null && found.sessions.length === 0) return null;
-        return show(call, knack, { ...found, isBundled: false }, isWanted);
-      },
-      { create: true, reads: true, repair: false },
-    );
-    if (own !== null) return own;
-    // A newcomer sees the bundled sessions; nothing of them is kept.
-    const { examples } = call;
+    const { report, end } = showReading();
+    const options = { onProgress: report, refresh: call.args.events === true };
     return withKnack(
       call,
       async (knack) => {
-        const found = await knack.sessions(existsSync(examples) ? [examples] : []);
-        return show(call, knack, { ...found, isBundled: true }, isWanted);
+        const read = await knack.sessions(paths ?? undefined, options).finally(end);
+        return show(call, knack, read, isWanted);
       },
-      { dryRun: true },
+      { create: true, reads: true, repair: false },
     );
   },
 });
 
-function makeFilter(
-  { agent, project, since }: Pick<SessionsCall["args"], "agent" | "project" | "since">,
-  now: number,
-): (session: SessionView) => boolean {
+type SessionFilter = (session: SessionView) => boolean;
+
+function makeFilter({ agent, project, since }: SessionsCall["args"], now: number): SessionFilter {
+  for (const [name, value] of Object.entries({ agent, project, since }))
+    if (value === "") throw wrongUsage(`--${name} needs a value.`, "knack sessions --help");
   parseOneOf("agent", agent, formats);
   const from = since === undefined ? null : parseSince(since, now);
   return (session) =>
@@ -85,36 +69,46 @@ async function show(
   call: SessionsCall,
   knack: Knack,
   read: SessionsRead,
-  isWanted: (session: SessionView) => boolean,
+  isWanted: SessionFilter,
 ): Promise<number> {
-  const { args, screen } = call;
+  const { args, screen, env } = call;
+  const { diagnostics } = read;
   const wanted = read.sessions.filter(isWanted);
   const isEmpty = read.sessions.length === 0;
   if (args.events) await printEvents(knack, wanted);
-  else if (args.json)
-    screen.json({
-      sessions: wanted.map(sessionJson),
-      diagnostics: read.diagnostics,
-      ...(read.isBundled ? { examples: true } : {}),
-    });
-  else if (!isEmpty) print(wanted, read, args.all === true, call);
-  if (isEmpty) throw nothingReadable(args._, read.diagnostics);
+  else if (args.json) screen.json({ sessions: wanted.map(sessionJson), diagnostics });
+  else if (!isEmpty) {
+    screen.print(describeSessions(wanted, read.sessions.length, args.all === true, screen));
+    screen.warn(describeDiagnostics([...wanted.flatMap((one) => one.diagnostics), ...diagnostics]));
+  }
+  if (!isEmpty) return 0;
+  if (args._.length > 0) throw nothingReadable(args._, diagnostics);
+  if (!args.json && !args.events)
+    screen.print([
+      describeNoSessions(env),
+      `Use an agent, then run this again. ${screen.knack} learn shows what Knack makes of bundled examples.`,
+    ]);
   return 0;
 }
 
 function nothingReadable(paths: readonly string[], [first]: readonly Diagnostic[]): KnackError {
-  const where = paths.length > 0 ? paths.join(", ") : "the bundled examples";
-  return new KnackError(
-    "NOTHING_READABLE",
-    `No readable session in ${where}${first ? ` (${first.path} ${first.message})` : ""}.`,
-    { hint: `Formats are recognised by a file's content. Supported: ${formats.join(", ")}` },
-  );
+  const why = first ? ` (${first.path} ${first.message})` : "";
+  return new KnackError("NOTHING_READABLE", `No readable session in ${paths.join(", ")}${why}.`, {
+    hint: `Formats are recognised by a file's content. Supported: ${formats.join(", ")}`,
+  });
 }
 
 async function printEvents(knack: Knack, wanted: readonly SessionView[]): Promise<void> {
   for (const session of wanted)
-    for await (const event of knack.eachEvent(session))
-      await writeOut(`${JSON.stringify(eventJson(session, event))}\n`);
+    for await (const event of knack.eachEvent(session)) {
+      const { ref, key, at, turn, kind, tool, command, outcome, exitCode, text, files } = event;
+      const clean = (one: string | null) => one && redact(one);
+      const json = {
+        ...{ session: session.id, ref, key, at: iso(at), turn, kind, tool: clean(tool) },
+        ...{ command: clean(command), outcome, exitCode, text: redact(text), files: files.map(redact) },
+      };
+      await writeOut(`${JSON.stringify(json)}\n`);
+    }
 }
 
 /** Waits while the reader of the pipe is behind, so that a gigabyte of events needs no memory. */
@@ -123,73 +117,36 @@ async function writeOut(text: string): Promise<void> {
   await new Promise<void>((resolve) => process.stdout.once("drain", resolve));
 }
 
-function eventJson(session: SessionView, event: Event) {
-  const { ref, key, turn, kind, tool, outcome, exitCode } = event;
-  return {
-    session: session.id,
-    ref,
-    key,
-    at: iso(event.at),
-    turn,
-    kind,
-    tool: tool && redact(tool),
-    command: event.command === null ? null : redact(event.command),
-    outcome,
-    exitCode,
-    text: redact(event.text),
-    files: event.files.map(redact),
-  };
-}
-
 function sessionJson(session: SessionView) {
-  const { path, format, sessionId, agentId, subagent, counts, diagnostics } = session;
+  const { path, format, sessionId, agentId, startedAt, endedAt, subagent, counts, diagnostics } = session;
+  const { id, name, root } = session.project;
   return {
-    path,
-    format,
-    sessionId: sessionId && redact(sessionId),
-    agentId: agentId && redact(agentId),
-    project: redactProject(session.project),
-    startedAt: iso(session.startedAt),
-    endedAt: iso(session.endedAt),
-    subagent,
-    counts,
-    diagnostics,
+    ...{ path, format, sessionId, agentId, project: { id, name, root }, startedAt, endedAt, subagent },
+    ...{ counts, diagnostics },
     alsoFrom: session.alsoFrom.map((other) => ({ path: other.path, format: other.format })),
   };
-}
-
-function redactProject({ id, name, root }: Project): Project {
-  return { id: redact(id), name: redact(name), root: root && redact(root) };
 }
 
 /** Sessions listed for each project without --all. */
 const shownSessions = 8;
 
-function print(
+function describeSessions(
   wanted: readonly SessionView[],
-  { diagnostics, isBundled, sessions: { length: readCount } }: SessionsRead,
+  readCount: number,
   all: boolean,
-  { env, screen }: SessionsCall,
-): void {
+  screen: Screen,
+): Lines {
   const projects = [...groupItems(wanted, ({ project }) => project.id).values()];
-  screen.print([
-    ...(isBundled ? [...describeNoSessions(env), "These are the bundled examples:", ""] : []),
-    ...(wanted.length === 0 ? [`No sessions match (${readCount} read).`, ""] : []),
-    ...projects.flatMap((group) => [...describeGroup(group, all ? group.length : shownSessions, screen), ""]),
+  const most = all ? Number.POSITIVE_INFINITY : shownSessions;
+  return [
+    wanted.length === 0 && [`No sessions match (${readCount} read).`, ""],
+    projects.map((group) => [describeGroup(group as [SessionView], most, screen), ""]),
     `${several(wanted.length, "session")} in ${several(projects.length, "project")}: ${countCells(sumCounts(wanted)).join(", ")}.`,
-    ...(isBundled
-      ? [
-          "",
-          "Use an agent, then run this again. To look into one of these:",
-          `  ${screen.knack} sessions ${wanted[0]?.path} --events`,
-        ]
-      : []),
-  ]);
-  printDiagnostics([...wanted.flatMap((session) => session.diagnostics), ...diagnostics], screen);
+  ];
 }
 
-function describeGroup(group: readonly SessionView[], most: number, screen: Screen): string[] {
-  const { id, name, root } = redactProject((group as [SessionView])[0].project);
+function describeGroup(group: readonly [SessionView, ...SessionView[]], most: number, screen: Screen): Lines {
+  const { id, name, root } = group[0].project;
   const shown = group.slice(0, most);
   const rows = shown.map(({ startedAt, format, subagent, counts, sessionId }) => [
     startedAt === null ? "no time" : formatTime(startedAt),
@@ -200,19 +157,16 @@ function describeGroup(group: readonly SessionView[], most: number, screen: Scre
   const more = group.length - shown.length;
   return [
     `${screen.bold(oneLine(name))}  ${screen.dim(oneLine(root !== null && root !== id ? `${id}  ${root}` : id, 160))}`,
-    ...alignColumns(rows, { numbersRight: true }).map((line, at) =>
-      shown[at]?.counts.failed ? `  ${line.replace(/\d+ failed/, (cell) => screen.red(cell))}` : `  ${line}`,
+    alignColumns(rows, { numbersRight: true }).map(
+      (line) => `  ${line.replace(/[1-9]\d* failed/, (cell) => screen.red(cell))}`,
     ),
-    ...(more > 0 ? [screen.dim(`  and ${several(more, "older session")} (--all)`)] : []),
+    more > 0 && screen.dim(`  and ${several(more, "older session")} (--all)`),
   ];
 }
 
 function countCells({ events, calls, failed, rejected, prompts }: Counts): string[] {
   return [
-    several(events, "event"),
-    several(calls, "call"),
-    `${failed} failed`,
-    `${rejected} rejected`,
+    ...[several(events, "event"), several(calls, "call"), `${failed} failed`, `${rejected} rejected`],
     several(prompts, "human turn"),
   ];
 }
@@ -224,13 +178,70 @@ function sumCounts(wanted: readonly SessionView[]): Counts {
   return total;
 }
 
-function printDiagnostics(diagnostics: readonly Diagnostic[], screen: Screen): void {
-  if (diagnostics.length === 0) return;
+function describeDiagnostics(diagnostics: readonly Diagnostic[]): Lines {
+  if (diagnostics.length === 0) return [];
   const more = diagnostics.length - 5;
-  screen.warn([
+  return [
     "",
     `${several(diagnostics.length, "problem")} while reading:`,
-    ...diagnostics.slice(0, 5).map(({ path, message }) => `  ${oneLine(path, 200)} ${message}`),
-    ...(more > 0 ? [`  and ${more} more (--json lists all)`] : []),
-  ]);
+    diagnostics.slice(0, 5).map(({ path, message }) => `  ${oneLine(path, 200)} ${message}`),
+    more > 0 && `  and ${more} more (--json lists all)`,
+  ];
+}
+
+// --- By project ---
+
+export const projects = defineCommand({
+  about:
+    "List the projects that Knack knows, and what it learned in each. Worktrees and clones count as one.",
+  args: { ...arg.json },
+  run: async (call) =>
+    withKnack(call, async (knack) => {
+      const { screen } = call;
+      const items = await summarizeProjects(knack);
+      return answerList(call, {
+        items,
+        json: { projects: items },
+        columns: {
+          project: ({ name }) => oneLine(name, 30),
+          sessions: ({ sessions }) => String(sessions),
+          lessons: ({ lessons }) => describeCounts(lessons) || "none",
+          gaps: ({ gaps }) => String(gaps),
+          skills: ({ skills }) => String(skills),
+          last: ({ lastAt }) => formatDay(lastAt),
+          folder: ({ root, present }) =>
+            root === null
+              ? "unknown"
+              : `${oneLine(screen.path(root), 60)}${present ? "" : " (not on this machine)"}`,
+        },
+        empty: [`No projects yet. ${screen.knack} learn reads your agents' sessions.`],
+      });
+    }),
+});
+
+/** Every project with what was learned in it, the one that was worked in last first. */
+async function summarizeProjects(knack: Knack) {
+  const known = await knack.projects();
+  const findHome = resolveProjectIds(new Map(known.map((row) => [row.id, row])));
+  const lessons = groupItems(await knack.lessons(), ({ project }) => findHome(project));
+  const open = (await knack.gaps()).filter(({ state }) => state.status !== "rejected");
+  const gaps = groupItems(open, ({ project }) => findHome(project));
+  const homes = new Map([...lessons].flatMap(([home, own]) => own.map(({ id }) => [id as string, home])));
+  const live = (await knack.shelf()).filter(({ reach }) => reach !== "draft");
+  const skills = groupItems(live, ({ origin, askedIn }) => homes.get(origin.id) ?? findHome(askedIn ?? ""));
+  const rows = groupItems(known, ({ id }) => findHome(id));
+  const summarize = ({ id, name, root }: ProjectFold) => ({
+    ...{ id, name, root },
+    sessions: (rows.get(id) ?? []).reduce((sum, row) => sum + row.sessions, 0),
+    lastAt: Math.max(...(rows.get(id) ?? []).map((row) => row.lastAt)),
+    /** Whether its folder is on this machine. */
+    present: root !== null && existsSync(root),
+    lessons: countStatuses(lessons.get(id) ?? []),
+    gaps: gaps.get(id)?.length ?? 0,
+    skills: new Set((skills.get(id) ?? []).map((one) => one.name)).size,
+  });
+  return known
+    .filter(({ id }) => findHome(id) === id)
+    .map(summarize)
+    .sort((a, b) => b.lastAt - a.lastAt || (a.id < b.id ? -1 : 1));
 }

@@ -8,6 +8,7 @@ import { createThreadRedactor } from "../../trust/index.ts";
 import { work } from "../../worker/index.ts";
 import {
   type AnyCall,
+  arg,
   type Command,
   type CommandCall,
   defineCommand,
@@ -16,12 +17,10 @@ import {
   wrongUsage,
 } from "../command.ts";
 import { withKnack } from "../knack.ts";
-import { oneLine } from "../screen/text.ts";
-import { skills } from "./skills/skills.ts";
-import { status } from "./status.ts";
+import { oneLine, titled } from "../screen/text.ts";
 
-const actions: Readonly<Record<string, (call: AnyCall, words: string) => Promise<number>>> = {
-  status: (call) => runOther(status, [], call),
+const actions: Readonly<Record<string, (call: AnyCall, what: string) => Promise<number>>> = {
+  status: async (call) => runOther((await import("./status.ts")).status, [], call),
   learn,
   undo,
   forget,
@@ -29,9 +28,7 @@ const actions: Readonly<Record<string, (call: AnyCall, words: string) => Promise
 
 export const slash = defineCommand({
   about: "Run /knack:status, /knack:learn, /knack:undo or /knack:forget within an agent.",
-  args: {
-    words: { type: "positional", required: false, description: "status, learn, undo, or forget <what>" },
-  },
+  args: { words: arg.words("status, learn, undo, or forget <what>") },
   run: async (call) => {
     const [name = "status", ...rest] = call.args._;
     const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
@@ -47,6 +44,7 @@ async function learn(call: AnyCall): Promise<number> {
   const before = Date.now();
   const redactor = createThreadRedactor(redactionThread);
   const { busy, sessions } = await work({ env, redactor, lowPriority: false });
+  const describe = (lesson: Lesson) => `- ${lesson.name}: ${oneLine(renderRule(lesson), 200)}`;
   return withKnack(call, async (knack) => {
     const fresh = (await knack.lessons()).filter(({ state }) => state.foundAt >= before);
     const { suggestions } = await knack.suggest();
@@ -54,14 +52,13 @@ async function learn(call: AnyCall): Promise<number> {
       busy
         ? "Another worker is reading your sessions; /knack:status shows the result."
         : `Looked through ${several(sessions, "session")} with something new.`,
-      ...(fresh.length > 0 ? ["Learned:", ...fresh.map(describeLesson)] : ["Nothing new was learned."]),
-      ...(suggestions.length > 0
-        ? [
-            "Waiting for your decision:",
-            ...suggestions.map(({ lesson }) => describeLesson(lesson)),
-            `In a terminal: ${screen.knack} skills accept <name>, or ${screen.knack} to be asked about each.`,
-          ]
-        : []),
+      fresh.length === 0 ? "Nothing new was learned." : ["Learned:", fresh.map(describe)],
+      titled(
+        "Waiting for your decision:",
+        suggestions.map(({ lesson }) => describe(lesson)),
+      ),
+      suggestions.length > 0 &&
+        `In a terminal: ${screen.knack} skills accept <name>, or ${screen.knack} to be asked about each.`,
     ]);
     return 0;
   });
@@ -69,8 +66,8 @@ async function learn(call: AnyCall): Promise<number> {
 
 /** Undoes the last thing that Knack did in this project: what it wrote for agents, or what it learned since. */
 async function undo(call: AnyCall): Promise<number> {
-  const words = await withKnack(call, findLatest);
-  if (words !== null) return runOther(skills, words, call);
+  const latest = await withKnack(call, findLatest);
+  if (latest !== null) return runSkills(latest, call);
   call.screen.print(["There is nothing to undo in this project."]);
   return 1;
 }
@@ -103,7 +100,7 @@ async function forget(call: AnyCall, what: string): Promise<number> {
   if (what === "") throw wrongUsage("What should be forgotten?", "/knack:forget <name or words>");
   const found = await withKnack(call, (knack) => findMatching(knack, what));
   const [only, another] = found;
-  if (only !== undefined && another === undefined) return runOther(skills, ["reject", only], call);
+  if (only !== undefined && another === undefined) return runSkills(["reject", only], call);
   throw found.length === 0
     ? unknownName(`No lesson or skill matches "${what}".`, "/knack:status shows what there is.")
     : unknownName(`"${what}" matches several.`, `Which one: ${found.join(", ")}?`);
@@ -123,11 +120,11 @@ async function findMatching(knack: Knack, what: string): Promise<string[]> {
   return [...new Set(found.map(({ name }) => name))];
 }
 
-/** Runs another command, as if it were typed. */
-function runOther(command: Command, words: string[], call: AnyCall): Promise<number> {
-  return runCommand(command, parseArgs(words, command.args) as CommandCall["args"], call);
+async function runSkills(typed: string[], call: AnyCall): Promise<number> {
+  return runOther((await import("./skills.ts")).skills, typed, call);
 }
 
-function describeLesson(lesson: Lesson): string {
-  return `- ${lesson.name}: ${oneLine(renderRule(lesson), 200)}`;
+/** Runs another command, as if it were typed. */
+function runOther(command: Command, typed: string[], call: AnyCall): Promise<number> {
+  return runCommand(command, parseArgs(typed, command.args) as CommandCall["args"], call);
 }

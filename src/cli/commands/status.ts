@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { KnackError } from "../../base/index.ts";
 import type { ModelState } from "../../learning/index.ts";
 import type { PublishedItem } from "../../library/index.ts";
@@ -8,26 +7,29 @@ import type { Lesson } from "../../records/index.ts";
 import { findBrokenSettings, isDisabled, resolveHome, whyNotLearn } from "../../settings/index.ts";
 import { readWorkerState } from "../../spool/index.ts";
 import { several } from "../../text/index.ts";
-import { type AnyCall, type CommandCall, defineCommand, jsonArg } from "../command.ts";
+import { type AnyCall, arg, defineCommand } from "../command.ts";
 import { withKnack } from "../knack.ts";
-import { changedFile } from "../screen/changes.ts";
+import { changedFile, countShelf, shelfStates } from "../screen/changes.ts";
 import { countStatuses, describeCounts } from "../screen/lesson.ts";
+import {
+  describeBudget,
+  describeSize,
+  describeSpending,
+  findMissingModel,
+  type ReviewStatus,
+  readReviewStatus,
+} from "../screen/review.ts";
 import type { Screen } from "../screen/screen.ts";
-import { formatCount, formatTime, iso, oneLine, wrapColumn } from "../screen/text.ts";
-import { listSessionFolders } from "../transcript-files.ts";
-import { describeReviews, type ReviewStatus, readReviewStatus } from "./review/status.ts";
-import { shelfStates } from "./skills/list.ts";
+import { formatCount, formatTime, joinParts, oneLine, wrapColumn } from "../screen/text.ts";
+import { listTranscripts } from "../transcript-files.ts";
 
 type Status = Awaited<ReturnType<typeof readStatus>>;
-type Week = Awaited<ReturnType<typeof readWeek>>;
-
-const args = { ...jsonArg } as const;
 
 export const status = defineCommand({
   about:
     "One page: what Knack learned, what waits for you, what is off or broken. Exit 1 when something is broken.",
-  args,
-  run: async (call: CommandCall<typeof args>) =>
+  args: { ...arg.json },
+  run: async (call) =>
     withKnack(
       call,
       async (knack) => {
@@ -46,66 +48,40 @@ async function readStatus(knack: Knack, { env, screen }: AnyCall) {
   const projects = await knack.projects();
   const shelf = await knack.shelf();
   const lessons = await knack.lessons();
-  const counts = { ...countShelf(shelf), ...(await countSuggestions(knack)) };
+  const { suggestions } = await knack.suggest({ most: Number.POSITIVE_INFINITY });
+  const counts = { ...countShelf(shelf), suggestions: suggestions.length };
   const learnedAt = await knack.learnedAt();
-  const settings = findBrokenSettings(
-    home,
-    projects.map(({ root }) => root),
-  );
-  const failing = describeFailingWorker(readWorkerState(home));
+  const roots = projects.map(({ root }) => root);
+  const settings = findBrokenSettings(home, roots);
+  const failing = describeFailingWorker(home);
   const observer = settings.length > 0 ? null : await readObserver(knack);
   const model = typeof observer === "string" ? null : observer;
   const broken = [
     ...(typeof observer === "string" ? [observer] : []),
     ...settings,
     ...failing,
-    ...(await findUnfinished(knack)),
-    ...findBrokenFiles(shelf),
-    ...(await findUnreadable(knack)),
+    ...(await findBroken(knack, shelf)),
   ];
   const off = projects.flatMap(({ id, name, root }) => {
     const because = whyNotLearn(home, root, id);
     return because === null || settings.includes(because) ? [] : [`${name}: ${because}`];
   });
+  const hasSessions = listTranscripts(env).size > 0;
   return {
     home: home.folder,
     sessions: projects.reduce((sum, { sessions }) => sum + sessions, 0),
     projects: projects.length,
     lessons: countStatuses(lessons),
     ...counts,
+    suggested: suggestions.slice(0, namedItems).map(({ lesson }) => lesson.name),
     off: [...(isDisabled(env) ? ["KNACK_DISABLE is set: Knack does not learn"] : []), ...off],
     broken,
-    learnedAt: iso(learnedAt),
-    next: chooseNext({ ...counts, settings, failing, broken, learnedAt }, listSessionFolders(env), screen),
+    learnedAt,
+    next: chooseNext({ ...counts, settings, failing, broken, learnedAt, hasSessions }, screen),
     /** Who judges sessions, and what models cost in the last day; null where that cannot be read. */
     observer: model,
     reviews: model === null ? null : await readReviewStatus(knack, projects),
     week: await readWeek(knack, lessons, Date.now()),
-  };
-}
-
-/** How many things of each kind Knack keeps. */
-export function countShelf(shelf: readonly PublishedItem[]) {
-  const count = (isCounted: (one: PublishedItem) => boolean) =>
-    new Set(shelf.filter(isCounted).map(({ name }) => name)).size;
-  const countLive = (wanted: PublishedItem["kind"]) =>
-    count(({ kind, reach }) => kind === wanted && reach !== "draft");
-  return {
-    skills: countLive("skill"),
-    commands: countLive("command"),
-    agents: countLive("agent"),
-    rules: count(({ kind }) => kind === "rule"),
-    drafts: count(({ reach, proposal }) => reach === "draft" && !proposal),
-    proposals: count(({ proposal }) => proposal === true),
-  };
-}
-
-/** Lessons that nobody has decided about, and the names of the first. */
-async function countSuggestions(knack: Knack) {
-  const { suggestions } = await knack.suggest({ most: Number.POSITIVE_INFINITY });
-  return {
-    suggestions: suggestions.length,
-    suggested: suggestions.slice(0, 3).map(({ lesson }) => lesson.name),
   };
 }
 
@@ -117,6 +93,54 @@ async function readObserver(knack: Knack): Promise<ModelState | string> {
     if (!(error instanceof KnackError)) throw error;
     return `${error.message} ${error.hint ?? ""}`.trim();
   }
+}
+
+/** Failures of the worker in a row after which learning counts as stopped. */
+const stoppedAfter = 3;
+
+function describeFailingWorker(home: Parameters<typeof readWorkerState>[0]): string[] {
+  const { failures, error } = readWorkerState(home);
+  if (failures < stoppedAfter) return [];
+  return [`learning has stopped: the worker failed ${failures} times (${oneLine(error ?? "", 200)})`];
+}
+
+/** Changes that were not finished, files that are not as Knack left them, and folders that cannot be read. */
+async function findBroken(knack: Knack, shelf: readonly PublishedItem[]): Promise<string[]> {
+  return [
+    ...(await knack.changes()).flatMap(({ state, change }) =>
+      state === "intended" ? `unfinished change: ${change.why} ${change.name} in ${changedFile(change)}` : [],
+    ),
+    ...shelf.flatMap((one) =>
+      ["edited", "missing", "unreadable"].includes(one.state)
+        ? `${one.name} is ${shelfStates[one.state]}: ${changedFile(one)}`
+        : [],
+    ),
+    ...(await knack.skills()).flatMap(({ folder, listing }) =>
+      listing.found === "unreadable" ? `cannot read ${folder}: ${listing.message}` : [],
+    ),
+  ];
+}
+
+interface NextInput extends Readonly<Record<"drafts" | "proposals" | "suggestions", number>> {
+  readonly broken: readonly string[];
+  readonly settings: readonly string[];
+  readonly failing: readonly string[];
+  readonly learnedAt: number | null;
+  readonly hasSessions: boolean;
+}
+
+function chooseNext(state: NextInput, { knack }: Screen): string {
+  if (state.settings.length > 0) return "fix the settings file, or delete it";
+  if (state.failing.length > 0) return `${knack} doctor`;
+  if (state.broken.length > 0)
+    return `${knack} skills diff <name> shows an edit; skills accept <name> keeps it, skills reject <name> removes what is missing`;
+  if (state.learnedAt === null)
+    return state.hasSessions ? `${knack} learn` : "use an agent, then run this again";
+  if (state.drafts + state.proposals > 0)
+    return `${knack} skills list, then skills accept <name> or skills reject <name>`;
+  return state.suggestions > 0
+    ? `${knack} skills accept <name> or skills reject <name>; or ${knack} in a terminal, which asks about each`
+    : `${knack} learn, after your next session`;
 }
 
 const weekMs = 7 * 86_400_000;
@@ -131,9 +155,9 @@ async function readWeek(knack: Knack, lessons: readonly Lesson[], now: number) {
     .filter(({ state }) => state.foundAt >= since && state.status !== "rejected")
     .sort((a, b) => b.state.foundAt - a.state.foundAt);
   const tally = await knack.tally(since);
-  const { shown, characters, offered, followable, followed } = tally;
+  const { shown, characters, offered, sessions, loaded, guided, helpful, harmful } = tally;
   return {
-    since: iso(since),
+    since: new Date(since).toISOString(),
     learned: {
       lessons: fresh.length,
       newest: fresh.slice(0, namedItems).map(({ name }) => name),
@@ -144,17 +168,10 @@ async function readWeek(knack: Knack, lessons: readonly Lesson[], now: number) {
       /** How often something was shown: lessons by occasion, and things from the library. */
       times: shown.start + shown.prompt + shown.failure + offered,
       at: shown,
-      sessions: tally.sessions,
-      offered,
-      loaded: tally.loaded,
-      skills: tally.used,
-      /** How often an agent said that a learned skill guided it. */
-      guided: tally.guided,
-      helpful: tally.helpful,
-      harmful: tally.harmful,
+      ...{ sessions, offered, loaded, skills: tally.used, guided, helpful, harmful },
       /** Lessons shown that recommend a call, once per session, and those whose call then worked. */
-      followable,
-      followed,
+      followable: tally.followable,
+      followed: tally.followed,
     },
     /** Failures at which a known fix was shown, and those after which it came next and worked. */
     saved: { failures: shown.failure, calls: tally.saved },
@@ -169,82 +186,28 @@ async function readWeek(knack: Knack, lessons: readonly Lesson[], now: number) {
   };
 }
 
-/** Failures of the worker in a row after which learning counts as stopped. */
-const stoppedAfter = 3;
-
-function describeFailingWorker({ failures, error }: ReturnType<typeof readWorkerState>): string[] {
-  return failures >= stoppedAfter
-    ? [`learning has stopped: the worker failed ${failures} times (${oneLine(error ?? "", 200)})`]
-    : [];
-}
-
-async function findUnfinished(knack: Knack): Promise<string[]> {
-  return (await knack.changes())
-    .filter(({ state }) => state === "intended")
-    .map(({ change }) => `unfinished change: ${change.why} ${change.name} in ${changedFile(change)}`);
-}
-
-function findBrokenFiles(shelf: readonly PublishedItem[]): string[] {
-  return shelf
-    .filter(({ state }) => ["edited", "missing", "unreadable"].includes(state))
-    .map((one) => `${one.name} is ${shelfStates[one.state]}: ${changedFile(one)}`);
-}
-
-async function findUnreadable(knack: Knack): Promise<string[]> {
-  return (await knack.skills()).flatMap(({ folder, listing }) =>
-    listing.found === "unreadable" ? [`cannot read ${folder}: ${listing.message}`] : [],
-  );
-}
-
-interface NextInput {
-  readonly drafts: number;
-  readonly proposals: number;
-  readonly suggestions: number;
-  readonly broken: readonly string[];
-  readonly settings: readonly string[];
-  readonly failing: readonly string[];
-  readonly learnedAt: number | null;
-}
-
-function chooseNext(state: NextInput, folders: readonly string[], { knack }: Screen): string {
-  if (state.settings.length > 0) return "fix the settings file, or delete it";
-  if (state.failing.length > 0) return `${knack} doctor`;
-  if (state.broken.length > 0)
-    return `${knack} skills diff <name> shows an edit; skills accept <name> keeps it, skills reject <name> removes what is missing`;
-  if (state.learnedAt === null)
-    return folders.some((folder) => existsSync(folder))
-      ? `${knack} learn`
-      : "use an agent, then run this again";
-  if (state.drafts + state.proposals > 0)
-    return `${knack} skills list, then skills accept <name> or skills reject <name>`;
-  return state.suggestions > 0
-    ? `${knack} skills accept <name> or skills reject <name>; or ${knack} in a terminal, which asks about each`
-    : `${knack} learn, after your next session`;
-}
-
 // --- The page ---
 
-/** Lines about what is off and what is broken, so that the page fits on one screen. */
-const mostLines = 3;
+type Row = readonly [label: string, text: string];
 
 function describeStatus(state: Status, screen: Screen): string[] {
-  const kept = [
+  const { learnedAt, reviews } = state;
+  const learned = learnedAt === null ? "not learned from yet" : `last learned from ${formatTime(learnedAt)}`;
+  const kept = joinParts(", ", [
     several(state.skills, "skill"),
-    ...(state.commands > 0 ? [several(state.commands, "command")] : []),
-    ...(state.agents > 0 ? [several(state.agents, "agent")] : []),
+    state.commands > 0 && several(state.commands, "command"),
+    state.agents > 0 && several(state.agents, "agent"),
     several(state.rules, "rule"),
-  ];
-  const learned =
-    state.learnedAt === null
-      ? "not learned from yet"
-      : `last learned from ${formatTime(Date.parse(state.learnedAt))}`;
-  const rows: [string, string][] = [
+  ]);
+  const [reviewed, ...due] = reviews ? describeReviews(reviews, screen) : [];
+  const rows: Row[] = [
     ["home", screen.path(state.home)],
     ["read", `${several(state.sessions, "session")} in ${several(state.projects, "project")}, ${learned}`],
     ["lessons", describeCounts(state.lessons) || "none yet"],
     ...describeObserver(state.observer),
-    ["kept", kept.join(", ")],
-    ...describeReviews(state.reviews, screen),
+    ["kept", kept],
+    ...(reviewed === undefined ? [] : [["reviews", reviewed] as const]),
+    ...due.map((text): Row => ["", text]),
     ["", ""],
     ["This week", ""],
     ...describeWeek(state.week),
@@ -261,7 +224,7 @@ function describeStatus(state: Status, screen: Screen): string[] {
 }
 
 /** Who judges, where that is not rules alone. */
-function describeObserver(state: ModelState | null): [string, string][] {
+function describeObserver(state: ModelState | null): Row[] {
   if (state === null || state.observer === "heuristic") return [];
   const { unset, model, openUntil } = state;
   if (unset !== null) return [["judged", `by rules alone: ${unset}`]];
@@ -269,93 +232,93 @@ function describeObserver(state: ModelState | null): [string, string][] {
   return [["judged", `by ${model}, ${describeSpending(state)}${paused}`]];
 }
 
-/** What models cost in the last day. */
-export function describeSpending({ spent, budget }: ModelState): string {
-  return spent.calls === 0
-    ? "not asked in the last day"
-    : `${several(spent.calls, "call")} in the last day, ${formatUsd(spent.usd)} of ${formatUsd(budget.usdPerDay)}`;
+/** What reviews may do, and whether one is due in the latest project. */
+function describeReviews(status: ReviewStatus, screen: Screen): string[] {
+  const { mode, last, signals, projects } = status;
+  const missing = findMissingModel(status, screen);
+  const how = missing ? `, but ${missing.because}` : `, by ${status.model}: ${describeBudget(status)}`;
+  const state =
+    mode === "off" ? `off (to turn on: ${screen.knack} config set review suggest)` : `${mode}${how}`;
+  const lately = last === null ? "" : `; last ${formatTime(last.at ?? 0)}: ${oneLine(last.outcome, 40)}`;
+  const refused = signals.refused > 0 ? ` and ${signals.refused} refused` : "";
+  const waiting =
+    signals.counted + signals.refused > 0 ? `; ${several(signals.counted, "signal")} waiting${refused}` : "";
+  const [first, ...others] = projects;
+  const more = others.length > 0 ? ` (and ${several(others.length, "more project")})` : "";
+  return [`${state}${lately}${waiting}`, ...(first ? [`${describeDue(first)}${more}`] : [])];
+}
+
+function describeDue({ name, run, message, counters, ...size }: ReviewStatus["projects"][number]): string {
+  const hints = counters.signals + counters.hints;
+  const given = hints > 0 ? `, ${several(hints, "signal")}` : "";
+  return `in ${oneLine(name, 40)} ${run ? "one" : "none"} is due: ${oneLine(message, 120)}; it ${run ? "will" : "would"} look at ${describeSize(size)}, ${several(counters.calls, "call")}${given}`;
 }
 
 function describeWaiting({ suggestions, suggested, drafts, proposals, reviews }: Status): string {
   const more = suggestions > suggested.length ? ", …" : "";
-  const reviewed = (reviews as ReviewStatus | null)?.waiting ?? 0;
-  const waiting = [
-    ...(suggestions > 0
-      ? [`${several(suggestions, "lesson")} to decide (${suggested.join(", ")}${more})`]
-      : []),
-    ...(drafts > 0 ? [several(drafts, "draft")] : []),
-    ...(proposals > 0 ? [several(proposals, "proposal")] : []),
-    ...(reviewed > 0 ? [`${several(reviewed, "proposal")} from reviews (knack review inbox)`] : []),
+  const reviewed = reviews?.waiting ?? 0;
+  const parts = [
+    suggestions > 0 && `${several(suggestions, "lesson")} to decide (${suggested.join(", ")}${more})`,
+    drafts > 0 && several(drafts, "draft"),
+    proposals > 0 && several(proposals, "proposal"),
+    reviewed > 0 && `${several(reviewed, "proposal")} from reviews (knack review inbox)`,
   ];
-  return waiting.join(", ") || "nothing";
+  return joinParts(", ", parts) || "nothing";
 }
 
-function describeWeek({ learned, used, saved, cost }: Week): [string, string][] {
+function describeWeek({ learned, used, saved, cost }: Status["week"]): Row[] {
   const { start, prompt, failure } = used.at;
-  const occasions = [
-    ...(start > 0 ? [`${start} at the start`] : []),
-    ...(prompt > 0 ? [`${prompt} at a prompt`] : []),
-    ...(failure > 0 ? [`${failure} at a failure`] : []),
-    ...(used.offered > 0 ? [`${several(used.offered, "skill")} (${used.loaded} in full)`] : []),
-  ];
+  const occasions = joinParts(", ", [
+    start > 0 && `${start} at the start`,
+    prompt > 0 && `${prompt} at a prompt`,
+    failure > 0 && `${failure} at a failure`,
+    used.offered > 0 && `${several(used.offered, "skill")} (${used.loaded} in full)`,
+  ]);
+  const shown = `shown ${several(used.times, "time")} in ${several(used.sessions, "session")}: ${occasions}`;
+  const calls = `${several(saved.calls, "call")}: the fix was shown at ${several(saved.failures, "failure")}; counted where it came next and worked`;
   const models = cost.model > 0 ? `models ${formatUsd(cost.model)}` : "no model called";
   const turns = cost.asked > 0 ? `, ${several(cost.asked, "turn")} asked for` : "";
+  const tokens = several(cost.tokens, "token");
   return [
     ["learned", describeLearned(learned)],
-    [
-      "used",
-      used.times === 0
-        ? "nothing was shown to an agent"
-        : `shown ${several(used.times, "time")} in ${several(used.sessions, "session")}: ${occasions.join(", ")}`,
-    ],
+    ["used", used.times === 0 ? "nothing was shown to an agent" : shown],
     ...describeUse(used),
-    [
-      "saved",
-      saved.failures === 0
-        ? "nothing yet: no failure had a known fix"
-        : `${several(saved.calls, "call")}: the fix was shown at ${several(saved.failures, "failure")}; counted where it came next and worked`,
-    ],
-    [
-      "cost",
-      `${formatCount(cost.characters)} characters shown (about ${several(cost.tokens, "token")}), ${models}${turns}`,
-    ],
+    ["saved", saved.failures === 0 ? "nothing yet: no failure had a known fix" : calls],
+    ["cost", `${formatCount(cost.characters)} characters shown (about ${tokens}), ${models}${turns}`],
   ];
 }
 
-function describeLearned({ lessons, newest, skills }: Week["learned"]): string {
+function describeLearned({ lessons, newest, skills }: Status["week"]["learned"]): string {
   const list = (count: number, noun: string, names: readonly string[]) => {
     const more = count - names.length;
-    return count === 0 ? [] : [`${noun}: ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`];
+    return count > 0 && `${noun}: ${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   };
   const written = `${several(skills.length, "skill")} written by agents or reviews`;
   const parts = [
-    ...list(lessons, several(lessons, "lesson"), newest),
-    ...list(skills.length, written, skills.slice(0, namedItems)),
+    list(lessons, several(lessons, "lesson"), newest),
+    list(skills.length, written, skills.slice(0, namedItems)),
   ];
-  return parts.join("; ") || "nothing";
+  return joinParts("; ", parts) || "nothing";
 }
 
 /** What came of what was shown, where there is something to say. */
-function describeUse(used: Week["used"]): [string, string][] {
+function describeUse(used: Status["week"]["used"]): Row[] {
   const { skills, guided, helpful, harmful, followable, followed } = used;
-  const parts = [
-    ...(skills > 0 ? [`skills used: ${skills}`] : []),
-    ...(guided > 0 ? [`reported by agents: ${guided}`] : []),
-    ...(helpful + harmful > 0 ? [`${helpful} helpful, ${harmful} harmful`] : []),
-  ];
-  const rows = [
-    ...(followable > 0 ? [`followed and worked: ${followed} of ${followable} that recommend a call`] : []),
-    ...(parts.length > 0 ? [parts.join("; ")] : []),
-  ];
-  return rows.map((text) => ["", text]);
+  const advice = followable > 0 && `followed and worked: ${followed} of ${followable} that recommend a call`;
+  const parts = joinParts("; ", [
+    skills > 0 && `skills used: ${skills}`,
+    guided > 0 && `reported by agents: ${guided}`,
+    helpful + harmful > 0 && `${helpful} helpful, ${harmful} harmful`,
+  ]);
+  return [advice, parts].flatMap((text): Row[] => (text ? [["", text]] : []));
 }
 
+/** Lines about what is off and what is broken, so that the page fits on one screen. */
+const mostLines = 3;
+
 /** The first few of a list, each on a line. */
-function describeFew(name: string, texts: readonly string[], { knack }: Screen): [string, string][] {
+function describeFew(name: string, texts: readonly string[], { knack }: Screen): Row[] {
   const rest = texts.length - mostLines;
-  const rows = [
-    ...texts.slice(0, mostLines),
-    ...(rest > 0 ? [`and ${rest} more: ${knack} status --json`] : []),
-  ];
-  return rows.map((text) => [name, text]);
+  const more = rest > 0 ? [`and ${rest} more: ${knack} status --json`] : [];
+  return [...texts.slice(0, mostLines), ...more].map((text) => [name, text]);
 }

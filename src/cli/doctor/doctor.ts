@@ -1,53 +1,61 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { agents } from "../../agents/index.ts";
+import type { ReviewState } from "../../authoring/index.ts";
 import { errorMessage, KnackError } from "../../base/index.ts";
+import { type ModelState, readUnaskedModel } from "../../learning/index.ts";
+import type { PublishedItem } from "../../library/index.ts";
 import { type Knack, openKnack } from "../../open.ts";
-import { findBrokenSettings, type Home, resolveHome, userHome } from "../../settings/index.ts";
+import { findBrokenSettings, type Home, isDisabled, resolveHome, userHome } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
 import { findCheckout } from "../../transcripts/index.ts";
-import { type AnyCall, type CliEnv, type CommandCall, defineCommand, jsonArg } from "../command.ts";
-import type { Screen } from "../screen/screen.ts";
-import { formatAge, wrapColumn } from "../screen/text.ts";
-import { type CheckResult, type CheckResults, type DoctorContext, right, wrong } from "./check.ts";
-import { fixProblems } from "./fix.ts";
-import { type PluginInstallation, readInstallation } from "./installation.ts";
-import { checkLibrary } from "./library.ts";
-import { checkModels } from "./models.ts";
-import { checkPlugin } from "./plugin.ts";
-import { checkSessions } from "./sessions.ts";
-import { checkWorker } from "./worker.ts";
-
-const args = {
-  fix: { type: "boolean", description: "fix what is safe to fix, and say what was done" },
-  rebuild: {
-    type: "boolean",
-    description: "recompute everything that follows from the ledger and the events",
-  },
-  "dry-run": { type: "boolean", description: "with --fix or --rebuild: only say what would change" },
-  ...jsonArg,
-} as const;
+import { createThreadRedactor } from "../../trust/index.ts";
+import { work } from "../../worker/index.ts";
+import { type AnyCall, arg, defineCommand } from "../command.ts";
+import { openCallInstaller } from "../commands/install.ts";
+import { withKnack } from "../knack.ts";
+import { changedFile, countShelf, shelfStates } from "../screen/changes.ts";
+import { describeNoReply } from "../screen/lesson.ts";
+import { describeBudget, describeSpending, findMissingModel } from "../screen/review.ts";
+import type { CliEnv, Screen } from "../screen/screen.ts";
+import { type Lines, oneLine, wrapColumn } from "../screen/text.ts";
+import { checkActivity, readSpool } from "./hooks.ts";
+import {
+  absent,
+  type CheckResult,
+  type CheckResults,
+  checkPlugin,
+  type DoctorContext,
+  readInstallation,
+  right,
+  wrong,
+} from "./plugin.ts";
 
 export const doctor = defineCommand({
   about:
     "Check that everything works on this machine, and how to fix what does not. Exit 1 when a check fails.",
-  args,
-  run: async (call: CommandCall<typeof args>) => {
-    const { screen, dryRun } = call;
-    let found = await examine(call, call.args.rebuild === true && !dryRun);
-    const fixed = call.args.fix ? await fixProblems(call, found) : { planned: [], done: [], failed: [] };
+  args: {
+    fix: arg.flag("fix what is safe to fix, and say what was done"),
+    rebuild: arg.flag("recompute everything that follows from the ledger and the events"),
+    "dry-run": arg.flag("with --fix or --rebuild: only say what would change"),
+    ...arg.json,
+  },
+  run: async (call) => {
+    const { args, screen, dryRun } = call;
+    let found = await examine(call, args.rebuild === true && !dryRun);
+    const fixed: FixResult = { planned: [], done: [], failed: [] };
+    if (args.fix) await fixProblems(call, found, fixed);
     if (fixed.done.length > 0) found = await examine(call, false);
     const { checks, error } = found;
     const ok = checks.every((check) => check.ok);
     call.answer({ ok, checks, fixed: fixed.done, ...(dryRun ? { would: fixed.planned } : {}) }, [
-      ...fixed.planned.map((what) => `would ${what}`),
-      ...fixed.done,
-      ...describeChecks(checks, screen),
+      fixed.planned.map((what) => `would ${what}`),
+      fixed.done.map((what) => `fixed: ${what}`),
+      describeChecks(checks, screen),
     ]);
-    const failures = [...fixed.failed, ...(error === null ? [] : [error.message])];
-    if (failures.length > 0) screen.warn(failures.map((text) => `knack: ${text}`));
+    screen.warn([...fixed.failed, error?.message].map((text) => text && `knack: ${text}`));
     return error?.exitCode ?? (ok ? 0 : 1);
   },
 });
@@ -56,17 +64,16 @@ interface Check extends CheckResult {
   readonly name: string;
 }
 
-/** All checks, and what was found on the way. */
-export interface Examination {
+interface Examination {
   readonly checks: readonly Check[];
-  readonly installation: PluginInstallation;
+  readonly installation: DoctorContext["installation"];
   /** Why the database cannot be used. */
   readonly error: KnackError | null;
 }
 
 async function examine({ env, screen, redactionThread }: AnyCall, rebuilding: boolean): Promise<Examination> {
   const home = resolveHome(env);
-  const { knack, result, error } = await open(home, env);
+  const { knack, error } = await open(home, env);
   try {
     const known = knack ? (await knack.projects()).map(({ root }) => root) : [];
     const roots = [findCheckout(process.cwd())?.root ?? null, ...known];
@@ -81,38 +88,61 @@ async function examine({ env, screen, redactionThread }: AnyCall, rebuilding: bo
     const results: CheckResults = {
       home: checkHome(home.folder),
       settings: checkSettings(home, roots),
-      ...(knack ? await checkStore(knack, rebuilding, screen) : { database: result }),
+      ...(knack ? await checkStore(knack, rebuilding, screen) : { database: describeNoStore(error) }),
       ...(await checkAgents(env)),
       ...checkPlugin(context, fileURLToPath(new URL("./hook.cjs", redactionThread))),
-      ...(await checkSessions(context)),
+      ...(await checkActivity(context)),
       ...(await checkLibrary(context)),
-      ...(await checkWorker(context)),
       ...(await checkModels(context)),
     };
-    const checks = Object.entries(results).map(([name, one]) => ({ name, ...one }));
-    return { checks, installation, error };
+    return { checks: Object.entries(results).map(([name, one]) => ({ name, ...one })), installation, error };
   } finally {
     await knack?.close();
   }
 }
 
-interface Opened {
-  readonly knack: Knack | null;
-  readonly result: CheckResult;
-  readonly error: KnackError | null;
+function describeChecks(checks: readonly Check[], screen: Screen): Lines {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  return checks.map(({ name, ok, says, repair }, at) => {
+    const state = !ok ? screen.red("wrong") : repair === null ? "ok   " : screen.dim("--   ");
+    return [
+      wrapColumn(`${state}  ${name.padEnd(width)}  `, says, screen.columns),
+      // A repair that several checks in a row share is printed once.
+      repair !== null &&
+        checks[at - 1]?.repair !== repair &&
+        wrapColumn(" ".repeat(width + 9), `${ok ? "to have it" : "repair"}: ${repair}`, screen.columns),
+    ];
+  });
 }
 
+/** How long ago, in the largest unit that fits. */
+function formatAge(at: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - at) / 1_000));
+  for (const [unit, length] of Object.entries({ day: 86_400, hour: 3_600, minute: 60 }))
+    if (seconds >= length) return `${several(Math.floor(seconds / length), unit)} ago`;
+  return "just now";
+}
+
+// --- Home, database and agents ---
+
 /** Opens the database; where the home cannot be written, a copy of it. */
-async function open(home: Home, env: CliEnv, copy = false): Promise<Opened> {
-  const none = { knack: null, result: right("none yet; knack sessions makes it"), error: null };
-  if (!existsSync(home.database)) return none;
+async function open(
+  home: Home,
+  env: CliEnv,
+  copy = false,
+): Promise<{ knack: Knack | null; error: KnackError | null }> {
+  if (!existsSync(home.database)) return { knack: null, error: null };
   try {
-    return { ...none, knack: await openKnack({ env, copy }) };
+    return { knack: await openKnack({ env, copy }), error: null };
   } catch (error) {
     if (!(error instanceof KnackError)) throw error;
     if (error.code === "STORE_UNAVAILABLE" && !copy) return open(home, env, true);
-    return { ...none, result: wrong(error.message, error.hint ?? ""), error };
+    return { knack: null, error };
   }
+}
+
+function describeNoStore(error: KnackError | null): CheckResult {
+  return error ? wrong(error.message, error.hint ?? "") : right("none yet; knack sessions makes it");
 }
 
 function checkHome(folder: string): CheckResult {
@@ -173,18 +203,251 @@ async function checkAgents(env: CliEnv): Promise<CheckResults> {
   return { ...results, agents: right(`no sessions of ${unused.join(", ")} on this machine`) };
 }
 
-function describeChecks(checks: readonly Check[], screen: Screen): string[] {
-  const width = Math.max(...checks.map(({ name }) => name.length));
-  const indent = " ".repeat(width + 9);
-  return checks.flatMap(({ name, ok, says, repair }, at) => {
-    const state = !ok ? screen.red("wrong") : repair === null ? "ok   " : screen.dim("--   ");
-    // A repair that several checks in a row share is printed once.
-    const isPrinted = repair === null || checks[at - 1]?.repair === repair;
-    return [
-      wrapColumn(`${state}  ${name.padEnd(width)}  `, says, screen.columns),
-      ...(isPrinted
-        ? []
-        : [wrapColumn(indent, `${ok ? "to have it" : "repair"}: ${repair}`, screen.columns)]),
-    ];
-  });
+// --- The files that Knack wrote, the hooks' snapshot, and the index of the library ---
+
+async function checkLibrary(context: DoctorContext): Promise<CheckResults> {
+  const shelf = context.knack ? await context.knack.shelf() : [];
+  return {
+    changes: await checkChanges(context),
+    published: checkPublished(context, shelf),
+    snapshot: await checkSnapshot(context),
+    library: checkIndex(context),
+  };
+}
+
+async function checkChanges({ knack, fix }: DoctorContext): Promise<CheckResult> {
+  const changes = knack ? await knack.changes() : [];
+  const unfinished = changes.filter(({ state }) => state === "intended");
+  const [first] = unfinished;
+  if (!first) return right(`${several(changes.length, "change")} to files, all finished`);
+  const count = several(unfinished.length, "change");
+  return wrong(`${count} to files not finished, first ${first.change.name}`, fix);
+}
+
+function checkPublished({ screen, path }: DoctorContext, shelf: readonly PublishedItem[]): CheckResult {
+  const lost = shelf.filter(({ state }) => state === "missing" || state === "unreadable");
+  if (lost.length > 0)
+    return wrong(
+      lost.map((one) => `${one.name} is ${shelfStates[one.state]}: ${path(changedFile(one))}`).join("; "),
+      lost.map(({ name }) => `${screen.knack} skills reject ${name}`).join("; "),
+    );
+  const { skills, rules, drafts, proposals } = countShelf(shelf);
+  const edited = new Set(shelf.flatMap(({ state, name }) => (state === "edited" ? name : []))).size;
+  return right(
+    `${several(skills, "skill")}, ${several(rules, "rule")}, ${several(drafts + proposals, "draft")}${edited > 0 ? `; ${edited} edited by hand` : ""}`,
+  );
+}
+
+async function checkSnapshot({ knack, installation, fix, age }: DoctorContext): Promise<CheckResult> {
+  if (!knack) return right("nothing to put into it yet");
+  try {
+    const state = await knack.snapshot();
+    if (state.found === "damaged") return wrong(`damaged: ${state.because}`, fix);
+    if (state.found === "nothing") {
+      const isNeeded = installation.reach !== "nowhere" && (await knack.learnedAt()) !== null;
+      return isNeeded ? wrong("there is none, so agents are shown nothing", fix) : right("none yet");
+    }
+    const made = `made ${age(state.madeAt)}`;
+    return state.stale === null
+      ? right(`${made}, up to date`)
+      : wrong(`${made}, out of date: ${state.stale}`, fix);
+  } catch (error) {
+    if (!(error instanceof KnackError)) throw error;
+    return wrong(error.message, error.hint ?? fix);
+  }
+}
+
+function checkIndex({ knack, fix }: DoctorContext): CheckResult {
+  const state = knack?.index() ?? { found: "nothing" as const };
+  if (state.found === "nothing") return right("not indexed yet");
+  if (state.found === "damaged") return wrong(`its index is damaged: ${state.because}`, fix);
+  return right(`${several(state.entries, "skill, command or agent", "skills, commands and agents")} indexed`);
+}
+
+// --- The model that judges sessions, and the background reviews ---
+
+async function checkModels(context: DoctorContext): Promise<CheckResults> {
+  const { knack, env } = context;
+  try {
+    const state = knack === null ? readUnaskedModel(env) : await knack.model();
+    const model = checkModel(state, context);
+    return knack === null
+      ? { model }
+      : { model, reviews: checkReviews(await knack.reviews(), state, context) };
+  } catch (error) {
+    if (!(error instanceof KnackError)) throw error;
+    // Settings that cannot be read are reported by their own check.
+    return error.code === "CONFIG_BROKEN" ? {} : { model: wrong(error.message, error.hint ?? "") };
+  }
+}
+
+type ModelContext = Pick<DoctorContext, "screen" | "now" | "age">;
+
+function checkModel(state: ModelState, { screen, now, age }: ModelContext): CheckResult {
+  const { observer, model, unset, openUntil, failure, to } = state;
+  const set = `${screen.knack} config set`;
+  if (observer === "heuristic") return absent("none: rules alone judge sessions", `${set} observer model`);
+  if (unset !== null) {
+    const how = model === "off" ? `${set} model <model>, or config set` : `set it, or ${set}`;
+    return wrong(`${unset}, so rules alone judge sessions`, `${how} observer heuristic`);
+  }
+  const last = failure
+    ? `; the last failure was ${age(failure.at)}: ${describeNoReply(failure.because)}`
+    : "";
+  if (openUntil === null) return right(`${model} (${to}), ${describeSpending(state)}${last}`);
+  return wrong(
+    `${model} is paused for ${minutesUntil(openUntil, now)} more min${last}`,
+    "fix what the failure names; until then the rules' results stand",
+  );
+}
+
+function minutesUntil(at: number, now: number): number {
+  return Math.ceil((at - now) / 60_000);
+}
+
+function checkReviews(
+  state: ReviewState,
+  { openUntil }: ModelState,
+  { screen, now, age }: ModelContext,
+): CheckResult {
+  const { mode, model, begun, last, projects } = state;
+  const set = `${screen.knack} config set`;
+  if (mode === "off") return absent("off", `${set} review suggest`);
+  const missing = findMissingModel(state, screen);
+  if (missing !== null)
+    return wrong(`${mode}, but ${missing.because}`, `${missing.next}; or ${set} review off`);
+  if (openUntil !== null)
+    return wrong(
+      `${mode}, but ${model} failed too often and is paused for ${minutesUntil(openUntil, now)} more min`,
+      "fix what the model's last failure names; reviews that are due wait",
+    );
+  // The last review was given up, or several failed and the next one waits.
+  const isHeld = projects.some(({ decision }) => decision.because === "breaker-open");
+  const outcome = last?.data.outcome;
+  if (last && (outcome === "given-up" || (outcome === "failed" && isHeld)))
+    return wrong(
+      `${mode}, but they fail: ${oneLine(last.data.because, 200)}`,
+      `use another model (${set} model), or ${set} review off`,
+    );
+  const [first] = begun;
+  if (first === undefined) return right(`${mode}, by ${model}: ${describeBudget(state)}`);
+  return absent(
+    `${mode}: one that began ${age(first)} has not finished; the next worker continues it`,
+    `${screen.knack} review --now`,
+  );
+}
+
+// --- Fixes ---
+
+/** What would be fixed, what was, and what could not be. */
+type FixResult = Readonly<Record<"planned" | "done" | "failed", string[]>>;
+
+/** Whether a fix is needed, what it does, and how; its answer is how it went. */
+type DoctorFix = readonly [isNeeded: boolean, what: string, run: () => Promise<unknown>];
+
+/** Fixes what is safe to fix; with --dry-run only says what. */
+async function fixProblems(call: AnyCall, found: Examination, result: FixResult): Promise<void> {
+  for (const [isNeeded, what, run] of listFixes(call, found)) {
+    if (!isNeeded) continue;
+    if (call.dryRun) {
+      result.planned.push(what);
+      continue;
+    }
+    try {
+      const how = await run();
+      result.done.push(`${what}${how ? `: ${how}` : ""}`);
+    } catch (error) {
+      result.failed.push(`could not ${what}: ${errorMessage(error)}`);
+    }
+  }
+}
+
+/** All fixes, in the order in which one needs the other. */
+function listFixes(call: AnyCall, { checks, installation }: Examination): DoctorFix[] {
+  const { env, screen, redactionThread } = call;
+  const home = resolveHome(env);
+  const isWrong = (...names: string[]) => checks.some(({ name, ok }) => !ok && names.includes(name));
+  if (isWrong("home", "database")) return [];
+  const { queued, deadLetters } = readSpool(home);
+  const mayWork = !isDisabled(env);
+  const oldLog = join(home.log, "hook.log.old");
+  const inKnack = (run: (knack: Knack) => Promise<unknown>) => () =>
+    withKnack(call, run, { reads: true, repair: false });
+  const regenerate = async () => {
+    for (const { root } of installation.enabling) await openCallInstaller(call).install(root);
+  };
+  const queueAgain = async () => {
+    for (const path of deadLetters) renameSync(path, join(home.spool, basename(path)));
+  };
+  const runWorker = async () => {
+    const redactor = createThreadRedactor(redactionThread);
+    const { busy, notes } = await work({ env, redactor, lowPriority: false });
+    return busy ? "another one is running" : several(notes, "note");
+  };
+  const rebuildIndex = async (knack: Knack) => {
+    const stocked = await knack.stock({ anew: true });
+    return stocked === null ? "another process is doing it" : several(stocked.added, "entry", "entries");
+  };
+  const rebuildSnapshot = async (knack: Knack) => {
+    // One that only looks valid would not be replaced.
+    rmSync(home.snapshot, { force: true });
+    await knack.renewSnapshot();
+  };
+  return [
+    [
+      isWrong("ledger"),
+      "recompute what follows from the ledger",
+      inKnack(async (knack) => several((await knack.rebuild()).length, "row")),
+    ],
+    [
+      isWrong("changes"),
+      "finish interrupted changes",
+      inKnack(async (knack) => several((await knack.repair()).length, "change")),
+    ],
+    // What a person has removed from their settings is not put back.
+    [
+      isWrong("plugin", "program", "server") && installation.reach !== "nowhere",
+      "regenerate the plugin",
+      regenerate,
+    ],
+    [deadLetters.length > 0, `queue ${several(deadLetters.length, "dead letter")} again`, queueAgain],
+    [
+      mayWork && (isWrong("worker") || deadLetters.length + queued.length > 0),
+      "run a worker on the queue",
+      runWorker,
+    ],
+    [
+      isWrong("upkeep"),
+      "repeat the daily maintenance",
+      inKnack(async (knack) => (await knack.maintain({ again: true }))?.errors.join("; ")),
+    ],
+    [
+      mayWork && isWrong("captured", "learned"),
+      "learn from the sessions since the install that were missed",
+      inKnack((knack) => learnMissed(knack, installation.at ?? 0)),
+    ],
+    [isWrong("library"), "rebuild the index of the library", inKnack(rebuildIndex)],
+    [isWrong("snapshot"), "rebuild the snapshot", inKnack(rebuildSnapshot)],
+    [
+      isWrong("hook.log"),
+      `move the hook's log to ${screen.path(oldLog)}`,
+      async () => renameSync(join(home.log, "hook.log"), oldLog),
+    ],
+  ];
+}
+
+/** How long missed sessions are read; `knack learn` reads the rest. */
+const learnMs = 60_000;
+
+async function learnMissed(knack: Knack, since: number): Promise<string> {
+  const missed = (await knack.captured()).filter(
+    ({ isRead, isDue, modifiedAt }) => (!isRead || isDue) && modifiedAt > since,
+  );
+  const until = Date.now() + learnMs;
+  const isLate = () => Date.now() > until;
+  const paths = missed.map(({ path }) => path);
+  const { looked, findings, sessions } = await knack.learn(paths, { until: isLate, lookUntil: isLate });
+  await knack.publishOwn({ sessions, until: isLate });
+  await knack.renewSnapshot();
+  return `${several(looked, "session")}, ${several(findings.length, "finding")}`;
 }

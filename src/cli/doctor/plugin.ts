@@ -1,27 +1,179 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { serversFile } from "../../agents/index.ts";
-import { asArray, asObject, asString } from "../../base/index.ts";
-import { isSilent } from "../../settings/index.ts";
+import { join, resolve } from "node:path";
+import { claudeHome, serversFile } from "../../agents/index.ts";
+import { asArray, asObject, asString, errorMessage, isObject, type JsonObject } from "../../base/index.ts";
+import type { Knack } from "../../open.ts";
+import { type Home, isSilent, userHome } from "../../settings/index.ts";
 import { several } from "../../text/index.ts";
-import type { CliEnv } from "../command.ts";
+import type { CliEnv, Screen } from "../screen/screen.ts";
 import { oneLine } from "../screen/text.ts";
 import { version as ownVersion } from "../version.ts";
-import { absent, type CheckResult, type CheckResults, type DoctorContext, right, wrong } from "./check.ts";
-import {
-  findReach,
-  isSamePath,
-  listEnabling,
-  type PluginInstallation,
-  readJson,
-  type SettingsFile,
-} from "./installation.ts";
+
+/** Whether one link of the chain works, what was seen, and what to do. */
+export interface CheckResult {
+  readonly ok: boolean;
+  readonly says: string;
+  /** The fix; for a link that is only absent, how to get it. */
+  readonly repair: string | null;
+}
+
+export type CheckResults = Readonly<Record<string, CheckResult>>;
+
+export function right(says: string): CheckResult {
+  return { ok: true, says, repair: null };
+}
+
+export function wrong(says: string, repair: string): CheckResult {
+  return { ok: false, says, repair };
+}
+
+/** Something that a person does not have, or does not want, is not wrong. */
+export function absent(says: string, repair: string): CheckResult {
+  return { ok: true, says, repair };
+}
+
+export interface DoctorContext {
+  readonly env: CliEnv;
+  readonly screen: Screen;
+  readonly home: Home;
+  readonly installation: PluginInstallation;
+  /** Null where there is no database yet, or it cannot be used. */
+  readonly knack: Knack | null;
+  readonly now: number;
+  /** `knack install claude` and `knack doctor --fix`, as they would be typed here. */
+  readonly install: string;
+  readonly fix: string;
+  /** A path, and how long ago something was, as people read them. */
+  readonly path: (path: string) => string;
+  readonly age: (at: number) => string;
+}
+
+// --- What Claude Code's settings and Knack's own folder say ---
+
+interface PluginInstallation {
+  /** Claude Code's folder; null where it is not on this machine. */
+  readonly config: string | null;
+  /** Where Knack generates its plugin, and the version it was generated for. */
+  readonly folder: string;
+  readonly version: string;
+  /** When it was installed; null where it is not. */
+  readonly at: number | null;
+  /** The settings files that may mention it, the person's own first. */
+  readonly files: readonly SettingsFile[];
+  /** The files that enable it. */
+  readonly enabling: readonly SettingsFile[];
+  /** Where it is enabled: nowhere, everywhere, or in these projects. */
+  readonly reach: "nowhere" | "everywhere" | readonly string[];
+}
+
+interface SettingsFile {
+  readonly path: string;
+  /** The project it is for; null for the person's own. */
+  readonly root: string | null;
+  /** Why it cannot be read. */
+  readonly problem: string | null;
+  readonly settings: JsonObject;
+  /** Whether the plugin is enabled; undefined where the file does not say. */
+  readonly isOn: boolean | undefined;
+}
+
+const pluginId = "knack@knack";
+
+/** Reads the settings about Knack in Claude Code, for the person and in these projects. */
+export function readInstallation(
+  home: Home,
+  roots: readonly (string | null)[],
+  env: CliEnv,
+): PluginInstallation {
+  const config = claudeHome({ home: userHome(env), env });
+  const folder = join(home.agents, "claude");
+  const noted = asArray(asObject(readJson(join(folder, "installed.json")))?.settings);
+  const touched = noted.flatMap((one) => asString(asObject(one)?.root) ?? []);
+  const projects = new Set([...roots, ...touched].flatMap((root) => root ?? []));
+  const files = new Map([[join(config, "settings.json"), readSettings(join(config, "settings.json"), null)]]);
+  for (const root of projects)
+    for (const name of ["settings.json", "settings.local.json"]) {
+      const path = join(root, ".claude", name);
+      if (!files.has(path)) files.set(path, readSettings(path, root));
+    }
+  const found = [...files.values()].flatMap((file) => file ?? []);
+  const enabling = found.filter(({ isOn }) => isOn === true);
+  const inProjects = enabling.flatMap(({ root }) => root ?? []);
+  return {
+    config: existsSync(config) ? config : null,
+    folder,
+    version: asString(asObject(readJson(join(folder, "paths.json")))?.version) ?? ownVersion,
+    at: changedAt(join(folder, "installed.json")) ?? changedAt(join(folder, "paths.json")),
+    files: found,
+    enabling,
+    reach:
+      enabling.length === 0 ? "nowhere" : inProjects.length < enabling.length ? "everywhere" : inProjects,
+  };
+}
+
+function readSettings(path: string, root: string | null): SettingsFile | null {
+  let settings: unknown = {};
+  let problem: string | null = null;
+  try {
+    settings = JSON.parse(readFileSync(path, "utf8").replace(/^\ufeff/, "") || "{}");
+    if (!isObject(settings)) problem = "it is not a JSON object";
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (["ENOENT", "ENOTDIR"].includes(code)) return null;
+    problem = errorMessage(error);
+  }
+  const own = asObject(settings) ?? {};
+  const isOn = asObject(own.enabledPlugins)?.[pluginId];
+  return { path, root, problem, settings: own, isOn: typeof isOn === "boolean" ? isOn : undefined };
+}
+
+/** Where a settings file says that the marketplace called `knack` is: a folder, or the name of another source. */
+function readMarketplace({ settings }: SettingsFile) {
+  const source = asObject(asObject(asObject(settings.extraKnownMarketplaces)?.knack)?.source);
+  if (!source) return null;
+  const folder = source.source === "directory" ? asString(source.path) : null;
+  return { folder, says: folder ?? asString(source.repo) ?? asString(source.url) ?? String(source.source) };
+}
+
+/** Where the plugin comes from; of several places, the one that is not this Knack's. */
+function findMarketplace({ files, folder }: PluginInstallation): ReturnType<typeof readMarketplace> {
+  const all = files.flatMap((file) => readMarketplace(file) ?? []);
+  const foreign = all.find((one) => one.folder === null || !isSamePath(one.folder, folder));
+  return foreign ?? all[0] ?? null;
+}
+
+function isSamePath(one: string, another: string): boolean {
+  const [first, second] = [one, another].map((path) =>
+    existsSync(path) ? realpathSync(path) : resolve(path),
+  );
+  return first === second;
+}
+
+/** The value in a JSON file; undefined where there is none, or it is broken. */
+export function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** When a file was last written; null where there is none. */
+export function changedAt(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null;
+}
+
+// --- The checks ---
 
 /** Checks that Knack is in Claude Code: complete, once, with a program and a server that run. */
 export function checkPlugin(context: DoctorContext, ownHook: string): CheckResults {
-  if (isAbsent(context.installation)) {
+  const { files, folder } = context.installation;
+  const isNamed = files.some(
+    (file) => file.isOn !== undefined || readMarketplace(file) !== null || isBroken(file),
+  );
+  if (!isNamed && !existsSync(folder)) {
     const none = notInstalled(context);
     return { plugin: none, program: none, installs: none, hooks: none, server: none };
   }
@@ -32,12 +184,6 @@ export function checkPlugin(context: DoctorContext, ownHook: string): CheckResul
     hooks: checkHooks(context),
     server: checkServer(context),
   };
-}
-
-/** Whether nothing at all is there, not even half of it. */
-function isAbsent({ files, folder }: PluginInstallation): boolean {
-  const isNamed = files.some((file) => file.isOn !== null || file.marketplace !== null || isBroken(file));
-  return !isNamed && !existsSync(folder);
 }
 
 /** Settings that Claude Code cannot read either may have named the plugin. */
@@ -53,25 +199,23 @@ export function notInstalled({ installation, screen, install }: DoctorContext): 
   return absent(says, `${screen.knack} init`);
 }
 
-// --- The plugin's files, and the settings that name them ---
-
 function checkFiles({ installation, screen, path, install }: DoctorContext): CheckResult {
-  const { files, folder } = installation;
+  const { files, folder, enabling } = installation;
   const broken = files.find(isBroken);
   if (broken)
     return wrong(
       `cannot read ${path(broken.path)}: ${broken.problem}`,
       "fix the file, which Claude Code cannot read either",
     );
-  const on = listEnabling(installation);
   const off = files.find(({ isOn }) => isOn === false);
-  if (on.length === 0 && off) return absent(`switched off in ${path(off.path)}`, install);
-  if (on.length === 0)
-    return wrong(
-      `half installed: it is in ${path(folder)}, but no settings enable it`,
-      `${install}, or ${screen.knack} uninstall claude`,
-    );
-  const where = on.map((file) => path(file.path)).join(" and ");
+  if (enabling.length === 0)
+    return off
+      ? absent(`switched off in ${path(off.path)}`, install)
+      : wrong(
+          `half installed: it is in ${path(folder)}, but no settings enable it`,
+          `${install}, or ${screen.knack} uninstall claude`,
+        );
+  const where = enabling.map((file) => path(file.path)).join(" and ");
   const source = findMarketplace(installation);
   if (!source) return wrong(`half installed: ${where} does not say where the plugin is`, install);
   if (source.folder === null) return right(`from ${source.says}, in ${where}`);
@@ -80,16 +224,8 @@ function checkFiles({ installation, screen, path, install }: DoctorContext): Che
     return wrong(`${where} names the plugin of another home, ${named}`, install);
   if (!existsSync(source.folder)) return wrong(`${where} names ${named}, which does not exist`, install);
   const missing = listMissing(source.folder);
-  return missing.length === 0
-    ? right(`${named}, in ${where}`)
-    : wrong(`${named} lacks ${missing.join(", ")}`, install);
-}
-
-/** Where the plugin comes from; of several places, the one that is not this Knack's. */
-function findMarketplace({ files, folder }: PluginInstallation): SettingsFile["marketplace"] {
-  const all = files.flatMap(({ marketplace }) => marketplace ?? []);
-  const foreign = all.find((one) => one.folder === null || !isSamePath(one.folder, folder));
-  return foreign ?? all[0] ?? null;
+  if (missing.length === 0) return right(`${named}, in ${where}`);
+  return wrong(`${named} lacks ${missing.join(", ")}`, install);
 }
 
 const events = ["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop", "PreCompact", "SessionEnd"];
@@ -110,11 +246,10 @@ function listMissing(folder: string): string[] {
   ];
 }
 
-function readHooks(plugin: string) {
+function readHooks(plugin: string): JsonObject {
   return asObject(asObject(readJson(join(plugin, "hooks", "hooks.json")))?.hooks) ?? {};
 }
 
-/** The plugin's folder, which the marketplace names. */
 function findPlugin(folder: string): string {
   const listing = asObject(readJson(join(folder, ".claude-plugin", "marketplace.json")));
   const [plugin] = asArray(listing?.plugins).map(asObject);
@@ -133,13 +268,12 @@ interface HookCommand {
 }
 
 function checkProgram({ installation, path, install, env }: DoctorContext, ownHook: string): CheckResult {
-  const { folder, paths } = installation;
+  const { folder, version } = installation;
   const source = findMarketplace(installation);
   if (source?.folder === null) return right("found by the plugin when a hook runs");
   const [command, another] = listCommands(findPlugin(source?.folder ?? folder));
   if (!command) return wrong("the plugin's hooks start nothing", install);
   const [hook = ""] = command.args;
-  const version = paths?.version ?? ownVersion;
   const problem = another
     ? "the plugin's hooks start different programs"
     : command.node.includes("/") && !existsSync(command.node)
@@ -154,7 +288,6 @@ function checkProgram({ installation, path, install, env }: DoctorContext, ownHo
   return right(`Knack ${version} was started by its hook${elsewhere}: ${path(hook)}`);
 }
 
-/** The different commands that a plugin's hooks start. */
 function listCommands(plugin: string): HookCommand[] {
   const found = new Map<string, HookCommand>();
   for (const group of Object.values(readHooks(plugin)).flatMap(asArray).map(asObject))
@@ -189,8 +322,8 @@ function tryHook({ node, args }: HookCommand, shown: string, env: CliEnv): strin
     };
     const ran = start(node, own, JSON.stringify(payload));
     if (ran.status !== 0) return `its hook does not run: ${describeFailure(ran)}`;
-    const hasNote = existsSync(join(folder, "spool")) && readdirSync(join(folder, "spool")).length > 0;
-    return hasNote ? null : "its hook runs, but queues nothing";
+    const spool = join(folder, "spool");
+    return existsSync(spool) && readdirSync(spool).length > 0 ? null : "its hook runs, but queues nothing";
   });
 }
 
@@ -210,10 +343,8 @@ function inTemporaryHome<Result>(env: CliEnv, work: (folder: string, start: Star
   }
 }
 
-function describeFailure({ error, stderr, status, signal }: ReturnType<typeof spawnSync>): string {
-  const line = String(stderr ?? "")
-    .split("\n")
-    .find((one) => /error/i.test(one));
+function describeFailure({ error, stderr, status, signal }: SpawnSyncReturns<string>): string {
+  const line = (stderr ?? "").split("\n").find((one) => /error/i.test(one));
   return oneLine(error?.message ?? line ?? (signal ? `ended by ${signal}` : `exit ${status}`), 200);
 }
 
@@ -221,59 +352,57 @@ function describeFailure({ error, stderr, status, signal }: ReturnType<typeof sp
 
 function checkInstalls(context: DoctorContext): CheckResult {
   const { installation, screen, path } = context;
-  const reach = findReach(installation);
+  const { reach, enabling } = installation;
   if (reach === "nowhere") return notInstalled(context);
   const others = listOtherInstalls(context);
   if (others.length > 0)
     return wrong(
-      `more than one: ${others.map(([says]) => `also as ${says}`).join("; ")}`,
-      others.map(([, what]) => `remove ${what}`).join("; "),
+      `more than one: ${others.map(({ says }) => `also as ${says}`).join("; ")}`,
+      others.map(({ remove }) => `remove ${remove}`).join("; "),
     );
-  const projects = listEnabling(installation).flatMap(({ root }) => (root === null ? [] : path(root)));
+  const projects = enabling.flatMap(({ root }) => (root === null ? [] : path(root)));
   if (reach !== "everywhere") return right(`one, for ${several(projects.length, "project")}`);
   // Claude Code loads a plugin of one name once, however many settings files enable it.
-  const [project] = projects;
-  if (project === undefined) return right("one, for every project");
+  if (projects.length === 0) return right("one, for every project");
   return absent(
     `for every project, and again for ${projects.join(", ")}; it runs once`,
-    `${screen.knack} uninstall claude --project, in ${project}`,
+    `${screen.knack} uninstall claude --project, in ${projects[0]}`,
   );
 }
 
 /** What starts Knack's hooks besides the plugin, so that everything would happen twice; and what to remove. */
-function listOtherInstalls({ installation: { files, config }, path }: DoctorContext): [string, string][] {
+function listOtherInstalls({ installation: { files, config }, path }: DoctorContext) {
+  const others = files.flatMap(({ path: file, settings }) => {
+    const plugins = asObject(settings.enabledPlugins) ?? {};
+    const ids = Object.keys(plugins).filter(
+      (id) => id.startsWith("knack@") && id !== pluginId && plugins[id] === true,
+    );
+    const where = path(file);
+    const hooks = { says: `hooks in ${where}`, remove: `the hooks that name hook.cjs from ${where}` };
+    return [
+      ...ids.map((id) => ({ says: `${id} in ${where}`, remove: `"${id}" from enabledPlugins in ${where}` })),
+      ...(JSON.stringify(settings.hooks ?? {}).includes("hook.cjs") ? [hooks] : []),
+    ];
+  });
   const copy = join(config ?? "", "skills", "knack");
   const hasCopy = config !== null && existsSync(join(copy, ".claude-plugin", "plugin.json"));
-  return [
-    ...files.flatMap(({ path: file, others }) =>
-      others.map((id): [string, string] => [
-        `${id} in ${path(file)}`,
-        `"${id}" from enabledPlugins in ${path(file)}`,
-      ]),
-    ),
-    ...files
-      .filter(({ hasHooks }) => hasHooks)
-      .map(({ path: file }): [string, string] => [
-        `hooks in ${path(file)}`,
-        `the hooks that name hook.cjs from ${path(file)}`,
-      ]),
-    ...(hasCopy ? [[`a copy in ${path(copy)}`, path(copy)] as [string, string]] : []),
-  ];
+  return [...others, ...(hasCopy ? [{ says: `a copy in ${path(copy)}`, remove: path(copy) }] : [])];
 }
 
 function checkHooks({ installation: { files }, path, env }: DoctorContext): CheckResult {
-  const off = files.find(({ disablesHooks }) => disablesHooks);
-  if (off)
-    return wrong(
-      `switched off in ${path(off.path)} (disableAllHooks)`,
-      `remove "disableAllHooks" from ${path(off.path)}`,
-    );
-  const silent = files.find(({ silencedBy }) => silencedBy !== null);
-  if (silent)
-    return absent(
-      `${path(silent.path)} sets ${silent.silencedBy}, so they do nothing`,
-      `remove ${silent.silencedBy} from it`,
-    );
+  for (const { path: file, settings } of files) {
+    if (settings.disableAllHooks === true)
+      return wrong(
+        `switched off in ${path(file)} (disableAllHooks)`,
+        `remove "disableAllHooks" from ${path(file)}`,
+      );
+    const variables = asObject(settings.env) ?? {};
+    const isSet = (name: string) =>
+      !["undefined", "", "0", "false", "no"].includes(String(variables[name]).toLowerCase());
+    const silencer = ["KNACK_DISABLE", "CI"].find(isSet);
+    if (silencer)
+      return absent(`${path(file)} sets ${silencer}, so they do nothing`, `remove ${silencer} from it`);
+  }
   if (!isSilent(env)) return right("switched on");
   return absent(
     "KNACK_DISABLE or CI is set in this shell: hooks of an agent started from it do nothing",
@@ -287,8 +416,7 @@ function checkServer({ installation, install, env }: DoctorContext): CheckResult
   const source = findMarketplace(installation);
   if (source?.folder === null) return right("found by the plugin when a session starts");
   const plugin = findPlugin(source?.folder ?? installation.folder);
-  const servers = asObject(asObject(readJson(join(plugin, serversFile)))?.mcpServers);
-  const server = asObject(servers?.knack);
+  const server = asObject(asObject(asObject(readJson(join(plugin, serversFile)))?.mcpServers)?.knack);
   if (server === null)
     return absent("the plugin has no tools for agents, so they cannot write skills", install);
   const answer = listTools(asString(server.command) ?? "", fillRoot(server.args, plugin), env);
@@ -297,16 +425,9 @@ function checkServer({ installation, install, env }: DoctorContext): CheckResult
     : wrong(`it does not answer: ${oneLine(answer, 200)}`, install);
 }
 
+const clientInfo = { name: "knack-doctor", version: "1" };
 const requests = [
-  {
-    id: 1,
-    method: "initialize",
-    params: {
-      protocolVersion: "2025-06-18",
-      capabilities: {},
-      clientInfo: { name: "knack-doctor", version: "1" },
-    },
-  },
+  { id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo } },
   { method: "notifications/initialized" },
   { id: 2, method: "tools/list" },
 ].map((one) => `${JSON.stringify({ jsonrpc: "2.0", ...one })}\n`);

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import {
   type ChangeOutcome,
-  listed,
   mainText,
-  type NamedFile,
+  type PackageFile,
   type Plan,
   type PlannedChange,
+  type PublishedItem,
   type PublishResult,
   parseSkill,
   type Suggestion,
@@ -16,7 +16,7 @@ import type { Artifact, Change, Reach } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
 import type { AnyCall } from "../command.ts";
 import type { Screen } from "./screen.ts";
-import { oneLine, textLines } from "./text.ts";
+import { flatLines, type Lines, oneLine, textLines } from "./text.ts";
 
 // --- What a plan would change, and what was changed ---
 
@@ -25,15 +25,13 @@ export function describePlan(
   { steps, concerns, belongsTo }: Suggestion["plan"],
   screen: Screen,
   { whole = false } = {},
-): string[] {
+): Lines {
+  const previews = steps.filter(isNews).map((step) => previewStep(step, screen, whole));
   return [
-    ...steps.filter(isNews).flatMap((step) => previewStep(step, screen, whole).map((line) => `  ${line}`)),
-    ...concerns.map(({ message, where }) => `  Warning: ${oneLine(message, 200)} (${where})`),
-    ...(belongsTo === null
-      ? []
-      : [
-          `  You have a skill about this: ${screen.path(belongsTo)}. Knack does not change it; the lesson is kept as a proposal.`,
-        ]),
+    flatLines(previews).map((line) => `  ${line}`),
+    concerns.map(({ message, where }) => `  Warning: ${oneLine(message, 200)} (${where})`),
+    belongsTo !== null &&
+      `  You have a skill about this: ${screen.path(belongsTo)}. Knack does not change it; the lesson is kept as a proposal.`,
   ];
 }
 
@@ -42,40 +40,60 @@ export function isNews({ change }: Pick<PlannedChange, "change">): boolean {
   return change.why !== "remove" || change.kind === "rule";
 }
 
-function previewStep({ change, files, diff }: PlannedChange, screen: Screen, whole: boolean): string[] {
+function previewStep({ change, files, diff }: PlannedChange, screen: Screen, whole: boolean): Lines {
   const file = screen.path(changedFile(change));
-  if (change.kind === "rule" && change.after === null)
-    return [
-      `Would remove from ${file}, because you have said the opposite since:`,
-      screen.dim(`  - ${oneLine(change.before ?? "", 320)}`),
-    ];
+  const dim = (lines: readonly string[], width = 160) =>
+    lines.map((line) => screen.dim(`  ${oneLine(line, width)}`));
   if (change.kind === "rule")
-    return [`Would add to ${file}:`, screen.dim(`  - ${oneLine(change.after ?? "", 320)}`)];
+    return change.after === null
+      ? [
+          `Would remove from ${file}, because you have said the opposite since:`,
+          dim([`- ${change.before}`], 322),
+        ]
+      : [`Would add to ${file}:`, dim([`- ${change.after}`], 322)];
   if (change.why === "update" || change.proposal) {
     const lines = diff.split("\n").filter((line) => /^[+-](?![+-])/.test(line));
     return [
       `${change.proposal ? "Would propose" : "Would add"} in ${file}:`,
-      ...lines.slice(0, 6).map((line) => screen.dim(`  ${oneLine(line, 160)}`)),
-      ...(lines.length > 6 ? [screen.dim(`  … ${lines.length - 6} more lines`)] : []),
+      dim(lines.slice(0, 6)),
+      lines.length > 6 && screen.dim(`  … ${lines.length - 6} more lines`),
     ];
   }
-  const text = stepText({ files });
-  const lines = whole ? textLines(text.trimEnd()) : [oneLine(parseSkill(text).skill?.description ?? "", 200)];
-  return [`Would write ${file}:`, ...lines.map((line) => screen.dim(`  ${line}`))];
+  const text = files ? mainText(files) : "";
+  const shown = whole ? textLines(text.trimEnd()) : [parseSkill(text).skill?.description ?? ""];
+  return [`Would write ${file}:`, dim(shown, whole ? 400 : 200)];
 }
 
-/** The text of the skill that a step writes. */
-export function stepText({ files }: Pick<PlannedChange, "files">): string {
-  return files ? mainText(files) : "";
-}
-
-/** The file that a change is about. */
 export function changedFile({ kind, path }: Pick<Artifact, "kind" | "path">): string {
   return kind === "skill" ? `${path}/${skillFile}` : path;
 }
 
 export function describeReach(reach: Reach): string {
   return { draft: "draft", me: "only me", repository: "this repository", everywhere: "everywhere" }[reach];
+}
+
+export const shelfStates: Readonly<Record<PublishedItem["state"], string>> = {
+  active: "active",
+  draft: "draft",
+  proposal: "proposal",
+  edited: "edited by hand",
+  missing: "missing on disk",
+  unreadable: "not readable",
+};
+
+export function countShelf(shelf: readonly PublishedItem[]) {
+  const count = (isCounted: (one: PublishedItem) => boolean) =>
+    new Set(shelf.filter(isCounted).map(({ name }) => name)).size;
+  const countLive = (wanted: PublishedItem["kind"]) =>
+    count(({ kind, reach }) => kind === wanted && reach !== "draft");
+  return {
+    skills: countLive("skill"),
+    commands: countLive("command"),
+    agents: countLive("agent"),
+    rules: count(({ kind }) => kind === "rule"),
+    drafts: count(({ reach, proposal }) => reach === "draft" && !proposal),
+    proposals: count(({ proposal }) => proposal === true),
+  };
 }
 
 /** What was done on disk, one line for each file. */
@@ -107,28 +125,32 @@ export function describeDiff(diff: string, screen: Screen): string[] {
   );
 }
 
+/** The files of a package as JSON: what can be run is marked. */
+export function filesJson(files: readonly PackageFile[]) {
+  return files.map(({ path, mode }) => ({ path, executable: (mode & 0o111) !== 0 }));
+}
+
 /** All files of an imported package on one line, with those marked that can be run. */
-export function describeFiles(files: readonly NamedFile[]): string {
-  const names = files.map(({ path, executable }) => `${oneLine(path)}${executable ? " (executable)" : ""}`);
+export function describeFiles(files: readonly PackageFile[]): string {
+  const names = filesJson(files).map(
+    ({ path, executable }) => `${oneLine(path)}${executable ? " (executable)" : ""}`,
+  );
   return `${several(files.length, "file")}: ${names.join(", ")}`;
 }
 
-// --- As JSON ---
-
 /** A file that was written, or would be. */
 export function changeJson({ kind, name, path, reach, why, origin, proposal }: Change) {
-  return { kind, name, path, reach, action: proposal ? "propose" : why, instinct: origin.id };
+  return { kind, name, path, reach, action: proposal ? "propose" : why, origin };
 }
 
 /** Whether everything that was to be written was. */
-export function isComplete(keeping: PublishResult): boolean {
-  return keeping.kept && keeping.outcomes.every(({ done }) => done);
+export function isComplete(result: PublishResult): boolean {
+  return result.kept && result.outcomes.every(({ done }) => done);
 }
 
-/** The changes that were made. */
-export function keepingJson(keeping: PublishResult) {
-  return keeping.kept
-    ? keeping.outcomes.filter(({ done }) => done).map(({ change }) => changeJson(change))
+export function madeJson(result: PublishResult) {
+  return result.kept
+    ? result.outcomes.filter(({ done }) => done).map(({ change }) => changeJson(change))
     : [];
 }
 
@@ -140,9 +162,9 @@ interface ChangeRequest {
   /** Printed when there is nothing to change; null where that counts as done. */
   readonly nothing: string | null;
   /** What to do about a refusal. */
-  readonly hints?: (because: string) => readonly string[];
+  readonly hints?: (because: string) => Lines;
   /** What else to print when it is done. */
-  readonly after?: (steps: readonly PlannedChange[]) => readonly string[];
+  readonly after?: (steps: readonly PlannedChange[]) => Lines;
   /** Whether to list all files by name, as is done for what somebody else wrote. */
   readonly listsFiles?: boolean;
   /** Fields that --json has besides `done`, `because` and `skills`. */
@@ -151,37 +173,35 @@ interface ChangeRequest {
 
 /** Applies a change, or with --dry-run shows it; exit code 1 when it is refused or incomplete. */
 export async function applyChange(call: AnyCall, change: ChangeRequest): Promise<number> {
-  const { screen, dryRun } = call;
-  const { nothing, hints, after, listsFiles = false } = change;
+  const { screen } = call;
+  const { nothing, listsFiles = false } = change;
+  const refuse = (because: string) =>
+    refuseChange(call, notDone(because), change.hints?.(because), change.json);
   const plan = await change.plan();
-  if (!plan.ok) return refuseChange(call, notDone(plan.because), hints?.(plan.because), change.json);
+  if (!plan.ok) return refuse(plan.because);
   if (plan.steps.length === 0 && nothing !== null) return refuseChange(call, nothing, [], change.json);
   const files = (steps: readonly PlannedChange[]) =>
-    listsFiles && steps[0]?.files ? [describeFiles(listed(steps[0].files))] : [];
+    listsFiles && steps[0]?.files && describeFiles(steps[0].files);
   const json = (steps: readonly PlannedChange[], done: boolean) => ({
     done,
     because: null,
     ...change.json,
     skills: steps.map((step) => ({
       ...changeJson(step.change),
-      ...(listsFiles ? { files: listed(step.files ?? []) } : {}),
+      ...(listsFiles ? { files: filesJson(step.files ?? []) } : {}),
     })),
   });
-  if (dryRun)
-    return call.answer(json(plan.steps, false), [
-      ...describeSteps(plan.steps, screen),
-      ...files(plan.steps),
-      nothingWritten,
-    ]);
+  if (call.dryRun) {
+    const lines = [describeSteps(plan.steps, screen), files(plan.steps), nothingWritten];
+    return call.answer(json(plan.steps, false), lines);
+  }
   const done = await change.apply();
-  if (!done.kept) return refuseChange(call, notDone(done.because), hints?.(done.because), change.json);
+  if (!done.kept) return refuse(done.because);
   const made = new Set(done.outcomes.flatMap((outcome) => (outcome.done ? outcome.change.id : [])));
+  const steps = done.steps.filter((step) => made.has(step.change.id));
   return call.answer(
-    json(
-      done.steps.filter((step) => made.has(step.change.id)),
-      isComplete(done),
-    ),
-    [...describeOutcomes(done.outcomes, screen, ""), ...files(done.steps), ...(after?.(done.steps) ?? [])],
+    json(steps, isComplete(done)),
+    [describeOutcomes(done.outcomes, screen, ""), files(done.steps), change.after?.(done.steps)],
     isComplete(done) ? 0 : 1,
   );
 }
@@ -199,14 +219,9 @@ export function notDone(because: string): string {
   return `Not done: ${because.replace(/\.$/, "")}.`;
 }
 
-export function refuseChange(
-  call: AnyCall,
-  because: string,
-  hints: readonly string[] = [],
-  json: object = {},
-): number {
+export function refuseChange(call: AnyCall, because: string, hints: Lines = [], json: object = {}): number {
   return call.refuse({ done: false, because, ...json, skills: [] }, [
     because,
-    ...hints.map((hint) => `  ${hint}`),
+    flatLines(hints).map((hint) => `  ${hint}`),
   ]);
 }

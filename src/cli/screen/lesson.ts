@@ -1,11 +1,13 @@
-import { applyDecay, type LessonEvidence } from "../../lessons/index.ts";
-import { renderRule, type Suggestion } from "../../library/index.ts";
-import type { Finding, Lesson } from "../../records/index.ts";
+import type { Learned } from "../../learning/index.ts";
+import { applyDecay } from "../../lessons/index.ts";
+import { type PublishResult, renderRule, type Suggestion } from "../../library/index.ts";
+import type { NoReply } from "../../models/index.ts";
+import type { Knack } from "../../open.ts";
+import type { Finding, Lesson, StoredFinding } from "../../records/index.ts";
 import { several } from "../../text/index.ts";
-import { redact } from "../../trust/index.ts";
-import { describePlan } from "./changes.ts";
+import { describeOutcomes, describePlan, describeReach, isNews } from "./changes.ts";
 import type { Screen } from "./screen.ts";
-import { formatDay, formatSpan, iso, oneLine } from "./text.ts";
+import { formatDay, formatSpan, type Lines, oneLine, titled } from "./text.ts";
 
 /** Sessions whose evidence is shown with a suggestion. */
 const shownSessions = 3;
@@ -15,7 +17,7 @@ export function describeSuggestion(
   { lesson, project, plan, findings }: Suggestion,
   screen: Screen,
   { preview = true } = {},
-): string[] {
+): Lines {
   const kind = lesson.artifact === "skill" ? "skill" : "rule";
   const where = lesson.scope === "user" ? "for all your work" : `for ${oneLine(project.name, 40)}`;
   const { sessions, firstAt, lastAt } = lesson.state;
@@ -25,35 +27,47 @@ export function describeSuggestion(
     `${screen.bold(lesson.name)}  ${screen.dim(`${kind} ${where}`)}`,
     `  ${oneLine(renderRule(lesson), 400)}`,
     `  Why: seen in ${several(sessions, "session")}, ${formatSpan(firstAt, lastAt)}`,
-    ...distinct
+    distinct
       .slice(0, shownSessions)
-      .flatMap(({ finding, run, at }) => [
+      .map(({ finding, run, at }) => [
         `    session ${oneLine(lastPart(run)).slice(0, 13)}, ${formatDay(at)}, ${finding.refs.join(" ")}`,
-        ...describeExcerpt(finding, "      ", 160),
+        describeExcerpt(finding, "      ", 160),
       ]),
-    ...describePlan(preview ? plan : { ...plan, steps: [], belongsTo: null }, screen),
+    describePlan(preview ? plan : { ...plan, steps: [], belongsTo: null }, screen),
   ];
 }
 
-/** The last part of a session's id or path. */
+/** What keeping did, and how to undo it. */
+export function describeKeeping(result: PublishResult, { lesson }: Suggestion, screen: Screen): Lines {
+  if (!result.kept) return [`Not kept: ${result.because}.`];
+  if (result.already) return [`${lesson.name} was already kept by another run.`];
+  const written = result.outcomes.filter((one) => isNews(one) || !one.done);
+  const first = written.find(({ change }) => change.why !== "remove") ?? written[0];
+  if (!first) return ["Nothing was written: your instructions already say it."];
+  const { name, reach } = first.change;
+  if (result.belongsTo !== null)
+    return [
+      `${screen.path(result.belongsTo)} is yours and was not changed. The lesson is kept as a proposal for it:`,
+      `  ${screen.knack} skills diff ${name}`,
+      `  ${screen.knack} skills accept ${name}`,
+    ];
+  return [
+    `Kept ${lesson.name} (${describeReach(reach)}). It is live:`,
+    describeOutcomes(written, screen),
+    `  undo:    ${screen.knack} skills undo ${name}`,
+  ];
+}
+
 export function lastPart(run: string): string {
   return run.slice(run.lastIndexOf("/") + 1);
 }
 
 /** What failed, with which error, and what worked or was said. */
-export function describeExcerpt(
-  { excerpt: { failed, error, worked, said } }: Pick<Finding, "excerpt">,
-  indent: string,
-  width: number,
-): string[] {
-  const line = (label: string, text: string | null) =>
-    text === null ? [] : [`${indent}${label} ${oneLine(text, width)}`];
-  return [
-    ...line("failed:", failed),
-    ...line("  with:", error),
-    ...line("worked:", worked),
-    ...line("  said:", said),
-  ];
+export function describeExcerpt({ excerpt }: Pick<Finding, "excerpt">, indent: string, width: number): Lines {
+  const { failed, error, worked, said } = excerpt;
+  return Object.entries({ "failed:": failed, "  with:": error, "worked:": worked, "  said:": said }).map(
+    ([label, text]) => text !== null && `${indent}${label} ${oneLine(text, width)}`,
+  );
 }
 
 /** Status and confidence as of now: `active, 0.85 sure`. */
@@ -62,7 +76,6 @@ export function describeStanding({ state }: Lesson): string {
   return `${status}, ${confidence.toFixed(2)} sure`;
 }
 
-/** How many lessons have each status now. */
 export function countStatuses(lessons: readonly Lesson[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { state } of lessons) {
@@ -79,91 +92,93 @@ export function describeCounts(counts: Readonly<Record<string, number>>): string
     .join(", ");
 }
 
-/** The evidence for and against a lesson. */
-export function describeEvidence(evidence: LessonEvidence, all?: ReadonlyMap<string, Lesson>): string[] {
+type LessonEvidence = Awaited<ReturnType<Knack["evidence"]>>;
+
+export function describeEvidence(evidence: LessonEvidence, lessons: readonly Lesson[] = []): Lines {
   const { findings, against, uses, decisions } = evidence;
-  const part = (title: string, lines: readonly string[]) => (lines.length > 0 ? [title, ...lines] : []);
   const decided = (byPerson: boolean) =>
     decisions
       .filter(({ actor }) => (actor === "person") === byPerson)
       .map(({ at, decision }) => `  ${formatDay(at)}  ${decision}`);
   return [
-    ...part(
-      "Evidence for it:",
-      findings.flatMap(({ finding, session, at }) => {
-        const { failed, error, worked, said, replied } = finding.excerpt;
-        return [
-          `  ${formatDay(at)}  ${oneLine(session, 200)}  ${finding.refs.join(" ")}  (${finding.confidence.toFixed(2)} sure)`,
-          ...Object.entries({ failed, error, worked, said, replied }).flatMap(([label, text]) =>
-            text === null ? [] : [`    ${label}: ${oneLine(text, 200)}`],
-          ),
-        ];
+    titled("Evidence for it:", findings.map(describeFinding)),
+    titled(
+      "Evidence against it:",
+      against.map(({ lessonId, run, at }) => {
+        const text = lessons.find(({ id }) => id === lessonId)?.lesson ?? lessonId;
+        return `  ${formatDay(at)}  session ${oneLine(run, 40)}: ${oneLine(text, 200)} (${lessonId})`;
       }),
     ),
-    ...part(
-      "Evidence against it:",
-      against.map(
-        ({ lessonId, run, at }) =>
-          `  ${formatDay(at)}  session ${oneLine(run, 40)}: ${oneLine(all?.get(lessonId)?.lesson ?? lessonId, 200)} (${lessonId})`,
-      ),
-    ),
-    ...part(
+    titled(
       "Its advice in later sessions:",
       uses.map(
         ({ run, at, ok, failed }) =>
           `  ${formatDay(at)}  session ${oneLine(run, 40)}: worked ${ok} times, failed ${failed} times`,
       ),
     ),
-    ...part("Decided by you:", decided(true)),
-    ...part("Decided by Knack:", decided(false)),
+    titled("Decided by you:", decided(true)),
+    titled("Decided by Knack:", decided(false)),
   ];
 }
 
-/** A lesson as it is now. */
-export function lessonJson(lesson: Lesson) {
-  const { id, name, kind, keywords, scope, artifact, project, state } = lesson;
+function describeFinding({ finding, session, at }: StoredFinding): Lines {
+  const { refs, confidence, excerpt } = finding;
+  return [
+    `  ${formatDay(at)}  ${oneLine(session, 200)}  ${refs.join(" ")}  (${confidence.toFixed(2)} sure)`,
+    Object.entries(excerpt).map(
+      ([label, text]: [string, string | null]) => text !== null && `    ${label}: ${oneLine(text, 200)}`,
+    ),
+  ];
+}
+
+// --- What a model judged ---
+
+type JudgedSession = Learned["judged"][number];
+
+export function judgedJson(judged: readonly JudgedSession[], findPath = (session: string) => session) {
   return {
-    id,
-    name,
-    ...applyDecay(state, Date.now()),
-    sessions: state.sessions,
-    // Not every transcript has times.
-    firstAt: iso(state.firstAt || null),
-    lastAt: iso(state.lastAt || null),
-    contradicted: state.contradicted,
-    supersededBy: state.supersededBy,
-    kind,
-    scope,
-    artifact,
-    project: redact(project),
-    lesson: redact(lesson.lesson),
-    trigger: redact(lesson.trigger),
-    action: redact(lesson.action),
-    keywords: keywords.map(redact),
+    sessions: judged.length,
+    kept: judged.reduce((sum, { kept }) => sum + kept.length, 0),
+    own: judged.reduce((sum, { own }) => sum + own.length, 0),
+    dropped: judged.flatMap(({ session, dropped }) =>
+      dropped.map(({ kind, lesson, because }) => ({ session: findPath(session), kind, lesson, because })),
+    ),
+    fellBack: judged.flatMap(({ session, fellBack }) =>
+      fellBack === null ? [] : [{ session: findPath(session), because: fellBack }],
+    ),
   };
 }
 
-export function excerptJson({ excerpt }: Pick<Finding, "excerpt">) {
-  return Object.fromEntries(
-    Object.entries(excerpt).map(([key, text]) => [key, text === null ? null : redact(text)]),
-  );
+/** What a code for a missing answer means, where the text after it does not say so. */
+const noReplies: Readonly<Record<NoReply, string>> = {
+  unset: "",
+  "not-asked": "",
+  "time-out": "",
+  unusable: "",
+  refused: "the model refused: ",
+  overloaded: "the model is overloaded or failing: ",
+  unreachable: "the model could not be reached: ",
+};
+
+/** Why a model gave no answer, without the code and the file names that programs need. */
+export function describeNoReply(because: string): string {
+  const [code = ""] = /^[a-z-]+(?=: )/.exec(because) ?? [];
+  if (!Object.hasOwn(noReplies, code)) return because;
+  const rest = because.slice(code.length + 2).replace(/\bq\w+\.answer\.json\b/, "answer in the folder");
+  return `${noReplies[code as NoReply]}${rest.replace(/\.$/, "")}`;
 }
 
-export function evidenceJson({ findings, against, uses, decisions }: LessonEvidence) {
-  const time = (at: number) => iso(at || null);
-  return {
-    findings: findings.map(({ id, session, at, finding }) => ({
-      id,
-      kind: finding.kind,
-      session,
-      at: time(at),
-      refs: finding.refs,
-      events: finding.keys,
-      confidence: finding.confidence,
-      excerpt: excerptJson(finding),
-    })),
-    against: against.map(({ lessonId, run, at }) => ({ instinct: lessonId, run, at: time(at) })),
-    uses: uses.map((use) => ({ ...use, at: time(use.at) })),
-    decisions: decisions.map(({ at, decision, actor }) => ({ at: time(at), decision, actor })),
-  };
+// --- As JSON ---
+
+export function lessonJson({ state, ...lesson }: Lesson) {
+  return { ...lesson, ...state, ...applyDecay(state, Date.now()) };
+}
+
+export function findingJson({ id, finding, session, lessonId }: StoredFinding, path: string = session) {
+  const { keys, ...rest } = finding;
+  return { id, ...rest, session: path, events: keys, instinct: lessonId };
+}
+
+export function evidenceJson({ findings, ...rest }: LessonEvidence) {
+  return { findings: findings.map((one) => findingJson(one)), ...rest };
 }

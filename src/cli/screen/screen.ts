@@ -1,6 +1,9 @@
+import { createInterface } from "node:readline";
 import type { IngestProgress } from "../../transcripts/index.ts";
-import type { CliEnv } from "../command.ts";
-import { alignColumns, visible } from "./text.ts";
+import { redact } from "../../trust/index.ts";
+import { alignColumns, flatLines, iso, type Lines, visible } from "./text.ts";
+
+export type CliEnv = Readonly<Record<string, string | undefined>>;
 
 /** Where a command's output goes, and how it is dressed for whoever reads it. */
 export interface Screen {
@@ -15,10 +18,9 @@ export interface Screen {
   path(path: string): string;
   /** Rows below a dimmed head. */
   table(head: readonly string[], rows: readonly (readonly string[])[]): string[];
-  print(lines: readonly string[]): void;
-  /** Prints to standard error. */
-  warn(lines: readonly string[]): void;
-  /** Prints one JSON object. */
+  print(lines: Lines): void;
+  warn(lines: Lines): void;
+  /** Prints one JSON object: redacted, with times as ISO text; a time that no transcript gave is null. */
   json(value: unknown): void;
 }
 
@@ -28,8 +30,10 @@ export function createScreen(env: CliEnv): Screen {
   const style = (on: number, off: number) => (text: string) =>
     colour ? `\u001b[${on}m${text}\u001b[${off}m` : text;
   const dim = style(2, 22);
-  const write = (stream: NodeJS.WriteStream, lines: readonly string[]) =>
-    stream.write(`${visible(lines.join("\n"))}\n`);
+  const write = (stream: NodeJS.WriteStream, lines: Lines) => {
+    const flat = flatLines(lines);
+    if (flat.length > 0) stream.write(`${visible(redact(flat.join("\n")))}\n`);
+  };
   return {
     knack: callName(env),
     columns: stdout.isTTY === true ? stdout.columns : null,
@@ -43,8 +47,13 @@ export function createScreen(env: CliEnv): Screen {
     },
     print: (lines) => write(stdout, lines),
     warn: (lines) => write(stderr, lines),
-    json: (value) => stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    json: (value) => stdout.write(`${JSON.stringify(value, toWire, 2)}\n`),
   };
+}
+
+function toWire(key: string, value: unknown): unknown {
+  if (typeof value === "string") return redact(value);
+  return typeof value === "number" && /^at$|[a-z]At$/.test(key) ? iso(value || null) : value;
 }
 
 function callName(env: CliEnv): string {
@@ -52,59 +61,74 @@ function callName(env: CliEnv): string {
   return env.npm_command === "exec" ? "npx knack-cli" : "knack";
 }
 
-interface ProgressLine<Progress> {
-  report(progress: Progress): void;
-  end(): void;
-}
+// --- Progress ---
 
 /** Progress of reading transcripts, on standard error. */
-export function showReading(): ProgressLine<IngestProgress> {
-  return progressLine(drawReading, describeReading);
+export function showReading() {
+  return progressLine(({ files, filesDone, bytes, bytesDone }: IngestProgress) => {
+    const megabytes = (count: number) => (count / 1e6).toFixed(count < 1e7 ? 1 : 0);
+    const percent = bytes === 0 ? 100 : Math.min(100, Math.floor((100 * bytesDone) / bytes));
+    return `Reading sessions: ${percent}%, ${filesDone} of ${files} files, ${megabytes(bytesDone)} of ${megabytes(bytes)} MB`;
+  });
 }
 
 /** Progress of items handled one by one: `Replaying sessions: 12 of 118`. */
-export function showCounting(what: string): ProgressLine<{ readonly done: number; readonly all: number }> {
-  const describe = ({ done, all }: { readonly done: number; readonly all: number }) =>
-    `${what}: ${done} of ${all}`;
-  return progressLine(describe, describe);
+export function showCounting(what: string) {
+  return progressLine((done: number, all: number) => `${what}: ${done} of ${all}`);
 }
 
 /** One line rewritten on a terminal, one line every few seconds elsewhere. */
-function progressLine<Progress>(
-  draw: (progress: Progress) => string,
-  describe: (progress: Progress) => string,
-): ProgressLine<Progress> {
+function progressLine<Progress extends readonly unknown[]>(describe: (...progress: Progress) => string) {
   const stream = process.stderr;
   const isTerminal = stream.isTTY === true;
   // Quick work needs no progress line.
   let next = Date.now() + (isTerminal ? 300 : 3_000);
   let isShown = false;
   return {
-    report: (progress) => {
+    report: (...progress: Progress): void => {
       if (Date.now() < next) return;
       next = Date.now() + (isTerminal ? 80 : 5_000);
-      stream.write(isTerminal ? `\r\u001b[2K${draw(progress)}` : `${describe(progress)}\n`);
+      stream.write(isTerminal ? `\r\u001b[2K${describe(...progress)}` : `${describe(...progress)}\n`);
       isShown = true;
     },
-    end: () => {
+    end: (): void => {
       if (isShown && isTerminal) stream.write("\r\u001b[2K");
     },
   };
 }
 
-function readShare({ bytes, bytesDone }: IngestProgress): number {
-  return bytes === 0 ? 1 : Math.min(1, bytesDone / bytes);
+// --- Questions ---
+
+/** Whether there is a person to ask. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stdout.isTTY === true;
 }
 
-function drawReading(progress: IngestProgress): string {
-  const width = 24;
-  const full = Math.round(readShare(progress) * width);
-  return `Reading sessions [${"█".repeat(full)}${"░".repeat(width - full)}] ${describeReading(progress).replace("Reading sessions: ", "")}`;
+/**
+ * A person's answer; null when they left instead (Ctrl-C, Ctrl-D).
+ *
+ * Plain readline rather than a prompt library: questions are answered by a letter or by Enter, Ctrl-D must leave,
+ * an editor may take the terminal between two questions, and what was asked and answered stays readable above.
+ */
+export function ask(question: string): Promise<string | null> {
+  const reader = createInterface({ input: process.stdin, output: process.stdout });
+  return new Promise((resolve) => {
+    reader.on("SIGINT", () => reader.close());
+    reader.on("close", () => resolve(null));
+    reader.question(question, (answer) => {
+      resolve(answer.trim().toLowerCase());
+      reader.close();
+    });
+  });
 }
 
-function describeReading(progress: IngestProgress): string {
-  const { files, filesDone, bytes, bytesDone } = progress;
-  const megabytes = (count: number) => (count / 1e6).toFixed(count < 1e7 ? 1 : 0);
-  const percent = `${Math.floor(readShare(progress) * 100)}%`.padStart(4);
-  return `Reading sessions: ${percent}  ${filesDone} of ${files} files, ${megabytes(bytesDone)} of ${megabytes(bytes)} MB`;
+/** A person's yes or no; null when they left. */
+export async function askYesNo(question: string, standard: boolean): Promise<boolean | null> {
+  for (;;) {
+    const answer = await ask(`${question} ${standard ? "[Y/n]" : "[y/N]"} `);
+    if (answer === null) return null;
+    if (answer === "") return standard;
+    if (["y", "yes"].includes(answer)) return true;
+    if (["n", "no"].includes(answer)) return false;
+  }
 }

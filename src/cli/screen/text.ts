@@ -3,6 +3,25 @@ import wrapAnsi from "wrap-ansi";
 import { hiddenCharacters, stripHidden, unwritable } from "../../text/index.ts";
 import { redact } from "../../trust/index.ts";
 
+/** Lines to print: what is false, null or undefined is left out, and a list stands for its lines. */
+export type Lines = readonly (string | false | null | undefined | Lines)[];
+
+export function flatLines(lines: Lines): string[] {
+  return lines.flatMap((line) => (typeof line === "string" ? line : line ? flatLines(line) : []));
+}
+
+/** The parts that there are, on one line. */
+export function joinParts(separator: string, parts: Lines): string {
+  return flatLines(parts)
+    .filter((part) => part !== "")
+    .join(separator);
+}
+
+/** Lines below a heading; nothing where there are none. */
+export function titled(title: string, lines: Lines): Lines {
+  return flatLines(lines).length > 0 ? [title, lines] : [];
+}
+
 /** Text from elsewhere on one line: redacted, without hidden and control characters, cut to this width. */
 export function oneLine(text: string, width = 100): string {
   return cutLine(redact(text), width);
@@ -78,21 +97,6 @@ export function formatTime(at: number): string {
 
 export function formatSpan(from: number, to: number): string {
   return formatDay(from) === formatDay(to) ? formatDay(to) : `${formatDay(from)} to ${formatDay(to)}`;
-}
-
-/** How long ago, in the largest unit that fits. */
-export function formatAge(at: number, now: number): string {
-  const seconds = Math.max(0, Math.round((now - at) / 1_000));
-  const units = [
-    [86_400, "day"],
-    [3_600, "hour"],
-    [60, "minute"],
-  ] as const;
-  for (const [length, unit] of units) {
-    const count = Math.floor(seconds / length);
-    if (count > 0) return `${count} ${unit}${count === 1 ? "" : "s"} ago`;
-  }
-  return "just now";
 }
 
 /** A number with thousands separated. */

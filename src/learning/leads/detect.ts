@@ -1,23 +1,17 @@
 import type { CallReader } from "../../failures/index.ts";
 import { extractGist, isSameLesson } from "../../lessons/index.ts";
 import { compareFindings, type Event, type Finding, maxFindingEvents } from "../../records/index.ts";
-import { type AnalyzedSession, analyzeSession, wideBreadth } from "./analyze.ts";
-import { convention } from "./convention.ts";
-import { errorRecovery } from "./error-recovery.ts";
+import { convention, errorRecovery } from "./error-recovery.ts";
 import { multiStep } from "./multi-step.ts";
-import { repeatedAction } from "./repeated-action.ts";
+import { repeatedAction, toolPattern } from "./repetition.ts";
+import { type AnalyzedSession, analyzeSession, wideBreadth } from "./session.ts";
 import { findSpokenLessons } from "./spoken-lesson.ts";
-import { toolPattern } from "./tool-pattern.ts";
 
 /** Each looks for one kind of finding. */
 const detectors: readonly ((session: AnalyzedSession) => Finding[])[] = [
   ({ spoken }) => findSpokenLessons(spoken, "explicit-instruction"),
   ({ spoken }) => findSpokenLessons(spoken, "user-correction"),
-  errorRecovery,
-  convention,
-  multiStep,
-  repeatedAction,
-  toolPattern,
+  ...[errorRecovery, convention, multiStep, repeatedAction, toolPattern],
 ];
 
 /** Raised whenever detectors find something else than before: sessions are then looked at again. */
@@ -38,19 +32,23 @@ export function findCandidates(events: readonly Event[], calls?: CallReader): Fi
 
 /** The findings of a session that was analyzed already. */
 export function runDetectors(session: AnalyzedSession): Finding[] {
-  const kept: Finding[] = [];
-  for (const found of detectors.flatMap((detector) => detector(session)).sort(compareFindings)) {
-    const at = kept.findIndex((other) => isSameLesson(extractGist(other), extractGist(found)));
-    const known = kept[at];
-    if (known) kept[at] = joinEvidence(known, found);
-    else kept.push(found);
-  }
-  return kept;
+  const found = detectors.flatMap((detector) => detector(session));
+  return mergeFindings(found.sort(compareFindings), (a, b) => isSameLesson(extractGist(a), extractGist(b)));
 }
 
-/** A finding that rests on another's events too. */
-export function joinEvidence(one: Finding, { refs, keys }: Finding): Finding {
+/** Findings of which each that is the same as an earlier one only adds its events to that. */
+export function mergeFindings(
+  findings: readonly Finding[],
+  isSame: (a: Finding, b: Finding) => boolean,
+): Finding[] {
   const join = (a: readonly string[], b: readonly string[]) =>
     [...new Set([...a, ...b])].slice(0, maxFindingEvents);
-  return { ...one, refs: join(one.refs, refs), keys: join(one.keys, keys) };
+  const kept: Finding[] = [];
+  for (const one of findings) {
+    const at = kept.findIndex((other) => isSame(other, one));
+    const known = kept[at];
+    if (known) kept[at] = { ...known, refs: join(known.refs, one.refs), keys: join(known.keys, one.keys) };
+    else kept.push(one);
+  }
+  return kept;
 }

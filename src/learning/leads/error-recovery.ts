@@ -1,9 +1,23 @@
-import { callText, causeGroups, findFileNames, type Recovery } from "../../failures/index.ts";
-import type { Cause, Event, Finding, Remedy } from "../../records/index.ts";
-import { extractTerms } from "../../text/index.ts";
-import type { AnalyzedSession } from "./analyze.ts";
-import { findRule } from "./convention.ts";
-import { writeRecoveryLesson } from "./recovery-lesson.ts";
+import {
+  callText,
+  causeGroups,
+  findFileNames,
+  makeSignature,
+  Recovery,
+  type Run,
+} from "../../failures/index.ts";
+import {
+  type ArtifactKind,
+  type Cause,
+  type Event,
+  type Finding,
+  makeFinding,
+  noExcerpt,
+  type Remedy,
+} from "../../records/index.ts";
+import { baseName, extractTerms, slugify, wordSet } from "../../text/index.ts";
+import type { AnalyzedSession } from "./session.ts";
+import { findSpokenLessons } from "./spoken-lesson.ts";
 
 /** Failures that were overcome by doing something else than before, and what that was. */
 export function errorRecovery({ events, recoveries, breadth }: AnalyzedSession): Finding[] {
@@ -29,7 +43,7 @@ interface WeighedRecovery {
 function mergeByCause(judged: readonly WeighedRecovery[]): WeighedRecovery[] {
   const kept: WeighedRecovery[] = [];
   for (const next of judged) {
-    const at = kept.findIndex(({ recovery }) => sameCause(recovery, next.recovery));
+    const at = kept.findIndex(({ recovery }) => isSameCause(recovery, next.recovery));
     const known = kept[at];
     if (known === undefined) kept.push(next);
     else kept[at] = merge(known, next);
@@ -37,7 +51,7 @@ function mergeByCause(judged: readonly WeighedRecovery[]): WeighedRecovery[] {
   return kept;
 }
 
-function sameCause(a: Recovery, b: Recovery): boolean {
+function isSameCause(a: Recovery, b: Recovery): boolean {
   if (a.worked !== null && a.worked === b.worked) return true;
   if (a.error.cause !== b.error.cause) return false;
   if (a.error.cause === "denied") return sharesFile(a.failed, b.failed);
@@ -47,16 +61,15 @@ function sameCause(a: Recovery, b: Recovery): boolean {
 
 function sharesFile(a: Event, b: Event): boolean {
   const files = findFileNames(callText(a));
-  for (const file of findFileNames(callText(b))) if (files.has(file)) return true;
-  return false;
+  return [...findFileNames(callText(b))].some((file) => files.has(file));
 }
 
 function merge(first: WeighedRecovery, next: WeighedRecovery): WeighedRecovery {
-  const again = [...first.recovery.again, next.recovery.failed, ...next.recovery.again];
-  const best =
-    next.confidence > first.confidence && first.recovery.worked === next.recovery.worked ? next : first;
+  const again = new Set([...first.recovery.again, next.recovery.failed, ...next.recovery.again]);
+  const isBetter = next.confidence > first.confidence && first.recovery.worked === next.recovery.worked;
+  const { recovery } = isBetter ? next : first;
   return {
-    recovery: best.recovery.with({ failed: first.recovery.failed, again: [...new Set(again)] }),
+    recovery: recovery.with({ failed: first.recovery.failed, again: [...again] }),
     confidence: Math.min(0.98, Math.max(first.confidence, next.confidence) + 0.02),
   };
 }
@@ -78,16 +91,14 @@ const remedyWeight: Record<Remedy, number> = {
 
 /** How likely it is that a failure and its end are worth keeping: many weak signs, none of which decides alone. */
 function weighRecovery(recovery: Recovery): number {
-  const { error, remedy, between, again } = recovery;
-  const blamesOthers = recovery.isForeign;
-  const hooked = recovery.isStoppedByHook;
-  if (remedy === null && !blamesOthers && !hooked && error.cause !== "denied") return 0;
+  const { error, remedy, between, again, isForeign, isStoppedByHook } = recovery;
+  if (remedy === null && !isForeign && !isStoppedByHook && error.cause !== "denied") return 0;
   const evidence = [
     -0.3,
-    hooked ? 1.2 : weighCause(recovery),
-    blamesOthers || hooked ? 0 : weighRemedy(recovery),
-    blamesOthers ? (hooked ? 0.6 : 2.7) : 0,
-    remedy === null || hooked ? 0 : weighEffort(recovery),
+    isStoppedByHook ? 1.2 : weighCause(recovery),
+    isForeign || isStoppedByHook ? 0 : weighRemedy(recovery),
+    isForeign ? (isStoppedByHook ? 0.6 : 2.7) : 0,
+    remedy === null || isStoppedByHook ? 0 : weighEffort(recovery),
     again.length > 0 ? 0.3 : 0,
     between.lookups > 0 && between.lookups < 4 ? 0.2 : 0,
     weighClarity(recovery),
@@ -97,12 +108,8 @@ function weighRecovery(recovery: Recovery): number {
     waitsLonger(recovery) ? -2.5 : 0,
   ].reduce((total, each) => total + each, 0);
   // Words take longest to read, and cannot save what is this unlikely.
-  if (evidence < -2) return probability(evidence);
-  return probability(evidence + (followsHint(recovery) ? 0.6 : 0) + (saysCause(recovery) ? 0.4 : 0));
-}
-
-function probability(evidence: number): number {
-  return 1 / (1 + Math.exp(-evidence));
+  const words = evidence < -2 ? 0 : (followsHint(recovery) ? 0.6 : 0) + (saysCause(recovery) ? 0.4 : 0);
+  return 1 / (1 + Math.exp(-evidence - words));
 }
 
 /** Obstacles to the work are reported in a line; faults in the work take pages. */
@@ -142,10 +149,11 @@ function weighEffort({ between, remedy }: Recovery): number {
 
 /** A check that failed, and a tool asked to repair what it found: ordinary work. */
 function letsToolRepair({ run, workedRun, stepRun }: Recovery): boolean {
-  const checked = run?.args.some((arg) => checks.test(arg) && !workedRun?.args.includes(arg)) === true;
-  if (checked && workedRun !== null) return true;
-  if (stepRun?.args.some((arg) => repairs.test(arg)) === true) return true;
-  return workedRun?.args.some((arg) => repairs.test(arg) && !run?.args.includes(arg)) === true;
+  const isNew = (arg: string) => !run?.args.includes(arg);
+  const leavesOutCheck = run?.args.some((arg) => checks.test(arg) && !workedRun?.args.includes(arg));
+  if (leavesOutCheck && workedRun !== null) return true;
+  if (stepRun?.args.some((arg) => repairs.test(arg))) return true;
+  return workedRun?.args.some((arg) => repairs.test(arg) && isNew(arg)) === true;
 }
 
 const checks = /^--(?:check|diff|dry-run|list-different)/;
@@ -167,32 +175,357 @@ function isProbe({ run, error }: Recovery): boolean {
 }
 
 const knows = new Set<Cause>(["missing-program", "missing-module", "denied", "permission", "shell-dialect"]);
-const chores = new Set("curl wget nc ping pg_isready kill pkill rm rmdir cp mv mkdir touch ln".split(" "));
+const chores = wordSet("curl wget nc ping pg_isready kill pkill rm rmdir cp mv mkdir touch ln");
 
 /** The error named something that the remedy has and the call which failed had not. */
 function followsHint({ failed, worked, step, error }: Recovery): boolean {
   if (worked === null || error.cause === "missing-file") return false;
   const before = extractTerms(callText(failed));
   const hinted = extractTerms(failed.text.slice(0, 1_500));
-  for (const term of extractTerms(callText(step ?? worked)))
-    if (term.length > 3 && !before.has(term) && hinted.has(term)) return true;
-  return false;
+  const isTaken = (term: string) => term.length > 3 && !before.has(term) && hinted.has(term);
+  return [...extractTerms(callText(step ?? worked))].some(isTaken);
 }
 
 /** The agent's words take up what the error or the call is about. */
 function saysCause({ said, error, run }: Recovery): boolean {
   const words = extractTerms(`${error.line} ${run?.head ?? ""}`.slice(0, 300));
-  return said.slice(0, 2).some(({ text }) => {
-    let shared = 0;
-    for (const word of extractTerms(text.slice(0, 400))) if (words.has(word)) shared++;
-    return shared >= 2;
-  });
+  const countShared = (text: string) =>
+    [...extractTerms(text.slice(0, 400))].filter((word) => words.has(word));
+  return said.slice(0, 2).some(({ text }) => countShared(text).length >= 2);
 }
 
 /** A command written for one look: an inline script, a loop, a long chain. */
-function isThrowaway({ failed }: Recovery): boolean {
-  const command = failed.command ?? "";
-  return (
-    /\s-[ce] ["']|<<-?\s*['"]?\w|\bxargs\b|\bfor \w+ in\b|\bwhile\b/.test(command) || command.length > 400
+function isThrowaway({ failed: { command } }: Recovery): boolean {
+  const isScript = /\s-[ce] ["']|<<-?\s*['"]?\w|\bxargs\b|\bfor \w+ in\b|\bwhile\b/;
+  return command !== null && (isScript.test(command) || command.length > 400);
+}
+
+/** A recovered failure in words that help somebody who was not there. */
+function writeRecoveryLesson(recovery: Recovery, confidence: number): Finding {
+  const { failed, worked, error, again, step, remedy, fixCall: call } = recovery;
+  const explained = findExplanation(recovery);
+  const told = [describeProblem(recovery), describeSolution(recovery), explained];
+  return makeFinding(
+    {
+      kind: "error-recovery",
+      lesson: told.filter((part) => part !== null).join(" "),
+      trigger: describeTrigger(recovery),
+      action: describeAction(recovery),
+      steps: remedy === "step" ? [`Run \`${writeStep(recovery)}\``] : [],
+      keywords: findKeywords(recovery, explained),
+      confidence,
+      name: chooseName(recovery),
+      scope: isMachineWide(recovery) ? "user" : "project",
+      artifact: chooseArtifact(recovery),
+      excerpt: {
+        ...noExcerpt,
+        failed: short(callText(failed), 400),
+        error: error.line,
+        worked: worked?.outcome === "ok" ? short(callText(worked), 400) : null,
+        replied: explained,
+      },
+      ...{ call, symptom: recovery.symptom(droppedOperands(recovery)), remedy },
+    },
+    [failed, ...[worked, step, ...again].flatMap((event) => event ?? [])],
   );
+}
+
+/** A program missing on the machine is missing in every project; one that a project's own runner misses is not. */
+function isMachineWide({ error, run, remedy, workedRun }: Recovery): boolean {
+  if (error.cause !== "missing-program") return error.cause === "shell-dialect";
+  if (run?.name !== error.about) return false;
+  // What starts it in its place is the project's: `uv run` here, `poetry run` there; but `sudo` may just be left out.
+  const leavesOut = workedRun !== null && ![workedRun.name, ...workedRun.args].includes(error.about ?? "");
+  return remedy !== "wrapper" || leavesOut;
+}
+
+/** A fix is found by its failure when it is needed; what is simply not there, or not allowed, is good to know beforehand. */
+function chooseArtifact({ error: { cause }, remedy, isForeign, isStoppedByHook }: Recovery): ArtifactKind {
+  const isKnownBefore = /^(?:missing-program|unknown-name|denied|shell-dialect|missing-script)$/.test(cause);
+  return isForeign || isStoppedByHook || (isKnownBefore && remedy !== "step") ? "rule" : "skill";
+}
+
+function describeProblem(recovery: Recovery): string {
+  const { error, failed, run, worked, workedRun } = recovery;
+  const call = `\`${writeCall(failed, asWritten(recovery) ? null : inPlace(recovery, run), worked, workedRun)}\``;
+  const line = short(error.line, recovery.isForeign ? 100 : 160).replace(/[.:?!]$/, "");
+  if (recovery.isStoppedByHook) {
+    const steps = recovery.hookSteps.map((step) => `\`${step}\``);
+    const runs = steps.length === 0 ? "" : ` that runs ${steps.join(", ")}`;
+    return `${call} is stopped by a ${/ push\b/.test(recovery.subject) ? "pre-push" : "pre-commit"} hook${runs}: ${line}.`;
+  }
+  if (recovery.isForeign) return `${call} fails for reasons outside the change: ${line}.`;
+  if (error.about !== null && error.cause === "missing-program")
+    return `\`${error.about}\` is not installed here or not on the path (${line})${run?.name === error.about ? "" : `, so ${call} fails`}.`;
+  if (error.about !== null && error.cause === "missing-module")
+    return `${call} does not find the module \`${error.about}\`: ${line}.`;
+  if (error.about !== null && error.cause === "unknown-name")
+    return `There is no ${/agent|skill/i.exec(line)?.[0].toLowerCase() ?? "tool"} named \`${error.about}\` here (${short(line, 60)}).`;
+  if (isEmptyGlob(recovery))
+    return `zsh stops a command whose glob matches nothing, whatever is done with its errors: ${call} fails with ${line}.`;
+  if (error.cause === "denied")
+    return `${call} is ${/hook/i.test(line) ? "refused by a hook" : "denied by permission settings"}: ${line}.`;
+  return `${call} fails: ${line}.`;
+}
+
+/** The words are zsh's own; other shells hand such a pattern on. */
+function isEmptyGlob({ error }: Recovery): boolean {
+  return error.line.startsWith("no matches found: ");
+}
+
+function describeSolution(recovery: Recovery): string | null {
+  const { remedy, failed, worked, workedRun, run } = recovery;
+  if (worked === null || remedy === null) return null;
+  // A few commands in one: what comes before may be half of the remedy.
+  const whole = worked.command ?? "";
+  const isChain = whole.length <= 90 && /&&/.test(whole.replace(/^cd \S+ && /, ""));
+  const told = asWritten(recovery) || isChain ? null : inPlace(recovery, workedRun);
+  const call = isReplaced(recovery)
+    ? `\`${(workedRun as Run).describeChange(run as Run)}\``
+    : `\`${writeCall(worked, told, failed, run)}\``;
+  if (recovery.error.cause === "denied" && droppedOperands(recovery).length > 0)
+    return `Leave out ${droppedOperands(recovery)
+      .map((each) => `\`${each}\``)
+      .join(", ")}.`;
+  if (recovery.error.cause === "denied") return `What works: ${call}.`;
+  if (remedy === "step") return `It works after \`${writeStep(recovery)}\`.`;
+  if (remedy === "none") return "The same call works when run again.";
+  if (remedy === "elevation") return "It works with elevated permissions, outside the sandbox.";
+  if (remedy === "directory")
+    return `It works in the right folder: \`${writeWithFolder(failed, worked, call.slice(1, -1))}\`.`;
+  // It failed too, but later: what stopped the first is out of the way.
+  if (worked.outcome === "failed") return `${call} gets past that.`;
+  if (bypasses(recovery)) return `The agent went around it with ${call}; better find out why the hook fails.`;
+  return `What works: ${call}.`;
+}
+
+/** One program in the place of another that is not there: what they were given does not matter. */
+function isReplaced({ error, remedy, workedRun, run }: Recovery): boolean {
+  const replaces = remedy === "program" || remedy === "wrapper";
+  return error.cause === "missing-program" && replaces && workedRun !== null && run?.name === error.about;
+}
+
+/** A run without the folder it ran in, unless the folder is what made the difference. */
+function inPlace({ remedy }: Recovery, run: Run | null): Run | null {
+  return remedy === "directory" ? run : (run?.with({ directory: null }) ?? null);
+}
+
+function writeStep({ step, stepRun }: Recovery): string {
+  return stepRun === null ? short(step?.command ?? "", 90) : stepRun.retell();
+}
+
+/** Quotes and globs show only in the text as it was typed. */
+function asWritten({ error, failed, worked }: Recovery): boolean {
+  const isShort = (event: Event | null) => (event?.command?.length ?? 0) < 90;
+  return error.cause === "shell-dialect" && isShort(failed) && isShort(worked);
+}
+
+/** A way around a check is what happened, not what to do. */
+function bypasses({ workedRun, run }: Recovery): boolean {
+  const isAdded = (flag: string) => workedRun?.args.includes(flag) && !run?.args.includes(flag);
+  return ["--no-verify", "--force"].some(isAdded);
+}
+
+/** The files that the call which worked does not touch. */
+function droppedOperands({ failed, run, worked }: Recovery): string[] {
+  const kept = worked === null ? new Set<string>() : findFileNames(callText(worked));
+  const files = run === null ? failed.files.map(baseName) : [...findFileNames(run.args.join(" "))];
+  return files.filter((file) => !kept.has(file)).slice(0, 3);
+}
+
+function writeWithFolder(failed: Event, worked: Event, call: string): string {
+  const folder = worked.input?.workdir ?? worked.cwd;
+  if (call.startsWith("cd ") || typeof folder !== "string" || folder === failed.cwd) return call;
+  return `cd ${folder.split("/").slice(-2).join("/")} && ${call}`;
+}
+
+/** A call in short. Of a tool's input only what differs from the other call tells something. */
+function writeCall(event: Event, run: Run | null, other: Event | null, otherRun: Run | null = null): string {
+  if (run !== null) return run.retell(otherRun);
+  if (event.command !== null) return short(event.command, 90);
+  const isSame = (key: string, value: string) => event.tool === other?.tool && other.input?.[key] === value;
+  const values = Object.entries(event.input ?? {}).flatMap(([key, value]) =>
+    typeof value === "string" && !isSame(key, value) ? [short(value, 60)] : [],
+  );
+  return [event.tool, ...values.slice(0, 2)].join(" ");
+}
+
+function describeTrigger(recovery: Recovery): string {
+  if (isEmptyGlob(recovery)) return "zsh: no matches found for a glob";
+  if (recovery.isStoppedByHook) return `${recovery.subject} stopped by a hook`;
+  if (recovery.isForeign) return `${recovery.subject} fails outside the change`;
+  const said = recovery.error.signature.split(/(?<=\w)\. /)[0] ?? "";
+  const named = `${recovery.run?.name ?? ""}: `;
+  const signature = said.startsWith(named) ? said.slice(named.length) : said;
+  const files = recovery.error.cause === "denied" ? droppedOperands(recovery) : [];
+  return `${[recovery.subject, ...files].join(" ")} fails: ${signature.slice(0, 100)}`;
+}
+
+function describeAction(recovery: Recovery): string {
+  const { remedy, worked, workedRun, run, failed, hookSteps } = recovery;
+  if (recovery.isStoppedByHook)
+    return `${hookSteps.length > 0 ? `run ${hookSteps.join(", ")}` : "satisfy the hook"} before committing`;
+  if (recovery.isForeign && (worked === null || remedy === "none" || remedy === "argument"))
+    return "do not look for the cause in the change; run it again or run only what belongs to the change";
+  if (recovery.error.cause === "denied")
+    return `leave out ${droppedOperands(recovery).join(", ") || "what is denied"}`;
+  if (worked === null || remedy === "none") return "run it again";
+  if (remedy === "step") return `first ${writeStep(recovery)}`;
+  if (remedy === "elevation") return "ask for elevated permissions at once";
+  if (remedy === "directory")
+    return `run it in ${baseName(workedRun?.directory ?? worked.cwd ?? "") || "the right folder"}`;
+  if (remedy === "wrapper" && run !== null && workedRun !== null) return describeRewrapping(run, workedRun);
+  if (workedRun === null) return `use ${writeCall(worked, null, failed)}`;
+  return `use ${run === null ? workedRun.call().join(" ") : workedRun.describeChange(run)}`;
+}
+
+/** `bun` without `rtk`, or `pytest` through `uv run`: whatever was run with it. */
+function describeRewrapping(before: Run, after: Run): string {
+  const words = [after.name, ...after.args];
+  const at = words.indexOf(before.name);
+  if (at > 0) return `run ${before.name} through ${words.slice(0, at).join(" ")}`;
+  const isBared = before.args.includes(after.name);
+  return isBared ? `run ${after.name} without ${before.name}` : `use ${after.describeChange(before)}`;
+}
+
+/** The sentence in which the agent says what it understood: the one that has most in common with the error and the remedy. */
+function findExplanation({ said, reaction, error, failed, worked, isForeign }: Recovery): string | null {
+  const calls = `${callText(failed).slice(0, 300)} ${worked === null ? "" : callText(worked)}`;
+  const about = extractTerms(`${error.line} ${calls}`.slice(0, 800));
+  const asked = worked?.input?.justification;
+  const texts = (isForeign ? reaction : said.slice(0, 6)).map(({ text }) => text);
+  let best = { sentence: "", shared: 0 };
+  for (const sentence of [...texts, typeof asked === "string" ? asked : ""].flatMap(splitIntoSentences)) {
+    if (announces.test(sentence) || /[?？]$/.test(sentence)) continue;
+    const same = [...extractTerms(sentence)].filter((word) => about.has(word)).length;
+    const shared = same + (isForeign && Recovery.saysUnrelated(sentence) ? 4 : 0);
+    if (shared > best.shared) best = { sentence, shared };
+  }
+  return best.shared === 0 ? null : short(best.sentence, 240);
+}
+
+/** Announcements of the next call; the call itself tells more. */
+const announces =
+  /^(?:let me|let's|now\b|next\b|i(?:'|’)ll|i will|i(?:'|’)m (?:going|now)|perfect|great|good|done|all )/i;
+
+function splitIntoSentences(text: string): string[] {
+  const sentences = text.slice(0, 800).split(/(?<=[。！？])|(?<=[.!?:])\s+|\n+/);
+  return sentences.flatMap((each) => (each.trim().length >= 12 ? each.trim() : [])).slice(0, 4);
+}
+
+function short(text: string, most: number): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  return line.length <= most ? line : `${line.slice(0, most - 1)}…`;
+}
+
+function findKeywords(recovery: Recovery, explained: string | null): string[] {
+  const { error, run, workedRun } = recovery;
+  const quoted = [...(explained ?? "").matchAll(/`([^`\s][^`]{1,40})`/g)].map(([, word]) => word ?? "");
+  const words = [
+    recovery.subject,
+    error.about ?? "",
+    ...(error.cause === "denied" ? droppedOperands(recovery) : []),
+    ...(workedRun === null ? [] : workedRun.call(run)),
+    ...quoted.slice(0, 2),
+    ...listTerms(error.signature, 4).slice(0, 4),
+  ];
+  return [...new Set(words.filter((word) => word.length > 1))].slice(0, 8);
+}
+
+/** The words of an error that tell it from others. */
+function listTerms(signature: string, shortest: number): string[] {
+  return [...extractTerms(signature)].filter((word) => word.length >= shortest && !commonplace.has(word));
+}
+
+const commonplace = wordSet("error errors fails failed found command line exit code");
+
+function chooseName(recovery: Recovery): string {
+  const { cause, about, signature } = recovery.error;
+  const head = recovery.subject;
+  if (recovery.isStoppedByHook) return slugify(`${head} hook`);
+  if (recovery.isForeign) return slugify(`${head} unrelated failures`);
+  if (isEmptyGlob(recovery)) return "zsh-glob-without-match";
+  if (cause === "denied") return slugify(`${droppedOperands(recovery)[0] ?? head} denied`);
+  const named = about !== null && !head.split(" ").includes(about) ? about : "";
+  const terms = listTerms(signature, 2).filter((word) => word !== named.toLowerCase());
+  const what = causeNames[cause] ?? terms.slice(0, 4).join(" ");
+  const isThing = cause === "missing-program" || cause === "missing-module";
+  return slugify(`${isThing ? (about ?? head) : `${head} ${named}`} ${what}`) || slugify(cause);
+}
+
+/** How a cause is called in a name; the others are called by the words of the error. */
+// biome-ignore format: a table reads better in rows
+const causeNames: Partial<Record<Cause, string>> = {
+  "unknown-name": "unknown", denied: "denied", "missing-program": "not on path",
+  "missing-script": "script not found", "wrong-place": "wrong folder", "missing-module": "not installed",
+  permission: "permission", service: "not running", timeout: "timeout",
+};
+
+/** Rules of a repository: those that a person states, and those that a hook, a check or the server states by refusing. */
+export function convention({ spoken, recoveries }: AnalyzedSession): Finding[] {
+  const enforced = new Map<string, Finding>();
+  for (const recovery of recoveries) {
+    const rule = findRule(recovery);
+    if (rule !== null && !enforced.has(makeSignature(rule)))
+      enforced.set(makeSignature(rule), writeLesson(recovery, rule));
+  }
+  return [...findSpokenLessons(spoken, "convention"), ...enforced.values()];
+}
+
+/** The rule that a refusal states; null when it only reports a fault in the code. */
+function findRule({ run, failed }: Recovery): string | null {
+  if (run === null || !isHandOver(run)) return null;
+  const lines = failed.text.slice(0, 6_000).split("\n");
+  const rules = lines
+    .filter((line) => line.length < 300 && statesRule.test(line))
+    .map((line) => line.replace(/^[\s✖×*!>-]*(?:remote: )?[\s✖×*!>-]*(?:error: )?(?:GH\d+: )?/, "").trim());
+  return rules.length === 0 ? null : [...new Set(rules)].slice(0, 3).join("; ");
+}
+
+/** The moments at which a repository can say no: a commit, a push, a pull request. */
+function isHandOver({ name, verb }: Run): boolean {
+  return name === "git" ? /^(?:commit|push|merge|tag)$/.test(verb ?? "") : name === "gh" && verb === "pr";
+}
+
+const statesRule = new RegExp(
+  [
+    "\\[(?:subject|type|body|header|footer|scope|signed|references)-[a-z-]{2,30}\\]|conventional commit|signed-?off",
+    "\\b(?:commit|message|title|subject|branch|branch name|description)\\b.{0,60}\\b(?:must|should|needs?|requires?|has to|expected|does not|not (?:match|follow|allowed)|invalid)\\b",
+    "^(?:commit-msg|pre-commit|pre-push|prepare-commit-msg|husky|lefthook|commitlint)\\b.{0,20}:.{0,80}\\b(?:must|should|needs?|requires?|expected|missing|not allowed)\\b",
+    "must be made through a pull request|protected branch|not allowed to (?:commit|push)",
+    "(?:do not|don't|cannot|can't|never) (?:commit|push) (?:directly )?(?:to|on)\\b",
+  ].join("|"),
+  "i",
+);
+
+function writeLesson(recovery: Recovery, rule: string): Finding {
+  const { failed, worked, workedRun, run, again, remedy } = recovery;
+  const head = run === null ? "git" : `${run.name} ${run.verb ?? ""}`;
+  const signature = makeSignature(rule);
+  const terms = [...extractTerms(signature)];
+  const message = workedRun && findCommitMessage(workedRun);
+  const accepted = message ?? workedRun?.retell() ?? null;
+  const how = accepted === null ? "" : ` Accepted: \`${accepted}\`.`;
+  return makeFinding(
+    {
+      kind: "convention",
+      lesson: `This repository refuses \`${head}\` when a rule is broken: ${rule.replace(/\.$/, "")}.${how}`,
+      trigger: `${head} in this repository`,
+      action: `${signature.slice(0, 160)}${accepted === null ? "" : `; accepted: ${accepted}`}`,
+      keywords: [head, ...terms.filter((word) => word.length > 3)].slice(0, 8),
+      confidence: worked === null ? 0.58 : message === null ? 0.66 : 0.74,
+      name: slugify(`${head} ${terms.slice(0, 5).join(" ")}`),
+      artifact: "rule",
+      excerpt: { ...noExcerpt, failed: failed.command, error: rule, worked: worked?.command ?? null },
+      ...{ symptom: recovery.symptom([]), remedy },
+    },
+    [failed, ...[worked, ...again].flatMap((event) => event ?? [])],
+  );
+}
+
+/** The first line of the message that a commit was given. */
+function findCommitMessage({ args }: Run): string | null {
+  const at = args.findIndex((arg) => arg === "--message" || /^-[a-z]*m$/.test(arg));
+  const first = at < 0 ? undefined : args[at + 1]?.split("\n")[0]?.trim();
+  return first === undefined || first === "" || first.startsWith("$(") ? null : first.slice(0, 80);
 }

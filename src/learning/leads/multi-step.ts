@@ -1,9 +1,13 @@
 import { type Run, writeTemplate } from "../../failures/index.ts";
 import { type Event, type Finding, makeFinding } from "../../records/index.ts";
 import { extractTerms, slugify, splitWords } from "../../text/index.ts";
-import type { AnalyzedSession } from "./analyze.ts";
-import { type CalledProgram, type CommandCall, describeRequest, quoteCalls } from "./commands.ts";
-import { tinyWords } from "./turn-signs.ts";
+import {
+  type AnalyzedSession,
+  type CalledProgram,
+  describeRequest,
+  quoteCalls,
+  type TerminalCall,
+} from "./session.ts";
 
 /** Terminal calls that must have worked in a row, different things that must have been done, and how many of those other work does not have too. */
 const minCalls = 4;
@@ -12,8 +16,9 @@ const minOwnSteps = 2;
 /** Steps that are told, and procedures of one session. */
 const maxSteps = 10;
 const maxProcedures = 3;
-/** Words up to which a prompt goes on with a procedure that was begun. */
+/** Words up to which a prompt goes on with a procedure that was begun, and up to which it says next to nothing. */
 const briefWords = 6;
+const tinyWords = 3;
 /** How sure one session is: too little to be told before another one did the same. */
 const weakConfidence = 0.1;
 /** How sure it is where hardly anything else was done on the way: so many of the calls are steps, and of the steps its own. */
@@ -42,14 +47,14 @@ function findPrompt({ own, prompt }: Procedure, events: readonly Event[]): Event
 /** Terminal calls that worked, between a failure or a task and the next. */
 interface Stretch {
   readonly prompt: Event | null;
-  readonly commands: readonly CommandCall[];
+  readonly commands: readonly TerminalCall[];
 }
 
-function splitStretches(events: readonly Event[], commands: readonly CommandCall[]): Stretch[] {
+function splitStretches(events: readonly Event[], commands: readonly TerminalCall[]): Stretch[] {
   const known = new Map(commands.map((call) => [call.event, call]));
   const stretches: Stretch[] = [];
   let prompt: Event | null = null;
-  let current: CommandCall[] = [];
+  let current: TerminalCall[] = [];
   const end = () => {
     if (current.length > 0) stretches.push({ prompt, commands: current });
     current = [];
@@ -90,14 +95,12 @@ function findProcedure({ prompt, commands }: Stretch): Procedure | null {
   if (commands.length < minCalls) return null;
   const steps = findSteps(commands);
   const own = findOwnSteps(steps);
-  if (steps.length < minSteps || own.length < minOwnSteps || !own.some(({ act }) => act.role === "deed"))
-    return null;
+  const hasDeed = own.some(({ act }) => act.role === "deed");
+  if (steps.length < minSteps || own.length < minOwnSteps || !hasDeed) return null;
   const links = countLinks(steps, prompt);
   if (links === 0) return null;
-  const telling =
-    steps.length >= stepShare * commands.length &&
-    own.length >= ownShare * steps.length &&
-    links * 2 >= steps.length;
+  const isMostlySteps = steps.length >= stepShare * commands.length && own.length >= ownShare * steps.length;
+  const telling = isMostlySteps && links * 2 >= steps.length;
   return { prompt, steps: steps.slice(0, maxSteps), own: own.slice(0, maxSteps), telling };
 }
 
@@ -105,14 +108,13 @@ function findProcedure({ prompt, commands }: Stretch): Procedure | null {
 function findOwnSteps(steps: readonly ProcedureStep[]): ProcedureStep[] {
   const own = steps.filter(({ act }) => act.role === "deed" || act.role === "install");
   const last = steps.at(-1);
+  const releases = /\b(?:publish|deploy|release|upload|apply|rollout|upgrade)\b/;
   if (own.length >= minOwnSteps || last?.act.role !== "deed" || !releases.test(last.form)) return own;
   return steps.filter(({ act }) => act.role !== "record");
 }
 
-const releases = /\b(?:publish|deploy|release|upload|apply|rollout|upgrade)\b/;
-
 /** The steps, each once, where it was first done; and, last, the look that shows that it worked. */
-function findSteps(commands: readonly CommandCall[]): ProcedureStep[] {
+function findSteps(commands: readonly TerminalCall[]): ProcedureStep[] {
   const steps = new Map<string, ProcedureStep>();
   const used = collectWords(commands);
   let seen: ProcedureStep | null = null;
@@ -123,18 +125,15 @@ function findSteps(commands: readonly CommandCall[]): ProcedureStep[] {
       if (step !== null) {
         steps.set(step.form, step);
         seen = null;
-      } else if (seen === null && form === null && sees(act))
-        seen = { event, act, form: act.form ?? act.run.name };
+      } else if (form === null && showsState(act)) seen ??= { event, act, form: act.form ?? act.run.name };
     }
-  return [
-    ...steps.values(),
-    ...(seen !== null && [...steps.values()].at(-1)?.act.role === "deed" ? [seen] : []),
-  ];
+  const all = [...steps.values()];
+  return seen !== null && all.at(-1)?.act.role === "deed" ? [...all, seen] : all;
 }
 
 /** A step that is new. A trial is another than the deed, and so is the same deed for another thing, after something else. */
 function asNewStep(step: ProcedureStep, steps: ReadonlyMap<string, ProcedureStep>): ProcedureStep | null {
-  const trial = step.act.run.args.find((arg) => trials.test(arg));
+  const trial = step.act.run.args.find((arg) => /^--(?:check|dry-run)$/.test(arg));
   const form = trial === undefined ? step.form : `${step.form} ${trial}`;
   const known = steps.get(form);
   if (known === undefined) return { ...step, form };
@@ -144,23 +143,16 @@ function asNewStep(step: ProcedureStep, steps: ReadonlyMap<string, ProcedureStep
   return { ...step, form: `${form} ${thing}` };
 }
 
-const trials = /^--(?:check|dry-run)$/;
-
 /** The object of a command, where a plain word names it: `docker compose up -d web`. */
 function findThing({ run }: CalledProgram): string | null {
   const last = run.args.at(-1) ?? "";
   return /^[a-z][a-z-]+$/.test(last) ? last : null;
 }
 
-/** Looks that tell whether what was done holds: a page, a state. */
-function sees({ run, role }: CalledProgram): boolean {
-  return (
-    role === "look" &&
-    !run.isFilter &&
-    run.name !== "git" &&
-    (/^(?:curl|wget)$/.test(run.name) ||
-      run.args.some((arg) => /^(?:status|ping|health|is-active)$/.test(arg)))
-  );
+/** Whether a look tells if what was done holds: a page, a state. */
+function showsState({ run: { isFilter, name, args }, role }: CalledProgram): boolean {
+  if (role !== "look" || isFilter || name === "git") return false;
+  return /^(?:curl|wget)$/.test(name) || args.some((arg) => /^(?:status|ping|health|is-active)$/.test(arg));
 }
 
 /** A look or an archive that leaves a file is a step where a later deed uses that file. */
@@ -174,21 +166,17 @@ function isStep({ run, role }: CalledProgram, used: ReadonlySet<string>): boolea
 function findWrittenFiles({ name, args }: Run): string[] {
   if (name === "tar" || name === "zip")
     return args.filter((arg) => /\.(?:tgz|tar|zip|tar\.\w+)$/.test(arg)).slice(0, 1);
+  const isOutput = (flag = "") => /^(?:-o|-O|--?out|--output|--output-file)$/.test(flag);
   return args.flatMap((arg, at) => {
     const [, joined] = /^--?(?:out|output|output-file)=(.+)$/.exec(arg) ?? [];
-    if (joined !== undefined) return joined;
-    return /^(?:-o|-O|--?out|--output|--output-file)$/.test(args[at - 1] ?? "") && !arg.startsWith("-")
-      ? arg
-      : [];
+    return joined ?? (isOutput(args[at - 1]) && !arg.startsWith("-") ? arg : []);
   });
 }
 
 /** Words of deeds, among which the files are that earlier steps made. */
-function collectWords(commands: readonly CommandCall[]): Set<string> {
-  const doing = commands.flatMap(({ programs }) =>
-    programs.filter(({ role }) => role === "deed" || role === "install"),
-  );
-  return new Set(doing.flatMap(({ run }) => run.args));
+function collectWords(commands: readonly TerminalCall[]): Set<string> {
+  const acts = commands.flatMap(({ programs }) => programs);
+  return new Set(acts.flatMap(({ role, run }) => (role === "deed" || role === "install" ? run.args : [])));
 }
 
 /** Steps hang together by what they name: a thing that another step named, or that the task is about. */
@@ -218,10 +206,12 @@ function writeLesson({ prompt, steps, own, telling }: Procedure, spoken: Analyze
   // The words by which the next one may ask for it.
   const topics = [...extractTerms(asked)].filter((word) => word.length > 3).slice(0, 3);
   const ends = `from \`${forms[0]}\` to \`${forms.at(-1)}\``;
+  const inOrder = told.map((step) => `\`${step}\``).join("; ");
+  const commands = steps.map(({ event }) => event.command ?? "");
   return makeFinding(
     {
       kind: "multi-step",
-      lesson: `A procedure of this project, in this order: ${told.map((step) => `\`${step}\``).join("; ")}.${asked === "" ? "" : ` It was asked for as: ${asked}`}`,
+      lesson: `A procedure of this project, in this order: ${inOrder}.${asked === "" ? "" : ` It was asked for as: ${asked}`}`,
       // The same steps in another session are the same procedure: those of its own are in quotes, other words do not count.
       trigger: asked === "" ? `a task goes ${ends}` : `“${asked}” or the like is asked for, ${ends}`,
       action: `run ${steps.map((step) => (own.includes(step) ? `\`${step.form}\`` : step.form)).join(", then ")}`,
@@ -229,12 +219,8 @@ function writeLesson({ prompt, steps, own, telling }: Procedure, spoken: Analyze
       keywords: [...forms.slice(0, 5), ...topics],
       confidence: (telling ? tellingConfidence : weakConfidence) - lossPerStep * told.length,
       name: slugify(`${forms[0]} to ${forms.at(-1)}`),
-      ...{ scope: "project", artifact: "skill" },
-      excerpt: quoteCalls(
-        steps.map(({ event }) => event.command ?? ""),
-        prompt,
-      ),
-      ...{ call: null, symptom: null, remedy: null },
+      artifact: "skill",
+      excerpt: quoteCalls(commands, prompt),
     },
     [...new Set([...own.slice(0, 1), ...steps].map(({ event }) => event))] as [Event, ...Event[]],
   );

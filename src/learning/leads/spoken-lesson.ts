@@ -1,10 +1,8 @@
 import { parseCommand } from "../../failures/index.ts";
 import { type Event, type Finding, type LessonScope, makeFinding, noExcerpt } from "../../records/index.ts";
-import { extractTerms, measureSimilarity, slugify, splitWords } from "../../text/index.ts";
-import { excerptChars } from "./commands.ts";
-import * as says from "./phrases.ts";
-import type { SpokenLesson } from "./spoken.ts";
-import { countContentWords, findSavedName } from "./turn-signs.ts";
+import { extractTerms, measureSimilarity, slugify, splitWords, wordSet } from "../../text/index.ts";
+import { says } from "./phrases.ts";
+import { countContentWords, findSavedName, isContentless, type SpokenLesson } from "./spoken.ts";
 import { isQuestion, splitSentences, stripOpening, type Turn } from "./turns.ts";
 
 /** Characters of a lesson that are the person's, and the agent's; and sentences of a reply that are read for that. */
@@ -24,6 +22,7 @@ const triggerChars = 60;
 const actionChars = 240;
 const minKeywords = 3;
 const maxKeywords = 8;
+const excerptChars = 600;
 
 /** The lessons of one kind in what people said. */
 export function findSpokenLessons(spoken: readonly SpokenLesson[], kind: SpokenLesson["kind"]): Finding[] {
@@ -32,52 +31,43 @@ export function findSpokenLessons(spoken: readonly SpokenLesson[], kind: SpokenL
 
 /** The lesson in the person's words, with what the agent answered. */
 function writeLesson({ turn, kind, confidence, sentences }: SpokenLesson): Finding {
-  const whole = stripRefusal(stripPraise(sentences.map(endSentence).join(" ")));
-  const said = tidy(whole, saidChars);
-  const replied = findRestatement(turn.reply?.text ?? "", kind === "user-correction" ? null : said);
-  const doing = describeWork(turn);
+  const isCorrection = kind === "user-correction";
+  const isOrder = kind === "explicit-instruction";
+  const said = tidy(stripRefusal(stripPraise(sentences.map(endSentence).join(" "))), saidChars);
+  const replied = findRestatement(turn.reply?.text ?? "", isCorrection ? null : said);
+  const doing = isCorrection ? describeWork(turn) : null;
   const keywords = findKeywords(said, replied);
-  const saved = kind === "explicit-instruction" ? findSavedName(sentences[0] ?? "") : null;
-  const pointsBack =
-    saved !== null ||
-    /\b(?:remember|save|keep|store|note) (?:this|that|these)\b/i.test(said) ||
-    (countContentWords(said) < pointingWords && says.pointsBack.test(said.toLowerCase()));
-  const meant = kind === "explicit-instruction" && pointsBack ? findStepsBefore(turn) : [];
-  const done = meant.map((step) => `\`${writeStep(step)}\``).join(", ");
+  const saved = isOrder ? findSavedName(sentences[0] ?? "") : null;
+  const meant = isOrder && (saved !== null || pointsBack(said)) ? findStepsBefore(turn) : [];
+  const done = meant.map((step) => `\`${writeStep(step, stepChars)}\``).join(", ");
   const listed = findListedSteps(sentences);
+  const condition = findCondition(sentences) ?? keywords.slice(0, 5).join(" ");
   return makeFinding(
     {
-      kind,
-      lesson: `${writeText(said, replied, kind === "user-correction" ? doing : null)}${done === "" ? "" : ` Done before: ${done}.`}`,
-      trigger:
-        saved === null
-          ? (findCondition(sentences) ?? keywords.slice(0, 5).join(" "))
-          : `${saved.replaceAll("-", " ")} is wanted`,
+      ...{ kind, keywords, confidence, scope: findScope(said, replied) },
+      lesson: `${writeText(said, replied, doing)}${done === "" ? "" : ` Done before: ${done}.`}`,
+      trigger: saved === null ? condition : `${saved.replaceAll("-", " ")} is wanted`,
       action:
         saved !== null && meant.length > 0
-          ? meant.map(writeStep).join("; ")
+          ? meant.map((step) => writeStep(step, stepChars)).join("; ")
           : writeAction(kind, sentences, said, replied),
-      steps: [
-        ...meant.map(({ command }) => `Run \`${command?.replace(/\s+/g, " ").slice(0, stepChars * 2)}\``),
-        ...listed,
-      ],
-      keywords,
-      confidence,
-      name: saved ?? chooseName(kind, said, kind === "user-correction" ? [replied, doing ?? ""] : [replied]),
-      scope: findScope(said, replied),
+      steps: [...meant.map((step) => `Run \`${writeStep(step, stepChars * 2)}\``), ...listed],
+      name: saved ?? chooseName(kind, said, [replied, doing ?? ""]),
       artifact: saved !== null || listed.length > 1 || meant.length > 1 ? "skill" : "rule",
       excerpt: {
         ...noExcerpt,
         said: turn.words.slice(0, excerptChars),
         replied: turn.reply?.text.trim().slice(0, excerptChars) ?? null,
       },
-      ...{ call: null, symptom: null, remedy: null },
     },
-    [
-      turn.prompt,
-      ...[turn.reply, ...meant, turn.after[0] ?? null].filter((event): event is Event => event !== null),
-    ],
+    [turn.prompt, ...[turn.reply, ...meant, turn.after[0]].flatMap((event) => event ?? [])],
   );
+}
+
+/** Whether an order means what was just done. */
+function pointsBack(said: string): boolean {
+  if (/\b(?:remember|save|keep|store|note) (?:this|that|these)\b/i.test(said)) return true;
+  return countContentWords(said) < pointingWords && says.pointsBack.test(said.toLowerCase());
 }
 
 /** The action in the person's words; in the agent's where the person only asked or named next to nothing. */
@@ -101,13 +91,14 @@ const ordering = [
 /** The commands that "this" means in "save this": the last ones that worked, without those that only looked. */
 function findStepsBefore({ before }: Turn): Event[] {
   const isLooking = (command: string) => parseCommand(command).every((run) => run.isLook || run.onlyPrints);
-  return before
-    .filter(({ command, outcome }) => command !== null && outcome === "ok" && !isLooking(command))
-    .slice(-maxSteps);
+  const worked = before.filter(
+    ({ command, outcome }) => command !== null && outcome === "ok" && !isLooking(command),
+  );
+  return worked.slice(-maxSteps);
 }
 
-function writeStep({ command }: Event): string {
-  return (command ?? "").replace(/\s+/g, " ").slice(0, stepChars);
+function writeStep({ command }: Event, most: number): string {
+  return (command ?? "").replace(/\s+/g, " ").slice(0, most);
 }
 
 /** A few words alone, or a question, say little to a stranger: then what the agent did and answered comes with them. */
@@ -120,9 +111,8 @@ function writeText(said: string, replied: string, doing: string | null): string 
 function tidy(text: string, most: number): string {
   const flat = stripOpening(text.replace(/\s+/g, " ").trim());
   // A path or an identifier keeps its case.
-  const whole = /^\p{Ll}\p{L}*(?:[\s,!?'’]|[.:]?$)/u.test(flat)
-    ? flat.charAt(0).toUpperCase() + flat.slice(1)
-    : flat;
+  const isWord = /^\p{Ll}\p{L}*(?:[\s,!?'’]|[.:]?$)/u.test(flat);
+  const whole = isWord ? flat.charAt(0).toUpperCase() + flat.slice(1) : flat;
   if (whole.length <= most) return whole;
   const cut = whole.slice(0, most);
   const end = Math.max(...[" ", "，", "、", "。", "；"].map((stop) => cut.lastIndexOf(stop)));
@@ -137,9 +127,8 @@ function endSentence(text: string): string {
 
 /** "Very good, but …": the lesson is in what follows. */
 function stripPraise(said: string): string {
-  const turn = said
-    .slice(0, 80)
-    .search(/\bbut\b|\bhowever\b|但是?|不过|\bpero\b|けど|ただ|하지만|\baber\b|\bmais\b/iu);
+  const but = /\bbut\b|\bhowever\b|但是?|不过|\bpero\b|けど|ただ|하지만|\baber\b|\bmais\b/iu;
+  const turn = said.slice(0, 80).search(but);
   return says.agrees.test(said.toLowerCase()) && turn > 0 ? said.slice(turn) : said;
 }
 
@@ -157,29 +146,21 @@ const refusal =
  * table. For an order it must come back to what was said, or it is a report of the work.
  */
 function findRestatement(reply: string, about: string | null): string {
-  const prose = reply
-    .slice(0, 1_500)
-    .split("```")
-    .filter((_, at) => at % 2 === 0)
-    .join("\n");
+  const isHeading = (sentence: string) => /[:：]\s*$/u.test(sentence);
+  const saysSomething = (sentence: string) =>
+    !isContentless(sentence) && !/[|✅❌📊🎯🔄]|^-{2,}/u.test(sentence) && !announces.test(sentence);
+  const parts = reply.slice(0, 1_500).split("```");
+  const prose = parts.filter((_, at) => at % 2 === 0).join("\n");
   const useful = splitSentences(prose.replace(/[*#`>]+/g, " "))
     .map((sentence) => stripCourtesy(sentence.replace(/^(?:\d+[.)]|[-•])\s+/, "")).replace(/\s+/g, " "))
-    .filter(
-      (sentence) =>
-        countContentWords(sentence) >= 2 &&
-        !/[|✅❌📊🎯🔄]|^-{2,}/u.test(sentence) &&
-        !announces.test(sentence),
-    )
+    .filter(saysSomething)
     .slice(0, replySentences);
   // A heading without what it heads says nothing.
-  if (/[:：]\s*$/u.test(useful.at(-1) ?? "")) useful.pop();
-  const told = tidy(
-    useful.map((sentence) => (/[:：]\s*$/u.test(sentence) ? sentence : endSentence(sentence))).join(" "),
-    replyChars,
-  );
-  return about === null || measureSimilarity(extractTerms(told), extractTerms(about)) > restatingShare
-    ? told
-    : "";
+  if (isHeading(useful.at(-1) ?? "")) useful.pop();
+  const sentences = useful.map((sentence) => (isHeading(sentence) ? sentence : endSentence(sentence)));
+  const told = tidy(sentences.join(" "), replyChars);
+  if (about === null) return told;
+  return measureSimilarity(extractTerms(told), extractTerms(about)) > restatingShare ? told : "";
 }
 
 function stripCourtesy(sentence: string): string {
@@ -219,77 +200,67 @@ const condition =
 /** The steps that are told one after the other: as a list, or as "first … then … then". */
 function findListedSteps(sentences: readonly string[]): string[] {
   const text = sentences.join("\n").slice(0, 2_000);
-  const items = [...text.matchAll(/(?:^|\s)\d{1,2}[.)、]\s*([^\n]+?)(?=\s+\d{1,2}[.)、]\s|\n|$)/gu)].map(
-    ([, item]) => item ?? "",
-  );
-  const bullets = [...text.matchAll(/^[-*•] +(.+)$/gmu)].map(([, item]) => item ?? "");
-  const told =
-    /\bfirst,? (.{2,200}?),? (?:and )?then,? (.{2,200}?)(?:,? (?:and )?(?:then|finally),? (.{2,200}?))?(?:[.!]|$)/iu.exec(
-      text,
-    );
-  const chained = told ? told.slice(1).filter((step) => step !== undefined) : [];
-  const steps = [items, bullets, chained].find((list) => list.length > 1) ?? [];
+  const list = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, item]) => item ?? "");
+  const items = list(/(?:^|\s)\d{1,2}[.)、]\s*([^\n]+?)(?=\s+\d{1,2}[.)、]\s|\n|$)/gu);
+  const bullets = list(/^[-*•] +(.+)$/gmu);
+  const chained = (chain.exec(text) ?? []).slice(1).filter((step) => step !== undefined);
+  const steps = [items, bullets, chained].find((each) => each.length > 1) ?? [];
   return steps.map((step) => tidy(step, actionChars)).slice(0, maxSteps + 3);
 }
+
+const chain =
+  /\bfirst,? (.{2,200}?),? (?:and )?then,? (.{2,200}?)(?:,? (?:and )?(?:then|finally),? (.{2,200}?))?(?:[.!]|$)/iu;
 
 /** The words that tell this lesson from others: names of things first, then what the reply repeats, then the reply's. */
 function findKeywords(said: string, replied: string): string[] {
   const answer = new Set(splitPhrases(replied));
-  const own = [...new Set(splitPhrases(said))]
-    .map((word, at) => ({
-      word,
-      rank: (/[./@_-]|\d/.test(word) ? 1.5 : 0) + (answer.has(word) ? 1 : 0) - at / 50,
-    }))
-    .sort((a, b) => b.rank - a.rank)
-    .slice(0, maxKeywords)
-    .map(({ word }) => word);
+  const rank = (word: string, at: number) =>
+    (/[./@_-]|\d/.test(word) ? 1.5 : 0) + (answer.has(word) ? 1 : 0) - at / 50;
+  const ranked = [...new Set(splitPhrases(said))].map((word, at) => ({ word, rank: rank(word, at) }));
+  const sorted = ranked.sort((a, b) => b.rank - a.rank).slice(0, maxKeywords);
+  const own = sorted.map(({ word }) => word);
   return [...new Set([...own, ...[...answer].slice(0, Math.max(0, minKeywords - own.length))])];
 }
 
 /** Words that mean something: whole words, and in scripts without spaces what stands between the small characters. */
 function splitPhrases(text: string): string[] {
-  return text
-    .toLowerCase()
-    .split(
-      /[^\p{L}\p{M}\p{N}_./@-]+|(?<=[\p{Script=Han}ぁ-ヿ])(?=[a-z0-9@])|(?<=[a-z0-9])(?=[\p{Script=Han}ぁ-ヿ])/u,
-    )
-    .flatMap((run) => (/[\p{Script=Han}ぁ-ヿ]/u.test(run) ? run.split(smallCharacters) : [run]))
-    .map((word) => word.replace(/^[-./]+|[-./]+$/g, ""))
-    .filter(
-      (word) => word.length > 1 && word.length <= 40 && !small.has(word) && !says.contentless.has(word),
-    );
+  const runs = text.toLowerCase().split(phraseEnds);
+  const words = runs.flatMap((run) =>
+    /[\p{Script=Han}ぁ-ヿ]/u.test(run) ? run.split(smallCharacters) : [run],
+  );
+  const isTelling = (word: string) => word.length > 1 && word.length <= 40 && !small.has(word);
+  const bare = words.map((word) => word.replace(/^[-./]+|[-./]+$/g, ""));
+  return bare.filter((word) => isTelling(word) && !says.contentless.has(word));
 }
+
+const phraseEnds =
+  /[^\p{L}\p{M}\p{N}_./@-]+|(?<=[\p{Script=Han}ぁ-ヿ])(?=[a-z0-9@])|(?<=[a-z0-9])(?=[\p{Script=Han}ぁ-ヿ])/u;
 
 const smallCharacters =
   /为什么|而不是|不应该|的时候|[我你他她它咱]们|可以|应该|需要|因为|所以|如果|这[个种样些里]|那[个种样些]|什么|怎么|没有|不是|就是|还是|已经|一下|一[个些点]|或者|比如说?|但是|然后|希望|觉得|感觉|现在|都是|不用|不要|可能|自己|[的了是我你您他她它在有和就不也都要会这那吗呢吧把被给与及而但还再很太更些么没别请个到着说并]|[ぁ-ゖ]+/u;
 
-const small = new Set(
-  (
-    "a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its " +
-    "just me my now of on or our she should so some that the their them then they this to up us was we were what when " +
-    "where which who will with would you your than always never remember add already having both other outside anyone " +
-    "else was were been being he el la los las un una de del al en que ya es por para con si se lo le su tu eso esto esta " +
-    "está ahí luego quiero pero y o no me te mi más der die das und ist nicht ein eine den dem mit auf für zu du ich es " +
-    "les des et est pas une pour dans qui ne sur vous je ce cette avec plus"
-  ).split(" "),
-);
+const small = wordSet(`
+  a an and are as at be been but by can could did do does for from had has have he her his how i if in into is it its
+  just me my now of on or our she should so some that the their them then they this to up us was we were what when
+  where which who will with would you your than always never remember add already having both other outside anyone
+  else was were been being he el la los las un una de del al en que ya es por para con si se lo le su tu eso esto esta
+  está ahí luego quiero pero y o no me te mi más der die das und ist nicht ein eine den dem mit auf für zu du ich es
+  les des et est pas une pour dans qui ne sur vous je ce cette avec plus
+`);
 
 /** A name from the person's words in their order, else from what the agent said or did. */
-function chooseName(kind: Finding["kind"], said: string, others: readonly string[]): string {
-  if (kind === "explicit-instruction" && says.choosesLanguage.test(said.toLowerCase()))
-    return "answer-language";
-  const prefix =
-    kind === "user-correction" ? "correction" : kind === "convention" ? "convention" : "instruction";
-  const own = latinWords(
-    said.replace(
-      /^(?:(?:no+|nope|wait|actually|why)\b[\s,.!]+|(?:stop|wrong)[,.!]+\s*|(?:from now on|going forward|remember(?: that)?|in (?:the )?future|next time|always)\b[\s,:]*)+/i,
-      "",
-    ),
-  );
+function chooseName(kind: SpokenLesson["kind"], said: string, others: readonly string[]): string {
+  const isOrder = kind === "explicit-instruction";
+  if (isOrder && says.choosesLanguage.test(said.toLowerCase())) return "answer-language";
+  const prefix = isOrder ? "instruction" : kind === "convention" ? "convention" : "correction";
+  const own = latinWords(said.replace(nameOpening, ""));
   if (own.length >= 2) return plainName(own.slice(0, nameWords).join(" "));
   const word = own[0] ?? others.flatMap(latinWords)[0];
   return word === undefined ? prefix : plainName(`${prefix} ${word}`);
 }
+
+const nameOpening =
+  /^(?:(?:no+|nope|wait|actually|why)\b[\s,.!]+|(?:stop|wrong)[,.!]+\s*|(?:from now on|going forward|remember(?: that)?|in (?:the )?future|next time|always)\b[\s,:]*)+/i;
 
 /** A name in which no word stands twice. */
 function plainName(text: string): string {
@@ -297,30 +268,27 @@ function plainName(text: string): string {
 }
 
 function latinWords(text: string): string[] {
-  const words = text.match(/[A-Za-z\u00C0-\u024F][\w\u00C0-\u024F@./'’-]*/g) ?? [];
-  return [...new Set(words)].filter(
-    (word) => word.length > 1 && !unnamed.has(word.toLowerCase().replace(/’/g, "'")),
-  );
+  const words = new Set(text.match(/[A-Za-z\u00C0-\u024F][\w\u00C0-\u024F@./'’-]*/g));
+  return [...words].filter((word) => word.length > 1 && !unnamed.has(word.toLowerCase().replace(/’/g, "'")));
 }
 
-const unnamed = new Set(
-  (
-    "a an and are as at be but by for from i im i'm in into is it it's its me my of on or our please so that that's the " +
-    "their them then there this to was we were with would you you're your just really was should could can will do did " +
-    "what which who why how have has had having el la los las un una de del al en que ya es por para con si se lo su tu " +
-    "y o der die das und ist ein eine den dem mit auf für zu le les des et est une pour dans qui vous je agent said while " +
-    "working running"
-  ).split(" "),
-);
+const unnamed = wordSet(`
+  a an and are as at be but by for from i im i'm in into is it it's its me my of on or our please so that that's the
+  their them then there this to was we were with would you you're your just really was should could can will do did
+  what which who why how have has had having el la los las un una de del al en que ya es por para con si se lo su tu
+  y o der die das und ist ein eine den dem mit auf für zu le les des et est une pour dans qui vous je agent said while
+  working running
+`);
 
 /** How the agent should work is the person's; what names files and things, or how things are done here, the project's. */
 function findScope(said: string, replied: string): LessonScope {
   const words = said.toLowerCase();
   if (says.choosesLanguage.test(words)) return "user";
   if (namesThings.test(`${said} ${replied}`) || says.tellsCustom.test(words)) return "project";
-  return says.addresses.test(words) || says.standing.test(words) || says.ordersSteps.test(words)
-    ? "user"
-    : "project";
+  const isAboutWork = [says.addresses, says.standing, says.ordersSteps].some((pattern) =>
+    pattern.test(words),
+  );
+  return isAboutWork ? "user" : "project";
 }
 
 const namesThings =

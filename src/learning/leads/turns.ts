@@ -24,6 +24,8 @@ export interface Turn {
   readonly after: readonly Event[];
   /** How much of it the person had said in the turn before, after which the agent answered: 1 all. */
   readonly again: number;
+  /** It says nearly all of that turn again. */
+  readonly repeats: boolean;
   /** The person sent it once more before the agent answered: the next turn is the one that counts. */
   readonly resent: boolean;
   /** The person's own words in the next turn. */
@@ -31,7 +33,7 @@ export interface Turn {
 }
 
 /** Share of its words that a turn has in common with the one before from which it was sent again. */
-export const resentShare = 0.8;
+const resentShare = 0.8;
 
 /** The turns of a session in their order. */
 export function readTurns(events: readonly Event[]): Turn[] {
@@ -49,28 +51,27 @@ export function readTurns(events: readonly Event[]): Turn[] {
     if (prompt === undefined || own === "") return [];
     const before = n === 0 ? events.slice(0, at) : (parts[n - 1] ?? []);
     const after = parts[n] ?? [];
+    const previous = before.at(-1);
     // What stands before it, without marks: the agent's last words or call.
     const last = before.findLast(({ kind }) => kind !== "mark");
-    const rejected = last?.outcome === "rejected" && isRejectedWith(last, prompt, before) ? last : null;
+    // Words that turn a call down stand where its result does, or right behind it.
+    const isRejection = last?.outcome === "rejected" && (last.resultKey === prompt.key || previous === last);
+    const again = before.some(isAgents) ? shared(n) : 0;
+    const isStop = ({ kind, text }: Event) =>
+      kind === "mark" && /interrupted|aborted|cancel/i.test(text.slice(0, 80));
     return {
-      prompt,
-      words: own,
-      sentences: splitSentences(own),
+      ...{ prompt, words: own, sentences: splitSentences(own), next: words[n + 1] ?? "" },
       before: before.filter(({ kind }) => kind === "call"),
+      after: after.filter(({ kind }) => kind === "call"),
       opening: agentFirst < 0 || agentFirst > at,
       asked: last?.kind === "reply" && /[?？][\s*_)）]*$/u.test(last.text.slice(-200)),
-      rejected,
-      interrupted: before
-        .slice(-3)
-        .some(({ kind, text }) => kind === "mark" && /interrupted|aborted|cancel/i.test(text.slice(0, 80))),
-      queued:
-        before.at(-1)?.kind === "call" && before.at(-1)?.outcome !== "rejected" && after[0]?.kind === "call",
+      rejected: isRejection ? last : null,
+      interrupted: before.slice(-3).some(isStop),
+      queued: previous?.kind === "call" && previous.outcome !== "rejected" && after[0]?.kind === "call",
       // The first words that say something: an agent often calls a tool first.
       reply: after.find(({ kind, text }) => kind === "reply" && text.trim() !== "") ?? null,
-      after: after.filter(({ kind }) => kind === "call"),
-      again: before.some(isAgents) ? shared(n) : 0,
+      ...{ again, repeats: again > resentShare },
       resent: !after.some(isAgents) && shared(n + 1) > resentShare,
-      next: words[n + 1] ?? "",
     };
   });
 }
@@ -78,19 +79,13 @@ export function readTurns(events: readonly Event[]): Turn[] {
 /** Long prompts that begin alike again and again come from a program. */
 function findTemplates(prompts: readonly string[]): (text: string) => boolean {
   const heads = new Map<string, number>();
-  const headOf = (text: string) => text.slice(0, 60);
-  const isLong = (text: string) => text.length >= 300;
-  for (const text of prompts) if (isLong(text)) heads.set(headOf(text), (heads.get(headOf(text)) ?? 0) + 1);
-  return (text) => isLong(text) && (heads.get(headOf(text)) ?? 0) >= 3;
+  const readHead = (text: string) => (text.length < 300 ? "" : text.slice(0, 60));
+  for (const head of prompts.map(readHead)) heads.set(head, (heads.get(head) ?? 0) + 1);
+  return (text) => text.length >= 300 && (heads.get(readHead(text)) ?? 0) >= 3;
 }
 
 function isAgents({ kind }: Event): boolean {
   return kind === "reply" || kind === "call";
-}
-
-/** Words that turn a call down stand where its result does, or right behind it. */
-function isRejectedWith(call: Event, prompt: Event, before: readonly Event[]): boolean {
-  return call.resultKey === prompt.key || before.at(-1) === call;
 }
 
 // --- A person's own words ---
@@ -107,8 +102,8 @@ const maxSentences = 24;
  * marks that a terminal leaves.
  */
 export function extractOwnWords(text: string): string {
-  const head =
-    text.length > 2 * promptChars ? `${text.slice(0, promptChars)}\n${text.slice(-promptChars)}` : text;
+  const isLong = text.length > 2 * promptChars;
+  const head = isLong ? `${text.slice(0, promptChars)}\n${text.slice(-promptChars)}` : text;
   if (writtenByProgram.test(head.slice(0, 200).trimStart())) return "";
   const bare = head
     .replace(/```[^`]{0,8000}(?:```|$)/g, "\n")
@@ -117,9 +112,9 @@ export function extractOwnWords(text: string): string {
   const lines = bare.split("\n").map((line) => line.replace(/^\s*[❯›]\s*/, "").trim());
   // A text with several headings is a document: only what stands above it is the person's.
   const headings = lines.flatMap((line, at) => (/^#{1,4} \S/.test(line) ? [at] : []));
-  const kept = lines
-    .slice(0, headings.length < 2 ? undefined : headings[0])
-    .filter((line) => line !== "" && !pasted.some((shape) => shape.test(line.slice(0, 400))));
+  const isPasted = (line: string) => pasted.some((shape) => shape.test(line.slice(0, 400)));
+  const above = lines.slice(0, headings.length < 2 ? undefined : headings[0]);
+  const kept = above.filter((line) => line !== "" && !isPasted(line));
   const whole = kept.join("\n");
   const edges = [...kept.slice(0, edgeLines), ...kept.slice(edgeLines).slice(-1)].join("\n");
   return (whole.length <= longChars ? whole : edges).slice(0, promptChars).trim();
@@ -143,14 +138,12 @@ const pasted: readonly RegExp[] = [
 
 /** The sentences of a text, in order. Two dots count as a stop: many people write so. */
 export function splitSentences(text: string): string[] {
-  return text
-    .split(
-      /(?<=[.!?…])(?<!(?:^|\s)\d{1,2}\.)(?<!\b(?:e\.g|i\.e|etc|vs|cf|z\.b|bzw|p\.ej)\.)\s+|(?<=[。！？；;])|(?<![./@\s])\.{2,}(?![./])\s*|\n+/u,
-    )
-    .map((sentence) => sentence.trim())
-    .filter((sentence) => sentence !== "")
-    .slice(0, maxSentences);
+  const sentences = text.split(sentenceEnds).map((sentence) => sentence.trim());
+  return sentences.filter((sentence) => sentence !== "").slice(0, maxSentences);
 }
+
+const sentenceEnds =
+  /(?<=[.!?…])(?<!(?:^|\s)\d{1,2}\.)(?<!\b(?:e\.g|i\.e|etc|vs|cf|z\.b|bzw|p\.ej)\.)\s+|(?<=[。！？；;])|(?<![./@\s])\.{2,}(?![./])\s*|\n+/u;
 
 /** The sentences that a person wrote themselves. A diff that is pasted behind the words is not part of them. */
 export function readOwnSentences(text: string): string[] {
@@ -173,12 +166,10 @@ const smallOpening =
 
 /** Whether a sentence asks, in any of the languages. */
 export function isQuestion(sentence: string): boolean {
-  return (
-    /[?？]\s*$|[吗呢么嗎][。~！!]?$|(?:です|ます|でしょう|ません|の|んです)か[。]?$|(?:나요|까요|니까|인가요|는지)\s*[.]?$/u.test(
-      sentence.trim(),
-    ) ||
-    /^(?:what|where|when|who|which|how|is|are|was|does|do|did|can|could|would|should|will|shall|have|has)\b/i.test(
-      stripOpening(sentence),
-    )
-  );
+  return questionEnd.test(sentence.trim()) || questionOpening.test(stripOpening(sentence));
 }
+
+const questionEnd =
+  /[?？]\s*$|[吗呢么嗎][。~！!]?$|(?:です|ます|でしょう|ません|の|んです)か[。]?$|(?:나요|까요|니까|인가요|는지)\s*[.]?$/u;
+const questionOpening =
+  /^(?:what|where|when|who|which|how|is|are|was|does|do|did|can|could|would|should|will|shall|have|has)\b/i;

@@ -1,37 +1,18 @@
 import {
+  type Item,
   type ItemFile,
   type ItemKind,
   type ItemProblem,
   isMadeByKnack,
   type KeptArtifact,
-  type Owner,
 } from "../../records/index.ts";
-import { type Catalogued, itemsOf } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
 import { resolveScopes } from "../lifecycle/archive.ts";
-import { readHistory } from "../publish/changes.ts";
-import { readRoots } from "./read-files.ts";
+import { dirname, readHistory } from "../publish/changes.ts";
+import { type ItemRoot, readRoots } from "./read-files.ts";
 
 /** Projects whose skills are read: those that were worked in last. */
 const mostProjects = 40;
-
-/** A folder or file in which an agent looks for things of one kind. */
-export interface ItemRoot {
-  /** A folder; with the forms `package` and `file` the item itself. */
-  readonly path: string;
-  readonly kind: ItemKind;
-  /** `packages`: folders with a `SKILL.md`. `markdown` and `toml`: files, also in subfolders. `file`: one such file. */
-  readonly form: "packages" | "package" | "markdown" | "toml" | "file";
-  /** Whom its items are for: a project id, or "user". */
-  readonly scopeId: string;
-  /** Of two items of one name in a scopeId, the one with the lower rank wins. */
-  readonly rank: number;
-  /** What agents put before the names: `plugin:`, mostly nothing. */
-  readonly prefix: string;
-  /** Who made what is in it; null where the files themselves say. */
-  readonly owner: Owner | null;
-  readonly draft: boolean;
-}
 
 /** Finds the folders in which agents look for items of the person and of these projects. Never throws. */
 export type FindRoots = (projects: readonly ProjectFolder[]) => Promise<{
@@ -41,22 +22,26 @@ export type FindRoots = (projects: readonly ProjectFolder[]) => Promise<{
   readonly unread: readonly string[];
 }>;
 
-export interface ProjectFolder {
+interface ProjectFolder {
   readonly id: string;
   readonly root: string;
 }
 
-export interface CatalogDeps {
+interface CatalogDeps {
   readonly store: Store;
   readonly roots: FindRoots;
-  /** What was read of a file before; an unchanged file is not read again. */
-  readonly known?: (path: string) => ItemFile | undefined;
+  /** What was read before; an unchanged file is not read again. */
+  readonly known?: readonly ItemFile[];
   /** The current project, which counts even if nothing was learned there yet. */
   readonly here?: ProjectFolder | undefined;
 }
 
 /** One reading of the library, with its files, so that the next reading can reuse them. */
-export interface CatalogReading extends Catalogued {
+export interface CatalogReading {
+  readonly items: readonly Item[];
+  readonly problems: readonly ItemProblem[];
+  /** Files and folders that could not be read: what was known of anything at or below them still holds. */
+  readonly unread: readonly string[];
   readonly files: readonly ItemFile[];
   /** The id of the current project. */
   readonly here: string | null;
@@ -68,9 +53,10 @@ export async function readCatalog(deps: CatalogDeps): Promise<CatalogReading> {
   const { kept } = await readHistory(store);
   const published = kept.filter(({ kind }) => kind !== "rule");
   const found = await deps.roots(await listLatestProjects(deps));
-  const read = await readRoots([...found.roots, ...(await listDraftRoots(store, published))], known);
+  const drafts = await listDraftRoots(store, published);
+  const read = await readRoots([...found.roots, ...drafts], known);
   const files = markSources(read.files, published);
-  const { items, problems } = itemsOf(files);
+  const { items, problems } = mergeFiles(files);
   return {
     files,
     here: here?.id ?? null,
@@ -90,18 +76,12 @@ async function listLatestProjects({ store, here }: CatalogDeps): Promise<Project
 /** Drafts, each for the project or person that it was learned from. A proposal waits for a person, so it is none. */
 async function listDraftRoots(store: Store, published: readonly KeptArtifact[]): Promise<ItemRoot[]> {
   const drafts = published.filter(({ reach, proposal }) => reach === "draft" && !proposal);
-  if (drafts.length === 0) return [];
-  const scopeOf = await resolveScopes(store, drafts);
+  const resolveScope = await resolveScopes(store, drafts);
   return drafts.map((one) => ({
-    path: one.path,
-    kind: one.kind as ItemKind,
-    form: one.kind === "skill" ? "package" : "file",
-    scopeId: scopeOf(one),
+    ...{ path: one.path, kind: one.kind as ItemKind, form: one.kind === "skill" ? "package" : "file" },
+    ...{ scopeId: resolveScope(one), prefix: "", owner: "learned", draft: true },
     // Whatever is in an agent's own folder wins over a draft.
     rank: Number.MAX_SAFE_INTEGER,
-    prefix: "",
-    owner: "learned",
-    draft: true,
   }));
 }
 
@@ -109,7 +89,7 @@ async function listDraftRoots(store: Store, published: readonly KeptArtifact[]):
 function markSources(files: readonly ItemFile[], published: readonly KeptArtifact[]): ItemFile[] {
   const byPath = new Map(published.map((kept) => [kept.path, kept]));
   return files.map((file) => {
-    const paths = [file.path, getFolder(file.path), file.real, getFolder(file.real)];
+    const paths = [file.path, dirname(file.path), file.real, dirname(file.real)];
     const kept = paths.map((path) => byPath.get(path)).find((one) => one !== undefined);
     const { item } = file;
     const source = kept?.origin.id ?? null;
@@ -120,6 +100,71 @@ function markSources(files: readonly ItemFile[], published: readonly KeptArtifac
   });
 }
 
-function getFolder(path: string): string {
-  return path.replace(/[\\/][^\\/]*$/, "");
+/** A file with an item. */
+interface FileWithItem extends ItemFile {
+  readonly item: Item;
+  /** Other ways to the same file. */
+  readonly links: readonly string[];
+}
+
+/** The items of many files: for each name the file that goes before, whatever order they come in. */
+export function mergeFiles(files: readonly ItemFile[]): Pick<CatalogReading, "items" | "problems"> {
+  const groups = group(mergeLinks(files), ({ item }) => item.id).map((all) => all.sort(compareFiles));
+  const items = groups.map(([first, ...rest]): Item => {
+    const others = [...first.links, ...rest.flatMap(({ path, links }) => [path, ...links])];
+    const copies = [...new Set(others)].filter((path) => path !== first.path).sort();
+    return { ...first.item, copies };
+  });
+  const problems = [...files.flatMap((file) => file.problems), ...groups.flatMap(findSecondTexts)];
+  return {
+    items: items.sort((a, b) => (a.id < b.id ? -1 : 1)),
+    problems: problems.sort((a, b) =>
+      a.path === b.path ? (a.message < b.message ? -1 : 1) : a.path < b.path ? -1 : 1,
+    ),
+  };
+}
+
+/** A file that links lead to from several places counts once; where one of them is the person's, it is for everywhere. */
+function mergeLinks(files: readonly ItemFile[]): FileWithItem[] {
+  const found = files.flatMap((file) => (file.item === null ? [] : { ...file, item: file.item, links: [] }));
+  return group(found, ({ item, real }) => `${item.kind} ${real}`).flatMap((all) => {
+    const personal = all.filter(({ item }) => item.scopeId === "user");
+    return personal.length > 0
+      ? [pickLeading(personal, all)]
+      : group(all, ({ item }) => item.scopeId).map((own) => pickLeading(own, own));
+  });
+}
+
+function pickLeading(some: readonly FileWithItem[], all: readonly FileWithItem[]): FileWithItem {
+  const [first] = some.toSorted(compareFiles) as [FileWithItem];
+  const paths = new Set(all.map(({ path }) => path));
+  return { ...first, links: [...paths].filter((path) => path !== first.path) };
+}
+
+/** By rank, then the file itself before links to it, then by path. */
+function compareFiles(a: ItemFile, b: ItemFile): number {
+  const isLink = ({ path, real }: ItemFile) => Number(path !== real);
+  return a.rank - b.rank || isLink(a) - isLink(b) || (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
+}
+
+function findSecondTexts([first, ...rest]: readonly [FileWithItem, ...FileWithItem[]]): ItemProblem[] {
+  // A draft waits for a person to say which it is to be.
+  return rest
+    .filter(({ item }) => item.hash !== first.item.hash && !item.draft)
+    .map(({ path, item }) => ({
+      path,
+      severity: "warning",
+      message: `There are two texts of the ${item.kind} "${item.name}": ${first.path} goes before this one.`,
+      hint: "Make them one, or give one of them another name.",
+    }));
+}
+
+function group<One>(all: readonly One[], pickKey: (one: One) => string): [One, ...One[]][] {
+  const groups = new Map<string, [One, ...One[]]>();
+  for (const one of all) {
+    const known = groups.get(pickKey(one));
+    if (known) known.push(one);
+    else groups.set(pickKey(one), [one]);
+  }
+  return [...groups.values()];
 }

@@ -1,16 +1,7 @@
 import { parse as parseToml, TomlError } from "smol-toml";
-import { isMap, isSeq } from "yaml";
-import type { Item, ItemKind, ProblemCode, SkillProblem } from "../../records/index.ts";
+import type { Item, ItemKind, ItemProblem, ProblemCode, SkillProblem } from "../../records/index.ts";
 import { mayBeWritten, scan } from "../../trust/index.ts";
-import {
-  type FrontMatter,
-  findSkillProblems,
-  parseFrontMatter,
-  readSkillFields,
-  scalarText,
-  splitFrontMatter,
-  trimBlankLines,
-} from "../skill.ts";
+import { type FrontMatter, findSkillProblems, parseFrontMatter, trimBlankLines } from "../skill.ts";
 
 /** Characters of an item's name, and of a description that is taken from the body. */
 const nameChars = 128;
@@ -24,13 +15,9 @@ interface ItemText extends Pick<Item, "description" | "when" | "tags" | "body" |
   readonly origin: string | null;
 }
 
-export interface Remark {
-  readonly severity: "error" | "warning";
-  readonly message: string;
-  readonly hint: string;
-}
+type Remark = Omit<ItemProblem, "path">;
 
-export interface ItemRead {
+interface ItemRead {
   /** Null where no agent could use it. */
   readonly text: ItemText | null;
   readonly remarks: readonly Remark[];
@@ -44,25 +31,26 @@ export function readItem(
 ): ItemRead {
   if (toml) return readToml(text);
   const front = parseFrontMatter(text);
-  if (!("code" in front))
-    return kind === "skill" ? readSkill(front, folder) : assemble(readFields(front), front.body, []);
-  if (front.code === "front-matter-missing" && kind !== "skill")
+  if ("skill" in front)
+    return kind === "skill" ? readSkill(front, folder) : assemble(front.fields, front.skill.body, []);
+  const { problem, lines } = front;
+  if (problem.code === "front-matter-missing" && kind !== "skill")
     return assemble(new Map(), trimBlankLines(text.replace(/^\ufeff/, "")), []);
-  const lenient = front.code === "front-matter-broken" ? readLines(text) : null;
+  const lenient = problem.code === "front-matter-broken" && lines ? readLines(lines) : null;
   if (lenient === null || (kind === "skill" && joinValues(lenient.fields, "description") === ""))
-    return { text: null, remarks: [toRemark(front)] };
-  return assemble(lenient.fields, lenient.body, [{ ...toRemark(front), severity: "warning" }]);
+    return { text: null, remarks: [toRemark(problem)] };
+  return assemble(lenient.fields, lenient.body, [{ ...toRemark(problem), severity: "warning" }]);
 }
 
 /** Values by key; keys below `metadata` begin with `metadata.`. */
 type FieldValues = ReadonlyMap<string, readonly string[]>;
 
 function readSkill(front: FrontMatter, folder: string | undefined): ItemRead {
-  const { skill, problems } = readSkillFields(front);
+  const { skill, problems, fields } = front;
   const all = [...problems, ...findSkillProblems(skill, folder)];
   const missing = all.find(({ code }) => code === "description-missing");
   if (missing) return { text: null, remarks: [toRemark(missing)] };
-  return assemble(readFields(front), front.body, toWarnings(all));
+  return assemble(fields, skill.body, toWarnings(all));
 }
 
 /** Commands of Gemini and agents of Codex. */
@@ -162,27 +150,8 @@ function firstSentence(body: string): string {
   return first.slice(0, descriptionChars);
 }
 
-function readFields({ pairs }: FrontMatter): FieldValues {
-  const fields = new Map<string, readonly string[]>();
-  for (const { key, value } of pairs) {
-    const name = scalarText(key) ?? "";
-    if (name === "metadata" && isMap(value))
-      for (const pair of value.items)
-        fields.set(`metadata.${scalarText(pair.key) ?? ""}`, plainTexts(pair.value));
-    else fields.set(name, plainTexts(value));
-  }
-  return fields;
-}
-
-function plainTexts(node: unknown): string[] {
-  const nodes = isSeq(node) ? node.items : [node];
-  return nodes.map(scalarText).filter((text) => text !== null);
-}
-
 /** Front matter that is not YAML, as most agents still read it: a key, a colon and the rest of the line. */
-function readLines(text: string): { fields: FieldValues; body: string } | null {
-  const split = splitFrontMatter(text);
-  if ("code" in split) return null;
+function readLines(split: { readonly front: string; readonly body: string }) {
   const fields = new Map<string, string[]>();
   let last = "";
   for (const line of split.front.split("\n")) {

@@ -1,26 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Clock, isObject, jsonBytes, makeId, writeDerivedFile } from "../../base/index.ts";
-import type { Credit } from "../../lessons/index.ts";
-import { loadCredits } from "../../recall/index.ts";
+import { type Credit, foldCredits } from "../../lessons/index.ts";
+import { readCredits } from "../../recall/index.ts";
 import type { Artifact, Item, ItemFile, Project } from "../../records/index.ts";
-import {
-  describeProject,
-  type Embedder,
-  embedMatches,
-  type FoundItem,
-  find,
-  type IndexItem,
-  type IndexUpdate,
-  itemsOf,
-  type LibraryIndexFiles,
-  openIndexFiles,
-  openMemoryIndex,
-} from "../../search/index.ts";
-import type { Home } from "../../settings/index.ts";
+import { describeProject, type FoundItem, find, type IndexItem, openIndexFiles } from "../../search/index.ts";
+import { currentFolder, type Home } from "../../settings/index.ts";
 import type { Store } from "../../store/index.ts";
 import { findCheckout } from "../../transcripts/index.ts";
-import { type FindRoots, type ProjectFolder, readCatalog } from "./catalog.ts";
+import { type FindRoots, mergeFiles, readCatalog } from "./catalog.ts";
 
 /** How long one process may update the index, and how long another waits for it. */
 const leaseMs = 60_000;
@@ -28,14 +16,13 @@ const waitMs = 3_000;
 /** Prompts in which an item was of use that it is found by: the latest. */
 const indexedPrompts = 12;
 
-export interface StockDeps {
+interface StockDeps {
   readonly home: Pick<Home, "snapshot" | "cache">;
   /** Keep nothing: the index is in memory. */
   readonly dryRun: boolean;
   readonly store: Store;
   readonly clock: Clock;
   readonly roots: FindRoots;
-  readonly embedder?: Embedder | undefined;
   /** Background work that one process does at a time. */
   claim(work: string, until: number): Promise<boolean>;
   giveBack(work: string): Promise<void>;
@@ -44,27 +31,45 @@ export interface StockDeps {
 
 export type Stock = ReturnType<typeof openStock>;
 
-interface StockQuery {
+type StockQuery = {
   readonly project: string;
   /** The folder whose file names tell what the project is; null where it is not on this machine. */
   readonly folder: string | null;
   /** Somebody asked, and is not interrupted. */
   readonly asked: boolean;
-}
+};
 
 /** The library's items and their search index. */
 export function openStock(deps: StockDeps) {
-  const { home, dryRun, store, clock, projectAt, embedder, roots } = deps;
-  const index = dryRun ? openMemoryIndex() : openIndexFiles(dirname(home.snapshot));
-  const cache: ItemCache = dryRun
-    ? { load: () => [], save: () => {} }
-    : openItemCache(join(home.cache, "library.json"));
+  const { home, dryRun, store, clock, projectAt, roots } = deps;
+  const index = openIndexFiles(dryRun ? null : dirname(home.snapshot));
+  // What was read of the files before; it may be deleted at any time.
+  const cacheFile = dryRun ? null : join(home.cache, "library.json");
+  const loadFiles = () => (cacheFile === null ? [] : readCache(cacheFile));
   const locate = async (cwd: string) => {
     const { id, root } = await projectAt(cwd);
     return root === null ? undefined : { id, root };
   };
+  /** Updates the index and the cache from the files and from what the items earned. Safe to repeat or kill at any point. */
+  const update = async (here: { readonly id: string; readonly root: string } | undefined) => {
+    const { entries, nameOf } = await readCredits(store);
+    const earned = foldCredits(entries, nameOf);
+    const known = loadFiles();
+    const reading = await readCatalog({ store, roots, here, known });
+    // What could not be read stays as it was, and is tried again the next time.
+    const unread = known.filter(({ path }) =>
+      reading.unread.some((part) => path === part || path.startsWith(`${part}/`)),
+    );
+    const files = [...reading.files, ...unread];
+    const { items } = unread.length === 0 ? reading : mergeFiles(files);
+    const listShadowed = findShadowed(items);
+    const done = index.update(items.map((item) => toEntry(item, earned.get(item.id), listShadowed(item))));
+    if (cacheFile !== null && fingerprint(files) !== fingerprint(known))
+      writeDerivedFile(cacheFile, jsonBytes(files));
+    return done;
+  };
   /** Updates the index; null while another process does. */
-  const restock = async (here: ProjectFolder | undefined, anew = false): Promise<IndexUpdate | null> => {
+  const restock = async (here: Parameters<typeof update>[0], anew = false) => {
     const giveUp = clock.now() + waitMs;
     while (!(await deps.claim("library", clock.now() + leaseMs))) {
       if (clock.now() > giveUp) return null;
@@ -72,7 +77,7 @@ export function openStock(deps: StockDeps) {
     }
     try {
       if (anew) index.markDamaged();
-      return await updateIndex({ store, roots, index, cache, here });
+      return await update(here);
     } finally {
       await deps.giveBack("library");
     }
@@ -84,14 +89,12 @@ export function openStock(deps: StockDeps) {
     // An agent in a worktree has the skills of that worktree.
     const worktree = place && findCheckout(cwd)?.worktree;
     const here = place && worktree !== undefined ? { ...place, root: worktree } : place;
-    return readCatalog({ store, roots, here, known: lookupFiles(cache.load()) });
+    return readCatalog({ store, roots, here, known: loadFiles() });
   };
   /** The items that match a text, best first. */
   const search = async (text: string, { folder, ...query }: StockQuery): Promise<FoundItem[]> => {
     const around = { ...query, context: folder === null ? [] : describeProject(listNames(folder)) };
-    if (index.read(({ size }) => size) === null) await restockAt();
-    const likeness = embedder ? await embedMatches(embedder, index.read, text, around) : () => 0;
-    const findNow = () => index.read((library) => find(library, text, { ...around, likeness }));
+    const findNow = () => index.read((library) => find(library, text, around));
     const first = findNow();
     if (first !== null) return first;
     await restockAt();
@@ -124,15 +127,6 @@ export function openStock(deps: StockDeps) {
   };
 }
 
-/** This process's folder; `/` where it was deleted. */
-function currentFolder(): string {
-  try {
-    return process.cwd();
-  } catch {
-    return "/";
-  }
-}
-
 function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -141,26 +135,15 @@ function listNames(folder: string): string[] {
   }
 }
 
-/** What was read of the library's files, so that an unchanged file need not be read again. */
-interface ItemCache {
-  load(): readonly ItemFile[];
-  save(files: readonly ItemFile[]): void;
-}
-
-/** A cache in one file that may be deleted at any time. */
-export function openItemCache(path: string): ItemCache {
-  return {
-    load: () => {
-      try {
-        const files: unknown = JSON.parse(readFileSync(path, "utf8"));
-        return Array.isArray(files) && files.every(isItemFile) ? files : [];
-      } catch {
-        // Without a cache the files are read again.
-        return [];
-      }
-    },
-    save: (files) => writeDerivedFile(path, jsonBytes(files)),
-  };
+/** What was read of the library's files before; nothing where the file is damaged or of another release. */
+function readCache(path: string): readonly ItemFile[] {
+  try {
+    const files: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return Array.isArray(files) && files.every(isItemFile) ? files : [];
+  } catch {
+    // Without a cache the files are read again.
+    return [];
+  }
 }
 
 function isItemFile(value: unknown): value is ItemFile {
@@ -168,29 +151,6 @@ function isItemFile(value: unknown): value is ItemFile {
   const { path, stamp, item, problems } = value;
   const hasTexts = typeof path === "string" && typeof stamp === "string";
   return hasTexts && Array.isArray(problems) && (item === null || isObject(item));
-}
-
-interface UpdateDeps extends Pick<StockDeps, "store" | "roots"> {
-  readonly index: LibraryIndexFiles;
-  readonly cache: ItemCache;
-  readonly here: ProjectFolder | undefined;
-}
-
-/** Updates the index and the cache from the files and from what the items earned. Safe to repeat or kill at any point. */
-async function updateIndex({ index, cache, ...deps }: UpdateDeps): Promise<IndexUpdate> {
-  const earned = await loadCredits(deps.store);
-  const before = cache.load();
-  const reading = await readCatalog({ ...deps, known: lookupFiles(before) });
-  // What could not be read stays as it was, and is tried again the next time.
-  const unread = before.filter(({ path }) =>
-    reading.unread.some((part) => path === part || path.startsWith(`${part}/`)),
-  );
-  const files = [...reading.files, ...unread];
-  const { items } = unread.length === 0 ? reading : itemsOf(files);
-  const listShadowed = findShadowed(items);
-  const done = index.update(items.map((item) => toEntry(item, earned.get(item.id), listShadowed(item))));
-  if (fingerprint(files) !== fingerprint(before)) cache.save(files);
-  return done;
 }
 
 /** Tells in which projects an item of the person is hidden by one of the same name. */
@@ -202,11 +162,6 @@ function findShadowed(items: readonly Item[]): (item: Item) => string[] {
     scopeIds.set(key, [...(scopeIds.get(key) ?? []), scopeId]);
   }
   return ({ kind, name, scopeId }) => (scopeId === "user" ? (scopeIds.get(`${kind} ${name}`) ?? []) : []);
-}
-
-function lookupFiles(files: readonly ItemFile[]): (path: string) => ItemFile | undefined {
-  const byPath = new Map(files.map((file) => [file.path, file]));
-  return (path) => byPath.get(path);
 }
 
 function fingerprint(files: readonly ItemFile[]): string {
@@ -223,12 +178,10 @@ function toEntry(item: Item, credit: Credit | undefined, hiddenIn: readonly stri
   const uses = Math.max(0, credit ? credit.used - credit.harmful : 0);
   const prompts = (credit?.prompts ?? []).slice(0, indexedPrompts);
   const card = { id, name, description, load, uses };
+  const mark = [item.hash, card, when, tags, draft, source, path, changedAt, hiddenIn, prompts];
   return {
     entry: { id, name, description, when, tags, body, prompts },
     card: { ...card, kind, scopeId, draft, source, path, changedAt, harmless, hiddenIn },
-    mark: makeId(
-      "m",
-      JSON.stringify([item.hash, card, when, tags, draft, source, path, changedAt, hiddenIn, prompts]),
-    ),
+    mark: makeId("m", JSON.stringify(mark)),
   };
 }

@@ -10,10 +10,8 @@ import {
   type EvidenceItem,
   escapeForKind,
   hideHome,
-  insertAtEnd,
   lessonsTitle,
   maxDescriptionChars,
-  normalize,
   numbered,
   paragraph,
   renderItem,
@@ -25,24 +23,18 @@ import {
 import { parseSkill } from "../skill.ts";
 import type { LessonCluster } from "./clusters.ts";
 
-/** The file that a cluster becomes. */
-export interface ClusterText {
-  readonly kind: ItemKind;
-  readonly name: string;
-  readonly description: string;
-  readonly text: string;
-}
-
 /** One text for a cluster: what its lessons have in common, each lesson once, and the evidence. */
 export function renderCluster(
   cluster: LessonCluster,
   evidence: readonly EvidenceItem[],
   { prefix, quality }: { readonly prefix: string; readonly quality: "draft" | "active" },
-): ClusterText {
+) {
   const { kind, members, topic, domain } = cluster;
   const name = `${prefix}${nameCluster(cluster, prefix)}`.slice(0, 64).replace(/-+$/, "");
   const description = describe(cluster);
-  const isAgent = kind === "agent";
+  // People named another thing each time.
+  const takesArgument = kind === "command" && cluster.asked.some(({ ask }) => ask.particulars.length > 0);
+  const needsShell = members.some(({ excerpt, call }) => excerpt.worked !== null || call !== null);
   const base = renderItem(kind, {
     name,
     description,
@@ -55,14 +47,14 @@ export function renderCluster(
       evidence: "",
       "evolved-from": "",
     },
-    lead: renderLead(cluster),
+    lead: renderLead(cluster, takesArgument),
     sections: [
       [lessonsTitle, ""],
-      ["Check", isAgent ? agentCheck : clusterCheck],
+      ["Check", kind === "agent" ? agentCheck : clusterCheck],
     ],
     evidence,
-    takesArgument: takesArgument(cluster),
-    tools: listTools(members),
+    takesArgument,
+    tools: ["Read", "Grep", "Glob", ...(needsShell ? ["Bash"] : [])].join(", "),
   });
   return { kind, name, description, text: growClusterText(base, kind, members, evidence) };
 }
@@ -110,16 +102,14 @@ function instructionLines(lines: readonly string[]): readonly string[] {
 /** Puts a lesson behind the others; before the evidence when it is the first. */
 function insertLesson(lines: readonly string[], lesson: readonly string[]): string[] {
   const section = findSection(lines, lessonsTitle);
-  if (section) return insertAtEnd(lines, section, ["", ...lesson]);
+  if (section) {
+    const isText = (line: string) => line.trim() !== "";
+    const end = section.from + lines.slice(section.from, section.to).findLastIndex(isText) + 1;
+    return lines.toSpliced(end, 0, "", ...lesson);
+  }
   const evidence = findSection(lines, "Evidence");
-  return lines.toSpliced(
-    evidence ? evidence.from - 1 : lines.length,
-    0,
-    `## ${lessonsTitle}`,
-    "",
-    ...lesson,
-    "",
-  );
+  const at = evidence ? evidence.from - 1 : lines.length;
+  return lines.toSpliced(at, 0, `## ${lessonsTitle}`, "", ...lesson, "");
 }
 
 /** A lesson as a section: when, what then, and the call that worked. */
@@ -136,7 +126,7 @@ function renderLesson({ kind: source, trigger, action, lesson, steps, excerpt }:
 
 /** A name made of the field of work and of what the members share. */
 function nameCluster({ topic, field, id, asked, kind }: LessonCluster, prefix: string): string {
-  const order = kind === "command" ? (asked.at(-1)?.ask ?? null) : null;
+  const order = kind === "command" ? asked.at(-1)?.ask : undefined;
   const isFieldNeeded = field !== "general" && !topic.includes(field) && topic.length <= 1;
   const words = order ? [order.verb, ...topic] : [...(isFieldNeeded ? [field] : []), ...topic];
   const name = slugify([...new Set(words)].slice(0, 4).join(" "), 40) || `learned-${id.slice(-6)}`;
@@ -195,27 +185,18 @@ function listActions(members: readonly Lesson[]): string[] {
   return [...new Set(actions)].filter((text) => text !== "");
 }
 
-function renderLead(cluster: LessonCluster): string {
+function renderLead(cluster: LessonCluster, takesArgument: boolean): string {
   const when = renderOccasion(cluster);
   if (cluster.kind === "command") {
-    const given = takesArgument(cluster) ? `\n\n${argumentLine}` : "";
+    const given = takesArgument ? `\n\n${argumentLine}` : "";
     return `Do this: ${sentence(renderOrder(cluster) || when)}${given}\n\nMind what was learned about it:`;
   }
   if (cluster.kind === "agent")
-    return [
-      `You are asked to find out what is the case when ${when}. Look before you conclude, and change nothing unless the task says so.`,
-      "Answer with what you found, the lines or the output that prove it, and what you would do about it.",
-    ].join("\n\n");
+    return `You are asked to find out what is the case when ${when}. Look before you conclude, and change nothing unless the task says so.\n\nAnswer with what you found, the lines or the output that prove it, and what you would do about it.`;
   return `## When to use\n\n${sentence(capitalize(when))} ${cluster.members.length} lessons that were learned one by one belong together here; take the one whose occasion it is.`;
 }
 
-/** Whether people named another thing each time. */
-function takesArgument({ kind, asked }: LessonCluster): boolean {
-  return kind === "command" && asked.some(({ ask }) => ask.particulars.length > 0);
-}
-
-/** Tools that only look, and the shell where a command was what helped. */
-function listTools(members: readonly Lesson[]): string {
-  const needsShell = members.some(({ excerpt, call }) => excerpt.worked !== null || call !== null);
-  return ["Read", "Grep", "Glob", ...(needsShell ? ["Bash"] : [])].join(", ");
+/** For comparing texts: without case, line breaks, backticks and full stops. */
+function normalize(text: string): string {
+  return oneLine(text).toLowerCase().replace(/[`.]/g, "");
 }

@@ -1,15 +1,7 @@
 import { makeId } from "../../base/index.ts";
-import {
-  applyDecay,
-  classifyDomain,
-  contrary,
-  type Domain,
-  extractGist,
-  isUnconfirmed,
-  lessonScopeId,
-} from "../../lessons/index.ts";
+import { applyDecay, classifyDomain, contrary, extractGist, isUnconfirmed } from "../../lessons/index.ts";
 import { type ItemKind, isSaid, type Lesson } from "../../records/index.ts";
-import { type Ask, listSubjectWords, parseAsk } from "../../search/index.ts";
+import { type Ask, parseAsk } from "../../search/index.ts";
 import type { Gist } from "../../store/index.ts";
 import { splitWords, stemWord } from "../../text/index.ts";
 
@@ -31,7 +23,7 @@ const namedShare = 0.6;
 const agentLessons = 4;
 
 /** A prompt in which a person asked to have something done. */
-export interface TaskRequest {
+interface TaskRequest {
   readonly project: string;
   readonly session: string;
   readonly at: number;
@@ -44,7 +36,7 @@ export interface LessonCluster {
   readonly id: string;
   /** A project, or "user". */
   readonly scopeId: string;
-  readonly domain: Domain;
+  readonly domain: ReturnType<typeof classifyDomain>;
   /** The field of work, finer than the domain; "general" when unknown. */
   readonly field: string;
   readonly kind: ItemKind;
@@ -70,25 +62,31 @@ interface LessonNode {
 }
 
 /**
- * Groups lessons by when they apply and what they are about. The order of the lessons does not matter, and the time
- * grows with their number, not with that of their pairs.
+ * Groups lessons by when they apply and what they are about; what people keep requesting is a command. The order of
+ * the lessons does not matter, and the time grows with their number, not with that of their pairs.
  */
-export function clusterLessons(lessons: readonly Lesson[], now: number): LessonCluster[] {
+export function clusterLessons(
+  lessons: readonly Lesson[],
+  now: number,
+  requests: readonly TaskRequest[] = [],
+): LessonCluster[] {
   const scopes = new Map<string, LessonNode[]>();
   for (const lesson of lessons) {
     const { status, confidence } = applyDecay(lesson.state, now);
     const isConfirmed = lesson.state.sessions > 1 && !isUnconfirmed(lesson);
     if (status !== "active" && status !== "promoted" && !(status === "pending" && isConfirmed)) continue;
-    const scopeId = lessonScopeId(lesson);
+    const scopeId = lesson.scope === "user" ? "user" : lesson.project;
     const nodes = scopes.get(scopeId) ?? [];
     scopes.set(scopeId, nodes);
     const gist = extractGist(lesson);
     const terms = occasionTerms(lesson, gist);
     nodes.push({ lesson, confidence, gist, fields: findFields(lesson), terms, near: [] });
   }
-  const clusters = [...scopes].flatMap(([scopeId, nodes]) =>
-    findGroups(nodes).map((group) => makeCluster(scopeId, group)),
-  );
+  const named = requests.map(nameRequest);
+  const clusters = [...scopes].flatMap(([scopeId, nodes]) => {
+    const asked = scopeId === "user" ? named : named.filter(({ project }) => project === scopeId);
+    return findGroups(nodes).map((group) => makeCluster(scopeId, group, asked));
+  });
   const worth = ({ members, confidence }: LessonCluster) => members.length + confidence;
   return clusters.sort((a, b) => worth(b) - worth(a) || (a.id < b.id ? -1 : 1));
 }
@@ -111,11 +109,11 @@ const vague = new Set(
 
 /** Groups around the lesson that has most others near it, so that chains join nothing. */
 function findGroups(all: readonly LessonNode[]): LessonNode[][] {
-  const nodes = [...all].sort(bySureness);
+  const nodes = all.toSorted(bySureness);
   linkNear(nodes);
   const taken = new Set<LessonNode>();
   const groups: LessonNode[][] = [];
-  for (const middle of [...nodes].sort((a, b) => b.near.length - a.near.length || byId(a, b))) {
+  for (const middle of nodes.toSorted((a, b) => b.near.length - a.near.length || byId(a, b))) {
     const around = taken.has(middle) ? [] : middle.near.filter(({ node }) => !taken.has(node));
     if (around.length + 1 < minMembers) continue;
     const nearest = around.toSorted((a, b) => b.similarity - a.similarity || byId(a.node, b.node));
@@ -166,12 +164,8 @@ function linkNear(nodes: readonly LessonNode[]): void {
 /** Of those that ask for opposite things the first stays. */
 function dropContrary(group: readonly LessonNode[]): LessonNode[] {
   const kept: LessonNode[] = [];
-  // Most warn of nothing.
-  const isContrary = (a: Gist, b: Gist) => (a.shuns.size > 0 || b.shuns.size > 0) && contrary(a, b);
-  for (const node of group) {
-    if (kept.length === maxMembers) break;
-    if (kept.every((other) => !isContrary(other.gist, node.gist))) kept.push(node);
-  }
+  for (const node of group)
+    if (kept.length < maxMembers && kept.every((other) => !contrary(other.gist, node.gist))) kept.push(node);
   return kept;
 }
 
@@ -193,7 +187,7 @@ function findCore(group: readonly LessonNode[]): string[] {
 
 /** The surest of a group that are sure enough on average. */
 function keepSure(group: readonly LessonNode[]): LessonNode[] {
-  const kept = [...group].sort(bySureness);
+  const kept = group.toSorted(bySureness);
   while (kept.length >= minMembers && meanConfidence(kept) < minConfidence) kept.pop();
   return kept;
 }
@@ -203,47 +197,28 @@ function meanConfidence(group: readonly LessonNode[]): number {
   return Math.round(mean * 1e6) / 1e6;
 }
 
-function makeCluster(scopeId: string, group: readonly LessonNode[]): LessonCluster {
+function makeCluster(
+  scopeId: string,
+  group: readonly LessonNode[],
+  requests: readonly NamedRequest[],
+): LessonCluster {
   const members = group.map(({ lesson }) => lesson);
-  const core = findCore(group);
-  const asked = findRequests(members, core, []);
-  const [first] = [...members].sort(
-    (a, b) => a.state.firstAt - b.state.firstAt || (a.id < b.id ? -1 : 1),
-  ) as [Lesson];
+  const topic = findTopic(group);
+  const asked = findRequests(members, topic, requests);
+  const [first] = members.toSorted((a, b) => a.state.firstAt - b.state.firstAt || (a.id < b.id ? -1 : 1)) as [
+    Lesson,
+  ];
   return {
     id: makeId("v", first.id),
     scopeId,
-    domain: mostCommon(members.map(classifyDomain)) as Domain,
+    domain: mostCommon(members.map(classifyDomain)) as LessonCluster["domain"],
     field: mostCommon(group.flatMap(({ fields }) => (fields.length > 0 ? fields : "general"))),
     ...chooseKind(members, asked),
     members,
     confidence: meanConfidence(group),
-    topic: findTopic(group, core).map((stem) => findWord(stem, members)),
+    topic: topic.map((stem) => findWord(stem, members)),
     asked,
   };
-}
-
-/** The clusters with what people asked for: what they keep asking for is a command. */
-export function addRequests(
-  clusters: readonly LessonCluster[],
-  requests: readonly TaskRequest[],
-): LessonCluster[] {
-  const byWord = new Map<string, NamedRequest[]>();
-  for (const request of requests.map(nameRequest))
-    for (const scopeId of [request.project, "user"])
-      for (const word of request.named) {
-        const key = `${scopeId} ${word}`;
-        const own = byWord.get(key) ?? [];
-        own.push(request);
-        byWord.set(key, own);
-      }
-  return clusters.map((cluster) => {
-    const { members, topic, scopeId } = cluster;
-    const core = topic.map(stemWord);
-    const met = new Set(core.flatMap((word) => byWord.get(`${scopeId} ${word}`) ?? []));
-    const asked = findRequests(members, core, [...met]);
-    return { ...cluster, asked, ...chooseKind(members, asked) };
-  });
 }
 
 function mostCommon(names: readonly string[]): string {
@@ -252,11 +227,12 @@ function mostCommon(names: readonly string[]): string {
 }
 
 /** The terms that most of a group has, or half of it, in the order of the surest trigger. */
-function findTopic(group: readonly LessonNode[], core: readonly string[]): string[] {
+function findTopic(group: readonly LessonNode[]): string[] {
+  const core = findCore(group);
   const count = (term: string) => group.filter(({ terms }) => terms.has(term)).length;
   const most = core.filter((term) => count(term) * 2 > group.length);
   const order = group.flatMap(({ terms }) => [...terms]);
-  return (most.length > 0 ? most : [...core]).sort(
+  return (most.length > 0 ? most : core).sort(
     (a, b) => count(b) - count(a) || order.indexOf(a) - order.indexOf(b),
   );
 }
@@ -300,11 +276,11 @@ interface NamedRequest extends TaskRequest {
   readonly named: ReadonlySet<string>;
 }
 
-/** The requests for what a cluster is about: what they name is in it, and something that its members share. */
+/** The requests for what a cluster is about: what they name is in it, and something of its topic. */
 function findRequests(
   members: readonly Lesson[],
-  core: readonly string[],
-  others: readonly NamedRequest[],
+  topic: readonly string[],
+  requests: readonly NamedRequest[],
 ): TaskRequest[] {
   const texts = members.flatMap(({ trigger, action, keywords, lesson }) => [
     trigger,
@@ -313,10 +289,9 @@ function findRequests(
     ...keywords,
   ]);
   const words = new Set(splitWords(texts.join(" ")).map(stemWord));
-  const shared = new Set(core);
-  const all = [...members.flatMap(listSpokenOrders).map(nameRequest), ...others].filter(({ ask, named }) => {
+  const all = [...members.flatMap(listSpokenOrders), ...requests].filter(({ ask, named }) => {
     const known = [...named].filter((word) => words.has(word)).length;
-    const fits = known >= named.size * namedShare && [...named].some((word) => shared.has(word));
+    const fits = known >= named.size * namedShare && topic.some((word) => named.has(word));
     // Mending or removing is asked for once it is wrong; nobody calls that by a name.
     return fits && ask.act !== "fix" && ask.act !== "remove";
   });
@@ -325,51 +300,38 @@ function findRequests(
 }
 
 function nameRequest(request: TaskRequest): NamedRequest {
-  const { verb, tells } = request.ask;
-  const words = listSubjectWords(request.ask).filter((word) => !/^v?\d/.test(word));
+  const { verb, tells, subject } = request.ask;
+  const words = subject.filter((word) => !/^v?\d/.test(word));
   const others = words.filter((word) => word !== verb);
   return { ...request, named: new Set((tells || others.length === 0 ? words : others).map(stemWord)) };
 }
 
 /** An order that a person gave in several sessions, explicitly. */
-function listSpokenOrders({ id, kind, excerpt, project, state }: Lesson): TaskRequest[] {
+function listSpokenOrders({ id, kind, excerpt, project, state }: Lesson): NamedRequest[] {
   const ask = isSaid(kind) && excerpt.said !== null ? parseAsk(excerpt.said) : null;
   if (ask === null) return [];
   const { sessions, lastAt: at } = state;
-  return Array.from({ length: sessions }, (_, n) => ({ project, session: `${id} ${n}`, at, ask }));
+  return Array.from({ length: sessions }, (_, n) => nameRequest({ project, session: `${id} ${n}`, at, ask }));
 }
 
 /** Fields of work, finer than domains, by their programs and words. Of two that fit equally well, the first counts. */
-const fieldTable: readonly (readonly [field: string, words: string])[] = [
-  [
-    "git",
-    "git gh commit branch merge rebase push pull stash squash cherry-pick checkout worktree pr conflict",
-  ],
-  ["release", "release publish version changelog tag deploy deployment rollout staging production"],
-  [
-    "testing",
-    "test vitest jest mocha pytest spec coverage flaky playwright cypress fixture snapshot mock suite",
-  ],
-  ["containers", "docker podman compose dockerfile container image kubectl helm kubernetes pod cluster"],
-  ["database", "sql psql postgres mysql sqlite redis migration schema query table database index"],
-  [
-    "packaging",
+const fieldTable: readonly (readonly [field: string, words: string])[] = Object.entries({
+  git: "git gh commit branch merge rebase push pull stash squash cherry-pick checkout worktree pr conflict",
+  release: "release publish version changelog tag deploy deployment rollout staging production",
+  testing: "test vitest jest mocha pytest spec coverage flaky playwright cypress fixture snapshot mock suite",
+  containers: "docker podman compose dockerfile container image kubectl helm kubernetes pod cluster",
+  database: "sql psql postgres mysql sqlite redis migration schema query table database index",
+  packaging:
     "npm pnpm yarn bun pip pipx uv poetry cargo gem brew apt install dependency lockfile package module",
-  ],
-  [
-    "style",
+  style:
     "lint eslint biome prettier ruff mypy format style naming name comment type typecheck indent convention",
-  ],
-  ["docs", "readme doc documentation docstring markdown guide tutorial"],
-  ["build", "build compile make cmake ninja webpack vite esbuild tsc gradle mvn bundle"],
-  ["network", "curl wget ssh http https proxy dns port endpoint request server socket timeout"],
-  [
-    "infrastructure",
-    "terraform ansible aws gcloud az cloudflare wrangler vercel ci workflow pipeline actions",
-  ],
-  ["shell", "sed awk grep rg find jq bash zsh sh glob chmod path xargs ls"],
-  ["replies", "answer reply language explain summary tone ask question confirm permission"],
-];
+  docs: "readme doc documentation docstring markdown guide tutorial",
+  build: "build compile make cmake ninja webpack vite esbuild tsc gradle mvn bundle",
+  network: "curl wget ssh http https proxy dns port endpoint request server socket timeout",
+  infrastructure: "terraform ansible aws gcloud az cloudflare wrangler vercel ci workflow pipeline actions",
+  shell: "sed awk grep rg find jq bash zsh sh glob chmod path xargs ls",
+  replies: "answer reply language explain summary tone ask question confirm permission",
+});
 
 const fields: ReadonlyMap<string, string> = new Map(
   [...fieldTable]

@@ -7,15 +7,15 @@ import {
   type ItemKind,
   type KeptArtifact,
   type Lesson,
-  type Origin,
   type ProjectFold,
   type Reach,
 } from "../../records/index.ts";
 import { parseAsk } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { SkillFolder } from "../files/library.ts";
-import { findPinnedPaths, planArchive, resolveScopes } from "../lifecycle/archive.ts";
+import { cutAtWord, oneLine } from "../../text/index.ts";
+import { findPinnedPaths, planArchives, resolveScopes } from "../lifecycle/archive.ts";
 import { curationLimits } from "../lifecycle/proposals.ts";
+import { type ChangeOutcome, type PublishResult, publishPlan } from "../publish/apply.ts";
 import {
   accept,
   type ChangeHistory,
@@ -30,56 +30,116 @@ import {
   readHistory,
   refuse,
 } from "../publish/changes.ts";
-import {
-  checkText,
-  listFormats,
-  planProposalFor,
-  planPublication,
-  readEvidence,
-  resolveFolders,
-} from "../publish/plan.ts";
-import { type ChangeOutcome, type PublishResult, publishPlan } from "../publish/publish.ts";
-import { nameProject } from "../publish/render.ts";
-import { isSameTopic, measureSkillSimilarity } from "../publish/similarity.ts";
-import { parseSkill } from "../skill.ts";
-import { type ClusterText, growClusterText, renderCluster } from "./cluster-text.ts";
-import { addRequests, clusterLessons, type LessonCluster, type TaskRequest } from "./clusters.ts";
+import { checkText, listFormats, planPublication, readEvidence, resolveFolders } from "../publish/plan.ts";
+import { maxDescriptionChars, setFrontMatter, trimEnd } from "../publish/render.ts";
+import { isSameTopic, measureSkillSimilarity, parseSkill } from "../skill.ts";
+import { growClusterText, renderCluster } from "./cluster-text.ts";
+import { clusterLessons, type LessonCluster } from "./clusters.ts";
 
 /** Share of a cluster's members that were in something before, from which it is that again. */
 const sameClusterFrom = 0.5;
 /** New drafts in one go without anybody having asked, the surest. */
 const maxNewDrafts = 3;
 
-/** What is done about a cluster, or about what was made of one. */
-export type EvolveAction = "create" | "merge" | "replace" | "propose" | "archive" | "nothing";
-
 /** What becomes of a cluster, and why. */
-export interface Evolution {
+type Evolution = {
   /** What it is or would be called. */
   readonly name: string;
   readonly kind: ItemKind;
   readonly scopeId: string;
   /** Null for what was made of lessons that are all gone. */
   readonly cluster: LessonCluster | null;
-  readonly action: EvolveAction;
+  readonly action: "create" | "merge" | "replace" | "propose" | "archive" | "nothing";
   readonly because: string;
   readonly plan: Plan;
-}
+};
 
-export interface EvolveOptions {
-  /** Reads the library; called only when there is something to compare. */
-  readonly library: () => Promise<LibraryItems>;
+/** What came of one cluster. */
+type EvolutionResult = {
+  readonly evolution: Evolution;
+  readonly keeping: PublishResult;
+};
+
+type EvolveChoice = {
   readonly choice: { readonly reach: Reach; readonly actor: Actor };
   /** Only clusters of this kind. */
   readonly kind?: ItemKind | undefined;
+};
+
+interface LibrarySource {
+  /** Reads the library; called only when there is something to compare. */
+  readonly library: () => Promise<LibraryItems>;
   /** Why nothing is made for a project, if there is a reason. */
-  readonly refuses?: (root: string | null, id: string) => Promise<string | null>;
+  readonly refuses: (root: string | null, id: string) => Promise<string | null>;
 }
 
 /** What is in the library, and which files could not be read. */
 interface LibraryItems {
   readonly items: readonly Item[];
   readonly unread: readonly string[];
+}
+
+type ClusterText = ReturnType<typeof renderCluster>;
+
+/** What lessons grow into together: skills, commands and agents. */
+export function openEvolution(deps: PublishDeps, source: LibrarySource) {
+  /** What lessons have grown into, and what would be done about it; nothing is changed. */
+  const evolutions = (wanted: EvolveChoice) => planEvolutions(deps, source, wanted);
+  /** Carries one out by itself, so that it can be undone alone. */
+  const publish = async ({ name, plan }: Evolution, wanted: EvolveChoice): Promise<PublishResult> => {
+    const { reach, actor } = wanted.choice;
+    let isFirst = true;
+    const planning = async (): Promise<Plan> => {
+      if (!isFirst) {
+        const again = (await evolutions(wanted)).find((one) => one.name === name);
+        return again?.plan ?? refuse("its lessons have changed meanwhile");
+      }
+      isFirst = false;
+      return plan;
+    };
+    return publishPlan(deps, planning, actor, (steps) => {
+      const made = steps.find(({ change }) => change.reach !== "draft" && change.after !== null);
+      const { kind, id } = made?.change.origin ?? {};
+      return actor === "person" && kind === "cluster" && id !== undefined
+        ? [decisionEntry(id, "accepted", deps.clock.now(), reach === "everywhere")]
+        : [];
+    });
+  };
+  return {
+    evolutions,
+    /** Does that, all of it or for these names. */
+    evolve: async (wanted: EvolveChoice & { readonly only?: ReadonlySet<string> | null }) => {
+      const done: EvolutionResult[] = [];
+      for (const evolution of await evolutions(wanted)) {
+        const { name, plan, action } = evolution;
+        if (!plan.ok || action === "nothing" || (wanted.only && !wanted.only.has(name))) continue;
+        done.push({ evolution, keeping: await publish(evolution, wanted) });
+      }
+      return done;
+    },
+    /** Makes drafts of what has grown, and adds to what was made before, without anybody having asked. */
+    evolveDrafts: async (): Promise<ChangeOutcome[]> => {
+      const asDrafts: EvolveChoice = { choice: { reach: "draft", actor: "knack" } };
+      const { kept } = await readHistory(deps.store);
+      const drafts = kept.filter(({ reach, kind }) => reach === "draft" && kind !== "rule");
+      const resolveScope = await resolveScopes(deps.store, drafts);
+      const waiting = drafts.map(resolveScope);
+      let made = 0;
+      const outcomes: ChangeOutcome[] = [];
+      for (const evolution of await evolutions(asDrafts)) {
+        const { plan, action, scopeId } = evolution;
+        if (!plan.ok || action === "nothing" || action === "archive") continue;
+        if (action !== "merge") {
+          const isFull = waiting.filter((one) => one === scopeId).length >= curationLimits.drafts;
+          if (made >= maxNewDrafts || isFull) continue;
+          made++;
+        }
+        const result = await publish(evolution, asDrafts);
+        if (result.kept) outcomes.push(...result.outcomes.filter(({ done, already }) => done && !already));
+      }
+      return outcomes;
+    },
+  };
 }
 
 /** What decides about clusters, read once for all of them. */
@@ -91,18 +151,20 @@ interface EvolveContext {
   readonly refused: ReadonlySet<string>;
   readonly pinned: ReadonlySet<string>;
   readonly projects: ReadonlyMap<string, Pick<ProjectFold, "name" | "root">>;
-  readonly choice: EvolveOptions["choice"];
+  readonly choice: EvolveChoice["choice"];
 }
 
-/** What lessons have grown into, and what would be done about it; nothing is changed. */
-export async function planEvolutions(deps: PublishDeps, options: EvolveOptions): Promise<Evolution[]> {
-  const { choice, kind, refuses = async () => null } = options;
+async function planEvolutions(
+  deps: PublishDeps,
+  source: LibrarySource,
+  { choice, kind }: EvolveChoice,
+): Promise<Evolution[]> {
   const { store } = deps;
   const lessons = await store.learning.lessons.list();
-  const clusters = clusterLessons(lessons, deps.clock.now());
+  const clusters = clusterLessons(lessons, deps.clock.now(), await readRequests(store));
   const { kept } = await readHistory(store);
   if (clusters.length === 0 && !kept.some(({ origin }) => origin.kind === "cluster")) return [];
-  const library = await options.library();
+  const library = await source.library();
   // After the library: whatever Knack wrote that is in it was on the ledger before it was on the disk.
   const history = await readHistory(store);
   const context: EvolveContext = {
@@ -111,11 +173,13 @@ export async function planEvolutions(deps: PublishDeps, options: EvolveOptions):
     pinned: await findPinnedPaths(store, history.kept),
     projects: new Map((await store.projects.list()).map((row) => [row.id, row])),
   };
+  const [unread] = library.unread;
   const found: Evolution[] = [];
-  for (const cluster of addRequests(clusters, await readRequests(store))) {
+  for (const cluster of clusters) {
     if (kind !== undefined && cluster.kind !== kind) continue;
     const root = context.projects.get(cluster.scopeId)?.root ?? null;
-    const because = (await refuses(root, cluster.scopeId)) ?? describeUnread(library);
+    const why = await source.refuses(root, cluster.scopeId);
+    const because = why ?? (unread === undefined ? null : `${unread} cannot be read`);
     found.push(
       because === null
         ? await planEvolution(context, cluster)
@@ -125,12 +189,8 @@ export async function planEvolutions(deps: PublishDeps, options: EvolveOptions):
   return [...found, ...(await planFaded(context, lessons, kind))];
 }
 
-function describeUnread({ unread }: LibraryItems): string | null {
-  return unread.length > 0 ? `${unread[0]} cannot be read` : null;
-}
-
 /** What people asked for: prompts that found nothing, and those that something was used for. */
-async function readRequests({ ledger }: Store): Promise<TaskRequest[]> {
+async function readRequests({ ledger }: Store) {
   const prompts = [
     ...(await ledger.since("prompt.unmatched", 0)).map((entry) => ({ ...entry, text: entry.data.text })),
     ...(await ledger.since("skill.used", 0)).map((entry) => ({ ...entry, text: entry.data.prompt ?? "" })),
@@ -143,12 +203,9 @@ async function readRequests({ ledger }: Store): Promise<TaskRequest[]> {
 
 /** What a person took back or refused, and has not allowed again. */
 async function readRefused({ ledger }: Store): Promise<Set<string>> {
-  const refused = new Set<string>();
-  for (const { data } of await ledger.since("lesson.decided", 0)) {
-    if (data.decision === "rejected") refused.add(data.lessonId);
-    else refused.delete(data.lessonId);
-  }
-  return refused;
+  const decided = await ledger.since("lesson.decided", 0);
+  const last = new Map(decided.map(({ data }) => [data.lessonId, data.decision]));
+  return new Set([...last].flatMap(([id, decision]) => (decision === "rejected" ? id : [])));
 }
 
 function skip(cluster: LessonCluster, name: string, because: string): Evolution {
@@ -160,7 +217,7 @@ function skip(cluster: LessonCluster, name: string, because: string): Evolution 
 function evolveAs(
   cluster: LessonCluster,
   name: string,
-  action: EvolveAction,
+  action: Evolution["action"],
   because: string,
   plan: Plan,
 ): Evolution {
@@ -173,23 +230,15 @@ async function planEvolution(context: EvolveContext, cluster: LessonCluster): Pr
   const { deps, history, choice } = context;
   const own = findOwn(cluster, history.kept);
   if (own.length > 0) return planGrown(context, cluster, own);
-  const text = await renderText(context, cluster);
   const former = findFormer(context, cluster);
   if (former?.refused)
     return skip(cluster, former.name, `it was taken back (knack skills unskip ${former.name})`);
   const isNews = cluster.members.some(({ state }) => state.foundAt > (former?.at ?? 0));
   if (former && choice.actor === "knack" && !isNews)
     return skip(cluster, former.name, "it was put away, and nothing was learned about it since");
+  const text = await renderText(context, cluster);
   const near = findNearest(context, cluster, text);
-  if (near === null) {
-    const away = await archiveSingles(context, cluster, text.name);
-    const names = [...new Set(away.map(({ change }) => change.name))];
-    const shown = `${names.slice(0, 4).join(", ")}${names.length > 4 ? "…" : ""}`;
-    const plan = await planNew(context, cluster, text, choice.reach, away);
-    return away.length > 0
-      ? evolveAs(cluster, text.name, "replace", `it replaces ${shown}`, plan)
-      : evolveAs(cluster, text.name, "create", `nothing in the library is about it; ${cluster.why}`, plan);
-  }
+  if (near === null) return planFresh(context, cluster, text);
   const copies = findCopies(near, history.kept);
   const [first] = copies;
   const isOurs = first !== undefined && (await readFiles(deps, first))?.hash === first.content;
@@ -200,6 +249,29 @@ async function planEvolution(context: EvolveContext, cluster: LessonCluster): Pr
   if (near.kind !== cluster.kind) return skip(cluster, near.name, `${near.name} is about the same already`);
   const grown = await planGrowth(context, cluster, copies);
   return evolveAs(cluster, near.name, "merge", `${near.name} is about the same`, grown);
+}
+
+/** Something new; where it is live, it replaces what its members became alone. */
+async function planFresh(
+  context: EvolveContext,
+  cluster: LessonCluster,
+  text: ClusterText,
+): Promise<Evolution> {
+  const { deps, choice, history } = context;
+  const artifact = {
+    name: text.name,
+    origin: { kind: "cluster", id: cluster.id },
+    reach: choice.reach,
+  } as const;
+  const root = findRoot(context, cluster);
+  const { kind } = cluster;
+  const away = await archiveMembers(deps, listIds(cluster.members), { ...artifact, kind, root }, history);
+  const plan = await planNew(context, cluster, text, choice.reach, away);
+  const names = [...new Set(away.map(({ change }) => change.name))];
+  const shown = `${names.slice(0, 4).join(", ")}${names.length > 4 ? "…" : ""}`;
+  return away.length > 0
+    ? evolveAs(cluster, text.name, "replace", `it replaces ${shown}`, plan)
+    : evolveAs(cluster, text.name, "create", `nothing in the library is about it; ${cluster.why}`, plan);
 }
 
 /** What was made of most of a cluster's members, in each folder; what is live first. */
@@ -229,7 +301,7 @@ async function planGrown(
   cluster: LessonCluster,
   own: readonly KeptArtifact[],
 ): Promise<Evolution> {
-  const { deps, choice } = context;
+  const { deps, choice, history } = context;
   const [first] = own as readonly [KeptArtifact];
   for (const one of own) {
     const because = await findObstacle(context, one);
@@ -239,7 +311,7 @@ async function planGrown(
   if (first.kind !== cluster.kind && (!isLive || choice.actor === "person")) {
     const text = await renderText(context, cluster);
     const because = `${cluster.why}, so it is a ${cluster.kind} now`;
-    const away = await planArchives(context, own, because, first.origin);
+    const away = await planArchives(deps, own, because, history, first.origin);
     const same = { ...cluster, id: first.origin.id };
     const plan = await planNew(context, same, text, isLive ? first.reach : choice.reach, away);
     return evolveAs(cluster, text.name, "replace", `it was a ${first.kind}; ${cluster.why}`, plan);
@@ -264,10 +336,7 @@ async function findObstacle({ deps, pinned }: EvolveContext, one: KeptArtifact):
 }
 
 /** What was once made of a cluster and is gone: taken back by a person, or archived. */
-function findFormer(
-  { history: { changes }, refused }: EvolveContext,
-  cluster: LessonCluster,
-): { readonly name: string; readonly at: number; readonly refused: boolean } | null {
+function findFormer({ history: { changes }, refused }: EvolveContext, cluster: LessonCluster) {
   const made = changes.filter(
     ({ change, state }) => state === "made" && measureShare(cluster, change.members) >= sameClusterFrom,
   );
@@ -313,10 +382,9 @@ function findNearest(
 /** The artifact of an item in each folder that it is in. */
 function findCopies(item: Item, kept: readonly KeptArtifact[]): KeptArtifact[] {
   const own = kept.find(({ path }) => path === itemPath(item));
-  if (!own) return [];
   return kept.filter(
     ({ origin, kind, name, reach }) =>
-      origin.id === own.origin.id && kind === own.kind && name === own.name && reach === own.reach,
+      origin.id === own?.origin.id && kind === own.kind && name === own.name && reach === own.reach,
   );
 }
 
@@ -344,10 +412,8 @@ async function planNew(
   });
   if (!plan.ok) return plan;
   const archived = new Set(away.map(({ change }) => artifactKey(change)));
-  return {
-    ...plan,
-    steps: [...away, ...plan.steps.filter(({ change }) => !archived.has(artifactKey(change)))],
-  };
+  const fresh = plan.steps.filter(({ change }) => !archived.has(artifactKey(change)));
+  return { ...plan, steps: [...away, ...fresh] };
 }
 
 /** What adding to something that Knack wrote would do: what it lacks, and nothing else. */
@@ -360,9 +426,8 @@ async function planGrowth(
   const steps: PlannedChange[] = [];
   for (const one of own) {
     const because = await findObstacle(context, one);
-    if (because !== null) return refuse(because);
     const found = await readFiles(deps, one);
-    if (found === null) return refuse(`${one.name} was deleted by hand`);
+    if (because !== null || found === null) return refuse(because ?? `${one.name} was deleted by hand`);
     const ids = [...new Set([...(one.members ?? [one.origin.id]), ...listIds(members)])];
     const before = mainText(found.files);
     const text = growClusterText(before, kind, members, await readEvidence(deps.store, ids));
@@ -370,7 +435,7 @@ async function planGrowth(
     const checked = await checkText(deps, kind, text);
     if (typeof checked === "string") return refuse(checked);
     if (checked.text !== before)
-      steps.push(planRewrite(deps, { ...one, members: ids }, found, checked.text, history));
+      steps.push(planRewrite(history, { ...one, members: ids }, found, checked.text));
   }
   return accept(steps);
 }
@@ -388,11 +453,11 @@ async function planProposal(
     return refuse("its proposal was taken back");
   const waiting = history.kept.find(isOwn);
   if (waiting) return refuse(`${waiting.name} waits for your word on it (knack skills diff ${waiting.name})`);
-  const wanted = {
-    ...{ kind, name, text, members: listIds(cluster.members) },
-    origin: { kind: "cluster", id: cluster.id },
-  } as const;
-  return planProposalFor(deps, wanted, { ...near, path: itemPath(near) }, history);
+  return planPublication(deps, {
+    ...{ kind, name, text, members: listIds(cluster.members), reach: "draft", root: null, formats: [] },
+    ...{ origin: { kind: "cluster", id: cluster.id }, similar: "ignore" },
+    proposeFor: { ...near, path: itemPath(near) },
+  });
 }
 
 /** What making a cluster's draft live would do: what its members became alone is archived first. */
@@ -410,60 +475,37 @@ export async function planAcceptCluster(
   const [first] = members;
   if (!first) return refuse(`the lessons behind ${draft.name} are gone`);
   const [project] = await store.projects.get([first.project]);
+  const root = project?.root ?? null;
   const ids = [...new Set(listIds([...members, ...(cluster?.members ?? [])]))];
   const evidence = await readEvidence(store, ids);
   const grown = growClusterText(mainText(found.files), kind, cluster?.members ?? members, evidence);
   const isFar = reach === "everywhere" && first.scope === "project";
   const text = isFar ? nameProject(grown, project?.name ?? first.project) : grown;
-  const where = {
-    kind,
-    reach,
-    root: project?.root ?? null,
-    formats: await listFormats(store, listIds(members)),
-  };
   const { name, origin } = draft;
-  const plan = await planPublication(deps, { ...where, name, text, origin, members: ids, similar: "ignore" });
+  const plan = await planPublication(deps, {
+    ...{ kind, reach, root, name, text, origin, members: ids, similar: "ignore" },
+    formats: await listFormats(store, listIds(members)),
+  });
   if (!plan.ok) return plan;
-  const history = await readHistory(store);
-  const away = await archiveMembers(
-    deps,
-    ids,
-    { ...draft, reach },
-    resolveFolders(deps, where) ?? [],
-    history,
-  );
+  const artifact = { kind, name, origin, reach, root };
+  const away = await archiveMembers(deps, ids, artifact, await readHistory(store));
   return { ...plan, steps: [...away, ...plan.steps] };
 }
 
-/** Archives what members became alone, for what is live. */
-async function archiveSingles(
-  context: EvolveContext,
-  cluster: LessonCluster,
-  name: string,
-): Promise<PlannedChange[]> {
-  const { deps, choice, history } = context;
-  const { reach } = choice;
-  if (reach === "draft") return [];
-  const { id, kind, members } = cluster;
-  const ids = listIds(members);
-  const root = findRoot(context, cluster);
-  const formats = await listFormats(deps.store, ids);
-  const targets = resolveFolders(deps, { kind, reach, root, formats }) ?? [];
-  return archiveMembers(deps, ids, { name, origin: { kind: "cluster", id }, reach }, targets, history);
-}
-
 /**
- * Archives what was made of lessons alone. A rule stays: it is read in every session, and a skill only where it fits.
- * So does what a person changed or pinned, and what reaches people whom the cluster does not.
+ * Archives what was made of lessons alone, for what is live. A rule stays: it is read in every session, and a skill
+ * only where it fits. So does what a person changed or pinned, and what reaches people whom the cluster does not.
  */
 async function archiveMembers(
   deps: PublishDeps,
   ids: readonly string[],
-  { name, origin, reach }: Pick<KeptArtifact, "name" | "origin" | "reach">,
-  targets: readonly SkillFolder[],
+  wanted: Pick<KeptArtifact, "name" | "origin" | "reach"> & { kind: ItemKind; root: string | null },
   history: ChangeHistory,
 ): Promise<PlannedChange[]> {
+  const { name, origin, reach } = wanted;
+  if (reach === "draft") return [];
   const pinned = await findPinnedPaths(deps.store, history.kept);
+  const targets = resolveFolders(deps, { ...wanted, formats: await listFormats(deps.store, ids) }) ?? [];
   const singles = history.kept.filter((one) => {
     if (one.kind === "rule" || one.members || one.proposal || !ids.includes(one.origin.id)) return false;
     const isReached =
@@ -471,42 +513,26 @@ async function archiveMembers(
     return isReached && !pinned.has(one.path);
   });
   const because = `${name} says it together with what else is known about it`;
-  return planArchives({ deps, history }, singles, because, origin);
-}
-
-async function planArchives(
-  { deps, history }: Pick<EvolveContext, "deps" | "history">,
-  kept: readonly KeptArtifact[],
-  because: string,
-  replacedBy?: Origin,
-): Promise<PlannedChange[]> {
-  const steps: PlannedChange[] = [];
-  for (const one of kept) {
-    const step = await planArchive(deps, one, because, history, replacedBy);
-    if (step) steps.push(step);
-  }
-  return steps;
+  return planArchives(deps, singles, because, history, origin);
 }
 
 const goneStatuses: ReadonlySet<string> = new Set(["rejected", "superseded", "conflict-hold", "retired"]);
 
 /** Archives what was made of lessons of which none is left. */
 async function planFaded(
-  context: EvolveContext,
+  { deps, history, pinned }: EvolveContext,
   lessons: readonly Lesson[],
   kind: ItemKind | undefined,
 ): Promise<Evolution[]> {
-  const { deps, history, pinned } = context;
   const now = deps.clock.now();
-  const alive = new Set(
-    listIds(lessons.filter(({ state }) => !goneStatuses.has(applyDecay(state, now).status))),
-  );
+  const alive = lessons.filter(({ state }) => !goneStatuses.has(applyDecay(state, now).status));
+  const aliveIds = new Set(listIds(alive));
   const because = "all that it was made of was rejected, held, or forgotten";
   const found: Evolution[] = [];
   for (const one of history.kept) {
     const isMeant = one.origin.kind === "cluster" && !one.proposal && (kind ?? one.kind) === one.kind;
-    if (!isMeant || pinned.has(one.path) || one.members?.some((id) => alive.has(id))) continue;
-    const steps = await planArchives(context, [one], because);
+    if (!isMeant || pinned.has(one.path) || one.members?.some((id) => aliveIds.has(id))) continue;
+    const steps = await planArchives(deps, [one], because, history);
     if (steps.length === 0) continue;
     const about = { name: one.name, kind: one.kind as ItemKind, scopeId: "", cluster: null };
     found.push({ ...about, action: "archive", because, plan: accept(steps) });
@@ -514,72 +540,11 @@ async function planFaded(
   return found;
 }
 
-/** What came of one cluster. */
-export interface EvolutionResult {
-  readonly evolution: Evolution;
-  readonly keeping: PublishResult;
-}
-
-/** Carries evolutions out, each by itself, so that each can be undone alone. */
-export async function evolve(
-  deps: PublishDeps,
-  options: EvolveOptions & { readonly only?: ReadonlySet<string> | null },
-): Promise<EvolutionResult[]> {
-  const done: EvolutionResult[] = [];
-  for (const evolution of await planEvolutions(deps, options)) {
-    const { name, plan, action } = evolution;
-    if (!plan.ok || action === "nothing" || (options.only && !options.only.has(name))) continue;
-    done.push({ evolution, keeping: await publishEvolution(deps, evolution, options) });
-  }
-  return done;
-}
-
-async function publishEvolution(
-  deps: PublishDeps,
-  { name, plan }: Evolution,
-  options: EvolveOptions,
-): Promise<PublishResult> {
-  const { reach, actor } = options.choice;
-  let isFirst = true;
-  const planning = async (): Promise<Plan> => {
-    if (!isFirst) {
-      const again = (await planEvolutions(deps, options)).find((one) => one.name === name);
-      return again?.plan ?? refuse("its lessons have changed meanwhile");
-    }
-    isFirst = false;
-    return plan;
-  };
-  return publishPlan(deps, planning, actor, (steps) => {
-    const made = steps.find(({ change }) => change.reach !== "draft" && change.after !== null);
-    const { kind, id } = made?.change.origin ?? {};
-    return actor === "person" && kind === "cluster" && id !== undefined
-      ? [decisionEntry(id, "accepted", deps.clock.now(), reach === "everywhere")]
-      : [];
-  });
-}
-
-/** Makes drafts of what has grown, and adds to what was made before, without anybody having asked. */
-export async function evolveDrafts(
-  deps: PublishDeps,
-  options: Pick<EvolveOptions, "library" | "refuses">,
-): Promise<ChangeOutcome[]> {
-  const asDrafts: EvolveOptions = { ...options, choice: { reach: "draft", actor: "knack" } };
-  const { kept } = await readHistory(deps.store);
-  const drafts = kept.filter(({ reach, kind }) => reach === "draft" && kind !== "rule");
-  const resolveScope = await resolveScopes(deps.store, drafts);
-  const waiting = drafts.map(resolveScope);
-  let made = 0;
-  const outcomes: ChangeOutcome[] = [];
-  for (const evolution of await planEvolutions(deps, asDrafts)) {
-    const { plan, action, scopeId } = evolution;
-    if (!plan.ok || action === "nothing" || action === "archive") continue;
-    if (action !== "merge") {
-      const isFull = waiting.filter((one) => one === scopeId).length >= curationLimits.drafts;
-      if (made >= maxNewDrafts || isFull) continue;
-      made++;
-    }
-    const result = await publishEvolution(deps, evolution, asDrafts);
-    if (result.kept) outcomes.push(...result.outcomes.filter(({ done, already }) => done && !already));
-  }
-  return outcomes;
+/** A project's text, told where other projects read it: its description names the project. */
+function nameProject(text: string, project: string): string {
+  const description = parseSkill(text).skill?.description ?? "";
+  const where = ` (in ${oneLine(project)})`;
+  if (description === "" || description.includes(where)) return text;
+  const short = cutAtWord(trimEnd(description), maxDescriptionChars - where.length - 1);
+  return setFrontMatter(text, { description: `${short}${where}.` });
 }

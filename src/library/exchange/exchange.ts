@@ -1,4 +1,5 @@
 import { makeId } from "../../base/index.ts";
+import { readSymptom } from "../../failures/index.ts";
 import {
   applyDecay,
   classifyDomain,
@@ -6,7 +7,6 @@ import {
   extractGist,
   findSimilarFindings,
   foldImports,
-  type Import,
   isSameLesson,
   isSharedLesson,
   isUnconfirmed,
@@ -14,21 +14,26 @@ import {
   sharedLessonId,
 } from "../../lessons/index.ts";
 import type {
+  Finding,
   ImportedLesson,
   ImportedSkill,
   ImportWord,
+  Item,
   ItemKind,
   LedgerEntry,
   Lesson,
+  LessonScope,
   LiveReach,
   Project,
   ProjectFold,
 } from "../../records/index.ts";
+import { currentFolder } from "../../settings/index.ts";
 import type { Store } from "../../store/index.ts";
-import { decodeUtf8 } from "../../text/index.ts";
-import { mayBeWritten, type Redactor, scan } from "../../trust/index.ts";
-import type { PackageFile } from "../files/library.ts";
+import { cutAtWord, decodeUtf8, oneLine, quoteYaml, slugify, stripHidden } from "../../text/index.ts";
+import { mayBeWritten, scan } from "../../trust/index.ts";
+import type { PackageFile } from "../files/packages.ts";
 import { checkPaths } from "../package.ts";
+import { publishPlan } from "../publish/apply.ts";
 import {
   accept,
   decodeFiles,
@@ -37,282 +42,389 @@ import {
   dirname,
   encodeText,
   mainText,
-  makeChange,
   nullIfDamaged,
   otherFiles,
   type Plan,
   type PlannedChange,
   type PublishDeps,
+  planChange,
   projectMissing,
   readFiles,
   readHistory,
   refuse,
 } from "../publish/changes.ts";
+import { listPublished } from "../publish/lessons.ts";
 import { resolveFolders } from "../publish/plan.ts";
-import { listPublished } from "../publish/published.ts";
 import { isSkillName, parseSkill, renderSkill, skillFile } from "../skill.ts";
-import type { CarriedLesson, CarriedSkill } from "./bundle.ts";
-import { listTexts, makeImportId, mapTexts, stripHomes, toFinding } from "./carried.ts";
-import { eccProjectId } from "./ecc.ts";
-import { importFacts, withImportFacts } from "./import-facts.ts";
+import {
+  type BundleContents,
+  type CarriedLesson,
+  type CarriedSkill,
+  eccProjectId,
+  packBundle,
+  readExchange,
+  renderEccFiles,
+} from "./formats.ts";
 
-/** Which lessons and skills are meant. */
-export interface Selection {
+/** Less sure lessons are exported only when all are asked for. */
+const exportedFrom = 0.3;
+/** Characters that are scanned, and characters of a skill. */
+const mostScanned = 200_000;
+const mostSkillChars = 1_000_000;
+/** Characters of a lesson, of its other lines, and of an excerpt that are imported; and entries of a list. */
+const limits = { lessonChars: 600, lineChars: 240, excerptChars: 600, entries: 12 } as const;
+
+/** Which lessons and skills are exported. */
+type Selection = {
   /** This project's, what holds in all, or both. */
   readonly scope: "project" | "global" | "all";
   readonly minConf: number;
   readonly domain: string | null;
-  /** The project in which it is asked. */
-  readonly here: Project;
   /** Also what waits for another session, and what has faded. */
   readonly all?: boolean;
+};
+
+type ImportOptions = {
+  /** Whose lessons they are to be; by default what they say themselves. */
+  readonly scope: "project" | "global" | null;
+  readonly minConf: number;
+  readonly domain: string | null;
+};
+
+type ImportItem = {
+  readonly kind: "lesson" | ItemKind;
+  readonly id: string;
+  readonly name: string;
+  /** What it says, in a line. */
+  readonly says: string;
+  /** What is new, what is here already, and what is not taken in. */
+  readonly verdict: "new" | "changed" | "same" | "waiting" | "refused" | "left-out";
+  readonly because: string | null;
+  /** For a skill, command or agent: its files, and what is different in them from the one that is here. */
+  readonly files: readonly PackageFile[];
+  readonly diff: string;
+};
+
+/** What importing something would do. */
+type ImportPlan = {
+  readonly things: readonly ImportItem[];
+  readonly entries: readonly LedgerEntry[];
+  /** The files of skills, to be kept by their hash. */
+  readonly packages: readonly (readonly PackageFile[])[];
+};
+
+interface ExchangeDeps {
+  readonly projectAt: (cwd: string) => Promise<Project>;
+  /** The skills, commands and agents that agents have already. */
+  readonly items: (cwd: string) => Promise<readonly Item[]>;
 }
 
-/** Less sure lessons are exported only when all are asked for. */
-const exportedFrom = 0.3;
+/** What goes to others, and what comes from them. */
+export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDeps) {
+  const { store, clock, versions } = deps;
+  const planAccept = async (skill: ImportedSkill, reach: LiveReach, cwd = currentFolder()) =>
+    planAcceptImport(deps, skill, reach, (await projectAt(cwd)).root);
+  return {
+    /** What was learned, in a form for others: lessons and, for a bundle, skills. */
+    carried: async (selection: Selection, cwd = currentFolder()) => {
+      const here = await projectAt(cwd);
+      const lessons = await exportLessons(deps, selection, here);
+      return { ...lessons, ...(await exportSkills(deps, selection, here)) };
+    },
+    bundle: (contents: BundleContents, path: string): Promise<Uint8Array> =>
+      packBundle(contents, clock.now(), path),
+    /** The files of ECC's format, by their paths. */
+    eccFiles: renderEccFiles,
+    /** What importing a file or a folder would do; nothing is imported. */
+    planImport: async (path: string, options: ImportOptions, cwd = currentFolder()) => {
+      const { from, problems, lessons, skills } = await readExchange(path);
+      const at = clock.now();
+      const context: ImportContext = {
+        ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`) },
+        known: new Map((await listImports(store)).map((one) => [one.id, one])),
+        here: await projectAt(cwd),
+        projects: await store.projects.list(),
+        items: skills.length > 0 ? await items(cwd) : [],
+      };
+      return { from, problems, ...(await planImport(context, lessons, skills)) };
+    },
+    /** Takes in what was planned. None of it is shown to an agent before a person accepts it. */
+    carryIn: async ({ entries, packages }: ImportPlan): Promise<void> => {
+      for (const files of packages) await versions.keep(files);
+      await store.transaction((tx) => recordEntries(tx, entries));
+    },
+    /** Everything that was imported, and what became of it, the latest last. */
+    imports: () => listImports(store),
+    /** Records a person's word on things that wait; what they accept of lessons counts from now on. */
+    decideImports: (ids: readonly string[], word: "accepted" | "rejected"): Promise<void> =>
+      store.transaction((tx) => recordWord(tx, clock.now(), ids, word)),
+    /** Takes back the latest import, as far as it is not a skill that is live; answers with it. */
+    withdrawImport: (): Promise<ReturnType<typeof foldImports>[number][]> =>
+      store.transaction(async (tx) => {
+        const open = (await listImports(tx)).filter(
+          ({ status, type }) => status === "waiting" || (status === "accepted" && type === "lesson"),
+        );
+        const latest = open.filter(({ batch }) => batch === open.at(-1)?.batch);
+        const ids = latest.map(({ id }) => id);
+        if (ids.length > 0) await recordWord(tx, clock.now(), ids, "withdrawn");
+        return latest;
+      }),
+    planAcceptImport: planAccept,
+    /** Writes an imported skill: exactly the files that waited. */
+    acceptImport: (skill: ImportedSkill, reach: LiveReach, cwd?: string) =>
+      publishPlan(
+        deps,
+        () => planAccept(skill, reach, cwd),
+        "person",
+        () => [importDecision([skill.id], "accepted", clock.now())],
+      ),
+  };
+}
 
-/**
- * What was learned, in a form for others: without secrets, without anybody's home folder. What nobody here is told of
- * is withheld: how many those are is told.
- */
-export async function exportLessons(
-  deps: PublishDeps,
-  selection: Selection,
-): Promise<{ lessons: CarriedLesson[]; withheld: number }> {
-  const { store, redactor, clock } = deps;
+/** What an imported thing is. */
+export function importKind(one: Pick<ImportedSkill, "type" | "kind"> | Pick<ImportedLesson, "type">) {
+  return one.type === "lesson" ? "lesson" : (one.kind ?? "skill");
+}
+
+async function listImports({
+  learning,
+}: Pick<Store, "learning">): Promise<ReturnType<typeof foldImports>[number][]> {
+  return foldImports(await learning.imports.list());
+}
+
+/** Records a person's word, later than every other about the same things. */
+async function recordWord(
+  tx: Parameters<Parameters<Store["transaction"]>[0]>[0],
+  now: number,
+  ids: readonly string[],
+  word: ImportWord,
+): Promise<void> {
+  const rows = await tx.learning.imports.of(ids);
+  const at = Math.max(now, ...rows.map((row) => row.at + 1));
+  const accepted = word === "accepted" ? foldImports(rows).filter(({ type }) => type === "lesson") : [];
+  await recordEntries(tx, [
+    importDecision(ids, word, at),
+    ...accepted.map(({ id }) => decisionEntry(id, "accepted", at)),
+  ]);
+}
+
+function importDecision(imports: readonly string[], decision: ImportWord, at: number): LedgerEntry {
+  const key = `import:${decision}:${makeId("", [...imports].sort().join(" "))}:${at}`;
+  return { ...byPerson(at), type: "import.decided", key, data: { imports, decision } };
+}
+
+function byPerson(at: number, project: string | null = null) {
+  return { at, project, session: null, actor: "person" } as const;
+}
+
+/** The lessons for others: without secrets or home folders. What nobody here is shown yet is withheld and counted. */
+async function exportLessons(deps: PublishDeps, selection: Selection, here: Project) {
+  const { store, clock } = deps;
   const names = new Map((await store.projects.list()).map(({ id, name }) => [id, name]));
-  const open: Lesson["state"]["status"][] = ["pending", "active", "promoted"];
   let withheld = 0;
-  const carried = (await store.learning.lessons.list()).flatMap((lesson) => {
+  const carried: CarriedLesson[] = [];
+  for (const lesson of await store.learning.lessons.list()) {
     const { status, confidence } = applyDecay(lesson.state, clock.now());
-    if (!open.includes(status) || !isSelected(lesson, selection)) return [];
+    if (!["pending", "active", "promoted"].includes(status) || !isSelected(lesson, selection, here)) continue;
     const domain = classifyDomain(lesson);
-    if (confidence < selection.minConf || (selection.domain ?? domain) !== domain) return [];
-    if (!selection.all && (isUnconfirmed(lesson) || confidence < exportedFrom)) {
-      withheld++;
-      return [];
-    }
-    const { project } = lesson;
-    // A folder of this machine is no name for a project elsewhere.
-    const id = /^(?:[/\\~]|[A-Za-z]:[\\/])/.test(project) ? eccProjectId(project) : project;
-    return [toCarried(lesson, confidence, { id, name: names.get(project) ?? null })];
-  });
-  const clean = await scrubLessons(redactor, carried);
+    if (confidence < selection.minConf || (selection.domain ?? domain) !== domain) continue;
+    if (!selection.all && (isUnconfirmed(lesson) || confidence < exportedFrom)) withheld++;
+    else carried.push(toCarried(lesson, confidence, names.get(lesson.project) ?? null));
+  }
+  const clean = await scrubLessons(deps, carried);
   return { lessons: clean.map((one) => mapTexts(one, stripHomes)), withheld };
 }
 
-function isSelected(lesson: Lesson, { scope, here }: Selection): boolean {
+function isSelected(lesson: Lesson, { scope }: Selection, here: Project): boolean {
   const { scope: own, project } = lesson;
   if (scope === "global") return own === "user";
-  // Of what several projects have learned, the one that is told for all goes out.
+  // Of what several projects have learned, the one that is shown in all goes out.
   if (scope === "all") return sharedLessonId(lesson) === lesson.id || isSharedLesson(lesson);
   return own === "project" && project === here.id;
 }
 
-function toCarried(
-  lesson: Lesson,
-  confidence: number,
-  project: { readonly id: string; readonly name: string | null },
-): CarriedLesson {
+function toCarried(lesson: Lesson, confidence: number, projectName: string | null): CarriedLesson {
   const { name, trigger, action, steps, keywords, scope, kind, artifact, remedy, call, excerpt } = lesson;
+  const { project, state } = lesson;
+  // A folder of this machine is no name for a project elsewhere.
+  const id = /^(?:[/\\~]|[A-Za-z]:[\\/])/.test(project) ? eccProjectId(project) : project;
   return {
     ...{ name, trigger, action, lesson: lesson.lesson, steps, keywords },
     ...{ scope, kind, artifact, remedy, call, excerpt, confidence, domain: classifyDomain(lesson) },
-    project: scope === "user" ? null : project,
-    sessions: lesson.state.sessions,
+    project: scope === "user" ? null : { id, name: projectName },
+    sessions: state.sessions,
   };
 }
 
-/** The learned skills, commands and agents that are live, in the same form; files that are no text are left out, and told of. */
-export async function exportSkills(
-  deps: PublishDeps,
-  { scope, here }: Selection,
-): Promise<{ skills: CarriedSkill[]; leftOut: string[] }> {
-  const live = (await listPublished(deps)).filter(
-    ({ kind, reach, state }) =>
-      kind !== "rule" && reach !== "draft" && (state === "active" || state === "edited"),
-  );
-  const meant = live.filter(({ reach, root }) =>
-    scope === "all"
-      ? true
-      : scope === "global"
-        ? reach === "everywhere"
-        : reach !== "everywhere" && root === here.root,
-  );
+/** The learned skills, commands and agents that are live; files that are no text are left out and reported. */
+async function exportSkills(deps: PublishDeps, { scope }: Selection, here: Project) {
+  const live = (await listPublished(deps)).filter(({ kind, reach, root, state }) => {
+    if (kind === "rule" || reach === "draft" || (state !== "active" && state !== "edited")) return false;
+    const isGlobal = reach === "everywhere";
+    return scope === "all" || (scope === "global" ? isGlobal : !isGlobal && root === here.root);
+  });
   const skills = new Map<string, CarriedSkill>();
   const leftOut: string[] = [];
-  for (const one of meant) {
+  for (const one of live) {
     const { name, kind, text } = one;
     const key = `${kind} ${name}`;
     if (skills.has(key)) continue;
-    const found = await readFiles(deps, one);
     const files: { path: string; mode: number; text: string }[] = [];
-    for (const file of found?.files ?? []) {
-      const content = decodeUtf8(file.bytes);
-      if (content === null) leftOut.push(`${name}/${file.path} is no text`);
-      else files.push({ path: file.path, mode: file.mode & 0o111 ? 0o755 : 0o644, text: content });
+    for (const { path, mode, bytes } of (await readFiles(deps, one))?.files ?? []) {
+      const content = decodeUtf8(bytes);
+      if (content === null) leftOut.push(`${name}/${path} is no text`);
+      else files.push({ path, mode: plainMode(mode), text: content });
     }
-    const clean = await deps.redactor.scrub(files.map((file) => ({ label: "text", text: file.text })));
-    const description = parseSkill(text ?? "").skill?.description ?? "";
+    const clean = await scrubTexts(
+      deps,
+      files.map((file) => file.text),
+    );
     skills.set(key, {
       ...(kind === "command" || kind === "agent" ? { kind } : {}),
       name,
-      description,
+      description: parseSkill(text ?? "").skill?.description ?? "",
       files: files.map((file, at) => ({ ...file, text: stripHomes(clean[at] ?? "") })),
     });
   }
   return { skills: [...skills.values()], leftOut };
 }
 
+function plainMode(mode: number): number {
+  return mode & 0o111 ? 0o755 : 0o644;
+}
+
+function scrubTexts({ redactor }: PublishDeps, texts: readonly string[]): Promise<readonly string[]> {
+  return redactor.scrub(texts.map((text) => ({ label: "text", text })));
+}
+
 /** The same lessons without secrets. */
-async function scrubLessons(redactor: Redactor, carried: readonly CarriedLesson[]): Promise<CarriedLesson[]> {
-  const texts: string[] = [];
-  for (const one of carried)
-    mapTexts(one, (text) => {
-      texts.push(text);
-      return text;
-    });
-  const clean = await redactor.scrub(texts.map((text) => ({ label: "text", text })));
+async function scrubLessons(deps: PublishDeps, carried: readonly CarriedLesson[]): Promise<CarriedLesson[]> {
+  const clean = await scrubTexts(deps, carried.flatMap(listTexts));
   let at = 0;
   return carried.map((one) => mapTexts(one, () => clean[at++] ?? ""));
 }
 
-/** What came from elsewhere. */
-export interface Incoming {
-  /** What the file or folder is called, without where it lies. */
-  readonly from: string;
-  readonly lessons: readonly CarriedLesson[];
-  readonly skills: readonly CarriedSkill[];
+/** Every text of a lesson, in the order in which `mapTexts` passes them. */
+function listTexts(carried: CarriedLesson): string[] {
+  const texts: string[] = [];
+  mapTexts(carried, (text) => {
+    texts.push(text);
+    return text;
+  });
+  return texts;
 }
 
-export interface ImportOptions {
-  /** Whose lessons they are to be; by default what they say themselves. */
-  readonly scope: "project" | "global" | null;
-  readonly minConf: number;
-  readonly domain: string | null;
-  readonly here: Project;
-  /** A skill, command or agent that agents have already. */
-  readonly skillNamed: (
-    name: string,
-    kind: ItemKind,
-  ) => Promise<{ readonly path: string; readonly text: string } | null>;
-}
-
-/** What is new, what is here already, and what is not taken in. */
-export type ImportVerdict = "new" | "changed" | "same" | "waiting" | "refused" | "left-out";
-
-export interface ImportItem {
-  readonly kind: "lesson" | ItemKind;
-  readonly id: string;
-  readonly name: string;
-  /** What it says, in a line. */
-  readonly says: string;
-  readonly verdict: ImportVerdict;
-  readonly because: string | null;
-  /** For a skill, command or agent: its files, and what is different in them from the one that is here. */
-  readonly files: readonly NamedFile[];
-  readonly diff: string;
-}
-
-/** A file as it is named to a person who is to say yes to it. */
-export interface NamedFile {
-  readonly path: string;
-  readonly executable: boolean;
-}
-
-/** The files of a package by name: what can be run is said to be. */
-export function listed(files: readonly PackageFile[]): NamedFile[] {
-  return files.map(({ path, mode }) => ({ path, executable: (mode & 0o111) !== 0 }));
-}
-
-/** What taking something in would do. */
-export interface ImportPlan {
-  readonly things: readonly ImportItem[];
-  readonly entries: readonly LedgerEntry[];
-  /** The files of skills, to be kept by their hash. */
-  readonly packages: readonly (readonly PackageFile[])[];
-}
-
-/** Looks at what came from elsewhere: nothing is taken in twice, and nothing that is dangerous. */
-export async function planImport(
-  deps: PublishDeps,
-  incoming: Incoming,
-  options: ImportOptions,
-): Promise<ImportPlan> {
-  const { store, clock } = deps;
-  const { from } = incoming;
-  const at = clock.now();
-  const around: ImportContext = {
-    ...{ deps, options, from, at, batch: makeId("b", `${from} ${at}`) },
-    known: new Map((await listImports(store)).map((one) => [one.id, one])),
-    projects: await store.projects.list(),
+/** The same lesson with every text of it passed through something. */
+function mapTexts(carried: CarriedLesson, through: (text: string) => string): CarriedLesson {
+  const maybe = (text: string | null) => (text === null ? null : through(text));
+  const { project } = carried;
+  return {
+    ...carried,
+    trigger: through(carried.trigger),
+    action: through(carried.action),
+    lesson: through(carried.lesson),
+    steps: carried.steps.map(through),
+    keywords: carried.keywords.map(through),
+    call: carried.call?.map(through) ?? null,
+    project: project && { id: maybe(project.id), name: maybe(project.name) },
+    excerpt: mapExcerpt(carried.excerpt, maybe),
   };
-  const meant = incoming.lessons.filter(
-    ({ confidence, domain }) => confidence >= options.minConf && (options.domain ?? domain) === domain,
-  );
-  const things: ImportItem[] = [];
-  const entries = new Map<string, LedgerEntry>();
-  const packages: (readonly PackageFile[])[] = [];
-  for (const carried of await scrubLessons(deps.redactor, meant)) {
-    const { thing, entry } = await checkLesson(around, carried);
-    const isTwice = entry !== null && entries.has(entry.key);
-    things.push(isTwice ? { ...thing, verdict: "same", because: "it is in there twice" } : thing);
-    if (entry) entries.set(entry.key, entry);
-  }
-  for (const skill of incoming.skills) {
-    const { thing, entry, files } = await checkSkill(around, skill);
-    things.push(thing);
-    if (entry) entries.set(entry.key, entry);
-    if (entry && files) packages.push(files);
-  }
-  return { things, entries: [...entries.values()], packages };
+}
+
+type CarriedExcerpt = CarriedLesson["excerpt"];
+
+function mapExcerpt(
+  excerpt: CarriedExcerpt,
+  through: (text: string | null) => string | null,
+): CarriedExcerpt {
+  const parts = Object.entries(excerpt).map(([part, text]) => [part, through(text)]);
+  return Object.fromEntries(parts) as CarriedExcerpt;
+}
+
+/**
+ * A text in which nobody's home folder has a name. Agents keep sessions in folders that are called after a path with
+ * dashes in it; where the name in it ends nobody can tell, so the whole of it goes.
+ */
+function stripHomes(text: string): string {
+  return text
+    .replace(/(?:\/(?:home|Users)\/[^/\s"'`:]+|\/root(?=\/|\b)|[A-Za-z]:[\\/]Users[\\/][^\\/\s"'`:]+)/g, "~")
+    .replace(
+      /(?<![\w.-])(?:(?:[A-Za-z]-)?-Users-|(?<=[\\/])-home-)[^\\/\s"'`:]+|(?<=[\\/])-root(?:-[^\\/\s"'`:]*)?(?=[\\/\s"'`:]|$)/g,
+      "~",
+    );
 }
 
 interface ImportContext {
   readonly deps: PublishDeps;
   readonly options: ImportOptions;
-  readonly known: ReadonlyMap<string, Import>;
+  readonly known: ReadonlyMap<string, ReturnType<typeof foldImports>[number]>;
   readonly from: string;
   readonly batch: string;
   readonly at: number;
+  readonly here: Project;
   readonly projects: readonly ProjectFold[];
+  readonly items: readonly Item[];
+}
+
+/** Looks at what came from elsewhere: nothing is taken in twice, and nothing that is dangerous. */
+async function planImport(
+  context: ImportContext,
+  lessons: readonly CarriedLesson[],
+  skills: readonly CarriedSkill[],
+): Promise<ImportPlan> {
+  const { minConf, domain: wanted } = context.options;
+  const meant = lessons.filter(
+    ({ confidence, domain }) => confidence >= minConf && (wanted ?? domain) === domain,
+  );
+  const things: ImportItem[] = [];
+  const entries = new Map<string, LedgerEntry>();
+  const packages: (readonly PackageFile[])[] = [];
+  for (const carried of await scrubLessons(context.deps, meant)) {
+    const { thing, entry } = await checkLesson(context, carried);
+    const isTwice = entry !== null && entries.has(entry.key);
+    things.push(isTwice ? { ...thing, verdict: "same", because: "it is in there twice" } : thing);
+    if (entry) entries.set(entry.key, entry);
+  }
+  for (const skill of skills) {
+    const { thing, entry } = await checkSkill(context, skill);
+    things.push(thing);
+    if (!entry) continue;
+    entries.set(entry.key, entry);
+    packages.push(thing.files);
+  }
+  return { things, entries: [...entries.values()], packages };
 }
 
 interface CheckedImport {
   readonly thing: ImportItem;
   readonly entry: LedgerEntry | null;
-  readonly files?: readonly PackageFile[];
 }
 
+type ImportAbout = Pick<ImportItem, "kind" | "id" | "name" | "says">;
+
 /** Why something is not taken in. */
-function leaveOut(
-  about: Pick<ImportItem, "kind" | "id" | "name" | "says">,
-  verdict: ImportVerdict,
-  because: string,
-): CheckedImport {
+function leaveOut(about: ImportAbout, verdict: ImportItem["verdict"], because: string): CheckedImport {
   return { thing: { ...about, verdict, because, files: [], diff: "" }, entry: null };
 }
 
 /** What a person was asked or said about something before; null where it may be offered now. */
-function checkAnswer(
-  about: Pick<ImportItem, "kind" | "id" | "name" | "says">,
-  { known }: ImportContext,
-): CheckedImport | null {
+function checkAnswer(about: ImportAbout, { known }: ImportContext): CheckedImport | null {
   const status = known.get(about.id)?.status;
   if (status === "waiting") return leaveOut(about, "waiting", "it waits for your yes already");
   return status === "rejected" ? leaveOut(about, "refused", "you refused it before") : null;
 }
 
-async function checkLesson(around: ImportContext, carried: CarriedLesson): Promise<CheckedImport> {
-  const { deps, known, from, batch, at } = around;
-  const target = resolveTarget(carried, around);
+async function checkLesson(context: ImportContext, carried: CarriedLesson): Promise<CheckedImport> {
+  const { deps, known, from, batch, at } = context;
+  const target = resolveTarget(carried, context);
   const scopeId = typeof target === "string" ? "" : target.scopeId;
-  const id = makeImportId(carried, scopeId);
+  // The same text for the same people is the same lesson, however often it comes.
+  const id = makeId("i", `import ${scopeId} ${oneLine(carried.trigger)} ${oneLine(carried.action)}`);
   const about = { kind: "lesson", id, name: carried.name, says: carried.lesson } as const;
   if (typeof target === "string") return leaveOut(about, "left-out", target);
-  const concerns = scan(listTexts(carried).join("\n"), { most: mostScanned });
+  const concerns = scan(listTexts({ ...carried, project: null }).join("\n"), { most: mostScanned });
   if (!mayBeWritten(concerns)) return leaveOut(about, "refused", describeRefusal(concerns));
-  const answered = checkAnswer(about, around);
+  const answered = checkAnswer(about, context);
   if (answered) return answered;
   const before = known.get(id);
   const twin = await findTwin(deps.store, carried, scopeId);
@@ -329,24 +441,15 @@ async function checkLesson(around: ImportContext, carried: CarriedLesson): Promi
   return { thing: { ...about, verdict: "new", because: null, files: [], diff: "" }, entry };
 }
 
-function byPerson(at: number, project: string | null = null) {
-  return { at, project, session: null, actor: "person" } as const;
-}
-
-/** Characters that are scanned, and files and characters of a skill. */
-const mostScanned = 200_000;
-const mostSkillFiles = 50;
-const mostSkillChars = 1_000_000;
-
 /** Whose a lesson is to be, or why that cannot be told. */
 function resolveTarget(
   { scope, project }: CarriedLesson,
-  { options: { scope: wanted, here }, projects }: ImportContext,
+  { options, here, projects }: ImportContext,
 ): { readonly project: string; readonly scopeId: string } | string {
-  if (wanted === "project") return { project: here.id, scopeId: here.id };
-  if (wanted === "global" || scope === "user") {
+  if (options.scope === "project") return { project: here.id, scopeId: here.id };
+  if (options.scope === "global" || scope === "user") {
     // A lesson for everywhere still has a place where it came in, which tells whose home it is for.
-    const newest = [...projects].sort((a, b) => b.lastAt - a.lastAt)[0]?.id;
+    const newest = projects.toSorted((a, b) => b.lastAt - a.lastAt)[0]?.id;
     const place = projects.some(({ id }) => id === here.id) ? here.id : (newest ?? here.id);
     return { project: place, scopeId: "user" };
   }
@@ -367,35 +470,59 @@ async function findTwin(
 ): Promise<string | null> {
   const gist = extractGist(carried);
   for (const place of new Set([scopeId, "user"])) {
-    const found = (await findSimilarFindings(learning, place, gist)).find((other) =>
-      isSameLesson(gist, other.gist),
-    );
+    const similar = await findSimilarFindings(learning, place, gist);
+    const found = similar.find((other) => isSameLesson(gist, other.gist));
     if (found) return found.lessonId;
   }
   return null;
 }
 
-async function checkSkill(around: ImportContext, carried: CarriedSkill): Promise<CheckedImport> {
-  const { deps, options, known, from, batch, at } = around;
+/** What a carried lesson says, as a finding; what its failure looks like is read from the words that prove it. */
+function toFinding(carried: CarriedLesson, scope: LessonScope, at: number): Finding {
+  const cut = (text: string, most: number = limits.lineChars) => cutAtWord(oneLine(stripHidden(text)), most);
+  const cutAll = (texts: readonly string[]) => texts.slice(0, limits.entries).map((text) => cut(text));
+  const excerpt = mapExcerpt(
+    carried.excerpt,
+    (text) => text && stripHidden(text).slice(0, limits.excerptChars),
+  );
+  const { kind, confidence, artifact, remedy, call } = carried;
+  const isFix = kind === "error-recovery" && excerpt.failed !== null && excerpt.error !== null;
+  return {
+    ...{ kind, confidence, scope, artifact, excerpt, remedy, at, refs: [], keys: [], origin: null },
+    lesson: cut(carried.lesson, limits.lessonChars),
+    trigger: cut(carried.trigger),
+    action: cut(carried.action),
+    steps: cutAll(carried.steps),
+    keywords: cutAll(carried.keywords),
+    name: slugify(carried.name) || slugify(carried.trigger) || "imported",
+    call: call && cutAll(call),
+    symptom: isFix ? readSymptom(excerpt.failed, excerpt.error ?? "", 1) : null,
+  };
+}
+
+async function checkSkill(context: ImportContext, carried: CarriedSkill): Promise<CheckedImport> {
+  const { deps, known, from, batch, at } = context;
   const { kind = "skill", name, description } = carried;
-  const clean = await deps.redactor.scrub(carried.files.map(({ text }) => ({ label: "text", text })));
+  const clean = await scrubTexts(
+    deps,
+    carried.files.map(({ text }) => text),
+  );
   const scrubbed = carried.files.map((file, n) => ({ ...file, text: clean[n] ?? "" }));
   const files = preparePackage({ ...carried, files: scrubbed }, from);
   if (typeof files === "string") return leaveOut({ kind, id: "", name, says: description }, "refused", files);
   const hash = deps.versions.hashOf(files);
   const id = makeId("m", `${kind} ${name} ${hash}`);
   const about = { kind, id, name, says: description };
-  const answered = checkAnswer(about, around);
+  const answered = checkAnswer(about, context);
   if (answered) return answered;
-  const there = await options.skillNamed(name, kind);
+  const there = await findThere(context, kind, name);
   const beside = there !== null && kind === "skill" ? await readOtherFiles(deps, there.path) : [];
   if (there !== null && isSameText(there.text, mainText(files)) && containsAll(beside, files))
     return leaveOut(about, "same", `it is at ${there.path}`);
   const named = kind === "skill" ? {} : { kind };
   const data: ImportedSkill = { type: "skill", ...named, id, from, batch, name, description, hash };
-  const path = kind === "skill" ? skillFile : `${name}.md`;
   const old = there && [
-    { path, bytes: encodeText(there.text), mode: 0o644 },
+    { path: nameMainFile(kind, name), bytes: encodeText(there.text), mode: 0o644 },
     ...beside.filter((file) => files.some((other) => other.path === file.path)),
   ];
   return {
@@ -403,14 +530,24 @@ async function checkSkill(around: ImportContext, carried: CarriedSkill): Promise
       ...about,
       verdict: there === null ? "new" : "changed",
       because: there === null ? null : `another one is at ${there.path}`,
-      files: listed(files),
+      files,
       diff: diffPackage({ kind, name }, old, files),
     },
     entry: known.has(id)
       ? importDecision([id], "offered", at)
       : { ...byPerson(at), type: "skill.imported", key: `imported:${id}`, data },
-    files,
   };
+}
+
+/** The file and the text of one that is here by that name. */
+async function findThere({ deps, items }: ImportContext, kind: ItemKind, name: string) {
+  const known = items.find((item) => item.kind === kind && item.name === name);
+  const read = known ? await deps.library.readText(known.path) : null;
+  return known && read?.found === "text" ? { path: known.path, text: read.text } : null;
+}
+
+function nameMainFile(kind: ItemKind, name: string): string {
+  return kind === "skill" ? skillFile : `${name}.md`;
 }
 
 /** The files of a package that came from elsewhere, marked as such; or why it is none that may be taken in. */
@@ -419,13 +556,12 @@ function preparePackage(
   from: string,
 ): readonly PackageFile[] | string {
   if (!isSkillName(name)) return `its name is none that a ${kind} may have`;
-  if (files.length > mostSkillFiles) return `it has ${files.length} files; ${mostSkillFiles} are allowed`;
-  const badly = checkPaths(files.map(({ path }) => path))[0] ?? null;
-  if (badly !== null) return badly;
+  const [badly] = checkPaths(files.map(({ path }) => path));
+  if (badly !== undefined) return badly;
   const size = files.reduce((sum, { text }) => sum + text.length, 0);
   if (size > mostSkillChars) return `it has ${size} characters; ${mostSkillChars} are allowed`;
   const isSkill = kind === "skill";
-  const called = isSkill ? skillFile : `${name}.md`;
+  const called = nameMainFile(kind, name);
   if (!isSkill && files.length !== 1) return `it has ${files.length} files; a ${kind} is one`;
   const main = files.find(({ path }) => path === called);
   const { skill, problems } = parseSkill(main?.text ?? "");
@@ -433,17 +569,34 @@ function preparePackage(
   if (!main || !skill || fault) return `its ${called} cannot be read${fault ? `: ${fault.message}` : ""}`;
   if (skill.description.trim() === "") return `its ${called} does not say what it is for`;
   if (kind !== "command" && skill.name !== name) return `its ${called} is called "${skill.name}"`;
-  const metadata = { ...skill.metadata, ...importFacts(from) };
-  const text = isSkill ? renderSkill({ ...skill, metadata }) : withImportFacts(main.text, from);
+  // Who accepts it makes it live, and others' evidence is not theirs.
+  const facts = { quality: "active", evidence: "imported", origin: "import", "imported-from": from };
+  const text = isSkill
+    ? renderSkill({ ...skill, metadata: { ...skill.metadata, ...facts } })
+    : addFacts(main.text, facts);
   if (text === null) return `its ${called} cannot be read`;
   const all = files.map((file) => (file === main ? { ...file, text } : file));
-  const concerns = all.flatMap(({ path, text }) => scan(text, { most: mostScanned, file: path }));
+  const concerns = all.flatMap((file) => scan(file.text, { most: mostScanned, file: file.path }));
   if (!mayBeWritten(concerns)) return describeRefusal(concerns);
-  return all.map(({ path, mode, text }) => ({
-    path,
-    mode: mode & 0o111 ? 0o755 : 0o644,
-    bytes: encodeText(text),
+  return all.map((file) => ({
+    path: file.path,
+    mode: plainMode(file.mode),
+    bytes: encodeText(file.text),
   }));
+}
+
+/** The file of a command or an agent with facts in its front matter; the rest stays as it came. Null where it has none. */
+function addFacts(text: string, facts: Readonly<Record<string, string>>): string | null {
+  const lines = text.replaceAll("\r\n", "\n").split("\n");
+  const close = lines.indexOf("---", 1);
+  if (lines[0] !== "---" || close < 0) return null;
+  const front = lines.slice(0, close).filter((line) => {
+    const key = /^ {2}([\w-]+):/.exec(line)?.[1];
+    return key === undefined || !Object.hasOwn(facts, key);
+  });
+  if (!front.includes("metadata:")) front.push("metadata:");
+  const marks = Object.entries(facts).map(([key, value]) => `  ${key}: ${quoteYaml(value)}`);
+  return [...front.toSpliced(front.indexOf("metadata:") + 1, 0, ...marks), ...lines.slice(close)].join("\n");
 }
 
 /** What lies beside the text of a skill that is here. */
@@ -464,79 +617,15 @@ function isSameText(a: string, b: string): boolean {
   return one !== null && other !== null && one.description === other.description && one.body === other.body;
 }
 
-/** Takes in what was planned. Nothing of it is believed, told or written for an agent. */
-export async function carryIn(
-  { store, versions }: PublishDeps,
-  { entries, packages }: ImportPlan,
-): Promise<void> {
-  for (const files of packages) await versions.keep(files);
-  await store.transaction((tx) => recordEntries(tx, entries));
-}
-
-/** Everything that came from elsewhere, the latest last. */
-export async function listImports({ learning }: Store): Promise<Import[]> {
-  return foldImports(await learning.imports.list());
-}
-
-/** Notes a person's word on things that wait; what they accept of lessons counts from now on. */
-export async function decideImports(
-  { store, clock }: Pick<PublishDeps, "store" | "clock">,
-  ids: readonly string[],
-  word: "accepted" | "rejected",
-): Promise<void> {
-  await store.transaction((tx) => recordWord(tx, clock, ids, word));
-}
-
-/** Takes back what came in the latest go, as far as it is not a skill that is live; answers with it. */
-export async function withdrawLatest({
-  store,
-  clock,
-}: Pick<PublishDeps, "store" | "clock">): Promise<Import[]> {
-  return store.transaction(async (tx) => {
-    const open = foldImports(await tx.learning.imports.list()).filter(
-      ({ status, type }) => status === "waiting" || (status === "accepted" && type === "lesson"),
-    );
-    const latest = open.filter(({ batch }) => batch === open.at(-1)?.batch);
-    const ids = latest.map(({ id }) => id);
-    if (ids.length > 0) await recordWord(tx, clock, ids, "withdrawn");
-    return latest;
-  });
-}
-
-/** Records a person's word, later than every other about the same things. */
-async function recordWord(
-  tx: Parameters<Parameters<Store["transaction"]>[0]>[0],
-  clock: PublishDeps["clock"],
-  ids: readonly string[],
-  word: ImportWord,
-): Promise<void> {
-  const rows = await tx.learning.imports.of(ids);
-  const at = Math.max(clock.now(), ...rows.map((row) => row.at + 1));
-  const accepted = word === "accepted" ? foldImports(rows).filter(({ type }) => type === "lesson") : [];
-  await recordEntries(tx, [
-    importDecision(ids, word, at),
-    ...accepted.map(({ id }) => decisionEntry(id, "accepted", at)),
-  ]);
-}
-
-/** The ledger's entry of a person's word about imports. */
-export function importDecision(imports: readonly string[], decision: ImportWord, at: number): LedgerEntry {
-  const key = `import:${decision}:${makeId("", [...imports].sort().join(" "))}:${at}`;
-  return { ...byPerson(at), type: "import.decided", key, data: { imports, decision } };
-}
-
 /** What accepting a skill that came from elsewhere would do: exactly those files are written, or none. */
-export async function planAcceptImport(
+async function planAcceptImport(
   deps: PublishDeps,
-  { id, kind = "skill", name, hash }: Pick<ImportedSkill, "id" | "kind" | "name" | "hash">,
+  { id, kind = "skill", name, hash }: ImportedSkill,
   reach: LiveReach,
   root: string | null,
 ): Promise<Plan> {
   const files = await deps.versions.restore(hash);
   if (files === null) return refuse(`the files of ${name} are gone; import it once more`);
-  // What waits may have come in when less was looked at.
-  const badly = checkPaths(files.map(({ path }) => path))[0] ?? null;
-  if (badly !== null) return refuse(badly);
   const targets = resolveFolders(deps, { kind, reach, root, formats: [] });
   if (targets === null) return refuse(projectMissing);
   const history = await readHistory(deps.store);
@@ -551,8 +640,7 @@ export async function planAcceptImport(
         `there is another ${kind} at ${path}; take it away first, or choose another place with --where`,
       );
     const artifact = { kind, name, path, root: owner, reach, origin: { kind: "import", id } } as const;
-    const change = makeChange(artifact, there?.hash ?? null, hash, there ? "update" : "create", history);
-    steps.push({ change, files, diff: diffPackage(artifact, there?.files ?? null, files) });
+    steps.push(planChange(history, artifact, there ? "update" : "create", there, { hash, files }));
   }
   return accept(steps);
 }

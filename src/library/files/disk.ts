@@ -1,6 +1,20 @@
 import { createHash } from "node:crypto";
-import { chmod, lstat, mkdtemp, open, readdir, readFile, realpath, rename, rm } from "node:fs/promises";
-import { dirname, join, relative, sep } from "node:path";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { errorMessage, isRunning, KnackError } from "../../base/index.ts";
 
 export function getErrorCode(error: unknown): string {
@@ -12,7 +26,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** For `catch`: a fallback for a missing file; any other error is thrown on. */
-export function ifMissing<T>(fallback: T): (error: unknown) => T {
+function ifMissing<T>(fallback: T): (error: unknown) => T {
   return (error) => {
     if (isMissing(error)) return fallback;
     throw error;
@@ -24,17 +38,13 @@ export async function exists(path: string): Promise<boolean> {
   return (await lstat(path).catch(ifMissing(null))) !== null;
 }
 
-/** Whether two paths lead to one folder; false where either does not exist. */
-export async function samePath(one: string, other: string): Promise<boolean> {
-  const [a, b] = await Promise.all([one, other].map((path) => realpath(path).catch(() => null)));
-  return a !== null && a === b;
+/** Whether a path, or its nearest existing parent, really is inside a root. */
+async function isInside(path: string, root: string): Promise<boolean> {
+  return !leadsOut(relative(await resolveExisting(root), await resolveExisting(path)));
 }
 
-/** Whether a path, or its nearest existing parent, really is inside a root. */
-export async function isInside(path: string, root: string): Promise<boolean> {
-  const [real, top] = [await resolveExisting(path), await resolveExisting(root)];
-  const way = relative(top, real);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && way !== real);
+function leadsOut(way: string): boolean {
+  return way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
 }
 
 /** The path with links resolved as far as it exists. */
@@ -43,10 +53,7 @@ async function resolveExisting(path: string): Promise<string> {
     return await realpath(path);
   } catch (error) {
     if (!isMissing(error) || dirname(path) === path) throw error;
-    return join(
-      await resolveExisting(dirname(path)),
-      path.slice(dirname(path).length).replace(/^[\\/]+/, ""),
-    );
+    return join(await resolveExisting(dirname(path)), basename(path));
   }
 }
 
@@ -54,12 +61,11 @@ export function hashBytes(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-export async function readBytes(path: string): Promise<Buffer | null> {
+async function readBytes(path: string): Promise<Buffer | null> {
   return readFile(path).catch(ifMissing(null));
 }
 
-/** Writes a new file and syncs it to the disk. */
-export async function writeNew(path: string, bytes: Uint8Array | string, mode?: number): Promise<void> {
+async function writeNew(path: string, bytes: Uint8Array | string, mode?: number): Promise<void> {
   const handle = await open(path, "wx");
   try {
     await handle.writeFile(bytes);
@@ -71,14 +77,14 @@ export async function writeNew(path: string, bytes: Uint8Array | string, mode?: 
 }
 
 /** Makes renames in a folder survive a loss of power; Windows cannot sync folders. */
-export async function syncFolder(folder: string): Promise<void> {
+async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder).catch(() => null);
   await handle?.sync().catch(() => undefined);
   await handle?.close();
 }
 
 /** Renames a folder to where nothing is, or an empty folder; false when something is there or the folder is gone. */
-export async function moveFolder(from: string, to: string): Promise<boolean> {
+async function moveFolder(from: string, to: string): Promise<boolean> {
   const there = await lstat(to).catch(ifMissing(null));
   if (there !== null && !there.isDirectory()) return false;
   try {
@@ -92,14 +98,10 @@ export async function moveFolder(from: string, to: string): Promise<boolean> {
 
 /** Where a package waits while another takes its place. */
 export const asidePrefix = ".knack-aside-";
+/** Hidden folders that a process works in, followed by its id, so that others can clean up after it. */
 const workPrefix = ".knack-work-";
 
-export function isWorkName(name: string): boolean {
-  return name.startsWith(workPrefix);
-}
-
-/** Works in a hidden folder on the same file system; its name has the process id, so that others can clean up. */
-export async function inWorkFolder<T>(beside: string, work: (folder: string) => Promise<T>): Promise<T> {
+async function inWorkFolder<T>(beside: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(beside, `${workPrefix}${process.pid}-`));
   try {
     return await work(folder);
@@ -109,9 +111,9 @@ export async function inWorkFolder<T>(beside: string, work: (folder: string) => 
 }
 
 /** Removes the work folders of processes that ended. */
-export async function sweepWork(folder: string): Promise<void> {
+async function sweepWork(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
-    const pid = isWorkName(name) ? Number.parseInt(name.slice(workPrefix.length), 10) : Number.NaN;
+    const pid = name.startsWith(workPrefix) ? Number.parseInt(name.slice(workPrefix.length), 10) : 0;
     if (pid > 0 && !isRunning(pid)) await removeWork(join(folder, name));
   }
 }
@@ -122,7 +124,7 @@ async function removeWork(folder: string): Promise<void> {
 }
 
 /** Turns what the disk refuses into an error that names the path and the next step. */
-export async function explainFailure<T>(action: string, work: () => Promise<T>): Promise<T> {
+async function explainFailure<T>(action: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
@@ -133,3 +135,209 @@ export async function explainFailure<T>(action: string, work: () => Promise<T>):
     });
   }
 }
+
+type Written =
+  | { readonly written: true; readonly hash: string | null }
+  | {
+      readonly written: false;
+      /** `changed`: not what the caller expected. `link`: it is or holds a link. `outside`: a link leads out of the root. */
+      readonly because: "changed" | "link" | "outside";
+      /** The hash of what is there; null for nothing, or when it was not read. */
+      readonly found: string | null;
+    };
+
+type TextRead =
+  | { readonly found: "text"; readonly text: string; readonly hash: string }
+  | { readonly found: "missing" }
+  | { readonly found: "unreadable"; readonly message: string };
+
+/** A text file. Bytes that are not UTF-8 make it unreadable, since they could not be written back. Never throws. */
+async function readText(path: string): Promise<TextRead> {
+  try {
+    const bytes = await readBytes(path);
+    if (bytes === null) return { found: "missing" };
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { found: "text", text, hash: hashBytes(bytes) };
+  } catch (error) {
+    return { found: "unreadable", message: `${path}: ${errorMessage(error)}` };
+  }
+}
+
+/** The hash that the caller expects there; null for nothing. */
+type ExpectedText = { readonly expecting: string | null; readonly root?: string };
+
+/** Replaces the expected text with one rename and keeps its mode; a link is followed if it stays within `root`. */
+async function writeText(path: string, text: string, { expecting, root }: ExpectedText): Promise<Written> {
+  return explainFailure(`change ${path}`, async () => {
+    const isLink = (await lstat(path).catch(ifMissing(null)))?.isSymbolicLink() === true;
+    const real = isLink ? await realpath(path).catch(() => null) : path;
+    if (real === null) return { written: false, because: "link", found: null };
+    if (root !== undefined && !(await isInside(real, root)))
+      return { written: false, because: "outside", found: null };
+    const folder = dirname(real);
+    await mkdir(folder, { recursive: true });
+    await sweepWork(folder);
+    return inWorkFolder(folder, async (work) => {
+      const staged = join(work, "new");
+      const mode = (await stat(real).catch(() => null))?.mode;
+      await writeNew(staged, text, mode === undefined ? undefined : mode & 0o7777);
+      return changeIfExpected(real, expecting, async () => {
+        await rename(staged, real);
+        await syncFolder(folder);
+        return hashBytes(text);
+      });
+    });
+  });
+}
+
+async function removeText(path: string, { expecting }: { readonly expecting: string }): Promise<Written> {
+  return explainFailure(`change ${path}`, async () => {
+    const there = await lstat(path).catch(() => null);
+    if (there?.isSymbolicLink()) return { written: false, because: "link", found: null };
+    return changeIfExpected(path, expecting, async () => {
+      await rm(path);
+      return null;
+    });
+  });
+}
+
+async function changeIfExpected(
+  path: string,
+  expecting: string | null,
+  change: () => Promise<string | null>,
+): Promise<Written> {
+  return withLock(join(dirname(path), `.knack-lock-${basename(path)}.lock`), async () => {
+    const bytes = await readBytes(path);
+    const found = bytes === null ? null : hashBytes(bytes);
+    if (found !== expecting) return { written: false, because: "changed", found };
+    return { written: true, hash: await change() };
+  });
+}
+
+/**
+ * Excludes other Knack processes for one hash and one rename. A lock that stays for a second was left by a killed
+ * process. That is too short for the heartbeats of a locking library to be of use, so none is used.
+ */
+async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const isTaken = (error: unknown) => {
+    if (getErrorCode(error) === "EEXIST") return null;
+    throw error;
+  };
+  let seen = { id: "", times: 0 };
+  let lock = await open(path, "wx").catch(isTaken);
+  for (; lock === null; lock = await open(path, "wx").catch(isTaken)) {
+    const found = await stat(path).catch(() => null);
+    const id = found ? `${found.ino} ${found.mtimeMs}` : "";
+    seen = { id, times: id === seen.id ? seen.times + 1 : 0 };
+    if (seen.times > 100) await rm(path, { force: true });
+    await sleep(10);
+  }
+  await lock.close();
+  try {
+    return await work();
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+/** Marks the next line of `.git/info/exclude` as Knack's; git has comments only on lines of their own. */
+const mark = "# knack: only me";
+/** Heads of a list that Knack created, without and with its folder. */
+const createdList = "# knack: this list\n";
+const createdFolder = "# knack: this list and its folder\n";
+
+/** Adds a path to `.git/info/exclude`; false where there is no repository. */
+function excludeFromGit(repository: string, path: string): Promise<boolean> {
+  return editExcludes(repository, path, (text, pattern) => {
+    if (text.split(/\r?\n/).includes(pattern)) return text;
+    // A missing line end at the end stays missing.
+    const [before, after] = text === "" || text.endsWith("\n") ? ["", "\n"] : ["\n", ""];
+    return `${text}${before}${mark}\n${pattern}${after}`;
+  });
+}
+
+/** Removes Knack's line for a path, unless another worktree has something there: all worktrees share one list. */
+async function unexclude(repository: string, path: string): Promise<boolean> {
+  const git = await findGitFolder(join(repository, ".git"));
+  const below = relative(resolve(repository), resolve(repository, path));
+  // A worktree that cannot be read may have something there.
+  for (const other of git === null ? [] : await listCheckouts(git))
+    if (!(await samePath(other, repository)) && (await exists(join(other, below)).catch(() => true)))
+      return true;
+  return editExcludes(repository, path, (text, pattern) => {
+    const lines = text.split("\n");
+    const at = lines.findIndex((line, index) => line === mark && lines[index + 1] === pattern);
+    return at === -1 ? text : lines.toSpliced(at, 2).join("\n");
+  });
+}
+
+async function samePath(one: string, other: string): Promise<boolean> {
+  const [a, b] = await Promise.all([one, other].map((path) => realpath(path).catch(() => null)));
+  return a !== null && a === b;
+}
+
+async function listCheckouts(git: string): Promise<string[]> {
+  const names = await readdir(join(git, "worktrees")).catch(ifMissing([]));
+  const files = await Promise.all(names.map((name) => readBytes(join(git, "worktrees", name, "gitdir"))));
+  const worktrees = files.flatMap((file) => (file ? dirname(resolve(git, String(file).trim())) : []));
+  return basename(git) === ".git" ? [dirname(git), ...worktrees] : worktrees;
+}
+
+async function editExcludes(
+  repository: string,
+  path: string,
+  change: (text: string, pattern: string) => string,
+): Promise<boolean> {
+  const git = await findGitFolder(join(repository, ".git"));
+  const pattern = toPattern(relative(resolve(repository), resolve(repository, path)));
+  if (git === null || pattern === null) return false;
+  const file = join(git, "info", "exclude");
+  // Another process may write between reading and writing; then try again.
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const before = await readText(file);
+    if (before.found === "unreadable")
+      throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${before.message}`);
+    const [text, expecting] = before.found === "text" ? [before.text, before.hash] : ["", null];
+    const after = change(text, pattern);
+    if (after === text) return true;
+    const head = expecting !== null ? "" : (await exists(dirname(file))) ? createdList : createdFolder;
+    if ((await writeExcludes(file, head + after, expecting)).written) return true;
+  }
+  throw new KnackError("LIBRARY_UNAVAILABLE", `${file} keeps changing.`, { hint: "Try again." });
+}
+
+/** A list that Knack created is deleted with its last pattern. */
+async function writeExcludes(file: string, text: string, expecting: string | null): Promise<Written> {
+  if (expecting === null || (text !== createdList && text !== createdFolder))
+    return writeText(file, text, { expecting });
+  const removed = await removeText(file, { expecting });
+  // The folder stays if something else is in it by now.
+  if (removed.written && text === createdFolder) await rmdir(dirname(file)).catch(() => {});
+  return removed;
+}
+
+/** A path below the repository as a git pattern; null for one outside. */
+function toPattern(below: string): string | null {
+  if (below === "" || leadsOut(below) || /[\r\n]/.test(below)) return null;
+  const path = below.replaceAll(sep, "/");
+  return `/${path.replace(/[\\*?[]/g, "\\$&").replace(/ $/, "\\ ")}`;
+}
+
+/** `.git` is a folder, or in a worktree or submodule a file that names one; worktrees share their `info`. */
+async function findGitFolder(path: string): Promise<string | null> {
+  const found = await stat(path).catch(ifMissing(null));
+  if (found === null) return null;
+  const target = found.isDirectory() ? path : /^gitdir:\s*(.+)$/m.exec(await readFile(path, "utf8"))?.[1];
+  if (target === undefined) return null;
+  const git = resolve(dirname(path), target.trim());
+  const common = await readBytes(join(git, "commondir"));
+  return common === null ? git : resolve(git, String(common).trim());
+}
+
+/** What the disk does for packages and their versions. */
+export const disk = {
+  ...{ ifMissing, isInside, readBytes, writeNew, syncFolder, moveFolder, explainFailure },
+  ...{ inWorkFolder, sweepWork, isWork: (name: string) => name.startsWith(workPrefix) },
+  /** Text files that Knack shares with people, and git's list of what it leaves out. */
+  texts: { readText, writeText, removeText, excludeFromGit, unexclude },
+};

@@ -1,37 +1,27 @@
 import { createHash } from "node:crypto";
-import { closeSync, constants, type Dirent, fstatSync, openSync, readFileSync } from "node:fs";
-import { chmod, lstat, mkdir, opendir, readdir, readlink, rm, rmdir, stat } from "node:fs/promises";
+import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  opendir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { errorMessage, KnackError } from "../../base/index.ts";
+import type { Owner, Skill, SkillProblem } from "../../records/index.ts";
 import { isSafePath } from "../../trust/index.ts";
 import { findSkillProblems, isSkillName, parseSkill, skillFile, skillOwner } from "../skill.ts";
-import {
-  asidePrefix,
-  exists,
-  explainFailure,
-  getErrorCode,
-  ifMissing,
-  inWorkFolder,
-  isInside,
-  isMissing,
-  isWorkName,
-  moveFolder,
-  sweepWork,
-  syncFolder,
-  writeNew,
-} from "./disk.ts";
-import type {
-  BrokenPackage,
-  Expecting,
-  FolderSize,
-  Listing,
-  PackageFile,
-  PackageFiles,
-  SkillFolder,
-  SkillPackage,
-  Written,
-} from "./library.ts";
+import { asidePrefix, disk, exists, getErrorCode, isMissing } from "./disk.ts";
+
+const { ifMissing, isInside, inWorkFolder, moveFolder, readBytes, sweepWork, syncFolder, writeNew } = disk;
 
 /*
  * A package is replaced in three renames: the old one aside, the new one in, the old one away. The first fails while
@@ -43,40 +33,124 @@ const mostReads = 20;
 /** Files that are read before other work gets a turn. */
 const filesPerTurn = 100;
 
+export interface SkillFolder {
+  readonly folder: string;
+  /** The repository or home folder it belongs to: links that lead out of it are not followed. */
+  readonly root: string;
+}
+
+/** One file of a package: its path below the package, with `/` on every system, and its permission bits. */
+export interface PackageFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly mode: number;
+}
+
+export type PackageFileList = readonly PackageFile[];
+
+export interface PackageContent {
+  readonly files: PackageFileList;
+  readonly hash: string;
+}
+
+/** Links and other things are not files, and a copy would lose them. */
+type PackageFiles = PackageContent & { readonly links: readonly string[] };
+
+export interface SkillPackage {
+  readonly name: string;
+  readonly description: string;
+  readonly path: string;
+  /** Of all its files: their paths, bytes, and whether they are executable. */
+  readonly hash: string;
+  readonly owner: Owner;
+  readonly text: string;
+  readonly skill: Skill;
+  /** Departures from the format; agents may read it all the same. */
+  readonly problems: readonly SkillProblem[];
+}
+
+/** A package that cannot be used. `unreadable`: the disk refused, so nothing is known about it. */
+type BrokenPackage = {
+  readonly name: string;
+  readonly path: string;
+  readonly unreadable: boolean;
+  readonly problems: readonly string[];
+};
+
+type Unlisted = { readonly found: "missing" } | { readonly found: "unreadable"; readonly message: string };
+
+/** What is in a folder. Only `missing` means that there are no skills; of `unreadable` nothing is known. */
+type Listing =
+  | Unlisted
+  | {
+      readonly found: "skills";
+      readonly skills: readonly SkillPackage[];
+      readonly broken: readonly BrokenPackage[];
+    };
+
+/** Whether a change was made, and if not, why. */
+type Written = Awaited<ReturnType<typeof disk.texts.writeText>>;
+
+type Expecting = {
+  /** The hash that the caller expects there; null for nothing. */
+  readonly expecting: string | null;
+  /** Replace a package although links in it are lost. */
+  readonly dropLinks?: boolean;
+};
+
+/**
+ * Skills and instruction files on disk. A change happens completely or not at all, even if the process is killed: then
+ * the next change of that name, or `repair`, brings the old state back. Of several writers that expect the same, one
+ * succeeds and the others get `changed`. A bad name or path, and whatever else the disk refuses, throws a `KnackError`.
+ */
+export type Library = ReturnType<typeof createLibrary>;
+
+export function createLibrary() {
+  return {
+    ...{ list, read, write, remove, repair },
+    ...{
+      makeFolder,
+      clearFolder,
+      dropEmpty,
+      dropEmptyUpTo,
+      findMissingFolder,
+      entryKind,
+      listNames,
+      measureFolder,
+    },
+    ...disk.texts,
+  };
+}
+
 /** Every package in a folder, by name, with the broken ones beside the good ones. Never throws. */
-export async function listPackages({ folder }: SkillFolder): Promise<Listing> {
+async function list({ folder }: SkillFolder): Promise<Listing> {
   const names = await readNames(folder);
   if (!Array.isArray(names)) return names;
-  const system = names.includes(".system") ? await readNames(join(folder, ".system")) : [];
-  const asides = names
-    .filter((name) => name.startsWith(asidePrefix))
-    .map((name) => name.slice(asidePrefix.length))
-    .filter((name) => isSkillName(name) && !names.includes(name));
+  // What came with the agent; nothing depends on it, so a folder that cannot be read has nothing.
+  const system = await readdir(join(folder, ".system")).catch(() => []);
+  const shown = new Set(names.map((name) => (isAside(name) ? name.slice(asidePrefix.length) : name)));
   const paths = [
-    ...[...names.filter((name) => !name.startsWith(".")), ...asides].map((name) => [
-      name,
-      join(folder, name),
-    ]),
-    ...(Array.isArray(system) ? system : []).map((name) => [name, join(folder, ".system", name)]),
-  ] as [name: string, path: string][];
+    ...[...shown].filter((name) => !name.startsWith(".")).map((name) => [name, join(folder, name)] as const),
+    ...system.map((name) => [name, join(folder, ".system", name)] as const),
+  ];
   const skills: SkillPackage[] = [];
   const broken: BrokenPackage[] = [];
   for (const [name, path] of paths.sort(([a], [b]) => (a < b ? -1 : 1))) {
     const found = await findPackage(path, join(folder, asidePrefix + name), name);
     if (found !== null) "hash" in found ? skills.push(found) : broken.push(found);
   }
-  if (!Array.isArray(system) && system.found === "unreadable") {
-    const path = join(folder, ".system");
-    broken.push({ name: ".system", path, unreadable: true, problems: [system.message] });
-  }
   return { found: "skills", skills, broken };
 }
 
-async function readNames(folder: string): Promise<string[] | Exclude<Listing, { found: "skills" }>> {
+function isAside(name: string): boolean {
+  return name.startsWith(asidePrefix) && isSkillName(name.slice(asidePrefix.length));
+}
+
+async function readNames(folder: string): Promise<string[] | Unlisted> {
   try {
     const names = new Set(await readdir(folder));
     // readdir can miss a name that is being renamed, so while somebody works there it is read again.
-    for (let again = 0; again < 5 && [...names].some(isWorkName); again++)
+    for (let again = 0; again < 5 && [...names].some(disk.isWork); again++)
       for (const name of await readdir(folder)) names.add(name);
     return [...names];
   } catch (error) {
@@ -93,10 +167,10 @@ async function findPackage(
 ): Promise<SkillPackage | BrokenPackage | null> {
   // Each look may fall between two renames, so a package that is in neither place is looked for again.
   for (let look = 0; look < 10; look++) {
-    const found = await parsePackage(path, name);
-    if (found !== "gone") return found;
-    const old = await parsePackage(aside, name);
-    if (old !== "gone") return old;
+    for (const place of [path, aside]) {
+      const found = await parsePackage(place, name);
+      if (found !== "gone") return found;
+    }
     await sleep(look);
   }
   return null;
@@ -132,9 +206,9 @@ async function parsePackage(
 }
 
 /** All files of the package at a path, even while it is being replaced; null when there is none. */
-export async function readPackage(path: string): Promise<PackageFiles | null> {
+async function read(path: string): Promise<PackageFiles | null> {
   const aside = join(dirname(path), asidePrefix + basename(path));
-  return explainFailure(
+  return disk.explainFailure(
     `read ${path}`,
     async () => (await readContents(path)) ?? (await readContents(aside)) ?? (await readContents(path)),
   );
@@ -166,18 +240,24 @@ async function walkFolder(folder: string): Promise<PackageFiles> {
   const links: PackageFile[] = [];
   const walk = async (below: string): Promise<void> => {
     for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
-      const path = below === "" ? entry.name : `${below}/${entry.name}`;
-      if (entry.isDirectory()) await walk(path);
+      const path = `${below}${entry.name}`;
+      if (entry.isDirectory()) await walk(`${path}/`);
       else if (entry.isFile()) files.push(readPackageFile(folder, path));
-      else links.push(await describeLink(folder, path, entry));
+      else {
+        // A link counts by its target; nothing is read through it.
+        const target = entry.isSymbolicLink() ? await readlink(join(folder, path)) : "";
+        links.push({ path, bytes: Buffer.from(target), mode: 0 });
+      }
       if (files.length % filesPerTurn === 0) await setImmediate();
     }
   };
   await walk("");
+  // No path of a file ends so.
+  const marked = links.map((link) => ({ ...link, path: `${link.path}\0link` }));
   return {
     files: sortByPath(files),
-    hash: hashFiles([...files, ...links]),
-    links: links.map(({ path }) => path.slice(0, -linkMark.length)).sort(),
+    hash: hashFiles([...files, ...marked]),
+    links: links.map(({ path }) => path).sort(),
   };
 }
 
@@ -192,24 +272,19 @@ function readPackageFile(folder: string, path: string): PackageFile {
   }
 }
 
-/** A link counts by its target; nothing is read through it. */
-async function describeLink(folder: string, path: string, entry: Dirent): Promise<PackageFile> {
-  const target = entry.isSymbolicLink() ? await readlink(join(folder, path)) : "";
-  return { path: `${path}${linkMark}`, bytes: Buffer.from(target), mode: 0 };
-}
-
-/** No path of a file ends so. */
-const linkMark = "\0link";
-
 /** One hash of a package's files: paths, bytes, and whether they are executable. */
-export function hashFiles(files: readonly PackageFile[]): string {
+function hashFiles(files: PackageFileList): string {
   const hash = createHash("sha256");
   for (const { path, bytes, mode } of sortByPath(files))
     hash.update(`${path}\0${bytes.length}\0${(mode & 0o111) === 0 ? "" : "x"}\0`).update(bytes);
   return hash.digest("hex");
 }
 
-function sortByPath(files: readonly PackageFile[]): PackageFile[] {
+export function toContent(files: PackageFileList): PackageContent {
+  return { files, hash: hashFiles(files) };
+}
+
+function sortByPath(files: PackageFileList): PackageFile[] {
   return [...files].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
 }
 
@@ -221,7 +296,7 @@ function checkName(name: string): void {
     });
 }
 
-function checkFiles(name: string, files: readonly PackageFile[]): void {
+function checkFiles(name: string, files: PackageFileList): void {
   const bad = files.find(({ path }) => !isSafePath(path));
   if (bad) throw new KnackError("BAD_PACKAGE", `Skill "${name}" has a file with a bad path: "${bad.path}".`);
   if (new Set(files.map(({ path }) => path.toLowerCase())).size < files.length)
@@ -231,7 +306,7 @@ function checkFiles(name: string, files: readonly PackageFile[]): void {
 }
 
 /** Writes files into a folder that nobody else knows yet, and syncs them to the disk. */
-export async function writeFiles(folder: string, files: readonly PackageFile[]): Promise<void> {
+async function writeFiles(folder: string, files: PackageFileList): Promise<void> {
   await mkdir(folder, { recursive: true });
   const folders = new Set([folder]);
   for (const { path, bytes, mode } of files) {
@@ -243,54 +318,53 @@ export async function writeFiles(folder: string, files: readonly PackageFile[]):
   for (const one of folders) await syncFolder(one);
 }
 
-/** Puts a package in a folder, over the expected one. */
-export async function writePackage(
+async function write(
   place: SkillFolder,
   name: string,
-  files: readonly PackageFile[],
+  files: PackageFileList,
   options: Expecting,
 ): Promise<Written> {
   checkName(name);
   checkFiles(name, files);
-  const { expecting } = options;
-  return changeIn(place, async () => {
-    if (!(await isInside(place.folder, place.root))) return outside;
-    await mkdir(place.folder, { recursive: true });
-    const objection = await findObjection(place, name, options);
-    if (objection !== null) return objection;
-    return inWorkFolder(place.folder, async (work) => {
-      await writeFiles(join(work, "new"), files);
-      const target = join(place.folder, name);
-      if (expecting === null) await removeEmptyFolders(target);
-      const moved =
-        expecting === null
-          ? await moveFolder(join(work, "new"), target)
-          : await replace(place, name, expecting, work, join(work, "new"));
-      return moved ? { written: true, hash: hashFiles(files) } : describeChanged(place, name);
-    });
+  return change(place, name, options, async (work) => {
+    const [staged, target] = [join(work, "new"), join(place.folder, name)];
+    await writeFiles(staged, files);
+    if (options.expecting === null) await removeEmptyFolders(target);
+    const moved = await (options.expecting === null
+      ? moveFolder(staged, target)
+      : replace(place, name, options.expecting, work, staged));
+    return moved ? hashFiles(files) : undefined;
   });
 }
 
-/** Removes the expected package. */
-export async function removePackage(
+async function remove(
   place: SkillFolder,
   name: string,
   options: Expecting & { readonly expecting: string },
 ): Promise<Written> {
   checkName(name);
-  return changeIn(place, async () => {
-    if (!(await isInside(place.folder, place.root))) return outside;
-    const objection = await findObjection(place, name, options);
-    if (objection !== null) return objection;
-    return inWorkFolder(place.folder, async (work) =>
-      (await replace(place, name, options.expecting, work, null))
-        ? { written: true, hash: null }
-        : describeChanged(place, name),
-    );
-  });
+  return change(place, name, options, async (work) =>
+    (await replace(place, name, options.expecting, work, null)) ? null : undefined,
+  );
 }
 
-const outside: Written = { written: false, because: "outside", found: null };
+/** Changes a package that is as expected; `work` answers with its new hash, or nothing when somebody was faster. */
+async function change(
+  place: SkillFolder,
+  name: string,
+  options: Expecting,
+  work: (folder: string) => Promise<string | null | undefined>,
+): Promise<Written> {
+  return changeIn(place, { written: false, because: "outside", found: null }, async () => {
+    if (options.expecting === null) await mkdir(place.folder, { recursive: true });
+    const objection = await findObjection(place, name, options);
+    if (objection !== null) return objection;
+    const hash = await inWorkFolder(place.folder, work);
+    if (hash !== undefined) return { written: true, hash };
+    const now = await readContents(join(place.folder, name)).catch(() => null);
+    return { written: false, because: "changed", found: now?.hash ?? null };
+  });
+}
 
 /** What speaks against a change before anything is moved; null when the package is as expected. */
 async function findObjection(
@@ -367,27 +441,20 @@ async function copyMode(old: string, fresh: string): Promise<void> {
 async function removeEmptyFolders(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(ifMissing([]))) {
     if (!entry.isDirectory()) continue;
-    const inner = join(folder, entry.name);
-    await removeEmptyFolders(inner);
+    await removeEmptyFolders(join(folder, entry.name));
     // If something appears in it meanwhile, the rename is refused.
-    await rmdir(inner).catch(() => {});
+    await rmdir(join(folder, entry.name)).catch(() => {});
   }
 }
 
-async function describeChanged(place: SkillFolder, name: string): Promise<Written> {
-  const now = await readContents(join(place.folder, name)).catch(() => null);
-  return { written: false, because: "changed", found: now?.hash ?? null };
-}
-
 /** Finishes what killed processes left half done; answers with the packages that came back. */
-export async function repairFolder(place: SkillFolder): Promise<string[]> {
-  return changeIn(place, async () => {
-    if (!(await isInside(place.folder, place.root))) return [];
-    const names = (await readdir(place.folder).catch(ifMissing([])))
-      .filter((name) => name.startsWith(asidePrefix))
-      .map((name) => name.slice(asidePrefix.length));
+async function repair(place: SkillFolder): Promise<string[]> {
+  return changeIn(place, [], async () => {
     const back: string[] = [];
-    for (const name of names) if (isSkillName(name) && (await finishReplace(place, name))) back.push(name);
+    for (const aside of (await readdir(place.folder).catch(ifMissing([]))).filter(isAside)) {
+      const name = aside.slice(asidePrefix.length);
+      if (await finishReplace(place, name)) back.push(name);
+    }
     await sweepWork(place.folder);
     return back;
   });
@@ -405,11 +472,10 @@ async function finishReplace(place: SkillFolder, name: string): Promise<boolean>
 }
 
 /** Makes a folder for an agent to write in; false where a link leads outside. */
-export async function makeFolder(place: SkillFolder, name: string): Promise<boolean> {
+async function makeFolder(place: SkillFolder, name: string): Promise<boolean> {
   checkName(name);
   const folder = join(place.folder, name);
-  return changeIn(place, async () => {
-    if (!(await isInside(folder, place.root))) return false;
+  return changeIn({ ...place, folder }, false, async () => {
     await mkdir(folder, { recursive: true });
     // A link may have appeared meanwhile.
     return isInside(folder, place.root);
@@ -417,44 +483,53 @@ export async function makeFolder(place: SkillFolder, name: string): Promise<bool
 }
 
 /** Deletes a folder with everything in it, without following links; false where a link leads outside. */
-export async function clearFolder(place: SkillFolder, name: string): Promise<boolean> {
+async function clearFolder(place: SkillFolder, name: string): Promise<boolean> {
   checkName(name);
-  return changeIn(place, async () => {
-    if (!(await isInside(place.folder, place.root))) return false;
-    const folder = join(place.folder, name);
-    if (await exists(folder)) await rm(folder, { recursive: true, force: true });
+  return changeIn(place, false, async () => {
+    await rm(join(place.folder, name), { recursive: true, force: true });
     return true;
   });
 }
 
 /** Deletes an empty folder; false where something is in it, or a link leads outside. */
-export async function dropEmpty(place: SkillFolder): Promise<boolean> {
-  return changeIn(place, async () => {
-    if (!(await isInside(place.folder, place.root))) return false;
-    return rmdir(place.folder).then(
-      () => true,
-      () => false,
-    );
-  });
+async function dropEmpty(place: SkillFolder): Promise<boolean> {
+  const drop = () => rmdir(place.folder).then(() => true);
+  return changeIn(place, false, () => drop().catch(() => false));
+}
+
+/** Deletes the empty folders of a path, up to the given one. */
+async function dropEmptyUpTo(top: string, { folder, root }: SkillFolder): Promise<void> {
+  for (let path = folder; `${path}/`.startsWith(`${top}/`); path = dirname(path))
+    if (!(await dropEmpty({ folder: path, root }))) return;
+}
+
+/** The topmost missing folder of a path below its root; null when all exist. */
+async function findMissingFolder({ folder, root }: SkillFolder): Promise<string | null> {
+  let top: string | null = null;
+  for (let path = folder; path.startsWith(`${root}/`); path = dirname(path)) {
+    if ((await entryKind({ folder: dirname(path), root }, basename(path))) !== "nothing") break;
+    top = path;
+  }
+  return top;
 }
 
 /** What has this name: a folder, nothing, or anything else (a file, a link, something outside). */
-export async function entryKind(place: SkillFolder, name: string): Promise<"folder" | "nothing" | "else"> {
-  return changeIn(place, async () => {
-    if (!(await isInside(place.folder, place.root))) return "else";
+async function entryKind(place: SkillFolder, name: string): Promise<"folder" | "nothing" | "else"> {
+  return changeIn(place, "else", async () => {
     const there = await lstat(join(place.folder, name)).catch(ifMissing(null));
-    if (there === null) return "nothing";
-    return there.isDirectory() ? "folder" : "else";
+    return there === null ? "nothing" : there.isDirectory() ? "folder" : "else";
   });
 }
 
-export async function listNames(folder: string): Promise<string[]> {
+async function listNames(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(ifMissing([]));
-  return names.filter((name) => !isWorkName(name)).sort();
+  return names.filter((name) => !disk.isWork(name)).sort();
 }
 
+type FolderSize = { readonly files: number; readonly bytes: number };
+
 /** Files, folders and bytes, counted until a limit is passed; zero where there is no folder. */
-export async function measureFolder(folder: string, limit: FolderSize): Promise<FolderSize> {
+async function measureFolder(folder: string, limit: FolderSize): Promise<FolderSize> {
   let [files, bytes] = [0, 0];
   // Not `recursive`: on Node 20 an opendir with it leaves most entries out.
   const folders = [folder];
@@ -470,6 +545,88 @@ export async function measureFolder(folder: string, limit: FolderSize): Promise<
   return { files, bytes };
 }
 
-function changeIn<T>({ folder }: SkillFolder, work: () => Promise<T>): Promise<T> {
-  return explainFailure(`change skills in ${folder}`, work);
+/** Works in a folder, unless a link leads out of its root. */
+function changeIn<T>({ folder, root }: SkillFolder, outside: T, work: () => Promise<T>): Promise<T> {
+  return disk.explainFailure(`change skills in ${folder}`, async () =>
+    (await isInside(folder, root)) ? work() : outside,
+  );
+}
+
+type FileMode = readonly [path: string, mode: number];
+
+/** The list of a version's files and their modes, beside its files. */
+const modesFile = "files.json";
+
+/** Every version of a package that Knack ever replaced, as folders named by their hash; kept versions never change. */
+export function createVersions(folder: string) {
+  return {
+    hashOf: hashFiles,
+    keep: async (files: PackageFileList): Promise<string> => {
+      const bad = files.find(({ path }) => !isSafePath(path));
+      if (bad) throw new KnackError("BAD_PACKAGE", `Cannot keep a file with the path "${bad.path}".`);
+      const hash = hashFiles(files);
+      const version = join(folder, hash);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await sweepWork(folder);
+      await inWorkFolder(folder, async (work) => {
+        const staged = join(work, "new");
+        // Modes are in the list: an unreadable copy could not be restored.
+        const readable = files.map((file) => ({ ...file, mode: 0o600 }));
+        await writeFiles(join(staged, "files"), readable);
+        const modes = narrowModes(files, await readModes(version));
+        await writeNew(join(staged, modesFile), JSON.stringify(modes));
+        await syncFolder(staged);
+        if (!(await moveFolder(staged, version)))
+          await rename(join(staged, modesFile), join(version, modesFile));
+        await syncFolder(folder);
+      });
+      return hash;
+    },
+    /** The files as they were; null when that version was not kept. Throws when the copy is damaged. */
+    restore: async (hash: string): Promise<PackageFile[] | null> => {
+      const version = join(folder, hash);
+      const modes = /^[0-9a-f]{64}$/.test(hash) ? await readBytes(join(version, modesFile)) : null;
+      if (modes === null) return null;
+      const files = await readVersion(version, String(modes)).catch((cause: unknown) => {
+        throw damaged(hash, errorMessage(cause), cause);
+      });
+      if (hashFiles(files) !== hash) throw damaged(hash, "its files were changed");
+      return files;
+    },
+  };
+}
+
+/** A hash may be kept with several modes; only what all of them allow is restored, never more. */
+function narrowModes(files: PackageFileList, known: ReadonlyMap<string, number>): FileMode[] {
+  return files.map(({ path, mode }) => {
+    const both = mode & (known.get(path) ?? mode);
+    const runsAlike = ((both & 0o111) === 0) === ((mode & 0o111) === 0);
+    return [path, runsAlike && both & 0o400 ? both : mode];
+  });
+}
+
+async function readModes(version: string): Promise<ReadonlyMap<string, number>> {
+  const modes = await readBytes(join(version, modesFile));
+  try {
+    return new Map(modes === null ? [] : (JSON.parse(String(modes)) as FileMode[]));
+  } catch {
+    // A damaged list is replaced by the new one.
+    return new Map();
+  }
+}
+
+async function readVersion(version: string, modes: string): Promise<PackageFile[]> {
+  return Promise.all(
+    (JSON.parse(modes) as FileMode[]).map(async ([path, mode]) => {
+      if (!isSafePath(path)) throw new Error(`bad path ${path}`);
+      return { path, mode, bytes: await readFile(join(version, "files", path)) };
+    }),
+  );
+}
+
+function damaged(hash: string, why: string, cause?: unknown): KnackError {
+  return new KnackError("VERSION_DAMAGED", `The kept version ${hash.slice(0, 12)} cannot be read: ${why}`, {
+    hint: "Write the skill again, or restore it from a backup.",
+    cause,
+  });
 }

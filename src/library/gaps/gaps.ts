@@ -12,56 +12,51 @@ import { parseAsk } from "../../search/index.ts";
 import type { Store } from "../../store/index.ts";
 import { type IngestDeps, readEvents, type SessionView, viewSessions } from "../../transcripts/index.ts";
 import { findPinnedPaths, listArchived } from "../lifecycle/archive.ts";
-import { type AskForRoom, withRoom } from "../lifecycle/curate.ts";
+import { type ChangeOutcome, publishPlan } from "../publish/apply.ts";
 import { accept, mainText, type Plan, type PublishDeps, refuse, stampText } from "../publish/changes.ts";
+import { listPublished, originDecision, planRemoval } from "../publish/lessons.ts";
 import { planPublication } from "../publish/plan.ts";
-import { type ChangeOutcome, publishPlan } from "../publish/publish.ts";
-import { gapDecision, listPublished } from "../publish/published.ts";
-import { planRemoval } from "../publish/undo.ts";
 import { parseSkill } from "../skill.ts";
-import { hasGapId, type UnmatchedPrompt } from "./gap.ts";
-import { type GapView, listGaps, rejectedForGood } from "./list-gaps.ts";
-import { cutTaskRun, type TaskRun } from "./task.ts";
-import { renderTask, type TaskText } from "./task-text.ts";
+import { type GapView, hasGapId, listGaps, rejectedForGood, type UnmatchedPrompt } from "./gap.ts";
+import { cutTaskRun, renderTask } from "./task.ts";
+
+type DoneTask = NonNullable<ReturnType<typeof cutTaskRun>>;
 
 /** Sessions of which a draft is made: the newest. */
 const sessionsOfDraft = 6;
 /** Characters of an unmatched prompt that are kept. */
 const promptChars = 2_000;
 
-export interface GapDeps extends PublishDeps, IngestDeps {
+interface GapDeps extends PublishDeps, IngestDeps {
   /** Whether a live skill matches a prompt. Drafts do not count: without hooks they reach nobody. */
   readonly isMatched: (text: string, project: string) => Promise<boolean>;
-  readonly roomFor: AskForRoom;
+  readonly makeRoom: (planned: Plan, scopeId: string) => Promise<Plan>;
   /** Why nothing is made for a project; null where something may be. */
   readonly refuses: (root: string | null, project: string) => Promise<string | null>;
   /** Drops sessions that may not be learned from. */
   readonly learnable: (sessions: readonly SessionView[]) => Promise<SessionView[]>;
 }
 
-export interface AdvanceOptions {
+type AdvanceOptions = {
   /** Sessions that were just read: where no hook ran, their unmatched prompts are noted here. */
   readonly sessions?: readonly SessionView[];
   readonly isMatched?: GapDeps["isMatched"];
   /** When to stop; the rest is left for the next time. */
   readonly until?: () => boolean;
-}
-
-export interface AdvancedGaps {
-  /** Prompts that were noted now. */
-  readonly noted: number;
-  /** Drafts written, and skills that went live. */
-  readonly outcomes: readonly ChangeOutcome[];
-  /** Gaps that are due but for which nothing can be made yet, and why. */
-  readonly waiting: readonly { readonly gap: GapView; readonly because: string }[];
-}
+};
 
 /** What people keep asking for that no skill covers. */
 export function gapVerbs(deps: GapDeps) {
-  const decide = (gap: GapView, decision: "promoted" | "rejected", plan: () => Promise<Plan>) =>
-    publishPlan(deps, plan, "person", () => [gapDecision(gap.id, decision, deps.clock.now())]);
-  const planPromoted = (gap: GapView) => planPromotion(deps, gap);
-  const planRejected = (gap: GapView) => planRejection(deps, gap);
+  const planGapPromotion = (gap: GapView) => planPromotion(deps, gap);
+  const planGapRejection = async (gap: GapView) =>
+    planRemoval(
+      deps,
+      (await listPublished(deps)).filter(({ origin }) => hasGapId(gap, origin.id)),
+    );
+  const decide = ({ id }: GapView, decision: "accepted" | "rejected", plan: () => Promise<Plan>) =>
+    publishPlan(deps, plan, "person", () => [
+      originDecision({ kind: "gap", id }, decision, deps.clock.now()),
+    ]);
   return {
     /** Every gap, the latest asked for first. */
     gaps: () => listGaps(deps),
@@ -75,32 +70,27 @@ export function gapVerbs(deps: GapDeps) {
       sessions = [],
       until = () => false,
       isMatched = deps.isMatched,
-    }: AdvanceOptions = {}) => advanceGaps({ ...deps, isMatched }, await deps.learnable(sessions), until),
-    planPromotion: planPromoted,
+    }: AdvanceOptions = {}) => {
+      const own = { ...deps, isMatched };
+      const noted = await noteUnmatched(own, await deps.learnable(sessions), until);
+      const outcomes: ChangeOutcome[] = [];
+      const waiting: { gap: GapView; because: string }[] = [];
+      for (const gap of await listGaps(deps)) {
+        if (until()) break;
+        if (gap.state.status === "pending" || gap.state.status === "rejected") continue;
+        const done = await publishPlan(deps, () => planDue(own, gap), "knack");
+        if (done.kept) outcomes.push(...done.outcomes.filter((one) => one.done && !one.already));
+        else waiting.push({ gap, because: done.because });
+      }
+      return { noted, outcomes, waiting };
+    },
+    planPromotion: planGapPromotion,
     /** Makes a gap's skill live because a person says so. */
-    promoteGap: (gap: GapView) => decide(gap, "promoted", () => planPromoted(gap)),
-    planGapRejection: planRejected,
+    promoteGap: (gap: GapView) => decide(gap, "accepted", () => planGapPromotion(gap)),
+    planGapRejection,
     /** Removes what was made of a gap and never makes it again. */
-    rejectGap: (gap: GapView) => decide(gap, "rejected", () => planRejected(gap)),
+    rejectGap: (gap: GapView) => decide(gap, "rejected", () => planGapRejection(gap)),
   };
-}
-
-async function advanceGaps(
-  deps: GapDeps,
-  sessions: readonly SessionView[],
-  until: () => boolean,
-): Promise<AdvancedGaps> {
-  const noted = await noteUnmatched(deps, sessions, until);
-  const outcomes: ChangeOutcome[] = [];
-  const waiting: { gap: GapView; because: string }[] = [];
-  for (const gap of await listGaps(deps)) {
-    if (until()) break;
-    if (gap.state.status === "pending" || gap.state.status === "rejected") continue;
-    const keeping = await publishPlan(deps, () => planDue(deps, gap), "knack");
-    if (keeping.kept) outcomes.push(...keeping.outcomes.filter(({ done, already }) => done && !already));
-    else waiting.push({ gap, because: keeping.because });
-  }
-  return { noted, outcomes, waiting };
 }
 
 /** What a gap has come to: a draft, a live skill, or a reason why nothing is done. */
@@ -151,13 +141,13 @@ async function planDue(deps: GapDeps, gap: GapView): Promise<Plan> {
   const goesLive = due.reach === "me";
   if ((goesLive || draft === null) && (await deps.isMatched(gap.asks.at(-1)?.text ?? "", gap.project)))
     return refuse("something in the library covers it now");
-  const evidence = Math.min(gap.state.asked.length, sessionsOfDraft);
-  const isUpToDate = draft?.edited || wasArchived(gap) || (draft?.evidence ?? 0) >= evidence;
+  const sessions = Math.min(gap.state.asked.length, sessionsOfDraft);
+  const isUpToDate = draft?.edited || wasArchived(gap) || (draft?.sessions ?? 0) >= sessions;
   if (!goesLive && draft !== null && isUpToDate) return accept([]);
   const text = await chooseText(deps, gap, draft, goesLive ? "active" : "draft");
   if (typeof text !== "string") return text;
   const planned = await planGap(deps, gap, { reach: due.reach, actor: "knack", text });
-  return goesLive && planned.ok ? withRoom(planned, deps.roomFor, gap.project) : planned;
+  return goesLive ? deps.makeRoom(planned, gap.project) : planned;
 }
 
 function isLive({ kept }: GapView): boolean {
@@ -180,13 +170,14 @@ async function chooseText(
   quality: "draft" | "active",
 ): Promise<string | Extract<Plan, { ok: false }>> {
   if (draft !== null && quality === "active" && (draft.edited || wasArchived(gap))) return draft.text;
-  const composed = await composeSkill(deps, gap, quality);
+  const runs = await readTaskRuns(deps, gap);
+  const composed = renderTask(gap.asks, runs, { prefix: await deps.prefixOf(gap.root), quality });
   if (composed.ok) return composed.text;
   if (draft !== null) return draft.text;
   const old = (await listArchived(deps)).find(
     (one) => hasGapId(gap, one.origin.id) && one.replacedBy === undefined,
   );
-  return old ? old.text : refuse(composed.because);
+  return old ? old.text : composed;
 }
 
 /** Notes the prompts of sessions without hooks for which the library has nothing. */
@@ -195,8 +186,7 @@ async function noteUnmatched(
   sessions: readonly SessionView[],
   until: () => boolean,
 ): Promise<number> {
-  if (sessions.length === 0) return 0;
-  const hooked = await findHookedSessions(store);
+  const hooked = sessions.length === 0 ? new Set() : await findHookedSessions(store);
   let noted = 0;
   for (const session of sessions) {
     if (until()) break;
@@ -231,23 +221,11 @@ async function planPromotion(deps: GapDeps, gap: GapView): Promise<Plan> {
   if (gap.state.status === "rejected") return refuse(`it ${rejectedForGood}`);
   if (isLive(gap)) return refuse((await findDeleted(deps, gap)) ?? "it is live already");
   const text = await chooseText(deps, gap, await readGapDraft(deps, gap), "active");
-  if (typeof text !== "string") return text;
-  return planGap(deps, gap, { reach: "me", actor: "person", text });
-}
-
-async function planRejection(deps: GapDeps, gap: GapView): Promise<Plan> {
-  const own = (await listPublished(deps)).filter(({ origin }) => hasGapId(gap, origin.id));
-  return planRemoval(deps, own);
-}
-
-/** The skill that the sessions of a gap amount to, or why there is none yet. */
-async function composeSkill(deps: GapDeps, gap: GapView, quality: "draft" | "active"): Promise<TaskText> {
-  const runs = await readTaskRuns(deps, gap);
-  return renderTask(gap.asks, runs, { prefix: await deps.prefixOf(gap.root), quality });
+  return typeof text === "string" ? planGap(deps, gap, { reach: "me", actor: "person", text }) : text;
 }
 
 /** The newest times that the task was done, as far as the sessions can still be read. */
-async function readTaskRuns(deps: GapDeps, { asks, root }: GapView): Promise<TaskRun[]> {
+async function readTaskRuns(deps: GapDeps, { asks, root }: GapView): Promise<DoneTask[]> {
   const { store } = deps;
   const first = new Map([...asks].reverse().map((asked) => [asked.session, asked]));
   const newest = [...first.values()].sort((a, b) => b.at - a.at).slice(0, sessionsOfDraft);
@@ -257,7 +235,7 @@ async function readTaskRuns(deps: GapDeps, { asks, root }: GapView): Promise<Tas
     store,
     files.map(({ path }) => path),
   );
-  const runs: TaskRun[] = [];
+  const runs: DoneTask[] = [];
   for (const asked of newest.reverse()) {
     const own = views.filter((view) => getSessionId(view) === asked.session && !view.subagent);
     const run = await readTaskRun(deps, asked, own, root);
@@ -272,7 +250,7 @@ async function readTaskRun(
   asked: UnmatchedPrompt,
   sessions: readonly SessionView[],
   root: string | null,
-): Promise<TaskRun | null> {
+): Promise<DoneTask | null> {
   const { store } = deps;
   for (const session of sessions) {
     // Events are only a cache: purged ones are read again.
@@ -323,7 +301,7 @@ interface GapDraft {
   /** A person changed it. */
   readonly edited: boolean;
   /** Sessions that it was made of. */
-  readonly evidence: number;
+  readonly sessions: number;
 }
 
 /** Null when there is no draft, or a person deleted it. */
@@ -336,6 +314,6 @@ async function readGapDraft(deps: PublishDeps, gap: GapView): Promise<GapDraft |
   return {
     text: stampText("skill", text, skill.name, "me"),
     edited: found.hash !== own.content,
-    evidence: Number(skill.metadata.evidence) || 0,
+    sessions: Number(skill.metadata.evidence) || 0,
   };
 }

@@ -1,8 +1,27 @@
-import { CallReader, parseCommand, type Run } from "../../failures/index.ts";
+import { CallReader, classifyRun, parseCommand, type Run, writeTemplate } from "../../failures/index.ts";
 import { type Event, type Finding, isSaid } from "../../records/index.ts";
-import { compareAsks, parseAsk } from "../../search/index.ts";
-import { baseName, measureSimilarity } from "../../text/index.ts";
-import { sameAsk, type UnmatchedPrompt } from "./gap.ts";
+import { parseAsk } from "../../search/index.ts";
+import {
+  codeBlock,
+  cutAtWord,
+  inlineCode,
+  measureSimilarity,
+  oneLine,
+  slugify,
+  splitWords,
+  stemWord,
+} from "../../text/index.ts";
+import {
+  dropVolatile,
+  type EvidenceItem,
+  hideHome,
+  maxDescriptionChars,
+  numbered,
+  paragraph,
+  renderItem,
+  renderToFit,
+} from "../publish/render.ts";
+import { isSameAsk, type UnmatchedPrompt } from "./gap.ts";
 
 /** Prompts for which a task goes on while nothing else is asked for. */
 const longestTurns = 12;
@@ -11,13 +30,14 @@ const longestCalls = 400;
 const rememberedRuns = 6;
 /** Share of the sessions that must have done something before it is a step; at least two where there are two. */
 const commonShare = 0.6;
-/** The most that is kept of each. */
-const limits = { steps: 12, said: 5, failures: 4 } as const;
+/** Things the sessions must have in common before there is anything to write down. */
+const leastShared = 2;
+/** The most that is written of each. */
+const limits = { steps: 12, said: 5, failures: 4, quotes: 5, quoteChars: 240, particulars: 8 } as const;
 
 /** One time that a task was done: the events from the prompt that asked for it until something else was asked for. */
-export interface TaskRun {
+interface TaskRun {
   readonly asked: UnmatchedPrompt;
-  readonly prompt: Event;
   readonly events: readonly Event[];
   readonly findings: readonly Finding[];
   /** The project's folder, relative to which files are named. */
@@ -35,182 +55,167 @@ export function cutTaskRun(
   if (from < 0) return null;
   const own = events.slice(from, findEnd(asked, events, from));
   const refs = new Set(own.map(({ ref }) => ref));
-  return {
-    asked,
-    prompt: events[from] as Event,
-    events: own,
-    findings: findings.filter((finding) => refs.has(finding.refs[0] ?? "")),
-    root,
-  };
+  return { asked, events: own, root, findings: findings.filter(({ refs: [first = ""] }) => refs.has(first)) };
 }
 
 /** The index of a prompt by its text, or by what it asks for: the noted text may be cut or redacted differently. */
 function findPrompt({ text, ask }: UnmatchedPrompt, events: readonly Event[]): number {
-  const noted = collapse(text);
+  const noted = oneLine(text);
   const startsAlike = (said: string) =>
     said !== "" && noted !== "" && (said.startsWith(noted) || noted.startsWith(said));
-  const at = events.findIndex((event) => event.kind === "prompt" && startsAlike(collapse(event.text)));
+  const at = events.findIndex((event) => event.kind === "prompt" && startsAlike(oneLine(event.text)));
   return at >= 0 ? at : events.findIndex((event) => event.kind === "prompt" && asksSame(event, ask) === true);
-}
-
-function collapse(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
 }
 
 /** Whether a prompt asks for the same; null where it asks for nothing. */
 function asksSame({ text }: Event, ask: UnmatchedPrompt["ask"]): boolean | null {
   const other = parseAsk(text);
-  return other && compareAsks(other, ask) >= sameAsk;
+  return other && isSameAsk(other, ask);
 }
 
 function findEnd({ ask }: UnmatchedPrompt, events: readonly Event[], from: number): number {
   let turns = 0;
-  for (let at = from + 1; at < events.length; at++) {
-    const event = events[at] as Event;
-    if (event.kind !== "prompt") continue;
-    if (++turns > longestTurns || asksSame(event, ask) === false) return at;
-  }
-  return events.length;
+  const at = events.findIndex(
+    (event, n) =>
+      n > from && event.kind === "prompt" && (++turns > longestTurns || asksSame(event, ask) === false),
+  );
+  return at < 0 ? events.length : at;
 }
 
-/** Something that was done for a task in several sessions. */
-export interface TaskStep {
+/** Something that was done for a task, in one session or in several. */
+interface TaskStep {
+  readonly key: string;
   readonly type: "run" | "edit" | "tool";
   /** The command with placeholders for what differs; the file or folder; the tool. */
   readonly text: string;
-  /** How many sessions did it. */
-  readonly sessions: number;
-  /** The commands as they were run, where they differ. */
-  readonly examples: readonly string[];
-  /** Specific to this task; committing, for instance, ends every task. */
-  readonly telling: boolean;
-}
-
-/** What the runs of a task have in common. */
-export interface Task {
-  readonly steps: readonly TaskStep[];
-  /** The command that showed that it had worked. */
-  readonly check: string | null;
-  /** What people corrected or insisted on, in their words. */
-  readonly said: readonly string[];
-  readonly failures: readonly {
-    readonly failed: string;
-    readonly error: string | null;
-    readonly worked: string;
-  }[];
-}
-
-export function extractTask(runs: readonly TaskRun[]): Task {
-  const need = runs.length < 2 ? 1 : Math.max(2, Math.ceil(runs.length * commonShare));
-  const deeds = runs.map(collectDeeds);
-  const common = [...new Set(deeds.flatMap((each) => [...each.keys()]))]
-    .map((key) => mergeDeeds(deeds.flatMap((each) => each.get(key) ?? [])))
-    .filter(({ step }) => step.sessions >= need)
-    .sort((a, b) => a.position - b.position || (a.step.text < b.step.text ? -1 : 1))
-    .map(({ step }) => step);
-  const steps = dropFoldersOfFiles(common).slice(0, limits.steps);
-  const findings = runs.flatMap((run) => run.findings);
-  const said = findings.flatMap(({ kind, excerpt }) => (isSaid(kind) ? (excerpt.said ?? []) : []));
-  return {
-    steps,
-    check: steps.findLast(({ type, text }) => type === "run" && checks.test(text))?.text ?? null,
-    said: [...new Set(said)].slice(0, limits.said),
-    failures: findings
-      .flatMap(({ excerpt: { failed, error, worked } }) =>
-        // The same call that fails and then works teaches nothing.
-        failed !== null && worked !== null && failed !== worked && !forces.test(worked)
-          ? [{ failed, error, worked }]
-          : [],
-      )
-      .slice(0, limits.failures),
-  };
-}
-
-/** Commands that show whether the work is right. */
-export const checks =
-  /^(?!git ).*\b(?:test|tests|check|lint|typecheck|tsc|build|verify|validate|pytest|vitest|jest|mypy|ruff|clippy|smoke|doctor|audit|status|dry-run)\b/;
-
-/** One thing that was done in a run of a task. */
-interface Deed {
-  readonly key: string;
-  readonly type: TaskStep["type"];
+  /** The ways in which a program was run. */
   readonly runs: readonly Run[];
-  readonly text: string;
-  /** 0 first, 1 last. */
+  /** Whether it is part of every task, such as committing, or shows that the work is right. */
+  readonly role: "task" | "any-task" | "check";
+  /** When it was done: 0 first, 1 last. */
   readonly position: number;
 }
 
-type BareDeed = Omit<Deed, "position">;
+type SharedStep = TaskStep & { readonly sessions: number };
 
-/** What worked and changed something, each thing once, where it was first done. */
-function collectDeeds({ events, root }: TaskRun): Map<string, Deed> {
-  const calls = events.filter(({ kind }) => kind === "call").slice(0, longestCalls);
-  const deeds = new Map<string, Deed>();
-  for (const [at, event] of calls.entries()) {
-    if (!new CallReader().hasWorked(event)) continue;
-    const position = at / Math.max(1, calls.length - 1);
-    for (const deed of readDeeds(event, root)) {
-      const known = deeds.get(deed.key);
-      const runs = [...deed.runs, ...(known?.runs ?? [])].slice(0, rememberedRuns);
-      deeds.set(deed.key, { ...deed, position: known?.position ?? position, runs });
-    }
-  }
-  return deeds;
+/** The skill that tells how a task was done: what the sessions share, what people insisted on, what failed. */
+export function renderTask(
+  asks: readonly UnmatchedPrompt[],
+  runs: readonly TaskRun[],
+  { prefix, quality }: { readonly prefix: string; readonly quality: "draft" | "active" },
+): { readonly ok: true; readonly text: string } | { readonly ok: false; readonly because: string } {
+  const refuse = (because: string) => ({ ok: false, because }) as const;
+  if (runs.length === 0) return refuse("none of the sessions that asked for it can be read any more");
+  const steps = findSharedSteps(runs);
+  const findings = runs.flatMap((run) => run.findings);
+  const others = renderFindings(findings);
+  const telling = steps.filter(({ role }) => role !== "any-task").length;
+  if (telling === 0 || telling + others.count < leastShared)
+    return refuse(
+      runs.length === 1
+        ? "the session that asked for it did nothing that could be repeated"
+        : `the ${runs.length} sessions that asked for it did nothing in common that could be written down`,
+    );
+  const latest = asks.at(-1) as UnmatchedPrompt;
+  const parts = {
+    name: `${prefix}${nameTask(asks)}`.slice(0, 64).replace(/-+$/, ""),
+    description: describeTask(asks),
+    metadata: {
+      author: "heuristic",
+      kind: "task",
+      "trigger-topic": findTopics(asks).join(", "),
+      "trigger-action": cutAtWord(renderOrder(latest), maxDescriptionChars),
+      evidence: "",
+      quality,
+    },
+    evidence: runs.map(toEvidence),
+  };
+  const check = steps.findLast(({ role }) => role === "check");
+  const where = runs.length === 1 ? "that session" : "these sessions";
+  const text = renderToFit(limits.steps, 2, (count) =>
+    renderItem("skill", {
+      ...parts,
+      sections: [
+        ["When to use", renderWhenToUse(asks)],
+        ["Steps", numbered(steps.slice(0, count).map((step) => renderStep(step, runs.length)))],
+        ["Check", check ? `${inlineCode(hideHome(check.text))} ends well, as it did in ${where}.` : ""],
+        ["What people insisted on", others.said],
+        ["What failed, and what helped", others.failures],
+      ],
+    }),
+  );
+  return { ok: true, text };
 }
 
-function readDeeds(event: Event, root: string | null): BareDeed[] {
-  const { command, tool, files } = event;
+/** What enough of the sessions did, in the order in which they did it. */
+function findSharedSteps(runs: readonly TaskRun[]): SharedStep[] {
+  const need = runs.length < 2 ? 1 : Math.max(2, Math.ceil(runs.length * commonShare));
+  const sessions = runs.map(collectSteps);
+  const shared = [...new Set(sessions.flatMap((each) => [...each.keys()]))]
+    .map((key) => mergeSteps(sessions.flatMap((each) => each.get(key) ?? [])))
+    .filter((step) => step.sessions >= need)
+    .sort((a, b) => a.position - b.position || (a.text < b.text ? -1 : 1));
+  // A folder is left out where a single file of it is a step.
+  const files = shared.filter(({ type, text }) => type === "edit" && !text.includes("*"));
+  const folders = files.map(({ text }) => `${text.slice(0, text.lastIndexOf("/"))}/*`);
+  return shared
+    .filter(({ type, text }) => type !== "edit" || !folders.some((folder) => text.startsWith(folder)))
+    .slice(0, limits.steps);
+}
+
+/** What worked and changed something, each thing once, where it was first done. */
+function collectSteps({ events, root }: TaskRun): Map<string, TaskStep> {
+  const calls = events.filter(({ kind }) => kind === "call").slice(0, longestCalls);
+  const reader = new CallReader();
+  const steps = new Map<string, TaskStep>();
+  for (const [at, event] of calls.entries()) {
+    if (!reader.hasWorked(event)) continue;
+    for (const step of readSteps(event, root)) {
+      const known = steps.get(step.key);
+      const runs = [...step.runs, ...(known?.runs ?? [])].slice(0, rememberedRuns);
+      steps.set(step.key, {
+        ...step,
+        runs,
+        position: known?.position ?? at / Math.max(1, calls.length - 1),
+      });
+    }
+  }
+  return steps;
+}
+
+type BareStep = Omit<TaskStep, "position">;
+
+function readSteps({ command, tool, files, cwd }: Event, root: string | null): BareStep[] {
   if (command !== null) return listWholeRuns(command).flatMap(readRun);
   if (tool === null) return [];
-  if (/^mcp__/.test(tool)) return [{ key: `tool ${tool}`, type: "tool", runs: [], text: tool }];
+  if (/^mcp__/.test(tool)) return [{ key: `tool ${tool}`, type: "tool", text: tool, runs: [], role: "task" }];
   if (!/edit|write|patch|create|replace|notebook/i.test(tool)) return [];
-  return files.flatMap((file) => readEdit(relativePath(file, root, event.cwd)));
+  return files.flatMap((file) => readEdit(relativePath(file, root, cwd)));
 }
 
 /** The programs of a command, without those that the cut of a long command went through. */
 function listWholeRuns(command: string): Run[] {
   const runs = parseCommand(command);
   const isCut = (run: Run | undefined) => run?.written.startsWith("…[") ?? false;
-  return runs.filter((run, at) => !isCut(run) && !isCut(runs[at - 1]) && !isCut(runs[at + 1]));
+  return runs.filter((run, at) => ![runs[at - 1], run, runs[at + 1]].some(isCut));
 }
 
-function readRun(run: Run): BareDeed[] {
-  const isLooking = (run.isLook && !collectsWork(run)) || run.onlyPrints || isDownload(run);
-  if (run.isFilter || isLooking || fileTools.has(run.name) || forces.test(run.args.join(" "))) return [];
-  const script = findScript(run);
-  if (script === "") return [];
-  const head = script === null ? run.head : `${run.name.replace(/[\d.]+$/, "")} ${script}`;
-  return [{ key: `run ${head}`, type: "run", runs: [run], text: head }];
+function readRun(run: Run): BareStep[] {
+  const { role, form } = classifyRun(run);
+  const isIdle = role === "chore" || (role === "look" && !collectsWork(run));
+  if (form === null || isIdle || forces.test(run.args.join(" "))) return [];
+  const isAny = role === "record" || role === "install";
+  const own = isAny ? "any-task" : role === "check" ? "check" : "task";
+  return [{ key: `run ${form}`, type: "run", text: form, runs: [run], role: own }];
 }
 
 /** Options that bypass a safeguard, which no skill should teach. */
 const forces = /(?:^|\s)--(?:no-verify|force(?:-with-lease)?|hard|no-gpg-sign|dangerously-\S+)(?=[\s=]|$)/;
 
-/** Programs for handling files by the way, which say nothing about the task. */
-const fileTools = new Set(
-  "rm mkdir cp mv touch chmod chown ln sed awk tee kill pkill sleep cat xargs true export source wait perl uuidgen date hash shasum open lsof".split(
-    " ",
-  ),
-);
-
 /** A look that collects work to do: what changed since something, what is open. */
 function collectsWork({ name, args }: Run): boolean {
   if (name === "git") return args[0] === "log" && args.some((arg) => arg.includes(".."));
   return (name === "gh" && args[1] === "list") || args[0] === "outdated";
-}
-
-function isDownload({ name, args }: Run): boolean {
-  const sends = (arg: string) => /^(?:-d|-X|-F|-T|--data|--request|--upload|--form)/.test(arg);
-  return (name === "curl" || name === "wget") && !args.some(sends);
-}
-
-/** The script file of an interpreter; empty for code within the command, null for other programs. */
-function findScript({ name, args }: Run): string | null {
-  if (!/^(?:python[\d.]*|node|ruby|php|bash|sh|zsh|tsx|ts-node|deno|bun)$/.test(name)) return null;
-  const [first, second] = args;
-  if (name === "deno" || name === "bun" || first === "-m") return null;
-  const isInline = first === undefined || /^-[ec]$|^-$/.test(first) || /^-[ec]$/.test(second ?? "");
-  return isInline ? "" : baseName(args.find((arg) => !arg.startsWith("-")) ?? "");
 }
 
 /** A file's path within the project; null for a file elsewhere. */
@@ -221,34 +226,36 @@ function relativePath(file: string, root: string | null, cwd: string | null): st
 }
 
 /** An edit counts for the file, and for files of its type in its folder. */
-function readEdit(file: string | null): BareDeed[] {
+function readEdit(file: string | null): BareStep[] {
   if (file === null || /(?:^|\/)(?:node_modules|\.git|tmp)\//.test(file)) return [];
-  const own: BareDeed = { key: `edit ${file}`, type: "edit", runs: [], text: file };
+  const own: BareStep = { key: `edit ${file}`, type: "edit", text: file, runs: [], role: "task" };
   if (!file.includes("/")) return [own];
   const ending = /\.[a-z0-9]{1,8}$/i.exec(file)?.[0] ?? "";
   const text = `${file.slice(0, file.lastIndexOf("/"))}/*${ending}`;
-  return [own, { key: `folder ${text}`, type: "edit", runs: [], text }];
+  return [own, { ...own, key: `folder ${text}`, text }];
 }
 
-/** The same deed of several sessions as one step. */
-function mergeDeeds(deeds: readonly Deed[]): { step: TaskStep; position: number } {
-  const [first] = deeds as [Deed];
-  const runs = pickMostAlike(deeds.map((deed) => deed.runs));
-  const told = [...new Set(runs.map((run) => run.with({ directory: null }).retell()))];
+/** The same step of several sessions as one. */
+function mergeSteps(steps: readonly TaskStep[]): SharedStep {
+  const [first] = steps as [TaskStep];
+  const runs = pickMostAlike(steps.map((step) => step.runs));
   return {
-    position: deeds.reduce((sum, { position }) => sum + position, 0) / deeds.length,
-    step: {
-      type: first.type,
-      text: runs.length > 0 ? generalize(runs, first.text) : first.text,
-      sessions: deeds.length,
-      examples: told.length > 1 ? told.slice(0, 3) : [],
-      telling: !endsAnyTask.test(first.text),
-    },
+    ...first,
+    runs,
+    text: runs.length > 0 ? writeShared(runs) : first.text,
+    sessions: steps.length,
+    position: steps.reduce((sum, { position }) => sum + position, 0) / steps.length,
   };
 }
 
-const endsAnyTask =
-  /^git (?:add|commit|push|pull|fetch|checkout|switch|stash|merge|rebase|restore)$|^(?:npm|pnpm|yarn|bun) (?:install|ci|i)$/;
+/** One command for several: what all share stays, what differs is left open. */
+function writeShared(runs: readonly Run[]): string {
+  const [run, ...others] = runs.map((one) => one.with({ directory: null })) as [Run, ...Run[]];
+  const isOwn = (word: string) =>
+    !word.startsWith("-") && run.args.includes(word) && others.some(({ args }) => !args.includes(word));
+  const words = writeTemplate(run, others.length > 0 ? others : [run]).split(" ");
+  return words.map((word) => (isOwn(word) ? "<value>" : word)).join(" ");
+}
 
 /** One run of each session, those that are most alike. */
 function pickMostAlike(sessions: readonly (readonly Run[])[]): Run[] {
@@ -265,48 +272,109 @@ function pickMostAlike(sessions: readonly (readonly Run[])[]): Run[] {
   return best?.runs ?? [];
 }
 
-/** A folder is left out where a single file of it is a step. */
-function dropFoldersOfFiles(steps: readonly TaskStep[]): TaskStep[] {
-  const isFolder = ({ type, text }: TaskStep) => type === "edit" && text.includes("*");
-  const folders = steps
-    .filter((step) => step.type === "edit" && !isFolder(step))
-    .map(({ text }) => `${text.slice(0, text.lastIndexOf("/"))}/*`);
-  return steps.filter((step) => !isFolder(step) || !folders.some((folder) => step.text.startsWith(folder)));
+/** What people corrected or insisted on, in their words, and what failed before something else worked. */
+function renderFindings(findings: readonly Finding[]) {
+  const quotes = findings.flatMap(({ kind, excerpt }) => (isSaid(kind) ? (excerpt.said ?? []) : []));
+  const said = [...new Set(quotes)].slice(0, limits.said);
+  const code = (text: string) => inlineCode(hideHome(oneLine(text)), 160);
+  const failures = findings
+    .flatMap(({ excerpt: { failed, error, worked } }) =>
+      // The same call that fails and then works teaches nothing.
+      failed !== null && worked !== null && failed !== worked && !forces.test(worked)
+        ? `- ${code(failed)} failed${error === null ? "" : ` with ${code(error)}`}; ${code(worked)} worked.`
+        : [],
+    )
+    .slice(0, limits.failures);
+  const shown = said.map((text) => `> ${cutAtWord(paragraph(text), limits.quoteChars)}`);
+  return {
+    count: said.length + failures.length,
+    said: shown.join("\n>\n"),
+    failures: failures.join("\n"),
+  };
 }
 
-/** One command for several: what all share stays, what differs becomes a placeholder. */
-function generalize(runs: readonly Run[], head: string): string {
-  const [first, ...others] = runs as [Run, ...Run[]];
-  const write = (args: readonly string[]) => first.with({ directory: null, args }).retell();
-  if (others.every((run) => run.args.join("\n") === first.args.join("\n"))) return write(first.args);
-  const hasSameShape = others.every(
-    ({ args }) =>
-      args.length === first.args.length &&
-      args.every((arg, at) => arg.startsWith("-") === first.args[at]?.startsWith("-")),
-  );
-  if (hasSameShape)
-    return write(
-      first.args.map((arg, at) =>
-        others.every((run) => run.args[at] === arg) ? arg : placeholder(arg, first.args[at - 1]),
-      ),
-    );
-  const isCommon = (arg: string) => others.every(({ args }) => args.includes(arg));
-  const kept = first.args.flatMap((arg, at) => {
-    if (isCommon(arg)) return arg;
-    // An option that all share keeps a placeholder for its value.
-    const flag = first.args[at - 1] ?? "";
-    return flag.startsWith("--") && isCommon(flag) && !arg.startsWith("-") ? placeholder(arg, flag) : [];
-  });
-  const told = write(kept);
-  return `${told.length < head.length ? head : told} …`;
+/** The words that people used, so that the next who uses them finds it. */
+function describeTask(asks: readonly UnmatchedPrompt[]): string {
+  const render = (phrases: readonly string[]) => `Use when asked: ${phrases.join("; or: ")}.`;
+  const phrases: string[] = [];
+  for (const phrase of asks.map(renderOrder).reverse()) {
+    if (phrase === "" || phrases.some((other) => other.toLowerCase() === phrase.toLowerCase())) continue;
+    if (phrases.length > 0 && render([...phrases, phrase]).length > maxDescriptionChars) break;
+    phrases.push(phrase);
+  }
+  const whole = render(phrases);
+  return whole.length <= maxDescriptionChars ? whole : cutAtWord(whole, maxDescriptionChars);
 }
 
-function placeholder(value: string, flag = ""): string {
-  // Of `v1.2.0..HEAD` only the version differs.
-  if (/^v?\d+\.\d+/.test(value)) return value.replace(/v?\d+(?:\.\d+)+(?:-[\w.]+(?!\.))?/, "<version>");
-  if (/^\d+$/.test(value)) return "<number>";
-  const [, name] = /^--([a-z][a-z-]+)$/.exec(flag) ?? [];
-  if (name !== undefined) return `<${name}>`;
-  if (/[\s\n]/.test(value)) return "<text>";
-  return /\/|\.\w{1,5}$/.test(value) ? "<file>" : "<value>";
+/** What was asked for; what was true only that once is left open. */
+function renderOrder({ ask: { order, particulars } }: UnmatchedPrompt): string {
+  return dropVolatile(order)
+    .split(" ")
+    .map((word) =>
+      /\d/.test(word) && particulars.some((once) => word.toLowerCase().includes(once)) ? "…" : word,
+    )
+    .join(" ")
+    .replace(/…(?: …)+/g, "…")
+    .replace(/(?: (?:for|to|of|in|on|as|für|para|pour|de))? …$/u, "")
+    .replace(/[\s.:;,!?。！？]+$/u, "");
+}
+
+/** The words that most of the asks have, the weightiest first. */
+function findTopics(asks: readonly UnmatchedPrompt[]): string[] {
+  const weights = new Map<string, number>();
+  for (const { ask } of asks)
+    for (const [word, weight] of ask.words) weights.set(word, (weights.get(word) ?? 0) + weight);
+  return [...weights]
+    .filter(([word]) => asks.filter(({ ask }) => ask.words.has(word)).length > asks.length / 2)
+    .sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))
+    .map(([word]) => word)
+    .slice(0, 8);
+}
+
+/** A name made of the verb and of what the asks share, in the words and the order of the latest. */
+function nameTask(asks: readonly UnmatchedPrompt[]): string {
+  const { ask, id } = asks.at(-1) as UnmatchedPrompt;
+  const topics = new Set(findTopics(asks));
+  const said = splitWords(ask.order).filter((word) => topics.has(stemWord(word)));
+  const about = ask.kind !== null && ask.strong ? [ask.kind] : said.length > 0 ? said : [...topics];
+  const words = [...new Set([ask.verb, ...about])];
+  return slugify(words.slice(0, 5).join(" ")) || `task-${id.slice(-6)}`;
+}
+
+/** How people asked, and what differed each time. */
+function renderWhenToUse(asks: readonly UnmatchedPrompt[]): string {
+  const quotes = [...new Set(asks.map(({ text }) => cutAtWord(paragraph(text), limits.quoteChars)))];
+  const shown = quotes.filter((text) => text !== "").slice(-limits.quotes);
+  const named = asks.filter(({ ask }) => ask.particulars.length > 0);
+  const particulars = [...new Set(named.flatMap(({ ask }) => ask.particulars))].slice(0, limits.particulars);
+  const parts = ["People asked for it in these words:", shown.map((text) => `> ${text}`).join("\n>\n")];
+  if (named.length > 1 && particulars.length > 1) {
+    const values = particulars.map((word) => inlineCode(hideHome(word), 60));
+    parts.push(`What was another each time: ${values.join(", ")}.`);
+  }
+  return parts.join("\n\n");
+}
+
+function renderStep({ type, text, sessions, runs: ways }: SharedStep, runs: number): string {
+  const all = sessions === runs;
+  const count = all ? (runs === 2 ? "both" : `all ${runs}`) : `${sessions} of ${runs}`;
+  const often = runs < 2 ? "" : ` (in ${count} sessions)`;
+  if (type === "edit")
+    return text.includes("*")
+      ? `Write or change a file such as ${inlineCode(text)}${often}.`
+      : `Change ${inlineCode(text)}${often}.`;
+  if (type === "tool") return `Call the tool ${inlineCode(text)}${often}.`;
+  const block = codeBlock(hideHome(text), { language: "sh", indent: "   ", most: 300 });
+  const written = [...new Set(ways.map((run) => run.with({ directory: null }).retell()))];
+  const seen = written.slice(0, 3).map((one) => inlineCode(hideHome(one), 100));
+  return `Run${often}:\n\n${block}${written.length < 2 ? "" : `\n\n   It was ${seen.join(" and ")}.`}`;
+}
+
+function toEvidence({ asked, events }: TaskRun): EvidenceItem {
+  return {
+    session: asked.session.slice(asked.session.lastIndexOf("/") + 1),
+    date: asked.at > 0 ? new Date(asked.at).toISOString().slice(0, 10) : null,
+    refs: events.slice(0, 1).map(({ ref }) => ref),
+    ...{ failed: null, error: null, worked: null, said: asked.text, replied: null },
+  };
 }

@@ -1,4 +1,3 @@
-import { recordEntries } from "../../lessons/index.ts";
 import {
   type ArchivedArtifact,
   type Artifact,
@@ -13,23 +12,21 @@ import {
   type Skill,
 } from "../../records/index.ts";
 import type { Store } from "../../store/index.ts";
-import { renderDiff } from "../../text/index.ts";
-import type { SkillFolder } from "../files/library.ts";
-import { findRejectedGaps, rejectedForGood } from "../gaps/list-gaps.ts";
+import type { SkillFolder } from "../files/packages.ts";
+import { findRejectedGaps, rejectedForGood } from "../gaps/gap.ts";
 import { mapOriginProjects } from "../origins.ts";
 import {
   accept,
   type ChangeHistory,
   dirname,
-  mainFileName,
   mainText,
-  makeChange,
   type NewArtifact,
   nullIfDamaged,
   otherFiles,
   type Plan,
   type PlannedChange,
   type PublishDeps,
+  planChange,
   planCreate,
   projectMissing,
   readFiles,
@@ -39,17 +36,18 @@ import {
 import {
   isSameTopic,
   measureSkillSimilarity,
-  mightBeSameTopic,
-  type SkillTitle,
-} from "../publish/similarity.ts";
-import { parseSkill, skillFile } from "../skill.ts";
+  parseSkill,
+  sameTopicFrom,
+  skillFile,
+  titleTerms,
+} from "../skill.ts";
 
 /** An archived item with its text. */
-export interface ArchivedItem extends ArchivedArtifact {
+type ArchivedItem = ArchivedArtifact & {
   readonly scopeId: string;
   readonly skill: Skill;
   readonly text: string;
-}
+};
 
 /** Everything that was archived and can be restored, the latest first. */
 export async function listArchived(deps: PublishDeps): Promise<ArchivedItem[]> {
@@ -60,9 +58,9 @@ type ScopedArchive = ArchivedArtifact & { readonly scopeId: string };
 
 async function foldScoped(store: Store, { changes }: ChangeHistory): Promise<ScopedArchive[]> {
   const all = foldArchived(changes.filter(({ state, change }) => state === "made" && change.kind !== "rule"));
-  const scopeOf = await resolveScopes(store, all);
+  const resolveScope = await resolveScopes(store, all);
   return all
-    .map((one) => ({ ...one, scopeId: scopeOf(one) }))
+    .map((one) => ({ ...one, scopeId: resolveScope(one) }))
     .sort((a, b) => b.at - a.at || (a.path < b.path ? -1 : 1));
 }
 
@@ -110,16 +108,13 @@ export async function resolveScopes(
 /** The archived skill about the same thing in this scope, to be restored instead of learned anew; not if it was rejected since. */
 export async function archivedLike(
   deps: PublishDeps,
-  wanted: SkillTitle,
+  wanted: Pick<Skill, "name" | "description">,
   { origin, scopeId }: { readonly origin: Origin; readonly scopeId: string },
   history: ChangeHistory,
 ): Promise<ArchivedItem | null> {
   const all = (await foldScoped(deps.store, history)).filter(
     // A merged skill lives on in the other.
-    (one) =>
-      one.kind === "skill" &&
-      (one.scopeId === scopeId || one.scopeId === "user") &&
-      one.replacedBy === undefined,
+    (one) => one.kind === "skill" && [scopeId, "user"].includes(one.scopeId) && one.replacedBy === undefined,
   );
   const own = all.filter((one) => one.origin.id === origin.id);
   const near =
@@ -129,14 +124,12 @@ export async function archivedLike(
           .filter((one) => isSameTopic(wanted, one.skill))
           .sort((a, b) => measureSkillSimilarity(wanted, b.skill) - measureSkillSimilarity(wanted, a.skill));
   const lessons = await deps.store.learning.lessons.get(near.map((one) => one.origin.id));
-  const refused = new Set(lessons.filter(isRefused).map(({ id }) => id));
+  const refused = new Set(lessons.flatMap(({ id, state }) => (refusals.has(state.status) ? id : [])));
   const isClosed = await findRejectedGaps(deps, near);
   return near.find((one) => !refused.has(one.origin.id) && !isClosed(one.origin)) ?? null;
 }
 
-function isRefused({ state: { status } }: Lesson): boolean {
-  return status === "rejected" || status === "superseded" || status === "conflict-hold";
-}
+const refusals: ReadonlySet<string> = new Set(["rejected", "superseded", "conflict-hold"]);
 
 /** Tells whether the skill of a lesson was archived, and nothing was learned about it since. */
 export function findArchivedLessons({ changes }: ChangeHistory): (lesson: Lesson) => boolean {
@@ -145,36 +138,24 @@ export function findArchivedLessons({ changes }: ChangeHistory): (lesson: Lesson
   return ({ id, state }) => (latest.get(id) ?? 0) > state.foundAt;
 }
 
-/** Plans to restore, of each name, what was archived last: the files are byte for byte what they were. */
-export async function planRestore(deps: PublishDeps, names: ReadonlySet<string>): Promise<Plan> {
+/** Plans to restore what was archived last under a name: the files are byte for byte what they were. */
+export async function planRestore(deps: PublishDeps, name: string): Promise<Plan> {
   const history = await readHistory(deps.store);
-  const named = (await foldScoped(deps.store, history)).filter(({ name }) => names.has(name));
+  const named = (await foldScoped(deps.store, history)).filter((one) => one.name === name);
   const all = await readArchived(deps, named);
-  const last = new Map([...all].reverse().map((one) => [one.name, one]));
   const isClosed = await findRejectedGaps(deps, all);
   const steps: PlannedChange[] = [];
   for (const one of all) {
-    const { at, origin } = last.get(one.name) as ArchivedItem;
-    if (one.at !== at || one.origin.id !== origin.id) continue;
-    if (isClosed(origin)) return refuse(`${one.name} ${rejectedForGood}`);
-    const step = await restoreStep(deps, one, history);
-    if (typeof step === "string") return refuse(step);
-    steps.push(step);
+    const [last] = all as [ArchivedItem];
+    if (one.at !== last.at || one.origin.id !== last.origin.id) continue;
+    if (isClosed(one.origin)) return refuse(`${name} ${rejectedForGood}`);
+    if (!isProjectHere(deps, one)) return refuse(projectMissing);
+    if ((await readFiles(deps, one)) !== null) return refuse(`${one.path} exists already`);
+    const files = await deps.versions.restore(one.content);
+    const content = { hash: one.content, files };
+    steps.push(planChange(history, one, "restore", null, content, `it was archived: ${one.because}`));
   }
   return accept(steps);
-}
-
-async function restoreStep(
-  deps: PublishDeps,
-  one: ArchivedItem,
-  history: ChangeHistory,
-): Promise<PlannedChange | string> {
-  if (!isProjectHere(deps, one)) return projectMissing;
-  if ((await readFiles(deps, one)) !== null) return `${one.path} exists already`;
-  const files = await deps.versions.restore(one.content);
-  if (!files) return `version ${one.content.slice(0, 12)} is not kept`;
-  const change = makeChange(one, null, one.content, "restore", history, `it was archived: ${one.because}`);
-  return { change, files, diff: renderDiff(mainFileName(one), null, one.text) };
 }
 
 /** Whether the project of an artifact is on this machine. */
@@ -182,22 +163,22 @@ export function isProjectHere({ places }: PublishDeps, { reach, root }: Artifact
   return reach === "draft" || reach === "everywhere" || places.skills(reach, root, []) !== null;
 }
 
-/** The change that archives an artifact; null where the disk has something else than Knack wrote. */
-export async function planArchive(
+/** The changes that archive artifacts; none for one of which the disk has something else than Knack wrote. */
+export async function planArchives(
   deps: PublishDeps,
-  kept: KeptArtifact,
+  kept: readonly KeptArtifact[],
   because: string,
   history: ChangeHistory,
   replacedBy?: Origin,
-): Promise<PlannedChange | null> {
-  const found = await readFiles(deps, kept);
-  if (found?.hash !== kept.content) return null;
-  const artifact = replacedBy === undefined ? kept : { ...kept, replacedBy };
-  return {
-    change: makeChange(artifact, kept.content, null, "archive", history, because),
-    files: null,
-    diff: renderDiff(mainFileName(kept), mainText(found.files), null),
-  };
+): Promise<PlannedChange[]> {
+  const steps: PlannedChange[] = [];
+  for (const one of kept) {
+    const found = await readFiles(deps, one);
+    if (found?.hash !== one.content) continue;
+    const artifact = replacedBy === undefined ? one : { ...one, replacedBy };
+    steps.push(planChange(history, artifact, "archive", found, null, because));
+  }
+  return steps;
 }
 
 /** The changes that make a live item, in all its folders, a draft again; null where one was changed meanwhile. */
@@ -207,25 +188,22 @@ export async function planDemotion(
   because: string,
   history: ChangeHistory,
 ): Promise<PlannedChange[] | null> {
-  const [first] = kept;
-  const drafts = first && first.kind !== "rule" ? findDraftsFolder(deps, first.kind) : null;
-  if (!first || !drafts) return null;
-  const away: PlannedChange[] = [];
-  for (const one of kept) {
-    const step = await planArchive(deps, one, because, history);
-    if (!step) return null;
-    away.push(step);
-  }
+  const [first] = kept as readonly [KeptArtifact];
+  const kind = first.kind as ItemKind;
+  const drafts = findDraftsFolder(deps, kind);
+  const away = await planArchives(deps, kept, because, history);
+  if (!drafts || away.length < kept.length) return null;
+  const { origin, name, members, content } = first;
   // If a draft of it exists already, that is enough.
   const waits = history.kept.some(
-    ({ reach, origin, name }) => reach === "draft" && origin.id === first.origin.id && name === first.name,
+    (one) => one.reach === "draft" && one.origin.id === origin.id && one.name === name,
   );
   if (waits) return away;
-  const files = await deps.versions.restore(first.content);
+  const files = await deps.versions.restore(content);
   if (!files || parseSkill(mainText(files)).skill === null) return null;
   const draft: NewArtifact = {
-    ...{ kind: first.kind as ItemKind, name: first.name, text: mainText(files), others: otherFiles(files) },
-    ...{ origin: first.origin, members: first.members, reach: "draft", because },
+    ...{ kind, name, text: mainText(files), others: otherFiles(files) },
+    ...{ origin, members, reach: "draft", because },
   };
   return [...away, await planCreate(deps, draft, drafts, history)];
 }
@@ -240,40 +218,23 @@ export function findDraftsFolder({ places }: PublishDeps, kind: ItemKind): Skill
 export async function findPinnedPaths(store: Store, kept: readonly KeptArtifact[]): Promise<Set<string>> {
   const pins = foldPins(await store.ledger.since("skill.pinned", 0));
   if (pins.size === 0) return new Set();
-  const scopeOf = await resolveScopes(store, kept);
-  return new Set(
-    kept.flatMap((one) =>
-      one.kind !== "rule" && pins.has(itemId(scopeOf(one), one.kind, one.name)) ? one.path : [],
-    ),
-  );
-}
-
-/** Records that a person pinned or unpinned an item. */
-export async function pin(
-  { store, clock }: Pick<PublishDeps, "store" | "clock">,
-  item: { readonly id: string; readonly name: string; readonly scopeId: string },
-  pinned: boolean,
-): Promise<void> {
-  const at = clock.now();
-  const entry: EntryOf<"skill.pinned"> = {
-    ...{ at, project: item.scopeId === "user" ? null : item.scopeId, session: null, actor: "person" },
-    ...{ type: "skill.pinned", key: `pinned:${item.id}:${at}` },
-    data: { skill: item.id, name: item.name, pinned },
-  };
-  await store.transaction((tx) => recordEntries(tx, [entry]));
+  const resolveScope = await resolveScopes(store, kept);
+  const isPinned = (one: KeptArtifact) =>
+    one.kind !== "rule" && pins.has(itemId(resolveScope(one), one.kind, one.name));
+  return new Set(kept.filter(isPinned).map(({ path }) => path));
 }
 
 /** What a person wants left as it is, by the ids of items; the latest word about each counts. */
-export function foldPins(entries: Iterable<EntryOf<"skill.pinned">>): Set<string> {
-  const latest = new Map<string, EntryOf<"skill.pinned">>();
-  for (const entry of entries) {
-    const known = latest.get(entry.data.skill);
-    if (!known || isLater(entry, known)) latest.set(entry.data.skill, entry);
-  }
-  return new Set([...latest].flatMap(([id, { data }]) => (data.pinned ? id : [])));
+export function foldPins(entries: readonly EntryOf<"skill.pinned">[]): Set<string> {
+  const inTime = entries.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
+  const latest = new Map(inTime.map(({ data }) => [data.skill, data.pinned]));
+  return new Set([...latest].flatMap(([id, pinned]) => (pinned ? id : [])));
 }
 
-function isLater(a: EntryOf<"skill.pinned">, b: EntryOf<"skill.pinned">): boolean {
-  const [aAt, bAt] = [a.at ?? 0, b.at ?? 0];
-  return aAt > bAt || (aAt === bAt && a.key > b.key);
+/** A cheap test on the raw text, before a skill is parsed: two that share so much of both share as much of one. */
+function mightBeSameTopic(wanted: Pick<Skill, "name" | "description">, text: string): boolean {
+  const words = [...titleTerms(wanted)];
+  const plain = text.toLowerCase();
+  const share = plain.includes(wanted.name) ? sameTopicFrom / 2 : sameTopicFrom;
+  return words.filter((word) => plain.includes(word)).length >= words.length * share;
 }

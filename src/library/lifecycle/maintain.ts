@@ -1,6 +1,6 @@
 import { errorMessage } from "../../base/index.ts";
-import { applyDecay, prune, recordEntries } from "../../lessons/index.ts";
-import type { LedgerEntry, Maintained } from "../../records/index.ts";
+import { applyDecay, openLessons, recordEntries } from "../../lessons/index.ts";
+import type { EntryOf, LedgerEntry } from "../../records/index.ts";
 import { type IngestDeps, purge } from "../../transcripts/index.ts";
 import { redact } from "../../trust/index.ts";
 
@@ -15,7 +15,7 @@ const errorChars = 300;
 export async function maintain(
   deps: Pick<IngestDeps, "store" | "clock">,
   { again = false, sweep }: { readonly again?: boolean; readonly sweep?: () => Promise<number> } = {},
-): Promise<Maintained | null> {
+): Promise<EntryOf<"maintained">["data"] | null> {
   const { store, clock } = deps;
   const at = clock.now();
   const today = `maintained:${new Date(at).toISOString().slice(0, 10)}`;
@@ -30,13 +30,16 @@ export async function maintain(
       return 0;
     }
   };
-  const done: Maintained = {
+  const done: EntryOf<"maintained">["data"] = {
     faded: await attempt("fading", async () => {
       const all = await store.learning.lessons.list();
       return all.filter(({ state }) => applyDecay(state, at).confidence < state.confidence).length;
     }),
     purged: await attempt("deleting old events", () => purge(deps)),
-    pruned: await attempt("retiring lessons", async () => (await prune(deps, { actor: "knack" })).length),
+    pruned: await attempt(
+      "retiring lessons",
+      async () => (await openLessons(deps).prune(undefined, "knack")).length,
+    ),
     errors,
   };
   if (sweep) await attempt("clearing staged files", sweep);

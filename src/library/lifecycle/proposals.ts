@@ -1,9 +1,9 @@
 import { compareText } from "../../base/index.ts";
 import type { Credit } from "../../lessons/index.ts";
 import type { ItemKind, Owner, Reach, Skill } from "../../records/index.ts";
-import { cutAtWord, measureSimilarity } from "../../text/index.ts";
-import { mergeSkills, type SkillMerge } from "../publish/merge-skills.ts";
-import { sameTopicFrom, titleTerms } from "../publish/similarity.ts";
+import { cutAtWord, measureSimilarity, several } from "../../text/index.ts";
+import { mergeSkills, type SkillMerge } from "../publish/render.ts";
+import { sameTopicFrom, titleTerms } from "../skill.ts";
 
 /** Learned skills that are live in one scope, drafts there, and characters of the list that agents get of the live ones. */
 export const curationLimits = { live: 40, drafts: 40, listingChars: 2_000 } as const;
@@ -21,9 +21,7 @@ const shownInVain = 5;
 const shortChars = 90;
 /** What an item is worth: per doubling of sessions helped, used and harmed; per confidence; and recency with its half-life. */
 const worth = { helpful: 1, used: 0.5, harmful: -1, confidence: 0.5, recent: 1, halfLifeDays: 30 } as const;
-
-/** What became of an item, in sessions. */
-export type Earned = Pick<Credit, "shown" | "used" | "helpful" | "harmful" | "unrated">;
+const dayMs = 86_400_000;
 
 /** Something in the library, with everything that decides about its future. */
 export interface InventoryItem {
@@ -48,15 +46,15 @@ export interface InventoryItem {
   readonly since: number;
   /** When it was last used, helped, learned again or asked for again; null for never. */
   readonly neededAt: number | null;
-  /** Of all time. */
-  readonly credit: Earned;
+  /** Sessions of all time. */
+  readonly credit: Pick<Credit, "shown" | "used" | "helpful" | "harmful" | "unrated">;
   /** Sessions that it harmed and helped since it was put there. */
   readonly harmed: number;
   readonly helped: number;
   readonly confidence: number | null;
 }
 
-export type CurationReason =
+type CurationReason =
   | "harmful"
   | "never-used"
   | "stale"
@@ -65,16 +63,14 @@ export type CurationReason =
   | "over-listing"
   | "shown-in-vain";
 
-/** What can be done about an item; each can be undone, and "none" is only reported. */
-export type CurationAction = "archive" | "draft" | "shorten" | "merge" | "none";
-
-export interface CurationProposal {
+type CurationProposal = {
   /** The key of the item. */
   readonly about: string;
   readonly name: string;
   readonly scopeId: string;
   readonly reason: CurationReason;
-  readonly action: CurationAction;
+  /** What to do; each can be undone, and "none" is only reported. */
+  readonly action: "archive" | "draft" | "shorten" | "merge" | "none";
   /** Why, as a sentence without its full stop. */
   readonly because: string;
   readonly evidence: readonly string[];
@@ -84,268 +80,233 @@ export interface CurationProposal {
   readonly other: string | null;
   /** For a merge or a shortening: the skill as it will be. */
   readonly skill: Skill | null;
+};
+
+/**
+ * What use says about an item: it did harm in two sessions and did not help in more, or it helped in two and in more
+ * than it harmed. Probation and curation both go by this.
+ */
+export function judgeUse({ harmed, helped }: Pick<InventoryItem, "harmed" | "helped">) {
+  if (harmed >= harmfulSessions && harmed >= helped) return "harmful";
+  return helped >= helpfulSessions && helped > harmed ? "proven" : null;
 }
 
-/** How much of its room one scope uses. */
-export interface RoomUse {
-  readonly scopeId: string;
-  readonly live: number;
-  readonly drafts: number;
-  /** Characters of the list of its live items. */
-  readonly listing: number;
-}
+/** The rules by which the library stays small. */
+export class CurationRules {
+  private readonly all: readonly InventoryItem[];
+  private readonly now: number;
+  /** What the rules before proposed; at most one proposal acts on each item. */
+  private readonly proposals: CurationProposal[] = [];
 
-/** Whether an item harmed two sessions, and did not help more. Probation and curation both go by this. */
-export function isHarmful({ harmed, helped }: Pick<InventoryItem, "harmed" | "helped">): boolean {
-  return harmed >= harmfulSessions && harmed >= helped;
-}
+  constructor(all: readonly InventoryItem[], now: number) {
+    this.all = [...all].sort((a, b) => compareText(a.key, b.key));
+    this.now = now;
+  }
 
-/** Whether a draft helped two sessions, and more than it harmed. */
-export function isProven({ harmed, helped }: Pick<InventoryItem, "harmed" | "helped">): boolean {
-  return helped >= helpfulSessions && helped > harmed;
-}
+  /** What should be done about the library, most important first. */
+  propose(): readonly CurationProposal[] {
+    this.proposeHarmful();
+    this.proposeAged();
+    this.proposeDuplicates();
+    for (const own of this.scopes()) this.proposeOverLive(own);
+    for (const own of this.scopes()) this.proposeOverListing(own);
+    for (const own of this.scopes()) this.proposeOverDrafts(own);
+    this.proposeShownInVain();
+    return this.proposals;
+  }
 
-/** What should be done about the library, most important first; at most one proposal acts on each item. */
-export function proposeCuration(all: readonly InventoryItem[], now: number): CurationProposal[] {
-  const sorted = [...all].sort((a, b) => compareText(a.key, b.key));
-  const proposals: CurationProposal[] = [];
-  for (const rule of rules) proposals.push(...rule({ all: sorted, now, proposals }));
-  return proposals;
-}
-
-export function measureRoom(all: readonly InventoryItem[]): RoomUse[] {
-  return groupByScope(all).map((own) => {
-    const live = own.filter(isLive);
-    const [{ scopeId }] = own as [InventoryItem];
-    return { scopeId, live: live.length, drafts: own.length - live.length, listing: sumLines(live) };
-  });
-}
-
-/** Whether one more skill may go live in a scope, or which unneeded, unaccepted item would have to be archived for it. */
-export function findRoom(
-  all: readonly InventoryItem[],
-  scopeId: string,
-  wanted: Pick<Skill, "name" | "description">,
-  now: number,
-): { readonly room: true } | { readonly room: false; readonly instead: InventoryItem | null } {
-  const live = all.filter((one) => isLearned(one) && isLive(one) && one.scopeId === scopeId);
-  const over = sumLines(live) + measureLine(wanted) - curationLimits.listingChars;
-  if (live.length < curationLimits.live && over <= 0) return { room: true };
-  const [instead = null] = live
-    .filter(
-      (one) =>
-        explainSparing(one) === null &&
-        !one.approved &&
-        one.credit.helpful === 0 &&
-        !isNeeded(one, now) &&
-        measureLine(one.skill) >= over,
-    )
-    .sort(compareWorth(now));
-  return { room: false, instead };
-}
-
-/** What a rule sees: the library, and what the rules before it proposed. */
-interface RuleContext {
-  readonly all: readonly InventoryItem[];
-  readonly now: number;
-  readonly proposals: readonly CurationProposal[];
-}
-
-const rules: readonly ((context: RuleContext) => CurationProposal[])[] = [
-  proposeHarmful,
-  proposeAged,
-  proposeDuplicates,
-  proposeOverLive,
-  proposeOverListing,
-  proposeOverDrafts,
-  proposeShownInVain,
-];
-
-function proposeHarmful({ all }: RuleContext): CurationProposal[] {
-  return all
-    .filter(({ harmed }) => harmed >= harmfulSessions)
-    .map((one) => {
-      const because = `it did harm in ${countSessions(one.harmed)} and helped in ${one.helped}`;
-      const action = !isHarmful(one) ? "none" : isLive(one) ? "draft" : "archive";
-      return propose(one, { reason: "harmful", action, because });
+  /** How much of its room each scope uses; `listing` is the characters of the list of its live items. */
+  measureRooms() {
+    return this.scopes().map((own) => {
+      const live = own.filter(isLive);
+      const [{ scopeId }] = own as [InventoryItem];
+      return { scopeId, live: live.length, drafts: own.length - live.length, listing: sumLines(live) };
     });
-}
-
-/** Items that nobody needed for long; of what others wrote, only what was needed once. */
-function proposeAged({ all, now, proposals }: RuleContext): CurationProposal[] {
-  return dropTouched(all, proposals).flatMap((one) => {
-    if (!isLearned(one) && one.neededAt === null) return [];
-    const silent = countDays(Math.max(one.since, one.neededAt ?? 0), now);
-    if (silent < staleDays) return [];
-    const action = silent >= archiveDays ? "archive" : "none";
-    return one.neededAt === null
-      ? propose(one, { reason: "never-used", action, because: `never used in ${silent} days` })
-      : propose(one, { reason: "stale", action, because: `not needed for ${silent} days` });
-  });
-}
-
-/** Pairs about the same thing: two that Knack wrote for the same people are merged, others are reported. */
-function proposeDuplicates({ all, now, proposals }: RuleContext): CurationProposal[] {
-  const found: CurationProposal[] = [];
-  const merged = new Set<string>();
-  const reported = new Set<string>();
-  for (const [a, b] of findSimilarPairs(dropTouched(all, proposals))) {
-    if (merged.has(a.key) || merged.has(b.key)) continue;
-    const [worse, better] = [a, b].sort(compareWorth(now)) as [InventoryItem, InventoryItem];
-    const result = mergePair(better, worse);
-    // Of many that are alike, each is reported once, beside the most similar one.
-    if (!result.merged && reported.has(a.key) && reported.has(b.key)) continue;
-    for (const { key } of [a, b]) {
-      reported.add(key);
-      if (result.merged) merged.add(key);
-    }
-    if (result.merged) {
-      const because = `much like ${better.skill.name}, which will say what both say`;
-      const change = { action: "merge", other: better.key, skill: result.skill } as const;
-      found.push(propose(worse, { reason: "duplicate", because, ...change }));
-    } else {
-      const [about, other] = isLearned(worse) ? [worse, better] : [better, worse];
-      const because = `much like ${other.skill.name}`;
-      const spared = { action: "none", other: other.key, spared: result.because } as const;
-      found.push(propose(about, { reason: "duplicate", because, ...spared }));
-    }
   }
-  return found;
-}
 
-/** More live items than allowed: those worth least are archived, but none that was needed lately. */
-function proposeOverLive(context: RuleContext): CurationProposal[] {
-  const { live } = curationLimits;
-  return groupByScope(context.all).flatMap((own) => {
-    const left = dropGoing(own.filter(isLive), context.proposals);
-    const because = `one of ${left.length} learned skills; ${live} are kept`;
-    return archiveLeast(context, left, left.length - live, because);
-  });
-}
-
-/** The same for drafts, including those that are about to become one. */
-function proposeOverDrafts(context: RuleContext): CurationProposal[] {
-  const { drafts } = curationLimits;
-  return groupByScope(context.all).flatMap((own) => {
-    const left = dropGoing(
-      own.filter((one) => !isLive(one)),
-      context.proposals,
+  /** Whether one more skill may go live in a scope, or which unneeded, unaccepted item would have to be archived for it. */
+  findRoom(
+    scopeId: string,
+    wanted: Pick<Skill, "name" | "description">,
+  ): { readonly room: true } | { readonly room: false; readonly instead: InventoryItem | null } {
+    const live = this.all.filter((one) => isLearned(one) && isLive(one) && one.scopeId === scopeId);
+    const over = sumLines(live) + measureLine(wanted) - curationLimits.listingChars;
+    if (live.length < curationLimits.live && over <= 0) return { room: true };
+    const [instead = null] = this.listDispensable(live).filter(
+      (one) => !one.approved && one.credit.helpful === 0 && measureLine(one.skill) >= over,
     );
+    return { room: false, instead };
+  }
+
+  private proposeHarmful(): void {
+    for (const one of this.all.filter(({ harmed }) => harmed >= harmfulSessions)) {
+      const because = `it did harm in ${several(one.harmed, "session")} and helped in ${one.helped}`;
+      const action = judgeUse(one) !== "harmful" ? "none" : isLive(one) ? "draft" : "archive";
+      this.add(one, { reason: "harmful", action, because });
+    }
+  }
+
+  /** Items that nobody needed for long; of what others wrote, only what was needed once. */
+  private proposeAged(): void {
+    for (const one of this.untouched(this.all)) {
+      if (!isLearned(one) && one.neededAt === null) continue;
+      const silent = this.countDays(Math.max(one.since, one.neededAt ?? 0));
+      if (silent < staleDays) continue;
+      const action = silent >= archiveDays ? "archive" : "none";
+      if (one.neededAt === null)
+        this.add(one, { reason: "never-used", action, because: `never used in ${silent} days` });
+      else this.add(one, { reason: "stale", action, because: `not needed for ${silent} days` });
+    }
+  }
+
+  /** Pairs about the same thing: two that Knack wrote for the same people are merged, others are reported. */
+  private proposeDuplicates(): void {
+    const merged = new Set<string>();
+    const reported = new Set<string>();
+    for (const pair of findSimilarPairs(this.untouched(this.all))) {
+      if (pair.some(({ key }) => merged.has(key))) continue;
+      const [worse, better] = this.sortByWorth(pair) as [InventoryItem, InventoryItem];
+      const result = mergePair(better, worse);
+      // Of many that are alike, each is reported once, beside the most similar one.
+      if (!result.merged && pair.every(({ key }) => reported.has(key))) continue;
+      for (const { key } of pair) (result.merged ? merged : reported).add(key);
+      const reason = "duplicate";
+      if (result.merged) {
+        const because = `much like ${better.skill.name}, which will say what both say`;
+        this.add(worse, { reason, because, action: "merge", other: better.key, skill: result.skill });
+      } else {
+        const [about, other] = isLearned(worse) ? [worse, better] : [better, worse];
+        const because = `much like ${other.skill.name}`;
+        this.add(about, { reason, because, action: "none", other: other.key, spared: result.because });
+      }
+    }
+  }
+
+  /** More live items than allowed: those worth least are archived, but none that was needed lately. */
+  private proposeOverLive(own: readonly InventoryItem[]): void {
+    const left = this.staying(own.filter(isLive));
+    const { live } = curationLimits;
+    this.archiveLeast(left, left.length - live, `one of ${left.length} learned skills; ${live} are kept`);
+  }
+
+  /** The same for drafts, including those that are about to become one. */
+  private proposeOverDrafts(own: readonly InventoryItem[]): void {
+    const left = this.staying(own.filter((one) => !isLive(one)));
     const keys = new Set(own.map(({ key }) => key));
-    const demoted = context.proposals.filter(({ about, action }) => action === "draft" && keys.has(about));
+    const demoted = this.proposals.filter(({ about, action }) => action === "draft" && keys.has(about));
     const count = left.length + demoted.length;
-    return archiveLeast(context, left, count - drafts, `one of ${count} drafts; ${drafts} are kept`);
-  });
-}
+    const { drafts } = curationLimits;
+    this.archiveLeast(left, count - drafts, `one of ${count} drafts; ${drafts} are kept`);
+  }
 
-function archiveLeast(
-  context: RuleContext,
-  left: readonly InventoryItem[],
-  count: number,
-  because: string,
-): CurationProposal[] {
-  return listDispensable(left, context)
-    .slice(0, Math.max(0, count))
-    .map((one) => propose(one, { reason: "over-cap", action: "archive", because }));
-}
+  private archiveLeast(left: readonly InventoryItem[], count: number, because: string): void {
+    for (const one of this.listDispensable(left).slice(0, Math.max(0, count)))
+      this.add(one, { reason: "over-cap", action: "archive", because });
+  }
 
-/** Agents read the list before every prompt, so a long one gets shorter lines first, then fewer. */
-function proposeOverListing(context: RuleContext): CurationProposal[] {
-  const { listingChars } = curationLimits;
-  return groupByScope(context.all).flatMap((own) => {
-    const left = dropGoing(own.filter(isLive), context.proposals);
+  /** Agents read the list before every prompt, so a long one gets shorter lines first, then fewer. */
+  private proposeOverListing(own: readonly InventoryItem[]): void {
+    const { listingChars } = curationLimits;
+    const left = this.staying(own.filter(isLive));
     const listed = sumLines(left);
-    if (listed <= listingChars) return [];
+    if (listed <= listingChars) return;
     const because = `the list of learned skills has ${listed} characters; ${listingChars} are read`;
-    const { gone, short } = fitListing(left, context);
-    return [
-      ...gone.map((one) => propose(one, { reason: "over-listing", action: "draft", because })),
-      ...[...short].map(([one, skill]) =>
-        propose(one, { reason: "over-listing", action: "shorten", because, skill }),
-      ),
-    ];
-  });
-}
-
-/** Which lines of a list to drop, and which to shorten, so that it fits. */
-function fitListing(left: readonly InventoryItem[], context: RuleContext) {
-  const { listingChars } = curationLimits;
-  const short = new Map<InventoryItem, Skill>();
-  for (const one of dropTouched(left, context.proposals)) {
-    const skill = one.kind === "skill" && explainSparing(one) === null ? shorten(one.skill) : null;
-    if (skill) short.set(one, skill);
+    const { gone, short } = this.fitListing(left);
+    for (const one of gone) this.add(one, { reason: "over-listing", action: "draft", because });
+    for (const [one, skill] of short)
+      this.add(one, { reason: "over-listing", action: "shorten", because, skill });
   }
-  const lineOf = (one: InventoryItem) => measureLine(short.get(one) ?? one.skill);
-  let total = left.reduce((sum, one) => sum + lineOf(one), 0);
-  const gone: InventoryItem[] = [];
-  for (const one of listDispensable(left, context)) {
-    if (total <= listingChars) break;
-    total -= lineOf(one);
-    short.delete(one);
-    gone.push(one);
+
+  /** Which lines of a list to drop, and which to shorten, so that it fits. */
+  private fitListing(left: readonly InventoryItem[]) {
+    const { listingChars } = curationLimits;
+    const short = new Map<InventoryItem, Skill>();
+    for (const one of this.untouched(left)) {
+      const skill = one.kind === "skill" && explainSparing(one) === null ? shorten(one.skill) : null;
+      if (skill) short.set(one, skill);
+    }
+    const measure = (one: InventoryItem) => measureLine(short.get(one) ?? one.skill);
+    let total = left.reduce((sum, one) => sum + measure(one), 0);
+    const gone: InventoryItem[] = [];
+    for (const one of this.listDispensable(left)) {
+      if (total <= listingChars) break;
+      total -= measure(one);
+      short.delete(one);
+      gone.push(one);
+    }
+    // Where that leaves room, the best keep their words.
+    for (const one of this.sortByWorth([...short.keys()]).reverse()) {
+      const more = measureLine(one.skill) - measure(one);
+      if (total + more > listingChars) continue;
+      total += more;
+      short.delete(one);
+    }
+    return { gone, short };
   }
-  // Where that leaves room, the best keep their words.
-  for (const one of [...short.keys()].sort(compareWorth(context.now)).reverse()) {
-    const more = measureLine(one.skill) - lineOf(one);
-    if (total + more > listingChars) continue;
-    total += more;
-    short.delete(one);
+
+  /** Shown again and again, and nobody said that it helped; perhaps because nobody was asked. */
+  private proposeShownInVain(): void {
+    for (const one of this.untouched(this.all)) {
+      const { shown, helpful } = one.credit;
+      if (shown < shownInVain || helpful > 0) continue;
+      const because = `shown in ${several(shown, "session")} and never known to help`;
+      this.add(one, { reason: "shown-in-vain", action: "none", because });
+    }
   }
-  return { gone, short };
-}
 
-/** Shown again and again, and nobody said that it helped; perhaps because nobody was asked. */
-function proposeShownInVain({ all, proposals }: RuleContext): CurationProposal[] {
-  return dropTouched(all, proposals).flatMap((one) => {
-    const { shown, helpful } = one.credit;
-    if (shown < shownInVain || helpful > 0) return [];
-    const because = `shown in ${countSessions(shown)} and never known to help`;
-    return propose(one, { reason: "shown-in-vain", action: "none", because });
-  });
-}
+  /** Adds a proposal about an item; what is not Knack's to change is only reported. */
+  private add(
+    one: InventoryItem,
+    proposal: Pick<CurationProposal, "reason" | "action" | "because"> &
+      Partial<Pick<CurationProposal, "spared" | "other" | "skill">>,
+  ): void {
+    const spared = proposal.action === "none" ? null : explainSparing(one);
+    this.proposals.push({
+      ...{ about: one.key, name: one.skill.name, scopeId: one.scopeId },
+      ...{ evidence: describeEvidence(one), other: null, skill: null, spared },
+      ...proposal,
+      action: spared === null ? proposal.action : "none",
+    });
+  }
 
-/** A proposal about an item; what is not Knack's to change is only reported. */
-function propose(
-  one: InventoryItem,
-  {
-    action,
-    ...rest
-  }: Pick<CurationProposal, "reason" | "action" | "because"> &
-    Partial<Pick<CurationProposal, "spared" | "other" | "skill">>,
-): CurationProposal {
-  const spared = action === "none" ? null : explainSparing(one);
-  return {
-    ...{ about: one.key, name: one.skill.name, scopeId: one.scopeId },
-    ...{ evidence: describeEvidence(one), other: null, skill: null, spared },
-    ...rest,
-    action: spared === null ? action : "none",
-  };
-}
+  /** The items that no proposal changes. */
+  private untouched(items: readonly InventoryItem[]): InventoryItem[] {
+    const acting = this.proposals.filter(({ action }) => action !== "none");
+    const touched = new Set(acting.flatMap(({ about, other }) => [about, other]));
+    return items.filter(({ key }) => !touched.has(key));
+  }
 
-/** The items that no proposal changes. */
-function dropTouched(all: readonly InventoryItem[], proposals: readonly CurationProposal[]): InventoryItem[] {
-  const acting = proposals.filter(({ action }) => action !== "none");
-  const touched = new Set(acting.flatMap(({ about, other }) => (other === null ? about : [about, other])));
-  return all.filter(({ key }) => !touched.has(key));
-}
+  /** The items that stay where they are. */
+  private staying(items: readonly InventoryItem[]): InventoryItem[] {
+    const going = new Set(this.proposals.flatMap(({ about, action }) => (action === "none" ? [] : about)));
+    return items.filter(({ key }) => !going.has(key));
+  }
 
-/** The items that stay where they are. */
-function dropGoing(all: readonly InventoryItem[], proposals: readonly CurationProposal[]): InventoryItem[] {
-  const going = new Set(proposals.flatMap(({ about, action }) => (action === "none" ? [] : about)));
-  return all.filter(({ key }) => !going.has(key));
-}
+  /** The items that may make room, those worth least first. */
+  private listDispensable(items: readonly InventoryItem[]): InventoryItem[] {
+    const isNeeded = ({ neededAt }: InventoryItem) =>
+      neededAt !== null && this.countDays(neededAt) < recentDays;
+    return this.sortByWorth(
+      this.untouched(items).filter((one) => explainSparing(one) === null && !isNeeded(one)),
+    );
+  }
 
-/** The items that may make room, those worth least first. */
-function listDispensable(all: readonly InventoryItem[], { proposals, now }: RuleContext): InventoryItem[] {
-  return dropTouched(all, proposals)
-    .filter((one) => explainSparing(one) === null && !isNeeded(one, now))
-    .sort(compareWorth(now));
-}
+  /** What Knack wrote, scope by scope. */
+  private scopes(): InventoryItem[][] {
+    const learned = this.all.filter(isLearned);
+    const scopeIds = [...new Set(learned.map(({ scopeId }) => scopeId))].sort(compareText);
+    return scopeIds.map((scopeId) => learned.filter((one) => one.scopeId === scopeId));
+  }
 
-function groupByScope(all: readonly InventoryItem[]): InventoryItem[][] {
-  const learned = all.filter(isLearned);
-  const scopeIds = [...new Set(learned.map(({ scopeId }) => scopeId))].sort(compareText);
-  return scopeIds.map((scopeId) => learned.filter((one) => one.scopeId === scopeId));
+  private sortByWorth(items: readonly InventoryItem[]): InventoryItem[] {
+    return items.toSorted(
+      (a, b) => measureWorth(a, this.now) - measureWorth(b, this.now) || compareText(a.key, b.key),
+    );
+  }
+
+  private countDays(from: number): number {
+    return Math.max(0, Math.floor((this.now - from) / dayMs));
+  }
 }
 
 function mergePair(better: InventoryItem, worse: InventoryItem): SkillMerge {
@@ -371,9 +332,8 @@ function findSimilarPairs(all: readonly InventoryItem[]): [InventoryItem, Invent
   const frequency = new Map<string, number>();
   for (const own of terms) for (const term of own) frequency.set(term, (frequency.get(term) ?? 0) + 1);
   const byTerm = new Map<string, number[]>();
-  const pairs: { a: InventoryItem; b: InventoryItem; similarity: number }[] = [];
+  const pairs: { pair: [InventoryItem, InventoryItem]; similarity: number }[] = [];
   for (const [n, own] of terms.entries()) {
-    const b = all[n] as InventoryItem;
     const met = new Set<number>();
     // Two sets that share so much share one of their rarest terms, so only those are looked up.
     const rarest = [...own].sort(
@@ -385,29 +345,25 @@ function findSimilarPairs(all: readonly InventoryItem[]): [InventoryItem, Invent
       byTerm.set(term, [...holders, n]);
     }
     for (const other of met) {
-      const a = all[other] as InventoryItem;
+      const pair: [InventoryItem, InventoryItem] = [all[other] as InventoryItem, all[n] as InventoryItem];
       const similarity = measureSimilarity(own, terms[other] as Set<string>);
-      if (similarity >= sameTopicFrom && mayMeet(b, a)) pairs.push({ a, b, similarity });
+      if (similarity >= sameTopicFrom && mayMeet(...pair)) pairs.push({ pair, similarity });
     }
   }
+  const key = ({ pair: [a, b] }: (typeof pairs)[number]) => `${a.key}\n${b.key}`;
   return pairs
-    .sort(
-      (x, y) => y.similarity - x.similarity || compareText(x.a.key, y.a.key) || compareText(x.b.key, y.b.key),
-    )
-    .map(({ a, b }) => [a, b]);
+    .sort((x, y) => y.similarity - x.similarity || compareText(key(x), key(y)))
+    .map(({ pair }) => pair);
 }
 
 /** Whether two items can be offered in one session. The same name in two scopes is intended: the project's wins. */
 function mayMeet(a: InventoryItem, b: InventoryItem): boolean {
   if ((a.owner === "core" && b.owner === "core") || a.kind !== b.kind) return false;
   // What several lessons evolved into resembles each of them, and replaces them when it goes live.
-  if ((isEvolved(a) || isEvolved(b)) && isLearned(a) && isLearned(b)) return false;
+  const isEvolved = [a, b].some(({ skill }) => skill.metadata["evolved-from"] !== undefined);
+  if (isEvolved && isLearned(a) && isLearned(b)) return false;
   const isForPerson = a.scopeId === "user" || b.scopeId === "user";
   return a.scopeId === b.scopeId || (isForPerson && a.skill.name !== b.skill.name);
-}
-
-function isEvolved({ skill }: InventoryItem): boolean {
-  return skill.metadata["evolved-from"] !== undefined;
 }
 
 function isLearned({ owner, reach }: InventoryItem): boolean {
@@ -418,23 +374,13 @@ function isLive({ reach }: InventoryItem): boolean {
   return reach !== "draft";
 }
 
-function isNeeded({ neededAt }: InventoryItem, now: number): boolean {
-  return neededAt !== null && countDays(neededAt, now) < recentDays;
-}
-
-/** Orders items by their worth, the least first. */
-function compareWorth(now: number): (a: InventoryItem, b: InventoryItem) => number {
-  return (a, b) => measureWorth(a, now) - measureWorth(b, now) || compareText(a.key, b.key);
-}
-
-export function measureWorth(one: InventoryItem, now: number): number {
-  const { helpful, used, harmful } = one.credit;
-  const silentDays = Math.max(0, now - Math.max(one.since, one.neededAt ?? 0)) / dayMs;
+function measureWorth({ credit, since, neededAt, confidence }: InventoryItem, now: number): number {
+  const silentDays = Math.max(0, now - Math.max(since, neededAt ?? 0)) / dayMs;
   return (
-    worth.helpful * Math.log2(1 + helpful) +
-    worth.used * Math.log2(1 + used) +
-    worth.harmful * Math.log2(1 + harmful) +
-    worth.confidence * (one.confidence ?? 0) +
+    worth.helpful * Math.log2(1 + credit.helpful) +
+    worth.used * Math.log2(1 + credit.used) +
+    worth.harmful * Math.log2(1 + credit.harmful) +
+    worth.confidence * (confidence ?? 0) +
     worth.recent * 2 ** (-silentDays / worth.halfLifeDays)
   );
 }
@@ -444,7 +390,7 @@ function describeEvidence({ credit, since, neededAt, confidence, approved }: Inv
   const date = (at: number) => new Date(at).toISOString().slice(0, 10);
   return [
     `${since > 0 ? `there since ${date(since)}` : "there for long"}, ${neededAt === null ? "never needed" : `last needed ${date(neededAt)}`}`,
-    `shown in ${countSessions(shown)}, used in ${used} (helped ${helpful}, harmed ${harmful}, unrated ${unrated})`,
+    `shown in ${several(shown, "session")}, used in ${used} (helped ${helpful}, harmed ${harmful}, unrated ${unrated})`,
     ...(confidence === null ? [] : [`${confidence.toFixed(2)} sure${approved ? ", a person said yes" : ""}`]),
   ];
 }
@@ -467,13 +413,3 @@ function sumLines(items: readonly InventoryItem[]): number {
 function measureLine({ name, description }: Pick<Skill, "name" | "description">): number {
   return `- ${name}: ${description}\n`.length;
 }
-
-function countSessions(count: number): string {
-  return `${count} session${count === 1 ? "" : "s"}`;
-}
-
-function countDays(from: number, to: number): number {
-  return Math.max(0, Math.floor((to - from) / dayMs));
-}
-
-const dayMs = 86_400_000;

@@ -4,6 +4,7 @@ import {
   type Artifact,
   artifactKey,
   type Change,
+  type Format,
   foldKept,
   type ItemKind,
   type KeptArtifact,
@@ -14,15 +15,40 @@ import {
 import type { Store } from "../../store/index.ts";
 import { renderDiff } from "../../text/index.ts";
 import type { Concern, Redactor } from "../../trust/index.ts";
-import type { AgentFolders, Library, PackageFile, SkillFolder } from "../files/library.ts";
-import type { Versions } from "../files/versions.ts";
+import {
+  type createVersions,
+  type Library,
+  type PackageContent,
+  type PackageFile,
+  type PackageFileList,
+  type SkillFolder,
+  toContent,
+} from "../files/packages.ts";
+import { parseRules } from "../rule.ts";
 import { parseSkill, renderSkill, skillFile } from "../skill.ts";
 import { setFrontMatter } from "./render.ts";
+
+/** Where agents look for skills and rules; null for a project whose folder is not on this machine. */
+export interface AgentFolders {
+  skills(reach: Reach, root: string | null, formats: readonly Format[]): SkillFolder[] | null;
+  /** Folders for commands or agents, each of which is one Markdown file. */
+  files(kind: "command" | "agent", reach: Reach, root: string | null): SkillFolder[] | null;
+  rules(reach: Reach, root: string | null, formats: readonly Format[]): RulesFile[] | null;
+  /** Every folder whose skills an agent may get: the project's, the person's, the drafts. */
+  all(root: string | null): SkillFolder[];
+}
+
+export interface RulesFile {
+  readonly path: string;
+  readonly root: string;
+  /** Other projects read this file too, so a rule must name its project. */
+  readonly named: boolean;
+}
 
 export interface PublishDeps {
   readonly store: Store;
   readonly library: Library;
-  readonly versions: Versions;
+  readonly versions: ReturnType<typeof createVersions>;
   readonly places: AgentFolders;
   readonly redactor: Redactor;
   readonly clock: Clock;
@@ -32,7 +58,6 @@ export interface PublishDeps {
   readonly isFound: (written: Artifact) => Promise<boolean>;
 }
 
-/** How a lesson is to be kept. */
 export interface KeepOptions {
   readonly reach: Reach;
   readonly actor: Actor;
@@ -42,12 +67,10 @@ export interface KeepOptions {
   readonly alongside?: boolean;
 }
 
-/** A change with what it writes. */
 export interface PlannedChange {
   readonly change: Change;
   /** The files of the package; null for a rule, and for a removal. */
-  readonly files: readonly PackageFile[] | null;
-  /** For a person to read. */
+  readonly files: PackageFileList | null;
   readonly diff: string;
   /** The topmost folder above it that did not exist before an agent began to write it. */
   readonly missing?: string;
@@ -109,32 +132,41 @@ export function isTakeBack({ why, before, because }: Change): boolean {
   return why === "undo" && before !== null && because === undefined;
 }
 
-/** Whether Knack once wrote exactly this to a path; a file that a person changed is theirs. */
-export function isWrittenByKnack(path: string, hash: string, { changes }: ChangeHistory): boolean {
-  return changes.some(({ change }) => change.path === path && change.after === hash);
-}
+/** What is or will be at a place: a package, also one whose files are gone, or a rule's line. */
+type Content = PackageContent | { readonly hash: string; readonly files: null } | string;
 
-export function makeChange(
-  artifact: Artifact,
-  before: string | null,
-  after: string | null,
-  why: Change["why"],
+/** Every step of every plan is made here: the change with its id, what it writes, and the difference to read. */
+export function planChange(
   history: ChangeHistory,
+  artifact: Artifact,
+  why: Change["why"],
+  before: Content | null,
+  after: Content | null,
   because?: string,
-): Change {
-  const { kind, name, path, root, reach, origin, members, proposal, newFile, newFolder, replacedBy } =
-    artifact;
+): PlannedChange {
+  const { kind, name, path, root, reach, origin } = artifact;
+  const { members, proposal, newFile, newFolder, replacedBy } = artifact;
   const change = {
     ...{ kind, name, path, root, reach, origin },
-    ...(members ? { members } : {}),
-    ...(proposal ? { proposal } : {}),
-    ...(newFile ? { newFile } : {}),
-    ...(newFolder ? { newFolder } : {}),
-    ...(replacedBy ? { replacedBy } : {}),
-    ...{ why, before, after },
-    ...(because === undefined ? {} : { because }),
+    ...(members && { members }),
+    ...(proposal && { proposal }),
+    ...(newFile && { newFile }),
+    ...(newFolder && { newFolder }),
+    ...(replacedBy && { replacedBy }),
+    ...{ why, before: contentKey(before), after: contentKey(after) },
+    ...(because !== undefined && { because }),
   };
-  return { ...change, id: changeId(change, history) };
+  const files = typeof after === "string" ? null : (after?.files ?? null);
+  return {
+    change: { ...change, id: changeId(change, history) },
+    files,
+    diff: diffContent(artifact, before, after),
+  };
+}
+
+/** What tells one content from another: a package's hash, a rule's line. */
+export function contentKey(content: Content | null): string | null {
+  return typeof content === "string" ? content : (content?.hash ?? null);
 }
 
 /** Counts the changes at the same place: doing, undoing and doing again are three changes. */
@@ -145,14 +177,38 @@ export function changeId(change: Omit<Change, "id">, { changes }: ChangeHistory)
   return makeId("c", JSON.stringify([key, before, after, why, times]));
 }
 
-/** A skill, command or agent that is to be written. */
+/** The difference between two states of an artifact: of a rule its line, else file by file. */
+export function diffContent(artifact: Artifact, before: Content | null, after: Content | null): string {
+  const readFiles = (content: Content | null) =>
+    typeof content === "string" ? null : (content?.files ?? null);
+  if (artifact.kind !== "rule") return diffPackage(artifact, readFiles(before), readFiles(after));
+  const line = (content: Content | null) => (content === null ? null : `- ${contentKey(content)}\n`);
+  return renderDiff(pathWithinRoot(artifact), line(before), line(after));
+}
+
+function pathWithinRoot({ path, root }: Pick<Artifact, "path" | "root">): string {
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path.replace(/^\//, "");
+}
+
+/** The difference between two packages, file by file: a script is where harm would be. */
+export function diffPackage(
+  { kind, name }: Pick<Artifact, "kind" | "name">,
+  before: PackageFileList | null,
+  after: PackageFileList | null,
+): string {
+  const main = kind === "skill" ? `${name}/${skillFile}` : `${name}.md`;
+  const [old, fresh] = [decodeFiles(otherFiles(before ?? [])), decodeFiles(otherFiles(after ?? []))];
+  const others = [...new Set([...fresh.keys(), ...old.keys()])].map((path) =>
+    renderDiff(`${name}/${path}`, old.get(path) ?? null, fresh.get(path) ?? null),
+  );
+  return [renderDiff(main, before && mainText(before), after && mainText(after)), ...others].join("");
+}
+
 export interface NewArtifact {
   readonly kind: ItemKind;
   readonly name: string;
-  /** Of its main file. */
   readonly text: string;
-  /** Files beside it. */
-  readonly others?: readonly PackageFile[];
+  readonly others?: PackageFileList;
   readonly origin: Origin;
   readonly members?: readonly string[] | undefined;
   readonly reach: Reach;
@@ -163,41 +219,25 @@ export interface NewArtifact {
 
 /** Plans to write something new into a folder, under a name that is free there. */
 export async function planCreate(
-  deps: PublishDeps,
+  { library }: PublishDeps,
   wanted: NewArtifact,
-  { folder, root }: SkillFolder,
+  place: SkillFolder,
   history: ChangeHistory,
 ): Promise<PlannedChange> {
-  const { kind, origin, members, reach, proposal, why = "create", because } = wanted;
-  const name = await findFreeName(deps, wanted, { folder, root });
-  const text = stampText(kind, wanted.text, name, reach);
-  const files = kind === "skill" ? [...skillFiles(text), ...(wanted.others ?? [])] : singleFile(name, text);
+  const { kind, origin, members, reach, proposal, why = "create", because, others = [] } = wanted;
+  const ending = kind === "skill" ? "" : ".md";
+  let name = wanted.name;
+  for (let n = 2; (await library.entryKind(place, `${name}${ending}`)) !== "nothing"; n++)
+    name = `${wanted.name.slice(0, 60)}-${n}`;
+  const main = mainFile(kind, name, stampText(kind, wanted.text, name, reach));
   const artifact: Artifact = {
-    ...{ kind, name, path: artifactPath(folder, kind, name), root, reach, origin },
-    ...(members ? { members } : {}),
-    ...(proposal ? { proposal } : {}),
+    ...{ kind, name, path: `${place.folder}/${name}${ending}`, root: place.root, reach, origin },
+    ...(members && { members }),
+    ...(proposal && { proposal }),
   };
-  const change = makeChange(artifact, null, deps.versions.hashOf(files), why, history, because);
-  return { change, files, diff: renderDiff(mainFileName(artifact), null, text) };
+  return planChange(history, artifact, why, null, toContent([main, ...others]), because);
 }
 
-async function findFreeName(
-  { library }: PublishDeps,
-  { kind, name }: Pick<NewArtifact, "kind" | "name">,
-  place: SkillFolder,
-): Promise<string> {
-  for (let n = 1; ; n++) {
-    const next = n === 1 ? name : `${name.slice(0, 60)}-${n}`;
-    const file = basename(artifactPath(place.folder, kind, next));
-    if ((await library.entryKind(place, file)) === "nothing") return next;
-  }
-}
-
-function artifactPath(folder: string, kind: ItemKind, name: string): string {
-  return kind === "skill" ? `${folder}/${name}` : `${folder}/${name}.md`;
-}
-
-/** The text with another name and another quality. */
 export function stampText(kind: ItemKind, text: string, name: string, reach: Reach): string {
   const quality = reach === "draft" ? "draft" : "active";
   const skill = kind === "skill" ? parseSkill(text).skill : null;
@@ -207,68 +247,27 @@ export function stampText(kind: ItemKind, text: string, name: string, reach: Rea
 
 /** Plans to replace the main text of something published; its other files stay. */
 export function planRewrite(
-  { versions }: Pick<PublishDeps, "versions">,
-  artifact: Artifact,
-  current: { readonly files: readonly PackageFile[]; readonly hash: string },
-  text: string,
   history: ChangeHistory,
+  artifact: Artifact,
+  current: PackageContent,
+  text: string,
   because?: string,
 ): PlannedChange {
-  const main = basename(mainFileName(artifact));
+  const main = artifact.kind === "skill" ? skillFile : `${artifact.name}.md`;
   const files = current.files.map((file) =>
     file.path === main ? { ...file, bytes: encodeText(text) } : file,
   );
-  return {
-    change: makeChange(artifact, current.hash, versions.hashOf(files), "update", history, because),
-    files,
-    diff: renderDiff(mainFileName(artifact), mainText(current.files), text),
-  };
+  return planChange(history, artifact, "update", current, toContent(files), because);
 }
 
-/** Plans to remove something; `text` is what the diff shows of it. */
-export function planRemove(
-  artifact: Artifact,
-  before: string,
-  history: ChangeHistory,
-  text: string | null,
-): PlannedChange {
-  const change = makeChange(artifact, before, null, "remove", history);
-  return {
-    change,
-    files: null,
-    diff: diffArtifact(artifact, artifact.kind === "rule" ? before : text, null),
-  };
-}
-
-/** The difference between two texts of an artifact: of a rule its line. */
-export function diffArtifact(artifact: Artifact, before: string | null, after: string | null): string {
-  if (artifact.kind !== "rule") return renderDiff(mainFileName(artifact), before, after);
-  const line = (text: string | null) => (text === null ? null : `- ${text}\n`);
-  return renderDiff(pathWithinRoot(artifact), line(before), line(after));
-}
-
-/** The main file of an artifact as a diff names it. */
-export function mainFileName({ kind, name }: Pick<Artifact, "kind" | "name">): string {
-  return kind === "skill" ? `${name}/${skillFile}` : `${name}.md`;
-}
-
-export function pathWithinRoot({ path, root }: Pick<Artifact, "path" | "root">): string {
-  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path.replace(/^\//, "");
-}
-
-/** Why the scanner's concerns keep a text from being written. */
 export function describeRefusal(concerns: readonly Concern[]): string {
   const first = concerns.find(({ severity }) => severity === "block");
   return `it may not be written: ${first?.message ?? "it looks dangerous"} (${first?.where ?? ""})`;
 }
 
-function skillFiles(text: string): PackageFile[] {
-  return [{ path: skillFile, bytes: encodeText(text), mode: 0o644 }];
-}
-
-/** A command or an agent is one file. */
-export function singleFile(name: string, text: string): PackageFile[] {
-  return [{ path: `${name}.md`, bytes: encodeText(text), mode: 0o644 }];
+/** A skill's `SKILL.md`, or the only file of a command or an agent. */
+export function mainFile(kind: Artifact["kind"], name: string, text: string): PackageFile {
+  return { path: kind === "skill" ? skillFile : `${name}.md`, bytes: encodeText(text), mode: 0o644 };
 }
 
 export function encodeText(text: string): Uint8Array {
@@ -277,43 +276,39 @@ export function encodeText(text: string): Uint8Array {
 
 /** The files of a skill, command or agent on disk, with their hash; null when there is nothing. */
 export async function readFiles(
-  { library, versions }: Pick<PublishDeps, "library" | "versions">,
+  { library }: Pick<PublishDeps, "library">,
   { kind, path, name }: Pick<Artifact, "kind" | "path" | "name">,
-): Promise<{ readonly files: readonly PackageFile[]; readonly hash: string } | null> {
+): Promise<PackageContent | null> {
   if (kind === "skill") return library.read(path);
   const read = await library.readText(path);
-  if (read.found === "missing") return null;
   if (read.found === "unreadable") throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${read.message}`);
-  const files = singleFile(name, read.text);
-  return { files, hash: versions.hashOf(files) };
+  return read.found === "missing" ? null : toContent([mainFile(kind, name, read.text)]);
+}
+
+/** What is at the place of an artifact; null when there is nothing. */
+export async function readContent(
+  deps: Pick<PublishDeps, "library">,
+  artifact: Artifact,
+): Promise<Content | null> {
+  if (artifact.kind !== "rule") return readFiles(deps, artifact);
+  const read = await deps.library.readText(artifact.path);
+  if (read.found === "unreadable") throw new KnackError("LIBRARY_UNAVAILABLE", `Cannot read ${read.message}`);
+  const rules = read.found === "text" ? parseRules(read.text).rules : [];
+  return rules.find(({ id }) => id === artifact.name)?.line ?? null;
 }
 
 /** The text of a package's `SKILL.md`, or of its only file. */
-export function mainText(files: readonly PackageFile[]): string {
+export function mainText(files: PackageFileList): string {
   const file = files.find(({ path }) => path === skillFile) ?? (files.length === 1 ? files[0] : undefined);
   return file ? new TextDecoder().decode(file.bytes) : "";
 }
 
 /** The files beside a skill's `SKILL.md`. */
-export function otherFiles(files: readonly PackageFile[]): readonly PackageFile[] {
+export function otherFiles(files: PackageFileList): PackageFileList {
   return files.some(({ path }) => path === skillFile) ? files.filter(({ path }) => path !== skillFile) : [];
 }
 
-/** The difference between two packages, file by file: a script is where harm would be. */
-export function diffPackage(
-  artifact: Pick<Artifact, "kind" | "name">,
-  before: readonly PackageFile[] | null,
-  after: readonly PackageFile[] | null,
-): string {
-  const [old, fresh] = [decodeFiles(otherFiles(before ?? [])), decodeFiles(otherFiles(after ?? []))];
-  const main = renderDiff(mainFileName(artifact), before && mainText(before), after && mainText(after));
-  const others = [...new Set([...fresh.keys(), ...old.keys()])].map((path) =>
-    renderDiff(`${artifact.name}/${path}`, old.get(path) ?? null, fresh.get(path) ?? null),
-  );
-  return [main, ...others].join("");
-}
-
-export function decodeFiles(files: readonly PackageFile[]): ReadonlyMap<string, string> {
+export function decodeFiles(files: PackageFileList): ReadonlyMap<string, string> {
   return new Map(files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]));
 }
 

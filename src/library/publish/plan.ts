@@ -1,25 +1,36 @@
-import type { Artifact, Format, ItemKind, KeptArtifact, Origin, Skill } from "../../records/index.ts";
+import { areContrary } from "../../lessons/index.ts";
+import { findToldCalls } from "../../recall/index.ts";
+import type { Artifact, Format, ItemKind, KeptArtifact, Lesson, Origin, Skill } from "../../records/index.ts";
 import type { Store } from "../../store/index.ts";
-import { renderDiff } from "../../text/index.ts";
+import { extractTerms, findSection, measureSimilarity } from "../../text/index.ts";
 import { type Concern, mayBeWritten, scan } from "../../trust/index.ts";
-import type { Library, SkillFolder, SkillPackage } from "../files/library.ts";
+import type { Library, PackageContent, SkillFolder, SkillPackage } from "../files/packages.ts";
 import { archivedLike, findDraftsFolder } from "../lifecycle/archive.ts";
-import { findSkillProblems, parseSkill, renderSkill, scanSkill } from "../skill.ts";
+import { parseRules, ruleLine, setRule } from "../rule.ts";
+import {
+  findSkillProblems,
+  isSameTopic,
+  measureSkillSimilarity,
+  parseSkill,
+  renderSkill,
+  scanSkill,
+} from "../skill.ts";
 import {
   accept,
   basename,
   type ChangeHistory,
   describeRefusal,
+  diffPackage,
   dirname,
-  isWrittenByKnack,
-  mainFileName,
+  type KeepOptions,
+  mainFile,
   mainText,
   type NewArtifact,
   type Plan,
   type PlannedChange,
   type PublishDeps,
+  planChange,
   planCreate,
-  planRemove,
   planRewrite,
   projectMissing,
   readFiles,
@@ -29,15 +40,21 @@ import {
 } from "./changes.ts";
 import {
   amendEvidence,
-  appendSection,
+  appendLearned,
   type EvidenceItem,
-  renderLearnedSection,
+  renderLessonSkill,
+  renderRule,
   setFrontMatter,
 } from "./render.ts";
-import { findSimilar, isSameTopic } from "./similarity.ts";
+
+/** Steps that two skills must share, and the share of the shorter one's, to do the same thing. */
+const minSharedSteps = 3;
+const minSharedShare = 0.7;
+/** Two rules whose words overlap this much are one. */
+const sameRuleFrom = 0.5;
 
 /** Something to publish, whatever it was made of: a lesson, a cluster, a gap, or what an agent or a review wrote. */
-export interface Publication extends Omit<NewArtifact, "why" | "because" | "proposal"> {
+interface Publication extends Omit<NewArtifact, "why" | "because" | "proposal"> {
   /** The project's folder, and the agents whose sessions it comes from. */
   readonly root: string | null;
   readonly formats: readonly Format[];
@@ -46,6 +63,8 @@ export interface Publication extends Omit<NewArtifact, "why" | "because" | "prop
    * for one that a person wrote, and refuse what a person took back. `alongside`: join only what Knack wrote.
    */
   readonly similar: "join" | "alongside" | "refuse" | "ignore";
+  /** A person's own file that it is proposed for; it waits as a draft. */
+  readonly proposeFor?: Pick<Artifact, "name" | "path"> & { readonly kind: ItemKind };
   /** The lessons whose evidence an existing text gets. */
   readonly lessonIds?: readonly string[];
   /** Replace an existing text instead of adding evidence. */
@@ -62,8 +81,12 @@ interface PlanContext {
   readonly skill: Skill;
   readonly targets: readonly SkillFolder[];
   readonly skills: readonly SkillPackage[];
-  readonly drafts: string | undefined;
+  readonly drafts: SkillFolder | null;
   readonly history: ChangeHistory;
+  /** Whether something was made of the same. */
+  readonly isOwnOrigin: (origin: Origin) => boolean;
+  /** Whether something made of the same was ever written to a path. */
+  readonly isOwn: (file: { readonly path: string }) => boolean;
 }
 
 /**
@@ -71,11 +94,13 @@ interface PlanContext {
  * before it is written anew, a person's own skill gets a proposal, and drafts go when their skill goes live.
  */
 export async function planPublication(deps: PublishDeps, given: Publication): Promise<Plan> {
-  const { kind, reach, root } = given;
+  const { kind, reach, root, origin, owns: isOwnOrigin = ({ id }) => id === origin.id } = given;
   const targets = resolveFolders(deps, given);
   if (targets === null) return refuse(projectMissing);
-  const places = kind === "skill" ? [...targets, ...deps.places.all(root)] : [];
-  const listed = await listSkills(deps.library, places);
+  const listed = await listSkills(
+    deps.library,
+    kind === "skill" ? [...targets, ...deps.places.all(root)] : [],
+  );
   if (typeof listed === "string") return refuse(listed);
   // After the listing: whatever Knack wrote that is listed was on the ledger before it was on the disk.
   const history = await readHistory(deps.store);
@@ -83,8 +108,15 @@ export async function planPublication(deps: PublishDeps, given: Publication): Pr
   if (typeof checked === "string") return refuse(checked);
   const { skill, concerns } = checked;
   const wanted = { ...given, text: kind === "skill" ? renderSkill(skill) : checked.text };
-  const drafts = findDraftsFolder(deps, kind)?.folder;
-  const context = { deps, wanted, skill, targets, skills: listed.skills, drafts, history };
+  const own = history.changes.filter(
+    ({ change, state }) => state !== "dropped" && isOwnOrigin(change.origin),
+  );
+  const paths = new Set(own.map(({ change }) => change.path));
+  const context: PlanContext = {
+    ...{ deps, wanted, skill, targets, skills: listed.skills, history, isOwnOrigin },
+    drafts: findDraftsFolder(deps, kind),
+    isOwn: ({ path }) => paths.has(path),
+  };
   const because = await findObstacle(context, listed.broken);
   if (because !== null) return refuse(because);
   const planned = await (reach === "draft" ? planDraft(context) : planLive(context));
@@ -100,51 +132,32 @@ export function resolveFolders(
 }
 
 /** Why it is not written at all: its own file is broken, or a similar one is there or was taken back. */
-async function findObstacle(
-  { deps, wanted, skill, targets, skills, history }: PlanContext,
-  broken: ReadonlySet<string>,
-): Promise<string | null> {
-  const isOwn = owned(wanted, history);
-  const own = history.kept.find((one) => broken.has(one.path) && isIn(one, targets) && isOwn(one.path));
+async function findObstacle(context: PlanContext, broken: ReadonlySet<string>): Promise<string | null> {
+  const { deps, wanted, skill, targets, skills, history, isOwn, isOwnOrigin } = context;
+  const own = history.kept.find((one) => broken.has(one.path) && isIn(one, targets) && isOwn(one));
   if (own) return `${own.name} was changed by hand`;
-  if (wanted.similar === "refuse") {
-    const near = findSimilar(
-      skill,
-      skills.filter(({ path }) => !isOwn(path)),
-    );
-    if (near) return `${near.name} is about the same already`;
-  }
   if (wanted.similar !== "refuse" && wanted.similar !== "join") return null;
-  const gone = await findTakenBack(deps, skill, wanted, history);
+  const others = wanted.similar === "refuse" ? skills.filter((one) => !isOwn(one)) : [];
+  const near = findSimilar(skill, others);
+  if (near) return `${near.name} is about the same already`;
+  const gone = await findTakenBack(deps, skill, isOwnOrigin, history);
   return gone === null ? null : `it is much like ${gone}, which was taken back (knack skills unskip ${gone})`;
-}
-
-/** Whether something of the wanted origin was ever written to a path. */
-function owned(
-  { origin, owns = ({ id }) => id === origin.id }: Pick<Publication, "origin" | "owns">,
-  { changes }: ChangeHistory,
-): (path: string) => boolean {
-  const own = changes.filter(({ change, state }) => state !== "dropped" && owns(change.origin));
-  const paths = new Set(own.map(({ change }) => change.path));
-  return (path) => paths.has(path);
 }
 
 /** What nobody said yes to is a draft, unless something says it already. */
 async function planDraft(context: PlanContext): Promise<Plan> {
-  const { deps, wanted, skill, targets, skills, drafts, history } = context;
-  const isDraft = ({ path }: SkillPackage) => dirname(path) === drafts;
+  const { deps, wanted, skill, targets, skills, history, isOwn } = context;
+  if (wanted.proposeFor) {
+    const current = await readFiles(deps, wanted.proposeFor);
+    return planProposal(context, { ...wanted.proposeFor, text: mainText(current?.files ?? []) });
+  }
   const joins = wanted.similar === "join" || wanted.similar === "alongside";
-  const live = joins
-    ? findSimilar(
-        skill,
-        skills.filter((one) => !isDraft(one)),
-      )
-    : null;
-  if (live)
-    return isOurs(live, history) ? refuse(`${live.name} says it already`) : planProposal(context, live);
-  const isOwn = owned(wanted, history);
-  const waiting = skills.filter(isDraft);
-  const known = waiting.find(({ path }) => isOwn(path)) ?? (joins ? findSimilar(skill, waiting) : null);
+  const waiting = skills.filter((one) => isDraft(context, one));
+  const live = skills.filter((one) => !isDraft(context, one));
+  const near = joins ? findSimilar(skill, live) : null;
+  if (near && isOurs(near, history)) return refuse(`${near.name} says it already`);
+  if (near) return planProposal(context, { ...near, kind: "skill" });
+  const known = waiting.find(isOwn) ?? (joins ? findSimilar(skill, waiting) : null);
   if (known) return accept(isOurs(known, history) ? await planUpdate(context, known) : []);
   const old = await revive(context);
   const { learnedAt } = wanted.revive ?? {};
@@ -153,24 +166,26 @@ async function planDraft(context: PlanContext): Promise<Plan> {
   return accept([await planCreate(deps, old ?? wanted, targets[0] as SkillFolder, history)]);
 }
 
+function isDraft({ drafts }: PlanContext, { path }: { readonly path: string }): boolean {
+  return dirname(path) === drafts?.folder;
+}
+
 async function planLive(context: PlanContext): Promise<Plan> {
-  const { deps, wanted, skill, targets, skills, drafts, history } = context;
+  const { deps, wanted, skill, targets, skills, history, isOwn } = context;
   const { similar, root } = wanted;
   const joins = similar === "join" || similar === "alongside";
-  const isOwn = owned(wanted, history);
-  const live = skills.filter(({ path }) => dirname(path) !== drafts);
-  const own = live.filter((one) => isOwn(one.path) && isIn(one, targets));
+  const live = skills.filter((one) => !isDraft(context, one));
+  const own = live.filter((one) => isOwn(one) && isIn(one, targets));
   const near = own[0] ?? (joins ? findSimilar(skill, live) : null);
-  const isNearOurs = near !== null && isOurs(near, history);
-  if (near && !isNearOurs && similar === "join") return planProposal(context, near);
+  const ours = near !== null && isOurs(near, history) ? near : null;
+  if (near && !ours && similar === "join") return planProposal(context, { ...near, kind: "skill" });
   const isNarrower = wanted.reach === "everywhere" && root !== null && near?.path.startsWith(`${root}/`);
   const steps: PlannedChange[] = [];
-  if (near && isNearOurs && !isIn(near, targets) && !isNarrower)
-    steps.push(...(await planUpdate(context, near)));
+  if (ours && !isIn(ours, targets) && !isNarrower) steps.push(...(await planUpdate(context, ours)));
   else {
-    const old = isNearOurs ? null : await revive(context);
+    const old = ours ? null : await revive(context);
     for (const target of targets) {
-      const there = own.find((one) => isIn(one, [target])) ?? (near && isIn(near, [target]) ? near : null);
+      const there = [...own, ...(near ? [near] : [])].find((one) => isIn(one, [target])) ?? null;
       if (there && isOurs(there, history)) steps.push(...(await planUpdate(context, there)));
       else if (there === null || joins) steps.push(await planCreate(deps, old ?? wanted, target, history));
     }
@@ -178,31 +193,25 @@ async function planLive(context: PlanContext): Promise<Plan> {
   return accept([...steps, ...(await planDraftRemovals(context))]);
 }
 
-/** The drafts of what goes live. */
-async function planDraftRemovals({ deps, wanted, history }: PlanContext): Promise<PlannedChange[]> {
-  const { origin, owns = ({ id }: Origin) => id === origin.id } = wanted;
+async function planDraftRemovals({ deps, history, isOwnOrigin }: PlanContext): Promise<PlannedChange[]> {
   const steps: PlannedChange[] = [];
   for (const kept of history.kept) {
-    if (kept.reach !== "draft" || !owns(kept.origin)) continue;
+    if (kept.reach !== "draft" || !isOwnOrigin(kept.origin)) continue;
     const found = await readFiles(deps, kept);
-    if (found) steps.push(planRemove(kept, found.hash, history, mainText(found.files)));
+    if (found) steps.push(planChange(history, kept, "remove", found, null));
   }
   return steps;
 }
 
 /** An archived skill about the same, with what was learned since; null when there is none. */
-async function revive({
-  deps,
-  wanted,
-  skill,
-  history,
-}: PlanContext): Promise<(NewArtifact & { readonly at: number }) | null> {
+async function revive(context: PlanContext): Promise<(NewArtifact & { readonly at: number }) | null> {
+  const { deps, wanted, skill, history } = context;
   const { revive: options, origin } = wanted;
   if (!options) return null;
   const old = await archivedLike(deps, skill, { origin, scopeId: options.scopeId }, history);
   // What goes where other projects read it must name its own.
   if (!old || (options.everywhere && old.reach !== "everywhere")) return null;
-  const text = (await addEvidence(deps, old, wanted, history)) ?? old.text;
+  const text = (await addEvidence(deps, old, wanted.lessonIds, history)) ?? old.text;
   const { skill: revived } = parseSkill(text);
   if (!revived || !mayBeWritten(scanSkill(revived))) return null;
   return { ...wanted, name: revived.name, text, why: "restore", at: old.at };
@@ -214,26 +223,27 @@ async function planUpdate(
   existing: SkillPackage,
   proposal?: true,
 ): Promise<PlannedChange[]> {
-  const known = history.kept.find(({ path }) => path === existing.path);
+  const { name, path } = existing;
+  const known = history.kept.find((one) => one.path === path);
   const reach = known?.reach ?? (proposal ? "draft" : wanted.reach);
   const text = wanted.replaces
-    ? stampText("skill", wanted.text, existing.name, reach)
-    : await addEvidence(deps, existing, wanted, history);
-  const current = await deps.library.read(existing.path);
+    ? stampText("skill", wanted.text, name, reach)
+    : await addEvidence(deps, existing, wanted.lessonIds, history);
+  const current = await deps.library.read(path);
   if (text === null || text === existing.text || current?.hash !== existing.hash) return [];
   const artifact: Artifact = {
-    ...{ kind: "skill", name: existing.name, path: existing.path, reach, origin: wanted.origin },
-    root: known?.root ?? dirname(dirname(existing.path)),
-    ...(known?.proposal || proposal ? { proposal: true } : {}),
+    ...{ kind: "skill", name, path, reach, origin: wanted.origin },
+    root: known?.root ?? dirname(dirname(path)),
+    ...((known?.proposal || proposal) && { proposal: true }),
   };
-  return [planRewrite(deps, artifact, current, text, history)];
+  return [planRewrite(history, artifact, current, text)];
 }
 
 /** The text of a skill with the evidence of everything it was made of; null when there is nothing new. */
 async function addEvidence(
   { store }: PublishDeps,
-  { path, text }: Pick<SkillPackage, "path" | "text">,
-  { lessonIds }: Pick<Publication, "lessonIds">,
+  { path, text }: { readonly path: string; readonly text: string },
+  lessonIds: readonly string[] | undefined,
   { changes }: ChangeHistory,
 ): Promise<string | null> {
   if (!lessonIds) return null;
@@ -243,7 +253,6 @@ async function addEvidence(
   return amendEvidence(text, await readEvidence(store, [...new Set([...made, ...lessonIds])]));
 }
 
-/** The evidence of lessons, the surest first. */
 export async function readEvidence(
   { learning }: Store,
   lessonIds: readonly string[],
@@ -259,7 +268,6 @@ export async function readEvidence(
     }));
 }
 
-/** The agents whose sessions taught lessons. */
 export async function listFormats(store: Store, lessonIds: readonly string[]): Promise<Format[]> {
   const findings = await store.learning.findings.ofLessons(lessonIds);
   const ids = new Set<string>(findings.map(({ session }) => session));
@@ -268,81 +276,63 @@ export async function listFormats(store: Store, lessonIds: readonly string[]): P
   return [...new Set(sessions.map(({ format }) => format))];
 }
 
+type OtherFile = Pick<Artifact, "name" | "path"> & { readonly kind: ItemKind; readonly text: string };
+
 /** A proposal for a file that a person wrote or changed: a draft beside it, and the diff that accepting it would make. */
-async function planProposal(context: PlanContext, near: SkillPackage): Promise<Plan> {
-  const { deps, wanted, skills, drafts, history } = context;
-  const joined = await joinText(deps, near, context.skill, wanted, history);
-  const place = findDraftsFolder(deps, wanted.kind);
+async function planProposal(context: PlanContext, near: OtherFile): Promise<Plan> {
+  const { deps, wanted, skill, skills, drafts, history, isOwn } = context;
+  const { origin, lessonIds } = wanted;
+  const joined = await joinText(deps, near, skill, { origin, lessonIds }, history);
   if (joined === null) return accept([], { belongsTo: near.path });
-  if (!place) return refuse("there is no folder for drafts");
+  if (!drafts) return refuse("there is no folder for drafts");
   const text = setFrontMatter(wanted.text, { "metadata.quality": "draft", "metadata.belongs-to": near.path });
-  const isOwn = owned(wanted, history);
-  const known = skills.find((one) => dirname(one.path) === drafts && isOwn(one.path));
+  const known = skills.find((one) => isDraft(context, one) && isOwn(one));
   const draft = { ...context, wanted: { ...wanted, text, replaces: true } };
-  const steps = known
-    ? await (isOurs(known, history) ? planUpdate(draft, known, true) : [])
-    : [await planCreate(deps, { ...wanted, text, reach: "draft", proposal: true }, place, history)];
-  const diff = renderDiff(mainFileName({ kind: "skill", name: near.name }), near.text, joined);
+  const steps = !known
+    ? [await planCreate(deps, { ...wanted, text, reach: "draft", proposal: true }, drafts, history)]
+    : await (isOurs(known, history) ? planUpdate(draft, known, true) : []);
+  const toFiles = (content: string) => [mainFile(near.kind, near.name, content)];
+  const diff = diffPackage(near, toFiles(near.text), toFiles(joined));
   return accept(
     steps.map((step) => ({ ...step, diff })),
     { belongsTo: near.path },
   );
 }
 
-/** A proposal for an existing file of any kind, when none waits. */
-export async function planProposalFor(
-  deps: PublishDeps,
-  wanted: Omit<NewArtifact, "reach">,
-  near: { readonly kind: ItemKind; readonly name: string; readonly path: string },
-  history: ChangeHistory,
-): Promise<Plan> {
-  const place = findDraftsFolder(deps, wanted.kind);
-  if (!place) return refuse("there is no folder for drafts");
-  const checked = await checkText(deps, wanted.kind, wanted.text);
-  if (typeof checked === "string") return refuse(checked);
-  const current = await readFiles(deps, near);
-  const before = current ? mainText(current.files) : "";
-  const text = setFrontMatter(checked.text, { "metadata.belongs-to": near.path });
-  const step = await planCreate(deps, { ...wanted, text, reach: "draft", proposal: true }, place, history);
-  const joined = appendSection(before, renderLearnedSection(checked.skill));
-  const diff = renderDiff(mainFileName(near), before, joined);
-  return accept([{ ...step, diff }], { concerns: checked.concerns, belongsTo: near.path });
-}
-
 /** A person's file with a lesson put in: new evidence where it was once Knack's own, else a section; null when it is there. */
 async function joinText(
   deps: PublishDeps,
-  existing: Pick<SkillPackage, "path" | "text">,
+  existing: { readonly path: string; readonly text: string },
   skill: Skill,
-  wanted: Pick<Publication, "origin" | "lessonIds">,
+  { origin, lessonIds }: { readonly origin: Origin; readonly lessonIds: readonly string[] | undefined },
   history: ChangeHistory,
 ): Promise<string | null> {
   const isOnceOurs = history.changes.some(
-    ({ change: { path, origin, why }, state }) =>
-      path === existing.path && origin.id === wanted.origin.id && why === "create" && state !== "dropped",
+    ({ change, state }) =>
+      change.path === existing.path &&
+      change.origin.id === origin.id &&
+      change.why === "create" &&
+      state !== "dropped",
   );
-  if (isOnceOurs) return addEvidence(deps, existing, wanted, history);
-  const section = renderLearnedSection(skill);
-  const isThere = existing.text.replaceAll("\r\n", "\n").includes(section.split("\n")[0] as string);
-  return isThere ? null : appendSection(existing.text, section);
+  return isOnceOurs ? addEvidence(deps, existing, lessonIds, history) : appendLearned(existing.text, skill);
 }
 
 /** What accepting a proposal would do: its text goes into the file that it belongs to, and the draft goes. */
 export async function planJoin(
   deps: PublishDeps,
   draft: KeptArtifact,
-  { text, hash }: { readonly text: string; readonly hash: string },
+  found: PackageContent,
+  skill: Skill,
   path: string,
 ): Promise<Plan> {
-  const target = toArtifactName(path);
+  const target = nameFile(path);
   const current = await readFiles(deps, target);
-  const { skill } = parseSkill(text);
-  if (!current || !skill) return refuse(`${path} is gone`);
+  if (!current) return refuse(`${path} is gone`);
   const history = await readHistory(deps.store);
-  const removal = planRemove(draft, hash, history, text);
-  const lessonIds = draft.members ?? [draft.origin.id];
+  const removal = planChange(history, draft, "remove", found, null);
   const existing = { path, text: mainText(current.files) };
-  const joined = await joinText(deps, existing, skill, { origin: draft.origin, lessonIds }, history);
+  const source = { origin: draft.origin, lessonIds: draft.members ?? [draft.origin.id] };
+  const joined = await joinText(deps, existing, skill, source, history);
   if (joined === null) return accept([removal], { belongsTo: path });
   // The draft may have been edited since it was scanned.
   const concerns = scanSkill(skill);
@@ -357,13 +347,13 @@ export async function planJoin(
     root: known?.root ?? dirname(dirname(path)),
     reach: known?.reach ?? (isIn(target, everywhere) ? "everywhere" : "repository"),
     origin: draft.origin,
-    ...(draft.members ? { members: draft.members } : {}),
+    ...(draft.members && { members: draft.members }),
   };
-  return accept([planRewrite(deps, artifact, current, joined, history), removal], { belongsTo: path });
+  return accept([planRewrite(history, artifact, current, joined), removal], { belongsTo: path });
 }
 
 /** A folder is a skill; a file is a command or an agent, by the folder that it is in. */
-function toArtifactName(path: string): Pick<Artifact, "path" | "name"> & { readonly kind: ItemKind } {
+function nameFile(path: string): Omit<OtherFile, "text"> {
   const name = basename(path);
   if (!name.endsWith(".md")) return { kind: "skill", path, name };
   return { kind: /\/agents?\//.test(path) ? "agent" : "command", path, name: name.slice(0, -3) };
@@ -382,26 +372,17 @@ export async function checkText(
   const all = kind === "skill" ? [...problems, ...findSkillProblems(skill)] : [];
   const wrong = all.find(({ severity }) => severity === "error");
   if (wrong) return `it is no valid ${kind}: ${wrong.message}`;
-  const concerns = kind === "skill" ? scanSkill(skill) : scanFile(clean, skill);
+  const tooLong = scan(skill.body).filter(({ code }) => code === "too-long");
+  const concerns =
+    kind === "skill" ? scanSkill(skill) : [...tooLong, ...scan(clean, { most: Number.POSITIVE_INFINITY })];
   return mayBeWritten(concerns) ? { text: clean, skill, concerns } : describeRefusal(concerns);
 }
 
-function scanFile(text: string, { body }: Skill): Concern[] {
-  const tooLong = scan(body).filter(({ code }) => code === "too-long");
-  return [...tooLong, ...scan(text, { most: Number.POSITIVE_INFINITY })];
-}
-
-export interface ListedSkills {
-  readonly skills: readonly SkillPackage[];
-  /** Paths of folders whose skill cannot be read. */
-  readonly broken: ReadonlySet<string>;
-}
-
-/** The skills of several folders, or why one of them cannot be listed. */
+/** The skills of several folders and the paths of broken ones, or why a folder cannot be listed. */
 export async function listSkills(
   library: Library,
   places: readonly SkillFolder[],
-): Promise<ListedSkills | string> {
+): Promise<{ readonly skills: readonly SkillPackage[]; readonly broken: ReadonlySet<string> } | string> {
   const skills: SkillPackage[] = [];
   const broken = new Set<string>();
   for (const place of new Map(places.map((one) => [one.folder, one])).values()) {
@@ -417,33 +398,188 @@ export async function listSkills(
   return { skills, broken };
 }
 
+/** The existing skill that is about the same thing or has the same steps. */
+export function findSimilar(wanted: Skill, all: readonly SkillPackage[]): SkillPackage | null {
+  const similar = all
+    .filter((one) => one.owner !== "core" && (isSameTopic(wanted, one) || hasSameSteps(wanted, one.skill)))
+    .map((one) => ({ one, similarity: measureSkillSimilarity(wanted, one) }))
+    .sort((a, b) => b.similarity - a.similarity || (a.one.path < b.one.path ? -1 : 1));
+  return similar[0]?.one ?? null;
+}
+
+/** Whether most commands of the shorter skill are the other's too, whatever they are called. */
+function hasSameSteps(a: Skill, b: Skill): boolean {
+  const [mine, theirs] = [listCommands(a), listCommands(b)];
+  const shared = [...mine].filter((step) => theirs.has(step)).length;
+  return shared >= minSharedSteps && shared >= Math.min(mine.size, theirs.size) * minSharedShare;
+}
+
+function listCommands({ body }: Skill): Set<string> {
+  const lines = body.split("\n");
+  const steps = findSection(lines, "Steps");
+  const text = steps ? lines.slice(steps.from, steps.to).join("\n") : body;
+  return new Set(findToldCalls(text).map((call) => call.join(" ")));
+}
+
 /** The name of a similar skill that a person took back. */
 export async function findTakenBack(
   { versions }: PublishDeps,
   wanted: Skill,
-  { origin, owns = ({ id }) => id === origin.id }: Pick<Publication, "origin" | "owns">,
+  isOwnOrigin: (origin: Origin) => boolean,
   { changes }: ChangeHistory,
 ): Promise<string | null> {
-  const last = new Map(
-    changes.flatMap(({ change, state }) =>
-      state === "made" && change.kind === "skill" && change.reach !== "draft" ? [[change.path, change]] : [],
-    ),
+  const live = changes.filter(
+    ({ change, state }) => state === "made" && change.kind === "skill" && change.reach !== "draft",
   );
-  for (const { name, before, after, origin: other, because } of last.values()) {
+  for (const change of new Map(live.map((one) => [one.change.path, one.change])).values()) {
+    const { name, before, after, origin, because } = change;
     // What was archived was not refused.
-    if (after !== null || before === null || because !== undefined || owns(other)) continue;
-    const files = await versions.restore(before);
-    const { skill } = parseSkill(files ? mainText(files) : "");
+    if (after !== null || before === null || because !== undefined || isOwnOrigin(origin)) continue;
+    const { skill } = parseSkill(mainText((await versions.restore(before)) ?? []));
     if (skill && isSameTopic(wanted, skill)) return name;
   }
   return null;
 }
 
-/** Whether a package is as Knack once wrote it. */
-export function isOurs({ path, hash, owner }: SkillPackage, history: ChangeHistory): boolean {
-  return owner === "learned" && isWrittenByKnack(path, hash, history);
+/** Whether a package is as Knack once wrote it; one that a person changed is theirs. */
+export function isOurs({ path, hash, owner }: SkillPackage, { changes }: ChangeHistory): boolean {
+  return owner === "learned" && changes.some(({ change }) => change.path === path && change.after === hash);
 }
 
 function isIn({ path }: { readonly path: string }, places: readonly SkillFolder[]): boolean {
   return places.some(({ folder }) => dirname(path) === folder);
+}
+
+/** What keeping a lesson would do, without doing it. */
+export async function planLesson(deps: PublishDeps, lesson: Lesson, options: KeepOptions): Promise<Plan> {
+  const { store } = deps;
+  const { reach, actor, text, alongside } = options;
+  const [row] = await store.projects.get([lesson.project]);
+  const project = { name: row?.name ?? lesson.project, root: row?.root ?? null };
+  const formats = await listFormats(store, [lesson.id]);
+  // A project's lesson that other projects read must name its own.
+  const isFar = lesson.scope === "project" && reach === "everywhere";
+  if (lesson.artifact !== "skill") return planRule(deps, lesson, options, { ...project, formats, isFar });
+  const prefix = await deps.prefixOf(project.root);
+  const bare = lesson.name.startsWith(prefix) ? lesson.name.slice(prefix.length) : lesson.name;
+  const name = `${prefix}${bare}`.slice(0, 64).replace(/-+$/, "");
+  const wanted =
+    text ??
+    renderLessonSkill({
+      ...{ ...lesson, name },
+      trigger: isFar ? `${lesson.trigger} (in ${project.name})` : lesson.trigger,
+      evidence: await readEvidence(store, [lesson.id]),
+      metadata: {
+        quality: reach === "draft" ? "draft" : "active",
+        ...(await readModelAuthor(store, lesson)),
+      },
+    });
+  const scopeId = lesson.scope === "user" ? "user" : lesson.project;
+  const learnedAt = actor === "knack" ? { learnedAt: lesson.state.foundAt } : {};
+  return planPublication(deps, {
+    ...{ kind: "skill", name: parseSkill(wanted).skill?.name ?? name, text: wanted },
+    ...{ origin: { kind: "lesson", id: lesson.id }, reach, root: project.root, formats },
+    similar: alongside ? "alongside" : "join",
+    lessonIds: [lesson.id],
+    replaces: text !== undefined,
+    ...(text === undefined && actor !== "agent" && { revive: { scopeId, everywhere: isFar, ...learnedAt } }),
+  });
+}
+
+/** That a model saw it where no rule did, and which model that was. */
+async function readModelAuthor({ ledger, learning }: Store, { id }: Lesson): Promise<Record<string, string>> {
+  const findings = await learning.findings.ofLessons([id]);
+  const seen = findings.filter(({ finding }) => finding.by === "model");
+  if (seen.length === 0) return {};
+  const judged = (await ledger.since("session.judged", 0)).filter(({ session, data }) =>
+    seen.some((one) => one.session === session && one.pass === data.pass),
+  );
+  const models = [...new Set(judged.map(({ data }) => data.model))];
+  return { author: "model", ...(models.length > 0 && { model: models.join(", ") }) };
+}
+
+interface RuleProject {
+  readonly name: string;
+  readonly root: string | null;
+  readonly formats: readonly Format[];
+  readonly isFar: boolean;
+}
+
+async function planRule(
+  deps: PublishDeps,
+  { id, name, ...lesson }: Lesson,
+  { reach, actor, text }: KeepOptions,
+  project: RuleProject,
+): Promise<Plan> {
+  if (actor !== "person" || reach === "draft") return refuse("a rule needs a person's yes");
+  const targets = deps.places.rules(reach, project.root, project.formats);
+  if (targets === null) return refuse(projectMissing);
+  const [clean = ""] = await deps.redactor.scrub([
+    { label: "rule", text: text ?? renderRule({ ...lesson, id, name }) },
+  ]);
+  const concerns = scan(clean);
+  if (!mayBeWritten(concerns)) return refuse(describeRefusal(concerns));
+  // An order with a hole in it helps nobody.
+  if (clean.includes("[redacted:")) return refuse("it contains a secret");
+  const history = await readHistory(deps.store);
+  const origin: Origin = { kind: "lesson", id };
+  const overruled = await findOverruled(deps, id, history);
+  const steps = overruled.map((one) =>
+    planChange(history, { ...one, replacedBy: origin }, "remove", one.content, null),
+  );
+  const isKept = (path: string) =>
+    history.kept.some((one) => one.kind === "rule" && one.origin.id === id && one.path === path);
+  for (const { path, root, named } of targets) {
+    const read = await deps.library.readText(path);
+    if (read.found === "unreadable") return refuse(`${path} cannot be read: ${read.message}`);
+    const before = read.found === "text" ? read.text : null;
+    const line = ruleLine(named || project.isFar ? `In ${project.name}: ${clean}` : clean);
+    const gone = overruled.filter((one) => one.path === path);
+    const rest = gone.reduce((all, one) => dropRule(all, one.name), before ?? "");
+    if (isKept(path) || hasRule(rest, line)) continue;
+    const artifact: Artifact = {
+      kind: "rule",
+      name: freeRuleName(name, before ?? ""),
+      path,
+      root,
+      reach,
+      origin,
+    };
+    const added = setRule(rest, artifact.name, line);
+    if ("because" in added) return refuse(`${path}: ${added.because}`);
+    steps.push(planChange(history, artifact, "create", null, line));
+  }
+  return accept(steps, { concerns });
+}
+
+function freeRuleName(name: string, text: string): string {
+  const taken = new Set(parseRules(text).rules.map(({ id }) => id));
+  let free = name;
+  for (let n = 2; taken.has(free); n++) free = `${name.slice(0, 60)}-${n}`;
+  return free;
+}
+
+function dropRule(text: string, rule: string): string {
+  const removed = setRule(text, rule, null);
+  return "text" in removed ? removed.text : text;
+}
+
+/** Whether a file has such a line, whoever wrote it. */
+function hasRule(text: string, line: string): boolean {
+  const terms = extractTerms(line);
+  const others = text.split("\n").map((other) => other.replace(/<!--.*?-->/g, ""));
+  return others.some(
+    (other) => measureSimilarity(extractTerms(other), terms) >= sameRuleFrom && !areContrary(other, line),
+  );
+}
+
+/** The rules, in any file, that say the opposite of what the person says now. */
+async function findOverruled(
+  { store }: PublishDeps,
+  lessonId: string,
+  { kept }: ChangeHistory,
+): Promise<KeptArtifact[]> {
+  const opposing = (await store.learning.findings.opposing([lessonId])).get(lessonId) ?? [];
+  const others = new Set(opposing.map((one) => one.lessonId));
+  return kept.filter((one) => one.kind === "rule" && others.has(one.origin.id));
 }

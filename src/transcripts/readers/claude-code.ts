@@ -2,17 +2,17 @@ import { basename } from "node:path";
 import { asArray, asObject, asString, isObject, type JsonObject } from "../../base/index.ts";
 import { readOutcome } from "../../failures/index.ts";
 import {
-  addSlashCommand,
+  type CallResult,
   exitResult,
   joinText,
   type LineReader,
   LineReading,
   parseTime,
+  plainResult,
+  type RecordedCall,
+  type RecordPosition,
   readCall,
-  readId,
-  readSkillName,
 } from "../reader.ts";
-import type { CallResult, RecordedCall, RecordPosition, Resume, SessionBuilder } from "../session-builder.ts";
 
 /** Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, and its subagents' files. */
 export const claudeCode: LineReader = {
@@ -28,8 +28,11 @@ export const claudeCode: LineReader = {
     const type = text.indexOf('"type":"') + 8;
     return type > 7 && (text.startsWith('progress"', type) || text.startsWith("file-history-", type));
   },
-  open: (path, resume) => new ClaudeReading(path, resume),
+  open: (path, resume) => new ClaudeReading(path, resume, { queue: [], heard: [] }),
 };
+
+/** How Claude Code tells of calls, which its hooks and the recorder share. */
+export const claudeCalls = { read: readClaudeCall, judge: judgeResult, extractRefusalWords };
 
 const bookkeeping = new Set(["summary", "file-history-snapshot"]);
 
@@ -41,36 +44,25 @@ interface ClaudeRest {
 }
 
 class ClaudeReading extends LineReading<ClaudeRest> {
-  private readonly session: SessionBuilder;
-  private readonly fileName: string;
-
-  constructor(path: string, resume: Resume | null) {
-    super(resume, { queue: [], heard: [] });
-    this.session = this.sessions.named("");
-    this.fileName = basename(path, ".jsonl");
-  }
-
   take(record: JsonObject, line: number): void {
-    switch (record.type) {
-      case "user":
-        return this.takeUser(record, line);
-      case "assistant":
-        return this.takeAssistant(record, line);
-      case "attachment":
-        return this.takeAttachment(record, line);
-      case "system":
-        return this.takeSystem(record, line);
-      case "queue-operation":
-        return this.takeQueue(record, line);
-      default:
-        // Progress copies what subagents' own files hold; the rest is the client's bookkeeping.
-        return;
-    }
+    if (record.type === "queue-operation") return this.takeQueue(record, line);
+    const attachment = asObject(record.attachment);
+    const isWanted =
+      record.type === "user" ||
+      record.type === "assistant" ||
+      (record.type === "attachment" && attachment?.type === "queued_command") ||
+      (record.type === "system" && record.subtype === "compact_boundary");
+    // Progress copies what subagents' own files hold; the rest is the client's bookkeeping.
+    if (!isWanted) return;
+    const position = this.place(record, line);
+    if (this.session.repeats(position.origin)) return;
+    if (record.type === "user") this.takeUser(record, position);
+    else if (record.type === "assistant") this.takeAssistant(record, position);
+    else if (record.type === "system") this.session.mark(position, "Conversation compacted");
+    else if (attachment) this.takeQueued(attachment, position);
   }
 
-  private takeUser(record: JsonObject, line: number): void {
-    const position = this.locate(record, line);
-    if (this.session.repeats(position.origin)) return;
+  private takeUser(record: JsonObject, position: RecordPosition): void {
     const said: string[] = [];
     for (const block of readBlocks(record)) {
       if (block.type === "tool_result") this.takeResult(record, block, position);
@@ -92,58 +84,45 @@ class ClaudeReading extends LineReading<ClaudeRest> {
       return this.session.mark(position, "", extractTag(text, "bash-input"));
     if (text.startsWith("<command-")) {
       const [name, args] = [extractTag(text, "command-name"), extractTag(text, "command-args")];
-      return addSlashCommand(this.session, position, name, args);
+      return this.session.slashCommand(position, name, args);
     }
-    if (notTyped.some((start) => text.startsWith(start)) || isBareCommand(text)) return;
-    if (!this.wasHeard(text)) this.session.prompt(position, text);
+    if (!notTyped.test(text) && !this.wasHeard(text)) this.session.prompt(position, text);
   }
 
-  private takeAssistant(record: JsonObject, line: number): void {
-    const position = this.locate(record, line);
-    if (this.session.repeats(position.origin)) return;
+  private takeAssistant(record: JsonObject, position: RecordPosition): void {
     // Text that the client wrote in the model's place, such as an API error.
     const isLocal = record.isApiErrorMessage === true || asObject(record.message)?.model === "<synthetic>";
     for (const block of readBlocks(record)) {
+      const text = block.type === "text" ? (asString(block.text) ?? "") : "";
       if (block.type === "tool_use")
         this.session.call(position, readClaudeCall(block.id, block.name, block.input));
-      else if (block.type === "text" && typeof block.text === "string" && block.text.trim() !== "") {
-        if (isLocal) this.session.mark(position, block.text);
-        else this.session.reply(position, block.text);
-      }
+      else if (!isLocal) this.session.reply(position, text);
+      else if (text.trim() !== "") this.session.mark(position, text);
     }
   }
 
   private takeResult(record: JsonObject, block: JsonObject, position: RecordPosition): void {
     const event = this.session.answer(asString(block.tool_use_id));
     if (!event) return;
-    const text = dropReminders(joinText(block.content));
+    const isError = block.is_error === true;
+    const text = dropBlocks(joinText(block.content), "system-reminder");
     const details = asObject(record.toolUseResult);
+    const result = judgeResult(event.command, isError, text, details);
     const isDenied = typeof record.toolDenialKind === "string";
-    const result = judgeResult(event.command, block.is_error === true, text, details);
     this.session.settle(event, isDenied ? { ...result, outcome: "rejected" } : result, position);
-    if (typeof details?.backgroundTaskId === "string")
-      this.session.running.set(details.backgroundTaskId, event);
-    const words = block.is_error === true ? extractRefusalWords(text) : "";
+    const task = asString(details?.backgroundTaskId);
+    if (task !== null) this.session.running.set(task, event);
+    const words = isError ? extractRefusalWords(text) : "";
     if (words !== "" && !position.sidechain) this.session.prompt(position, words);
   }
 
-  private takeAttachment(record: JsonObject, line: number): void {
-    const attachment = asObject(record.attachment);
-    if (attachment?.type !== "queued_command") return;
-    const position = this.locate(record, line);
-    if (this.session.repeats(position.origin)) return;
+  /** A message that was typed while the agent worked. */
+  private takeQueued(attachment: JsonObject, position: RecordPosition): void {
     const text = dropInjected(joinText(attachment.prompt));
     if (isNotification(text)) return this.takeNotification(text, position);
-    const { commandMode, isMeta, origin } = attachment;
-    if ((commandMode ?? "prompt") !== "prompt" || isMeta === true || position.sidechain || text === "")
-      return;
-    if (isHuman(origin) && !this.wasHeard(text)) this.session.prompt(position, text);
-  }
-
-  private takeSystem(record: JsonObject, line: number): void {
-    if (record.subtype !== "compact_boundary") return;
-    const position = this.locate(record, line);
-    if (!this.session.repeats(position.origin)) this.session.mark(position, "Conversation compacted");
+    const isPrompt = (attachment.commandMode ?? "prompt") === "prompt" && attachment.isMeta !== true;
+    if (!isPrompt || position.sidechain || text === "") return;
+    if (isHuman(attachment.origin) && !this.wasHeard(text)) this.session.prompt(position, text);
   }
 
   /**
@@ -153,20 +132,21 @@ class ClaudeReading extends LineReading<ClaudeRest> {
   private takeQueue(record: JsonObject, line: number): void {
     const { queue } = this.rest;
     const content = asString(record.content);
-    const at = parseTime(record.timestamp);
-    if (record.operation === "enqueue" && content !== null) queue.push({ line, at, text: content });
+    if (record.operation === "enqueue" && content !== null)
+      queue.push({ line, at: parseTime(record.timestamp), text: content });
     else if (record.operation === "popAll") this.rest.queue = [];
     else if (record.operation === "dequeue") queue.shift();
     else if (record.operation === "remove") {
       const found = content === null ? -1 : queue.findIndex(({ text }) => text === content);
       const [queued] = queue.splice(Math.max(found, 0), 1);
-      if (queued && content === null && isTyped(queued.text)) this.hear(queued);
+      if (queued && content === null) this.hear(queued);
     }
   }
 
   private hear({ line, at, text }: ClaudeRest["queue"][number]): void {
     const origin = `queue:${line}:${at}`;
-    if (this.session.repeats(origin)) return;
+    const isTyped = !/^[</]|^\{"task_id"/.test(text.trimStart());
+    if (!isTyped || this.session.repeats(origin)) return;
     this.rest.heard.push(text);
     this.session.prompt({ key: String(line), at, origin }, text);
   }
@@ -193,7 +173,7 @@ class ClaudeReading extends LineReading<ClaudeRest> {
     this.session.settle(event, { outcome, exitCode, text: summary || event.text }, position);
   }
 
-  private locate(record: JsonObject, line: number): RecordPosition {
+  private place(record: JsonObject, line: number): RecordPosition {
     const { facts } = this.session;
     const sidechain = record.isSidechain === true;
     const sessionId = asString(record.sessionId);
@@ -202,14 +182,9 @@ class ClaudeReading extends LineReading<ClaudeRest> {
       facts.sessionId = sessionId;
       facts.subagent = sidechain;
       facts.agentId = sidechain ? asString(record.agentId) : null;
-    } else if (sessionId === this.fileName) facts.sessionId = sessionId;
-    const at = parseTime(record.timestamp);
-    this.session.reach(at);
-    const id = readId(record.uuid);
-    const skill = readSkillName(record.attributionSkill);
-    const origin = id === null ? null : `${id} ${at}`;
-    const position = { key: String(line), at, cwd: asString(record.cwd), origin, sidechain };
-    return skill === null ? position : { ...position, skill };
+    } else if (sessionId === basename(this.path, ".jsonl")) facts.sessionId = sessionId;
+    const { timestamp: time, uuid: id, attributionSkill: skill } = record;
+    return this.locate(line, { time, id, skill }, { cwd: asString(record.cwd), sidechain });
   }
 }
 
@@ -224,92 +199,58 @@ function readBlocks(record: JsonObject): JsonObject[] {
 }
 
 /** A call as Claude Code's transcripts and hooks tell it. */
-export function readClaudeCall(id: unknown, tool: unknown, input: unknown): RecordedCall {
-  return readCall(asString(id), asString(tool), asObject(input), {
-    shell: ["Bash", "PowerShell"],
-    files: ["file_path", "notebook_path"],
-  });
+function readClaudeCall(id: unknown, tool: unknown, input: unknown): RecordedCall {
+  return readCall(id, tool, input, { shell: ["Bash", "PowerShell"], files: ["file_path", "notebook_path"] });
 }
 
 /** What came of a call, from its result's flag, its text and the structured copy beside it. */
-export function judgeResult(
+function judgeResult(
   command: string | null,
   isError: boolean,
   text: string,
   details: JsonObject | null,
 ): CallResult {
-  const result = (outcome: CallResult["outcome"]): CallResult => ({ outcome, exitCode: null, text });
-  if (isError && refusals.some((start) => text.startsWith(start))) return result("rejected");
-  if ((isError && collateral.test(text)) || details?.interrupted === true) return result("cancelled");
+  if (isError && refusals.test(text)) return plainResult("rejected", text);
+  if ((isError && collateral.test(text)) || details?.interrupted === true)
+    return plainResult("cancelled", text);
   const exit = /^(?:Error: )?Exit code (\d+)/.exec(text)?.[1] ?? details?.exit_code ?? details?.exitCode;
   if (typeof exit === "string" || typeof exit === "number") return exitResult(command, Number(exit), text);
-  if (isError) return result("failed");
-  if (typeof details?.backgroundTaskId === "string") return result("unknown");
-  const answered = typeof details?.returnCodeInterpretation === "string";
-  return { ...result("ok"), exitCode: command === null || answered ? null : 0 };
+  if (isError) return plainResult("failed", text);
+  if (typeof details?.backgroundTaskId === "string") return plainResult("unknown", text);
+  const isAnswer = typeof details?.returnCodeInterpretation === "string";
+  return { outcome: "ok", exitCode: command === null || isAnswer ? null : 0, text };
 }
 
-const refusals = [
-  "The user doesn't want to",
-  "Permission for this action",
-  "Permission to use",
-  "<tool_use_error>File is in a directory that is denied",
-  "Claude requested permissions",
-  "The user wants to clarify",
-];
+const refusals =
+  /^(?:The user (?:doesn't want to|wants to clarify)|Permission (?:for this action|to use)|<tool_use_error>File is in a directory that is denied|Claude requested permissions)/;
 const collateral =
   /^(?:<tool_use_error>)?(?:Sibling tool call errored|Cancelled: parallel tool call)|^\[Request interrupted/;
 
 /** What a person wrote when turning a call down, without the client's own sentences around it. */
-export function extractRefusalWords(text: string): string {
+function extractRefusalWords(text: string): string {
   if (!text.startsWith("The user doesn't want to")) return "";
   const said = /the user said:\s*\n?([\s\S]*)$/.exec(text)?.[1] ?? "";
   const words = said.replace(/\n\nNote: The user's next message may contain[\s\S]*$/, "").trim();
   return words.includes("The user wants to clarify these questions") ? "" : words;
 }
 
-const notTyped = [
-  "<local-command-",
-  "<bash-stdout>",
-  "<bash-stderr>",
-  "<teammate-message",
-  "<scheduled-task",
-  "<user-prompt-submit-hook>",
-  "Caveat: The messages below",
-  "This session is being continued",
-  "Base directory for this skill",
-  "Stop hook feedback",
-  "Unknown skill:",
-  "Unknown slash command:",
-  "Operation stopped by hook",
-];
-
-/** Nothing but the name of a command: the client queues some by itself. */
-function isBareCommand(text: string): boolean {
-  return /^(?:\/[a-z][\w:-]*\s*)+$/.test(text);
-}
+/** What the client writes in the person's place; it queues some commands, by their names alone, by itself. */
+const notTyped =
+  /^(?:<(?:local-command-|bash-stdout>|bash-stderr>|teammate-message|scheduled-task|user-prompt-submit-hook>)|Caveat: The messages below|This session is being continued|Base directory for this skill|Stop hook feedback|Unknown (?:skill|slash command):|Operation stopped by hook|(?:\/[a-z][\w:-]*\s*)+$)/;
 
 function isNotification(text: string): boolean {
   return text.startsWith("<task-notification>") || text.startsWith("<bash-notification>");
 }
 
-function isTyped(text: string): boolean {
-  return !/^[</]|^\{"task_id"/.test(text.trimStart());
-}
-
-const injectedTags = ["system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics"];
-
 /** A person's text without the blocks that the client and its editor put before and after it. */
 function dropInjected(text: string): string {
-  return injectedTags.reduce((rest, tag) => {
-    if (!rest.includes(`<${tag}>`)) return rest;
-    return rest.replace(new RegExp(`<${tag}>[\\s\\S]*?(</${tag}>|$)`, "g"), "").trim();
-  }, text.trim());
+  const tags = ["system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics"];
+  return tags.reduce((rest, tag) => dropBlocks(rest, tag).trim(), text.trim());
 }
 
-function dropReminders(text: string): string {
-  if (!text.includes("<system-reminder>")) return text;
-  return text.replace(/<system-reminder>[\s\S]*?(<\/system-reminder>|$)/g, "").trimEnd();
+function dropBlocks(text: string, tag: string): string {
+  if (!text.includes(`<${tag}>`)) return text;
+  return text.replace(new RegExp(`<${tag}>[\\s\\S]*?(</${tag}>|$)`, "g"), "").trimEnd();
 }
 
 function extractTag(text: string, tag: string): string {

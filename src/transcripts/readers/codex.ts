@@ -1,55 +1,45 @@
-import { asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
+import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
 import { eventChars, normaliseRemote } from "../../records/index.ts";
 import {
+  type CallResult,
   exitResult,
   findPatchedFiles,
   joinText,
   type LineReader,
   LineReading,
+  type PendingEvent,
   parseTime,
-  readShellWords,
+  plainResult,
+  type RecordedCall,
+  type RecordPosition,
 } from "../reader.ts";
-import type {
-  CallResult,
-  PendingEvent,
-  RecordedCall,
-  RecordPosition,
-  Resume,
-  SessionBuilder,
-} from "../session-builder.ts";
 
-/** Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`; in the oldest files a line is the payload itself. */
+/** Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`. */
 export const codex: LineReader = {
   format: "codex",
-  recognises: (record) => {
-    const type = asString(record.type) ?? "";
-    if (isObject(record.payload)) return wrapped.has(type);
-    if (record.record_type === "state") return true;
-    const isHeader =
-      typeof record.id === "string" && typeof record.timestamp === "string" && "instructions" in record;
-    return isHeader || (bare.has(type) && !("sessionId" in record));
-  },
+  recognises: (record) => isObject(record.payload) && recordTypes.has(asString(record.type) ?? ""),
   skips: (text) => {
     const type = text.indexOf('"payload":{"type":"') + 19;
     return type > 18 && passedOver.some((name) => text.startsWith(name, type));
   },
-  open: (_, resume) => new CodexReading(resume),
+  open: (path, resume) =>
+    new CodexReading(path, resume, { typed: false, unconfirmed: null, cwd: null, exits: [], faulted: [] }),
 };
 
-const wrapped = new Set(["session_meta", "response_item", "event_msg", "turn_context", "compacted"]);
-const bare = new Set([
-  "function_call",
-  "function_call_output",
-  "local_shell_call",
-  "local_shell_call_output",
-]);
+const recordTypes = new Set(["session_meta", "response_item", "event_msg", "turn_context", "compacted"]);
 const passedOver = ['token_count"', 'agent_message"', 'reasoning"'];
+
+/** When and where a line stands. */
+interface LineTime {
+  readonly line: number;
+  readonly at: number | null;
+}
 
 interface CodexRest {
   /** The file records what the person typed as such; until it does, user messages are taken for it. */
   typed: boolean;
   /** A user message that no record of typing has confirmed yet. */
-  unconfirmed: { readonly line: number; readonly at: number | null; readonly text: string } | null;
+  unconfirmed: (LineTime & { readonly text: string }) | null;
   cwd: string | null;
   /** Exit codes that came ahead of a call's output. */
   exits: [call: string, exitCode: number][];
@@ -58,60 +48,55 @@ interface CodexRest {
 }
 
 class CodexReading extends LineReading<CodexRest> {
-  private readonly session: SessionBuilder;
-
-  constructor(resume: Resume | null) {
-    super(resume, { typed: false, unconfirmed: null, cwd: null, exits: [], faulted: [] });
-    this.session = this.sessions.named("");
-  }
-
   take(record: JsonObject, line: number): void {
     const payload = asObject(record.payload);
-    const at = parseTime(record.timestamp);
-    if (payload === null) return this.takeBare(record, line, at);
+    const time = { line, at: parseTime(record.timestamp) };
+    if (payload === null) return;
     switch (record.type) {
       case "session_meta":
-        return this.takeMeta(payload, line, at);
+        return this.takeMeta(payload, time);
       case "turn_context":
         this.rest.cwd = asString(payload.cwd) ?? this.rest.cwd;
         return;
       case "event_msg":
-        return this.takeMessage(payload, line, at);
+        return this.takeMessage(payload, time);
       case "response_item":
-        return this.takeItem(payload, line, at, asObject(record.metadata)?.compaction_output === true);
+        // The summary that a compaction makes repeats what was said.
+        if (payload.role === "assistant" && asObject(record.metadata)?.compaction_output === true)
+          return this.session.reach(time.at);
+        return this.takeItem(payload, time);
       case "compacted":
-        return this.markOnce(line, at, "Conversation compacted");
+        return this.markOnce(time, "Conversation compacted");
       default:
         return;
     }
   }
 
-  private takeBare(record: JsonObject, line: number, at: number | null): void {
-    if ("instructions" in record || (typeof record.id === "string" && isObject(record.git)))
-      this.takeMeta(record, line, at);
-    else if (typeof record.type === "string") this.takeItem(record, line, at, false);
-  }
-
   /** The first header names the session; each further one is a resume. */
-  private takeMeta(meta: JsonObject, line: number, at: number | null): void {
+  private takeMeta(meta: JsonObject, time: LineTime): void {
     const { facts } = this.session;
     this.rest.cwd = asString(meta.cwd) ?? this.rest.cwd;
-    if (facts.sessionId !== null) return this.session.mark(this.locate(line, at, null), "Session resumed");
+    if (facts.sessionId !== null) return this.session.mark(this.place(time, null), "Session resumed");
     facts.sessionId = asString(meta.id);
     facts.cwd = asString(meta.cwd);
     facts.remote = normaliseRemote(asString(asObject(meta.git)?.repository_url) ?? "");
     facts.subagent = isObject(meta.source) || meta.thread_source === "subagent";
-    this.session.reach(parseTime(meta.timestamp) ?? at);
+    this.session.reach(parseTime(meta.timestamp) ?? time.at);
   }
 
-  private takeMessage(payload: JsonObject, line: number, at: number | null): void {
+  /** What the client reports: what was typed, and how calls ended. The rest copies response items, or is progress. */
+  private takeMessage(payload: JsonObject, time: LineTime): void {
+    const item = asObject(payload.item);
     switch (payload.type) {
       case "user_message":
-        return this.takeTyped(asString(payload.message) ?? "", line, at);
+        return this.takeTyped(asString(payload.message) ?? "", time);
       case "item_completed":
-        return this.takeCompleted(asObject(payload.item) ?? {}, line, at);
+        // Newer clients.
+        if (item?.type === "UserMessage") this.takeTyped(joinText(item.content), time);
+        else if (item?.type === "CommandExecution") this.takeExit(asString(item.id), item, time);
+        return;
       case "turn_aborted":
-        return this.markOnce(line, at, `Turn aborted: ${asString(payload.reason) ?? "interrupted"}`);
+        return this.markOnce(time, `Turn aborted: ${asString(payload.reason) ?? "interrupted"}`);
       case "patch_apply_end":
         return payload.success === false ? this.fault(payload) : undefined;
       case "mcp_tool_call_end": {
@@ -120,9 +105,8 @@ class CodexReading extends LineReading<CodexRest> {
         return;
       }
       case "exec_command_end":
-        return this.takeExit(asString(payload.call_id), payload, line, at);
+        return this.takeExit(asString(payload.call_id), payload, time);
       default:
-        // Copies of what response items say, token counts, and the client's own progress.
         return;
     }
   }
@@ -132,40 +116,36 @@ class CodexReading extends LineReading<CodexRest> {
     if (id !== null && this.session.waitsFor(id)) this.rest.faulted.push(id);
   }
 
-  private takeTyped(message: string, line: number, at: number | null): void {
+  private takeTyped(message: string, time: LineTime): void {
     this.rest.typed = true;
     this.rest.unconfirmed = null;
-    this.say(line, at, extractRequest(message));
-  }
-
-  /** Newer clients record what was typed, and how commands ended, as completed items. */
-  private takeCompleted(item: JsonObject, line: number, at: number | null): void {
-    if (item.type === "UserMessage") return this.takeTyped(joinText(item.content), line, at);
-    if (item.type === "CommandExecution") this.takeExit(asString(item.id), item, line, at);
+    this.say(time, extractRequest(message));
   }
 
   /** How a command ended, told ahead of its output; a person's own command is told of only here. */
-  private takeExit(id: string | null, ended: JsonObject, line: number, at: number | null): void {
+  private takeExit(id: string | null, ended: JsonObject, time: LineTime): void {
     if (typeof ended.exit_code !== "number") return;
     if (ended.source === "user_shell")
-      this.markOnce(line, at, asString(ended.aggregated_output) ?? "", readShellWords(ended.command));
+      this.markOnce(time, asString(ended.aggregated_output) ?? "", readShellWords(ended.command));
     else if (id !== null && this.session.waitsFor(id)) this.rest.exits.push([id, ended.exit_code]);
   }
 
-  private takeItem(item: JsonObject, line: number, at: number | null, compacts: boolean): void {
+  private takeItem(item: JsonObject, time: LineTime): void {
     const id = asString(item.call_id) ?? asString(item.id);
     const size = (asString(item.arguments) ?? asString(item.input) ?? asString(item.output))?.length ?? 0;
-    const position = this.locate(line, at, `${item.type}|${at}|${id}|${size}`);
+    const position = this.place(time, `${item.type}|${time.at}|${id}|${size}`);
     switch (item.type) {
       case "message":
-        return this.takeText(item, line, at, compacts);
+        return this.takeText(item, time);
       case "function_call":
       case "custom_tool_call":
       case "local_shell_call":
       case "tool_search_call":
-        return this.takeCall(item, id, position);
-      case "web_search_call":
-        return this.takeSearch(item, position);
+        return this.takeCall(readCodexCall(item, id), position);
+      case "web_search_call": {
+        const call = { id: null, tool: "web_search", input: asObject(item.action), command: null, files: [] };
+        return this.takeCall(call, position, item.status === "failed" ? "failed" : "ok");
+      }
       case "function_call_output":
       case "custom_tool_call_output":
       case "local_shell_call_output":
@@ -176,47 +156,36 @@ class CodexReading extends LineReading<CodexRest> {
     }
   }
 
-  private takeCall(item: JsonObject, id: string | null, position: RecordPosition): void {
+  private takeCall(call: RecordedCall, position: RecordPosition, outcome?: "ok" | "failed"): void {
     this.confirm();
     if (this.session.repeats(position.origin)) return;
-    const call = readCodexCall(item, id);
-    const folder = asString(call.input?.workdir) ?? asString(call.input?.working_directory);
-    this.session.call(folder === null ? position : { ...position, cwd: folder }, call);
+    const cwd = asString(call.input?.workdir) ?? asString(call.input?.working_directory) ?? position.cwd;
+    const event = this.session.call({ ...position, cwd: cwd ?? null }, call);
+    if (outcome) this.session.settle(event, plainResult(outcome, ""), position);
   }
 
-  private takeSearch(item: JsonObject, position: RecordPosition): void {
-    this.confirm();
-    if (this.session.repeats(position.origin)) return;
-    const call = { id: null, tool: "web_search", input: asObject(item.action), command: null, files: [] };
-    const outcome = item.status === "failed" ? "failed" : "ok";
-    this.session.settle(this.session.call(position, call), { outcome, exitCode: null, text: "" }, position);
-  }
-
-  private takeText(item: JsonObject, line: number, at: number | null, compacts: boolean): void {
+  private takeText(item: JsonObject, time: LineTime): void {
     const text = joinText(item.content);
     if (text.trim() === "") return;
     if (item.role === "assistant") {
-      // The summary that a compaction makes repeats what was said.
-      if (compacts) return;
       this.confirm();
-      const position = this.locate(line, at, `${item.role}|${at}|${text.length}`);
+      const position = this.place(time, `${item.role}|${time.at}|${text.length}`);
       if (!this.session.repeats(position.origin)) this.session.reply(position, text);
     } else if (item.role === "user" && !this.rest.typed && !injected.test(text)) {
       this.confirm();
-      this.rest.unconfirmed = { line, at, text: extractRequest(text) };
+      this.rest.unconfirmed = { ...time, text: extractRequest(text) };
     }
   }
 
   /** The agent goes to work: what stood in the user's place, and no record of typing has replaced, was typed. */
   private confirm(): void {
-    if (this.rest.unconfirmed === null) return;
-    const { line, at, text } = this.rest.unconfirmed;
+    const { unconfirmed, typed } = this.rest;
     this.rest.unconfirmed = null;
-    if (!this.rest.typed) this.say(line, at, text);
+    if (unconfirmed !== null && !typed) this.say(unconfirmed, unconfirmed.text);
   }
 
-  private say(line: number, at: number | null, text: string): void {
-    const position = this.locate(line, at, `user|${at}`);
+  private say(time: LineTime, text: string): void {
+    const position = this.place(time, `user|${time.at}`);
     // What a subagent is told comes from its parent.
     if (this.session.facts.subagent || text === "" || this.session.repeats(position.origin)) return;
     this.session.prompt(position, text);
@@ -226,37 +195,33 @@ class CodexReading extends LineReading<CodexRest> {
     const event = this.session.answer(id);
     if (!event) return;
     const { exits, faulted } = this.rest;
+    const { running } = this.session;
     const read = readOutput(item, exits.findLast(([call]) => call === id)?.[1] ?? null);
     const output = faulted.includes(id ?? "") ? { ...read, fault: true } : read;
     this.rest.exits = exits.filter(([call]) => call !== id);
     this.rest.faulted = faulted.filter((call) => call !== id);
     const name = readProcessName(event);
-    const running = name === null ? undefined : this.session.running.get(name);
-    if (name !== null && running) {
-      this.goOn(name, running, output, position);
-      this.session.settle(event, { outcome: "ok", exitCode: null, text: output.text }, position);
-      return;
+    const earlier = running.get(name);
+    if (earlier) {
+      // What a later call says of a command that was still running belongs to the command. All of the output while
+      // it is short, then its latest part: the same wherever the reading was interrupted.
+      const all = earlier.text + output.text;
+      const text = all.length < eventChars ? all : output.text;
+      this.session.settle(earlier, { ...judge(earlier.command, output), text }, position);
+      if (output.running === null) running.delete(name);
+      return this.session.settle(event, plainResult("ok", output.text), position);
     }
     this.session.settle(event, judge(event.command, output), position);
-    if (output.running !== null) this.session.running.set(output.running, event);
+    if (output.running !== null) running.set(output.running, event);
   }
 
-  /** What a later call says of a command that was still running belongs to the command. */
-  private goOn(name: string, event: PendingEvent, output: CodexOutput, position: RecordPosition): void {
-    const all = event.text + output.text;
-    // All of the output while it is short, then its latest part: the same wherever the reading was interrupted.
-    const text = all.length < eventChars ? all : output.text;
-    this.session.settle(event, { ...judge(event.command, output), text }, position);
-    if (output.running === null) this.session.running.delete(name);
-  }
-
-  private markOnce(line: number, at: number | null, text: string, command: string | null = null): void {
-    const position = this.locate(line, at, `mark|${at}|${command ?? text}`);
+  private markOnce(time: LineTime, text: string, command: string | null = null): void {
+    const position = this.place(time, `mark|${time.at}|${command ?? text}`);
     if (!this.session.repeats(position.origin)) this.session.mark(position, text, command);
   }
 
   /** A record without a time has nothing to tell it from others. */
-  private locate(line: number, at: number | null, origin: string | null): RecordPosition {
+  private place({ line, at }: LineTime, origin: string | null): RecordPosition {
     this.session.reach(at);
     return { key: String(line), at, cwd: this.rest.cwd, origin: at === null ? null : origin };
   }
@@ -294,20 +259,26 @@ function readCommand(name: string, input: JsonObject | null): string | null {
 
 /** The commands of a script that calls the shell tool; its string literals are JavaScript's. */
 function readScriptCommands(script: string): string | null {
+  const escapes: Record<string, string> = { n: "\n", t: "\t", r: "\r" };
   const literals = script.matchAll(/\bcmd\s*:\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/g);
-  const commands = [...literals].map(([, literal]) => unquote(literal ?? ""));
+  const commands = [...literals].map(([, literal = ""]) =>
+    literal.slice(1, -1).replace(/\\(.)/gs, (_, character: string) => escapes[character] ?? character),
+  );
   return commands.length === 0 ? null : commands.join("\n");
 }
 
-function unquote(literal: string): string {
-  const escapes: Record<string, string> = { n: "\n", t: "\t", r: "\r" };
-  return literal.slice(1, -1).replace(/\\(.)/gs, (_, character: string) => escapes[character] ?? character);
+/** The shell text of `["bash", "-lc", text]`, or the words of another program. */
+function readShellWords(command: unknown): string | null {
+  if (typeof command === "string") return command;
+  const words = asArray(command).filter((word): word is string => typeof word === "string");
+  if (words.length === 0) return null;
+  return words.length === 3 && /^-l?i?c$/.test(words[1] ?? "") ? (words[2] ?? null) : words.join(" ");
 }
 
-/** The process that a call waits on or writes to. */
-function readProcessName({ tool, input }: PendingEvent): string | null {
+/** The process that a call waits on or writes to; empty for none. */
+function readProcessName({ tool, input }: PendingEvent): string {
   if (tool === "write_stdin") return `session ${input?.session_id}`;
-  return tool === "wait" && input?.cell_id !== undefined ? `cell ${input.cell_id}` : null;
+  return tool === "wait" && input?.cell_id !== undefined ? `cell ${input.cell_id}` : "";
 }
 
 interface CodexOutput {
@@ -359,13 +330,13 @@ function readScriptExit(header: string, body: string): string | undefined {
 }
 
 function judge(command: string | null, { text, exitCode, running, fault }: CodexOutput): CallResult {
-  if (running !== null) return { outcome: "unknown", exitCode: null, text };
+  if (running !== null) return plainResult("unknown", text);
   if (exitCode !== null) return exitResult(command, exitCode, text);
   const start = text.slice(0, 300);
   if (/rejected by user|denied by user|user rejected|not approved by the user/i.test(start))
-    return { outcome: "rejected", exitCode, text };
-  if (/^aborted by user|^\s*aborted\b/i.test(start)) return { outcome: "cancelled", exitCode, text };
-  return { outcome: fault || faults.test(start) ? "failed" : "ok", exitCode, text };
+    return plainResult("rejected", text);
+  if (/^aborted by user|^\s*aborted\b/i.test(start)) return plainResult("cancelled", text);
+  return plainResult(fault || faults.test(start) ? "failed" : "ok", text);
 }
 
 const faults =

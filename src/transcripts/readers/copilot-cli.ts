@@ -1,15 +1,16 @@
-import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
+import { asArray, asObject, asString, isObject, type JsonObject } from "../../base/index.ts";
 import { normaliseRemote } from "../../records/index.ts";
 import {
-  addTyped,
+  type CallResult,
   exitResult,
   type LineReader,
   LineReading,
   parseTime,
+  plainResult,
+  type RecordedCall,
+  type RecordPosition,
   readCall,
-  readId,
 } from "../reader.ts";
-import type { CallResult, RecordedCall, RecordPosition, Resume, SessionBuilder } from "../session-builder.ts";
 
 /** GitHub Copilot CLI: `~/.copilot/session-state/<id>/events.jsonl`. */
 export const copilotCli: LineReader = {
@@ -19,7 +20,7 @@ export const copilotCli: LineReader = {
     /^(?:session|user|assistant|tool|hook|system)\.[a-z_]+$/.test(asString(record.type) ?? "") &&
     "timestamp" in record,
   skips: (text) => text.startsWith('{"type":"hook.') || text.startsWith('{"type":"assistant.turn_'),
-  open: (_, resume) => new CopilotReading(resume),
+  open: (path, resume) => new CopilotReading(path, resume, { cwd: null, requests: [], denied: [], own: [] }),
 };
 
 interface CopilotRest {
@@ -33,19 +34,23 @@ interface CopilotRest {
 }
 
 class CopilotReading extends LineReading<CopilotRest> {
-  private readonly session: SessionBuilder;
-
-  constructor(resume: Resume | null) {
-    super(resume, { cwd: null, requests: [], denied: [], own: [] });
-    this.session = this.sessions.named("");
-  }
-
   take(record: JsonObject, line: number): void {
     const data = asObject(record.data);
     if (data === null) return;
-    const position = this.locate(record, data, line);
-    if (this.session.repeats(position.origin)) return;
-    switch (record.type) {
+    const position = this.locate(
+      line,
+      { time: record.timestamp, id: record.id },
+      {
+        cwd: this.rest.cwd,
+        // What a subagent does stands in its parent's file.
+        sidechain: typeof record.agentId === "string" || typeof data.parentToolCallId === "string",
+      },
+    );
+    if (!this.session.repeats(position.origin)) this.takeData(record.type, data, position);
+  }
+
+  private takeData(type: unknown, data: JsonObject, position: RecordPosition): void {
+    switch (type) {
       case "session.start":
         return this.takeStart(data);
       case "session.resume":
@@ -109,7 +114,7 @@ class CopilotReading extends LineReading<CopilotRest> {
     const text = (asString(data.content) ?? "").trim();
     // Skills, autopilot and the like write messages in the person's place.
     const isPerson = (asString(data.source) ?? "user") === "user";
-    if (text !== "" && !position.sidechain && isPerson) addTyped(this.session, position, text);
+    if (text !== "" && !position.sidechain && isPerson) this.session.typed(position, text);
   }
 
   /** A command that the person ran in the client. */
@@ -125,19 +130,21 @@ class CopilotReading extends LineReading<CopilotRest> {
     const event = this.session.answer(id);
     if (!event) return;
     const output = readOutput(data);
-    const isDenied = dropFrom(this.rest.denied, id) || isRefusal(asObject(data.error)?.code);
+    const code = asObject(data.error)?.code;
+    const isDenied = dropFrom(this.rest.denied, id) || code === "rejected" || code === "denied";
     const result = judge(event.command, output, data.success !== false);
+    const { running } = this.session;
     const name = asString(event.input?.shellId) ?? "";
-    const running = this.session.running.get(name);
-    if (running && output.exitCode !== null) {
+    const earlier = running.get(name);
+    if (earlier && output.exitCode !== null) {
       // What is read later of a command that went on is the command's.
-      this.session.running.delete(name);
-      this.session.settle(running, judge(running.command, output, true), position);
-      this.session.settle(event, { ...result, outcome: "ok", exitCode: null }, position);
+      running.delete(name);
+      this.session.settle(earlier, judge(earlier.command, output, true), position);
+      this.session.settle(event, plainResult("ok", result.text), position);
       return;
     }
     this.session.settle(event, isDenied ? { ...result, outcome: "rejected" } : result, position);
-    if (output.running !== null && event.command !== null) this.session.running.set(output.running, event);
+    if (output.running !== null && event.command !== null) running.set(output.running, event);
   }
 
   private takePermission(data: JsonObject, position: RecordPosition): void {
@@ -160,20 +167,6 @@ class CopilotReading extends LineReading<CopilotRest> {
     this.session.running.delete(name);
     this.session.settle(event, exitResult(event.command, kind.exitCode, event.text), position);
   }
-
-  private locate(record: JsonObject, data: JsonObject, line: number): RecordPosition {
-    const at = parseTime(record.timestamp);
-    this.session.reach(at);
-    const id = readId(record.id);
-    return {
-      key: String(line),
-      at,
-      cwd: this.rest.cwd,
-      origin: id === null ? null : `${id} ${at}`,
-      // What a subagent does stands in its parent's file.
-      sidechain: typeof record.agentId === "string" || typeof data.parentToolCallId === "string",
-    };
-  }
 }
 
 /** Takes an id off a list; false when it was not on it. */
@@ -183,14 +176,8 @@ function dropFrom(ids: string[], id: string): boolean {
   return at >= 0;
 }
 
-function isRefusal(code: unknown): boolean {
-  return code === "rejected" || code === "denied";
-}
-
 function readToolCall(data: JsonObject): RecordedCall {
-  const { arguments: given } = data;
-  const input = typeof given === "string" ? parseObject(given) : asObject(given);
-  return readCall(asString(data.toolCallId), asString(data.toolName), input, {
+  return readCall(data.toolCallId, data.toolName, data.arguments, {
     shell: ["bash", "powershell", "shell"],
     files: ["path", "filePath"],
   });
@@ -222,9 +209,12 @@ function readOutput(data: JsonObject): ShellOutput {
   };
 }
 
-function judge(command: string | null, output: ShellOutput, success: boolean): CallResult {
-  const { text, exitCode, running } = output;
+function judge(
+  command: string | null,
+  { text, exitCode, running }: ShellOutput,
+  isDone: boolean,
+): CallResult {
   if (exitCode !== null) return exitResult(command, exitCode, text);
-  if (!success) return { outcome: "failed", exitCode, text };
-  return { outcome: running !== null && command !== null ? "unknown" : "ok", exitCode, text };
+  if (!isDone) return plainResult("failed", text);
+  return plainResult(running !== null && command !== null ? "unknown" : "ok", text);
 }

@@ -4,30 +4,32 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
 import type { ReadingState, SessionFacts } from "../../records/index.ts";
 import {
-  addTyped,
+  type CallResult,
   type DocumentReader,
   exitResult,
   type LineReader,
   LineReading,
   parseTime,
+  plainResult,
+  type RecordPosition,
   readCall,
   readId,
+  type SessionBuilder,
 } from "../reader.ts";
-import type { CallResult, RecordedCall, RecordPosition, Resume, SessionBuilder } from "../session-builder.ts";
 
 /** Gemini CLI until early 2026: `~/.gemini/tmp/<project>/chats/session-*.json`, one document. */
-export const geminiDocument: DocumentReader = {
+const document: DocumentReader = {
   format: "gemini",
-  recognises: (document) => isObject(document) && isHeader(document) && Array.isArray(document.messages),
-  read: (document, sessions, path) =>
-    new GeminiSession(sessions.named(""), path).takeHeader(asObject(document) ?? {}),
+  recognises: (content) => isObject(content) && isHeader(content) && Array.isArray(content.messages),
+  read: (content, sessions, path) =>
+    new GeminiSession(sessions.named(""), path, beginRest()).takeHeader(asObject(content) ?? {}),
 };
 
 /**
  * Gemini CLI since: the same records, one a line. A message is written again whenever something about it changes,
  * `$set` changes the header, `$rewindTo` goes back to before a message.
  */
-export const gemini: LineReader = {
+const lines: LineReader = {
   format: "gemini",
   recognises: (record) => {
     // A header that has messages is the older form, unless others follow it.
@@ -35,8 +37,10 @@ export const gemini: LineReader = {
     const isMessage = record.type === "user" || record.type === "gemini";
     return isObject(record.$set) || (isMessage && typeof record.id === "string" && "content" in record);
   },
-  open: (path, resume) => new GeminiReading(path, resume),
+  open: (path, resume) => new GeminiReading(path, resume, beginRest()),
 };
+
+export const gemini = { document, lines, findFolderAmong };
 
 function isHeader(record: JsonObject): boolean {
   return typeof record.sessionId === "string" && typeof record.projectHash === "string";
@@ -53,23 +57,30 @@ interface GeminiRest {
   hash: string;
 }
 
-class GeminiReading extends LineReading<GeminiRest> {
-  private readonly session: GeminiSession;
+function beginRest(): GeminiRest {
+  return { indexes: [], count: 0, plain: false, hash: "" };
+}
 
-  constructor(path: string, resume: Resume | null) {
-    super(resume, { indexes: [], count: 0, plain: false, hash: "" });
-    this.session = new GeminiSession(this.sessions.named(""), path, this.rest);
-  }
+class GeminiReading extends LineReading<GeminiRest> {
+  private readonly messages = new GeminiSession(this.session, this.path, this.rest);
 
   take(record: JsonObject): void {
-    if (typeof record.$rewindTo === "string") this.session.rewind();
-    else if (isObject(record.$set)) this.session.takeContext(record.$set);
-    else if (typeof record.id === "string") this.session.takeMessage(record, false);
-    else this.session.takeHeader(record);
+    const { messages, rest } = this;
+    const key = String(Math.max(0, rest.count - 1));
+    if (typeof record.$rewindTo === "string")
+      this.session.mark({ key, at: null }, "Went back to an earlier message");
+    else if (isObject(record.$set)) {
+      // Messages in it are what the model is given from then on, under new ids after a summary.
+      if (rest.plain) messages.takeFacts(record.$set);
+      else messages.takeHeader(record.$set);
+    } else if (typeof record.id === "string") {
+      rest.plain = true;
+      messages.takeMessage(record);
+    } else messages.takeHeader(record);
   }
 
   override state(): ReadingState {
-    this.rest.indexes = [...this.session.indexes];
+    this.rest.indexes = [...this.messages.indexes];
     return super.state();
   }
 }
@@ -82,32 +93,20 @@ class GeminiSession {
   private readonly rest: GeminiRest;
   private readonly hashedFolders = new Set<string>();
 
-  constructor(session: SessionBuilder, path: string, rest?: GeminiRest) {
+  constructor(session: SessionBuilder, path: string, rest: GeminiRest) {
     this.session = session;
     this.path = path;
-    this.rest = rest ?? { indexes: [], count: 0, plain: false, hash: "" };
-    this.indexes = new Map(this.rest.indexes);
+    this.rest = rest;
+    this.indexes = new Map(rest.indexes);
   }
 
   /** What a session says of itself, and the messages that may stand there with it. */
   takeHeader(header: JsonObject): void {
     this.takeFacts(header);
-    for (const message of asArray(header.messages).filter(isObject)) this.takeMessage(message, true);
+    for (const message of asArray(header.messages).filter(isObject)) this.takeMessage(message);
   }
 
-  /** A change of the header. Messages in it are what the model is given from then on, under new ids after a summary. */
-  takeContext(changes: JsonObject): void {
-    if (this.rest.plain) this.takeFacts(changes);
-    else this.takeHeader(changes);
-  }
-
-  rewind(): void {
-    const key = String(Math.max(0, this.rest.count - 1));
-    this.session.mark({ key, at: null }, "Went back to an earlier message");
-  }
-
-  takeMessage(message: JsonObject, listed: boolean): void {
-    if (!listed) this.rest.plain = true;
+  takeMessage(message: JsonObject): void {
     const at = parseTime(message.timestamp);
     const id = readId(message.id);
     const index = (id === null ? undefined : this.indexes.get(id)) ?? this.rest.count++;
@@ -117,25 +116,16 @@ class GeminiSession {
       at,
       origin: id === null ? null : `${what} ${id}`,
     });
-    switch (message.type) {
-      case "user":
-        return this.takeUser(message, locate);
-      case "gemini":
-        return this.takeModel(message, locate);
-      case "info":
-      case "warning":
-      case "error": {
-        const [text, position] = [joinWords(message.content), locate("note")];
-        if (/^Request cancelled|compressed from/i.test(text) && !this.session.repeats(position.origin))
-          this.session.mark(position, text);
-        return;
-      }
-      default:
-        return;
+    if (message.type === "user") this.takeUser(message, locate);
+    else if (message.type === "gemini") this.takeModel(message, locate);
+    else if (["info", "warning", "error"].includes(asString(message.type) ?? "")) {
+      const [text, position] = [joinWords(message.content), locate("note")];
+      if (/^Request cancelled|compressed from/i.test(text) && !this.session.repeats(position.origin))
+        this.session.mark(position, text);
     }
   }
 
-  private takeFacts(header: JsonObject): void {
+  takeFacts(header: JsonObject): void {
     const { facts } = this.session;
     facts.sessionId = asString(header.sessionId) ?? facts.sessionId;
     if (header.kind === "subagent") facts.subagent = true;
@@ -149,17 +139,17 @@ class GeminiSession {
   }
 
   private takeUser(message: JsonObject, locate: (what: string) => RecordPosition): void {
-    for (const response of readResponses(message.content)) {
-      const event = this.session.answer(readId(response.id));
-      if (event) this.session.settle(event, judge(event.command, null, response), locate("result"));
-    }
+    for (const response of readResponses(message.content))
+      this.session.settleCall(readId(response.id), locate("result"), (command) =>
+        judge(command, null, response),
+      );
     const text = readTyped(message);
     const position = locate("user");
     // What a subagent is told comes from its parent.
     if (text === "" || this.session.facts.subagent || this.session.repeats(position.origin)) return;
     const ran = /^I ran the following shell command:\s*```\w*\n([\s\S]*?)\n```/.exec(text)?.[1];
     if (ran !== undefined) this.session.mark(position, "", ran);
-    else addTyped(this.session, position, text);
+    else this.session.typed(position, text);
   }
 
   private takeModel(message: JsonObject, locate: (what: string) => RecordPosition): void {
@@ -175,11 +165,9 @@ class GeminiSession {
 
   /** A call, when it is first told of; its result, when it is told of with one. */
   private takeCall(record: JsonObject, position: RecordPosition): void {
-    const call = readCall(readId(record.id), asString(record.name), asObject(record.args), {
-      shell: [shell],
-      files: ["file_path", "absolute_path"],
-    });
-    const cwd = this.findFolder(record, call);
+    const files = ["file_path", "absolute_path"];
+    const call = readCall(readId(record.id), record.name, record.args, { shell: [shell], files });
+    const cwd = this.findFolder(record, call.input);
     const isNew = !this.session.repeats(position.origin);
     const made = isNew ? this.session.call({ ...position, cwd }, call) : undefined;
     const status = asString(record.status) ?? "";
@@ -191,7 +179,7 @@ class GeminiSession {
   }
 
   /** Where a call was made. The transcript has only a hash of the project's folder; what a call says may tell which it is. */
-  private findFolder(record: JsonObject, { input }: RecordedCall): string | null {
+  private findFolder(record: JsonObject, input: JsonObject | null): string | null {
     const { facts } = this.session;
     const description = asString(record.description) ?? "";
     const said = /\[(?:current working directory|in) ([^\]\n]+)\]/.exec(description)?.[1];
@@ -236,7 +224,7 @@ function nameProject(hash: string): string {
 }
 
 /** The folder, among those that are known, of a session that has only its hash. */
-export function findFolderAmong(
+function findFolderAmong(
   { cwd, remote }: Pick<SessionFacts, "cwd" | "remote">,
   roots: readonly string[],
 ): string | null {
@@ -283,11 +271,8 @@ function readTyped(message: JsonObject): string {
     (part) => asString(isObject(part) ? part.text : part) ?? [],
   );
   const files = parts.findIndex((part) => part.trimStart().startsWith("--- Content from referenced files"));
-  const text = parts
-    .slice(0, files < 0 ? undefined : files)
-    .filter((part) => !injected.test(part))
-    .join("\n")
-    .trim();
+  const own = parts.slice(0, files < 0 ? undefined : files).filter((part) => !injected.test(part));
+  const text = own.join("\n").trim();
   return text === "System: Please continue." ? "" : text;
 }
 
@@ -298,9 +283,9 @@ function judge(command: string | null, status: string | null, record: JsonObject
   const response = asObject(record.response) ?? {};
   const error = asString(response.error);
   const text = error ?? asString(response.output) ?? asString(record.resultDisplay) ?? "";
-  if (status === "cancelled") return { outcome: "rejected", exitCode: null, text };
-  if (status === "error" || error !== null) return { outcome: "failed", exitCode: null, text };
-  return command === null ? { outcome: "ok", exitCode: null, text } : judgeShell(command, text);
+  if (status === "cancelled") return plainResult("rejected", text);
+  if (status === "error" || error !== null) return plainResult("failed", text);
+  return command === null ? plainResult("ok", text) : judgeShell(command, text);
 }
 
 /** Takes the output of a command out of what is said around it; the exit code is named only where it is not 0. */

@@ -1,14 +1,16 @@
 import { asArray, asObject, asString, isObject, type JsonObject, limitDepth } from "../../base/index.ts";
-import { addTyped, joinText, type LineReader, LineReading, parseTime } from "../reader.ts";
-import type {
-  CallResult,
-  PendingEvent,
-  RecordedCall,
-  RecordPosition,
-  Resume,
-  SessionBuilder,
-} from "../session-builder.ts";
-import { extractRefusalWords, judgeResult, readClaudeCall } from "./claude-code.ts";
+import {
+  type CallResult,
+  joinText,
+  type LineReader,
+  LineReading,
+  parseTime,
+  plainResult,
+  type RecordedCall,
+  type RecordPosition,
+  type SessionBuilder,
+} from "../reader.ts";
+import { claudeCalls } from "./claude-code.ts";
 
 /**
  * The payloads that Claude Code and Codex hand to hooks, one a line, in the order they came: a session too, for
@@ -17,14 +19,10 @@ import { extractRefusalWords, judgeResult, readClaudeCall } from "./claude-code.
 export const hook: LineReader = {
   format: "hook",
   recognises: (record) => typeof record.hook_event_name === "string" && typeof record.session_id === "string",
-  open: (_, resume) => new HookReading(resume),
+  open: (path, resume) => new HookReading(path, resume, {}, "hook"),
 };
 
 class HookReading extends LineReading {
-  constructor(resume: Resume | null) {
-    super(resume, {}, "hook");
-  }
-
   take(payload: JsonObject, line: number): void {
     if (typeof payload.session_id !== "string") return;
     const session = this.openSession(payload, payload.session_id);
@@ -76,34 +74,25 @@ function takePrompt(session: SessionBuilder, position: RecordPosition, payload: 
   const text = (asString(payload.prompt) ?? "").trim();
   // Background tasks report the same way as people; subagents are told by their parent.
   const isReport = /^<(task-notification|teammate-message|scheduled-task)/.test(text);
-  if (text !== "" && !isReport && !session.facts.subagent) addTyped(session, position, text);
+  if (text !== "" && !isReport && !session.facts.subagent) session.typed(position, text);
 }
 
-/** The result of a call, whether or not its beginning was seen. */
+/** The result of a call, whether or not its beginning was seen; a second result is ignored. */
 function takeResult(
   session: SessionBuilder,
   position: RecordPosition,
   payload: JsonObject,
   judge: (command: string | null, payload: JsonObject) => CallResult,
 ): void {
-  const event = findCall(session, position, payload);
-  if (event) session.settle(event, judge(event.command, payload), position);
-}
-
-/** The call that a result is for; undefined for one that had its result. */
-function findCall(
-  session: SessionBuilder,
-  position: RecordPosition,
-  payload: JsonObject,
-): PendingEvent | undefined {
   const call = readPayloadCall(payload);
-  if (call.id === null) return session.call(position, call);
+  if (call.id === null)
+    return session.settle(session.call(position, call), judge(call.command, payload), position);
   if (!session.waitsFor(call.id)) {
     const origin = identifyCall(payload);
-    if (session.repeats(origin)) return undefined;
+    if (session.repeats(origin)) return;
     session.call({ ...position, origin }, call);
   }
-  return session.answer(call.id);
+  session.settleCall(call.id, position, (command) => judge(command, payload));
 }
 
 /** All calls of one answer, as the model sees them: the only record of calls that were refused or never began. */
@@ -113,8 +102,10 @@ function takeBatch(session: SessionBuilder, position: RecordPosition, payload: J
     const response = call.tool_response;
     const text = readResponse(response);
     const isError = /^<tool_use_error>|^The user doesn't want to/.test(text);
-    takeResult(session, position, call, (command) => judgeResult(command, isError, text, asObject(response)));
-    const words = typeof response === "string" ? extractRefusalWords(response) : "";
+    takeResult(session, position, call, (command) =>
+      claudeCalls.judge(command, isError, text, asObject(response)),
+    );
+    const words = typeof response === "string" ? claudeCalls.extractRefusalWords(response) : "";
     const origin = `words:${call.tool_use_id}`;
     if (words !== "" && !session.facts.subagent && !session.repeats(origin))
       session.prompt({ ...position, origin }, words);
@@ -128,20 +119,19 @@ function identifyCall(payload: JsonObject): string | null {
 }
 
 function readPayloadCall(payload: JsonObject): RecordedCall {
-  return readClaudeCall(payload.tool_use_id, payload.tool_name, payload.tool_input);
+  return claudeCalls.read(payload.tool_use_id, payload.tool_name, payload.tool_input);
 }
 
 function judgeResponse(command: string | null, { tool_response: response }: JsonObject): CallResult {
   // Codex answers a shell command with bare text for success and failure alike.
-  if (command !== null && typeof response === "string")
-    return { outcome: "unknown", exitCode: null, text: response };
-  return judgeResult(command, false, readResponse(response), asObject(response));
+  if (command !== null && typeof response === "string") return plainResult("unknown", response);
+  return claudeCalls.judge(command, false, readResponse(response), asObject(response));
 }
 
 function judgeFailure(command: string | null, payload: JsonObject): CallResult {
   const text = asString(payload.error) ?? "";
-  if (payload.is_interrupt === true) return { outcome: "cancelled", exitCode: null, text };
-  return judgeResult(command, true, text, null);
+  if (payload.is_interrupt === true) return plainResult("cancelled", text);
+  return claudeCalls.judge(command, true, text, null);
 }
 
 /** The call that a `PostToolUseFailure` event is about, and what came of it. */

@@ -1,19 +1,21 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
 import {
+  type CallResult,
   type DatabaseReader,
   type DocumentReader,
   exitResult,
   findPatchedFiles,
   parseTime,
+  plainResult,
+  type RecordedCall,
+  type RecordPosition,
   readCall,
   readId,
+  type SessionBuilder,
 } from "../reader.ts";
-import type { CallResult, RecordedCall, RecordPosition, SessionBuilder } from "../session-builder.ts";
 
 /** What `opencode export` writes: one session. */
-export const opencodeExport: DocumentReader = {
+const exported: DocumentReader = {
   format: "opencode",
   recognises: (document) => {
     if (!isObject(document) || !isObject(document.info) || !Array.isArray(document.messages)) return false;
@@ -32,35 +34,12 @@ export const opencodeExport: DocumentReader = {
   },
 };
 
-/**
- * The folder `storage` of OpenCode before it had a database: a session's own file names it, and its messages and
- * their parts have files of their own.
- */
-export const opencodeStorage: DocumentReader = {
-  format: "opencode",
-  recognises: (document) =>
-    isObject(document) &&
-    typeof document.id === "string" &&
-    typeof document.projectID === "string" &&
-    isObject(document.time) &&
-    !("messages" in document),
-  beside: listMessageFiles,
-  read: (document, sessions, path) => {
-    const messages = listMessageFiles(path).flatMap((file) => {
-      const info = readJson(file);
-      const parts = join(dirname(dirname(dirname(file))), "part", basename(file, ".json"));
-      return info === null ? [] : { info, parts: listFiles(parts).flatMap((part) => readJson(part) ?? []) };
-    });
-    addSession(sessions.named(""), asObject(document) ?? {}, messages);
-  },
-};
-
 /** OpenCode's database, `opencode.db`. */
-export const opencodeDatabase: DatabaseReader = {
+const database: DatabaseReader = {
   format: "opencode",
   recognises: (tables) => ["session", "message", "part"].every((name) => tables.has(name)),
-  sessions: (database) =>
-    database
+  sessions: (opened) =>
+    opened
       .query(
         `select s.id as name, s.time_updated as touched, count(m.id) as messages, max(m.time_updated) as latest
          from session s left join message m on m.session_id = s.id
@@ -70,19 +49,15 @@ export const opencodeDatabase: DatabaseReader = {
         name: String(name),
         stamp: [touched, messages, latest].join(","),
       })),
-  read: (database, id, session) => {
-    const [row] = database.query("select * from session where id = ?", id);
+  read: (opened, id, session) => {
+    const [row] = opened.query("select * from session where id = ?", id);
     const parts = new Map<unknown, JsonObject[]>();
-    for (const { message_id, data } of database.query(
+    for (const { message_id, data } of opened.query(
       "select message_id, data from part where session_id = ? order by id",
       id,
-    )) {
-      const part = parseObject(String(data)) ?? {};
-      const known = parts.get(message_id);
-      if (known) known.push(part);
-      else parts.set(message_id, [part]);
-    }
-    const messages = database
+    ))
+      parts.set(message_id, [...(parts.get(message_id) ?? []), parseObject(String(data)) ?? {}]);
+    const messages = opened
       .query("select id, data from message where session_id = ? order by time_created, id", id)
       .map((message) => ({
         info: { ...parseObject(String(message.data)), id: String(message.id) },
@@ -98,38 +73,11 @@ export const opencodeDatabase: DatabaseReader = {
   },
 };
 
+export const opencode = { exported, database };
+
 interface OpenCodeMessage {
   readonly info: JsonObject;
   readonly parts: readonly unknown[];
-}
-
-/** The files of a session's messages, for `storage/session/<project>/<session>.json`. */
-function listMessageFiles(path: string): string[] {
-  const sessions = dirname(dirname(path));
-  const storage = dirname(sessions);
-  if (basename(sessions) !== "session" || basename(storage) !== "storage") return [];
-  return listFiles(join(storage, "message", basename(path, ".json")));
-}
-
-/** The files in a folder by name: the names rise with time. */
-function listFiles(folder: string): string[] {
-  try {
-    return readdirSync(folder)
-      .filter((name) => name.endsWith(".json"))
-      .sort()
-      .map((name) => join(folder, name));
-  } catch {
-    return [];
-  }
-}
-
-/** What a file holds; null where it went away since it was listed. */
-function readJson(path: string): JsonObject | null {
-  try {
-    return parseObject(readFileSync(path, "utf8"));
-  } catch {
-    return null;
-  }
 }
 
 /** Adds a session's events. The key of an event is `message.part`, both counted from 0. */
@@ -170,12 +118,8 @@ function addUser(session: SessionBuilder, { info, parts }: OpenCodeMessage, at: 
   return isOwn;
 }
 
-function addAssistant(
-  session: SessionBuilder,
-  { info, parts }: OpenCodeMessage,
-  at: number,
-  isOwn: boolean,
-): void {
+function addAssistant(session: SessionBuilder, message: OpenCodeMessage, at: number, isOwn: boolean): void {
+  const { info, parts } = message;
   for (const [index, part] of parts.entries()) {
     if (!isObject(part)) continue;
     const position = locate(session, info, part, `${at}.${index}`);
@@ -187,9 +131,8 @@ function addAssistant(
   const error = asObject(info.error);
   if (!error) return;
   const position = locate(session, info, {}, `${at}.${Math.max(0, parts.length - 1)}`);
-  const message =
-    asString(asObject(error.data)?.message) ?? asString(error.name) ?? "The model did not answer";
-  session.mark(position, error.name === "MessageAbortedError" ? "Interrupted" : message);
+  const said = asString(asObject(error.data)?.message) ?? asString(error.name) ?? "The model did not answer";
+  session.mark(position, error.name === "MessageAbortedError" ? "Interrupted" : said);
 }
 
 function isInjected(part: JsonObject): boolean {
@@ -215,26 +158,24 @@ function addTool(session: SessionBuilder, part: JsonObject, position: RecordPosi
 }
 
 function readToolCall(part: JsonObject): RecordedCall {
-  const input = asObject(asObject(part.state)?.input);
-  const call = readCall(asString(part.callID), asString(part.tool), input, {
+  const call = readCall(part.callID, part.tool, asObject(asObject(part.state)?.input), {
     shell: ["bash", "shell"],
     files: ["filePath", "path"],
   });
-  const patch = asString(input?.patchText);
+  const patch = asString(call.input?.patchText);
   return patch === null ? call : { ...call, files: findPatchedFiles(patch) };
 }
 
 function judge(command: string | null, state: JsonObject): CallResult {
   if (state.status === "error") {
     const text = asString(state.error) ?? "";
-    const outcome = refusal.test(text) ? "rejected" : aborted.test(text) ? "cancelled" : "failed";
-    return { outcome, exitCode: null, text };
+    return plainResult(refusal.test(text) ? "rejected" : aborted.test(text) ? "cancelled" : "failed", text);
   }
   const text = asString(state.output) ?? "";
   const exit = asObject(state.metadata)?.exit;
   if (command !== null && typeof exit === "number") return exitResult(command, exit, text);
   const isAborted = command !== null && /User aborted the command/.test(text);
-  return { outcome: isAborted ? "cancelled" : "ok", exitCode: null, text };
+  return plainResult(isAborted ? "cancelled" : "ok", text);
 }
 
 const refusal =

@@ -1,14 +1,15 @@
 import { asArray, asObject, asString, isObject, type JsonObject } from "../../base/index.ts";
 import {
+  type CallResult,
   exitResult,
   joinText,
   type LineReader,
   LineReading,
   parseTime,
+  plainResult,
+  type RecordPosition,
   readCall,
-  readId,
 } from "../reader.ts";
-import type { CallResult, RecordPosition, Resume, SessionBuilder } from "../session-builder.ts";
 
 /** pi: `~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl`. */
 export const pi: LineReader = {
@@ -18,7 +19,7 @@ export const pi: LineReader = {
     return record.type === "message" && typeof asObject(record.message)?.role === "string";
   },
   skips: (text) => text.startsWith('{"type":"custom",'),
-  open: (_, resume) => new PiReading(resume),
+  open: (path, resume) => new PiReading(path, resume, { last: null, delegated: false }),
 };
 
 interface PiRest {
@@ -29,33 +30,16 @@ interface PiRest {
 }
 
 class PiReading extends LineReading<PiRest> {
-  private readonly session: SessionBuilder;
-
-  constructor(resume: Resume | null) {
-    super(resume, { last: null, delegated: false });
-    this.session = this.sessions.named("");
-  }
-
   take(record: JsonObject, line: number): void {
     if (record.type === "session") return this.takeHeader(record);
-    const at = parseTime(record.timestamp);
-    this.session.reach(at);
-    const id = readId(record.id);
-    const position = { key: String(line), at, origin: id === null ? null : `${id} ${at}` };
+    const position = this.locate(line, { time: record.timestamp, id: record.id });
     if (this.session.repeats(position.origin)) return;
     this.follow(record, position);
-    switch (record.type) {
-      case "message":
-        return this.takeMessage(asObject(record.message) ?? {}, position);
-      case "session_info":
-        if (asString(record.name)?.startsWith("subagent-")) this.delegate();
-        return;
-      case "compaction":
-        return this.session.mark(position, "Conversation compacted");
-      default:
-        // Settings, and what extensions keep or tell the model.
-        return;
-    }
+    // Settings, and what extensions keep or tell the model, are left out.
+    if (record.type === "message") this.takeMessage(asObject(record.message) ?? {}, position);
+    else if (record.type === "compaction") this.session.mark(position, "Conversation compacted");
+    else if (record.type === "session_info" && asString(record.name)?.startsWith("subagent-"))
+      this.delegate();
   }
 
   private takeHeader(header: JsonObject): void {
@@ -86,11 +70,8 @@ class PiReading extends LineReading<PiRest> {
         return this.takeWords(joinText(message.content).trim(), position);
       case "assistant":
         return this.takeReply(message, position);
-      case "toolResult": {
-        const event = this.session.answer(asString(message.toolCallId));
-        if (event) this.session.settle(event, judge(event.command, message), position);
-        return;
-      }
+      case "toolResult":
+        return this.session.settleCall(message.toolCallId, position, (command) => judge(command, message));
       case "bashExecution":
         // The person's own command, typed with a "!" before it.
         return this.session.mark(position, asString(message.output) ?? "", asString(message.command));
@@ -100,7 +81,8 @@ class PiReading extends LineReading<PiRest> {
   }
 
   private takeWords(text: string, position: RecordPosition): void {
-    if (isOrder(text)) this.delegate();
+    // What the extension for subagents writes in the person's place.
+    if (/^Task: (?:\[Read from: |[\s\S]*\nYou are a delegated subagent )/.test(text)) this.delegate();
     if (text === "" || this.rest.delegated) return;
     const skill = /^<skill name="([^"\n]+)"[^>\n]*>[\s\S]*?<\/skill>\s*([\s\S]*)$/.exec(text);
     if (!skill) return this.session.prompt(position, text);
@@ -110,25 +92,15 @@ class PiReading extends LineReading<PiRest> {
   }
 
   private takeReply(message: JsonObject, position: RecordPosition): void {
+    const tools = { shell: ["bash"], files: ["path", "file_path"] };
     this.session.reply(position, joinText(message.content));
     for (const block of asArray(message.content).filter(isObject))
       if (block.type === "toolCall")
-        this.session.call(
-          position,
-          readCall(asString(block.id), asString(block.name), asObject(block.arguments), {
-            shell: ["bash"],
-            files: ["path", "file_path"],
-          }),
-        );
+        this.session.call(position, readCall(block.id, block.name, block.arguments, tools));
     if (message.stopReason === "aborted") this.session.mark(position, "Interrupted");
     else if (message.stopReason === "error")
       this.session.mark(position, asString(message.errorMessage) ?? "The model did not answer");
   }
-}
-
-/** What the extension for subagents writes in the person's place. */
-function isOrder(text: string): boolean {
-  return /^Task: (?:\[Read from: |[\s\S]*\nYou are a delegated subagent )/.test(text);
 }
 
 function judge(command: string | null, message: JsonObject): CallResult {
@@ -137,7 +109,7 @@ function judge(command: string | null, message: JsonObject): CallResult {
   const text = end ? raw.slice(0, end.index) : raw;
   if (end?.[1] !== undefined) return exitResult(command, Number(end[1]), text);
   if (end || (message.isError === true && /^Operation aborted/.test(raw)))
-    return { outcome: "cancelled", exitCode: null, text };
-  if (message.isError === true) return { outcome: "failed", exitCode: null, text };
+    return plainResult("cancelled", text);
+  if (message.isError === true) return plainResult("failed", text);
   return { outcome: "ok", exitCode: command === null ? null : 0, text };
 }

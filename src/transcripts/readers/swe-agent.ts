@@ -1,28 +1,32 @@
 import { asArray, asObject, asString, isObject, type JsonObject, parseObject } from "../../base/index.ts";
 import { normaliseRemote } from "../../records/index.ts";
-import { type DocumentReader, exitResult, joinText, parseTime, textResult } from "../reader.ts";
-import type {
-  CallResult,
-  PendingEvent,
-  RecordedCall,
-  RecordPosition,
-  SessionBuilder,
-  SessionBuilders,
-} from "../session-builder.ts";
+import {
+  type CallResult,
+  type DocumentReader,
+  exitResult,
+  joinText,
+  type PendingEvent,
+  parseTime,
+  plainResult,
+  type RecordedCall,
+  type SessionBuilder,
+  type SessionBuilders,
+  textResult,
+} from "../reader.ts";
 
 /** SWE-agent: `<instance>.traj`. A step is what the agent thought and did, and what it saw; its key is its index. */
-export const sweAgent: DocumentReader = {
+const trajectory: DocumentReader = {
   format: "swe-agent",
   recognises: (document) => {
     if (!isObject(document)) return false;
     const steps = asArray(document.trajectory);
-    if (steps.length > 0) return steps.every(mayBeStep) && steps.some(isStep);
     const history = asArray(document.history);
-    return (
-      history.length > 0 &&
-      history.every(isMessage) &&
-      history.some((one) => isObject(one) && "action" in one)
-    );
+    if (steps.length > 0)
+      return (
+        steps.every((step) => isObject(step) && "action" in step && "observation" in step) &&
+        steps.some(isStep)
+      );
+    return history.every(isMessage) && history.some((one) => isObject(one) && "action" in one);
   },
   read: (document, sessions) => {
     if (isObject(document)) readTrajectory(document, sessions);
@@ -33,7 +37,7 @@ export const sweAgent: DocumentReader = {
  * mini-swe-agent: `*.traj.json`, a list of chat messages or, later, such a list in a document that names its format.
  * Every call is a shell command, and the user's place holds what came of it. The key is the index of the message.
  */
-export const miniSweAgent: DocumentReader = {
+const mini: DocumentReader = {
   format: "mini-swe-agent",
   recognises: (document) => {
     const messages = readMessages(document);
@@ -44,11 +48,15 @@ export const miniSweAgent: DocumentReader = {
   read: (document, sessions) => {
     const info = isObject(document) ? asObject(document.info) : null;
     const environment = asObject(asObject(info?.config)?.environment);
-    const reading = new MiniReading(sessions.named("", { cwd: asString(environment?.cwd) || null }));
-    for (const [index, message] of readMessages(document).entries())
-      if (isObject(message)) reading.take(message, index);
+    const session = sessions.named("", { cwd: asString(environment?.cwd) || null });
+    addMessages(
+      session,
+      readMessages(document).map((message) => asObject(message) ?? {}),
+    );
   },
 };
+
+export const sweAgent = { trajectory, mini };
 
 /** The task a harness was given, without the instructions it puts around every task: nobody asked for those. */
 function extractTask(text: string): string {
@@ -69,10 +77,6 @@ const taskFrames = [
   ["We're currently solving the following ", "\nINSTRUCTIONS:"],
   ["Please solve this issue:", "\nYou can execute bash commands"],
 ] as const;
-
-function mayBeStep(value: unknown): boolean {
-  return isObject(value) && "action" in value && "observation" in value;
-}
 
 function isStep(value: unknown): boolean {
   return isObject(value) && typeof value.action === "string" && typeof value.observation === "string";
@@ -156,13 +160,16 @@ function addStep(session: SessionBuilder, step: TrajectoryStep, index: number): 
 /** An action is a shell command, or one of the agent's own commands in the same words. */
 function readAction(action: string, open: string | null): RecordedCall {
   const word = /^[\w-]+/.exec(action)?.[0] ?? "";
-  if (!ownCommands.has(word))
-    return { id: null, tool: "bash", input: { command: action }, command: action, files: [] };
+  if (!ownCommands.has(word)) return makeShellCall(null, action);
   const named = opens.has(word)
     ? /^[\w-]+ +(?:(?:view|create|str_replace|insert|undo_edit) +)?["']?([^\s"']+)/.exec(action)?.[1]
     : undefined;
   const file = named ?? (edits.has(word) ? open : null);
   return { id: null, tool: word, input: { action }, command: null, files: file === null ? [] : [file] };
+}
+
+function makeShellCall(id: string | null, command: string): RecordedCall {
+  return { id, tool: "bash", input: { command }, command, files: [] };
 }
 
 const opens = new Set(["open", "create", "str_replace_editor"]);
@@ -174,7 +181,7 @@ const ownCommands = new Set([...opens, ...edits, ...others.split(" ")]);
 function judgeStep(command: string | null, observation: string): CallResult {
   const done = /\/{3}PROCESS-DONE:(-?\d+):PROCESS-DONE\/{3}\s*$/.exec(observation);
   const text = (done === null ? observation : observation.slice(0, done.index)).replaceAll("\r\n", "\n");
-  if (done?.[1] === "-1") return { outcome: "unknown", exitCode: null, text };
+  if (done?.[1] === "-1") return plainResult("unknown", text);
   if (done !== null) return exitResult(command, Number(done[1]), text);
   const isRefused = refused.test(text.slice(0, 400)) || /EXECUTION TIMED OUT/.test(text.slice(-400));
   return textResult(command, text, isRefused);
@@ -207,50 +214,33 @@ function hasMark(message: unknown): boolean {
 
 const returned = /^\s*<returncode>(-?\d+)<\/returncode>/;
 
-class MiniReading {
-  private readonly session: SessionBuilder;
-  /** Commands whose results are still to come, in order. */
-  private waiting: PendingEvent[] = [];
-  private asked = false;
-
-  constructor(session: SessionBuilder) {
-    this.session = session;
-  }
-
-  take(message: JsonObject, index: number): void {
+/** `waiting` are the commands of the last reply whose results are still to come, in order. */
+function addMessages(session: SessionBuilder, messages: readonly JsonObject[]): void {
+  let [waiting, isAsked]: [PendingEvent[], boolean] = [[], false];
+  for (const [index, message] of messages.entries()) {
+    const extra = asObject(message.extra);
     // Python tells the time in seconds since 1970.
-    const time = asObject(message.extra)?.timestamp ?? message.timestamp;
+    const time = extra?.timestamp ?? message.timestamp;
     const at = parseTime(typeof time === "number" ? time * 1_000 : time);
     const position = { key: String(index), at };
-    const text = joinText(message.content ?? message.output);
-    const { role } = message;
-    if (role === "assistant" || message.object === "response") this.takeReply(message, text, position);
-    else if (role === "user" && !this.asked) {
-      this.asked = true;
+    const text = joinText(message.content);
+    if (message.role === "assistant") {
+      const commands = readCommands(message, text);
+      const words = commands.length > 0 ? text.replace(fenced, "") : text;
+      session.reply(position, words.replace(/^THOUGHT:\s*/, "").trim());
+      waiting = commands.map((call) => session.call(position, call));
+    } else if (message.role === "user" && !isAsked) {
+      isAsked = true;
       const task = extractTask(text);
-      if (task !== "") this.session.prompt(position, task);
-    } else if (role === "user" || role === "tool" || message.type === "function_call_output")
-      this.takeResult(message, text, position);
-  }
-
-  private takeReply(message: JsonObject, text: string, position: RecordPosition): void {
-    const commands = readCommands(message, text);
-    const words = (commands.length > 0 ? text.replace(fenced, "") : text).replace(/^THOUGHT:\s*/, "").trim();
-    if (message.object !== "response") this.session.reply(position, words);
-    this.waiting = commands.map(({ id, command }) =>
-      this.session.call(position, { id, tool: "bash", input: { command }, command, files: [] }),
-    );
-  }
-
-  private takeResult(message: JsonObject, text: string, position: RecordPosition): void {
-    const words = toldWords.exec(text)?.[1]?.trim() ?? "";
-    const id = asString(message.tool_call_id) ?? asString(message.call_id);
-    const named = id === null ? -1 : this.waiting.findIndex(({ callId }) => callId === id);
-    const [event] = this.waiting.splice(Math.max(named, 0), 1);
-    if (event)
-      this.session.settle(event, judgeOutput(event.command, text, asObject(message.extra)), position);
-    // With nothing to answer it is the harness, that found no command in the reply.
-    if (words !== "") this.session.prompt(position, words);
+      if (task !== "") session.prompt(position, task);
+    } else if (message.role === "user" || message.role === "tool") {
+      const named = waiting.findIndex(({ callId }) => callId !== null && callId === message.tool_call_id);
+      const [event] = waiting.splice(Math.max(named, 0), 1);
+      if (event) session.settle(event, judgeOutput(event.command, text, extra), position);
+      // With nothing to answer it is the harness, that found no command in the reply.
+      const words = toldWords.exec(text)?.[1]?.trim() ?? "";
+      if (words !== "") session.prompt(position, words);
+    }
   }
 }
 
@@ -261,29 +251,31 @@ const toldWords =
 const fenced = /```(?:mswea_bash_command|bash)\s*\n([\s\S]*?)\n?```/;
 
 /** The commands of a reply: as the harness took them, as the model called them, or in a fenced block. */
-function readCommands(message: JsonObject, text: string): { id: string | null; command: string }[] {
-  const taken = asArray(asObject(message.extra)?.actions).filter(isObject);
-  const called = asArray(message.tool_calls).filter(isObject);
-  const listed = [taken, called].map((calls) =>
-    calls.flatMap((call) => {
-      const input = parseObject(asString(asObject(call.function)?.arguments) ?? "");
-      const command = asString(call.command) ?? asString(input?.command);
-      return command === null ? [] : [{ id: asString(call.tool_call_id) ?? asString(call.id), command }];
-    }),
-  );
-  const found = listed.find((commands) => commands.length > 0);
-  if (found) return found;
+function readCommands(message: JsonObject, text: string): RecordedCall[] {
+  const read = (calls: unknown) =>
+    asArray(calls)
+      .filter(isObject)
+      .flatMap((call) => {
+        const input = parseObject(asString(asObject(call.function)?.arguments) ?? "");
+        const command = asString(call.command) ?? asString(input?.command);
+        return command === null
+          ? []
+          : makeShellCall(asString(call.tool_call_id) ?? asString(call.id), command);
+      });
+  const taken = read(asObject(message.extra)?.actions);
+  const named = taken.length > 0 ? taken : read(message.tool_calls);
+  if (named.length > 0) return named;
   const block = fenced.exec(text)?.[1]?.trim() ?? "";
-  return block === "" ? [] : [{ id: null, command: block }];
+  return block === "" ? [] : [makeShellCall(null, block)];
 }
 
 function judgeOutput(command: string | null, raw: string, extra: JsonObject | null): CallResult {
-  if (raw.startsWith("Command not executed")) return { outcome: "rejected", exitCode: null, text: raw };
-  if (raw.startsWith("Interrupted by user")) return { outcome: "cancelled", exitCode: null, text: raw };
+  if (raw.startsWith("Command not executed")) return plainResult("rejected", raw);
+  if (raw.startsWith("Interrupted by user")) return plainResult("cancelled", raw);
   const exitCode = Number(extra?.returncode ?? returned.exec(raw)?.[1] ?? Number.NaN);
   const text = asString(extra?.raw_output) ?? readTaggedOutput(raw);
   const isTimeout = /^The last command <command>[\s\S]{0,2000}<\/command> timed out/.test(raw);
-  if (isTimeout || exitCode === -1) return { outcome: "failed", exitCode: null, text };
+  if (isTimeout || exitCode === -1) return plainResult("failed", text);
   return Number.isNaN(exitCode) ? textResult(command, text) : exitResult(command, exitCode, text);
 }
 

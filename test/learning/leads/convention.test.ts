@@ -1,8 +1,10 @@
 import { describe, expect, it, test } from "vitest";
-import { analyzeSession } from "../../../src/learning/leads/analyze.ts";
-import { convention as conventionIn } from "../../../src/learning/leads/convention.ts";
-import { errorRecovery as errorRecoveryIn } from "../../../src/learning/leads/error-recovery.ts";
-import type { Event } from "../../../src/records/event.ts";
+import {
+  convention as conventionIn,
+  errorRecovery as errorRecoveryIn,
+} from "../../../src/learning/leads/error-recovery.ts";
+import { analyzeSession } from "../../../src/learning/leads/session.ts";
+import type { Event } from "../../../src/records/session.ts";
 import { edited, ran, said, session } from "../../helpers/events.ts";
 
 const errorRecovery = (events: readonly Event[]) => errorRecoveryIn(analyzeSession(events));

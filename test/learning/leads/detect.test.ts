@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { detect, findCandidates } from "../../../src/learning/leads/detect.ts";
-import type { Event } from "../../../src/records/event.ts";
+import type { Event } from "../../../src/records/session.ts";
 import { called, edited, ran, replied, said, session } from "../../helpers/events.ts";
 
 const correction = "No, don't edit dist/app.js, it is generated: change src/app.ts and run npm run build";

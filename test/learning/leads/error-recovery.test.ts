@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
-import { analyzeSession } from "../../../src/learning/leads/analyze.ts";
 import { errorRecovery as errorRecoveryIn } from "../../../src/learning/leads/error-recovery.ts";
-import type { Event } from "../../../src/records/event.ts";
-import type { Finding } from "../../../src/records/finding.ts";
+import { analyzeSession } from "../../../src/learning/leads/session.ts";
+import type { Finding } from "../../../src/records/lesson.ts";
+import type { Event } from "../../../src/records/session.ts";
 import { called, edited, ran, replied, said, session, together } from "../../helpers/events.ts";
 
 const errorRecovery = (events: readonly Event[]) => errorRecoveryIn(analyzeSession(events));

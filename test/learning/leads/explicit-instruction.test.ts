@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
-import { analyzeSession } from "../../../src/learning/leads/analyze.ts";
+import { analyzeSession } from "../../../src/learning/leads/session.ts";
 import { findSpokenLessons } from "../../../src/learning/leads/spoken-lesson.ts";
-import type { Event } from "../../../src/records/event.ts";
+import type { Event } from "../../../src/records/session.ts";
 import { ran, replied, said, session } from "../../helpers/events.ts";
 
 const explicitInstruction = (events: readonly Event[]) =>

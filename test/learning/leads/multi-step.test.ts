@@ -1,12 +1,12 @@
 import { describe, expect, it, test } from "vitest";
-import { analyzeSession } from "../../../src/learning/leads/analyze.ts";
 import { multiStep as multiStepIn } from "../../../src/learning/leads/multi-step.ts";
+import { analyzeSession } from "../../../src/learning/leads/session.ts";
 import { extractGist, isSameLesson } from "../../../src/lessons/similarity.ts";
-import { renderLessonSkill } from "../../../src/library/publish/lesson-text.ts";
+import { renderLessonSkill } from "../../../src/library/publish/render.ts";
 import { parseSkill } from "../../../src/library/skill.ts";
-import type { Event } from "../../../src/records/event.ts";
-import type { Finding } from "../../../src/records/finding.ts";
-import type { Skill } from "../../../src/records/item.ts";
+import type { Skill } from "../../../src/records/change.ts";
+import type { Finding } from "../../../src/records/lesson.ts";
+import type { Event } from "../../../src/records/session.ts";
 import { edited, ran, replied, said, session } from "../../helpers/events.ts";
 
 const found = (...events: Event[]) =>

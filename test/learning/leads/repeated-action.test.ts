@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
-import { analyzeSession, wideBreadth } from "../../../src/learning/leads/analyze.ts";
-import { repeatedAction } from "../../../src/learning/leads/repeated-action.ts";
+import { repeatedAction } from "../../../src/learning/leads/repetition.ts";
+import { analyzeSession, wideBreadth } from "../../../src/learning/leads/session.ts";
 import { extractGist, isSameLesson } from "../../../src/lessons/similarity.ts";
-import type { Event } from "../../../src/records/event.ts";
+import type { Event } from "../../../src/records/session.ts";
 import { ran, said, session } from "../../helpers/events.ts";
 
 const found = (...events: Event[]) => repeatedAction(analyzeSession(session(said("go on"), ...events)));

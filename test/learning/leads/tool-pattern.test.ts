@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
-import { analyzeSession, wideBreadth } from "../../../src/learning/leads/analyze.ts";
-import { findIdea, toolPattern } from "../../../src/learning/leads/tool-pattern.ts";
+import { toolPattern } from "../../../src/learning/leads/repetition.ts";
+import { analyzeSession, wideBreadth } from "../../../src/learning/leads/session.ts";
 import { extractGist, isSameLesson } from "../../../src/lessons/similarity.ts";
-import type { Event } from "../../../src/records/event.ts";
+import type { Event } from "../../../src/records/session.ts";
 import { called, edited, ran, replied, said, session } from "../../helpers/events.ts";
 
 const found = (...events: Event[]) => toolPattern(analyzeSession(session(said("go on"), ...events)));
@@ -103,6 +103,10 @@ describe("a sequence of tools", () => {
     ["fetch", ["WebFetch", "web_search", "google_web_search"]],
     ["delegate", ["Task", "Agent", "spawn_agent"]],
   ])("%s is one idea, whichever agent has it", (idea, tools) => {
-    expect(tools.map((tool) => findIdea(called(tool, {}, "ok")))).toEqual(tools.map(() => idea));
+    const others = ["one", "two"].map((name) => called(`mcp__server__${name}`, {}, "ok"));
+    for (const tool of tools)
+      expect(found(...times(2, called(tool, {}, "ok"), ...others))[0]?.lesson).toContain(
+        `: ${idea}, then server one, then server two.`,
+      );
   });
 });

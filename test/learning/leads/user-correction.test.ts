@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
-import { analyzeSession } from "../../../src/learning/leads/analyze.ts";
 import { detect } from "../../../src/learning/leads/detect.ts";
+import { analyzeSession } from "../../../src/learning/leads/session.ts";
 import { findSpokenLessons } from "../../../src/learning/leads/spoken-lesson.ts";
-import type { Event } from "../../../src/records/event.ts";
+import type { Event } from "../../../src/records/session.ts";
 import { called, edited, ran, replied, said, session } from "../../helpers/events.ts";
 import { type Example, examples } from "./speech-examples.ts";
 

@@ -1,0 +1,322 @@
+import { existsSync } from "node:fs";
+import { KnackError } from "../../base/index.ts";
+import type { Backtest } from "../../recall/index.ts";
+import { several } from "../../text/index.ts";
+import { redact } from "../../trust/index.ts";
+import { arg, defineCommand } from "../command.ts";
+import { withKnack } from "../knack.ts";
+import { type Screen, showCounting, showReading } from "../screen/screen.ts";
+import {
+  countReasons,
+  flatLines,
+  formatDay,
+  formatSpan,
+  groupItems,
+  type Lines,
+  oneLine,
+  quotePath,
+} from "../screen/text.ts";
+import { parsePaths } from "../select.ts";
+import { listTranscripts, noReadableSession } from "../transcript-files.ts";
+
+type Hit = Backtest["hits"][number];
+type Wrong = Backtest["wrongs"][number];
+type Spot = Hit["learnedFrom"];
+
+export const backtest = defineCommand({
+  about: "Replay your history, learning only from the past at each point: which failures had a known fix?",
+  args: {
+    paths: arg.words("files and folders to replay (default: the agents' own folders)"),
+    examples: arg.flag("show every hit, wrong answer and miss, so that you can check them"),
+    ...arg.json,
+  },
+  run: async (call) => {
+    const { args, env, examples, screen } = call;
+    const paths = parsePaths(args._);
+    // Without sessions of their own, people see it work on the bundled ones.
+    const isBundled = paths === null && listTranscripts(env).size === 0 && existsSync(examples);
+    const result = await withKnack(
+      call,
+      async (knack) => {
+        const { report, end } = showReading();
+        const source = isBundled ? [examples] : (paths ?? undefined);
+        const { sessions } = await knack.sessions(source, { onProgress: report }).finally(end);
+        const replaying = showCounting("Replaying sessions");
+        return knack.backtest(sessions, { onProgress: replaying.report }).finally(replaying.end);
+      },
+      // In databases that are thrown away at the end.
+      { dryRun: true, blank: true, reads: true },
+    );
+    const json = { ...backtestJson(result), ...(isBundled ? { examples: true } : {}) };
+    if (result.sessions.length === 0) {
+      if (args.json) screen.json(json);
+      throw nothingToReplay(paths, result);
+    }
+    return call.answer(json, [
+      isBundled && ["No agent sessions on this machine. These are the bundled example sessions.", ""],
+      args.examples ? describeExamples(result, screen) : describeBacktest(result, screen, paths),
+    ]);
+  },
+});
+
+function nothingToReplay(paths: readonly string[] | null, { skipped }: Backtest): KnackError {
+  const [first] = skipped;
+  if (!first && paths) return noReadableSession(paths);
+  return first
+    ? new KnackError("NOTHING_READABLE", `No session can be replayed: ${first.because}.`, {
+        hint: `${several(skipped.length, "session")} skipped.`,
+      })
+    : new KnackError("NOTHING_READABLE", "There are no agent sessions on this machine.", {
+        hint: "Use an agent first, or give transcripts: knack backtest <paths>",
+      });
+}
+
+// --- Figures ---
+
+type BacktestFigures = ReturnType<typeof computeFigures>;
+
+export function computeFigures(result: Backtest, project: string | null = null) {
+  const within = <Item extends Pick<Spot, "session">>(items: readonly Item[]) =>
+    items.filter(({ session }) => project === null || session.project.id === project);
+  const [sessions, hits, wrongs] = [within(result.sessions), within(result.hits), within(result.wrongs)];
+  const answered = hits.filter(({ occasion }) => occasion !== "correction");
+  const prompts = sum(sessions, ({ prompts }) => prompts);
+  return {
+    sessions: sessions.length,
+    prompts,
+    failures: sum(sessions, ({ failures }) => failures),
+    repeats: within(result.repeats).length,
+    answered: answered.length,
+    answeredBefore: answered.filter(({ occasion }) => occasion !== "failure").length,
+    correctionsRepeated: sum(sessions, ({ correctionsRepeated }) => correctionsRepeated),
+    correctionsKnown: hits.length - answered.length,
+    wrong: wrongs.length,
+    wrongPer100: prompts === 0 ? 0 : roundHundredths((100 * wrongs.length) / prompts),
+    savedCalls: sum(answered, ({ savedCalls }) => savedCalls),
+    savedMinutes: roundHundredths(sum(answered, ({ savedMs }) => savedMs) / 60_000),
+  };
+}
+
+function sum<Item>(items: readonly Item[], value: (item: Item) => number): number {
+  return items.reduce((total, item) => total + value(item), 0);
+}
+
+function roundHundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** The projects of a backtest with their figures, those with most failures first. */
+function listProjects(result: Backtest) {
+  const projects = new Map(result.sessions.map(({ session }) => [session.project.id, session.project.name]));
+  return [...projects]
+    .map(([project, name]) => ({ project, name, ...computeFigures(result, project) }))
+    .sort((a, b) => b.failures - a.failures || (a.project < b.project ? -1 : 1));
+}
+
+/** Failures that were solved in an earlier session, and for which Knack would have had no right answer. */
+function findUnanswered({ repeats, hits }: Backtest): Backtest["repeats"] {
+  const answered = new Set(hits.map(({ session, key }) => `${session.id} ${key}`));
+  return repeats.filter(({ session, key }) => !answered.has(`${session.id} ${key}`));
+}
+
+function backtestJson(result: Backtest) {
+  return {
+    ...computeFigures(result),
+    hits: result.hits.map((hit) => ({
+      ...showingJson(hit),
+      solvedBy: hit.solvedBy,
+      savedCalls: hit.savedCalls,
+      savedMinutes: roundHundredths(hit.savedMs / 60_000),
+    })),
+    wrongs: result.wrongs.map((wrong) => ({ ...showingJson(wrong), because: wrong.because })),
+    unanswered: findUnanswered(result).map((repeat) => ({
+      ...spotJson(repeat),
+      met: repeat.met,
+      error: repeat.error,
+      before: spotJson(repeat.before),
+    })),
+    projects: listProjects(result),
+    skipped: result.skipped,
+  };
+}
+
+function spotJson({ session, key, at }: Spot) {
+  return { session: session.path, key, at };
+}
+
+function showingJson(showing: Hit | Wrong) {
+  const { text, occasion, met, error, lesson, learnedFrom } = showing;
+  return {
+    ...spotJson(showing),
+    ...{ occasion, lesson: text, action: lesson.action, met, error, learnedFrom: spotJson(learnedFrom) },
+  };
+}
+
+// --- The summary ---
+
+/** A backtest on one page: the figures in words, as a chart, and by project. */
+function describeBacktest(result: Backtest, screen: Screen, paths: readonly string[] | null): Lines {
+  const figures = computeFigures(result);
+  const projects = listProjects(result);
+  const starts = result.sessions.flatMap(({ session }) => session.startedAt ?? []);
+  const span = starts.length === 0 ? "" : `, ${formatSpan(Math.min(...starts), Math.max(...starts))}`;
+  const more = projects.length - shownProjects;
+  return [
+    `Replayed ${several(figures.sessions, "session")} of ${several(projects.length, "project")}${span}: ${several(figures.prompts, "prompt")}, ${several(figures.failures, "failure")}.`,
+    "At each point Knack knew only what earlier sessions had taught.",
+    "",
+    describeFigures(figures),
+    "",
+    drawChart(figures, screen),
+    "",
+    screen.table(
+      ["project", "sessions", "failures", "met before", "answered", "wrong"],
+      projects
+        .slice(0, shownProjects)
+        .map(({ name, sessions, failures, repeats, answered, wrong }) => [
+          oneLine(name, 32),
+          ...[sessions, failures, repeats, answered, wrong].map(String),
+        ]),
+    ),
+    more > 0 && screen.dim(`${more} more with --json`),
+    countReasons(result.skipped).map(
+      ([because, count]) => `Skipped ${several(count, "session")}: ${because}`,
+    ),
+    "",
+    `See each of them: ${screen.knack} backtest${repeatPaths(paths)} --examples`,
+  ];
+}
+
+const shownProjects = 20;
+
+/** The paths as they would be typed again, where they are few. */
+function repeatPaths(paths: readonly string[] | null): string {
+  if (paths === null) return "";
+  return paths.length > 2 ? " …" : paths.map((path) => ` ${quotePath(redact(path))}`).join("");
+}
+
+function describeFigures(all: BacktestFigures): Lines {
+  const known = all.correctionsRepeated > 0 ? `; ${all.correctionsKnown} would have been known` : "";
+  return [
+    `${all.repeats} of ${several(all.failures, "failure")} had been met and solved in an earlier session.`,
+    all.answered === 0
+      ? "  Knack would have had the fix for none of them."
+      : [
+          `  Knack would have had the fix for ${all.answered} of them: ${all.answeredBefore} before the call, ${all.answered - all.answeredBefore} at the failure.`,
+          `  That would have saved ${several(all.savedCalls, "call")} and ${formatMinutes(all.savedMinutes)}.`,
+        ],
+    all.wrong === 0
+      ? "It would never have shown something that did not help."
+      : `${several(all.wrong, "time")} it would have shown something that did not help (${all.wrongPer100} per 100 prompts).`,
+    `${several(all.correctionsRepeated, "correction")} repeated an earlier one${known}.`,
+  ];
+}
+
+function formatMinutes(count: number): string {
+  if (count >= 90) return `${(count / 60).toFixed(1)} hours`;
+  return count >= 1 ? several(Math.round(count), "minute") : several(Math.round(count * 60), "second");
+}
+
+const chartWidth = 48;
+
+/** Bars on one scale. */
+function drawChart(all: BacktestFigures, screen: Screen): Lines {
+  const rows: [string, number, (text: string) => string][] = [
+    ["failures", all.failures, screen.dim],
+    ["met before", all.repeats, (text) => text],
+    ["answered", all.answered, screen.bold],
+    ["wrong", all.wrong, screen.red],
+  ];
+  const most = Math.max(1, ...rows.map(([, count]) => count));
+  return rows.map(([name, count, colour]) => `${name.padEnd(10)}  ${colour(drawBar(count / most))} ${count}`);
+}
+
+/** A bar in eighths of a character, so that a small share is still visible. */
+function drawBar(share: number): string {
+  const eighths = Math.ceil(share * chartWidth * 8);
+  return "█".repeat(Math.floor(eighths / 8)) + (["", ..."▏▎▍▌▋▊▉"][eighths % 8] ?? "");
+}
+
+// --- Every hit, wrong answer and miss ---
+
+/** Each one with its lesson, where it was learned, what happened and what helped, so that a person can check it. */
+function describeExamples(result: Backtest, screen: Screen): Lines {
+  const { hits, wrongs } = result;
+  const missed = findUnanswered(result).filter(
+    (repeat) => !wrongs.some(({ session, key }) => session.id === repeat.session.id && key === repeat.key),
+  );
+  const part = (title: string, count: number, items: readonly Lines[]): Lines =>
+    count > 0 ? [screen.bold(`${title}: ${count}`), "", items.map((item) => [item, ""])] : [];
+  const page = flatLines([
+    part("Would have helped", hits.length, describeGroups(hits, describeHit, screen)),
+    part("Would have been wrong", wrongs.length, describeGroups(wrongs, describeWrong, screen)),
+    part(
+      "Solved before, and Knack would have had no answer",
+      missed.length,
+      missed.map(({ met, error, before, ...spot }) => [
+        fact("failure", met),
+        fact("error", error),
+        fact("now", describeSpot(spot, screen)),
+        fact("before", describeSpot(before, screen)),
+      ]),
+    ),
+  ]);
+  return page.length > 0
+    ? page.slice(0, -1)
+    : ["No failure had been solved in an earlier session, and Knack would have shown nothing."];
+}
+
+/** Each lesson that was shown with its occasions, the one shown most often first. */
+function describeGroups<Item extends Hit | Wrong>(
+  items: readonly Item[],
+  describe: (item: Item, screen: Screen) => Lines,
+  screen: Screen,
+): Lines[] {
+  const groups = [...groupItems(items, ({ lesson }) => lesson.id).values()] as [Item, ...Item[]][];
+  return groups
+    .sort((a, b) => b.length - a.length)
+    .map((group) => {
+      const { text, learnedFrom } = group[0];
+      return [
+        fact("lesson", text),
+        fact("learned", `${describeSpot(learnedFrom, screen)}  (${learnedFrom.session.project.name})`),
+        group.map((item) => describe(item, screen)),
+      ];
+    });
+}
+
+const occasions: Record<Hit["occasion"], string> = {
+  prompt: "at the prompt",
+  call: "before the call was made",
+  failure: "at the failure",
+  correction: "a correction made again",
+};
+
+function describeHit(hit: Hit, screen: Screen): Lines {
+  const { occasion, solvedBy, savedCalls, savedMs } = hit;
+  const saved =
+    savedCalls === 0 ? "" : `  (saves ${several(savedCalls, "call")}, ${formatMinutes(savedMs / 60_000)})`;
+  const helped = solvedBy === null ? "nothing, in that session" : `${solvedBy}${saved}`;
+  return [describeShowing(hit, screen), occasion !== "correction" && fact("  helped", helped)];
+}
+
+function describeWrong(wrong: Wrong, screen: Screen): Lines {
+  return [describeShowing(wrong, screen), fact("  but", wrong.because)];
+}
+
+function describeShowing(showing: Hit | Wrong, screen: Screen): Lines {
+  const { occasion, met, error, session } = showing;
+  return [
+    `  ${occasions[occasion]}, ${oneLine(session.project.name, 40)}  ${screen.dim(describeSpot(showing, screen))}`,
+    fact(occasion === "correction" ? "  said" : occasion === "prompt" ? "  asked" : "  ran", met),
+    fact("  error", error),
+  ];
+}
+
+function fact(label: string, text: string | null): string | null {
+  return text === null ? null : `  ${label.padEnd(8)} ${oneLine(text, 300)}`;
+}
+
+function describeSpot({ session, key, at }: Spot, screen: Screen): string {
+  return `${formatDay(at)}, ${oneLine(screen.path(session.path), 300)}:${key}`;
+}

@@ -1,0 +1,133 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isHeldBack, readSnapshot, type Snapshot } from "../recall/index.ts";
+import { identifyProject, type Occasion, type Project } from "../records/index.ts";
+import { type Home, projectConfig } from "../settings/index.ts";
+import { makeFileName, type Note, writeNote } from "../spool/index.ts";
+import { findCheckout } from "../transcripts/index.ts";
+import { redact } from "../trust/index.ts";
+import type { HookEvent } from "./event.ts";
+
+/** Marks of what already happened in a session: files, each of which only one of several concurrent hooks can create. */
+export function openMarks({ seen }: Home, session: string) {
+  const own = join(seen, makeFileName(session));
+  const told = join(own, "told");
+  const fileFor = (what: string) => join(own, makeFileName(what));
+  const has = (what: string) => existsSync(fileFor(what));
+  return {
+    /** Marks something as told; true if the agent does not have it in context yet. */
+    tells: (what: string) => createFile(join(told, makeFileName(what))),
+    /** Marks something that may happen once in a session, with a note; true the first time. */
+    once: (what: string, note?: string) => createFile(fileFor(what), note),
+    readNote: (what: string) => (has(what) ? readFileSync(fileFor(what), "utf8") : null),
+    has,
+    /** Removes a mark; true if it existed. */
+    take: (what: string) => {
+      const existed = has(what);
+      rmSync(fileFor(what), { force: true });
+      return existed;
+    },
+    /** Clears what was told: the agent has lost its context. */
+    forget: () => rmSync(told, { recursive: true, force: true }),
+  };
+}
+
+/** False if the file exists already. */
+function createFile(file: string, content = ""): boolean {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(file, content, { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/** The snapshot that the worker wrote last, and the current project. */
+export interface OpenSnapshot extends Snapshot {
+  readonly project: string;
+}
+
+/** Reads from the snapshot; null if there is none or the project is muted. Throws if it is damaged. */
+export async function withSnapshot<Result>(
+  call: HookEvent,
+  look: (known: OpenSnapshot) => Promise<Result>,
+): Promise<Result | null> {
+  const { snapshot } = call.home;
+  // There is none until the first worker has finished.
+  if (!existsSync(snapshot)) return null;
+  return readSnapshot(snapshot, async (known) => {
+    const project = identifyHere(call);
+    return isAllowed(known, project) ? look({ ...known, project: project.id }) : null;
+  });
+}
+
+export function identifyHere({ cwd }: HookEvent): Project {
+  return identifyProject(cwd, null, cwd === null ? null : findCheckout(cwd));
+}
+
+/** Whether agents are told anything in a project: its own setting overrides the user's. */
+function isAllowed({ head: { show, exceptions } }: Snapshot, { id, root }: Project): boolean {
+  const own = root === null ? null : readProjectChoice(projectConfig(root));
+  const isException = exceptions.includes(id) || (root !== null && exceptions.includes(root));
+  return own ?? show !== isException;
+}
+
+/** The project's own `show` setting, or null. An unreadable file counts as "no". */
+function readProjectChoice(path: string): boolean | null {
+  if (!existsSync(path)) return null;
+  try {
+    const { show } = JSON.parse(readFileSync(path, "utf8"));
+    return typeof show === "boolean" ? show : null;
+  } catch {
+    return false;
+  }
+}
+
+/** A lesson or skill that fits. */
+interface FittingItem {
+  readonly kind: "lesson" | "skill";
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Whether something that fits is held back from this session to measure what showing is worth; if so, records it once. */
+export function holdBack(
+  call: HookEvent,
+  { head, project }: OpenSnapshot,
+  occasion: Occasion,
+  { kind, id, name }: FittingItem,
+): boolean {
+  const { session, home, now: at } = call;
+  if (!isHeldBack(head.holdout, session, id)) return false;
+  // A subagent's marks are its own.
+  if (openMarks(home, markSession(call)).once(`held ${id}`))
+    writeNote(home.spool, { type: "withheld", session, project, kind, id, name, occasion, at });
+  return true;
+}
+
+/** The session whose context counts: a subagent has its own. */
+export function markSession({ event, session, payload }: HookEvent): string {
+  const agent = event === "PostToolUseFailure" ? payload.agent_id : null;
+  return typeof agent === "string" ? `${session} ${agent}` : session;
+}
+
+type ShownNote = Extract<Note, { type: "shown" }>;
+type OfferedNote = Extract<Note, { type: "offered" }>;
+
+/**
+ * Records that a lesson or skill is shown, and returns the text to show: it was redacted when it was learned, and is
+ * redacted again before an agent sees it.
+ */
+export function show(
+  { session, transcript, home, now: at }: HookEvent,
+  project: string,
+  shown:
+    | Pick<ShownNote, "type" | "lessonId" | "occasion" | "text">
+    | Pick<OfferedNote, "type" | "skill" | "name" | "how" | "text">,
+): string {
+  const text = redact(shown.text);
+  writeNote(home.spool, { ...shown, session, transcript, project, text, at });
+  return text;
+}

@@ -1,0 +1,375 @@
+import { bindAll } from "../../base/index.ts";
+import { applyDecay, decisionEntry, isSharedLesson, openLessons } from "../../lessons/index.ts";
+import {
+  type Artifact,
+  isMadeByKnack,
+  type KeptArtifact,
+  type LedgerEntry,
+  type Lesson,
+  type LiveReach,
+  type Origin,
+  type Reach,
+  type Skill,
+  type StoredFinding,
+} from "../../records/index.ts";
+import type { Store } from "../../store/index.ts";
+import { extractTerms, measureSimilarity } from "../../text/index.ts";
+import { type Redactor, redact } from "../../trust/index.ts";
+import { hasGapId, listGaps } from "../gaps/gap.ts";
+import { findArchivedLessons, findPinnedPaths } from "../lifecycle/archive.ts";
+import { type Authorship, readAuthors } from "../origins.ts";
+import { parseSkill } from "../skill.ts";
+import { type PublishResult, publishPlan } from "./apply.ts";
+import {
+  accept,
+  type ChangeHistory,
+  contentKey,
+  diffContent,
+  findLatestChanges,
+  isTakeBack,
+  type KeepOptions,
+  mainText,
+  nullIfDamaged,
+  type Plan,
+  type PlannedChange,
+  type PublishDeps,
+  planChange,
+  readContent,
+  readHistory,
+  refuse,
+} from "./changes.ts";
+import { planLesson } from "./plan.ts";
+
+/** Two suggestions whose words overlap this much are shown once. */
+const sameSuggestionFrom = 0.5;
+
+/** Something published, as it is on disk now. */
+export interface PublishedItem extends KeptArtifact {
+  /** `edited` and `missing`: a person changed or deleted it. */
+  readonly state: "active" | "draft" | "proposal" | "edited" | "missing" | "unreadable";
+  /** A skill's text, or a rule's line; null when nothing can be read. */
+  readonly text: string | null;
+  /** How it differs from what Knack wrote. */
+  readonly edit: string;
+  /** A skill that can be read. */
+  readonly skill: Skill | null;
+  /** The skill that a proposal is for. */
+  readonly belongsTo: string | null;
+  /** As of now; null where there is no lesson. */
+  readonly confidence: number | null;
+  readonly sessions: number;
+  readonly evidence: number;
+  /** The project of the gap, or of the agent or review that wrote it. */
+  readonly askedIn: string | null;
+  readonly author: Authorship | null;
+}
+
+/** Everything published, by name. */
+export async function listPublished(deps: PublishDeps): Promise<PublishedItem[]> {
+  const { store, clock } = deps;
+  const { kept } = await readHistory(store);
+  const listIds = ({ origin, members }: KeptArtifact) => members ?? [origin.id];
+  const ids = [...new Set(kept.flatMap(listIds))];
+  const lessons = new Map((await store.learning.lessons.get(ids)).map((one) => [one.id, one]));
+  const findings = await store.learning.findings.ofLessons(ids);
+  const gaps = kept.some(({ origin }) => origin.kind === "gap") ? await listGaps(deps) : [];
+  const authors = await readAuthors(store, kept);
+  const items: PublishedItem[] = [];
+  for (const one of kept) {
+    const own = listIds(one);
+    const known = own.flatMap((id) => lessons.get(id) ?? []);
+    const gap = gaps.find((each) => hasGapId(each, one.origin.id));
+    const author = authors.get(one.origin.id) ?? null;
+    const learnedIn = known.length === 0 ? null : Math.max(...known.map(({ state }) => state.sessions));
+    items.push({
+      ...one,
+      ...(await readState(deps, one)),
+      confidence: meanConfidence(known, clock.now()),
+      sessions: learnedIn ?? gap?.state.asked.length ?? (author ? 1 : 0),
+      evidence:
+        gap?.asks.length ??
+        author?.evidence ??
+        findings.filter(({ lessonId }) => own.includes(lessonId)).length,
+      askedIn: gap?.project ?? author?.project ?? null,
+      author,
+    });
+  }
+  const sortKey = ({ name, path }: PublishedItem) => `${name}\0${path}`;
+  return items.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+}
+
+function meanConfidence(lessons: readonly Lesson[], now: number): number | null {
+  if (lessons.length === 0) return null;
+  const sum = lessons.reduce((all, { state }) => all + applyDecay(state, now).confidence, 0);
+  return Math.round((sum / lessons.length) * 1e6) / 1e6;
+}
+
+async function readState(
+  deps: PublishDeps,
+  kept: KeptArtifact,
+): Promise<Pick<PublishedItem, "state" | "text" | "edit" | "skill" | "belongsTo">> {
+  const nothing = { text: null, edit: "", skill: null, belongsTo: null };
+  const found = await readContent(deps, kept).catch(() => undefined);
+  if (found === undefined) return { ...nothing, state: "unreadable" };
+  const isRule = kept.kind === "rule";
+  // A damaged copy is reported when undo needs it; what is on disk can be shown without it.
+  const restore = async () => deps.versions.restore(kept.content).catch(nullIfDamaged);
+  const old = isRule ? kept.content : { hash: kept.content, files: await restore() };
+  const isEdited = contentKey(found) !== kept.content;
+  const edit = isEdited ? diffContent(kept, old, found) : "";
+  if (found === null) return { ...nothing, edit, state: "missing" };
+  const text = typeof found === "string" ? found : mainText(found.files ?? []);
+  const { skill } = isRule ? { skill: null } : parseSkill(text);
+  const asWritten = kept.reach !== "draft" ? "active" : kept.proposal ? "proposal" : "draft";
+  return {
+    ...{ text, edit, skill: kept.kind === "skill" ? skill : null, state: isEdited ? "edited" : asWritten },
+    belongsTo: skill?.metadata["belongs-to"] ?? null,
+  };
+}
+
+/** The ledger entry of a person's decision about what something was made of. */
+export function originDecision(
+  { kind, id }: Origin,
+  decision: "accepted" | "rejected",
+  at: number,
+  everywhere = false,
+): LedgerEntry {
+  if (kind !== "gap") return decisionEntry(id, decision, at, everywhere);
+  const common = { at, project: null, session: null, actor: "person" as const };
+  const data = { gap: id, decision: decision === "accepted" ? "promoted" : decision } as const;
+  return { ...common, type: "gap.decided", key: `gap:${id}:${data.decision}`, data };
+}
+
+/** A lesson worth a person's yes or no, with its evidence. */
+export interface Suggestion {
+  readonly lesson: Lesson;
+  /** The surest first. */
+  readonly findings: readonly StoredFinding[];
+  readonly project: { readonly id: string; readonly name: string; readonly root: string | null };
+  /** Where it may be kept, the usual place first. */
+  readonly reaches: readonly LiveReach[];
+  /** What keeping it in the usual place would do. */
+  readonly plan: Extract<Plan, { ok: true }>;
+}
+
+export interface LeftOut {
+  readonly what: string;
+  readonly because: string;
+}
+
+interface SuggestOptions {
+  readonly only?: ReadonlySet<string>;
+  readonly now: number;
+  readonly most: number;
+  /** Why nothing is suggested for a project, if there is a reason. */
+  readonly refuses: (root: string | null, id: string) => Promise<string | null>;
+}
+
+/** What may be made of lessons: what a person is asked about, and what Knack does unasked. */
+export function openSuggestions(deps: PublishDeps, refuses: SuggestOptions["refuses"]) {
+  const now = deps.clock.now;
+  const preview = { ...deps, redactor: patternRedactor };
+  return {
+    /** The lessons worth asking a person about, best first. */
+    suggest: (options: { only?: ReadonlySet<string>; now?: number; most: number }) =>
+      suggestLessons(preview, { now: now(), refuses, ...options }),
+    /** What Knack would write without being asked: new evidence, and drafts. */
+    planOwn: (options?: { only?: ReadonlySet<string>; now?: number; asked?: ReadonlySet<string> }) =>
+      planOwnUpdates(deps, { now: now(), asked: new Set(), refuses, ...options }),
+    /** `plan` says what keeping a lesson would write; `keep` writes it. */
+    ...bindAll(deps, { plan: planLesson, keep: keepLesson }),
+  };
+}
+
+/** For what is only shown of what was scrubbed when it was read: the patterns alone, without waiting for secretlint. */
+export const patternRedactor: Redactor = {
+  scrub: async (fields) => fields.map(({ text }) => redact(text)),
+  close: async () => {},
+};
+
+/** The lessons worth asking a person about, best first; of similar ones, one. */
+async function suggestLessons(
+  deps: PublishDeps,
+  { only, now, most, refuses }: SuggestOptions,
+): Promise<{ suggestions: Suggestion[]; leftOut: LeftOut[] }> {
+  const { store } = deps;
+  const all = (await store.learning.lessons.list()).filter(({ id }) => !only || only.has(id));
+  const history = await readHistory(store);
+  const isAway = findArchivedLessons(history);
+  const kept = listPublishedLessons(history);
+  const candidates = openLessons(deps)
+    .rankSuggestions(all, now)
+    .filter((one) => !kept.has(one.id) && !isAway(one));
+  const suggestions: Suggestion[] = [];
+  const leftOut: LeftOut[] = [];
+  const projects = new Map((await store.projects.list()).map((row) => [row.id, row]));
+  for (const lesson of candidates) {
+    if (await isCovered(store, history, lesson.id)) continue;
+    const project = projects.get(lesson.project) ?? { id: lesson.project, name: lesson.project, root: null };
+    const { id, name, root } = project;
+    const twin = suggestions.find((other) => isSimilar(other.lesson, lesson));
+    const next =
+      (await refuses(root, id)) ??
+      (twin ? `much like ${twin.lesson.name}` : null) ??
+      (isProposalTakenBack(history, lesson.id) ? "its proposal was taken back" : null) ??
+      (suggestions.length >= most
+        ? `more than ${most} at once; it is suggested another time`
+        : await makeSuggestion(deps, lesson, { id, name, root }));
+    if (typeof next === "string") leftOut.push({ what: lesson.name, because: next });
+    else suggestions.push(next);
+  }
+  return { suggestions, leftOut };
+}
+
+async function makeSuggestion(
+  deps: PublishDeps,
+  lesson: Lesson,
+  project: Suggestion["project"],
+): Promise<Suggestion | string> {
+  const isHere = deps.places.skills("me", project.root, []) !== null;
+  const near = ["me", "repository"] as const;
+  const reaches: readonly LiveReach[] = !isHere
+    ? ["everywhere"]
+    : lesson.scope === "user"
+      ? ["everywhere", ...near]
+      : [...near, "everywhere"];
+  const plan = await planLesson(deps, lesson, { reach: reaches[0] as Reach, actor: "person" });
+  if (!plan.ok) return plan.because;
+  if (plan.steps.length === 0) return "it is said already";
+  return { lesson, findings: await openLessons(deps).findings(lesson), project, reaches, plan };
+}
+
+function isSimilar(a: Lesson, b: Lesson): boolean {
+  const words = ({ name, lesson }: Lesson) => extractTerms(`${name} ${lesson}`);
+  return a.name === b.name || measureSimilarity(words(a), words(b)) >= sameSuggestionFrom;
+}
+
+/** The lessons behind what is live or proposed. */
+function listPublishedLessons({ kept }: ChangeHistory): Set<string> {
+  const shown = kept.filter(({ reach, proposal }) => reach !== "draft" || proposal);
+  return new Set(
+    shown.flatMap(({ origin, members = [], changes }) => [
+      origin.id,
+      ...members,
+      ...changes.map((change) => change.origin.id),
+    ]),
+  );
+}
+
+/** A proposal that was taken back is not made again, though its lesson is not refused. */
+function isProposalTakenBack(history: ChangeHistory, id: string): boolean {
+  return findLatestChanges(history, { id }).some((change) => change.proposal && isTakeBack(change));
+}
+
+/** Whether a person's yes changed nothing, because something else said it already. */
+async function isCovered(store: Store, { changes }: ChangeHistory, id: string): Promise<boolean> {
+  if (changes.some(({ change }) => change.origin.id === id)) return false;
+  const decisions = await store.learning.decisions.ofLesson(id);
+  const byPerson = decisions.filter(({ decision }) => decision !== "promoted" && decision !== "demoted");
+  return byPerson.sort((a, b) => a.at - b.at).at(-1)?.decision === "accepted";
+}
+
+/** A plan that Knack makes without being asked. */
+type OwnUpdate = {
+  readonly lesson: Lesson;
+  readonly choice: KeepOptions;
+  readonly plan: Plan;
+};
+
+/**
+ * What Knack does unasked: published skills get their new evidence, and active lessons that nobody was asked about
+ * become drafts. Where a person took something back, nothing is done until they keep or accept something there.
+ */
+async function planOwnUpdates(
+  deps: PublishDeps,
+  options: Pick<SuggestOptions, "only" | "now" | "refuses"> & { readonly asked: ReadonlySet<string> },
+): Promise<OwnUpdate[]> {
+  const { only, now, asked, refuses } = options;
+  const history = await readHistory(deps.store);
+  const roots = new Map((await deps.store.projects.list()).map(({ id, root }) => [id, root]));
+  const { library, versions } = deps;
+  // Planning changes nothing, and a stored version never changes.
+  const cached = {
+    ...deps,
+    library: { ...library, list: callOnce(library.list, ({ folder }) => folder) },
+    versions: { ...versions, restore: callOnce(versions.restore, (hash) => hash) },
+  };
+  const isAway = findArchivedLessons(history);
+  const clustered = new Set(history.kept.flatMap(({ members = [] }) => members));
+  const plans: OwnUpdate[] = [];
+  for (const lesson of await deps.store.learning.lessons.list()) {
+    if ((only && !only.has(lesson.id)) || asked.has(lesson.id) || lesson.artifact !== "skill") continue;
+    const own = history.kept.filter(
+      ({ kind, changes }) => kind === "skill" && changes.some((one) => one.origin.id === lesson.id),
+    );
+    // The cluster's skill says it already.
+    if (own.length === 0 && clustered.has(lesson.id)) continue;
+    const live = own.find(({ reach }) => reach !== "draft");
+    const { status } = applyDecay(lesson.state, now);
+    const isOpen =
+      status === "active" || (status === "promoted" && (live !== undefined || isSharedLesson(lesson)));
+    if (!isOpen || isAway(lesson) || findLatestChanges(history, lesson).some(isTakeBack)) continue;
+    if ((await refuses(roots.get(lesson.project) ?? null, lesson.project)) !== null) continue;
+    const choice: KeepOptions = { reach: live?.reach ?? "draft", actor: "knack" };
+    plans.push({ lesson, choice, plan: await planOwnUpdate(cached, lesson, choice) });
+  }
+  return plans.filter(({ plan }) => plan.ok && plan.steps.length > 0);
+}
+
+/** A plan without what a person pinned, and without what they deleted by hand, which is not made again unasked. */
+async function planOwnUpdate(deps: PublishDeps, lesson: Lesson, choice: KeepOptions): Promise<Plan> {
+  const planned = await planLesson(deps, lesson, choice);
+  if (!planned.ok) return planned;
+  const { kept } = await readHistory(deps.store);
+  const paths = new Set(kept.map(({ path }) => path));
+  const pinned = await findPinnedPaths(deps.store, kept);
+  const isAllowed = ({ change: { path, before } }: PlannedChange) =>
+    !pinned.has(path) && !(before === null && paths.has(path));
+  return { ...planned, steps: planned.steps.filter(isAllowed) };
+}
+
+function callOnce<In, Out>(work: (given: In) => Out, toKey: (given: In) => string): (given: In) => Out {
+  const known = new Map<string, Out>();
+  return (given) => {
+    const key = toKey(given);
+    const result = known.has(key) ? (known.get(key) as Out) : work(given);
+    known.set(key, result);
+    return result;
+  };
+}
+
+/** Publishes a lesson, and records the person's yes. */
+async function keepLesson(deps: PublishDeps, lesson: Lesson, options: KeepOptions): Promise<PublishResult> {
+  const { actor, reach } = options;
+  const isPerson = actor === "person";
+  const result = await publishPlan(
+    deps,
+    () => (isPerson ? planLesson : planOwnUpdate)(deps, lesson, options),
+    actor,
+    () => (isPerson ? [decisionEntry(lesson.id, "accepted", deps.clock.now(), reach === "everywhere")] : []),
+  );
+  if (!result.kept || result.outcomes.length > 0) return result;
+  const { kept, changes } = await readHistory(deps.store);
+  // Another run may be about to record that it is made.
+  const intended = changes.flatMap(({ change, state }) => (state === "intended" ? change : []));
+  const isLive = (one: Artifact) => one.origin.id === lesson.id && one.reach !== "draft";
+  return { ...result, already: [...kept, ...intended].some(isLive) };
+}
+
+/** What removing published items would do; a person's words in a draft are kept as a version. */
+export async function planRemoval(deps: PublishDeps, items: readonly PublishedItem[]): Promise<Plan> {
+  const history = await readHistory(deps.store);
+  const steps: PlannedChange[] = [];
+  for (const one of items) {
+    const isLive = one.reach !== "draft";
+    if (one.state === "unreadable") return refuse(`${one.path} cannot be read`);
+    if (one.state === "edited" && isLive)
+      return refuse(`${one.path} was changed by hand; delete it yourself`);
+    if (isLive && one.kind !== "rule" && !isMadeByKnack(one))
+      return refuse(`${one.name} is not Knack's, it was only changed (knack skills undo ${one.name})`);
+    // What is gone already is recorded as gone.
+    const gone = one.kind === "rule" ? one.content : { hash: one.content, files: null };
+    steps.push(planChange(history, one, "remove", (await readContent(deps, one)) ?? gone, null));
+  }
+  return accept(steps);
+}

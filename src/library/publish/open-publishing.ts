@@ -1,0 +1,287 @@
+import { bindAll } from "../../base/index.ts";
+import { decisionEntry, openLessons, recordEntries } from "../../lessons/index.ts";
+import {
+  artifactKey,
+  type Change,
+  findUndoable,
+  type KeptArtifact,
+  type LedgerEntry,
+  type LessonDecision,
+  type Origin,
+  type Reach,
+  type StoredChange,
+} from "../../records/index.ts";
+import { mayBeWritten } from "../../trust/index.ts";
+import { planAcceptCluster } from "../evolve/evolve.ts";
+import { findRejectedGaps, rejectedForGood } from "../gaps/gap.ts";
+import { planAcceptGap } from "../gaps/gaps.ts";
+import { isProjectHere } from "../lifecycle/archive.ts";
+import { isWritten, readAuthors } from "../origins.ts";
+import { scanPackage } from "../package.ts";
+import { parseSkill } from "../skill.ts";
+import { publishPlan } from "./apply.ts";
+import {
+  accept,
+  type ChangeHistory,
+  contentKey,
+  describeRefusal,
+  mainText,
+  nullIfDamaged,
+  otherFiles,
+  type Plan,
+  type PlannedChange,
+  type PublishDeps,
+  planChange,
+  projectMissing,
+  readContent,
+  readFiles,
+  readHistory,
+  refuse,
+  stampText,
+} from "./changes.ts";
+import {
+  listPublished,
+  openSuggestions,
+  originDecision,
+  type PublishedItem,
+  planRemoval,
+} from "./lessons.ts";
+import { planJoin, planLesson, planPublication } from "./plan.ts";
+
+/** Why nothing is made for a project; null where something may be. */
+type Refuses = (root: string | null, project: string) => Promise<string | null>;
+
+/** What lessons become: skills, commands, agents and rules, written, changed and taken back. */
+export function openPublishing(deps: PublishDeps, refuses: Refuses = async () => null) {
+  const { store, clock } = deps;
+  const publish = (plan: () => Promise<Plan>, decided?: Parameters<typeof publishPlan>[3]) =>
+    publishPlan(deps, plan, "person", decided);
+  const decideAll = (
+    kept: readonly KeptArtifact[],
+    decision: "accepted" | "rejected",
+    everywhere = false,
+  ) => {
+    const origins = new Map(kept.map(({ origin }) => [origin.id, origin]));
+    return [...origins.values()].map((origin) => originDecision(origin, decision, clock.now(), everywhere));
+  };
+  /** What is rejected or undone in one project is not shown in the others. */
+  const thenPromote = async <Result>(work: Promise<Result>): Promise<Result> => {
+    const done = await work;
+    await openLessons(deps).promoteDue();
+    return done;
+  };
+  const { planUndo, planUncurate, planAdopt, planAccept, planReject } = bindAll(deps, {
+    planUndo: planUndoOf,
+    planUncurate: planUndoCuration,
+    planAdopt: planAdoption,
+    planAccept: planAcceptDrafts,
+    planReject: planRemoval,
+  });
+  return {
+    ...openSuggestions(deps, refuses),
+    shelf: () => listPublished(deps),
+    /** Records what a person decided about a lesson, without writing anything else. */
+    decide: (lessonId: string, decision: LessonDecision) => {
+      const entry = decisionEntry(lessonId, decision, clock.now());
+      return thenPromote(store.transaction((tx) => recordEntries(tx, [entry])));
+    },
+    ...{ planAccept, planAdopt, planReject, planUndo, planUncurate },
+    accept: (drafts: readonly KeptArtifact[], reach: Reach) =>
+      publish(
+        () => planAccept(drafts, reach),
+        () => decideAll(drafts, "accepted", reach === "everywhere"),
+      ),
+    /** Takes over what a person changed by hand: from now on it is what is kept. */
+    adopt: (edited: readonly PublishedItem[]) => publish(() => planAdopt(edited)),
+    /** Removes things, and never suggests them again. */
+    reject: (kept: readonly PublishedItem[]) => {
+      const decided = () => decideAll(kept, "rejected");
+      return thenPromote(publish(() => planReject(kept), decided));
+    },
+    /** Undoes the latest change, of this name or of all. */
+    undo: (name: string | null) => {
+      const decided = (steps: readonly PlannedChange[]) => undoDecisions(steps, clock.now());
+      return thenPromote(publish(() => planUndo(name), decided));
+    },
+    /** The lessons and gaps that an undo rejects for good. */
+    rejectedBy: (steps: readonly PlannedChange[]) =>
+      new Set(
+        undoDecisions(steps, 0).flatMap(({ type, data }) => {
+          if (type === "gap.decided") return data.gap;
+          return type === "lesson.decided" && data.decision === "rejected" ? data.lessonId : [];
+        }),
+      ),
+    /** Undoes the latest curation. */
+    uncurate: () => publish(planUncurate),
+    /** Every change that was intended, made or dropped. */
+    changes: () => store.learning.changes.list(),
+  };
+}
+
+/** What accepting drafts and proposals of one name would do: each goes live, or into the skill that it belongs to. */
+export async function planAcceptDrafts(
+  deps: PublishDeps,
+  drafts: readonly KeptArtifact[],
+  reach: Reach,
+): Promise<Plan> {
+  const steps: PlannedChange[] = [];
+  let belongsTo: string | null = null;
+  for (const draft of drafts) {
+    const planned = await planAcceptDraft(deps, draft, reach);
+    if (!planned.ok) return planned;
+    steps.push(...planned.steps);
+    belongsTo = planned.belongsTo ?? belongsTo;
+  }
+  return accept(steps, { belongsTo });
+}
+
+async function planAcceptDraft(deps: PublishDeps, draft: KeptArtifact, reach: Reach): Promise<Plan> {
+  const found = await readFiles(deps, draft);
+  const text = found ? mainText(found.files) : "";
+  const { skill } = parseSkill(text);
+  if (!skill || !found) return refuse(`the draft ${draft.name} is gone`);
+  const target = skill.metadata["belongs-to"];
+  if (target !== undefined) return planJoin(deps, draft, found, skill, target);
+  const { origin } = draft;
+  if (isWritten(origin)) return planAcceptPackage(deps, draft, found.files, reach);
+  if (origin.kind === "cluster") return planAcceptCluster(deps, draft, reach);
+  const active = stampText("skill", text, skill.name, reach);
+  if (origin.kind === "gap") return planAcceptGap(deps, draft, active, reach);
+  const [lesson] = await deps.store.learning.lessons.get([origin.id]);
+  if (!lesson) return refuse(`the lesson behind ${draft.name} is gone`);
+  const isEdited = found.hash !== draft.content;
+  const options = { reach, actor: "person", alongside: true } as const;
+  return planLesson(deps, lesson, { ...options, ...(isEdited && { text: active }) });
+}
+
+/** A draft that an agent or a review wrote goes live as it is. */
+async function planAcceptPackage(
+  deps: PublishDeps,
+  { name, origin }: KeptArtifact,
+  files: NonNullable<PlannedChange["files"]>,
+  reach: Reach,
+): Promise<Plan> {
+  const author = (await readAuthors(deps.store, [{ origin }])).get(origin.id);
+  const [project] = author ? await deps.store.projects.get([author.project]) : [];
+  // The draft may have been edited since it was examined.
+  const concerns = scanPackage(files);
+  if (!mayBeWritten(concerns)) return refuse(describeRefusal(concerns));
+  return planPublication(deps, {
+    ...{ kind: "skill", name, text: mainText(files), others: otherFiles(files), origin, reach },
+    ...{ root: project?.root ?? null, formats: author?.format ? [author.format] : [], similar: "ignore" },
+  });
+}
+
+/** What undoing the latest changes made in one go would do, of one name or of all. A person's later edit stays. */
+async function planUndoOf(deps: PublishDeps, name: string | null): Promise<Plan> {
+  const history = await readHistory(deps.store);
+  const latest = findLatest(history);
+  const [newest] = latest
+    .filter(({ change }) => name === null || change.name === name)
+    .sort((a, b) => b.at - a.at);
+  const causeId = ({ change: { origin, replacedBy } }: StoredChange) => (replacedBy ?? origin).id;
+  const together = latest.filter((one) => newest && one.at === newest.at && causeId(one) === causeId(newest));
+  return planReversal(deps, together, history);
+}
+
+/** What undoing everything that was archived or curated in the latest go would do. */
+async function planUndoCuration(deps: PublishDeps): Promise<Plan> {
+  const history = await readHistory(deps.store);
+  // One that was restored by hand is not put away again; what a cluster replaced comes back with the cluster's undo.
+  const curated = findLatest(history).filter(
+    ({ change: { because, why, replacedBy } }) =>
+      because !== undefined && why !== "restore" && replacedBy?.kind !== "cluster",
+  );
+  const at = Math.max(...curated.map((one) => one.at));
+  const last = curated.filter((one) => one.at === at);
+  return planReversal(deps, last, history);
+}
+
+/** The latest change of each place that was not undone. */
+function findLatest({ changes }: ChangeHistory): StoredChange[] {
+  const places = new Map<string, StoredChange[]>();
+  for (const one of changes.filter(({ state }) => state === "made")) {
+    const key = artifactKey(one.change);
+    places.set(key, [...(places.get(key) ?? []), one]);
+  }
+  return [...places.values()].flatMap((own) => {
+    const last = findUndoable(own.map(({ change }) => change));
+    return own.filter(({ change }) => change === last);
+  });
+}
+
+async function planReversal(
+  deps: PublishDeps,
+  changes: readonly StoredChange[],
+  history: ChangeHistory,
+): Promise<Plan> {
+  const all: PlannedChange[] = [];
+  for (const { change } of changes) all.push(await planReverse(deps, change, history));
+  // A project that is gone is not made again for the sake of what was in it.
+  const steps = all.filter(({ change }) => change.after === null || isProjectHere(deps, change));
+  if (steps.length === 0 && all.length > 0) return refuse(projectMissing);
+  for (const { change } of steps) {
+    const there = contentKey(await readContent(deps, change));
+    if (there !== null && there !== change.before && there !== change.after)
+      return refuse(`${change.path} was changed by hand meanwhile`);
+  }
+  // Whoever takes a gap's skill back has no use for its draft either.
+  const closing = new Set(listClosedGaps(steps).map(({ id }) => id));
+  const undone = steps.map(({ change }) => change);
+  const isClosed = await findRejectedGaps(deps, undone);
+  const left = steps.filter(
+    ({ change: { after, origin } }) => after === null || !(closing.has(origin.id) || isClosed(origin)),
+  );
+  const [first] = steps;
+  return first && left.length === 0 ? refuse(`${first.change.name} ${rejectedForGood}`) : accept(left);
+}
+
+async function planReverse(
+  { versions }: PublishDeps,
+  taken: Change,
+  history: ChangeHistory,
+): Promise<PlannedChange> {
+  const restore = async (content: string | null) =>
+    content === null || taken.kind === "rule"
+      ? content
+      : { hash: content, files: await versions.restore(content) };
+  const [now, next] = [await restore(taken.after), await restore(taken.before)];
+  return planChange(history, taken, "undo", now, next, taken.because);
+}
+
+/** The gaps whose skill or draft goes. Undoing a curation closes none. */
+function listClosedGaps(steps: readonly PlannedChange[]): Origin[] {
+  return steps.flatMap(({ change: { origin, before, after, because } }) =>
+    origin.kind === "gap" && before !== null && after === null && because === undefined ? origin : [],
+  );
+}
+
+/** The decisions about lessons and gaps that undoing these changes stands for. */
+function undoDecisions(steps: readonly PlannedChange[], at: number): LedgerEntry[] {
+  // Curation says nothing about a lesson, and neither does undoing it.
+  const own = steps.filter(({ change }) => change.because === undefined && change.origin.kind !== "gap");
+  const back = new Set(own.flatMap(({ change }) => (change.after === null ? [] : change.origin.id)));
+  // A proposal only waits: without it, the lesson and what is live stay as they are.
+  const lasting = own.flatMap(({ change }) => (change.proposal ? [] : change.origin.id));
+  const gone = new Set(lasting.filter((id) => !back.has(id)));
+  const closed = new Map(listClosedGaps(steps).map((gap) => [gap.id, gap]));
+  return [
+    ...[...closed.values()].map((gap) => originDecision(gap, "rejected", at)),
+    ...[...gone].map((id) => decisionEntry(id, "rejected", at)),
+    ...[...back].map((id) => decisionEntry(id, "unskipped", at)),
+  ];
+}
+
+/** What adopting a person's edits would do: they stay, and count as published. */
+async function planAdoption(deps: PublishDeps, edited: readonly PublishedItem[]): Promise<Plan> {
+  const history = await readHistory(deps.store);
+  const steps: PlannedChange[] = [];
+  for (const one of edited) {
+    const found = await readContent(deps, one);
+    if (found === null) return refuse(`${one.path} is gone`);
+    const restored = async () => deps.versions.restore(one.content).catch(nullIfDamaged);
+    const before = one.kind === "rule" ? one.content : { hash: one.content, files: await restored() };
+    steps.push(planChange(history, one, "update", before, found));
+  }
+  return accept(steps);
+}

@@ -1,0 +1,527 @@
+import { wordSet } from "../text/index.ts";
+
+/** The whole value as a span, if its name makes it a secret however plain it looks. */
+export function secretUnder(name: string, value: string): Span | undefined {
+  const word = /p(?:ass|wd?)|secret|token|key|auth|mnemonic|[^ -~]+/i.exec(name)?.[0];
+  const strength = word === undefined || value.length > 4096 ? undefined : gradeName(name, name);
+  if (word === undefined || strength === undefined) return undefined;
+  return isSecretValue(value.trim(), name, strength, "quoted")
+    ? makeSpan(0, value, nameKind(word))
+    : undefined;
+}
+
+const quote = String.raw`(?:\\{0,7}["'\x60]|&quot;|&#0?3[49];|%22|\\{1,3}u002[27])`;
+const blank = String.raw`(?:\s|\\{1,4}[nrt])`;
+/** Terminal colour codes, raw or escaped. */
+const color = String.raw`(?:\x1b|\\{1,3}u001b)\[[\d;]{0,12}m`;
+const typeName = String.raw`(?:&(?:'static )?str|str(?:ing)?\??(?: \| (?:None|null|undefined))?|Optional\[str\]|SecretStr|String\??)`;
+const joints = [
+  String.raw`[ \t]?[:=][ \t]?\(${quote}[^"'\\\n]{0,64}${quote},[ \t]{0,4}(?=${quote})`,
+  String.raw`[ \t]{0,4}:?[ \t]{0,4}${typeName}[ \t]{1,4}=[ \t]{1,4}`,
+  String.raw`[,;]?${blank}{0,40}${quote}?(?:value|content)${quote}?[ \t]{0,4}[:=][ \t]{0,4}`,
+  String.raw`\*{0,2}[ \t]{0,8}(?:=>|:=|[?|]{1,2}=|={1,3}|!==?|<-|[:：]|%3[AD]|\\{1,3}u003[ad])\*{0,2}(?:[ \t]{0,8}(?:[|>][-+]?|<<[-~]?\w{1,20})[ \t]{0,8}\r?\n)?[ \t]{0,16}(?:&\w{1,20}[ \t])?(?:${blank}{1,40}(?=${quote}))?`,
+  String.raw`[ \t]{0,4},${blank}{0,20}(?=${quote})`,
+  String.raw`\((?=${quote})`,
+  String.raw`(?:<\/\w{1,20}>\s{0,20}<\w{1,20})?>`,
+  String.raw`[ \t]{0,20}[|│][ \t]{1,20}`,
+  String.raw`[ \t]{1,4}(?:(?:is|was|to|ist|es|est)[ \t:]{1,3}|(?:--body|--value)[ =])?`,
+  "是 ?",
+];
+const foreignWords = ["密码", "密碼", "パスワード", "пароль", "Пароль", "비밀번호"];
+const tellingWords = "p(?:ass|wd)|secret|token|key|auth";
+const anyTellingWord = new RegExp(tellingWords, "i");
+const named = buildNamedPattern(tellingWords);
+const rarelyNamed = buildNamedPattern(["mnemonic", "IDENTIFIED BY", ...foreignWords].join("|"));
+
+function buildNamedPattern(words: string): RegExp {
+  const name = `(${words})([\\w-]{0,40})(?![\\w-])(?:${color})?(${quote}?[\\])]?)`;
+  return new RegExp(`${name}(${joints.join("|")})(?:${color}){0,3}(\\[?[bBrRuU]?${quote})?`, "gi");
+}
+
+export function assignments(text: string): Span[] {
+  // Searching for rare words separately is cheaper than one more alternative in the main pattern.
+  const hasRareWord =
+    foreignWords.some((word) => text.includes(word)) || /mnemonic|MNEMONIC|IDENTIFIED BY/.test(text);
+  // The hook reads one short text: it must not compile a pattern without need.
+  const patterns = [...(anyTellingWord.test(text) ? [named] : []), ...(hasRareWord ? [rarelyNamed] : [])];
+  // The same few names repeat.
+  const strengths = new Map<string, Strength | undefined>();
+  const grade = (name: string, tail: string): Strength | undefined => {
+    const key = `${name} ${tail.length}`;
+    if (!strengths.has(key)) strengths.set(key, gradeName(name, tail));
+    return strengths.get(key);
+  };
+  return patterns.flatMap((pattern) => {
+    let done = 0;
+    return [...text.matchAll(pattern)].flatMap((match) => {
+      const span = match.index < done ? undefined : assignedSecret(text, match, grade);
+      done = span?.end ?? done;
+      return span ?? [];
+    });
+  });
+}
+
+/** The parts of `"NAME" = "value"`: name, its closing quote, the joint, the opening quote of the value. */
+interface Assignment {
+  readonly name: string;
+  readonly nameStart: number;
+  readonly close: string;
+  readonly joint: string;
+  readonly opening: string;
+  readonly valueStart: number;
+}
+
+function assignedSecret(text: string, match: RegExpExecArray, grade: typeof gradeName): Span | undefined {
+  const [whole, word = "", rest = "", close = "", joint = "", opening = ""] = match;
+  const afterJoint = match.index + whole.length;
+  // White space within the first characters (`key = a`, `token is`) rules out most matches.
+  if (opening === "" && rest.toLowerCase() !== "orization" && hasBlank(text, afterJoint)) return undefined;
+  const head = nameBefore(text, match.index);
+  const name = head + word + rest;
+  // `auth=("user", "password")`
+  const strength = /\(.*,/.test(joint) ? "password" : grade(name, word + rest);
+  const nameStart = match.index - head.length;
+  // In `https://x-access-token:…@host` the name is a user name, and the rest of the URL is no value.
+  if (strength === undefined || text[nameStart - 1] === "/" || isInMask(text, nameStart)) return undefined;
+  const scheme = schemeLength(text, afterJoint, name);
+  const valueStart = afterJoint + scheme;
+  const assignment = { name, nameStart, close, joint, opening, valueStart };
+  const form = classifyForm(text, assignment);
+  const value = form === undefined ? "" : readValue(text, assignment, form);
+  if (form === undefined || value === "") return undefined;
+  const judged = value.slice(0, judgedChars);
+  if (!isSecretValue(judged, name, scheme > 0 ? "secret" : strength, form)) return undefined;
+  return makeSpan(valueStart, value + readRest(value, text, valueStart), nameKind(word));
+}
+
+function hasBlank(text: string, at: number): boolean {
+  for (let i = at; i < at + 4; i++) if (text.charCodeAt(i) <= 0x20) return true;
+  return false;
+}
+
+/** The rest of a value that was cut at `maxQuoted`. */
+function readRest(value: string, text: string, start: number): string {
+  if (value.length < maxQuoted) return "";
+  return bareWord.exec(text.slice(start + maxQuoted, start + maxSecret))?.[0] ?? "";
+}
+
+/** Length of the scheme in an Authorization header, which is no part of the secret. */
+function schemeLength(text: string, at: number, name: string): number {
+  if (!/authorization$/i.test(name)) return 0;
+  const scheme =
+    /^(?:bearer|basic|token|api-?key|key|oauth|jwt|digest|negotiate|bot|splunk|sso-key|geniekey|[\w-]{0,20}auth[\w-]{0,10})[ =]{1,2}/i;
+  return scheme.exec(text.slice(at, at + 48))?.[0].length ?? 0;
+}
+
+/** The part of a name before its telling word: `DB_` of `DB_PASSWORD`, `api ` of `api key`. */
+function nameBefore(text: string, at: number): string {
+  let start = at;
+  const isNameChar = (code: number) => isRunChar[code] === 1 || code === 0x2e || code === 0x24;
+  while (start > 0 && at - start < 64 && isNameChar(text.charCodeAt(start - 1))) start--;
+  if (start === at) return qualifier.exec(text.slice(Math.max(0, at - 10), at))?.[0] ?? "";
+  // In escaped text, the letter of `\n` looks like part of the name.
+  const isEscape = text[start - 1] === "\\" && /[nrt]/.test(text[start] ?? "");
+  return text.slice(isEscape ? start + 1 : start, at);
+}
+
+const qualifier = /(?<!\w)(?:api|access|secret|private|client|auth|account|bot|service|personal) $/i;
+const passwordWord = new RegExp(
+  `(?:pass(?:w(?:or)?d|wort|phrase|code)s?|IDENTIFIED BY|requirepass|${foreignWords.join("|")})$`,
+  "i",
+);
+// A short word must not end another, as in `bypass`.
+const shortPasswordWord =
+  /(?:^|[^A-Za-z])(?:pass|PASS|Pass|pwd|PWD|Pwd|pw|PW)$|^[A-Z0-9_]*(?<!BY|COM)PASS$|[a-z](?:Pass|Pwd)$|(?:db|user|root|admin|my|pg|sql|smtp|mail|ftp|ssh|store|key|trust|PG|SQL|DB)(?:pass|pwd|PASS|PWD)$/;
+const keyQualifier =
+  "api|access|secret|private|priv|account|auth|authentication|encrypt(?:ion)?|sign(?:ing)?|master|service|client|shared|app|application|license|deploy|admin|root|session|subscription|integration|webhook|jwt|hmac|ssh|gpg|consumer|server|write|ingest|anon|role|function|host|bot|account[_-]?access|shared[_-]?access|crypt(?:o)?|cipher|aes";
+const secretName = new RegExp(
+  `(?:secret|mnemonic|[a-z0-9][_-]?token|(?:^|[^a-z])(?:${keyQualifier})[ _.-]?key|[a-z](?:Api|Access|Secret|Private|Auth)Key|(?:api|access|secret)key|_auth(?:token)?)s?$`,
+  "i",
+);
+const weakName = /(?:tokens?|(?:^|[^a-z])auth|authorization)$|_KEY$|^X-[\w-]*-Key$/i;
+/** Words before `token`, `key` or `pass` that make the name harmless. */
+const innocentWords = wordSet(`
+  next page continuation sync cursor cancel cancellation stop eos bos pad unk mask sep cls max min num per total
+  public publishable pub primary foreign cache sort partition idempotency routing row hash lookup by map object json
+  dict storage hot short arrow recv first second third one two multi single fast render forward backward low high band
+`);
+
+function isInnocent(stem: string): boolean {
+  const pieces = splitPieces(stem.toUpperCase() === stem ? stem.toLowerCase() : stem);
+  const words = pieces.map((piece) => piece.toLowerCase());
+  return /^(?:token|key|pass)s?$/.test(words.at(-1) ?? "") && innocentWords.has(words.at(-2) ?? "");
+}
+
+/** Names of functions and booleans. */
+const verbName =
+  /^_?(?:is|has|use|show|hide|needs?|requires?|enable|get|fetch|toggle|supports?)(?:[A-Z]|_[a-z])/;
+const nameSuffix =
+  /(?:[_-]?(?:\d{1,2}|v\d|prod(?:uction)?|staging|stage|stg|dev(?:elopment)?|test(?:ing)?|live|local|qa|value|base64|b64|plain(?:text)?|raw|str|env|old|new|prev|current|main|secondary|backup|base|confirm(?:ation)?))+$/i;
+
+function gradeName(name: string, tail: string): Strength | undefined {
+  const stem = name
+    .replace(/^.*[.$]/, "")
+    .replace(nameSuffix, "")
+    .replace(/[-_]+$/, "");
+  // A suffix may be the whole name, as in `test`, and a name does not end in a dash.
+  if (stem.length === 0 || /[-.]$/.test(tail) || isInnocent(stem) || verbName.test(stem)) return undefined;
+  if (passwordWord.test(stem) || shortPasswordWord.test(stem)) return "password";
+  if (secretName.test(stem) || /^--?token$/i.test(stem)) return "secret";
+  return weakName.test(stem) ? "weak" : undefined;
+}
+
+function classifyForm(text: string, assignment: Assignment): Form | undefined {
+  const { name, nameStart, close, joint, opening, valueStart } = assignment;
+  const isFlag = /^--?[A-Za-z]/.test(name);
+  if (joint.endsWith(">")) return isTag(text, nameStart, close, joint) ? "quoted" : undefined;
+  if (joint.includes("(")) return joint.includes(",") ? "pair" : "apart";
+  if (joint.includes(",") && !/value|content/i.test(joint))
+    return close !== "" && opening !== "" ? "pair" : undefined;
+  if (/^[ \t|│]+$/.test(joint)) {
+    if (isFlag && text[valueStart] === "-") return undefined;
+    // In help texts prose follows the option: `--password to be used`.
+    if (isFlag) return opening === "" ? "spaced" : "flag";
+    if (/^PASSWORD$|^IDENTIFIED BY$/.test(name) && opening !== "") return "quoted";
+    return takesValue(text, nameStart, name) ? "assigned" : "apart";
+  }
+  if (/(?:is|was|to|ist|es|est|是)[ \t:]*$/i.test(joint)) return "prose";
+  const isEqual = /^(?:=|%3D|[?:]=)$/i.test(joint);
+  if (isEqual && isFlag) return "flag";
+  if (isEqual && close === "" && /^[A-Z][A-Z0-9_]*$/.test(name.replace(/^.*[.$]/, ""))) return "env";
+  return opening !== "" ? "quoted" : isEqual ? "assigned" : "spaced";
+}
+
+/** `<password>…`, `name="password">…` and `<key>password</key><string>…`, but not `(?<password>…`. */
+function isTag(text: string, at: number, close: string, joint: string): boolean {
+  return close !== "" || joint.startsWith("<") || (text[at - 1] === "<" && text[at - 2] !== "?");
+}
+
+/** Whether the words before the name announce a value: `.netrc`, `ENV NAME value`, `config set name value`. */
+function takesValue(text: string, at: number, name: string): boolean {
+  if (name === "requirepass") return true;
+  const before = text.slice(Math.max(0, at - 160), at);
+  const announces =
+    /(?:\blogin\s+\S+\s+(?:account\s+\S+\s+)?|(?:^|[\s"'])(?:ENV|setenv|SETX|setx|set -\w*x\w*)\s+|\bconfig(?:ure)? set\s+(?:\S+[:.])?)$/;
+  return announces.test(before);
+}
+
+/** A value is judged by its beginning, which bounds the time for texts full of names. */
+const judgedChars = 128;
+const maxQuoted = 256;
+const maxSecret = 16_384;
+const bareWord = /^[^\x00-\x20"'`\\<>\x7f\s]+/;
+
+/** The value as written, without its quotes; empty where it cannot be one. */
+function readValue(text: string, { nameStart, joint, opening, valueStart }: Assignment, form: Form): string {
+  const rest = text.slice(valueStart, valueStart + maxQuoted);
+  if (joint.endsWith(">")) return /^[^<>\s[\\]{4,}(?=<)/.exec(rest)?.[0] ?? "";
+  const mark = opening.replace(/^\[?[bBrRuU]?(?=[\\"'`&%])/, "");
+  const quoted = mark === "" ? undefined : quotedValue(rest, mark);
+  if (quoted === undefined) return bareValue(rest, form, startsLine(text, nameStart));
+  // On a new line, the quoted text may be the next name.
+  const isName = /\n/.test(joint) && /^\\*["'`]\s*:/.test(rest.slice(quoted.length, quoted.length + 16));
+  return isName ? "" : quoted;
+}
+
+/** Whether only white space, `export` or `-e` precedes a position in its line. */
+function startsLine(text: string, at: number): boolean {
+  const before = text.slice(Math.max(0, at - 28), at);
+  return /(?:\n|\\n|export |[ \t]-e )[ \t]*$/.test(before) || (at <= 28 && /^[ \t]*$/.test(before));
+}
+
+/** Reads up to the closing quote, which has as many backslashes as the opening one. */
+function quotedValue(text: string, opening: string): string | undefined {
+  const mark = opening.replace(/^\\+(?=["'`])/, "");
+  if (mark.length > 1) {
+    const end = text.indexOf(mark);
+    return end < 0 ? undefined : text.slice(0, end);
+  }
+  const depth = opening.length - 1;
+  let slashes = 0;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i];
+    if (char === "\n") return undefined;
+    // Each level of escaping doubles the backslashes, so their number identifies the level.
+    if (char === mark && (slashes < depth || slashes % (2 * (depth + 1)) === depth))
+      return text.slice(0, i - Math.min(slashes, depth));
+    slashes = char === "\\" ? slashes + 1 : 0;
+  }
+  return undefined;
+}
+
+/** Reads an unquoted value; in a line that is only `name=value` it may contain any character. */
+function bareValue(rest: string, form: Form, ownLine: boolean): string {
+  const word = bareWord.exec(rest)?.[0] ?? "";
+  const toLineEnd = /^(?:\r?\n|\\+[nr]|$)/.test(rest.slice(word.length, word.length + 3));
+  if (ownLine && toLineEnd && !/[;&]\w+=/.test(word)) return word.replace(/[,;]$/, "");
+  const isText = form === "spaced" || form === "prose";
+  return word.replace(isText ? /&(?:quot|amp|lt|gt|#\d+);?.*$|[,;)}\]]+$|\.$/ : /[;&|,].*$|[)}\]]+$/, "");
+}
+
+function isSecretValue(value: string, name: string, strength: Strength, form: Form): boolean {
+  if (strength === "weak" && !isMixed(value)) return false;
+  if (isPlaceholder(value) || isLocation(value)) return false;
+  if (/\s/.test(value)) return isPhrase(value, name, strength);
+  if (form !== "quoted" && form !== "pair" && isCode(value, form)) return false;
+  if (strength !== "password" && !/[A-Za-z]/.test(value)) return false;
+  // Two adjacent strings may be two items of a list.
+  if (form === "pair" && !(isMixed(value) && (hasSign(value) || !isMostlyWords(value)))) return false;
+  if (form === "prose" && (/^pass$/i.test(name) || !(isMixed(value) || /[!@#$%^&*~+]\w/.test(value))))
+    return false;
+  if (form === "apart") return isApartSecret(value, strength);
+  if (strength === "weak") return isScrambled(value, form === "env" || form === "flag" ? 8 : 12);
+  if (strength === "password") return isPassword(value, name, form);
+  if (value.length < 6) return false;
+  if (form === "env" || form === "flag") return !namesItself(value);
+  if (/^[A-Za-z0-9/+]{40}$/.test(value) && /\d/.test(value)) return true;
+  return isMixed(value) && !isTechnical(value) && (!isWordy(value) || isWordAndNumber(value));
+}
+
+/** Only white space or a table rule between name and value: `API_KEY | …`, `WITH PASSWORD '…'`. */
+function isApartSecret(value: string, strength: Strength): boolean {
+  if (strength === "weak") return false;
+  if (isScrambled(value, 16) && !isMostlyWords(value)) return true;
+  return strength === "password" && /\d/.test(value) && hasSign(value);
+}
+
+function isPassword(value: string, name: string, form: Form): boolean {
+  const isBarePass = /^pass$/i.test(name);
+  const hasSymbol = /[^\w\s.,:/-]/.test(value);
+  if (value.length < 4 || namesItself(value)) return false;
+  if (/^\d+$/.test(value)) return !isBarePass && value.length >= (form === "quoted" ? 4 : 6);
+  if (isTechnical(value)) return false;
+  if (isMixed(value) || hasSymbol) return value.length >= (form === "prose" || form === "spaced" ? 6 : 4);
+  // Only words: a password in a settings file, but a label or a type in code.
+  if (isBarePass || value.length < 6 || !/^[\x21-\x7e]+$/.test(value)) return false;
+  if (form === "env" || form === "flag") return true;
+  if (form === "quoted") return !/^[A-Z][a-z]+$/.test(value) && !/secret|token|pass/i.test(value);
+  if (form === "assigned") return /^[a-z]+$/.test(value) && !/secret|token|pass|pwd/.test(value);
+  return /^[a-z]{3,}(?:-[a-z]{3,}){3,}$/.test(value);
+}
+
+function nameKind(word: string): string {
+  const kind = word.toLowerCase();
+  if (kind === "auth") return "credential";
+  if (kind === "mnemonic") return "seed-phrase";
+  return /^(?:secret|token|key)$/.test(kind) ? kind : "password";
+}
+
+/** What a name implies: a password may be any word, a secret rarely is, and under a weak name only random text counts. */
+type Strength = "password" | "secret" | "weak";
+
+/** How name and value are joined; decides how random the value must look. */
+type Form = "quoted" | "env" | "flag" | "assigned" | "spaced" | "pair" | "prose" | "apart";
+
+const standIns = wordSet(`
+  null nil none undefined nan true false yes no on off string str number int integer float bool boolean bytes text any
+  object unknown void never optional required password passwd passwort passphrase pass pwd secret token key apikey
+  credential credentials auth authorization bearer basic oauth jwt changeme change test testing tests foo bar baz qux
+  foobar dummy fake mock sample example placeholder todo tbd hidden masked missing invalid valid expired incorrect
+  wrong empty unset default your yours inherit include omit enabled disabled username user value varchar char const
+  let var await new return function async self this input output prompt stdin file env environment process redacted
+  removed stripped filtered sanitized secrets tokens keys passwords mypassword mytoken mysecret yourpassword
+  hashed plain plaintext encrypted generated random unchanged same old current minimum maximum must should field
+  kennwort contrasena senha options option flag flags argument arguments parameter parameters
+`);
+
+/** Words that make a value of words a placeholder: `your-token-here`, `test_key_1`. */
+const standInWord =
+  /^(?:your|my|some|the|this|example|test|fake|dummy|mock|sample|placeholder|change|changeme|replace|insert|enter|here|todo|foo|bar|valid|invalid|expired|wrong|bad|good|new|old|secret|token|key|password|pass|api|auth|access|refresh|required|string|optional|nullable)s?$/i;
+
+/** Whether a value is no secret but a variable, a template, a mask or a word to be replaced. */
+export function isPlaceholder(value: string): boolean {
+  if (!/[A-Za-z0-9]/.test(value) || isMasked(value) || isExample(value) || isTemplate(value)) return true;
+  const letters = value.toLowerCase().replace(/[^a-z0-9]/g, "");
+  if (standIns.has(letters) || standIns.has(letters.replace(/\d{1,2}$/, ""))) return true;
+  if (!isWordsOnly.test(value) || hasStrayCapitals(value)) return false;
+  return splitPieces(value).some((piece) => standInWord.test(piece));
+}
+
+const isWordsOnly = /^[^A-Za-z0-9]*(?:(?:[A-Za-z]+|\d{1,4})(?:[^A-Za-z0-9]+|$))+$/;
+
+/** Splits `my-token`, `my_token` and `myToken` into words. */
+function splitPieces(value: string): string[] {
+  return value.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/).filter((piece) => piece !== "");
+}
+
+/** Variables, template slots and regular expressions. */
+export function isTemplate(value: string): boolean {
+  return variable.test(value) || slot.test(value) || expression.test(value);
+}
+
+const variable = /^\$(?:[A-Z_]{2,}|[A-Za-z_]\w*$|env:|\d$)|^%\w+%$|^__\w+__$|^@@?[A-Z_]+@@?$|\$\w+->/;
+const slot = /\$\{|\$\(|\{\{|<%|%\(|#\{|%[sdvq](?![0-9A-Za-z])|^<[^>]*>?$|^\{[^}]*\}?$|\[redacted/;
+const expression = /\(\?[:=!<]|\[\^?\w-\w|[\])]\{\d+,\d*\}|\\[dwsb][+*{)\]]/;
+
+/** Masks such as `xxxx`, `***` or `sk-...`. */
+export function isMasked(value: string): boolean {
+  if (/x{8,}|X{8,}|\*{3,}|\.\.\.|…|•|^[xX0*._-]+$/.test(value)) return true;
+  return value.length < 32 && /x{4,}|X{4,}/.test(value);
+}
+
+const exampleWord =
+  /your|YOUR|Your|[Ee]xample|EXAMPLE|placeholder|PLACEHOLDER|[Cc]hange.?[Mm]e|CHANGE.?ME|replace|REPLACE|insert|INSERT|dummy|DUMMY|redacted|REDACTED/;
+
+/** Examples from manuals. Long values count as real even if they contain EXAMPLE. */
+export function isExample(value: string): boolean {
+  return value.length < 32 && exampleWord.test(value);
+}
+
+/** Paths and URLs: they say where a secret is, not what it is. */
+function isLocation(value: string): boolean {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return true;
+  if (!/^(?:~|\.{0,2}|[A-Za-z]:)[\\/][\w.@ \\/-]*$/.test(value)) return false;
+  return !(/^[A-Za-z0-9/+]{40}$/.test(value) && isScrambled(value.replaceAll("/", ""), 20));
+}
+
+/** Whether an unquoted value is an expression rather than a literal. */
+function isCode(value: string, form: Form): boolean {
+  if (expressionStart.test(value)) return true;
+  if (/^[!*&~+-]*[A-Za-z_$][\w$]*(?:\??\.[A-Za-z_$]|[([]|->|::|\?\.)|[\w$]\($/.test(value))
+    return !/^[sbr]\.[A-Za-z0-9]{24,}$/.test(value); // Vault's older tokens look like this.
+  return form !== "env" && form !== "flag" && identifiers.some((pattern) => pattern.test(value));
+}
+
+const expressionStart =
+  /^[([{]|^\/[\^(\\[]|^[&*!@][A-Za-z_.]+$|^&#?\w+;|=>|^\$[A-Za-z_]\w*(?:-$|->|::|[[{.])/;
+/** Constants, snake_case, camelCase, and names that say what they hold. */
+const identifiers = [
+  /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/,
+  /^[A-Za-z$]+(?:_[A-Za-z]+)+_?\d{0,2}$/,
+  /^[A-Z]?[a-z]+(?:[A-Z][a-z]+)+$/,
+  /^[A-Za-z]*(?:pass|secret|token|pwd|Key|Auth)[a-z]*\d{0,2}$/,
+];
+
+/** Whether a value consists of words and numbers rather than random characters. */
+function isWordy(value: string): boolean {
+  return wordy.test(value);
+}
+
+// camelCase has small letters between the capitals; `to` and `for` are often written as digits.
+const word = "(?:[A-Z]+|[A-Za-z]?[a-z]+(?:[A-Z][a-z]+)*[A-Z]{0,3})";
+const wordyPiece = `(?:${word}|\\d+|(?=[A-Za-z]{2})${word}\\d{1,2}|v\\d+|[A-Z]?[a-z]{2,10}[24][A-Z]?[a-z]{2,10})`;
+const wordy = new RegExp(`^(?:${wordyPiece})?(?:[^A-Za-z0-9]+${wordyPiece})*[^A-Za-z0-9]*$`);
+
+/** Whether at least half of a value is words: `ssh2_auth_file`. */
+function isMostlyWords(value: string): boolean {
+  const pieces = value.split(/[^A-Za-z0-9]+/);
+  const lengthOf = (some: string[]): number => some.reduce((sum, piece) => sum + piece.length, 0);
+  return lengthOf(pieces.filter(isWordy)) * 2 >= lengthOf(pieces);
+}
+
+function isWordAndNumber(value: string): boolean {
+  return value.length >= 7 && /^[A-Za-z]+\d+$/.test(value);
+}
+
+/** Whether a value looks random and is long enough not to do so by chance. */
+export function isScrambled(value: string, minLength: number): boolean {
+  return value.length >= minLength && /[A-Za-z]/.test(value) && isMixed(value) && !isWordy(value);
+}
+
+/** Whether a value has digits, or capitals where no word has them. */
+export function isMixed(value: string): boolean {
+  return /\d/.test(value) || hasStrayCapitals(value);
+}
+
+/** In camelCase several small letters follow each capital; in random text two do, on average. */
+function hasStrayCapitals(value: string): boolean {
+  if (!/[A-Z]/.test(value)) return false;
+  const smallRuns = value.match(/[a-z]+/g) ?? [];
+  return smallRuns.length >= 3 && smallRuns.join("").length < 2.6 * smallRuns.length && value.length >= 10;
+}
+
+const algorithm =
+  /^(?:(?:hmac|aes|rsa|ecdsa|pbkdf|argon|oauth|oidc|saml|sha|md|base|utf|hs|rs|es|ps|ed|secp|x|p|v)[-_]?\d{1,5}(?:k1|r1|id|le|be)?(?:[-_]\w{2,6}){0,2}|s3|k8s|i18n|a11y)$/i;
+const quantity = /^(?:0x[0-9a-f]{1,8}|[\d.]+(?:px|em|rem|ms|s|m|h|d|k|kb|mb|gb|%)?)$/i;
+
+/** Algorithms, formats and quantities, which often follow such names in code and prose. */
+function isTechnical(value: string): boolean {
+  return algorithm.test(value) || quantity.test(value);
+}
+
+/** The value only repeats its name: `AUTH_TOKEN=auth_token`. */
+function namesItself(value: string): boolean {
+  if (/\d/.test(value) || hasStrayCapitals(value)) return false;
+  return splitPieces(value).some((piece) => piece.length > 2 && standIns.has(piece.toLowerCase()));
+}
+
+const sentenceWord =
+  /^(?:the|your|is|a|an|must|and|to|for|password|passphrase|secret|key|token|with|of|or|be|not|in|at|least|on|please|enter|this|that|it|are|do|you|has|was|will|can|from|by|as|if|no|invalid|required)$/i;
+
+/** A passphrase, or a password with spaces, as opposed to a sentence about one. */
+function isPhrase(value: string, name: string, strength: Strength): boolean {
+  const words = value.trim().split(/\s+/);
+  const areWords = words.length >= 4 && words.every((word) => /^[a-z]{3,12}$/.test(word));
+  if (/mnemonic|phrase|seed/i.test(name) && areWords && words.length % 3 === 0) return true;
+  if (strength !== "password" || words.length > 6) return false;
+  if (words.some((word) => sentenceWord.test(word.replace(/\W/g, "")))) return false;
+  return areWords || words.some((word) => /[A-Za-z]/.test(word) && /\d/.test(word) && hasSign(value));
+}
+
+/** Signs common in passwords and rare in names. */
+function hasSign(value: string): boolean {
+  return /[!@#$%^&*]/.test(value);
+}
+
+/** A secret's position in a text, and its kind. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: string;
+}
+
+export function makeSpan(start: number, value: string, kind: string): Span {
+  return { start, end: start + value.length, kind };
+}
+
+export const maskStart = "[redacted:";
+
+/** Replaces each span, or group of overlapping spans, with `[redacted:<kind>]`. */
+export function mask(text: string, spans: readonly Span[]): string {
+  let out = "";
+  let done = 0;
+  for (const { start, end, kind } of spans.toSorted((a, b) => a.start - b.start)) {
+    if (start >= done) out += `${text.slice(done, start)}${maskStart}${kind}]`;
+    done = Math.max(done, end);
+  }
+  return out + text.slice(done);
+}
+
+/** Whether the word at `at` is the kind inside a mask. */
+export function isInMask(text: string, at: number): boolean {
+  return text.startsWith(maskStart, at - maskStart.length);
+}
+
+/** Every known token has a run of word characters this long; ordinary words rarely do. */
+const runLength = 20;
+
+/** 1 for each word character, indexed by character code. */
+const isRunChar = new Uint8Array(65_536);
+for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+  isRunChar[char.charCodeAt(0)] = 1;
+
+/** A range of word characters. */
+export interface CharRun {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every run of at least `runLength` word characters, found by looking at a fraction of the text only. */
+export function longRuns(text: string): CharRun[] {
+  const runs: CharRun[] = [];
+  let from = 0;
+  // A long run that starts at `from` or later must cover `at`; if `at` is not in one, skip everything up to it.
+  for (let at = runLength - 1; at < text.length; at = from + runLength - 1) {
+    let start = at + 1;
+    while (start > from && isRunChar[text.charCodeAt(start - 1)] === 1) start--;
+    if (start > from) {
+      from = start;
+      continue;
+    }
+    let end = at + 1;
+    while (end < text.length && isRunChar[text.charCodeAt(end)] === 1) end++;
+    runs.push({ start, end });
+    from = end + 1;
+  }
+  return runs;
+}

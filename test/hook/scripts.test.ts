@@ -1,0 +1,21 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+
+const dist = join(import.meta.dirname, "../../dist");
+
+test.each([
+  ["hook", 9],
+  ["hook-turn", 10],
+  ["hook-record", 30],
+  ["hook-start", 42],
+  ["hook-failure", 200],
+  ["hook-prompt", 272],
+])(
+  "%s.cjs, which agents start again and again, is below %i KB and has neither database nor schema code",
+  (name, kilobytes) => {
+    const script = readFileSync(join(dist, `${name}.cjs`), "utf8");
+    expect(script.length).toBeLessThan(kilobytes * 1_000);
+    expect(script).not.toMatch(/kysely|OperationNode|libsql|ZodError/);
+  },
+);
