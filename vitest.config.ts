@@ -29,8 +29,8 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Agents wait for a hook only so long: they come last, and have the machine to themselves.
-        test: { name: "clients", include: [clients], maxWorkers: 1, sequence: { groupOrder: 1 } },
+        // Agents wait for a hook only so long: they come last, two at a time.
+        test: { name: "clients", include: [clients], maxWorkers: 2, sequence: { groupOrder: 1 } },
       },
     ],
   },

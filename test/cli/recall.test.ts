@@ -81,9 +81,9 @@ describe("knack recall", () => {
   });
 
   test("prints one object with --json, and nothing else", async () => {
-    const { home: at } = known;
+    const { home: at, project: cwd } = known;
     const words = ["recall", "--error", "--command", command, "--output", error, "--json"];
-    const { stdout, stderr } = await knackHere(words, { home: at });
+    const { stdout, stderr } = await knackHere(words, { home: at, cwd });
     expect(stderr).toBe("");
     const told = JSON.parse(stdout);
     expect(Object.keys(told)).toEqual(["matches", "skills", "gap", "tookMs"]);
