@@ -219,23 +219,35 @@ export interface NewArtifact {
 
 /** Plans to write something new into a folder, under a name that is free there. */
 export async function planCreate(
-  { library }: PublishDeps,
+  { library, store }: PublishDeps,
   wanted: NewArtifact,
   place: SkillFolder,
   history: ChangeHistory,
 ): Promise<PlannedChange> {
   const { kind, origin, members, reach, proposal, why = "create", because, others = [] } = wanted;
   const ending = kind === "skill" ? "" : ".md";
+  const toPath = (name: string) => `${place.folder}/${name}${ending}`;
   let name = wanted.name;
-  for (let n = 2; (await library.entryKind(place, `${name}${ending}`)) !== "nothing"; n++)
+  for (let n = 2; (await library.entryKind(place, `${name}${ending}`)) !== "nothing"; n++) {
+    // What another run is just writing there makes this plan outdated: no second name, it is made again.
+    if (await isBeingWritten(store, toPath(name), history)) break;
     name = `${wanted.name.slice(0, 60)}-${n}`;
+  }
   const main = mainFile(kind, name, stampText(kind, wanted.text, name, reach));
   const artifact: Artifact = {
-    ...{ kind, name, path: `${place.folder}/${name}${ending}`, root: place.root, reach, origin },
+    ...{ kind, name, path: toPath(name), root: place.root, reach, origin },
     ...(members && { members }),
     ...(proposal && { proposal }),
   };
   return planChange(history, artifact, why, null, toContent([main, ...others]), because);
+}
+
+/** Whether a change at a place is under way, or was made since the history was read. */
+async function isBeingWritten(store: Store, path: string, { changes }: ChangeHistory): Promise<boolean> {
+  const here = changes.filter(({ change }) => change.path === path);
+  if (here.some(({ state }) => state === "intended")) return true;
+  const now = (await readHistory(store)).changes.filter(({ change }) => change.path === path);
+  return now.length !== here.length;
 }
 
 export function stampText(kind: ItemKind, text: string, name: string, reach: Reach): string {

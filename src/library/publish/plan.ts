@@ -97,13 +97,11 @@ export async function planPublication(deps: PublishDeps, given: Publication): Pr
   const { kind, reach, root, origin, owns: isOwnOrigin = ({ id }) => id === origin.id } = given;
   const targets = resolveFolders(deps, given);
   if (targets === null) return refuse(projectMissing);
-  const listed = await listSkills(
-    deps.library,
+  const { listed, history } = await readLibrary(
+    deps,
     kind === "skill" ? [...targets, ...deps.places.all(root)] : [],
   );
   if (typeof listed === "string") return refuse(listed);
-  // After the listing: whatever Knack wrote that is listed was on the ledger before it was on the disk.
-  const history = await readHistory(deps.store);
   const checked = await checkText(deps, kind, given.text);
   if (typeof checked === "string") return refuse(checked);
   const { skill, concerns } = checked;
@@ -121,6 +119,21 @@ export async function planPublication(deps: PublishDeps, given: Publication): Pr
   if (because !== null) return refuse(because);
   const planned = await (reach === "draft" ? planDraft(context) : planLive(context));
   return planned.ok ? { ...planned, concerns } : planned;
+}
+
+/** How often skills are listed again because another run changed something meanwhile. */
+const maxListings = 5;
+
+/** The skills in some folders, and the history as it was before and after they were listed. */
+async function readLibrary({ library, store }: PublishDeps, folders: readonly SkillFolder[]) {
+  const mark = ({ changes }: ChangeHistory) =>
+    changes.map(({ change, state }) => `${change.id} ${state}`).join();
+  for (let n = 1, before = await readHistory(store); ; n++) {
+    const listed = await listSkills(library, folders);
+    const history = await readHistory(store);
+    if (mark(history) === mark(before) || n === maxListings) return { listed, history };
+    before = history;
+  }
 }
 
 /** The folders that something goes to; null when the project is not on this machine. */
