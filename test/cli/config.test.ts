@@ -126,4 +126,14 @@ describe("knack config", () => {
     expect(findings.length).toBeGreaterThan(0);
     expect(findings.every(({ session }) => session.includes(".codex"))).toBe(true);
   });
+
+  test("reaches the hooks at once", async () => {
+    const { home } = machine({ sessions: databaseSessions });
+    const run = (...words: string[]) => knackHere(words, { home });
+    expect((await run("learn", "--yes")).code).toBe(0);
+    const snapshot = join(home, ".knack/snapshot/knack.table");
+    const before = readFileSync(snapshot);
+    expect((await run("config", "set", "recall.holdout", "0.5")).code).toBe(0);
+    expect(readFileSync(snapshot).equals(before)).toBe(false);
+  });
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { cli, knack } from "../helpers/knack.ts";
@@ -100,6 +100,8 @@ describe("a person who is asked", () => {
     const own = machine({ sessions: /tests-need-a-database/ });
     const editor = join(own.home, "editor.sh");
     const turn = join(own.home, "turn");
+    const temporary = join(own.home, "tmp");
+    mkdirSync(temporary);
     writeFileSync(editor, `#!/bin/sh\n[ -e "${turn}" ] || { : > "${turn}"; exit 1; }\n: > "$1"\n`, {
       mode: 0o755,
     });
@@ -114,9 +116,10 @@ describe("a person who is asked", () => {
         await terminal.says("n");
         await terminal.sees("ended with 0");
       },
-      { EDITOR: editor },
+      { EDITOR: editor, TMPDIR: temporary },
     );
     expect(await statuses(own.home)).toEqual([]);
+    expect(readdirSync(temporary).filter((name) => name.includes("edit"))).toEqual([]);
   });
 
   test("sees the line that would be added to a file of theirs", async () => {

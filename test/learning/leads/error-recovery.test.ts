@@ -549,4 +549,12 @@ describe("a recovered failure", () => {
     },
     10_000,
   );
+
+  test("is not what a subagent did beside it", () => {
+    const failing = ran("pytest -q", "failed", "bash: pytest: command not found", missing);
+    const works = ran("uv run pytest -q", "ok", "9 passed");
+    expect(found(failing, works)).toHaveLength(1);
+    expect(found(failing, { ...works, sidechain: true })).toEqual([]);
+    expect(found({ ...failing, sidechain: true }, works)).toEqual([]);
+  });
 });
