@@ -43,11 +43,14 @@ describe("the hook at a failure", () => {
     expect(contextOf(await hook(failure(command, noPython), home))).toBe("");
     await hook(start("compact"), home);
     expect(contextOf(await hook(failure(command, noPython), home))).toContain("use python3");
+    await hook(start("clear"), home);
+    expect(contextOf(await hook(failure(command, noPython), home))).toContain("use python3");
     const shown = notesAt(home.knackHome).filter(({ type }) => type === "shown");
     expect(shown.map(({ session, occasion }) => [session, occasion])).toEqual(
-      ["5f0c1a52-0000-4000-8000-000000000001", "5f0c1a52-0000-4000-8000-000000000001", "another-session"].map(
-        (session) => [session, "failure"],
-      ),
+      [...Array(3).fill("5f0c1a52-0000-4000-8000-000000000001"), "another-session"].map((session) => [
+        session,
+        "failure",
+      ]),
     );
   });
 
@@ -122,6 +125,13 @@ describe("the hook at a failure", () => {
       ({ project }) => {
         mkdirSync(join(project, ".knack"));
         writeFileSync(join(project, ".knack/config.json"), '{"show": false}');
+      },
+    ],
+    [
+      "in the project, in a file that cannot be read",
+      ({ project }) => {
+        mkdirSync(join(project, ".knack"));
+        writeFileSync(join(project, ".knack/config.json"), '{"show": fal');
       },
     ],
     [

@@ -51,6 +51,19 @@ const skillAt = (folder: string) => join(folder, ".claude/skills", name, "SKILL.
 const undo = (own: Desk, which: string | null = null) => own.undo(which);
 const states = async (own: Desk) => (await own.shelf()).map((one) => `${one.name} ${one.reach} ${one.state}`);
 
+describe("an undo", () => {
+  test("takes back the last change, also when the clock was set back before it", async () => {
+    let now = Date.UTC(2026, 0, 10);
+    const own = await desk({ clock: { now: () => ++now } });
+    await own.keep(await own.learns(rule), person("repository"));
+    now -= 86_400_000;
+    await own.keep(await own.learns(recovery, "/s/2.jsonl"), person("repository"));
+    await undo(own);
+    expect(existsSync(skillAt(own.repository))).toBe(false);
+    expect(readFileSync(join(own.repository, "CLAUDE.md"), "utf8")).toContain("never npm");
+  });
+});
+
 describe("a rule that the person later says the opposite of", () => {
   test("is taken out when the new one is kept, and is not taken for the same", async () => {
     const own = await desk();
