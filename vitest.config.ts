@@ -12,6 +12,7 @@ export default defineConfig({
     // Against what never ends, not for speed: a machine may be busy.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    globalSetup: ["test/helpers/shared.ts"],
     setupFiles: ["test/helpers/seed.ts"],
     pool: "forks",
     // No module of Knack has a state, so that files may share what they import.

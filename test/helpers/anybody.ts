@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
@@ -16,9 +16,8 @@ const copies: string[] = [];
 export function programForAnybody(): string {
   const [made] = copies;
   if (made !== undefined) return made;
-  const folder = mkdtempSync(join(tmpdir(), "knack-program-"));
+  const folder = mkdtempSync(join(process.env.KNACK_TEST_SHARED ?? tmpdir(), "knack-program-"));
   copies.push(folder);
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   for (const path of ["dist", "plugin", "examples", "package.json", ...installedPackages()]) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     cpSync(join(root, path), join(folder, path), { recursive: true, dereference: true });
