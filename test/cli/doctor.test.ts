@@ -24,7 +24,7 @@ import { edit, type Installed, type InstallOptions, installed } from "../helpers
 import { cli, knack, type Ran, root } from "../helpers/knack.ts";
 import { failed, hour, minute, ran, replied } from "../helpers/lived.ts";
 import { filesIn } from "../helpers/machine.ts";
-import { sharedFolder, tempFolder } from "../helpers/temp.ts";
+import { removeFolder, sharedFolder, tempFolder } from "../helpers/temp.ts";
 
 interface Told {
   readonly code: number | null;
@@ -350,7 +350,7 @@ beforeAll(async () => {
 
 /** A home that was lived in once, laid out anew at the same place, which what is in it names. */
 function livedIn(lived = told): Lived {
-  onTestFinished(() => rmSync(lived.home, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(lived.home));
   cpSync(`${lived.home}-kept`, lived.home, { recursive: true, preserveTimestamps: true });
   return lived;
 }

@@ -260,8 +260,8 @@ describe("bad input", () => {
     chmodSync(home, 0o777);
     const { user } = claudeLines();
     writeFileSync(join(home, "good.jsonl"), jsonl([user("go")]));
-    writeFileSync(join(home, "closed.jsonl"), jsonl([user("go")]), { mode: 0o600 });
-    mkdirSync(join(home, "closed"), { mode: 0o700 });
+    writeFileSync(join(home, "closed.jsonl"), jsonl([user("go")]), { mode: 0 });
+    mkdirSync(join(home, "closed"), { mode: 0 });
     const paths = ["good.jsonl", "closed.jsonl", "closed"].map((name) => join(home, name));
     const { code, stdout, stderr } = await knack(["sessions", ...paths, "--json"], {
       home,

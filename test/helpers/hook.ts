@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { readSymptom } from "../../src/failures/symptom.ts";
@@ -13,7 +13,7 @@ import { knackHere } from "./here.ts";
 import { type Ran, root } from "./knack.ts";
 import { asked, day, failed, ran, writeLived } from "./lived.ts";
 import { filesIn } from "./machine.ts";
-import { tempFolder } from "./temp.ts";
+import { removeFolder, tempFolder } from "./temp.ts";
 
 export const hookProgram = join(root, "dist/hook.cjs");
 
@@ -280,5 +280,5 @@ async function endAll(home: string): Promise<void> {
     }
   }
   await quiet(home);
-  rmSync(home, { recursive: true, force: true });
+  removeFolder(home);
 }

@@ -37,7 +37,7 @@ describe("a program that is asked", () => {
 
   it.each([
     ["its own words", "echo own words >&2; exit 127", "own words\n"],
-    ["those of a shell of its own", "gone-for-good", "gone-for-good: not found"],
+    ["those of a shell of its own", "PATH=/bin; gone-for-good", "gone-for-good: not found"],
     ["none", "exit 126", ""],
     ["an answer", "echo answer; exit 127", ""],
   ])("is heard when it ends as one does that is not there, with %s", async (_, script, stderr) => {
