@@ -12,7 +12,9 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { recordEntries } from "../../src/lessons/fold.ts";
+import type { SkillFolder } from "../../src/library/files/packages.ts";
 import { publishPlan, repairChanges } from "../../src/library/publish/apply.ts";
+import { openPublishing } from "../../src/library/publish/open-publishing.ts";
 import { parseSkill } from "../../src/library/skill.ts";
 import type { Reach } from "../../src/records/change.ts";
 import type { Lesson } from "../../src/records/lesson.ts";
@@ -50,6 +52,44 @@ const rule = {
 const skillAt = (folder: string) => join(folder, ".claude/skills", name, "SKILL.md");
 const undo = (own: Desk, which: string | null = null) => own.undo(which);
 const states = async (own: Desk) => (await own.shelf()).map((one) => `${one.name} ${one.reach} ${one.state}`);
+
+describe("two runs that keep the same lesson", () => {
+  /** The second run, in which the first does all of its work around the first call of one look at the disk. */
+  async function keepTwice(wrap: (library: Desk["library"], other: () => Promise<unknown>) => object) {
+    const own = await desk();
+    const lesson = await own.learns(recovery);
+    let isDone = false;
+    const other = async () => {
+      if (!isDone) await own.keep(lesson, person("repository"));
+      isDone = true;
+    };
+    const second = openPublishing({ ...own, library: { ...own.library, ...wrap(own.library, other) } });
+    await second.keep(lesson, person("repository"));
+    expect(isDone).toBe(true);
+    return readdirSync(join(own.repository, ".claude/skills"));
+  }
+
+  test("write one skill when the other writes after this one has listed the skills", async () => {
+    const skills = await keepTwice((library, other) => ({
+      list: async (place: SkillFolder) => {
+        const listed = await library.list(place);
+        await other();
+        return listed;
+      },
+    }));
+    expect(skills).toEqual([name]);
+  });
+
+  test("write one skill when the other writes before this one looks for a free name", async () => {
+    const skills = await keepTwice((library, other) => ({
+      entryKind: async (place: SkillFolder, entry: string) => {
+        await other();
+        return library.entryKind(place, entry);
+      },
+    }));
+    expect(skills).toEqual([name]);
+  });
+});
 
 describe("an undo", () => {
   test("takes back the last change, also when the clock was set back before it", async () => {
