@@ -1,4 +1,4 @@
-/** What a failure means to the caller of the command line. */
+/** Exit codes by error code. */
 const exits = {
   WRONG_USAGE: 2,
   NOTHING_READABLE: 2,
@@ -31,7 +31,7 @@ export class KnackError extends Error {
   }
 }
 
-/** What a failure says, whatever was thrown. */
+/** The message of any thrown value. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

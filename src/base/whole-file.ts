@@ -12,9 +12,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Replaces a file in one move: whoever reads it has the old one or the new one, whole. */
+/** Replaces a file atomically: a reader sees either the old content or the new. */
 export function writeFileAtomically(path: string, parts: readonly Uint8Array[]): void {
-  // One folder at most: a home that somebody has removed meanwhile is not made again.
+  // One folder at most: a home deleted meanwhile is not recreated.
   makeFolder(dirname(path));
   const draft = `${path}.${process.pid}.new`;
   try {
@@ -36,13 +36,13 @@ export function writeFileAtomically(path: string, parts: readonly Uint8Array[]):
   }
 }
 
-/** The same for what can be made anew at any time: a folder in its place is nothing but damage, and goes. */
+/** Like `writeFileAtomically`, for derived data: removes a folder at the path first. */
 export function writeDerivedFile(path: string, parts: readonly Uint8Array[]): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) rmSync(path, { recursive: true });
   writeFileAtomically(path, parts);
 }
 
-/** Takes away the drafts in a folder whose writers ended before they were through. */
+/** Removes temporary files left in a folder by interrupted writers. */
 export function removeStaleDrafts(folder: string, now: number): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {
@@ -50,7 +50,7 @@ export function removeStaleDrafts(folder: string, now: number): void {
     if (pid === undefined) continue;
     const path = join(folder, name);
     const changed = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? now;
-    // Another process may have got that number since.
+    // The pid may have been reused.
     if (!isRunning(Number(pid)) || now - changed > 86_400_000) rmSync(path, { force: true });
   }
 }
@@ -61,7 +61,7 @@ export function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Somebody else's process cannot be asked, but it is there.
+    // The process exists but belongs to another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

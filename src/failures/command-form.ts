@@ -3,7 +3,7 @@ import { parseCommand } from "./command.ts";
 import { assignment, Run, skipOptions } from "./run.ts";
 
 /**
- * What a run is for. A look shows something, and so does waiting for a state; a chore moves files about; a record is the
+ * Purpose of a run. A look shows something or waits for a state; a chore moves files about; a record is the
  * agent's own way to commit; a check tells whether the work holds; an installation brings what the project needs; a deed
  * does something of its own.
  */
@@ -238,7 +238,7 @@ const chores = new Set(
   (
     "rm mkdir rmdir cp mv touch chmod chown ln sed awk tee kill pkill killall sleep cat xargs true false export source wait perl " +
     "uuidgen date hash shasum open lsof unset trap read basename dirname seq tr mktemp exit return local declare set cd pushd popd alias " +
-    // What is done to this machine and its files by hand, and notices to whoever sits before it.
+    // Manual chores on this machine and its files, and desktop notifications.
     "tar zip unzip gzip gunzip xattr sysctl qlmanage sips launchctl codesign defaults osascript say terminal-notifier notify-send pbcopy"
   ).split(" "),
 );

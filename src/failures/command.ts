@@ -179,11 +179,11 @@ export function isOwnCall({ kind, tool, input, command, files, cwd }: Event): bo
   return files.length > 0 && files.every((file) => inStaging.test(file));
 }
 
-/** Every host puts the server's name before a tool's in its own way; some names are nobody else's. */
+/** Every host prefixes the server's name in its own way; some names are unique to Knack. */
 const ownTool =
   /(?:^|[^a-z])(?:skill_(?:learning_start|learning_finish|used|signal)|event_expand)$|(?:^|[^a-z])knack[^a-z]+skill_(?:rate|search|load)$/i;
 
-/** These others may have, too; with Knack's word for a skill they are Knack's, under whatever name its server goes. */
+/** Names other servers may use too; with Knack's word for a skill they are Knack's, under any server name. */
 const likeOwnTool = /[^a-z]skill_(?:rate|load)$/i;
 
 const inStaging = /(?:^|[\\/\s"'=])\.knack[\\/]staging(?:[\\/\s"']|$)/;

@@ -1,7 +1,7 @@
 import type { Cause } from "../records/index.ts";
 import { wordSet } from "../text/index.ts";
 
-/** Causes that have something in common, whatever the error says. */
+/** Causes grouped by what they have in common. */
 // biome-ignore format: lists of names read better in rows
 export const causeGroups: Readonly<Record<"beforeWork" | "inWork" | "wording", ReadonlySet<Cause>>> = {
   /** The call never got as far as doing anything. */

@@ -222,7 +222,6 @@ const names = /["'`‘“][^"'`’”]{2,}["'`’”]|\w@["^~]?\d|\w==\d|\w\/\w/
 /** Ended by a signal or a time limit. */
 const stopped = new Set([124, 130, 137, 143, 144]);
 
-/** What is told of a fault in code. */
 type CodeFault = Required<Pick<Unsigned, "line" | "about" | "said">>;
 
 /** The fault and the files it is in; the same words about another file are another fault. */

@@ -23,7 +23,7 @@ class Failure {
     return this.run?.head ?? this.failed.tool ?? "";
   }
 
-  /** How somebody who meets it again knows it; `files` are what the call spoke of. */
+  /** The symptom to recognise it by; `files` are those the call named. */
   symptom(files: Iterable<string>): Symptom {
     return describeSymptom(this.error, this.run, this.failed.tool ?? "", files);
   }

@@ -56,7 +56,7 @@ export function fileFamily(file: string): string {
   return /^\.[\w-]+/.exec(file)?.[0] ?? file;
 }
 
-/** How sure one can be that two failures are the same trouble: 0 not at all, 1 as good as certain. */
+/** Likelihood that two failures are the same problem, from 0 to 1. */
 export function compareSymptoms(a: Symptom, b: Symptom): number {
   if (a.cause !== b.cause || a.about !== b.about) return 0;
   if (a.cause === "denied" && a.files.length + b.files.length > 0)

@@ -19,7 +19,7 @@ import { extractTerms, slugify, stemWord } from "../text/index.ts";
 import { cutWithoutHome, type FenceFrame, fence, redact, scan } from "../trust/index.ts";
 import { mergeFindings } from "./leads/detect.ts";
 
-/** A finding that somebody is to judge, under the id that the answer uses for it. */
+/** A finding to be judged, under the id that the answer uses for it. */
 export interface Candidate {
   readonly id: string;
   readonly finding: Finding;

@@ -72,7 +72,7 @@ interface LearningDeps extends IngestDeps, LearnConsent {
   readonly agentTranscripts: () => Promise<readonly FoundFile[]>;
 }
 
-/** What is done with sessions once they were learned from. */
+/** Hooks for sessions that were learned from. */
 interface AfterLearning {
   /** Returns what records how sessions that were just looked at did with what they used. */
   creditSeen(options: Pick<IngestOptions, "until">): (seen: readonly ReadSession[]) => Promise<void>;
@@ -81,7 +81,6 @@ interface AfterLearning {
   deriveSignals(sessions: readonly SessionView[]): Promise<unknown>;
 }
 
-/** What sessions teach. */
 export function openLearning(deps: LearningDeps, after: AfterLearning) {
   const { store, observers, isRefused } = deps;
   return {
@@ -99,7 +98,7 @@ export function openLearning(deps: LearningDeps, after: AfterLearning) {
     /** US dollars that models cost since a time. */
     modelUsd: async (since: number) =>
       (await store.ledger.since("model.called", since)).reduce((sum, { data }) => sum + data.usd, 0),
-    /** What models thought of sessions, each session's latest judgement, the latest first. */
+    /** The latest model judgement of each session, newest first. */
     judged: async () => {
       const entries = await store.ledger.since("session.judged", 0);
       const latest = new Map(entries.map(({ session, data }) => [session ?? "", data]));
@@ -135,11 +134,11 @@ async function learn(
     fewestEvents ?? fewestSessionEvents,
     deps.isRefused,
   );
-  // Whoever asks for requests as files wants those of sessions that rules have looked at, too.
+  // With requests as files, sessions that only rules have looked at are due too.
   const lookAgain = again ? "all" : observers.usesFiles ? "unjudged" : "none";
   const due = await findDue(store, eligible, lookAgain);
   const allDue = due.map(({ session }) => session);
-  // Whoever is stopped here is stopped below too, before anything is looked at that could not be read.
+  // A stop here also stops the loop below, before it reaches sessions without events.
   await restoreEvents(deps, allDue, until);
   const judged: (SessionJudgement & { session: TranscriptId })[] = [];
   let pending: (SessionResult & ReadSession)[] = [];
@@ -364,8 +363,8 @@ async function findDue(
     const mark = `${detectorsVersion}:${marks.join()}`;
     const row = known.get(session.id);
     const isSeen = row && again !== "all" && readContent(row.mark) === readContent(mark);
-    // Another observer alone makes nothing new, or everything would be judged, and paid for, when somebody changes a
-    // setting; what a model judged stands also when the rules change.
+    // Another observer alone makes nothing new, or everything would be judged, and paid for, after a change of
+    // settings; what a model judged stands also when the rules change.
     const isJudged = /^\d+\+model:/.test(row?.mark ?? "");
     const isCurrentRules = Number.parseInt(row?.mark ?? "", 10) === detectorsVersion;
     if (isSeen && (isJudged || (again === "none" && isCurrentRules))) return [];
@@ -394,7 +393,7 @@ export async function restoreEvents(
   if (files.length > 0) await ingest(deps, files, { refresh: true, until });
 }
 
-/** A transcript on disk, and what became of it. */
+/** A transcript on disk, and its status. */
 export interface Capture extends FoundFile {
   /** Whether it was read as it is now. */
   readonly isRead: boolean;
@@ -429,7 +428,7 @@ async function checkCaptured(
 
 // --- What may be learned from ---
 
-/** What may be learned from, by the settings of the moment. */
+/** Learning permissions under the current settings. */
 export interface LearnConsent {
   /** Why nothing is learned in a project; null where it is. */
   refuses(root: string | null, id: string): Promise<string | null>;

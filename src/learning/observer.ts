@@ -221,7 +221,7 @@ function readChoice(home: Home, env: Env, asked: string | null): ObserverChoice 
 
 function createModel(home: Home, env: Env, settings: Settings, word: string): Model {
   const choice = modelChoice(word) ?? { via: "off" };
-  // A person's address and key are for the maker of the model they chose, and nobody else's.
+  // A person's address and key are only for the provider of the model they chose.
   const isSameMaker = modelChoice(settings.model)?.via === choice.via;
   const url = isSameMaker ? settings["model.url"] : null;
   const keyEnv = isSameMaker ? settings["model.keyEnv"] : null;

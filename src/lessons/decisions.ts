@@ -32,13 +32,13 @@ interface LessonDeps {
   readonly clock: Clock;
 }
 
-/** What is decided about lessons, by people and by Knack: promotion to all projects, and pruning. */
+/** Decisions about lessons, by people and by Knack: promotion to all projects, and pruning. */
 export function openLessons(deps: LessonDeps) {
   const { store, clock } = deps;
   return {
-    /** The lessons that several projects have, and what becomes of each. */
+    /** Lessons that several projects have, each with a verdict. */
     sharedLessons: () => findShared(deps, true),
-    /** What one lesson shares with others. */
+    /** Like `sharedLessons`, for a lesson. */
     sharedBy: (lesson: Lesson) => findSharedBy(deps, lesson),
     /**
      * Promotes what several projects have learned, and takes back what one of them contradicts. Several processes may do
@@ -69,7 +69,7 @@ export function openLessons(deps: LessonDeps) {
     prune: (days = pendingDays, actor: Actor = "person") => prune(deps, days, actor),
     /** Brings back what the latest prune retired, and returns it. */
     unprune: () => unprune(deps),
-    /** What speaks for a lesson and against it. */
+    /** Evidence for and against a lesson. */
     evidence: (lesson: Lesson) => loadEvidence(store, lesson),
     /** The findings of a lesson, the surest first. */
     findings: (lesson: Pick<Lesson, "id">) => loadFindings(store, lesson),
@@ -170,7 +170,7 @@ export interface SharedLesson {
   readonly verdict: PromotionVerdict;
 }
 
-/** What becomes of it: `join` adds members that came later, `hold` takes the promotion back. */
+/** The action due: `join` adds members that came later, `hold` revokes the promotion. */
 type PromotionVerdict =
   | { readonly do: "promote" }
   | { readonly do: "join"; readonly members: readonly Lesson[] }
@@ -230,7 +230,7 @@ async function recordPromotions({ store, clock }: LessonDeps, due: readonly Shar
   });
 }
 
-/** The same key for whoever else finds the same, so that it is on the ledger once. */
+/** Derives a deterministic key, so the ledger holds each promotion once. */
 function describePromotion({ lesson, members, projects, mean, verdict }: SharedLesson, decided: number) {
   // The lesson may have the id of another finding than the one that was chosen.
   const shown = (verdict.do === "promote" ? null : lesson.state.promotion?.lesson) ?? lesson.id;
@@ -286,7 +286,7 @@ function createMember(lesson: Lesson, now: number, resolve: (project: string) =>
   };
 }
 
-/** What may speak for or against a promotion: what is shown already first, then the surest. */
+/** Candidates for and against a promotion: those already shown first, then the surest. */
 function createPool(lessons: readonly Lesson[], now: number, projects: Projects): Member[] {
   const resolve = resolveProjectIds(projects);
   return lessons
@@ -421,7 +421,7 @@ function judgePromoted({ leader, members }: PromotionGroup, objection: string | 
     : { do: "nothing", because: "it is told in all projects already" };
 }
 
-/** Who disagrees; null where nobody does. */
+/** The objection, or null. */
 function findObjection({ members, fallen, against }: PromotionGroup, projects: Projects): string | null {
   const name = ({ lesson: { project } }: Member) => projects.get(project)?.name ?? project;
   const rejected = fallen.find(({ status }) => status === "rejected");

@@ -161,13 +161,13 @@ async function saveDecisions(learning: Learning, rows: readonly DecisionRow[]): 
   return [...new Set((await learning.findings.lessonIds(rows.map(({ finding }) => finding))).values())];
 }
 
-/** Something imported, and what became of it. */
+/** An imported item and its status. */
 type Import = Imported & {
   readonly status: "waiting" | "accepted" | "rejected" | "withdrawn";
   readonly at: number;
 };
 
-/** What was imported, in the order of time, from everything the ledger says of it in whatever order. */
+/** Imported items in order of time, folded from ledger rows in any order. */
 export function foldImports(rows: readonly ImportRow[]): Import[] {
   const sorted = [...rows].sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1));
   const things = new Map<string, { thing: Imported; at: number }>();
@@ -411,7 +411,7 @@ async function foldLesson(
 
 // --- What became of what was shown ---
 
-/** What became of a skill or a lesson. Except for characters, each number counts sessions. */
+/** Usage of a skill or a lesson. Except for characters, each number counts sessions. */
 export interface Credit {
   /** It was put before the agent; and those of them in which it was given whole. */
   readonly shown: number;
@@ -423,7 +423,7 @@ export interface Credit {
   readonly used: number;
   readonly helpful: number;
   readonly harmful: number;
-  /** It was used, and nobody can tell how that went. */
+  /** It was used, with unknown outcome. */
   readonly unrated: number;
   readonly firstAt: number;
   readonly shownAt: number | null;
@@ -442,7 +442,7 @@ interface SessionRating {
 }
 
 /**
- * What became of everything that was shown, held back, used or rated, by its id, whatever the order of the entries.
+ * Credits of all items shown, withheld, used or rated, by id, from entries in any order.
  * `nameOf` gives the present id: lessons are merged, and a skill may count for the lesson it was made of.
  */
 export function foldCredits(
@@ -511,7 +511,7 @@ function lastTime(entries: readonly LedgerEntry[]): number | null {
 
 type SessionTally = ReturnType<typeof tallySession>;
 
-/** What happened with a thing in one session. */
+/** Tallies one item in one session. */
 function tallySession(session: string, entries: readonly LedgerEntry[]) {
   const uses = entries.filter(({ type }) => type === "skill.used") as EntryOf<"skill.used">[];
   const loads = (entry: LedgerEntry) => entry.type === "skill.shown" && entry.data.how === "load";

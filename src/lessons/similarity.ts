@@ -36,7 +36,7 @@ export function extractGist({ trigger, action, kind }: ComparedText): Gist {
   return { trigger: triggerTerms, all: new Set([...triggerTerms, ...wants, ...shuns]), wants, shuns };
 }
 
-/** What most failures say: two programs that are both not found are not one lesson. */
+/** Words common to most failures: two missing programs are not one lesson. */
 const commonplace = new Set(
   "command not found no such error failed fail unknown cannot could unable".split(" "),
 );
@@ -91,7 +91,7 @@ function meets(wants: ReadonlySet<string>, other: Gist): boolean {
   return shared >= Math.max(1, Math.min(own.length, against.length) * contraryShare);
 }
 
-/** What an action asks for and what it warns of: the words after "not" belong to the warning, to the end of the clause. */
+/** Splits an action into advice and warning: words after "not", to the end of the clause, are warning. */
 function splitStance(action: string): { wants: Set<string>; shuns: Set<string> } {
   const wants = new Set<string>();
   const shuns = new Set<string>();
@@ -183,9 +183,9 @@ interface UpcomingCall {
   /** The program or the tool; and the program with its verb. */
   readonly program: string;
   readonly head: string;
-  /** What tells it from other calls of that program; null for a tool that is no shell. */
+  /** The parts that distinguish it; null for a tool that is no shell. */
   readonly parts: readonly string[] | null;
-  /** What it is started through: `sudo`, `timeout`. */
+  /** Its wrapper: `sudo`, `timeout`. */
   readonly through: string | null;
   /** Everything it is given. */
   readonly words: readonly string[];
@@ -258,7 +258,7 @@ export function compareFailure(symptom: Symptom, finding: Finding): number {
   return shape !== null && shape === generalizeError(finding.symptom).shape ? sameShape : 0;
 }
 
-/** Whether what helped does so whatever the error names: `npm ci` brings any package, `pip install yaml` one. */
+/** Whether a fix is independent of the error's subject: `npm ci` is, `pip install yaml` is not. */
 function isGeneral({ symptom, remedy, call, steps, action }: Finding): boolean {
   if (symptom === null || remedy === null || !generalRemedies.has(remedy)) return false;
   const fix = [...(call ?? []), ...steps, action].join(" ").toLowerCase();

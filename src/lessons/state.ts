@@ -21,12 +21,12 @@ const startConfidence: Partial<Record<FindingKind, number>> = {
   "error-recovery": 0.6,
 };
 const otherStart = 0.5;
-/** What one session changes. */
+/** Confidence deltas. */
 const step = { second: 0.15, confirmed: 0.05, failed: -0.05, opposed: -0.1 };
 const lossPerSilentWeek = -0.02;
 /** A finding this sure is shown on its own; a weaker one waits until another session agrees. */
 const sureAlone = 0.6;
-/** Below this a lesson of a single session is shown to nobody. */
+/** Below this a lesson of a single session is not shown. */
 const weakBelow = 0.15;
 /** Below this a finding is what anybody would do: it is never shown, however many sessions have it. */
 const commonplaceBelow = 0.05;
@@ -64,7 +64,7 @@ export function foldEvidence(evidence: readonly Evidence[]): LessonState {
 
 type Decision = Exclude<Evidence, { run: string }>;
 
-/** What one session, or one decision, says about a lesson. Unproved: only a model says that a person said so. */
+/** One session's evidence, or one decision. Unproved: only a model says that a person said so. */
 type Step =
   | (Pick<FindingEvidence, "type" | "at" | "kind" | "confidence" | "by"> & { readonly unproved?: boolean })
   | { readonly type: "worked" | "failed"; readonly at: number; readonly unproved?: boolean }
@@ -205,7 +205,7 @@ function nameDecision(item: Decision): string {
     : `${item.type} ${item.everywhere === true}`;
 }
 
-/** Whoever decided could not know of an objection that was found later: it counts after the decision. */
+/** Moves an objection past a decision made before it was found. */
 function moveAfterDecisions(change: Step, items: readonly Evidence[], decidedAt: readonly number[]): Step {
   if (change.type !== "opposed") return change;
   const foundAt = Math.max(...items.flatMap((item) => (item.type === "opposed" ? item.foundAt : [])));
@@ -258,12 +258,12 @@ function nameEvidence(item: Evidence): string {
   return "run" in item ? item.run : item.type;
 }
 
-/** What a rule found goes before what only a model says. */
+/** Findings by rules outrank findings by a model. */
 function isSurer(one: FindingEvidence, other: FindingEvidence): boolean {
   return one.by === other.by ? one.confidence > other.confidence : other.by === "model";
 }
 
-/** Status and confidence at a time: less sure with every silent week, and retired when nothing came of it. */
+/** Status and confidence at a time: confidence decays weekly, and unconfirmed lessons retire. */
 export function applyDecay(
   state: LessonState,
   now: number,
@@ -283,7 +283,7 @@ export function applyDecay(
   return { status: isWeak && hasWaited(state, now, pendingDays) ? "retired" : status, confidence };
 }
 
-/** Whether nothing came of a lesson within so many days of being found or brought back, however old it is. */
+/** Whether a lesson has no new evidence within this many days of being found or restored. */
 export function hasWaited(
   { lastAt, foundAt, restoredAt = 0 }: LessonState,
   now: number,
@@ -315,7 +315,7 @@ export function isWorthShowing({ state: { sure, sessions } }: Lesson): boolean {
   return sure >= sureAlone || (sessions > 1 && sure >= commonplaceBelow);
 }
 
-/** Whether nobody is shown a lesson yet, because too little speaks for it. */
+/** Whether a lesson has too little evidence to be shown. */
 export function isUnconfirmed({ state }: Pick<Lesson, "state">): boolean {
   const { sure, sessions, status } = state;
   return status === "pending" && (sure < commonplaceBelow || (sure < weakBelow && sessions < 2));

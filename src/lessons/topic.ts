@@ -15,7 +15,7 @@ export const domains = [
 
 type Domain = (typeof domains)[number];
 
-/** What part of the work a lesson is about: by the program it runs, then by most of its words. */
+/** The domain of a lesson: by the program it runs, then by most of its words. */
 export function classifyDomain(
   about: Pick<LessonText, "trigger" | "action" | "kind"> &
     Partial<Pick<LessonText, "lesson" | "call" | "symptom">>,
@@ -130,7 +130,7 @@ function isOwnPath(word: string): boolean {
 const commonPaths =
   /^(?:~\/\.|\/(?:dev|tmp|usr|etc|bin|opt|var|proc|sys)\b|node_modules\/|\.[a-z]|@[\w-]+\/[\w-]+$)/;
 
-/** A file of a project, by its name alone; those that every project of a kind has are nobody's. */
+/** Whether a bare file name is specific to a project, not one that every such project has. */
 function isOwnFile(word: string): boolean {
   if (word.includes("/") || !sources.test(word) || /^[.*-]/.test(word)) return false;
   return !commonFiles.has(word.toLowerCase()) && !/^[A-Z][A-Za-z]*\.js$/.test(word);
@@ -150,7 +150,7 @@ const commonFiles = new Set(
   ).split(" "),
 );
 
-/** A script that a project has given itself, such as `npm run seed-harbor`; those that all have are none. */
+/** A script that a project defines, such as `npm run seed-harbor`; common ones do not count. */
 function readScript(said: readonly string[], at: number): string | null {
   const [program = "", first = "", second = ""] = said.slice(at, at + 3).map((word) => word.toLowerCase());
   const isRunner = runners.has(program);

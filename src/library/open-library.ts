@@ -23,7 +23,7 @@ interface LibraryVerbDeps extends IngestDeps {
   readonly learnable: (sessions: readonly SessionView[]) => Promise<SessionView[]>;
 }
 
-/** What publishing needs, over this machine's disk. */
+/** Publishing dependencies over the local disk. */
 export function createPublishDeps(
   { home, store, redactor, clock }: IngestDeps & { readonly home: Home; readonly store: Store },
   places: AgentFolders,
@@ -67,8 +67,8 @@ export function openLibrary(deps: LibraryVerbDeps) {
       return verbs.suggest({ ...options, most });
     },
     /**
-     * Writes what needs nobody's yes: drafts of lessons and of what these sessions asked for in vain, and new evidence
-     * in what is kept. Makes drafts live that have earned it, and takes back what did harm.
+     * Writes what needs no approval: drafts of lessons and of unmet requests in these sessions, and new evidence in
+     * published items. Makes drafts live that have earned it, and takes back harmful items.
      */
     publishOwn: async (
       options: Parameters<typeof verbs.planOwn>[0] & Parameters<typeof gaps.advanceGaps>[0] = {},
@@ -110,7 +110,7 @@ function openItems({ home, publishing, stock, projectAt }: LibraryVerbDeps) {
       stock.restockAt(cwd, anew),
     /** The state of the index file. */
     index: () => stock.index.check(),
-    /** What was archived and can be restored, the latest first. */
+    /** Archived items that can be restored, latest first. */
     archived: () => listArchived(publishing),
     planRestore: (name: string) => planRestore(publishing, name),
     /** Restores it byte for byte. */

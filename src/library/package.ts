@@ -15,7 +15,7 @@ import { mainText } from "./publish/changes.ts";
 import { maxDescriptionChars } from "./publish/render.ts";
 import { parseFrontMatter, parseSkill, scanSkill, skillFile, skillOwner, validateSkill } from "./skill.ts";
 
-/** What a package that an agent writes may hold. */
+/** Size limits of an agent-written package. */
 export const packageLimits = {
   files: 40,
   fileBytes: 200_000,
@@ -46,7 +46,7 @@ export function packageOwner(path: string, files: PackageFileList | null): Owner
   return files === null ? "learned" : skillOwner(path, parseSkill(mainText(files)).skill);
 }
 
-/** The files that somebody hands in, and what among them is no plain file. */
+/** Submitted files, and the entries that are not regular files. */
 export interface SubmittedFiles {
   readonly files: PackageFileList;
   readonly links: readonly string[];
@@ -56,11 +56,11 @@ interface Submission {
   readonly name: string;
   readonly files: readonly PackageText[];
   readonly links: readonly string[];
-  /** What it replaces; empty for something new. */
+  /** The files it replaces; empty if new. */
   readonly old: ReadonlyMap<string, PackageText>;
   /** Whether it is Knack's. What a person's skill had before is theirs, and only worth a remark. */
   readonly isLearned: boolean;
-  /** What is wrong, each with its file and line; and what is only worth saying. */
+  /** Errors with file and line, and remarks that do not block. */
   readonly faults: Set<string>;
   readonly remarks: Set<string>;
 }
@@ -97,7 +97,7 @@ export async function examinePackage(
   return { faults: [...faults], remarks: [...remarks], skill: text === null ? null : parseSkill(text).skill };
 }
 
-/** The concerns about the words of a package, whoever wrote it. */
+/** Concerns about a package's text, regardless of author. */
 export function scanPackage(files: PackageFileList): Concern[] {
   const { skill } = parseSkill(mainText(files));
   const others = files.map(packageText).flatMap(({ path, text }) => {
@@ -285,7 +285,7 @@ function noteSecrets(given: Submission, passage: Passage, clean: string, known: 
   }
 }
 
-/** What is wrong with the paths of a package, on any disk that it may lie on. */
+/** Problems with a package's paths, on any file system. */
 export function checkPaths(paths: readonly string[]): string[] {
   // As a disk takes it that does not tell capitals, or composed letters, apart.
   const fold = (path: string) => path.normalize("NFKC").toUpperCase().toLowerCase();

@@ -88,7 +88,7 @@ export interface FrontMatter {
   readonly problems: readonly SkillProblem[];
   /** Each key's texts; keys below `metadata` begin with `metadata.`. */
   readonly fields: ReadonlyMap<string, readonly string[]>;
-  /** What the keys stand for, with every alias and every escape resolved. */
+  /** The parsed values by key, with aliases and escapes resolved. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -263,7 +263,7 @@ export function scanSkill(skill: Skill): Concern[] {
 /** Two skills whose names and descriptions overlap this much are about the same thing. */
 export const sameTopicFrom = 0.5;
 
-/** What a skill is about, as agents see it. */
+/** The fields of a skill listed to agents. */
 type SkillTitle = Pick<Skill, "name" | "description">;
 
 /** Whether two skills are about the same thing. The same name may be chance, so half as much in common tells. */

@@ -102,7 +102,7 @@ function createServer(version: string, answer: Answer): McpServer {
 const instructions =
   "Knack keeps what agents learn as skills. Before unfamiliar work, skill_search. When this session verified something reusable, skill_learning_start, write the package, skill_learning_finish. Most turns learn nothing.";
 
-/** What the calls of a connection share; `close` waits briefly for the running call. */
+/** State shared by a connection's calls; `close` waits briefly for the running call. */
 function createDesk({ env, cwd, off, open }: ServeOptions): { answer: Answer; close(): Promise<void> } {
   let knack: Promise<Knack> | null = null;
   let last: Promise<unknown> = Promise.resolve();
@@ -150,7 +150,7 @@ function createDesk({ env, cwd, off, open }: ServeOptions): { answer: Answer; cl
   };
 }
 
-/** As progress where the call has a token, else as a log message; it does not matter whether anybody listens. */
+/** Sends progress if the call has a token, else a log message; ignores failures. */
 async function notify({ mcpReq }: ServerContext, message: string): Promise<void> {
   const progressToken = mcpReq._meta?.progressToken;
   const params = { progressToken: progressToken ?? "", progress: 1, message };

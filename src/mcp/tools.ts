@@ -15,10 +15,10 @@ import type { Knack } from "../open.ts";
 import { createFault } from "../records/index.ts";
 import { itemNamed } from "../search/index.ts";
 
-/** What a tool is given beside its arguments. */
+/** The context of a tool call. */
 interface ToolCall {
   readonly knack: Knack;
-  /** Who calls, as the host says. */
+  /** The caller, per the host. */
   readonly host: HostCall;
   /** Who calls, with the session as it is now. */
   resolveCaller(): Promise<ActiveCaller>;

@@ -45,12 +45,12 @@ import {
 /** Characters of a prompt that are read; one longer than the second is a task rather than a remark. */
 const promptChars = 4_000;
 const longTurnChars = 420;
-/** Share of words from which somebody says the same again. */
+/** Share of words from which a remark is a repeat. */
 const restatedShare = 0.35;
 
-/** What a history would have gained, had what it teaches been known at each point of it. */
+/** The gain a history would have had from its own lessons, replayed in order. */
 export interface Backtest {
-  /** What happened in each session; records that an earlier one has too are counted there. */
+  /** Counts per session; a record shared with an earlier session counts there. */
   readonly sessions: readonly (Readonly<Lived> & { readonly session: SessionView })[];
   /** Failures that had been met and overcome in an earlier session, and where; in a session, each once. */
   readonly repeats: readonly (Spot & {
@@ -82,12 +82,11 @@ interface Spot {
   readonly at: number;
 }
 
-/** A lesson that would have been shown, and what came of what it was shown for. */
+/** A lesson that would have been shown, and the occasion for it. */
 interface Showing extends Spot {
   /** At a prompt, before a call, at a failure; a correction is one that a person had to repeat. */
   readonly occasion: "prompt" | "call" | "failure" | "correction";
   readonly lesson: Lesson;
-  /** What would have been said. */
   readonly text: string;
   readonly learnedFrom: Spot;
   /** The prompt, the call, or what the person said. */
@@ -96,7 +95,7 @@ interface Showing extends Spot {
 }
 
 interface Hit extends Showing {
-  /** What overcame the failure; null when nothing did. */
+  /** The call that overcame the failure, or null. */
   readonly solvedBy: string | null;
   readonly savedCalls: number;
   readonly savedMs: number;
@@ -187,11 +186,11 @@ function buildAccount(session: SessionView, all: readonly Event[]) {
     moments: listMoments(learned, startedAt),
     /** Where the events that its findings rest on stand. */
     keys: new Map(learned.events.flatMap(({ ref, key }) => (deciding.has(ref) ? [[ref, key] as const] : []))),
-    /** What it teaches, once it has ended. */
+    /** Entries to record once it ends. */
     entries: [makeFoundEntry(session), ...learned.entries] as readonly LedgerEntry[],
     /** Too short a session is not learned from. */
     teaches: learned.isLearnedFrom,
-    /** What it was shown so far, by lesson id. */
+    /** Lessons shown so far, by id. */
     shown: new Map<string, ShownMatch>(),
     /** The failures it has met so far, by cue. */
     met: new Map<string, Symptom[]>(),
@@ -219,7 +218,7 @@ interface EarlierCorrection extends Spot {
   readonly scope: LessonScope;
 }
 
-/** Goes through a history moment by moment, and counts what would have been shown and what came of it. */
+/** Replays a history moment by moment and counts hits and wrong showings. */
 class Replay {
   readonly tally = {
     repeats: [] as Backtest["repeats"][number][],
@@ -232,7 +231,7 @@ class Replay {
   /** Failures that were overcome, by cue. */
   private readonly solved = new Map<string, SolvedFailure[]>();
   private readonly corrections: EarlierCorrection[] = [];
-  /** What ended sessions teach, written to the store once a question may need it: a batch costs little more than one. */
+  /** Entries of ended sessions, written in one batch when a question may need them. */
   private queue: LedgerEntry[] = [];
   private readonly projects = new Set<string>();
   /** The cues of everything learned: most calls share none, and need no query. */
@@ -285,7 +284,7 @@ class Replay {
     }
   }
 
-  /** Takes a record for a session; false when another session has the same one, wherever it stands there. */
+  /** Claims a record for a session; false if another session already owns it. */
   private claims(account: SessionAccount, { type, origin }: Moment): boolean {
     if (origin === null) return true;
     const record = `${type} ${origin}`;
@@ -306,7 +305,7 @@ class Replay {
     }
   }
 
-  /** What would be said before a call is made. */
+  /** Looks for a warning ahead of a call. */
   private async foresee(account: SessionAccount, moment: CallMoment): Promise<void> {
     const { calls, failure, ok } = moment;
     const [match] = calls.length > 0 ? await this.ask(account, moment, { type: "call", calls }) : [];
@@ -318,7 +317,7 @@ class Replay {
       this.miss(account, showing, `it failed for another reason: ${failure.line}`);
   }
 
-  /** Counts a showing as wrong; whatever comes later, it is not right as well. */
+  /** Counts a showing as wrong; it can no longer become a hit. */
   private miss(account: SessionAccount, { match: _, ...showing }: ShownMatch, because: string): void {
     this.tally.wrongs.push({ ...showing, because });
     account.missed.add(showing.lesson.id);
@@ -475,7 +474,7 @@ function pushTo<Value>(map: Map<string, Value[]>, key: string, value: Value): vo
 
 // --- The moments of a session ---
 
-/** What happened in a session at one point, as far as a replay needs it. */
+/** One event of a session, reduced to the needs of a replay. */
 type Moment = PromptMoment | CallMoment | (MomentSpot & { type: "correction"; finding: Finding });
 type PromptMoment = MomentSpot & { readonly type: "prompt"; readonly text: string };
 interface CallMoment extends MomentSpot {
@@ -541,7 +540,7 @@ function describeFailure(recovery: Recovery, events: readonly Event[], taught: b
   return {
     symptom,
     line: error.line,
-    /** What was run before the same failure came again. */
+    /** Calls made before the failure recurred. */
     tried: again.length === 0 ? [] : events.slice(first + 1, last + 1).flatMap(listCalls),
     end,
     /** It was overcome in a way that helps the next time. */
@@ -563,12 +562,12 @@ function describeEnd(recovery: Recovery, { files }: Symptom, events: readonly Ev
     foreign: recovery.isForeign,
     /** The call that a lesson about it would recommend. */
     call: recovery.fixCall,
-    /** What was run, and worked, after it last failed and up to the call that overcame it. */
+    /** Successful calls from the last failure to the call that overcame it. */
     calls: [...run, worked].flatMap(listCalls),
-    /** What overcame it speaks of the files that it may not touch. */
+    /** Whether the fix names the files it was denied. */
     touchesDenied: touched.some((file) => files.includes(fileFamily(file))),
     told: step ? `${renderCall(step)}, then ${renderCall(worked)}` : `${renderCall(worked)}${how}`,
-    /** Calls that whoever knew the fix would have made too, before the one that overcame it. */
+    /** Calls the fix itself requires before the one that overcame the failure. */
     prescribed: step === null ? 0 : 1,
     /** Calls and milliseconds from the failure to that call. */
     callsUntil: between.calls + again.length,

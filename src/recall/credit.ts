@@ -35,9 +35,9 @@ interface CreditOptions {
   /** Why a session is not learned from, if there is a reason. */
   readonly refuses?: LearnConsent["isRefused"];
   readonly until?: () => boolean;
-  /** What there is in the library, asked for once there is a session to look at; part of it may be unreadable. */
+  /** Reads the library, only if a session is due; `whole` is false if part of it is unreadable. */
   readonly library: () => Promise<{ readonly items: readonly Item[]; readonly whole: boolean }>;
-  /** Of sessions that were just read, what was read. */
+  /** Sessions just read, with their events. */
   readonly seen?: readonly ReadSession[];
 }
 
@@ -120,7 +120,7 @@ async function loadCorrections(
   return times;
 }
 
-/** The same sessions, to be looked at again once the library can be read whole. */
+/** Marks sessions for another pass once the whole library is readable. */
 async function markPartial(store: Store, unseen: readonly DueSession[]): Promise<DueSession[]> {
   const parts = unseen.map(({ session, key }) => ({ session, key: `${key}:part` }));
   const done = await store.ledger.has(parts.map(({ key }) => key));
@@ -158,14 +158,14 @@ async function listDue(
 
 type ShownEntry = EntryOf<"lesson.shown" | "skill.shown">;
 
-/** What was shown since a day before the first of these sessions began: what is told at its start is told ahead of it. */
+/** Everything shown since a day before the first of these sessions: start messages precede its first record. */
 async function loadShown({ ledger }: Store, sessions: readonly SessionView[]): Promise<ShownEntry[]> {
   if (sessions.length === 0) return [];
   const since = Math.min(...sessions.map(({ startedAt }) => startedAt ?? 0)) - aheadMs;
   return [...(await ledger.since("lesson.shown", since)), ...(await ledger.since("skill.shown", since))];
 }
 
-/** What each session was shown, by the agent's session. */
+/** Items shown, by the agent's session id. */
 async function listShown(store: Store, shown: readonly ShownEntry[]): Promise<Map<string, ShownItem[]>> {
   const told = shown.flatMap((entry) => (entry.type === "lesson.shown" ? entry.data.lessonId : []));
   const known = await loadToldLessons(store, told);
@@ -296,7 +296,7 @@ function sumTurns(turns: readonly (readonly [at: number, calls: number])[]) {
   });
 }
 
-/** What the ledger says of a session that was looked at. */
+/** Builds the ledger entries for one session. */
 async function buildEntries(
   store: Store,
   session: SessionView,
@@ -324,7 +324,7 @@ async function buildEntries(
   return [...uses, ...ratings, { ...common, at: startedAt, type: "session.measured", key, data: measured }];
 }
 
-/** What was thought last of each thing in a session, when this file of it was looked at before. */
+/** The latest verdict on each item from earlier passes over this file of a session. */
 async function loadEarlierRatings({ ledger }: Store, run: string, file: string, startedAt: number) {
   const rated = (await ledger.since("use.rated", startedAt)).filter(
     ({ session, actor, key, data }) =>

@@ -4,7 +4,7 @@ interface Unit {
   readonly value: number;
 }
 
-/** What a comparison says so far. It stays true however often, and whenever, it is looked at. */
+/** The result of a comparison so far, valid at any number of looks (anytime-valid). */
 interface TrialDifference {
   /** Sessions that had it, and that had not, with what was measured on average. */
   readonly had: Side;
@@ -106,7 +106,7 @@ function sum(values: readonly number[]): number {
  * The largest mean of values in [0, 1] that is refuted, with an error that holds for all times of looking together.
  * Somebody bets, value by value, on more than a mean m, by a stake that is fixed before the value is seen. If m is the
  * mean, the game is fair, and by Ville's inequality the chance that the wealth ever reaches 1 / chance is at most that
- * chance. So whoever gets that rich has shown that m is not the mean. Wealth falls with the mean, so halving finds it.
+ * chance. So reaching that wealth refutes m as the mean. Wealth falls with the mean, so halving finds it.
  */
 function findRefuted(values: readonly number[]): number {
   const stakes = placeStakes(values);
@@ -120,7 +120,7 @@ function findRefuted(values: readonly number[]): number {
   return refuted;
 }
 
-/** Whether whoever bets on more than a mean ever was rich enough. */
+/** Whether a bet on more than a mean ever reached 1 / chance. */
 function isRefuted(values: readonly number[], stakes: readonly number[], mean: number): boolean {
   let wealth = 0;
   return values.some((value, at) => {
@@ -131,7 +131,7 @@ function isRefuted(values: readonly number[], stakes: readonly number[], mean: n
   });
 }
 
-/** What is staked on each value, from the spread of those before it alone. */
+/** The stake on each value, from the spread of earlier values only. */
 function placeStakes(values: readonly number[]): number[] {
   let [total, squares] = [0.5, 0.25];
   return values.map((value, at) => {

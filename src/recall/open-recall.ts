@@ -30,24 +30,24 @@ interface RecallDeps extends IngestDeps, LearnConsent {
   readonly updateIndex: () => Promise<unknown>;
 }
 
-/** What is asked: a text, or a command that failed. */
+/** A query: a text, or a command that failed. */
 type Asked =
   | string
   | { readonly command: string | null; readonly output: string; readonly exitCode: number | null };
 
-/** What is shown to agents, and what becomes of it. */
+/** Recall for agents, and its measurement. */
 export function openRecall(deps: RecallDeps) {
   const { home, store, clock, isRefused } = deps;
   const path = home.snapshot;
   return {
-    /** What is known about a failure or a text, asked in this folder, and what was recognised in it. */
+    /** Finds lessons for a failure or a text in this folder; `about` is what was recognised. */
     recall: async (asked: Asked, cwd = process.cwd()) => {
       const question = parseQuestion(asked);
       const { id: project } = await deps.projectAt(cwd);
       const options = { project, home: findHome(cwd), unasked: false, now: clock.now() };
       return { about: describeQuestion(asked, question), matches: await recall(store, question, options) };
     },
-    /** What a history of sessions would have gained from what it teaches; nothing of it is kept. */
+    /** Measures the gain sessions would have had from their own lessons; stores nothing. */
     backtest: async (
       sessions: readonly SessionView[],
       options?: Omit<Parameters<typeof backtest>[2], "refuses">,
@@ -70,14 +70,14 @@ export function openRecall(deps: RecallDeps) {
     holdout: async () => recallSettings(home).holdout,
     /** Records what the hooks say was shown and asked. */
     hear: (notes: readonly HookNote[]) => recordNotes(store, notes),
-    /** What agents were shown since a time, in its order. */
+    /** Lessons shown since a time, in order. */
     shown: (since: number): Promise<EntryOf<"lesson.shown">[]> => store.ledger.since("lesson.shown", since),
-    /** What agents were shown since a time, added up, with what came of it. */
+    /** Counts of what agents were shown since a time, with outcomes. */
     tally: (since: number) => tallyShown(store, since),
     /** Records what sessions used of the library, and of what they were shown, and how that went. */
     credit: (sessions: readonly SessionView[], options?: { readonly until?: () => boolean }) =>
       creditSessions(store, sessions, { library: deps.readLibrary, refuses: isRefused, ...options }),
-    /** Records the same while sessions are being learned from; reads the library once. */
+    /** Like `credit`, while sessions are being learned from; reads the library once. */
     creditSeen: (options: { readonly until?: () => boolean }) => {
       let read: ReturnType<typeof deps.readLibrary> | null = null;
       const library = () => {
@@ -89,7 +89,7 @@ export function openRecall(deps: RecallDeps) {
     },
     /** Records what a person or an agent says that something was worth. */
     rate: (rating: Parameters<typeof recordRating>[1]) => recordRating({ store, clock }, rating),
-    /** What showing things was worth since a time. */
+    /** The benefit report since a time. */
     report: async (since: number, compares: Parameters<typeof report>[1]["compares"] = () => false) =>
       report(store, { since, items: await deps.items(), compares }),
   };
@@ -107,7 +107,7 @@ function describeQuestion(asked: Asked, question: ReturnType<typeof parseQuestio
   return [head, signature].filter((part) => part !== "").join(": ");
 }
 
-/** What a hook did in a session. */
+/** A hook's action in a session. */
 export type HookNote = {
   readonly session: SessionId;
   readonly project: string;

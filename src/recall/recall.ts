@@ -55,12 +55,12 @@ const distanceFactor = { here: 1, anywhere: 1, elsewhere: 0.7 };
 const namedFit = 0.7;
 /** Trust in a lesson of which nothing is sure; the rest is its confidence. */
 const leastTrust = 0.4;
-/** What each further session that taught it adds, and how many count. */
+/** Bonus for each further session that taught it, and its cap. */
 const confirmationBonus = 0.05;
 const mostConfirmations = 3;
-/** What is left of the score where the fix got past the failure but was never seen to end well. */
+/** Factor for a fix that got past the failure but was never seen to succeed. */
 const unseenFactor = 0.7;
-/** Score from which an answer is given, by what it was recognised by; and for words when somebody asks. */
+/** Minimum score of an answer, by the sign it was recognised by; and for words in an explicit query. */
 export const leastScore = { error: 0.5, call: 0.6, words: 0.45 };
 const askedWordsScore = 0.3;
 /** Sessions that must have taught a lesson before it is told ahead of a call. */
@@ -72,7 +72,7 @@ const loadScore = 0.75;
 
 type UpcomingCall = Question["calls"][number];
 
-/** What a failed call asks about: what worked before. */
+/** The question a failed call poses. */
 export function readFailure(
   call: Pick<Event, "tool" | "command" | "input" | "files" | "text" | "exitCode">,
 ): Extract<Question, { type: "failure" }> {
@@ -81,7 +81,7 @@ export function readFailure(
   return { type: "failure", symptom, calls: listCalls(call) };
 }
 
-/** What a text asks about: the words it has, the error it quotes, the commands it names. */
+/** The question a text poses: its words, the error it quotes, the commands it names. */
 export function readQuestion(text: string): Extract<Question, { type: "text" }> {
   const said = text.slice(0, promptChars);
   const commands = [...said.matchAll(/`([^`\n]{2,200})`/g)].map(([, code]) => code ?? "");
@@ -145,10 +145,10 @@ interface Memory {
 }
 
 interface RecallOptions {
-  /** The project in which it is asked, and the home folder of whoever asks. */
+  /** The project and home folder the question comes from. */
   readonly project: string;
   readonly home: string | null;
-  /** Nobody asked: the answer interrupts, so it must be surer. */
+  /** The answer interrupts an agent, so it must be surer. */
   readonly unasked: boolean;
   readonly now: number;
 }
@@ -182,7 +182,7 @@ export interface LessonMatch {
   readonly from: readonly KnownFinding[];
 }
 
-/** What is known about a failure, a call or a text: the best few answers, or none rather than a weak one. */
+/** Finds the best few lessons for a failure, a call or a text; returns none rather than a weak one. */
 export async function recall(
   memory: Memory,
   question: Question,
@@ -299,7 +299,7 @@ function fitFinding(question: Question, known: KnownFinding, asked: Circumstance
   const { symptom, scope, remedy, call, state } = known.lesson;
   const distance = measureDistance(known, symptom && { symptom, remedy, call }, asked, scope);
   if (distance === null) return null;
-  // Whoever interrupts before anything has failed must be surer than whoever is asked.
+  // An unasked warning ahead of a failure needs more evidence than a requested answer.
   const isUnsure =
     distance === "elsewhere" || (state.sessions < warnAfterSessions && state.promotion?.lesson == null);
   const sign = findBestSign(question, known, asked, {
@@ -313,7 +313,7 @@ function fitFinding(question: Question, known: KnownFinding, asked: Circumstance
   return score < requiredScore(by, asked) ? null : { known, fit, score, by, distance };
 }
 
-/** The score from which an answer is given; whoever asks in words hears more. */
+/** The minimum score of an answer; lower for an explicit query in words. */
 function requiredScore(by: LessonMatch["by"], { unasked }: Circumstances): number {
   return by === "words" && !unasked ? askedWordsScore : leastScore[by];
 }
@@ -368,7 +368,7 @@ function compareCalls({ calls }: Question, { known: { finding } }: FindingFit): 
   return measureSimilarity(words, failed) + finding.confidence / 100;
 }
 
-/** What was learned here; what fits best; of what fits alike, what more sessions taught, then what worked last. */
+/** Orders by: learned here, best fit, most sessions, most recently seen, highest score. */
 function bestFirst(a: LessonMatch, b: LessonMatch): number {
   return (
     Number(b.distance === "here") - Number(a.distance === "here") ||
@@ -389,14 +389,14 @@ function round(score: number): number {
   return Math.round(score * 1_000) / 1_000;
 }
 
-/** What decides whether a fix may hold in other projects. */
+/** The parts of a fix that decide if it is portable. */
 interface PortableFix {
   readonly symptom: Symptom;
   readonly remedy: Remedy | null;
   readonly call: readonly string[] | null;
 }
 
-/** Where something is for whoever asks; null where it does not count. */
+/** Where a lesson lies relative to the asker; null if not applicable. */
 export function measureDistance(
   known: { readonly project: string; readonly home: string | null },
   fix: PortableFix | null,
@@ -409,14 +409,14 @@ export function measureDistance(
   return !asked.unasked || fix === null || isPortable(fix) ? "elsewhere" : null;
 }
 
-/** What is run first, where, and through what is each project's own; to leave out what is not there is not. */
+/** Prior steps, directories and added wrappers are project-specific; dropping a missing wrapper is not. */
 function isPortable({ symptom: { cause, about }, remedy, call }: PortableFix): boolean {
   if (remedy === "step" || remedy === "directory") return false;
   const putsBefore = remedy === "wrapper" && about !== null && call?.includes(about) === true;
   return portableCauses.has(cause) && !(cause === "missing-program" && putsBefore);
 }
 
-/** Causes that lie with the machine, the agent or a program, whatever it works on. */
+/** Causes that lie with the machine, the agent or a program, not the project. */
 const portableCauses: ReadonlySet<Cause> = new Set([
   ...(["missing-program", "unknown-name", "wrong-usage", "shell-dialect"] as const),
   ...(["denied", "permission", "service", "other"] as const),

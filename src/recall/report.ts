@@ -11,15 +11,15 @@ import type { Store } from "../store/index.ts";
 import { loadToldLessons, readCredits } from "./credit.ts";
 import { compareCourses, compareInTurn } from "./experiment.ts";
 
-/** Calls for one prompt beyond which more are no longer told apart. */
+/** Cap on the calls counted for one prompt. */
 export const mostCallsPerPrompt = 50;
 
 type TrialDifference = ReturnType<typeof compareInTurn>;
 
-/** The same sessions compared in every way. */
+/** A comparison for each figure. */
 type Comparison = Readonly<Record<keyof SessionFigures, TrialDifference>>;
 
-/** What showing things was worth, as far as it can be told. */
+/** The measured benefit of showing items. */
 export interface BenefitReport {
   readonly since: number;
   /** Sessions that were measured, and the first of them. */
@@ -29,11 +29,11 @@ export interface BenefitReport {
   readonly withheld: Comparison;
   /** Sessions of each project before anything was shown in it, and since. No experiment: other things changed too. */
   readonly before: Comparison;
-  /** What was shown, held back, used or rated, the most shown first. */
+  /** Items shown, withheld, used or rated, most shown first. */
   readonly items: readonly ItemReport[];
 }
 
-/** What one lesson, or one thing of the library, was worth. */
+/** The benefit of one lesson or library item. */
 interface ItemReport extends Omit<Credit, "ratings"> {
   readonly id: string;
   readonly name: string;
@@ -41,7 +41,7 @@ interface ItemReport extends Omit<Credit, "ratings"> {
   /** Sessions in which it was told at a failure; and those of them in which it came next and worked. */
   readonly answered: number;
   readonly saved: number;
-  /** Null where nobody asked for it: it takes a moment for each. */
+  /** Null unless requested: each comparison takes time. */
   readonly compared: { readonly withheld: Comparison; readonly before: Comparison } | null;
 }
 
@@ -85,7 +85,7 @@ interface LivedSession {
   readonly metBefore: (failure: string) => boolean;
 }
 
-/** Every session in which somebody asked for something, in the order of time, each as it was last measured. */
+/** Every session with a prompt, in order of time, each as it was last measured. */
 async function loadLived({ ledger }: Store): Promise<LivedSession[]> {
   // A session may have several files: the longest that a person spoke in stands for it.
   const longest = new Map<string, EntryOf<"session.measured">>();
@@ -119,7 +119,7 @@ interface FittingMoment {
   readonly at: number;
 }
 
-/** What fitted, in the order of time. What is listed when a session starts is told to every session, so it tells nothing. */
+/** Matches in order of time. Excludes the list at session start: every session gets it, so it proves nothing. */
 function listMatches(entries: readonly LedgerEntry[], nameOf: (id: string) => string): FittingMoment[] {
   return entries
     .flatMap((entry): FittingMoment[] => {
@@ -184,17 +184,17 @@ function compareEach(compare: (measure: keyof SessionFigures) => TrialDifference
   };
 }
 
-/** What is compared of a session, each between 0 and 1. */
+/** The figures compared, each between 0 and 1. */
 interface SessionFigures {
   /** Whether something failed again that an earlier session of the project had met, or this one before the moment. */
   readonly failedAgain: number;
   /** Corrections for each prompt. */
   readonly corrections: number;
-  /** Calls for each prompt, as a share of the most that are told apart. */
+  /** Calls for each prompt, as a share of `mostCallsPerPrompt`. */
   readonly calls: number;
 }
 
-/** What a session came to from a moment on, the turn it lies in included; null where nobody asked for anything. */
+/** A session's figures from the turn that contains a moment; null if it has no prompts. */
 function readFigures(
   { turns, corrections, failures }: SessionMeasurement,
   from: number,
@@ -245,7 +245,7 @@ function isSaved(ratings: Credit["ratings"], session: string | null): boolean {
   return ratings.some((one) => one.session === session && one.verdict === "helpful" && !one.byPerson);
 }
 
-/** What things are called: as they are now, or as they were when something was last said of them. */
+/** Names of items: the current name, or the last one on the ledger. */
 async function loadNames(
   { learning }: Store,
   ids: readonly string[],
@@ -264,7 +264,7 @@ async function loadNames(
   return names;
 }
 
-/** What agents were told since a time, and what came of it. */
+/** Counts of what agents were shown since a time, with outcomes. */
 export async function tallyShown(store: Store, since: number) {
   const { ledger, learning } = store;
   const tellings = await ledger.since("lesson.shown", since);
@@ -310,7 +310,7 @@ export async function tallyShown(store: Store, since: number) {
     saved: listOnce(({ data }) => data.occasion === "failure").filter(({ session, data }) =>
       isSaved(credits.get(data.lessonId)?.ratings ?? [], session),
     ).length,
-    /** Uses of the library, once for each session; whoever follows a lesson is counted above. */
+    /** Uses of the library, once for each session; lessons are counted above. */
     used: uses.filter(({ data }) => !lessons.has(data.skill)).length,
     helpful: ratings.filter(({ verdict }) => verdict === "helpful").length,
     harmful: ratings.filter(({ verdict }) => verdict === "harmful").length,

@@ -42,7 +42,7 @@ const version = 3;
 /** Something published, as far as agents are told of it. */
 interface SnapshotItem extends Pick<KeptArtifact, "kind" | "name" | "path" | "reach" | "origin" | "members"> {
   readonly state: string;
-  /** What is there now; null when it cannot be read. */
+  /** The current text, or null if unreadable. */
   readonly text: string | null;
   /** The project that asked for it. */
   readonly askedIn: string | null;
@@ -167,12 +167,12 @@ function findFirst(findings: readonly StoredFinding[]): Map<string, StoredFindin
   return new Map(inOrder.map((finding) => [finding.lessonId, finding]));
 }
 
-/** What an agent may be given unasked: nothing that a skill might not say. */
+/** Whether an agent may see it unasked: it passes the scan for skills. */
 function isHarmless({ lesson, action, trigger, steps }: Finding | Lesson): boolean {
   return mayBeWritten(scan([lesson, action, trigger, ...steps].join("\n")));
 }
 
-/** A lesson without what is neither told nor looked at. */
+/** A lesson without fields that recall does not use. */
 function slimDown<Told extends Finding | Lesson>(told: Told): Told {
   const cut = (text: string | null) => text?.slice(0, excerptChars) ?? null;
   const { failed, worked, said } = told.excerpt;
@@ -255,7 +255,7 @@ function isLive({ reach }: SnapshotItem): boolean {
   return reach !== "draft";
 }
 
-/** What recent sessions taught: those that may still go on. */
+/** Lessons from sessions that may still be running. */
 function listSessionRows({ lessons, findings, published, now, first }: Sources): Row[] {
   const byId = new Map(lessons.map((lesson) => [lesson.id, lesson]));
   const made = new Set(published.map(({ origin }) => origin.id));
@@ -283,7 +283,7 @@ function listSessionRows({ lessons, findings, published, now, first }: Sources):
 
 type StartRow = SnapshotRows["start"];
 
-/** What is told at the start of a session, for each project and for the person. */
+/** Rows shown at session start, for each project and for the user. */
 function listStartRows({ lessons, projects, published, now, first }: Sources): Row[] {
   const roots = new Map(projects.map(({ id, root }) => [id, root]));
   const live = new Set(
@@ -343,7 +343,7 @@ function getScopeId({ scope, project }: Lesson): string {
   return scope === "user" ? "user" : project;
 }
 
-/** What reviews learned while nobody was there to be told, of each project the latest. */
+/** The latest receipts of background reviews, by project. */
 async function listReceiptRows({ ledger }: Store): Promise<Row[]> {
   const byProject = new Map<string, SnapshotRows["receipts"][number][]>();
   for (const { at, project, actor, data } of await ledger.since("receipt.given", 0))
@@ -356,10 +356,10 @@ async function listReceiptRows({ ledger }: Store): Promise<Row[]> {
 const loadChars = 4_000;
 const lineChars = 240;
 
-/** What a snapshot says of itself, and what a person has said about telling agents. */
+/** Snapshot metadata, and the user's settings for showing lessons. */
 interface SnapshotHead {
   readonly madeAt: number;
-  /** What it was made from: the same mark, the same snapshot. */
+  /** Version of the sources: equal marks, equal snapshots. */
   readonly mark: string;
   readonly show: boolean;
   /** The projects, by id or root, for which they have said the opposite. */
@@ -372,19 +372,19 @@ interface SnapshotHead {
 
 /** The rows of a snapshot that are read by kind and id. */
 export interface SnapshotRows {
-  /** What is told when a session starts in a project, or "user": lessons, the surest first, and skills to load. */
+  /** Shown when a session starts in a project, or "user": lessons, the surest first, and skills to load. */
   readonly start: {
     readonly lessons: readonly StartLesson[];
     readonly skills: readonly { readonly name: string; readonly description: string }[];
   };
-  /** What was learned in a project between two sessions. */
+  /** Receipts of a project's background reviews. */
   readonly receipts: readonly { readonly at: number; readonly text: string }[];
-  /** What came of a session so far, and the surest of it that nobody has written down or decided about. */
+  /** Lessons of a session so far, and the surest fix not yet published or rejected. */
   readonly session: {
     readonly learned: readonly { readonly lessonId: string; readonly name: string }[];
     readonly ask: { readonly lessonId: string; readonly name: string; readonly line: string } | null;
   };
-  /** What was made of a lesson; the body is null for a rule. */
+  /** A lesson's artifact; the body is null for a rule. */
   readonly made: { readonly name: string; readonly live: boolean; readonly body: string | null };
 }
 
@@ -429,7 +429,7 @@ export async function readSnapshot<Result>(
   }
 }
 
-/** What a snapshot knows about a failure, a call or a text, for a hook: nobody asked. */
+/** Finds lessons in a snapshot for a failure, a call or a text; for hooks. */
 export function recallFromSnapshot(
   { table }: Pick<Snapshot, "table">,
   question: Question,
@@ -490,13 +490,13 @@ function openMemory(table: Table): Parameters<typeof recall>[0] {
   };
 }
 
-/** What an agent is told at a failure: a fact with its origin, no order. */
+/** The message at a failure: a fact with its origin, no order. */
 export function renderFailureFact(match: LessonMatch, now: number): string {
   const { action, lesson } = match.best.finding;
   return `Knack: this failed ${describeOrigin(match, now)}; what worked: ${asSentence(oneLine(action))} ${oneLine(lesson)}${countSessions(match)}`;
 }
 
-/** What an agent is told at a prompt: one line, or where it is sure enough the whole of it. */
+/** The message at a prompt: one line, or the whole lesson if sure enough. */
 export function renderPromptFact(match: LessonMatch, body: string | null, now: number): string {
   const { best, lesson, load } = match;
   const origin = `Knack: learned ${describeOrigin(match, now)}`;
@@ -511,7 +511,7 @@ function renderLessonLine(lesson: Lesson): string {
   return cutAtWord(quoteLesson(lesson), lineChars);
 }
 
-/** What a lesson says; of a person their own words, as they were said. */
+/** The text of a lesson; verbatim if a person said it. */
 function quoteLesson({ kind, lesson, excerpt: { said } }: Finding | Lesson): string {
   if (!isSaid(kind) || said === null) return oneLine(lesson);
   return `the person said: “${cutAtWord(oneLine(said), lineChars)}”`;

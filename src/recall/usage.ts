@@ -33,7 +33,7 @@ export interface ShownItem {
   readonly at: number;
 }
 
-/** What is known when a session is looked at. */
+/** Input for finding a session's uses. */
 interface UsageContext {
   readonly project: string | null;
   readonly items: readonly Item[];
@@ -57,7 +57,7 @@ interface Rating {
   readonly at: number;
 }
 
-/** What was used in a session, each thing once, and how it went; null where nobody can tell. */
+/** Items used in a session, each once, with a rating; null if it cannot be rated. */
 export function findUsage(events: readonly Event[], known: UsageContext) {
   return findUses(events, known).map((use) => {
     const { kind, used, at } = use;
@@ -66,11 +66,11 @@ export function findUsage(events: readonly Event[], known: UsageContext) {
 }
 
 /**
- * What was used in a session: loaded, named by the agent, called by a person, or followed. What merely was shown is not
- * used, and what an agent would have done anyway was not told to it.
+ * Items used in a session: loaded, named by the agent, called by a person, or followed. Being shown alone is no use,
+ * nor is a call the agent would have made anyway.
  */
 function findUses(events: readonly Event[], known: UsageContext): FoundUse[] {
-  // Whoever writes skills reads them to see how they are made.
+  // A session that edits skills reads them as examples.
   const isSkillWork = events.some(
     (event) => isEdit(event) && event.outcome !== "failed" && event.files.some(isSkillFile),
   );
@@ -137,7 +137,7 @@ function findMentions(text: string): string[] {
   return [...links].map(([, name]) => name ?? "");
 }
 
-/** The skills whose text a call puts before the agent: whoever reads a skill's file has loaded it. */
+/** The skills whose text a call puts before the agent: reading a skill's file loads it. */
 function listSkillFilesRead(event: Event): string[] {
   const { command, tool, files } = event;
   if (command === null)
@@ -185,7 +185,7 @@ interface Advice {
   readonly askedIn: number;
 }
 
-/** Of the calls that were told, those which only somebody who was told would make: not done before, not usual here. */
+/** The recommended calls that only advice explains: not made before, not usual here. */
 function listAdvice(events: readonly Event[], telling: ShownItem, known: UsageContext): Advice[] {
   const { occasion, call, kind } = telling;
   if (kind === "skill") return listNewAdvice(events, findToldCalls(telling.text), telling, known);
@@ -349,8 +349,8 @@ function workedNext(events: readonly Event[], call: readonly string[], after: nu
 type ToldCall = readonly [string, ...string[]];
 
 /**
- * The calls that a text tells, in its code. Only those that are the text's own: whoever runs `git status` was not told
- * to by a skill that happens to say so.
+ * The calls that a text tells, in its code. Only those specific to the text: an agent that runs
+ * `git status` does not follow a skill that mentions it.
  */
 export function findToldCalls(text: string): ToldCall[] {
   const calls = new Map<string, ToldCall>();
@@ -373,7 +373,7 @@ export function makesCall(command: string, call: ToldCall): boolean {
   });
 }
 
-/** Whether somebody's words speak of a call: its program and all its parts are in them. */
+/** Whether a text names a call: its program and all its parts. */
 function namesCall(text: string, call: readonly string[]): boolean {
   const words = new Set(
     text.split(/[\s`"'“”()[\],;]+/).flatMap((word) => [word, word.replace(/[=.:!?].*$/s, "")]),
@@ -381,7 +381,7 @@ function namesCall(text: string, call: readonly string[]): boolean {
   return call.every((part) => words.has(part) || words.has(part.replace(/=$/, "")));
 }
 
-/** What a text tells to do in code: blocks of shell, and words between backticks that are more than a name. */
+/** Commands in a text: shell blocks, and inline code that is more than a name. */
 function extractCode(text: string): string[] {
   const blocks: string[] = [];
   const fence = /^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n([\s\S]*?)^[ \t]*\1[ \t]*$/gm;
@@ -432,7 +432,7 @@ function splitCommands(block: string): string[] {
     .filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-/** What of a call is its own; null when anybody may make it without having been told. */
+/** The distinctive parts of a call; null for one any agent may make unprompted. */
 function keepOwnCall([written, ...parts]: readonly string[]): ToldCall | null {
   if (written === undefined) return null;
   const program = baseName(written);
@@ -474,7 +474,7 @@ const withManyFlags = new Set(
   ),
 );
 
-/** What is run in every project all day, whoever says so. */
+/** Whether a command is routine in any project. */
 function isEveryday(program: string, verbs: readonly string[]): boolean {
   const said = verbs.filter((word) => !leads.has(word));
   const known = everyday.get(program);

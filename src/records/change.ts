@@ -1,12 +1,12 @@
 import { makeId } from "../base/index.ts";
 import type { ArtifactKind, Finding } from "./lesson.ts";
 
-/** Whom something kept reaches: nobody yet, this person in this project, everybody in it, or this person everywhere. */
+/** Who receives an artifact: nobody yet, this person in this project, everybody in it, or this person everywhere. */
 export type Reach = "draft" | "me" | "repository" | "everywhere";
 
 export type LiveReach = Exclude<Reach, "draft">;
 
-/** What something published was made of. */
+/** The source of a published artifact. */
 export interface Origin {
   /** `session`: an agent wrote it at work. `proposal`: a reviewer did. */
   readonly kind: "lesson" | "cluster" | "gap" | "session" | "proposal" | "import";
@@ -39,25 +39,25 @@ export interface Artifact {
 export interface Change extends Artifact {
   readonly id: string;
   readonly why: "create" | "update" | "undo" | "remove" | "archive" | "restore";
-  /** For what keeps the library small and true: the reason. Neither it nor its undo is a word about the lesson. */
+  /** The reason for a maintenance change. Neither it nor its undo is a verdict on the lesson. */
   readonly because?: string;
-  /** What is there before and after: a package's hash, a rule's line; null for nothing. */
+  /** The content before and after: a package's hash or a rule's line; null for none. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
 interface StoredArtifact extends Artifact {
-  /** What Knack last wrote: a package's hash, a rule's line. */
+  /** Content last written: a package's hash, a rule's line. */
   readonly content: string;
   readonly at: number;
 }
 
-/** What is there now, by everything that was changed. */
+/** A present artifact, derived from its changes. */
 export interface KeptArtifact extends StoredArtifact {
   readonly changes: readonly Change[];
 }
 
-/** Something that was put away, and can be brought back as it was. */
+/** An archived artifact, which can be restored unchanged. */
 export interface ArchivedArtifact extends StoredArtifact {
   readonly because: string;
 }
@@ -74,18 +74,18 @@ type DatedChange = Pick<StoredChange, "change" | "at">;
 export function foldKept(changes: readonly DatedChange[]): KeptArtifact[] {
   return groupByArtifact(changes).flatMap(({ changes: own, last, at }) => {
     const holding = findUndoable(own);
-    // What Knack only added to, and took back, is not Knack's.
+    // A file changed and then changed back is not Knack's.
     if (last.after === null || holding === null) return [];
     return [{ ...pickArtifact(last), origin: holding.origin, content: last.after, changes: own, at }];
   });
 }
 
-/** Whether Knack made something, and did not only change what was there. */
+/** Whether Knack created an artifact, not just changed it. */
 export function isMadeByKnack({ changes }: Pick<KeptArtifact, "changes">): boolean {
   return changes.some(({ before }) => before === null);
 }
 
-/** What was put away and is not there again, also not as a draft of the same lesson. */
+/** Archived artifacts not present again, not even as a draft of the same lesson. */
 export function foldArchived(changes: readonly DatedChange[]): ArchivedArtifact[] {
   const there = new Set(foldKept(changes).map(({ origin, name }) => `${origin.id} ${name}`));
   return groupByArtifact(changes).flatMap(({ changes: own, last, at }) => {
@@ -111,7 +111,7 @@ function pickArtifact(change: Change): Artifact {
   return artifact;
 }
 
-/** What a change is about: rules share a file. */
+/** An artifact's key; rules share a file. */
 export function artifactKey({ kind, path, name }: Artifact): string {
   return kind === "rule" ? `${path}#${name}` : path;
 }
@@ -127,12 +127,12 @@ export function findUndoable(changes: readonly Change[]): Change | null {
   return null;
 }
 
-/** What agents can be given by name. */
+/** The kinds of library items. */
 export type ItemKind = "skill" | "command" | "agent";
 
 /** Something in the library: a skill, a command or an agent, wherever it lies. */
 export interface Item {
-  /** The same as long as its name and whom it is for stay the same, wherever its file is moved. */
+  /** Depends on scope, kind and name alone, so it survives moving the file. */
   readonly id: string;
   readonly kind: ItemKind;
   /** As an agent calls it: `release-notes`, or `plugin:release-notes`. */
@@ -140,13 +140,13 @@ export interface Item {
   /** Whom it is for: a project, or "user". */
   readonly scopeId: string;
   readonly owner: Owner;
-  /** A draft is nobody's but Knack's, and reaches agents by recall alone. */
+  /** A draft belongs to Knack and reaches agents by recall alone. */
   readonly draft: boolean;
-  /** What Knack made it of, a lesson or a gap; null for what others made. */
+  /** The lesson or gap Knack made it from; null if others made it. */
   readonly source: string | null;
   /** The file that holds its text. */
   readonly path: string;
-  /** Other files of the same name that this one goes before, for the same people. */
+  /** Files of the same name and scope that this one takes precedence over. */
   readonly copies: readonly string[];
   /** Of its text: another hash, another text. */
   readonly hash: string;
@@ -155,14 +155,14 @@ export interface Item {
   readonly when: string;
   readonly tags: readonly string[];
   readonly body: string;
-  /** A person's word on whether it is given whole; `person` is for what only a person may call. */
+  /** Whether it is loaded whole, as a person set it; `person` if only a person may call it. */
   readonly load: "always" | "never" | "fit" | "person";
   /** Whether its text may be put before an agent unasked. */
   readonly harmless: boolean;
   readonly changedAt: number;
 }
 
-/** What is wrong with a file of the library. An error keeps it out of the library, a warning does not. */
+/** A problem with a library file. An error keeps it out of the library, a warning does not. */
 export interface ItemProblem {
   readonly path: string;
   readonly severity: "error" | "warning";
@@ -175,11 +175,11 @@ export interface ItemFile {
   readonly path: string;
   /** The file itself, where `path` leads through links. */
   readonly real: string;
-  /** The same as long as the file and the way it is read are the same. */
+  /** Changes with the file or the way it is read. */
   readonly stamp: string;
   /** Of two files for one name, the one of the lower rank goes before. */
   readonly rank: number;
-  /** Null where nothing can be made of it. */
+  /** Null if the file is unusable. */
   readonly item: Item | null;
   readonly problems: readonly ItemProblem[];
 }
@@ -223,7 +223,7 @@ interface ImportSource {
   readonly batch: string;
 }
 
-/** A lesson that came from elsewhere. Nobody is told of it, and nothing follows from it, before a person says yes. */
+/** An imported lesson. It is not shown and has no effect until a person accepts it. */
 export interface ImportedLesson extends ImportSource {
   readonly type: "lesson";
   readonly scopeId: string;
@@ -245,10 +245,10 @@ export interface ImportedSkill extends ImportSource {
 
 export type Imported = ImportedLesson | ImportedSkill;
 
-/** What was said of something imported; `offered` is for what comes again after it was withdrawn. */
+/** A decision about an import; `offered` if it is imported again after it was withdrawn. */
 export type ImportWord = "offered" | "accepted" | "rejected" | "withdrawn";
 
-/** One thing that the ledger says of an import. */
+/** A ledger record of an import. */
 export interface ImportRow {
   readonly key: string;
   readonly id: string;

@@ -22,14 +22,14 @@ import type {
 } from "./writing.ts";
 
 interface Entry<Type extends string, Data, Subject extends string = SessionId> {
-  /** When it happened, not when it was noted: what follows from the ledger must not depend on arrival. */
+  /** The time of the event, not of recording: derived state must not depend on arrival. */
   readonly at: number | null;
   readonly project: string | null;
   /** The agent's session; for entries about one transcript, that transcript. */
   readonly session: Subject | null;
   readonly actor: Actor;
   readonly type: Type;
-  /** The same thing noted again has the same key, and is kept once. */
+  /** Idempotency key: a repeated entry is kept once. */
   readonly key: string;
   readonly data: Data;
 }
@@ -41,9 +41,9 @@ export interface ItemUse {
   /** The id of the item, or of the lesson as it was told. */
   readonly skill: string;
   readonly name: string;
-  /** How that is known: the agent loaded it, worked under its name, ran what it was told to run, or a person called it. */
+  /** How it was detected: loaded by the agent, attributed to it, its command run, or called by a person. */
   readonly by: "tool" | "attribution" | "command" | "person";
-  /** What the person had asked for, a few hundred characters of it. */
+  /** The first few hundred characters of the person's prompt. */
   readonly prompt: string | null;
   readonly ref: string;
 }
@@ -91,14 +91,14 @@ interface ShownSkill extends Shown {
 }
 
 interface UseRating extends KnownThing {
-  /** Null: what was thought of it earlier in the session no longer holds. */
+  /** Null revokes an earlier verdict in the session. */
   readonly verdict: UseVerdict | null;
   readonly because: string;
-  /** How much of the session was there when Knack judged: the most tells what holds. */
+  /** The length of the session when Knack judged; the highest wins. */
   readonly pass?: number;
 }
 
-/** What Knack found, decided, showed, wrote, spent and was told; only ever appended. */
+/** An append-only ledger entry: something found, decided, shown or spent. */
 export type LedgerEntry =
   | Entry<"session.found", { readonly project: Project; readonly path: string }, TranscriptId>
   | Entry<"transcript.rewritten", { readonly path: string; readonly line: number }, TranscriptId>
@@ -114,21 +114,21 @@ export type LedgerEntry =
       "lesson.decided",
       { readonly lessonId: FindingId; readonly decision: LessonDecision; readonly everywhere: boolean }
     >
-  /** The same lesson holds in several projects, so it is told in all of them. */
+  /** A lesson found in several projects is now shown in all. */
   | Entry<"lesson.promoted", Promotion>
-  /** That holds no longer. */
+  /** Reverses a promotion. */
   | Entry<
       "lesson.demoted",
       { readonly lesson: string; readonly members: readonly string[]; readonly because: string }
     >
-  /** Nothing came of them within so many days. */
+  /** Pending lessons expired after `days`. */
   | Entry<"lesson.retired", { readonly lessonIds: readonly FindingId[]; readonly days: number }>
-  /** A lesson, or a skill, came from elsewhere; nobody believes it yet. */
+  /** A lesson or a skill was imported, not yet accepted. */
   | Entry<"lesson.imported", ImportedLesson>
   | Entry<"skill.imported", ImportedSkill>
-  /** What was decided about such things. */
+  /** Decision about imports. */
   | Entry<"import.decided", { readonly imports: readonly string[]; readonly decision: ImportWord }>
-  /** What is to be done once a day was done, or tried. */
+  /** Daily maintenance ran, or was attempted. */
   | Entry<
       "maintained",
       {
@@ -143,13 +143,13 @@ export type LedgerEntry =
   | Entry<"lesson.shown", ShownLesson>
   /** Something of the library was put before an agent. */
   | Entry<"skill.shown", ShownSkill>
-  /** Something fitted and was held back, to learn what showing is worth. */
+  /** A match was withheld, to measure the effect of showing. */
   | Entry<"match.withheld", KnownThing & { readonly occasion: Occasion }>
   /** Something of the library was used; once for a session. */
   | Entry<"skill.used", ItemUse>
-  /** Somebody or something judged what a lesson or a skill was worth in a session. */
+  /** A lesson or a skill was rated for a session. */
   | Entry<"use.rated", UseRating>
-  /** What a session came to in numbers, for comparison with others: its events do not stay. */
+  /** The measurements of a session, kept for comparison after its events are purged. */
   | Entry<"session.measured", SessionMeasurement>
   /** A person asked for something that nothing in the library is for. */
   | Entry<"prompt.unmatched", { readonly text: string }>
@@ -165,11 +165,11 @@ export type LedgerEntry =
         readonly skill?: string;
       }
     >
-  /** A model is about to be asked: what that may cost is set aside, whatever becomes of who asks. */
+  /** A model call is about to start: its maximum cost is reserved, even if the caller dies. */
   | Entry<"model.asked", ModelCall & { readonly usdAtMost: number }>
-  /** It answered or failed, and what that did cost. */
+  /** A model call ended, with its actual cost. */
   | Entry<"model.called", ModelCalled>
-  /** What a model thought of a session's candidates, or why none was asked. */
+  /** A model's verdict on a session's candidates, or why none was asked. */
   | Entry<"session.judged", SessionJudgement, TranscriptId>
   /** An agent writes a skill while it works, and how that ended. */
   | Entry<"writing.started", WritingStarted>
@@ -184,7 +184,7 @@ export type LedgerEntry =
   | Entry<"review.begun", ReviewBegun>
   | Entry<"review.answered", ReviewAnswered>
   | Entry<"review.ended", ReviewEnded>
-  /** What one proposed, and what was decided about that. */
+  /** A review's proposal, and the decision about it. */
   | Entry<"proposal.made", SkillProposal>
   | Entry<
       "proposal.decided",
@@ -205,7 +205,7 @@ export interface ProjectFold extends Project {
   readonly sessions: number;
 }
 
-/** What becomes of a project's row when another entry is on the ledger; the order of entries does not matter. */
+/** Applies a ledger entry to a project's row; the order of entries does not matter. */
 export function foldProject(row: ProjectFold | undefined, entry: LedgerEntry): ProjectFold | undefined {
   if (entry.type !== "session.found") return row;
   const { project } = entry.data;
@@ -223,7 +223,7 @@ export function foldProject(row: ProjectFold | undefined, entry: LedgerEntry): P
   };
 }
 
-/** What a model said of the candidates of a session. */
+/** A model's verdict on the candidates of a session. */
 export interface Judgements {
   /** Worth keeping, in better words; `by` where the model alone says that a person said so. */
   readonly kept: readonly (Pick<Finding, "kind" | "lesson" | "trigger" | "action" | "confidence" | "by"> & {
@@ -233,14 +233,14 @@ export interface Judgements {
     readonly candidate: string;
     readonly because: string;
   })[];
-  /** What the model found by itself. */
+  /** Findings of the model's own. */
   readonly own: readonly Finding[];
 }
 
 export interface SessionJudgement extends Judgements {
   readonly pass: number;
   readonly model: string;
-  /** Why some or all of them were not judged, so that what the rules say stands; null when all were. */
+  /** Why some candidates were not judged and keep the rules' verdict; null if all were. */
   readonly fellBack: string | null;
 }
 
@@ -254,7 +254,7 @@ interface ModelCalled extends ModelCall {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly usd: number;
-  /** Whether the cost is reckoned from tokens at a price that Knack assumes, and not what the model says it was. */
+  /** Whether the cost is estimated from tokens and assumed prices, not reported by the model. */
   readonly estimated: boolean;
   readonly ms: number;
   readonly ok: boolean;

@@ -22,7 +22,7 @@ interface InSession<Type extends string> extends Decided<Type> {
   readonly run: SessionId;
 }
 
-/** What speaks for or against a lesson. */
+/** Evidence for or against a lesson. */
 export type Evidence =
   | FindingEvidence
   /** A later session ran the call that the lesson recommends. */
@@ -31,14 +31,14 @@ export type Evidence =
   | (InSession<"rated"> & { readonly helpful: boolean; readonly byPerson: boolean })
   /** The lesson `by` says the opposite for the same trigger. */
   | (InSession<"opposed"> & { readonly foundAt: number; readonly by: string; readonly byPerson: boolean })
-  /** A person decided, or time did. */
+  /** Decided by a person or age. */
   | (Decided<LessonDecision> & { readonly everywhere?: boolean })
   /** It is shown in all projects in the words of `lesson`, or that was taken back. */
   | (Decided<"promoted" | "demoted"> & { readonly lesson: string; readonly byPerson: boolean });
 
 export type LessonDecision = "accepted" | "rejected" | "unskipped" | "retired";
 
-/** What sessions taught, across all of them. Its words are those of its surest finding. */
+/** A lesson merged from the findings of all sessions, in the words of its surest one. */
 export interface Lesson extends Omit<LessonText, "confidence" | "scope"> {
   readonly id: LessonId;
   readonly project: string;
@@ -46,7 +46,7 @@ export interface Lesson extends Omit<LessonText, "confidence" | "scope"> {
   readonly state: LessonState;
 }
 
-/** What follows from a lesson's evidence alone; decay is computed when it is looked at. */
+/** State derived from a lesson's evidence alone; decay is computed on read. */
 export interface LessonState {
   readonly status: LessonStatus;
   readonly confidence: number;
@@ -55,7 +55,7 @@ export interface LessonState {
   /** The confidence of the surest finding. */
   readonly sure: number;
   readonly firstAt: number;
-  /** The latest evidence; neither looking nor decay moves it. */
+  /** Time of the latest evidence; decay does not move it. */
   readonly lastAt: number;
   /** When Knack saw the latest of its findings. */
   readonly foundAt: number;
@@ -82,16 +82,16 @@ export interface StoredDecision {
 /** How the call that worked differs from the one that failed. */
 export type Remedy = CallDifference | "elevation" | "input" | "step" | "other-way";
 
-/** What a failure looks like to somebody who meets it again. */
+/** The recognizable features of a failure. */
 export interface Symptom {
-  /** What failed: the program with its verb, or the tool. */
+  /** The failed program with its subcommand, or the tool. */
   readonly head: string;
   readonly cause: Cause;
   /** The name that the error complains about. */
   readonly about: string | null;
-  /** The error's most telling line, without what is used once. */
+  /** The error's most telling line, without one-time values. */
   readonly signature: string;
-  /** What the call that failed had and a later one would have too, the program first; null for tools that are no shell. */
+  /** Parts of the failed call that would recur in a later one, program first; null for non-shell tools. */
   readonly call: readonly string[] | null;
   /** For a call that was denied: the files it may not touch. */
   readonly files: readonly string[];
@@ -104,7 +104,7 @@ export type Cause =
   | "missing-module" | "shell-dialect" | "permission" | "missing-setting" | "service" | "timeout" | "other"
   | "missing-file" | "failing-test" | "code" | "lint" | "state" | "transient" | "tool-misuse";
 
-/** What differs between a call that failed and a similar one. A flag is a change when nothing but flags differs. */
+/** How a failed call differs from a similar one; `flag` if only flags differ. */
 // biome-ignore format: a list of names reads better in rows
 export type CallDifference =
   | "wrapper" | "program" | "path" | "environment" | "directory" | "flag" | "argument" | "none";
@@ -112,10 +112,10 @@ export type CallDifference =
 /** The id of what one session taught. */
 export type FindingId = string & { readonly idKind?: "finding" | "lesson" };
 
-/** The id of a lesson is that of its earliest finding. The other way round, the lesson of a finding must be looked up. */
+/** The id of a lesson: that of its earliest finding. The lesson of a finding must be looked up. */
 export type LessonId = string & { readonly idKind?: "lesson" };
 
-/** What kind of thing was found; each kind has a detector of the same name. */
+/** The kind of a finding; each has a detector of the same name. */
 export type FindingKind = (typeof findingKinds)[number];
 
 // biome-ignore format: a list of names reads better in rows
@@ -134,10 +134,10 @@ export function isWorkflow(kind: FindingKind): boolean {
   return kind === "multi-step" || kind === "repeated-action" || kind === "tool-pattern";
 }
 
-/** Whether a lesson belongs to one project or to the user, whatever they work on. */
+/** Whether a lesson belongs to one project or to the user in all projects. */
 export type LessonScope = "project" | "user";
 
-/** What a lesson is best kept as. */
+/** A lesson's best form. */
 export type ArtifactKind = "skill" | "rule" | "command" | "agent";
 
 /** The words that prove it, kept because agents delete their transcripts. */
@@ -146,19 +146,19 @@ export interface Excerpt {
   readonly failed: string | null;
   readonly error: string | null;
   readonly worked: string | null;
-  /** What a person said, and what the agent answered. */
+  /** A person's words, and the agent's answer. */
   readonly said: string | null;
   readonly replied: string | null;
 }
 
-/** What is worth keeping of a session, in words. */
+/** A lesson from a session, in words. */
 export interface LessonText {
   readonly kind: FindingKind;
   /** One or two sentences a stranger can act on. */
   readonly lesson: string;
   /** When it applies: a few words. */
   readonly trigger: string;
-  /** What to do then: a few words. */
+  /** The action: a few words. */
   readonly action: string;
   /** The steps, where there is more than one thing to do. */
   readonly steps: readonly string[];
@@ -172,7 +172,7 @@ export interface LessonText {
   readonly excerpt: Excerpt;
   /** The parts of the call that worked which a later use of it would have too: `npm install --legacy-peer-deps`. */
   readonly call: readonly string[] | null;
-  /** What the failure that it is about looks like; null where it is about none. */
+  /** The symptom of the failure it addresses, if any. */
   readonly symptom: Symptom | null;
   /** How the call that worked differs from the one that failed. */
   readonly remedy: Remedy | null;
@@ -221,7 +221,7 @@ export function compareFindings(a: Finding, b: Finding): number {
 /** A finding with the session it was made in, and the lesson it belongs to. */
 export interface StoredFinding {
   readonly id: FindingId;
-  /** A session that grows is looked at again: the latest pass says what holds. */
+  /** A session is analyzed again as it grows; the latest pass wins. */
   readonly pass: number;
   readonly session: TranscriptId;
   readonly run: SessionId;
@@ -262,13 +262,13 @@ export interface SessionMeasurement {
   readonly startedAt: number;
   /** Each prompt: when it was given, and the calls that were made for it. */
   readonly turns: readonly (readonly [at: number, calls: number])[];
-  /** What the prompts that are not listed any more come to, some at a time: when the last was given, how many, and their calls. */
+  /** Totals of groups of further prompts: the last prompt's time, prompts, and calls. */
   readonly beyond?: readonly (readonly [at: number, turns: number, calls: number])[];
   /** When the person corrected the agent. */
   readonly corrections: readonly number[];
-  /** What failed, and when; the same trouble has the same name in every session. Failing tests and the like are the work itself. */
+  /** Failures and their times, named alike across sessions. Failing tests and the like are excluded. */
   readonly failures: readonly (readonly [name: string, at: number])[];
 }
 
-/** In place of a scope id: the findings of promoted lessons, whatever their scope. */
+/** A pseudo scope id: the findings of promoted lessons in any scope. */
 export const promotedScopeId = "promoted";

@@ -9,13 +9,13 @@ export type TranscriptId = string & { readonly idKind?: "transcript" };
 /** The agent's own id of a session, by which hooks know it. Several transcripts may tell the same session. */
 export type SessionId = string & { readonly idKind?: "session" };
 
-/** What a transcript was written by, or how its events arrived. */
+/** The agent that wrote a transcript, or its event source. */
 // biome-ignore format: a list of names reads better in rows
 export type Format =
   | "claude-code" | "codex" | "copilot-cli" | "gemini" | "opencode" | "pi" | "cursor" | "swe-agent"
   | "mini-swe-agent" | "hook" | "program";
 
-/** Something in a file that could not be read, beside what could. */
+/** A part of a file that could not be parsed. */
 export interface Diagnostic {
   readonly path: string;
   /** The 1-based line, where there is one. */
@@ -29,7 +29,7 @@ export type DiagnosticCode =
   | "cut-line" | "invalid-json" | "not-an-object" | "line-too-long" | "too-large" | "encoding" | "binary"
   | "empty" | "unreadable" | "unknown-format" | "more";
 
-/** What a session says about itself. */
+/** Session metadata. */
 export interface SessionFacts {
   readonly sessionId: SessionId | null;
   /** Which subagent of that session, for a subagent's own file. */
@@ -63,14 +63,14 @@ export function getThreadId(session: Pick<Session, "sessionId" | "id" | "agentId
   return session.agentId === null ? getSessionId(session) : `${getSessionId(session)}/${session.agentId}`;
 }
 
-/** How far a transcript was read: bytes and lines taken, and a digest of those bytes. What is read whole has no lines. */
+/** The read position in a transcript: bytes and lines read, and a digest. Files read whole have no lines. */
 export interface ReadPosition {
   readonly offset: number;
   readonly line: number;
   readonly digest: string;
 }
 
-/** What a thread needs to go on from where it was left; the events themselves are in the store. */
+/** State for resuming a thread; its events are in the store. */
 export interface ThreadState {
   readonly facts: SessionFacts;
   readonly last: number;
@@ -86,7 +86,7 @@ export interface ReadingState {
   readonly threads: readonly (readonly [string, ThreadState])[];
   /** The reader's own; it may hold words that are not in an event yet. */
   readonly rest: Json;
-  /** What tells that a session has changed, by name, where one does without the others. */
+  /** Change stamps by session name, for a file that holds several sessions. */
   readonly marks?: readonly (readonly [string, string])[];
 }
 
@@ -110,7 +110,7 @@ export interface Project {
   readonly root: string | null;
 }
 
-/** What the disk knows of a working folder. */
+/** The Git checkout of a working folder. */
 export interface Checkout {
   /** The folder that holds the repository; for a worktree, its main repository's. */
   readonly root: string;
@@ -134,7 +134,7 @@ export function identifyProject(
 
 /**
  * One name for all spellings of a remote: `host/owner/repo`, without scheme, credentials, port and `.git`.
- * Null for what is no remote.
+ * Null if it is not a remote.
  */
 export function normaliseRemote(remote: string): string | null {
   const url = remote.trim();
@@ -201,7 +201,7 @@ function withoutWorktree(path: string): string {
   return path.replace(/[/\\]\.(?:claude[/\\])?worktrees[/\\][^/\\]+.*$/, "") || path;
 }
 
-/** What happened: a person wrote, the agent answered, a tool was called, or something else worth knowing did. */
+/** The kind of an event: a person's prompt, an agent's reply, a tool call, or another notable event. */
 export type EventKind = "prompt" | "reply" | "call" | "mark";
 
 export type Outcome = "ok" | "failed" | "rejected" | "cancelled" | "unknown";
@@ -237,7 +237,7 @@ export interface Event {
   readonly callId: string | null;
   /** The agent's id of the record: how a line repeated by a resume or shared by a fork is known. */
   readonly origin: string | null;
-  /** The skill, command or agent in whose name it was done, where the agent says so; of a person's turn, what they called. */
+  /** The skill, command or agent it is attributed to, if known; for a person's turn, what they invoked. */
   readonly skill?: string;
 }
 
@@ -275,7 +275,7 @@ export function shorten(text: string, max: number): string {
   return text.length <= max ? text : abridge(text, text, text.length, max);
 }
 
-/** The same for a text of which only the head and the tail are at hand. */
+/** Like `shorten`, given only the head and the tail of the text. */
 export function abridge(head: string, tail: string, length: number, max: number): string {
   const mark = `\n…[${length - max} characters left out]…\n`;
   const first = Math.ceil((max - mark.length) * 0.6);
@@ -289,7 +289,7 @@ export interface EventOutline {
   readonly n: number;
   readonly kind: EventKind;
   readonly sidechain: boolean;
-  /** The rest is of calls, and null for what is none. */
+  /** The rest is null except for calls. */
   readonly outcome: Outcome | null;
   readonly tool: string | null;
   readonly head: string | null;

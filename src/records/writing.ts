@@ -29,7 +29,7 @@ export interface AuthoringFault {
   readonly details: readonly string[];
 }
 
-/** Who calls, by the host's word; nothing of it is ever taken from what a model says. */
+/** The caller as the host identifies it, never as a model claims. */
 export interface Caller {
   /** The agent's own id of the session; null where the host does not tell. */
   readonly session: SessionId | null;
@@ -37,7 +37,7 @@ export interface Caller {
   readonly invocation: string;
   readonly kind: "foreground" | "background";
   readonly project: Project;
-  /** The worktree of the project that it works in, where that is another than the project's root: there its agent has its skills. */
+  /** The worktree it works in, if not the project's root: the agent reads its skills there. */
   readonly worktree?: string;
   /** The agent's format, for the folders that it reads; null where it is not known. */
   readonly format: Format | null;
@@ -45,17 +45,17 @@ export interface Caller {
   readonly model: string | null;
 }
 
-/** What an agent says before it writes a skill. */
+/** An agent's request to write a skill. */
 export interface WritingStart {
   readonly action: "create" | "update";
   readonly skill: string;
   readonly reason: Trigger | Issue;
   readonly refs: readonly string[];
-  /** What to tell the person, in their language. */
+  /** The notice to the person, localized. */
   readonly message: string;
 }
 
-/** A learning that began, as the ledger has it. */
+/** The ledger entry for the start of a writing. */
 export interface WritingStarted extends WritingStart {
   readonly writing: string;
   readonly invocation: string;
@@ -68,7 +68,7 @@ export interface WritingStarted extends WritingStart {
   readonly staging: string;
   /** The worktree that this is in, where that is another than the project's root. */
   readonly worktree?: string;
-  /** Of what was put there: a package's hash; null for nothing. */
+  /** The hash of the package placed there; null for none. */
   readonly seed: string | null;
   /** The live package that is to be changed, or the place of the one to be: its folder, and its hash before. */
   readonly target: string;
@@ -118,7 +118,7 @@ export function createFault(
   return { code, message, next, details };
 }
 
-/** What happened in a project since the last successful review. */
+/** Activity in a project since the last successful review. */
 export interface ReviewCounters {
   readonly calls: number;
   readonly turns: number;
@@ -148,7 +148,7 @@ export interface SessionStretch {
   readonly to: number;
 }
 
-/** What one review looks at: what came since the last one, in however many sessions. */
+/** The events that a review covers: all since the last one, across sessions. */
 export interface ReviewWindow {
   readonly stretches: readonly SessionStretch[];
   /** When the first and the last of its events happened. */
@@ -156,7 +156,7 @@ export interface ReviewWindow {
   readonly until: number;
 }
 
-/** A decision about a review, as the ledger has it. */
+/** The ledger entry for a review decision. */
 export interface NudgeDecided {
   readonly run: boolean;
   readonly because: NudgeCause | NudgeHold;
@@ -165,11 +165,11 @@ export interface NudgeDecided {
   readonly window: ReviewWindow;
 }
 
-/** What reviews may do: nothing, leave proposals, or publish what needs nobody's yes. */
+/** Review modes: none, proposals only, or publish changes that need no approval. */
 export const reviewModes = ["off", "suggest", "auto"] as const;
 export type ReviewMode = (typeof reviewModes)[number];
 
-/** What a review may come to: something new, or a change of one skill. Nothing else is taken from it. */
+/** A permitted result of a review: a new skill or a patch of one. Others are refused. */
 export type ReviewLead =
   | { readonly do: "create"; readonly hint: string; readonly why: string; readonly refs: readonly string[] }
   | { readonly do: "patch"; readonly skill: string; readonly why: string; readonly refs: readonly string[] };
@@ -191,7 +191,7 @@ interface DraftReason {
   readonly because: string;
 }
 
-/** What a reviewer proposes; of a patch, `files` are those that are new, and `removed` the paths of those that go. */
+/** A reviewer's proposal. In a patch, `files` are new files and `removed` the paths of deleted ones. */
 export type SkillDraft = DraftReason & { readonly files: readonly ProposedFile[] } & (
     | { readonly do: "create"; readonly name: string; readonly description: string; readonly body: string }
     | {
@@ -203,56 +203,56 @@ export type SkillDraft = DraftReason & { readonly files: readonly ProposedFile[]
       }
   );
 
-/** A reviewer's answer: what it proposes, mostly nothing; or which events, and files of skills, it wants to see before. */
+/** A reviewer's answer: its drafts, mostly none; or the events and skill files it needs to see first. */
 interface ReviewAnswer {
   readonly because: string;
   readonly expand: readonly string[];
   readonly drafts: readonly SkillDraft[];
 }
 
-/** A review that began, as the ledger has it. */
+/** The ledger entry for a review's start. */
 export interface ReviewBegun {
   readonly review: string;
   readonly window: ReviewWindow;
   readonly cause: NudgeCause;
   readonly mode: Exclude<ReviewMode, "off">;
   readonly model: string;
-  /** How often it was begun: what a killed process began is begun again. */
+  /** Attempts: a review restarts if its process was killed. */
   readonly tries: number;
 }
 
-/** What its gate and its reviewer said. */
+/** The leads and the reviewer's answer. */
 export interface ReviewAnswered {
   readonly review: string;
   readonly model: string;
   readonly leads: readonly ReviewLead[];
   readonly answer: ReviewAnswer;
-  /** What of it was not taken, and why. */
+  /** Rejected parts, with reasons. */
   readonly refused: readonly string[];
-  /** Which skills were no leads, though something spoke for it, and why: no change of them could be written. */
+  /** Skills with evidence that were no leads because they cannot be changed, with reasons. */
   readonly without?: readonly string[];
 }
 
 export interface ReviewEnded {
   readonly review: string;
-  /** `failed` and `skipped` leave the window to be looked at again; after some failures it is `given-up`. */
+  /** After `failed` or `skipped` the window is reviewed again; after repeated failures it is `given-up`. */
   readonly outcome: "nothing" | "proposed" | "published" | "refused" | "failed" | "given-up" | "skipped";
   readonly because: string;
   readonly proposals: readonly string[];
   readonly window: ReviewWindow;
-  /** What of the window was looked at in vain too often; the rest of it is looked at again. */
+  /** The part of the window that failed review too often; the rest is reviewed again. */
   readonly givenUp?: ReviewWindow;
   readonly calls: number;
 }
 
-/** Something that a review proposes, as the ledger has it; its files are among the kept versions. */
+/** The ledger entry for a review's proposal; its files are among the kept versions. */
 export interface SkillProposal {
   readonly id: string;
   readonly review: string;
   readonly do: SkillDraft["do"];
   readonly name: string;
   readonly project: string;
-  /** The package it is for, or the place it would have as a draft; and what is there. */
+  /** The package it changes, or the path of its draft; and the present hash. */
   readonly path: string;
   readonly before: string | null;
   readonly after: string;
@@ -262,7 +262,7 @@ export interface SkillProposal {
   readonly evidence: readonly { readonly run: SessionId; readonly ref: string }[];
 }
 
-/** What an agent says it should have learned, and did not write down. */
+/** An agent's report of a lesson that it did not write down. */
 export type Signal = CreateSignal | UpdateSignal;
 
 interface CreateSignal extends SignalBase {
@@ -276,7 +276,7 @@ interface UpdateSignal extends SignalBase {
   readonly kind: "update";
   readonly skill: string;
   readonly issue: Issue;
-  /** By what that showed. */
+  /** How it showed. */
   readonly effect: (typeof effects)[number];
   readonly hint: string;
 }
@@ -312,11 +312,11 @@ export interface CountedSignal extends SignalSource {
 }
 
 export interface RefusedSignal extends SignalSource {
-  /** Null where what was given has not the form of one. */
+  /** Null if the input is malformed. */
   readonly signal: Signal | null;
   readonly refusal: SignalRefusal;
   readonly message: string;
-  /** What was given, as far as it is kept, where it has not the form. */
+  /** The malformed input, possibly shortened. */
   readonly words?: string;
 }
 

@@ -4,24 +4,24 @@ import { join, resolve, sep } from "node:path";
 /** Where Knack keeps its things, below its home. */
 const places = {
   database: "knack.db",
-  /** What hooks and programs hand over before anybody has time for it. */
+  /** Notes from hooks and programs, waiting for the worker. */
   spool: "spool",
-  /** Skills that nobody said yes to yet. */
+  /** Skills not yet accepted. */
   drafts: "drafts",
   /** Every version of a skill that Knack replaced. */
   versions: "versions",
   config: "config.json",
-  /** What the hook looks things up in: one file, replaced whole. */
+  /** The hook's lookup table: one file, replaced atomically. */
   snapshot: `snapshot${sep}knack.table`,
-  /** What each session of an agent was told already. */
+  /** Records of what each session was shown. */
   seen: "seen",
-  /** What the agents were given to call Knack: the generated plugins. */
+  /** The generated plugins by which agents call Knack. */
   agents: "agents",
-  /** What can be made anew at any time. */
+  /** Data rebuilt on demand. */
   cache: "cache",
-  /** What the hook and the worker have to say about themselves. */
+  /** Logs of the hook and the worker. */
   log: "log",
-  /** Where agents that are asked as models work: what happens below the home is never learned from. */
+  /** Working folder of agents run as models: sessions below the home are never learned from. */
   models: "models",
   /** Says that a worker runs, and until when at most. */
   worker: "worker.json",
@@ -48,7 +48,7 @@ export function isDisabled(env: Env): boolean {
   return isOn(env.KNACK_DISABLE);
 }
 
-/** Whether hooks stay silent: switched off, or nobody is there to learn from. */
+/** Whether hooks stay silent: Knack is disabled, or this is a CI run. */
 export function isSilent(env: Env): boolean {
   return isOn(env.KNACK_DISABLE) || isOn(env.CI);
 }

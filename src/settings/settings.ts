@@ -8,14 +8,14 @@ import { type Home, projectConfig } from "./home.ts";
 /** Which model is asked, and through what. */
 export type ModelChoice =
   | { readonly via: "off" }
-  /** The agent's own command line, with what it has signed in with; the model it would take itself where none is named. */
+  /** The agent's own command line and login; its default model if `id` is null. */
   | { readonly via: "claude" | "codex"; readonly id: string | null }
   | { readonly via: "anthropic" | "openai"; readonly id: string };
 
 const modelForms =
   "off, anthropic/<model>, openai/<model>, claude, claude/<model>, codex, or codex/<model> (for requests as files: knack learn --model-dump <folder>)";
 
-/** What a person's word for a model means; null for one that means none. */
+/** Parses the `model` setting; null if it is invalid. */
 export function modelChoice(word: string): ModelChoice | null {
   const [via = "", ...rest] = word.split("/");
   const id = rest.join("/");
@@ -60,7 +60,7 @@ function wholeUpTo(most: number, least = 0) {
 const onOrOff = "true or false";
 const dollarsPerMillion = z.nullable(z.number().check(z.minimum(0)));
 
-/** What a project may set for itself, too; its own settings go before the person's. */
+/** Settings that a project may override. */
 const projectSettings = {
   /** Whether sessions are learned from. */
   learn: setting(true, z.boolean(), onOrOff),
@@ -68,7 +68,7 @@ const projectSettings = {
   show: setting(true, z.boolean(), onOrOff),
   /** How many lessons are suggested at once. */
   suggestions: setting(5, wholeUpTo(20, 1), "a number from 1 to 20"),
-  /** What the names of learned skills begin with. */
+  /** The name prefix of learned skills. */
   prefix: setting(
     "rl-",
     z.string().check(z.regex(/^(?:[a-z0-9]+-)*$/), z.maxLength(16)),
@@ -81,7 +81,7 @@ const allSettings = {
   ...projectSettings,
   /** Whether an agent may be asked, once a session, to write a lesson down while it has the context. */
   foreground: setting("off", z.enum(["off", "ask"]), "off, or ask (the agent, once a session)"),
-  /** The share of sessions from which a match is held back, to learn what showing it is worth. */
+  /** The share of sessions from which a match is withheld, to measure its effect. */
   "recall.holdout": setting(0, numberUpTo(0.5), "a share from 0 (off) to 0.5 of matches to hold back"),
   /** Rules alone, or rules that propose and a model that judges. */
   observer: setting("heuristic", z.enum(["heuristic", "model"]), "heuristic, or model (rules propose)"),
@@ -142,7 +142,7 @@ const userSchema = z.strictObject({
   projects: z.optional(z.record(z.string(), namedSchema)),
 }) as z.ZodMiniType<UserFile>;
 
-/** What the person's file says, or a project's. */
+/** Reads the person's file, or a project's. */
 function readFile(home: Home, root: string | null): UserFile {
   return root === null ? parseFile(home.config, userSchema) : parseFile(projectConfig(root), projectSchema);
 }
@@ -164,7 +164,7 @@ export function resolveSettings(home: Home, root: string | null, id: string | nu
   ) as Settings;
 }
 
-/** What a person wants shown to agents, and the projects that differ. A file that cannot be read may say "off". */
+/** The person's recall settings, and the projects that differ. An unreadable file counts as off. */
 export function recallSettings(
   home: Home,
 ): Pick<Settings, "show" | "foreground"> & { exceptions: string[]; holdout: number } {
@@ -176,7 +176,7 @@ export function recallSettings(
   return { show, exceptions, foreground, holdout };
 }
 
-/** Why a project's sessions are not learned from; null when they are. A file that cannot be read may say "off". */
+/** Why a project's sessions are not learned from; null when they are. An unreadable file counts as off. */
 export function whyNotLearn(home: Home, root: string | null, id: string): string | null {
   const read = attempt(() => resolveSettings(home, root, id));
   if (read instanceof KnackError) return read.message;
@@ -185,7 +185,7 @@ export function whyNotLearn(home: Home, root: string | null, id: string): string
   return isProject ? "learning is off in this project" : `learning is off (${home.config})`;
 }
 
-/** What is wrong with the settings files of a person and of these projects. */
+/** Errors in the settings files of the person and of these projects. */
 export function findBrokenSettings(home: Home, roots: Iterable<string | null>): string[] {
   return [...new Set([null, ...roots])].flatMap((root) => {
     const read = attempt(() => readFile(home, root));
@@ -193,7 +193,7 @@ export function findBrokenSettings(home: Home, roots: Iterable<string | null>): 
   });
 }
 
-/** What settings say, or what is wrong with them. */
+/** The result, or the `KnackError` thrown. */
 function attempt<T>(read: () => T): T | KnackError {
   try {
     return read();
@@ -203,7 +203,7 @@ function attempt<T>(read: () => T): T | KnackError {
   }
 }
 
-/** What one file says: the person's, or a project's. */
+/** Settings in the person's file, or a project's. */
 export function readSettingsFile(home: Home, root: string | null): Partial<Settings> {
   const { projects: _, ...rest } = readFile(home, root);
   return rest;
@@ -226,14 +226,14 @@ export function writeSetting(
   const typed = key === "prefix" || key === "model" ? value : parseValue(value);
   const { check, values }: Pick<Setting<unknown>, "values"> & { check: z.ZodMiniType } = allSettings[key];
   if (!z.safeParse(check, typed).success) {
-    // Somebody may have typed a key in place of its name; it is not repeated.
+    // The value may be a secret key typed by mistake; do not print it.
     const what = key.startsWith("model.") ? "value" : `value "${value}"`;
     throw new KnackError("WRONG_USAGE", `Invalid ${what} for ${key}.`, { hint: `Use ${values}` });
   }
   const before = readFile(home, root);
   if (dryRun) return { path, value: typed };
   mkdirSync(dirname(path), { recursive: true, ...(root === null ? { mode: 0o700 } : {}) });
-  // In one move, so that nobody reads half of it.
+  // Atomic, so no reader sees a partial file.
   writeFileSync(`${path}.new`, `${JSON.stringify({ ...before, [key]: typed }, null, 2)}\n`);
   renameSync(`${path}.new`, path);
   return { path, value: typed };

@@ -4,7 +4,7 @@ import { makeId } from "../base/index.ts";
 import type { HookNote } from "../recall/index.ts";
 import type { Home } from "../settings/index.ts";
 
-/** What the hook hands to the worker: a small file in the spool, written atomically and handled once. */
+/** A note from the hook to the worker: a small spool file, written atomically and handled once. */
 export type Note =
   | HookNote
   /** A transcript has something new. The latest note of a session replaces the one before. */

@@ -18,26 +18,26 @@ import {
 } from "../records/index.ts";
 import { inSlices, parseJson, readColumn, readColumns, readText, selectRows, type Tables } from "./schema.ts";
 
-/** What of a lesson decides whether another one is the same, or says the opposite. */
+/** The words of a lesson by which duplicates and opposites are detected. */
 export interface Gist {
   readonly trigger: ReadonlySet<string>;
   /** The words of trigger and action together. */
   readonly all: ReadonlySet<string>;
-  /** What the action asks for, and what it warns of. */
+  /** Words it recommends, and those it warns of. */
   readonly wants: ReadonlySet<string>;
   readonly shuns: ReadonlySet<string>;
 }
 
-/** What to look for among the words of other lessons so that none that is like this one is missed. */
+/** A word search that finds every lesson similar to a given one. */
 export interface WordSearch {
   readonly words: readonly string[];
   /** Those of the words that stand in the trigger. */
   readonly occasion: ReadonlySet<string>;
-  /** How many of the words, or of the occasion's in its own trigger, another lesson must have to be worth a closer look. */
+  /** Matches needed for a candidate: words anywhere, or occasion words in its trigger. */
   readonly atLeast: { readonly anywhere: number; readonly inTrigger: number };
 }
 
-/** What is learned, over the tables that follow from the ledger. */
+/** Queries over what was learned, derived from the ledger. */
 export type Learning = ReturnType<typeof createLearning>;
 
 export function createLearning(db: Kysely<Tables>) {
@@ -171,7 +171,7 @@ function createFindings(db: Kysely<Tables>) {
         .limit(most);
       return inOrder(await best.execute());
     },
-    /** Those of a scope that have two of these words or more, those with the most first, then the latest; at most so many. */
+    /** Findings of a scope with at least two of these words: most words first, then latest; up to a limit. */
     sharing: async (scopeId: string, words: readonly string[], most: number): Promise<StoredFinding[]> => {
       if (words.length === 0) return [];
       const found = db.selectFrom("term").where("word", "in", words);
@@ -265,7 +265,7 @@ function createFindings(db: Kysely<Tables>) {
   };
 }
 
-/** The findings of what is told for all that say the same, wherever. */
+/** The findings of promoted lessons. */
 function promotedFindings(db: Kysely<Tables>) {
   const leading = db
     .selectFrom("lesson")
@@ -336,7 +336,7 @@ async function dropWords(db: Kysely<Tables>, finding: string): Promise<void> {
       .execute();
 }
 
-/** What evidence needs of a finding, and whether it rests on a model's word: in a text, quotes are escaped. */
+/** Columns of a finding for evidence. `by` matches raw JSON: quotes within texts are escaped. */
 const evidenceNames = ["id", "kind", "run", "at", "found_at", "origin", "confidence"] as const;
 const evidenceColumns = [
   ...readColumns("finding", [...evidenceNames, "lesson_id"]),
@@ -445,7 +445,7 @@ function createDecisions(db: Kysely<Tables>) {
   };
 }
 
-/** What the ledger says of imported things. */
+/** Ledger records of imports. */
 function createImports(db: Kysely<Tables>) {
   const fromRow = ({ data, ...row }: Tables["imported"]): ImportRow => ({ ...row, said: parseJson(data) });
   return {

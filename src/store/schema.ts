@@ -79,9 +79,9 @@ const tables = {
     keys: "primary key (id)",
   },
   change: { columns: "id text, path text, state text, at integer, data text", keys: "primary key (id)" },
-  /** What the ledger says of things that were imported. */
+  /** Ledger records of imports. */
   imported: { columns: "key text, id text, at integer, data text", keys: "primary key (key)" },
-  /** Who does a piece of background work, and until when. */
+  /** Leases on background work. */
   lease: { columns: "name text, holder text, until integer", keys: "primary key (name)" },
 } as const;
 

@@ -69,12 +69,12 @@ function createParts(db: Kysely<Tables>, clock: Clock) {
     clearFolds: async () => {
       for (const table of foldTables) await db.deleteFrom(table).execute();
     },
-    /** What the database engine finds wrong with its file; empty when it is sound. */
+    /** Errors from SQLite's integrity check; empty if there are none. */
     check: async () => listFaults((await sql`pragma integrity_check(20)`.execute(db)).rows),
   };
 }
 
-/** What SQLite's own check found, without its "ok". */
+/** The messages of SQLite's check, without "ok". */
 export function listFaults(rows: readonly unknown[]): string[] {
   return rows.flatMap((row) => Object.values(row as object)).filter((text) => text !== "ok");
 }
@@ -405,14 +405,14 @@ function createProjects(db: Kysely<Tables>) {
   };
 }
 
-/** Who may do a piece of background work; nobody for longer than they said. */
+/** Leases on background work; each expires. */
 function createLeases(db: Kysely<Tables>) {
   return {
     holder: async (name: string): Promise<{ readonly holder: string; readonly until: number } | null> => {
       const [row] = await selectRows(db, "lease", { where: "name", in: [name] });
       return row ? { holder: row.holder, until: row.until } : null;
     },
-    /** Takes or renews a lease that is free, run out, one's own, or held by `insteadOf`; answers whether it is now one's own. */
+    /** Takes or renews a lease that is free, expired, already held, or held by `insteadOf`; true if now held. */
     take: async (
       name: string,
       lease: {

@@ -43,13 +43,13 @@ export class JsonText {
     return `it is no JSON (${printParseErrorCode(first.error)} on line ${line})`;
   }
 
-  /** What a key holds; undefined where it is missing. */
+  /** The value of a key; undefined if missing. */
   read(path: KeyPath): unknown {
     const value = this.find(path);
     return value && getNodeValue(value);
   }
 
-  /** What is written at a key, as it is; null where it is missing. */
+  /** The raw source of a key's value; null if missing. */
   readWritten(path: KeyPath): string | null {
     const value = this.find(path);
     return value ? this.body.slice(value.offset, value.offset + value.length) : null;
@@ -158,7 +158,7 @@ export class JsonText {
   }
 }
 
-/** Whether two values say the same, whatever the order of their keys. */
+/** Whether two values are equal, ignoring the order of keys. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
@@ -189,7 +189,7 @@ function findComma(body: string, end: number): number | null {
   return body.charAt(end + between.length) === "," ? end + between.length : null;
 }
 
-/** What a change does to a file, as a unified diff; empty when it does nothing. */
+/** A change of a file as a unified diff; empty if nothing changes. */
 export function renderDiff(path: string, before: string | null, after: string | null): string {
   if (before === after) return "";
   const from = before === null ? "/dev/null" : `a/${path}`;

@@ -19,7 +19,7 @@ export function cutAtWord(text: string, most: number): string {
   return kept === "" ? "" : closed(`${kept}…`);
 }
 
-/** Asked seldom, and dear to prepare. */
+/** Rarely used, slow to compile. */
 function isUnspaced(text: string): boolean {
   return /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(text);
 }
@@ -28,14 +28,14 @@ function wholeCharacters(text: string): number {
   return /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
 }
 
-/** The same without a code mark that was opened and not closed. */
+/** The text without an unclosed backtick. */
 function closed(text: string): string {
   if ((text.split("`").length - 1) % 2 === 0) return text;
   const open = text.lastIndexOf("`");
   return text.slice(0, open) + text.slice(open + 1);
 }
 
-/** Code within a line, whatever marks it holds. */
+/** Inline code; the text may contain backticks. */
 export function inlineCode(text: string, most = 160): string {
   const code = cutAnywhere(oneLine(text), most);
   const mark = "`".repeat(longestRun(code) + 1);
@@ -43,7 +43,7 @@ export function inlineCode(text: string, most = 160): string {
   return `${mark}${pad}${code}${pad}${mark}`;
 }
 
-/** Code on lines of its own, whatever fences it holds, each line after an indent. */
+/** An indented fenced code block; the text may contain fences. */
 export function codeBlock(text: string, { language = "", indent = "", most = 1_000 } = {}): string {
   const code = cutAnywhere(stripHidden(text).replace(/\r\n?/g, "\n").toWellFormed().trim(), most);
   const fence = "`".repeat(Math.max(3, longestRun(code) + 1));
@@ -105,7 +105,7 @@ export const hiddenCharacters =
 export const strayJoiners =
   /(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?=[\dA-Za-z])|[\u200c\u200d]{2,}/gu;
 
-/** Whether a hidden character has an honest use in such a line: direction marks and separators of its script, soft hyphens. */
+/** Whether a hidden character is legitimate in a line: marks and separators of its script, soft hyphens. */
 export function isExpectedCharacter(character: string, line: string): boolean {
   return homes.some(([some, script]) => some.test(character) && script.test(line));
 }
@@ -116,7 +116,7 @@ const homes: readonly (readonly [RegExp, RegExp])[] = [
   [/\u00ad/, /\p{L}\u00ad\p{L}/u],
 ];
 
-/** What does away with the words around it: a terminal writes over a line that only returns, and half a pair of surrogates is no text. */
+/** Characters that corrupt output: a lone carriage return overwrites its line, a lone surrogate is invalid. */
 export const unwritable = /\r(?!\n)|[\ud800-\udfff]/gu;
 
 /** Colour and cursor sequences of a terminal. */
@@ -158,7 +158,7 @@ export function several(count: number, noun: string, plural = `${noun}s`): strin
   return `${count.toLocaleString("en-US")} ${count === 1 ? noun : plural}`;
 }
 
-/** The text of bytes, its byte order mark included; null for what is no UTF-8. */
+/** Decodes bytes, keeping a byte order mark; null if they are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -306,7 +306,7 @@ function nameKind(word: string): string {
   return /^(?:secret|token|key)$/.test(kind) ? kind : "password";
 }
 
-/** What a name implies: a password may be any word, a secret rarely is, and under a weak name only random text counts. */
+/** The strength of a name: a password may be any word, a secret rarely is, a weak name needs random text. */
 type Strength = "password" | "secret" | "weak";
 
 /** How name and value are joined; decides how random the value must look. */

@@ -200,7 +200,7 @@ function isThrowaway({ failed: { command } }: Recovery): boolean {
   return command !== null && (isScript.test(command) || command.length > 400);
 }
 
-/** A recovered failure in words that help somebody who was not there. */
+/** Writes up a recovered failure for readers without its context. */
 function writeRecoveryLesson(recovery: Recovery, confidence: number): Finding {
   const { failed, worked, error, again, step, remedy, fixCall: call } = recovery;
   const explained = findExplanation(recovery);
@@ -379,7 +379,7 @@ function describeAction(recovery: Recovery): string {
   return `use ${run === null ? workedRun.call().join(" ") : workedRun.describeChange(run)}`;
 }
 
-/** `bun` without `rtk`, or `pytest` through `uv run`: whatever was run with it. */
+/** `bun` without `rtk`, or `pytest` through `uv run`, for any arguments. */
 function describeRewrapping(before: Run, after: Run): string {
   const words = [after.name, ...after.args];
   const at = words.indexOf(before.name);

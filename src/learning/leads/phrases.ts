@@ -1,7 +1,7 @@
 import { wordSet } from "../../text/index.ts";
 
 /**
- * What people and agents say, by what it means: a line for English, Chinese, Japanese and Korean, and for Spanish,
+ * Phrases of people and agents, by meaning: a line for English, Chinese, Japanese and Korean, and for Spanish,
  * German and French. Every pattern is bounded, so a long text costs no more than its length, and reads lower-case text:
  * to ignore case by a flag costs many times as much.
  */
@@ -141,7 +141,7 @@ export const says = {
   ),
   /** Forbids. */
   forbids: oneOf(
-    // Whoever says what they themselves do not do, know or want forbids nothing.
+    // A statement about the speaker ("I don't know") forbids nothing.
     "(?<!\\b(?:i|we|they|it|he|she|who|you|u|users?|people|still) )\\b(?:don(?:'|’)?t|do not|dont)\\b|\\b(?:never|shouldn(?:'|’)?t|should not|must not|mustn(?:'|’)?t|can(?:'|’)?t just|not allowed|avoid|no more|stop)\\b",
     "不要|不能|别(?!的|人|处)|不应该|不允许|禁止|不许|不得|勿",
     "ないで|しない(?:こと|で)|禁止|てはいけ|ちゃだめ|やめて|ないように",

@@ -168,7 +168,7 @@ const everydayToolConfidence = 0.02;
 /** Characters of one call that proves it. */
 const callChars = 80;
 
-/** The same few tools in the same order again and again: how this kind of task is done here. One is told of a session. */
+/** Finds a recurring sequence of tools: how this kind of task is done here. At most one per session. */
 export function toolPattern(session: AnalyzedSession): Finding[] {
   const worth = ({ ideas: names, found }: ToolPattern) => names.length * found.length;
   const patterns = findPatterns(findMoves(session))

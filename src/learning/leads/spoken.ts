@@ -38,9 +38,9 @@ export function judgeTurn(turn: Turn, bar = usualBar): SpokenLesson | null {
   if (signs.has("agrees") && !isObjected && (instruction?.confidence ?? 0) < bar.lesson) return null;
   // Who only asks has not said what to do instead: another session has to agree before anybody is shown it.
   const confidence = turn.sentences.every(isQuestion) ? Math.min(lesson, bar.question) : lesson;
-  // Whoever objects does so with the whole turn: what is wrong stands in one sentence, what is right in another.
+  // An objection is the whole turn: one sentence says what is wrong, another what is right.
   if (isObjected) return { turn, kind: "user-correction", confidence, sentences: turn.sentences };
-  // Whoever does not object tells what to do from now on, or how things are here.
+  // Otherwise the turn is an instruction or a convention.
   const [order, rule] = [instruction ?? findInstruction(turn), convention ?? findConvention(turn)];
   const { kind, sentences } = rule.confidence > order.confidence ? rule : order;
   return { turn, kind, confidence, sentences: sentences.length > 0 ? sentences : turn.sentences };
@@ -48,7 +48,7 @@ export function judgeTurn(turn: Turn, bar = usualBar): SpokenLesson | null {
 
 const everyRequest: ReadonlySet<string> = new Set(["takesOn", "takenOn", "redone", "brief", "queued"]);
 
-/** An order to keep is one sentence, often within a task; nobody gives it by asking. */
+/** A standing order is one sentence, often within a task, and never a question. */
 function findInstruction(turn: Turn): SpokenLesson {
   const told = turn.sentences.filter((sentence) => !isQuestion(sentence) || findSavedName(sentence) !== null);
   const scored = told.map((sentence) => {
@@ -104,8 +104,8 @@ function addUp<Sign extends string>(
 }
 
 /**
- * What each sign adds to the log-odds that a turn holds a lesson: fitted to labelled turns, held near what one would
- * expect, so that no sign that is rare there counts for more than it should.
+ * Weight of each sign in the log-odds that a turn holds a lesson: fitted to labelled turns and regularised towards
+ * priors, so that no rare sign is overrated.
  */
 // biome-ignore format: a table of weights reads better in rows
 const lessonWeights = {
@@ -401,7 +401,7 @@ function collect<Sign extends string>(signs: Readonly<Record<Sign, boolean>>): S
   return new Set((Object.keys(signs) as Sign[]).filter((sign) => signs[sign]));
 }
 
-/** Whether somebody asks to keep something: under a name, or in mind. */
+/** Whether a text asks to remember something or save it under a name. */
 export function asksToRemember(text: string): boolean {
   const said = text.toLowerCase();
   const isOrder = (sentence: string) => says.remembers.test(stripOpening(sentence));

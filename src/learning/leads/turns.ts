@@ -98,7 +98,7 @@ const edgeLines = 4;
 const maxSentences = 24;
 
 /**
- * What a person wrote themselves: without pasted code, logs and reviews, quotations, templates of a program and the
+ * A person's own words: without pasted code, logs and reviews, quotations, templates of a program and the
  * marks that a terminal leaves.
  */
 export function extractOwnWords(text: string): string {

@@ -18,7 +18,7 @@ const mostProjects = 40;
 export type FindRoots = (projects: readonly ProjectFolder[]) => Promise<{
   readonly roots: readonly ItemRoot[];
   readonly problems: readonly ItemProblem[];
-  /** What could not be read, so that nothing is known about it. */
+  /** Paths that could not be read; their state is unknown. */
   readonly unread: readonly string[];
 }>;
 
@@ -30,7 +30,7 @@ interface ProjectFolder {
 interface CatalogDeps {
   readonly store: Store;
   readonly roots: FindRoots;
-  /** What was read before; an unchanged file is not read again. */
+  /** Files from an earlier reading; unchanged ones are reused. */
   readonly known?: readonly ItemFile[];
   /** The current project, which counts even if nothing was learned there yet. */
   readonly here?: ProjectFolder | undefined;
@@ -107,7 +107,7 @@ interface FileWithItem extends ItemFile {
   readonly links: readonly string[];
 }
 
-/** The items of many files: for each name the file that goes before, whatever order they come in. */
+/** The items of many files: per name, the file with precedence. Independent of input order. */
 export function mergeFiles(files: readonly ItemFile[]): Pick<CatalogReading, "items" | "problems"> {
   const groups = group(mergeLinks(files), ({ item }) => item.id).map((all) => all.sort(compareFiles));
   const items = groups.map(([first, ...rest]): Item => {

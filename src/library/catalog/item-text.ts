@@ -7,9 +7,9 @@ import { type FrontMatter, findSkillProblems, parseFrontMatter, trimBlankLines }
 const nameChars = 128;
 const descriptionChars = 200;
 
-/** What the text of a file says about its item. */
+/** The fields of an item parsed from its file. */
 interface ItemText extends Pick<Item, "description" | "when" | "tags" | "body" | "load" | "harmless"> {
-  /** The name in the front matter; null where there is no valid one. */
+  /** The name in the front matter; null if missing or invalid. */
   readonly name: string | null;
   /** `metadata.origin` of the front matter. */
   readonly origin: string | null;

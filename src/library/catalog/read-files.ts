@@ -36,9 +36,9 @@ export interface ItemRoot {
   readonly scopeId: string;
   /** Of two items of one name in a scopeId, the one with the lower rank wins. */
   readonly rank: number;
-  /** What agents put before the names: `plugin:`, mostly nothing. */
+  /** Prefix agents add to names: `plugin:`; usually empty. */
   readonly prefix: string;
-  /** Who made what is in it; null where the files themselves say. */
+  /** The owner of its items; null if each file declares its own. */
   readonly owner: Owner | null;
   readonly draft: boolean;
 }
@@ -49,7 +49,7 @@ export async function readRoots(
   known: readonly ItemFile[] = [],
 ): Promise<{
   readonly files: readonly ItemFile[];
-  /** What is wrong besides the files: folders, links. */
+  /** Problems with folders, links and failed reads. */
   readonly problems: readonly ItemProblem[];
   readonly unread: readonly string[];
 }> {
@@ -77,7 +77,7 @@ interface RootFile {
 
 type FileRemark = Omit<ItemProblem, "path">;
 
-/** One file; a problem where the disk refuses it, null where it is gone. */
+/** Reads one file: a problem if the read fails, null if it is gone. */
 async function readFile(
   file: RootFile,
   before: ItemFile | undefined,
@@ -156,7 +156,7 @@ const badName: FileRemark = {
   hint: "Use lower-case letters, digits and hyphens.",
 };
 
-/** The files of one root; none where it does not exist. */
+/** Finds the files of one root; none if it is missing. */
 class RootSearch {
   readonly files: RootFile[] = [];
   readonly problems: ItemProblem[] = [];
@@ -177,7 +177,7 @@ class RootSearch {
     else await this.searchFiles(path, "", 0);
   }
 
-  /** The entries of a folder by name; none where it was searched already or cannot be read. */
+  /** A folder's entries by name; empty if already searched or unreadable. */
   private async listEntries(folder: string, depth: number): Promise<Dirent[]> {
     try {
       const real = await realpath(folder);

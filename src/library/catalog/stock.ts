@@ -33,7 +33,7 @@ export type Stock = ReturnType<typeof openStock>;
 
 type StockQuery = {
   readonly project: string;
-  /** The folder whose file names tell what the project is; null where it is not on this machine. */
+  /** The folder whose file names identify the project; null if not on this machine. */
   readonly folder: string | null;
   /** Somebody asked, and is not interrupted. */
   readonly asked: boolean;
@@ -135,7 +135,7 @@ function listNames(folder: string): string[] {
   }
 }
 
-/** What was read of the library's files before; nothing where the file is damaged or of another release. */
+/** The cached library files; empty when the cache is missing, damaged or from another release. */
 function readCache(path: string): readonly ItemFile[] {
   try {
     const files: unknown = JSON.parse(readFileSync(path, "utf8"));

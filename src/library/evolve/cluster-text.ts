@@ -92,7 +92,7 @@ export function growClusterText(
   return bodyLength(next) <= maxBodyChars ? next : grown;
 }
 
-/** What a text tells to do: neither its description nor its evidence. */
+/** The lines of a text without front matter and evidence. */
 function instructionLines(lines: readonly string[]): readonly string[] {
   const from = lines.indexOf("---", 1) + 1;
   const evidence = findSection(lines, "Evidence");
@@ -179,7 +179,7 @@ function renderOccasion({ members, topic }: LessonCluster): string {
 
 const joining = /^(?:a|an|the|in|on|of|to|for|with|and|or|fails?:?|failing|is|are|when|before|after)$/i;
 
-/** What to do, in a few words each, without repetitions. */
+/** The members' distinct, non-empty actions. */
 function listActions(members: readonly Lesson[]): string[] {
   const actions = members.map(({ action }) => trimEnd(dropVolatile(action)));
   return [...new Set(actions)].filter((text) => text !== "");

@@ -244,7 +244,7 @@ function findWord(stem: string, members: readonly Lesson[]): string {
   return own.length === 0 ? stem : mostCommon(own);
 }
 
-/** What a cluster is to become, and why. */
+/** Chooses a cluster's kind, and why. */
 function chooseKind(
   members: readonly Lesson[],
   asked: readonly TaskRequest[],
@@ -272,7 +272,7 @@ const lookedAt =
 const inOrder = /\bfirst\b[\s\S]{0,200}\b(?:then|before|after that|next)\b|\bstep by step\b|^\s*\d[.)]\s/mu;
 
 interface NamedRequest extends TaskRequest {
-  /** What it names, without what is true only this once. */
+  /** Stems of the words it names, without numbers. */
   readonly named: ReadonlySet<string>;
 }
 

@@ -41,9 +41,9 @@ const sameClusterFrom = 0.5;
 /** New drafts in one go without anybody having asked, the surest. */
 const maxNewDrafts = 3;
 
-/** What becomes of a cluster, and why. */
+/** A planned action for a cluster. */
 type Evolution = {
-  /** What it is or would be called. */
+  /** Its current or future name. */
   readonly name: string;
   readonly kind: ItemKind;
   readonly scopeId: string;
@@ -54,7 +54,6 @@ type Evolution = {
   readonly plan: Plan;
 };
 
-/** What came of one cluster. */
 type EvolutionResult = {
   readonly evolution: Evolution;
   readonly keeping: PublishResult;
@@ -73,7 +72,7 @@ interface LibrarySource {
   readonly refuses: (root: string | null, id: string) => Promise<string | null>;
 }
 
-/** What is in the library, and which files could not be read. */
+/** The library's items, and its unreadable files. */
 interface LibraryItems {
   readonly items: readonly Item[];
   readonly unread: readonly string[];
@@ -81,11 +80,11 @@ interface LibraryItems {
 
 type ClusterText = ReturnType<typeof renderCluster>;
 
-/** What lessons grow into together: skills, commands and agents. */
+/** Evolves clusters of lessons into skills, commands and agents. */
 export function openEvolution(deps: PublishDeps, source: LibrarySource) {
-  /** What lessons have grown into, and what would be done about it; nothing is changed. */
+  /** Plans an action for each cluster, without changing anything. */
   const evolutions = (wanted: EvolveChoice) => planEvolutions(deps, source, wanted);
-  /** Carries one out by itself, so that it can be undone alone. */
+  /** Publishes one evolution as a separate undoable change. */
   const publish = async ({ name, plan }: Evolution, wanted: EvolveChoice): Promise<PublishResult> => {
     const { reach, actor } = wanted.choice;
     let isFirst = true;
@@ -107,7 +106,7 @@ export function openEvolution(deps: PublishDeps, source: LibrarySource) {
   };
   return {
     evolutions,
-    /** Does that, all of it or for these names. */
+    /** Publishes the evolutions, or only some. */
     evolve: async (wanted: EvolveChoice & { readonly only?: ReadonlySet<string> | null }) => {
       const done: EvolutionResult[] = [];
       for (const evolution of await evolutions(wanted)) {
@@ -117,7 +116,7 @@ export function openEvolution(deps: PublishDeps, source: LibrarySource) {
       }
       return done;
     },
-    /** Makes drafts of what has grown, and adds to what was made before, without anybody having asked. */
+    /** Automatically drafts new clusters and extends existing ones. */
     evolveDrafts: async (): Promise<ChangeOutcome[]> => {
       const asDrafts: EvolveChoice = { choice: { reach: "draft", actor: "knack" } };
       const { kept } = await readHistory(deps.store);
@@ -142,7 +141,7 @@ export function openEvolution(deps: PublishDeps, source: LibrarySource) {
   };
 }
 
-/** What decides about clusters, read once for all of them. */
+/** Shared inputs for cluster decisions, read once. */
 interface EvolveContext {
   readonly deps: PublishDeps;
   readonly history: ChangeHistory;
@@ -189,7 +188,7 @@ async function planEvolutions(
   return [...found, ...(await planFaded(context, lessons, kind))];
 }
 
-/** What people asked for: prompts that found nothing, and those that something was used for. */
+/** Requests from unmatched prompts, and from prompts for which a skill was used. */
 async function readRequests({ ledger }: Store) {
   const prompts = [
     ...(await ledger.since("prompt.unmatched", 0)).map((entry) => ({ ...entry, text: entry.data.text })),
@@ -201,7 +200,7 @@ async function readRequests({ ledger }: Store) {
   });
 }
 
-/** What a person took back or refused, and has not allowed again. */
+/** Ids whose latest decision by a person is a rejection. */
 async function readRefused({ ledger }: Store): Promise<Set<string>> {
   const decided = await ledger.since("lesson.decided", 0);
   const last = new Map(decided.map(({ data }) => [data.lessonId, data.decision]));
@@ -274,7 +273,7 @@ async function planFresh(
     : evolveAs(cluster, text.name, "create", `nothing in the library is about it; ${cluster.why}`, plan);
 }
 
-/** What was made of most of a cluster's members, in each folder; what is live first. */
+/** The artifacts sharing most members with a cluster, in each folder; live preferred. */
 function findOwn(cluster: LessonCluster, kept: readonly KeptArtifact[]): KeptArtifact[] {
   const isDraft = ({ reach }: KeptArtifact) => reach === "draft";
   const best = kept
@@ -295,7 +294,7 @@ function measureShare({ members }: LessonCluster, others: readonly string[] = []
   return members.filter(({ id }) => ids.has(id)).length / Math.min(members.length, ids.size);
 }
 
-/** What becomes of something that was made of the cluster before. */
+/** Plans the update of a cluster's existing artifacts. */
 async function planGrown(
   context: EvolveContext,
   cluster: LessonCluster,
@@ -325,7 +324,7 @@ async function planGrown(
   return evolveAs(same, first.name, "replace", `${first.name} is a draft, and goes live`, plan);
 }
 
-/** Why something that Knack wrote is left as it is. */
+/** Why Knack may not change an artifact, or null. */
 async function findObstacle({ deps, pinned }: EvolveContext, one: KeptArtifact): Promise<string | null> {
   const found = await readFiles(deps, one);
   if (found === null) return `${one.name} was deleted by hand`;
@@ -335,7 +334,7 @@ async function findObstacle({ deps, pinned }: EvolveContext, one: KeptArtifact):
   return isKnacks ? null : `${one.name}, which is yours, has it already`;
 }
 
-/** What was once made of a cluster and is gone: taken back by a person, or archived. */
+/** A cluster's former artifact, if a person rejected it or it was archived. */
 function findFormer({ history: { changes }, refused }: EvolveContext, cluster: LessonCluster) {
   const made = changes.filter(
     ({ change, state }) => state === "made" && measureShare(cluster, change.members) >= sameClusterFrom,
@@ -392,7 +391,7 @@ function itemPath({ kind, path }: Item): string {
   return kind === "skill" ? dirname(path) : path;
 }
 
-/** What publishing a new text of a cluster would do, after what it replaces is archived. */
+/** Plans publishing a cluster's new text, after archiving what it replaces. */
 async function planNew(
   context: EvolveContext,
   cluster: LessonCluster,
@@ -416,7 +415,7 @@ async function planNew(
   return { ...plan, steps: [...away, ...fresh] };
 }
 
-/** What adding to something that Knack wrote would do: what it lacks, and nothing else. */
+/** Plans adding missing lessons and evidence to Knack's own artifacts. */
 async function planGrowth(
   context: EvolveContext,
   { kind, members }: LessonCluster,
@@ -460,7 +459,7 @@ async function planProposal(
   });
 }
 
-/** What making a cluster's draft live would do: what its members became alone is archived first. */
+/** Plans making a cluster's draft live, archiving its members' own artifacts first. */
 export async function planAcceptCluster(
   deps: PublishDeps,
   draft: KeptArtifact,

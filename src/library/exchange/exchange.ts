@@ -95,9 +95,9 @@ type ImportItem = {
   readonly kind: "lesson" | ItemKind;
   readonly id: string;
   readonly name: string;
-  /** What it says, in a line. */
+  /** A one-line summary. */
   readonly says: string;
-  /** What is new, what is here already, and what is not taken in. */
+  /** Whether it is new, present or not imported. */
   readonly verdict: "new" | "changed" | "same" | "waiting" | "refused" | "left-out";
   readonly because: string | null;
   /** For a skill, command or agent: its files, and what is different in them from the one that is here. */
@@ -105,7 +105,7 @@ type ImportItem = {
   readonly diff: string;
 };
 
-/** What importing something would do. */
+/** The effects of an import. */
 type ImportPlan = {
   readonly things: readonly ImportItem[];
   readonly entries: readonly LedgerEntry[];
@@ -119,13 +119,13 @@ interface ExchangeDeps {
   readonly items: (cwd: string) => Promise<readonly Item[]>;
 }
 
-/** What goes to others, and what comes from them. */
+/** Export to and import from others. */
 export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDeps) {
   const { store, clock, versions } = deps;
   const planAccept = async (skill: ImportedSkill, reach: LiveReach, cwd = currentFolder()) =>
     planAcceptImport(deps, skill, reach, (await projectAt(cwd)).root);
   return {
-    /** What was learned, in a form for others: lessons and, for a bundle, skills. */
+    /** The lessons and, for a bundle, skills to export, without secrets. */
     carried: async (selection: Selection, cwd = currentFolder()) => {
       const here = await projectAt(cwd);
       const lessons = await exportLessons(deps, selection, here);
@@ -135,7 +135,7 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
       packBundle(contents, clock.now(), path),
     /** The files of ECC's format, by their paths. */
     eccFiles: renderEccFiles,
-    /** What importing a file or a folder would do; nothing is imported. */
+    /** Plans the import of a file or a folder. */
     planImport: async (path: string, options: ImportOptions, cwd = currentFolder()) => {
       const { from, problems, lessons, skills } = await readExchange(path);
       const at = clock.now();
@@ -153,7 +153,7 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
       for (const files of packages) await versions.keep(files);
       await store.transaction((tx) => recordEntries(tx, entries));
     },
-    /** Everything that was imported, and what became of it, the latest last. */
+    /** All imports with their current status, the latest last. */
     imports: () => listImports(store),
     /** Records a person's word on things that wait; what they accept of lessons counts from now on. */
     decideImports: (ids: readonly string[], word: "accepted" | "rejected"): Promise<void> =>
@@ -181,7 +181,6 @@ export function openExchange(deps: PublishDeps, { projectAt, items }: ExchangeDe
   };
 }
 
-/** What an imported thing is. */
 export function importKind(one: Pick<ImportedSkill, "type" | "kind"> | Pick<ImportedLesson, "type">) {
   return one.type === "lesson" ? "lesson" : (one.kind ?? "skill");
 }
@@ -217,7 +216,7 @@ function byPerson(at: number, project: string | null = null) {
   return { at, project, session: null, actor: "person" } as const;
 }
 
-/** The lessons for others: without secrets or home folders. What nobody here is shown yet is withheld and counted. */
+/** Lessons to export, without secrets or home folders. Unconfirmed and unsure ones are withheld and counted. */
 async function exportLessons(deps: PublishDeps, selection: Selection, here: Project) {
   const { store, clock } = deps;
   const names = new Map((await store.projects.list()).map(({ id, name }) => [id, name]));
@@ -297,7 +296,7 @@ function scrubTexts({ redactor }: PublishDeps, texts: readonly string[]): Promis
   return redactor.scrub(texts.map((text) => ({ label: "text", text })));
 }
 
-/** The same lessons without secrets. */
+/** Removes secrets from lessons. */
 async function scrubLessons(deps: PublishDeps, carried: readonly CarriedLesson[]): Promise<CarriedLesson[]> {
   const clean = await scrubTexts(deps, carried.flatMap(listTexts));
   let at = 0;
@@ -314,7 +313,7 @@ function listTexts(carried: CarriedLesson): string[] {
   return texts;
 }
 
-/** The same lesson with every text of it passed through something. */
+/** Applies a function to every text of a lesson. */
 function mapTexts(carried: CarriedLesson, through: (text: string) => string): CarriedLesson {
   const maybe = (text: string | null) => (text === null ? null : through(text));
   const { project } = carried;
@@ -342,8 +341,8 @@ function mapExcerpt(
 }
 
 /**
- * A text in which nobody's home folder has a name. Agents keep sessions in folders that are called after a path with
- * dashes in it; where the name in it ends nobody can tell, so the whole of it goes.
+ * Removes user names from home folders in a text. Agents name session folders after a path joined by dashes, in which
+ * the end of the user name is ambiguous, so the whole name is removed.
  */
 function stripHomes(text: string): string {
   return text
@@ -407,7 +406,7 @@ function leaveOut(about: ImportAbout, verdict: ImportItem["verdict"], because: s
   return { thing: { ...about, verdict, because, files: [], diff: "" }, entry: null };
 }
 
-/** What a person was asked or said about something before; null where it may be offered now. */
+/** Leaves out an import that is pending or was rejected; null if it may be offered. */
 function checkAnswer(about: ImportAbout, { known }: ImportContext): CheckedImport | null {
   const status = known.get(about.id)?.status;
   if (status === "waiting") return leaveOut(about, "waiting", "it waits for your yes already");
@@ -477,7 +476,7 @@ async function findTwin(
   return null;
 }
 
-/** What a carried lesson says, as a finding; what its failure looks like is read from the words that prove it. */
+/** Converts a carried lesson to a finding; its symptom is derived from the excerpt. */
 function toFinding(carried: CarriedLesson, scope: LessonScope, at: number): Finding {
   const cut = (text: string, most: number = limits.lineChars) => cutAtWord(oneLine(stripHidden(text)), most);
   const cutAll = (texts: readonly string[]) => texts.slice(0, limits.entries).map((text) => cut(text));
@@ -599,25 +598,25 @@ function addFacts(text: string, facts: Readonly<Record<string, string>>): string
   return [...front.toSpliced(front.indexOf("metadata:") + 1, 0, ...marks), ...lines.slice(close)].join("\n");
 }
 
-/** What lies beside the text of a skill that is here. */
+/** The other files of an installed skill. */
 async function readOtherFiles({ library }: PublishDeps, path: string): Promise<readonly PackageFile[]> {
   const folder = path.endsWith(`/${skillFile}`) ? dirname(path) : path;
   return otherFiles((await library.read(folder).catch(nullIfDamaged))?.files ?? []);
 }
 
-/** Whether everything that came beside a text is here as it came. */
+/** Whether all other imported files exist here unchanged. */
 function containsAll(here: readonly PackageFile[], files: readonly PackageFile[]): boolean {
   const texts = decodeFiles(here);
   return [...decodeFiles(otherFiles(files))].every(([path, text]) => texts.get(path) === text);
 }
 
-/** Whether two skills say the same, whoever they are from. */
+/** Whether two skills have the same description and body. */
 function isSameText(a: string, b: string): boolean {
   const [one, other] = [parseSkill(a).skill, parseSkill(b).skill];
   return one !== null && other !== null && one.description === other.description && one.body === other.body;
 }
 
-/** What accepting a skill that came from elsewhere would do: exactly those files are written, or none. */
+/** Plans accepting an imported skill: exactly its files are written, or none. */
 async function planAcceptImport(
   deps: PublishDeps,
   { id, kind = "skill", name, hash }: ImportedSkill,

@@ -8,7 +8,7 @@ import { type ArtifactKind, findingKinds, noExcerpt, type Remedy } from "../../r
 import { asSentence, findSection, oneLine, slugify } from "../../text/index.ts";
 import { hashBytes } from "../files/disk.ts";
 
-/** What is accepted: characters of a line, entries of a list, lessons and skills of a bundle, files and characters of a skill. */
+/** Limits per line, list and bundle, and per skill: its number of files and the characters of each. */
 const limits = {
   lineChars: 5_000,
   entries: 100,
@@ -41,7 +41,7 @@ const carriedLesson = z.object({
   /** The part of the work that it is about, in the sender's words. */
   domain: line,
   scope: z.enum(["project", "user"]),
-  /** The project it was learned in; null where that is not told. */
+  /** The project it was learned in; null if not stated. */
   project: z.nullable(z.object({ id: maybe, name: maybe })),
   kind: z.enum(findingKinds),
   artifact: z.enum(artifactKinds),
@@ -58,7 +58,7 @@ const carriedFile = z.object({
   text: z.string().check(z.maxLength(limits.skillChars)),
 });
 
-/** A skill, command or agent on its way to somebody else: its text files. */
+/** An exported skill, command or agent: its text files. */
 const carriedSkill = z.object({
   /** A skill where nothing is said. */
   kind: z.optional(z.enum(["skill", "command", "agent"])),
@@ -103,7 +103,7 @@ function makeManifest({ instincts, skills }: BundleContents): Bundle["manifest"]
   return { ...parts, all: hashBytes(JSON.stringify(parts)) };
 }
 
-/** What does not match the manifest; null where nothing was changed. */
+/** The first mismatch with the manifest; null if intact. */
 function findTampering(bundle: Bundle): string | null {
   const { manifest } = bundle;
   const found = makeManifest(bundle);
@@ -148,9 +148,9 @@ const mostLessons = 10_000;
 /** Endings of files that hold ECC's instincts. */
 const eccEndings: readonly string[] = [".md", ".yaml", ".yml"];
 
-/** What came from elsewhere, and what in it could not be read. */
+/** Contents of an import, and problems reading it. */
 interface Incoming {
-  /** What the file or folder is called, without where it lies. */
+  /** Base name of the file or folder. */
   readonly from: string;
   readonly lessons: readonly CarriedLesson[];
   readonly skills: readonly CarriedSkill[];
@@ -264,9 +264,9 @@ interface EccBlock {
 }
 
 /**
- * The instincts in a file of ECC's: flat front matter between two lines of `---`, then Markdown, as often as one
- * likes. What has no id is none; a confidence that is no number counts as one half. What has an id and cannot be
- * understood is reported: nobody is to learn from half a sentence.
+ * The instincts in an ECC file: repeated blocks of flat front matter between two lines of `---`, then Markdown. A block
+ * without an id is skipped; a confidence that is not a number counts as 0.5. A block with an id that cannot be parsed
+ * is reported, never imported in part.
  */
 function parseEcc(text: string) {
   const blocks: EccBlock[] = [];

@@ -118,7 +118,7 @@ async function sweepWork(folder: string): Promise<void> {
   }
 }
 
-/** Files in it may belong to somebody else; what cannot be removed stays, and stops nothing. */
+/** Best effort: files of another user may stay, without an error. */
 async function removeWork(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true }).catch(() => undefined);
 }
@@ -334,7 +334,7 @@ async function findGitFolder(path: string): Promise<string | null> {
   return common === null ? git : resolve(git, String(common).trim());
 }
 
-/** What the disk does for packages and their versions. */
+/** Disk operations for packages and versions. */
 export const disk = {
   ...{ ifMissing, isInside, readBytes, writeNew, syncFolder, moveFolder, explainFailure },
   ...{ inWorkFolder, sweepWork, isWork: (name: string) => name.startsWith(workPrefix) },

@@ -79,7 +79,7 @@ type BrokenPackage = {
 
 type Unlisted = { readonly found: "missing" } | { readonly found: "unreadable"; readonly message: string };
 
-/** What is in a folder. Only `missing` means that there are no skills; of `unreadable` nothing is known. */
+/** The contents of a folder. Only `missing` means no skills; `unreadable` means unknown. */
 type Listing =
   | Unlisted
   | {
@@ -149,7 +149,7 @@ function isAside(name: string): boolean {
 async function readNames(folder: string): Promise<string[] | Unlisted> {
   try {
     const names = new Set(await readdir(folder));
-    // readdir can miss a name that is being renamed, so while somebody works there it is read again.
+    // readdir can miss a name that is being renamed, so it is read again during a change.
     for (let again = 0; again < 5 && [...names].some(disk.isWork); again++)
       for (const name of await readdir(folder)) names.add(name);
     return [...names];
@@ -159,7 +159,7 @@ async function readNames(folder: string): Promise<string[] | Unlisted> {
   }
 }
 
-/** A package, even while it is being replaced; null where there is none. */
+/** A package, even while it is being replaced; null if missing. */
 async function findPackage(
   path: string,
   aside: string,
@@ -176,7 +176,7 @@ async function findPackage(
   return null;
 }
 
-/** The package in a folder; null where there is something else. */
+/** The package in a folder; null if it is not one. */
 async function parsePackage(
   path: string,
   name: string,
@@ -348,7 +348,7 @@ async function remove(
   );
 }
 
-/** Changes a package that is as expected; `work` answers with its new hash, or nothing when somebody was faster. */
+/** Changes a package that is as expected; `work` returns the new hash, or undefined if it lost a race. */
 async function change(
   place: SkillFolder,
   name: string,
@@ -366,7 +366,7 @@ async function change(
   });
 }
 
-/** What speaks against a change before anything is moved; null when the package is as expected. */
+/** The reason to refuse a change before moving anything; null if the package is as expected. */
 async function findObjection(
   place: SkillFolder,
   name: string,
@@ -387,7 +387,7 @@ async function findObjection(
     : { written: false, because: "link", found: contents.hash };
 }
 
-/** The three renames; false when somebody else was faster. */
+/** The three renames; false if another process won. */
 async function replace(
   place: SkillFolder,
   name: string,
@@ -513,7 +513,7 @@ async function findMissingFolder({ folder, root }: SkillFolder): Promise<string 
   return top;
 }
 
-/** What has this name: a folder, nothing, or anything else (a file, a link, something outside). */
+/** The kind of entry with this name; "else" is a file, a link or something outside. */
 async function entryKind(place: SkillFolder, name: string): Promise<"folder" | "nothing" | "else"> {
   return changeIn(place, "else", async () => {
     const there = await lstat(join(place.folder, name)).catch(ifMissing(null));

@@ -137,7 +137,7 @@ interface PromptGroup {
   readonly events: GapEvent[];
 }
 
-/** What happened to each gap, whatever the order of the entries. `changes` tell which skills were made of gaps. */
+/** Groups prompts into gaps with their events, in any entry order. `changes` link skills to their gaps. */
 function groupEvents(entries: readonly LedgerEntry[], changes: readonly StoredChange[]): PromptGroup[] {
   const sorted = entries.toSorted(
     (a, b) =>

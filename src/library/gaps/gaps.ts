@@ -31,7 +31,7 @@ interface GapDeps extends PublishDeps, IngestDeps {
   /** Whether a live skill matches a prompt. Drafts do not count: without hooks they reach nobody. */
   readonly isMatched: (text: string, project: string) => Promise<boolean>;
   readonly makeRoom: (planned: Plan, scopeId: string) => Promise<Plan>;
-  /** Why nothing is made for a project; null where something may be. */
+  /** Why publishing is off for a project; null when it is allowed. */
   readonly refuses: (root: string | null, project: string) => Promise<string | null>;
   /** Drops sessions that may not be learned from. */
   readonly learnable: (sessions: readonly SessionView[]) => Promise<SessionView[]>;
@@ -45,7 +45,7 @@ type AdvanceOptions = {
   readonly until?: () => boolean;
 };
 
-/** What people keep asking for that no skill covers. */
+/** Operations on gaps: requests no skill covers. */
 export function gapVerbs(deps: GapDeps) {
   const planGapPromotion = (gap: GapView) => planPromotion(deps, gap);
   const planGapRejection = async (gap: GapView) =>
@@ -60,7 +60,7 @@ export function gapVerbs(deps: GapDeps) {
   return {
     /** Every gap, the latest asked for first. */
     gaps: () => listGaps(deps),
-    /** Why nothing is made of a gap that is due; null where nothing is in the way. */
+    /** Why a due gap is not published; null when nothing blocks it. */
     whyNoDraft: async (gap: GapView): Promise<string | null> => {
       const planned = await planDue(deps, gap);
       return planned.ok ? null : planned.because;
@@ -93,7 +93,7 @@ export function gapVerbs(deps: GapDeps) {
   };
 }
 
-/** What a gap has come to: a draft, a live skill, or a reason why nothing is done. */
+/** Decides whether a gap is due as a draft or a live skill, or why it is neither. */
 function decideDue(gap: GapView): { readonly reach: "draft" | "me" } | { readonly because: string } {
   const { state, kept, changes, asks, neededAt } = gap;
   const reach = state.status === "active" ? "me" : "draft";
@@ -125,7 +125,7 @@ function wasArchived({ changes }: GapView): boolean {
   return changes.some(({ change }) => change.why === "archive");
 }
 
-/** What Knack does for a gap by itself, or why it does nothing. */
+/** Plans Knack's automatic step for a gap, or refuses it. */
 async function planDue(deps: GapDeps, gap: GapView): Promise<Plan> {
   const deleted = await findDeleted(deps, gap);
   if (deleted !== null) return refuse(deleted);
@@ -154,7 +154,7 @@ function isLive({ kept }: GapView): boolean {
   return kept.some(({ reach }) => reach !== "draft");
 }
 
-/** What a person deleted of a gap's files; null where all of them are there. */
+/** Describes a gap's file that was deleted by hand; null if none was. */
 async function findDeleted({ library }: GapDeps, { kept }: GapView): Promise<string | null> {
   for (const { path, name, reach } of kept)
     if ((await library.read(path)) === null)
@@ -264,7 +264,7 @@ async function readTaskRun(
   return null;
 }
 
-/** What publishing a gap's skill would do. Unless a person asks, nothing is made that another skill says already. */
+/** Plans publishing a gap's skill. Unless a person asks, a similar existing skill makes it a refusal. */
 async function planGap(
   deps: PublishDeps,
   gap: GapView,
@@ -282,7 +282,7 @@ async function planGap(
   });
 }
 
-/** What accepting the draft of a gap would do: it goes live as it is. */
+/** Plans accepting a gap's draft, which goes live unchanged. */
 export async function planAcceptGap(
   deps: PublishDeps,
   draft: KeptArtifact,

@@ -44,7 +44,7 @@ interface TaskRun {
   readonly root: string | null;
 }
 
-/** The part of a session that answers a prompt; null where the session does not have the prompt. */
+/** The part of a session that answers a prompt; null if the prompt is not in it. */
 export function cutTaskRun(
   asked: UnmatchedPrompt,
   events: readonly Event[],
@@ -67,7 +67,7 @@ function findPrompt({ text, ask }: UnmatchedPrompt, events: readonly Event[]): n
   return at >= 0 ? at : events.findIndex((event) => event.kind === "prompt" && asksSame(event, ask) === true);
 }
 
-/** Whether a prompt asks for the same; null where it asks for nothing. */
+/** Whether a prompt asks for the same; null if it is no request. */
 function asksSame({ text }: Event, ask: UnmatchedPrompt["ask"]): boolean | null {
   const other = parseAsk(text);
   return other && isSameAsk(other, ask);
@@ -147,7 +147,7 @@ export function renderTask(
   return { ok: true, text };
 }
 
-/** What enough of the sessions did, in the order in which they did it. */
+/** The steps common to enough sessions, in order of execution. */
 function findSharedSteps(runs: readonly TaskRun[]): SharedStep[] {
   const need = runs.length < 2 ? 1 : Math.max(2, Math.ceil(runs.length * commonShare));
   const sessions = runs.map(collectSteps);
@@ -163,7 +163,7 @@ function findSharedSteps(runs: readonly TaskRun[]): SharedStep[] {
     .slice(0, limits.steps);
 }
 
-/** What worked and changed something, each thing once, where it was first done. */
+/** The distinct successful steps of a session, at their first position. */
 function collectSteps({ events, root }: TaskRun): Map<string, TaskStep> {
   const calls = events.filter(({ kind }) => kind === "call").slice(0, longestCalls);
   const reader = new CallReader();
@@ -235,7 +235,7 @@ function readEdit(file: string | null): BareStep[] {
   return [own, { ...own, key: `folder ${text}`, text }];
 }
 
-/** The same step of several sessions as one. */
+/** Merges one step across sessions. */
 function mergeSteps(steps: readonly TaskStep[]): SharedStep {
   const [first] = steps as [TaskStep];
   const runs = pickMostAlike(steps.map((step) => step.runs));
@@ -272,7 +272,7 @@ function pickMostAlike(sessions: readonly (readonly Run[])[]): Run[] {
   return best?.runs ?? [];
 }
 
-/** What people corrected or insisted on, in their words, and what failed before something else worked. */
+/** Renders people's corrections as quotes, and failed calls with the call that worked instead. */
 function renderFindings(findings: readonly Finding[]) {
   const quotes = findings.flatMap(({ kind, excerpt }) => (isSaid(kind) ? (excerpt.said ?? []) : []));
   const said = [...new Set(quotes)].slice(0, limits.said);
@@ -306,7 +306,7 @@ function describeTask(asks: readonly UnmatchedPrompt[]): string {
   return whole.length <= maxDescriptionChars ? whole : cutAtWord(whole, maxDescriptionChars);
 }
 
-/** What was asked for; what was true only that once is left open. */
+/** The request, with one-off particulars replaced by "…". */
 function renderOrder({ ask: { order, particulars } }: UnmatchedPrompt): string {
   return dropVolatile(order)
     .split(" ")

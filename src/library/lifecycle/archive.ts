@@ -105,7 +105,7 @@ export async function resolveScopes(
   };
 }
 
-/** The archived skill about the same thing in this scope, to be restored instead of learned anew; not if it was rejected since. */
+/** The archived skill on the same topic in this scope, to restore instead of relearning; not if rejected since. */
 export async function archivedLike(
   deps: PublishDeps,
   wanted: Pick<Skill, "name" | "description">,
@@ -181,7 +181,7 @@ export async function planArchives(
   return steps;
 }
 
-/** The changes that make a live item, in all its folders, a draft again; null where one was changed meanwhile. */
+/** The changes that demote a live item to a draft in all its folders; null if one was changed meanwhile. */
 export async function planDemotion(
   deps: PublishDeps,
   kept: readonly KeptArtifact[],
@@ -224,7 +224,7 @@ export async function findPinnedPaths(store: Store, kept: readonly KeptArtifact[
   return new Set(kept.filter(isPinned).map(({ path }) => path));
 }
 
-/** What a person wants left as it is, by the ids of items; the latest word about each counts. */
+/** The ids of pinned items; the latest entry for each item decides. */
 export function foldPins(entries: readonly EntryOf<"skill.pinned">[]): Set<string> {
   const inTime = entries.toSorted((a, b) => (a.at ?? 0) - (b.at ?? 0) || (a.key < b.key ? -1 : 1));
   const latest = new Map(inTime.map(({ data }) => [data.skill, data.pinned]));

@@ -48,7 +48,7 @@ type Curation = {
   readonly rooms: ReturnType<CurationRules["measureRooms"]>;
 };
 
-/** Keeps the library small and true. `refuses` says why nothing is done for a project; null where something may be. */
+/** Keeps the library small and true. `refuses` says why a project is skipped; null if it is not. */
 export function openCurator(
   deps: PublishDeps,
   library: {
@@ -56,7 +56,7 @@ export function openCurator(
     readonly refuses: (root: string | null, id: string) => Promise<string | null>;
   },
 ) {
-  /** What should be archived, merged or shortened, and what that would change. */
+  /** Plans what to archive, merge, demote or shorten, with the changes. */
   const curation = async (): Promise<Curation> => {
     const history = await readHistory(deps.store);
     const inventory = await takeInventory(deps, await library.items(), history);
@@ -74,7 +74,7 @@ export function openCurator(
     }
     return { proposals, rooms: rules.measureRooms() };
   };
-  /** A plan that makes a skill live that nobody accepted, with what is archived for it: only what nobody would miss. */
+  /** Adds to a plan that makes an unaccepted skill live the archiving of a dispensable item, if room is needed. */
   const makeRoom = async (planned: Plan, scopeId: string): Promise<Plan> => {
     const steps = planned.ok ? planned.steps : [];
     const made = steps.find(({ change }) => change.before === null && change.reach !== "draft");
@@ -266,7 +266,7 @@ async function isDecided({ store }: PublishDeps, { id }: Origin): Promise<boolea
   return gap === undefined || decided.some(({ data }) => hasGapId(gap, data.gap));
 }
 
-/** The project that it comes from; null where its lesson is gone. */
+/** The project it comes from; null if its lesson is gone. */
 async function findProject({ store }: PublishDeps, one: PublishedItem): Promise<string | null> {
   if (one.askedIn !== null) return one.askedIn;
   const [lesson] = await store.learning.lessons.get([...(one.members ?? [one.origin.id])]);
@@ -302,7 +302,7 @@ async function takeInventory(
   ];
 }
 
-/** What is known about the published items, read once for all of them. */
+/** Facts about all published items, read once. */
 type InventoryFacts = Awaited<ReturnType<typeof readFacts>>;
 
 async function readFacts(deps: PublishDeps, items: readonly Item[], { changes }: ChangeHistory) {
@@ -315,7 +315,7 @@ async function readFacts(deps: PublishDeps, items: readonly Item[], { changes }:
     kept,
     resolveScope: await resolveScopes(store, kept, items),
     pins: foldPins(await store.ledger.since("skill.pinned", 0)),
-    /** When each file was put where it is; a restored one begins anew. */
+    /** When each file was placed; a restore resets it. */
     since: new Map(placed.map(({ change, at }) => [artifactKey(change), at])),
     /** Ledger entries by the item or lesson that they count for. */
     uses: groupBy(entries, (entry) => nameOf(ratedItemId(entry) ?? "")),
@@ -422,7 +422,7 @@ function findLatest(all: readonly { readonly at: number | null }[]): number | nu
   return times.length === 0 ? null : Math.max(...times);
 }
 
-/** What became of an item and its lessons; a session counts once. */
+/** Usage of an item and its lessons; a session counts once. */
 function sumCredit(entries: readonly LedgerEntry[]): InventoryItem["credit"] {
   const nothing = { shown: 0, used: 0, helpful: 0, harmful: 0, unrated: 0 };
   return foldCredits(new Set(entries), () => "all").get("all") ?? nothing;

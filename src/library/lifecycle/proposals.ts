@@ -19,7 +19,7 @@ const recentDays = 30;
 const shownInVain = 5;
 /** Characters of a description that was shortened to fit the list. */
 const shortChars = 90;
-/** What an item is worth: per doubling of sessions helped, used and harmed; per confidence; and recency with its half-life. */
+/** Weights of an item's worth: per doubling of sessions helped, used and harmed; confidence; decaying recency. */
 const worth = { helpful: 1, used: 0.5, harmful: -1, confidence: 0.5, recent: 1, halfLifeDays: 30 } as const;
 const dayMs = 86_400_000;
 
@@ -28,7 +28,7 @@ export interface InventoryItem {
   /** Unique: a draft and a live item may share everything else. */
   readonly key: string;
   readonly kind: ItemKind;
-  /** What its file says; a command or an agent says the same in its own form. */
+  /** Its parsed file; a command or an agent is converted to this form. */
   readonly skill: Skill;
   /** A project id, or "user". */
   readonly scopeId: string;
@@ -69,7 +69,7 @@ type CurationProposal = {
   readonly name: string;
   readonly scopeId: string;
   readonly reason: CurationReason;
-  /** What to do; each can be undone, and "none" is only reported. */
+  /** The action, which can be undone; "none" only reports. */
   readonly action: "archive" | "draft" | "shorten" | "merge" | "none";
   /** Why, as a sentence without its full stop. */
   readonly because: string;
@@ -83,8 +83,8 @@ type CurationProposal = {
 };
 
 /**
- * What use says about an item: it did harm in two sessions and did not help in more, or it helped in two and in more
- * than it harmed. Probation and curation both go by this.
+ * Judges an item by its use: harmful in two sessions and helpful in no more, or proven by two helpful sessions and
+ * fewer harmful ones. Probation and curation share this rule.
  */
 export function judgeUse({ harmed, helped }: Pick<InventoryItem, "harmed" | "helped">) {
   if (harmed >= harmfulSessions && harmed >= helped) return "harmful";
@@ -95,7 +95,7 @@ export function judgeUse({ harmed, helped }: Pick<InventoryItem, "harmed" | "hel
 export class CurationRules {
   private readonly all: readonly InventoryItem[];
   private readonly now: number;
-  /** What the rules before proposed; at most one proposal acts on each item. */
+  /** Proposals so far; at most one acts on each item. */
   private readonly proposals: CurationProposal[] = [];
 
   constructor(all: readonly InventoryItem[], now: number) {
@@ -103,7 +103,7 @@ export class CurationRules {
     this.now = now;
   }
 
-  /** What should be done about the library, most important first. */
+  /** Proposals for the library, most important first. */
   propose(): readonly CurationProposal[] {
     this.proposeHarmful();
     this.proposeAged();
@@ -146,7 +146,7 @@ export class CurationRules {
     }
   }
 
-  /** Items that nobody needed for long; of what others wrote, only what was needed once. */
+  /** Items unused for long; of items others wrote, only those used before. */
   private proposeAged(): void {
     for (const one of this.untouched(this.all)) {
       if (!isLearned(one) && one.neededAt === null) continue;
@@ -189,7 +189,7 @@ export class CurationRules {
     this.archiveLeast(left, left.length - live, `one of ${left.length} learned skills; ${live} are kept`);
   }
 
-  /** The same for drafts, including those that are about to become one. */
+  /** Archives drafts over the limit, counting pending demotions. */
   private proposeOverDrafts(own: readonly InventoryItem[]): void {
     const left = this.staying(own.filter((one) => !isLive(one)));
     const keys = new Set(own.map(({ key }) => key));
@@ -244,7 +244,7 @@ export class CurationRules {
     return { gone, short };
   }
 
-  /** Shown again and again, and nobody said that it helped; perhaps because nobody was asked. */
+  /** Reports items shown often but never rated helpful, perhaps for lack of ratings. */
   private proposeShownInVain(): void {
     for (const one of this.untouched(this.all)) {
       const { shown, helpful } = one.credit;
@@ -291,7 +291,7 @@ export class CurationRules {
     );
   }
 
-  /** What Knack wrote, scope by scope. */
+  /** Learned items, grouped by scope. */
   private scopes(): InventoryItem[][] {
     const learned = this.all.filter(isLearned);
     const scopeIds = [...new Set(learned.map(({ scopeId }) => scopeId))].sort(compareText);
@@ -317,7 +317,7 @@ function mergePair(better: InventoryItem, worse: InventoryItem): SkillMerge {
     : { merged: false, because: "they are not for the same people" };
 }
 
-/** Why only a person may change an item; null where Knack may. */
+/** Why only a person may change an item; null if Knack may. */
 function explainSparing(one: InventoryItem): string | null {
   if (one.owner === "hand-written" || one.owner === "imported") return "it is not Knack's to change";
   if (one.owner === "core") return "it came with an agent or a plugin";
@@ -395,7 +395,7 @@ function describeEvidence({ credit, since, neededAt, confidence, approved }: Inv
   ];
 }
 
-/** The skill with a description that only says when to use it; null where that saves nothing. */
+/** The skill with its description cut to when to use it; null if that saves nothing. */
 function shorten(skill: Skill): Skill | null {
   const action = (skill.metadata["trigger-action"] ?? "").replace(/[\s.:;,!…]+$/, "");
   const at = action === "" ? -1 : skill.description.indexOf(`: ${action}`);

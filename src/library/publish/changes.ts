@@ -76,7 +76,7 @@ export interface PlannedChange {
   readonly missing?: string;
 }
 
-/** What publishing something would change, or why it is refused. A refusal loses nothing: the lesson stays. */
+/** The changes that publishing would make, or why it is refused. A refused lesson is kept. */
 export type Plan =
   | {
       readonly ok: true;
@@ -132,7 +132,7 @@ export function isTakeBack({ why, before, because }: Change): boolean {
   return why === "undo" && before !== null && because === undefined;
 }
 
-/** What is or will be at a place: a package, also one whose files are gone, or a rule's line. */
+/** The content of an artifact: a package, possibly with its files gone, or a rule's line. */
 type Content = PackageContent | { readonly hash: string; readonly files: null } | string;
 
 /** Every step of every plan is made here: the change with its id, what it writes, and the difference to read. */
@@ -164,7 +164,7 @@ export function planChange(
   };
 }
 
-/** What tells one content from another: a package's hash, a rule's line. */
+/** Identity of a content: a package's hash or a rule's line. */
 export function contentKey(content: Content | null): string | null {
   return typeof content === "string" ? content : (content?.hash ?? null);
 }
@@ -297,7 +297,7 @@ export async function readFiles(
   return read.found === "missing" ? null : toContent([mainFile(kind, name, read.text)]);
 }
 
-/** What is at the place of an artifact; null when there is nothing. */
+/** Reads an artifact's current content; null if missing. */
 export async function readContent(
   deps: Pick<PublishDeps, "library">,
   artifact: Artifact,

@@ -55,7 +55,7 @@ export interface PublishedItem extends KeptArtifact {
   readonly skill: Skill | null;
   /** The skill that a proposal is for. */
   readonly belongsTo: string | null;
-  /** As of now; null where there is no lesson. */
+  /** As of now; null without a lesson. */
   readonly confidence: number | null;
   readonly sessions: number;
   readonly evidence: number;
@@ -148,7 +148,7 @@ export interface Suggestion {
   readonly project: { readonly id: string; readonly name: string; readonly root: string | null };
   /** Where it may be kept, the usual place first. */
   readonly reaches: readonly LiveReach[];
-  /** What keeping it in the usual place would do. */
+  /** The plan to keep it in the usual place. */
   readonly plan: Extract<Plan, { ok: true }>;
 }
 
@@ -165,7 +165,7 @@ interface SuggestOptions {
   readonly refuses: (root: string | null, id: string) => Promise<string | null>;
 }
 
-/** What may be made of lessons: what a person is asked about, and what Knack does unasked. */
+/** Opens lesson publishing: suggestions for a person, and automatic updates. */
 export function openSuggestions(deps: PublishDeps, refuses: SuggestOptions["refuses"]) {
   const now = deps.clock.now;
   const preview = { ...deps, redactor: patternRedactor };
@@ -173,7 +173,7 @@ export function openSuggestions(deps: PublishDeps, refuses: SuggestOptions["refu
     /** The lessons worth asking a person about, best first. */
     suggest: (options: { only?: ReadonlySet<string>; now?: number; most: number }) =>
       suggestLessons(preview, { now: now(), refuses, ...options }),
-    /** What Knack would write without being asked: new evidence, and drafts. */
+    /** Plans automatic updates: new evidence, and drafts. */
     planOwn: (options?: { only?: ReadonlySet<string>; now?: number; asked?: ReadonlySet<string> }) =>
       planOwnUpdates(deps, { now: now(), asked: new Set(), refuses, ...options }),
     /** `plan` says what keeping a lesson would write; `keep` writes it. */
@@ -277,8 +277,8 @@ type OwnUpdate = {
 };
 
 /**
- * What Knack does unasked: published skills get their new evidence, and active lessons that nobody was asked about
- * become drafts. Where a person took something back, nothing is done until they keep or accept something there.
+ * Plans automatic updates: published skills get new evidence, and active lessons that no person was asked about become
+ * drafts. After a person takes something back, nothing is done until they keep or accept something there.
  */
 async function planOwnUpdates(
   deps: PublishDeps,
@@ -356,7 +356,7 @@ async function keepLesson(deps: PublishDeps, lesson: Lesson, options: KeepOption
   return { ...result, already: [...kept, ...intended].some(isLive) };
 }
 
-/** What removing published items would do; a person's words in a draft are kept as a version. */
+/** Plans removing published items; a person's edits to a draft are kept as a version. */
 export async function planRemoval(deps: PublishDeps, items: readonly PublishedItem[]): Promise<Plan> {
   const history = await readHistory(deps.store);
   const steps: PlannedChange[] = [];

@@ -48,10 +48,10 @@ import {
 } from "./lessons.ts";
 import { planJoin, planLesson, planPublication } from "./plan.ts";
 
-/** Why nothing is made for a project; null where something may be. */
+/** Why publishing is off for a project; null when it is allowed. */
 type Refuses = (root: string | null, project: string) => Promise<string | null>;
 
-/** What lessons become: skills, commands, agents and rules, written, changed and taken back. */
+/** Publishing of lessons as skills, commands, agents and rules: write, change, undo. */
 export function openPublishing(deps: PublishDeps, refuses: Refuses = async () => null) {
   const { store, clock } = deps;
   const publish = (plan: () => Promise<Plan>, decided?: Parameters<typeof publishPlan>[3]) =>
@@ -64,7 +64,7 @@ export function openPublishing(deps: PublishDeps, refuses: Refuses = async () =>
     const origins = new Map(kept.map(({ origin }) => [origin.id, origin]));
     return [...origins.values()].map((origin) => originDecision(origin, decision, clock.now(), everywhere));
   };
-  /** What is rejected or undone in one project is not shown in the others. */
+  /** Reevaluates promotions after a rejection or an undo. */
   const thenPromote = async <Result>(work: Promise<Result>): Promise<Result> => {
     const done = await work;
     await openLessons(deps).promoteDue();
@@ -118,7 +118,7 @@ export function openPublishing(deps: PublishDeps, refuses: Refuses = async () =>
   };
 }
 
-/** What accepting drafts and proposals of one name would do: each goes live, or into the skill that it belongs to. */
+/** Plans accepting drafts and proposals of one name: each goes live, or into the skill it belongs to. */
 export async function planAcceptDrafts(
   deps: PublishDeps,
   drafts: readonly KeptArtifact[],
@@ -172,7 +172,7 @@ async function planAcceptPackage(
   });
 }
 
-/** What undoing the latest changes made in one go would do, of one name or of all. A person's later edit stays. */
+/** Plans undoing the latest batch of changes, of one name or of all. A person's later edit stays. */
 async function planUndoOf(deps: PublishDeps, name: string | null): Promise<Plan> {
   const history = await readHistory(deps.store);
   const latest = findLatest(history);
@@ -184,7 +184,7 @@ async function planUndoOf(deps: PublishDeps, name: string | null): Promise<Plan>
   return planReversal(deps, together, history);
 }
 
-/** What undoing everything that was archived or curated in the latest go would do. */
+/** Plans undoing the latest curation batch. */
 async function planUndoCuration(deps: PublishDeps): Promise<Plan> {
   const history = await readHistory(deps.store);
   // One that was restored by hand is not put away again; what a cluster replaced comes back with the cluster's undo.
@@ -272,7 +272,7 @@ function undoDecisions(steps: readonly PlannedChange[], at: number): LedgerEntry
   ];
 }
 
-/** What adopting a person's edits would do: they stay, and count as published. */
+/** Plans adopting a person's edits as the published version. */
 async function planAdoption(deps: PublishDeps, edited: readonly PublishedItem[]): Promise<Plan> {
   const history = await readHistory(deps.store);
   const steps: PlannedChange[] = [];

@@ -115,7 +115,7 @@ export interface PackageToPublish {
   readonly place: SkillFolder;
   /** Used when Knack has not published it yet. */
   readonly reach: Reach;
-  /** What it replaces, as it was when it was written; null for something new. */
+  /** The files it was written against; null for a new package. */
   readonly base: PackageFileList | null;
   /** The topmost folder above it that did not exist when it was begun. */
   readonly missing?: string;
@@ -174,7 +174,7 @@ function pickFacts(metadata: Skill["metadata"], isKnacks: boolean): Record<strin
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => knackFacts.has(key) === isKnacks));
 }
 
-/** What writing a package to its path would do; nothing when it is there already. */
+/** Plans writing a package to its path; no steps if it is already there. */
 async function planPackage(deps: PublishDeps, ready: PackageToPublish): Promise<Plan> {
   const { name, path, place, base, missing, reach, origin } = ready;
   const history = await readHistory(deps.store);
@@ -206,7 +206,7 @@ async function planPackage(deps: PublishDeps, ready: PackageToPublish): Promise<
   return accept(steps);
 }
 
-/** The folder that a path lies in, among those that there are. */
+/** The known folder that contains a path. */
 export function findSkillFolder(path: string, places: readonly SkillFolder[]): SkillFolder | null {
   return places.find(({ folder }) => folder === dirname(path)) ?? null;
 }
@@ -351,8 +351,8 @@ async function findPackage(
 }
 
 /**
- * What publishing a proposal would do: an edit is made in place, something new goes to `where`, by default live in its
- * project. "draft" is what may be done without a person's yes.
+ * Plans publishing a proposal: an edit is made in place, a new skill goes to `where`, by default live in its project.
+ * "draft" needs no approval by a person.
  */
 async function planReviewProposal(
   deps: PublishDeps,

@@ -53,13 +53,13 @@ const minSharedShare = 0.7;
 /** Two rules whose words overlap this much are one. */
 const sameRuleFrom = 0.5;
 
-/** Something to publish, whatever it was made of: a lesson, a cluster, a gap, or what an agent or a review wrote. */
+/** Something to publish, from any origin: a lesson, a cluster, a gap, an agent or a review. */
 interface Publication extends Omit<NewArtifact, "why" | "because" | "proposal"> {
   /** The project's folder, and the agents whose sessions it comes from. */
   readonly root: string | null;
   readonly formats: readonly Format[];
   /**
-   * What to do about a similar skill of another origin. `join`: add the evidence to one that Knack wrote, propose it
+   * Policy for a similar skill of another origin. `join`: add the evidence to one that Knack wrote, propose it
    * for one that a person wrote, and refuse what a person took back. `alongside`: join only what Knack wrote.
    */
   readonly similar: "join" | "alongside" | "refuse" | "ignore";
@@ -157,7 +157,7 @@ async function findObstacle(context: PlanContext, broken: ReadonlySet<string>): 
   return gone === null ? null : `it is much like ${gone}, which was taken back (knack skills unskip ${gone})`;
 }
 
-/** What nobody said yes to is a draft, unless something says it already. */
+/** Plans an unapproved draft, unless a similar skill exists. */
 async function planDraft(context: PlanContext): Promise<Plan> {
   const { deps, wanted, skill, targets, skills, history, isOwn } = context;
   if (wanted.proposeFor) {
@@ -330,7 +330,7 @@ async function joinText(
   return isOnceOurs ? addEvidence(deps, existing, lessonIds, history) : appendLearned(existing.text, skill);
 }
 
-/** What accepting a proposal would do: its text goes into the file that it belongs to, and the draft goes. */
+/** Plans accepting a proposal: its text is merged into the target file and the draft removed. */
 export async function planJoin(
   deps: PublishDeps,
   draft: KeptArtifact,
@@ -420,7 +420,7 @@ export function findSimilar(wanted: Skill, all: readonly SkillPackage[]): SkillP
   return similar[0]?.one ?? null;
 }
 
-/** Whether most commands of the shorter skill are the other's too, whatever they are called. */
+/** Whether the other skill has most commands of the shorter one, whatever the skills' names. */
 function hasSameSteps(a: Skill, b: Skill): boolean {
   const [mine, theirs] = [listCommands(a), listCommands(b)];
   const shared = [...mine].filter((step) => theirs.has(step)).length;
@@ -463,7 +463,7 @@ function isIn({ path }: { readonly path: string }, places: readonly SkillFolder[
   return places.some(({ folder }) => dirname(path) === folder);
 }
 
-/** What keeping a lesson would do, without doing it. */
+/** Plans keeping a lesson, writing nothing. */
 export async function planLesson(deps: PublishDeps, lesson: Lesson, options: KeepOptions): Promise<Plan> {
   const { store } = deps;
   const { reach, actor, text, alongside } = options;
@@ -577,7 +577,7 @@ function dropRule(text: string, rule: string): string {
   return "text" in removed ? removed.text : text;
 }
 
-/** Whether a file has such a line, whoever wrote it. */
+/** Whether a file has a similar line, by any author. */
 function hasRule(text: string, line: string): boolean {
   const terms = extractTerms(line);
   const others = text.split("\n").map((other) => other.replace(/<!--.*?-->/g, ""));

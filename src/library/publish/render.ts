@@ -137,12 +137,12 @@ export function renderLessonSkill(source: LessonSource): string {
   return renderToFit(shownEvidence, 1, (shown) => renderItem("skill", parts, shown));
 }
 
-/** What a rule says of a lesson: of a failure the whole lesson, of a person's words what they ask for. */
+/** The text of a rule: the action if the lesson quotes a person, else the whole lesson. */
 export function renderRule({ kind, lesson, action, excerpt }: Lesson): string {
   return !isSaid(kind) || excerpt.said === null ? lesson : action;
 }
 
-/** What an agent chooses by: when, and what then, in a line that is true tomorrow too. */
+/** The description agents choose by: when and what, in a line without volatile parts. */
 function describe({ trigger, action }: LessonSource): string {
   const when = `Use when ${trimEnd(trimWhen(dropVolatile(trigger)))}`;
   const what = trimEnd(dropVolatile(action));
@@ -327,7 +327,7 @@ export function trimEnd(text: string): string {
   return text.replace(/[\s.:;,!]+$/, "");
 }
 
-/** Home folders as `~`: a user name in a path is nobody else's business. */
+/** Replaces home folders with `~`, so that no path reveals a user name. */
 export function hideHome(text: string): string {
   return text.replace(/(?<![\w.])(?:\/home|\/Users)\/[^\s/'"`:;,]{1,64}(?=[/\s'"`:;,]|$)/g, "~");
 }
