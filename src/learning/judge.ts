@@ -196,7 +196,7 @@ function keepCandidate(
     kind,
     ...words,
     confidence: clamp(said.confidence ?? proposed.confidence, maxConfidence),
-    ...(isModelsWord ? { by: "model" } : {}),
+    ...(isModelsWord ? { by: "judge" } : {}),
   };
 }
 
@@ -228,7 +228,7 @@ function checkOwnLesson(
     },
     [deciding, ...others],
   );
-  return isSaid(kind) ? { ...made, by: "model" } : made;
+  return isSaid(kind) ? { ...made, by: "judge" } : made;
 }
 
 function quoteEvents(events: readonly Event[]): Excerpt {
@@ -467,7 +467,7 @@ export function settle(
     if (known) sure.delete(known);
     if (words === undefined) return [];
     // Where rules heard it too, their word needs no other.
-    if (known && words.by === "model") return [known];
+    if (known && words.by === "judge") return [known];
     const { candidate: _, confidence, ...better } = words;
     return [{ ...(known ?? proposed), ...better, confidence: Math.max(confidence, known?.confidence ?? 0) }];
   });

@@ -351,7 +351,7 @@ async function loadKnown({ findings, decisions }: Learning, ids: readonly string
 
 function compareSurest(a: FindingEvidence, b: FindingEvidence): number {
   return (
-    Number(a.by === "model") - Number(b.by === "model") ||
+    Number(a.by === "judge") - Number(b.by === "judge") ||
     b.confidence - a.confidence ||
     a.at - b.at ||
     (a.id < b.id ? -1 : 1)
@@ -390,7 +390,7 @@ async function foldLesson(
   const evidence: Evidence[] = [
     ...findings,
     ...opposing.map(({ run, at, foundAt, lessonId, kind, by }) => {
-      const byPerson = isSaid(kind) && by !== "model";
+      const byPerson = isSaid(kind) && by !== "judge";
       return { type: "opposed" as const, run, at, foundAt, by: lessonId, byPerson };
     }),
     ...findings

@@ -122,7 +122,7 @@ function advance(state: LessonState, change: Step): LessonState {
 function addFinding(state: LessonState, change: Extract<Step, { type: "found" }>): LessonState {
   const { confidence, sessions, status } = state;
   const sure = Math.max(state.sure, change.confidence);
-  const isWeak = change.by === "model" || change.confidence < sureAlone;
+  const isWeak = change.by === "judge" || change.confidence < sureAlone;
   const first = isWeak ? otherStart : (startConfidence[change.kind] ?? otherStart);
   // What anybody does is done again and again; repetition proves nothing.
   const gain = sessions === 0 || sure < commonplaceBelow ? 0 : sessions === 1 ? step.second : step.confirmed;
@@ -186,7 +186,7 @@ function listSteps(evidence: readonly Evidence[]): Step[] {
   const inOrder = [...changes, ...decisions]
     .sort((a, b) => a.change.at - b.change.at || compareText(a.name, b.name))
     .map(({ change }) => change);
-  return counted.every(({ by }) => by === "model") ? markUnproved(inOrder) : inOrder;
+  return counted.every(({ by }) => by === "judge") ? markUnproved(inOrder) : inOrder;
 }
 
 /** Marks what happens before a person agrees. */
@@ -260,7 +260,7 @@ function nameEvidence(item: Evidence): string {
 
 /** Findings by rules outrank findings by a model. */
 function isSurer(one: FindingEvidence, other: FindingEvidence): boolean {
-  return one.by === other.by ? one.confidence > other.confidence : other.by === "model";
+  return one.by === other.by ? one.confidence > other.confidence : other.by === "judge";
 }
 
 /** Status and confidence at a time: confidence decays weekly, and unconfirmed lessons retire. */

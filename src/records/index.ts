@@ -53,6 +53,7 @@ export {
   isSaid,
   isUse,
   isWorkflow,
+  type Lead,
   type Lesson,
   type LessonDecision,
   type LessonId,

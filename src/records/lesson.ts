@@ -10,7 +10,7 @@ export interface FindingEvidence extends Pick<StoredFinding, "id" | "run" | "at"
   readonly kind: FindingKind;
   readonly origin: string | null;
   readonly confidence: number;
-  readonly by?: "model";
+  readonly by?: "judge";
 }
 
 interface Decided<Type extends string> {
@@ -186,8 +186,29 @@ export interface Finding extends LessonText {
   readonly at: number | null;
   /** The agent's id of the deciding record: the same one in a fork or a copy is the same evidence. */
   readonly origin: string | null;
-  /** Only a model says that a person said so. */
-  readonly by?: "model";
+  /** Said by the judge, not by rules. */
+  readonly by?: "judge";
+  /** The known lesson that the judge says this confirms, or contradicts. */
+  readonly sameAs?: LessonId;
+  readonly contradicts?: LessonId;
+}
+
+/** A place in a session where something may be learned, for a judge to look at. */
+export interface Lead {
+  /** The same for the same place when the session grows. */
+  readonly id: string;
+  readonly kind: FindingKind;
+  /** The events it rests on, the deciding one first. */
+  readonly refs: readonly string[];
+  /** Where those stand in the transcript, as in a finding. */
+  readonly keys: readonly string[];
+  readonly at: number | null;
+  /** One line for a person who looks through the leads. */
+  readonly summary: string;
+  /** How promising it is, 0..1. */
+  readonly confidence: number;
+  /** Every event that a judge must see to decide, in order: what was tried, edited and said until it ended. */
+  readonly episode: readonly string[];
 }
 
 /** The most events, and record keys, that one finding names. */

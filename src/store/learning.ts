@@ -341,7 +341,7 @@ const evidenceNames = ["id", "kind", "run", "at", "found_at", "origin", "confide
 const evidenceColumns = [
   ...readColumns("finding", [...evidenceNames, "lesson_id"]),
   // Parsing all of it would cost more than all the rest.
-  sql<number>`instr(finding.data, '"by":"model"') > 0`.as("by"),
+  sql<number>`instr(finding.data, '"by":"judge"') > 0`.as("by"),
 ];
 
 type EvidenceRow = Pick<Tables["finding"], (typeof evidenceNames)[number]> & { readonly by: number };
@@ -358,7 +358,7 @@ function evidenceFromRow({
 }: EvidenceRow): FindingEvidence {
   return {
     ...{ type: "found", id, kind: kind as FindingKind, run, at, foundAt: found_at, origin, confidence },
-    ...(by ? { by: "model" } : {}),
+    ...(by ? { by: "judge" } : {}),
   };
 }
 

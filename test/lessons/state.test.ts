@@ -71,7 +71,7 @@ describe("an instinct", () => {
     ],
     [
       "of what only a model says a person said starts in the middle",
-      [seen("s1", { kind: "explicit-instruction", by: "model" })],
+      [seen("s1", { kind: "explicit-instruction", by: "judge" })],
       "pending",
       0.5,
     ],
@@ -262,7 +262,7 @@ const anyEvidence: fc.Arbitrary<Evidence> = fc.oneof(
     .map(([run, kind, confidence, origin, n, byModel, undated]) =>
       seen(run, {
         ...{ kind, confidence, origin, id: `${run}-${kind}-${n}`, ...undated },
-        ...(byModel ? { by: "model" } : {}),
+        ...(byModel ? { by: "judge" } : {}),
       }),
     ),
   fc.tuple(run, fc.nat(2), fc.nat(2)).map(([run, ok, failed]) => used(run, ok, failed)),
@@ -313,7 +313,7 @@ describe("whatever happens to an instinct", () => {
     fc.assert(
       fc.property(distinct, (evidence) => {
         const models = evidence.flatMap((item) =>
-          item.type === "found" ? { ...item, by: "model" as const } : item.type === "accepted" ? [] : item,
+          item.type === "found" ? { ...item, by: "judge" as const } : item.type === "accepted" ? [] : item,
         );
         const { status, confidence } = foldEvidence(models);
         expect(["active", "promoted"]).not.toContain(status);
@@ -324,7 +324,7 @@ describe("whatever happens to an instinct", () => {
   });
 
   test("a rule that heard the same, or a person, lets a model's word count", () => {
-    const many = Array.from({ length: 9 }, (_, n) => seen(`s${n + 1}`, { by: "model" }));
+    const many = Array.from({ length: 9 }, (_, n) => seen(`s${n + 1}`, { by: "judge" }));
     expect(foldEvidence(many).status).toBe("pending");
     expect(foldEvidence([...many, seen("s30")]).status).toBe("active");
     expect(foldEvidence([...many, decided("accepted", 30)]).status).toBe("active");

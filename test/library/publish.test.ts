@@ -185,7 +185,7 @@ describe("keeping a skill", () => {
 
   test("says which model saw what no rule saw", async () => {
     const own = await desk();
-    const instinct = await own.learns({ ...recovery, by: "model" });
+    const instinct = await own.learns({ ...recovery, by: "judge" });
     const judged = { pass: 1, model: "openai/some-mini", fellBack: null, kept: [], dropped: [], own: [] };
     const common = { at: 1, project: "/p", session: "/s/1.jsonl", actor: "knack" } as const;
     await own.store.transaction((tx) =>

@@ -502,7 +502,7 @@ export async function planLesson(deps: PublishDeps, lesson: Lesson, options: Kee
 /** That a model saw it where no rule did, and which model that was. */
 async function readModelAuthor({ ledger, learning }: Store, { id }: Lesson): Promise<Record<string, string>> {
   const findings = await learning.findings.ofLessons([id]);
-  const seen = findings.filter(({ finding }) => finding.by === "model");
+  const seen = findings.filter(({ finding }) => finding.by === "judge");
   if (seen.length === 0) return {};
   const judged = (await ledger.since("session.judged", 0)).filter(({ session, data }) =>
     seen.some((one) => one.session === session && one.pass === data.pass),
