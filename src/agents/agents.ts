@@ -3,7 +3,7 @@ import { basename, join, sep } from "node:path";
 import type { AgentFolders, RulesFile, SkillFolder } from "../library/index.ts";
 import type { Format, Reach } from "../records/index.ts";
 
-/** What of the surroundings decides where agents keep their files. */
+/** The environment that decides where agents keep their files. */
 export interface AgentSurroundings {
   readonly home: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -21,7 +21,7 @@ interface Agent {
   isSession(path: string): boolean;
   /** Whether it loads Claude Code's skills, those that most agents share, or both. */
   readonly skills: "claude" | "shared" | "both";
-  /** The file of instructions it reads in a repository, the person's own in its home, and the person's in a repository. */
+  /** The instruction files it reads: a repository's, the person's in its home, and the person's in a repository. */
   readonly rules: {
     readonly project: string;
     readonly user: string | null;
@@ -192,7 +192,7 @@ function findUserSkills(agent: Agent, surroundings: AgentSurroundings): SkillFol
   return { folder: join(own, "skills"), root: findRoot(own, surroundings) };
 }
 
-/** What an agent's home belongs to: the user's home, or itself where it is elsewhere. */
+/** The root above an agent's home: the user's home, or the folder itself if it is elsewhere. */
 function findRoot(folder: string, { home }: AgentSurroundings): string {
   return folder.startsWith(home + sep) ? home : folder;
 }
@@ -232,7 +232,7 @@ function selectWithSkills(formats: readonly Format[]): readonly Agent[] {
   return using.filter(({ skills }) => !(skills === "both" && hasClaude));
 }
 
-/** The agents that somebody here works with; the first where nothing is known. */
+/** The agents with sessions on this machine; the first agent if there are none. */
 function selectUsed(formats: readonly Format[]): readonly Agent[] {
   const found = agents.filter(({ format }) => formats.includes(format));
   return found.length > 0 ? found : agents.slice(0, 1);

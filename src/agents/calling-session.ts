@@ -22,7 +22,7 @@ type RunningSession = Extract<FoundSession, object>;
 
 /** Milliseconds to wait for a call to be written down, and between two looks. */
 const [waitMs, lookMs] = [2_000, 25];
-/** Milliseconds in which no other session may turn up that makes the same call: agents write down what they do a tenth of a second late. */
+/** Milliseconds in which no other session may record the same call: agents write a tenth of a second late. */
 const settleMs = 300;
 /** Milliseconds by which the time of a file's last change may be early: some disks count in seconds. */
 const clockToleranceMs = 2_000;
@@ -128,7 +128,7 @@ function listTranscripts(project: string): string[] {
   return listTwoLevels(project, "subagents").filter((path) => path.endsWith(".jsonl"));
 }
 
-/** Whether a call is made in a file. What only speaks of it does not make it; a subagent's progress stands with its parent, too. */
+/** Whether a file records a call, beyond mentioning it; a subagent's progress is also in its parent's file. */
 function makesCall(callId: string, path: string, bytes: number): boolean {
   for (const line of readLinesWith(JSON.stringify(callId), path, bytes)) {
     const record = parseObject(line);
@@ -139,7 +139,7 @@ function makesCall(callId: string, path: string, bytes: number): boolean {
   return false;
 }
 
-/** The file whose name ends with a session's id (`rollout-…-<session>.jsonl`, `<session>.jsonl`), the latest folders first. */
+/** The file whose name ends with a session's id (`rollout-…-<session>.jsonl`, `<session>.jsonl`), in the newest folder. */
 function findFileNamed(session: string, folder: string, depth: number): string | null {
   const entries = listEntries(folder);
   const isNamed = (name: string) => /\.jsonl?$/.test(name) && `-${name}`.includes(`-${session}.json`);
@@ -175,7 +175,7 @@ export function readLatestModel(path: string): string | null {
 /**
  * Gemini CLI writes a call down once it is answered, and what its model said before it makes one. So the session that
  * made the call before this one is known; and if no other session of the project was written since, that one makes this
- * call, too. After `/clear`, or with somebody else at work in the project, it takes another call to know.
+ * call, too. After `/clear`, or with another session at work in the project, it takes another call to know.
  */
 const gemini: CallFinder = {
   isPrompt: false,
@@ -266,7 +266,7 @@ function isCopilotIn(cwd: string, path: string): boolean {
   return false;
 }
 
-/** OpenCode writes down that a tool runs before it calls it. It has one server for all sessions of a folder, started in it. */
+/** OpenCode records that a tool runs before it calls it. It has one server for all sessions of a folder. */
 const opencode: CallFinder = {
   isPrompt: true,
   find: (trace, { folders, cwd }) =>
@@ -275,7 +275,7 @@ const opencode: CallFinder = {
 
 const callFinders: Partial<Record<Format, CallFinder>> = { gemini, opencode, "copilot-cli": copilot };
 
-/** The sessions of a database in which the call runs, of those that work in the folder; none where it cannot be read now. */
+/** The sessions of a database that work in the folder and run the call; empty if it cannot be read now. */
 function findRunning(path: string, trace: CallTrace, cwd: string): RunningSession[] {
   const sessions = `select id from session where directory = ? order by time_updated desc limit ${searchedSessions}`;
   const messages = `select id, data from message where session_id = ? order by time_created desc, id desc limit ${searchedMessages}`;
@@ -315,14 +315,14 @@ function mayBegin(trace: CallTrace, at: number): boolean {
   return at >= findEarliest(trace) && at <= trace.call.at + clockToleranceMs;
 }
 
-/** Since when the call can have been made: what is begun before is not it, though its end may not be written down yet. */
+/** The earliest time of the call: one begun before is another, though its end may not be recorded yet. */
 function findEarliest({ startedAt, call, before }: CallTrace): number {
   const since = before !== null && isSameCall(call, before.tool, before.args) ? before.answeredAt : startedAt;
   // What lies after the call says nothing: the clock was set back, or both came at once.
   return since <= call.at ? since : call.at - clockToleranceMs;
 }
 
-/** Whether a call that an agent wrote down is one that came to the server. Hosts put the server's name before a tool's. */
+/** Whether a call in a transcript matches one that reached the server. Hosts prefix a tool with the server's name. */
 function isSameCall({ tool, args }: MadeCall, name: unknown, input: unknown): boolean {
   if (typeof name !== "string" || !name.endsWith(tool)) return false;
   const isTool = name === tool || /\W|_/.test(name.at(-tool.length - 1) ?? "");
@@ -348,7 +348,7 @@ function* readLinesWith(mark: string, path: string, bytes: number): Generator<st
   }
 }
 
-/** The last bytes of a file; none where it cannot be read. */
+/** The last bytes of a file; empty if it cannot be read. */
 function readEnd(path: string, most: number): Buffer {
   let file: number | null = null;
   try {
@@ -372,7 +372,7 @@ function listTwoLevels(folder: string, inner = ""): string[] {
   });
 }
 
-/** What is in a folder; nothing where it cannot be read. */
+/** The entries of a folder; empty if it cannot be read. */
 function listEntries(folder: string): Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true });
@@ -396,7 +396,7 @@ function sortByChange(paths: readonly string[]): string[] {
   return [...paths].sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0));
 }
 
-/** Whether two paths lead to one folder: agents write down the one that they were started by. */
+/** Whether two paths lead to one folder: agents record the path that they were started with. */
 function isSameFolder(one: string, other: string): boolean {
   return resolveLinks(one) === resolveLinks(other);
 }

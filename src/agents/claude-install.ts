@@ -37,7 +37,7 @@ interface InstallStep extends InstallAction {
   perform(): Promise<unknown>;
 }
 
-/** What an install does, or would do. */
+/** The actions of an install. */
 export interface InstallPlan {
   readonly acts: readonly InstallAction[];
   /** The person had switched the plugin off, and this switches it on. */
@@ -61,7 +61,7 @@ export function openInstaller(deps: InstallDeps) {
   };
 }
 
-/** What of Claude Code is on this machine: its folder, and its program; null for what was not found. */
+/** Claude Code's folder and program on this machine; null for what was not found. */
 async function findClaude(
   surroundings: AgentSurroundings,
 ): Promise<{ config: string | null; program: string | null }> {
@@ -99,7 +99,7 @@ async function uninstall(
   return { acts: steps.map(describeStep), remaining };
 }
 
-/** What installs did, so that it can be undone. Of the settings only what Knack put in or took out is kept. */
+/** A record of installs for undo. Of the settings, only the parts that Knack added or removed are kept. */
 interface InstallRecord {
   readonly settings: readonly ChangedSettings[];
   /** How Claude Code's own notes were before, in each of its folders. */
@@ -117,7 +117,7 @@ interface ChangedSettings {
   readonly after: string;
   /** Whether there was no such file. */
   readonly isNew: boolean;
-  /** What was done to the text, in this order. */
+  /** Edits of the text, in order. */
   readonly edits: readonly TextEdit[];
   readonly keys: readonly ChangedKey[];
   /** Folders and files that were made beside it, the outermost first. */
@@ -127,7 +127,7 @@ interface ChangedSettings {
 /** A key that an install set. */
 interface ChangedKey {
   readonly path: KeyPath;
-  /** What was written there before; null where there was nothing. */
+  /** The previous text; null if there was none. */
   readonly replaced: string | null;
   /** Whether the object around it is Knack's too. */
   readonly isAround: boolean;
@@ -146,13 +146,13 @@ interface NotesBefore {
 const marketplaceKey: KeyPath = ["extraKnownMarketplaces", pluginName];
 const enabledKey: KeyPath = ["enabledPlugins", pluginId];
 
-/** What Claude Code itself writes down about a plugin once it has loaded it; the last, of a server that did not start. */
+/** Claude Code's own records of a plugin that it has loaded; the last, of a server that did not start. */
 const noteFiles: readonly { readonly path: string; readonly key: KeyPath }[] = [
   { path: "plugins/known_marketplaces.json", key: [pluginName] },
   { path: "plugins/installed_plugins.json", key: ["plugins", pluginId] },
   { path: "mcp-needs-auth-cache.json", key: [`plugin:${pluginName}:knack`] },
 ];
-/** A file of notes in which nothing is noted. */
+/** An empty file of notes. */
 const emptyNotes = /^\s*\{\s*(?:"version":\s*\d+,\s*"plugins":\s*\{\s*\}\s*)?\}\s*$/;
 /** Folders that are Knack's alone, and then those that Claude Code makes for any plugin. */
 const ownFolders = [`plugins/cache/${pluginName}`, `plugins/data/${pluginName}-${pluginName}`];
@@ -167,7 +167,7 @@ class Installer {
   /** Claude Code's folder, and the file in it or in the repository that switches the plugin on. */
   private readonly config: string;
   private readonly settings: string;
-  /** What the marketplace's key is set to. */
+  /** The value of the marketplace's key. */
   private readonly marketplace: object;
   private readonly recordPath: string;
   /** Where Knack keeps copies of itself: npx keeps packages in a cache that may be emptied. */
@@ -340,7 +340,7 @@ class Installer {
     return [{ path, what: "write", says, perform: () => this.write(path, text, read.hash) }];
   }
 
-  /** Settings without what an install put in, when somebody else has changed them since; the rest stays. */
+  /** Settings without the keys of an install, when they were changed since; the rest stays. */
   private removeKeys(text: string, keys: readonly ChangedKey[]): string {
     const { problem } = new JsonText(text);
     if (problem !== null)
@@ -426,7 +426,7 @@ class Installer {
       const path = join(config, name);
       const read = await this.library.readText(path);
       const json = new JsonText(read.found === "text" ? read.text : "");
-      // A marketplace of this name that somebody has since added from another place is theirs, and so is its plugin.
+      // A marketplace of this name that was since added from another source is the person's, and so is its plugin.
       const place = at === 0 ? json.read([...key, "installLocation"]) : undefined;
       if (typeof place === "string" && place !== this.folder) return [];
       if (read.found !== "text" || json.problem !== null) continue;
@@ -467,7 +467,7 @@ class Installer {
   private async listStrays(files: readonly PluginFile[]): Promise<string[]> {
     const known = new Set([...files.map(({ path }) => join(this.folder, path)), this.recordPath]);
     const found = (await listFilesBelow(this.folder)).map((path) => join(this.folder, path));
-    // What another Knack is writing just now is no stray.
+    // A copy that another Knack is writing now is not a leftover.
     return found.filter((path) => !known.has(path) && !path.includes(".knack-"));
   }
 
@@ -540,7 +540,7 @@ function explainNotRead(text: string): string | null {
   return "it has comments or extra commas, so Claude Code does not read it either";
 }
 
-/** Settings as they were before an install, when nobody else has changed them since; null where that cannot be. */
+/** Settings as they were before an install, if they have not been changed since; null otherwise. */
 function undoEdits(text: string, edits: readonly TextEdit[]): string | null {
   return edits.reduceRight<string | null>((now, { offset, removed, inserted }) => {
     if (now === null || now.slice(offset, offset + inserted.length) !== inserted) return null;
@@ -560,7 +560,7 @@ function excludeFile(repository: string): string {
   return join(repository, ".git", "info", "exclude");
 }
 
-/** What of a path has to be made, the outermost first. */
+/** The missing folders of a path, outermost first. */
 function listMissing(path: string): string[] {
   return existsSync(path) || path === dirname(path) ? [] : [...listMissing(dirname(path)), path];
 }
@@ -603,7 +603,7 @@ function changedMeanwhile(path: string): KnackError {
   });
 }
 
-/** Makes a copy of the program, whole or not at all; one that is there stays. */
+/** Makes a copy of the program atomically; an existing copy stays. */
 async function copyApp({ from, to }: { readonly from: string; readonly to: string }): Promise<void> {
   const staged = `${to}.new-${process.pid}`;
   await mkdir(staged, { recursive: true });

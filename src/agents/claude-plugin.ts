@@ -19,11 +19,11 @@ export interface PluginFile {
   readonly text: string;
 }
 
-/** What the marketplace, the plugin and the two together are called: the same wherever they come from, so that no two run at once. */
+/** Names of the plugin and its marketplace: identical for every source, so that no two run at once. */
 export const pluginName = "knack";
 export const pluginId = "knack@knack";
 
-/** The skills that come with it: nobody's to change, and not among those that sessions are credited with. */
+/** The skills that come with the plugin: read-only, and never credited with sessions. */
 export const pluginSkills: readonly string[] = ["learn-skill"];
 
 /** Where a plugin names its MCP servers. */
@@ -70,7 +70,7 @@ async function readTemplate(library: Pick<Library, "readText">, folder: string):
   });
 }
 
-/** Files below a folder, as paths with `/`; none where there is no such folder. */
+/** Files below a folder, as paths with `/`; empty if the folder does not exist. */
 export async function listFilesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   return entries

@@ -15,7 +15,7 @@ interface RootRow {
   readonly form: ItemRoot["form"];
   readonly project: string | null;
   readonly user: readonly [FindHome, string] | null;
-  /** What the agent puts before the names. */
+  /** The agent's prefix for the names. */
   readonly prefix?: string;
 }
 
@@ -112,7 +112,7 @@ function listRoots(scopeId: string, findFolder: (row: RootRow) => string | null)
   });
 }
 
-/** A project that is gone has nothing; of one that cannot be looked at nothing is known. */
+/** A deleted project has no items; those of an unreadable one are unknown. */
 async function readFolderState(root: string): Promise<"there" | "gone" | { readonly message: string }> {
   try {
     return (await stat(root)).isDirectory() ? "there" : "gone";
@@ -122,7 +122,7 @@ async function readFolderState(root: string): Promise<"there" | "gone" | { reado
   }
 }
 
-/** A plugin that Claude Code loads for somebody. */
+/** A plugin that Claude Code loads. */
 interface LoadedPlugin {
   /** `plugin@marketplace`. */
   readonly id: string;
@@ -179,7 +179,7 @@ async function readEnabled(paths: readonly string[], problems: ItemProblem[]): P
   return enabled;
 }
 
-/** Where each plugin that is on lies. Where it cannot be told which are on, that is all there are. Knack's own is none. */
+/** Paths of the enabled plugins, without Knack's own; of all plugins if it is not known which are enabled. */
 function findLoaded(
   scopeId: string,
   root: string | null,
@@ -226,7 +226,7 @@ function resolveWithin(folder: string, said: unknown): string[] {
     });
 }
 
-/** What a JSON file says; null where there is none, undefined where it cannot be read. */
+/** The content of a JSON file; null if it does not exist, undefined if it cannot be read. */
 async function readJson(path: string, problems: ItemProblem[]): Promise<unknown> {
   try {
     return JSON.parse((await readFile(path, "utf8")).replace(/^\ufeff/, ""));

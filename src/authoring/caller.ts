@@ -17,7 +17,7 @@ import type { Store } from "../store/index.ts";
 import type { SessionView } from "../transcripts/index.ts";
 import { findCallerFault, refuse } from "./protocol.ts";
 
-/** What a host says about a call, beside the arguments that its model gives. */
+/** A host's facts about a call, beside the arguments that its model gives. */
 export interface HostCall {
   /** The agent's own id of the session. */
   readonly session: string | null;
@@ -40,7 +40,7 @@ export interface MadeCall {
   readonly at: number;
 }
 
-/** What a call leaves in the files of the agent that makes it. */
+/** Traces of a call in the files of the agent that makes it. */
 export interface CallTrace {
   /** When the server started: its calls were made since. */
   readonly startedAt: number;
@@ -58,7 +58,7 @@ type Meta = Readonly<Record<string, unknown>>;
 type CallWithoutKind = Omit<HostCall, "kind">;
 
 /**
- * What a host says of who calls: by the `_meta` of each call, then by the environment in which it started the server,
+ * Identifies the calling host: by the `_meta` of each call, then by the environment in which it started the server,
  * then by its own name. Nothing is taken from the model's arguments.
  */
 export function readHostCall(
@@ -115,7 +115,7 @@ function readTraced(env: Env, cwd: string, connection: HostConnection | null): C
   return { session: null, callId: null, turn: null, cwd, format, model: null, trace };
 }
 
-/** Set by whoever starts the server for an agent that says nothing itself. */
+/** Reads the environment variables for agents that do not identify themselves. */
 function readEnvironment(env: Env, cwd: string): CallWithoutKind {
   const [session, turn] = [readText(env.KNACK_SESSION), readText(env.KNACK_INVOCATION)];
   return { session, callId: null, turn, cwd, format: null, model: null };
@@ -171,11 +171,11 @@ export async function latestEvents(store: Store, session: SessionView, most: num
 
 // --- What a caller may do ---
 
-/** What the operations of agents need. */
+/** Dependencies of the operations for agents. */
 export interface AuthoringDeps extends PublishDeps {
   /** Where packages of a project are written before they are live; each writing has a folder below it. */
   readonly staging: (root: string | null) => SkillFolder;
-  /** Why nothing is learned in a project; null where something is. */
+  /** Why learning is off in a project; null where it is on. */
   readonly refuses: (root: string | null, id: string) => Promise<string | null>;
   /** Who made the skill of this name that agents have from elsewhere, such as a plugin; null for none. */
   readonly inLibrary: (name: string) => Promise<Owner | null>;
@@ -217,7 +217,7 @@ export async function scrubTexts({ redactor }: AuthoringDeps, texts: readonly st
   return redactor.scrub(texts.map((text) => ({ label: "text", text })));
 }
 
-/** The folder of skills that the caller's agent writes to, and all that there are: its own, the project's, drafts last. */
+/** The skill folder that the caller's agent writes to, and all of them: its own, the project's, drafts last. */
 export function listSkillFolders(
   { places }: AuthoringDeps,
   active: ActiveCaller,

@@ -47,7 +47,7 @@ import {
 } from "./protocol.ts";
 import { staging } from "./staging.ts";
 
-/** What an agent says when it has written a skill, or gives it up. */
+/** An agent's report that a skill is written or abandoned. */
 type WritingFinish = {
   readonly action: WritingStart["action"];
   readonly skill: string;
@@ -60,11 +60,11 @@ type WritingFinish = {
 
 type FinishedWriting = {
   readonly status: "created" | "updated" | "aborted" | "failed";
-  /** What to show the person; null where no skill was written. */
+  /** The message for the person; null if no skill was written. */
   readonly receipt: string | null;
   /** Where the skill is; null where none was written. */
   readonly path: string | null;
-  /** What else is worth knowing: concerns, how to undo it. */
+  /** Further notes: concerns, how to undo it. */
   readonly notes: readonly string[];
 };
 
@@ -78,7 +78,7 @@ interface OpenWriting {
   readonly finish: WritingFinish;
 }
 
-/** Finishes a writing: the package is checked and goes live, or nothing changes and the agent is told what to repair. */
+/** Finishes a writing: checks and publishes the package, or changes nothing and tells the agent what to repair. */
 export async function finishWriting(
   deps: AuthoringDeps,
   active: ActiveCaller,
@@ -185,7 +185,7 @@ async function publish(deps: AuthoringDeps, open: OpenWriting): Promise<Finished
   return composeAnswer(deps, writing, end, live.remarks);
 }
 
-/** Makes the package live, if nothing is wrong with it; returns the changes by which it is. */
+/** Publishes the package if it is valid; returns the changes made. */
 async function checkAndWrite(
   deps: AuthoringDeps,
   open: OpenWriting,
@@ -263,7 +263,7 @@ async function checkDuplicate(
   });
 }
 
-/** What goes live, and how. */
+/** Prepares the package to publish. */
 function prepareReady(
   deps: AuthoringDeps,
   { writing: { started }, active, finish }: OpenWriting,

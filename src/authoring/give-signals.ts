@@ -42,7 +42,7 @@ import { deriveClaims, isUseful, judgeSignals, readReply } from "./signals.ts";
 type GivenSignal = Parameters<typeof judgeSignals>[0][number];
 type DerivingFacts = Parameters<typeof deriveClaims>[1];
 
-/** What agents report about learned skills, and what their sessions show. */
+/** Signals: those that agents report, and those derived from sessions. */
 export const signalVerbs = { giveSignal, takeReply, useSkill, deriveSignals };
 
 /** Takes one signal that an agent gives by a call. */
@@ -94,7 +94,7 @@ async function takeReply(
   /** The receipts to show, each once. */
   readonly receipts: readonly string[];
   readonly signals: readonly SignalGiven[];
-  /** What does not have the form. */
+  /** Parts of the reply that are invalid. */
   readonly problems: readonly string[];
 }> {
   const read = await scrubSaid(deps, readReply(reply));
@@ -243,10 +243,10 @@ async function findOwners(
   return owners;
 }
 
-// --- What sessions show, and nobody gave ---
+// --- Derived signals ---
 
 /**
- * Records the signals that sessions show and nobody gave, of findings that nothing was made of. May be called again: a
+ * Records the signals derived from findings that no agent signalled and no skill covers. May be called again: a
  * finding gives one signal. Subagents are left out: what they did shows in the session that they worked for.
  */
 async function deriveSignals(deps: AuthoringDeps, sessions: readonly SessionView[]): Promise<SignalGiven[]> {
@@ -273,7 +273,7 @@ async function deriveSignals(deps: AuthoringDeps, sessions: readonly SessionView
   return added.flatMap((entry) => (entry.type === "signal.given" ? entry.data : []));
 }
 
-/** What the ledger has besides the sessions, read once for all of them. */
+/** Ledger entries beside the sessions, read once for all of them. */
 interface Past {
   readonly signals: readonly EntryOf<"signal.given">[];
   readonly published: readonly EntryOf<"writing.finished">[];
@@ -322,7 +322,7 @@ async function deriveFromSession(
   });
 }
 
-/** What was signalled and written in a session before. */
+/** Earlier signals and writings of a session. */
 function readSessionHistory(
   session: SessionView,
   past: Past,

@@ -37,7 +37,7 @@ interface AuthoringVerbDeps extends Pick<CallerDeps, "projectAt" | "modelIn"> {
   readonly template: string | undefined;
 }
 
-/** What agents do themselves while they work. */
+/** The operations that agents call while they work. */
 export function openAuthoring(deps: AuthoringVerbDeps) {
   const { home, publishing, projectAt, modelIn } = deps;
   const context = createContext(deps);
@@ -142,7 +142,7 @@ async function findRecorded(
   return trusted ? { path: trusted.path, session, model: null } : null;
 }
 
-/** Of a file's sessions the named one, or the one that went on last. */
+/** The named session of a file, or its most recent one. */
 function pickSession(
   { session }: Extract<FoundSession, object>,
   { trace }: HostCall,

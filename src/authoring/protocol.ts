@@ -76,7 +76,7 @@ export function describeInvalid(subject: string, { issues: found }: z.ZodError):
   );
 }
 
-/** Why nothing can be learned by this caller; null where it can. `refused` is why nothing is learned in its project. */
+/** Why this caller may not write skills; null if it may. `refused` is why learning is off in its project. */
 export function findCallerFault(
   caller: Pick<Caller, "session" | "kind" | "format">,
   isKnown: boolean,
@@ -125,7 +125,7 @@ export function findNameProblem(
   // A person's own skill may have a shorter name.
   const isShort = action === "create" && skill.length < nameLength.shortest;
   if (!isSkillName(skill) || isShort || skill.length > nameLength.longest) return "form";
-  // The name would be on the ledger and in a folder's name, where nothing is scrubbed.
+  // The name goes to the ledger and into a folder's name, neither of which is redacted.
   if (action === "create" && holdsSecret(skill)) return "secret";
   const isPlain = !skill.startsWith(prefix) || skill.length === prefix.length;
   return action === "create" && isPlain ? "prefix" : null;
@@ -179,7 +179,7 @@ export function describeWrongWord(
 export const seeEvents =
   "Call event_expand without event_refs to list this session's events with their refs.";
 
-/** What the named events lack to be evidence for a reason, of those that can be: null where nothing. */
+/** Why the named events are not sufficient evidence for a reason; null if they are. */
 export function findEvidenceGap(
   reason: string,
   refs: readonly string[],
@@ -213,7 +213,7 @@ const receiptWords: Readonly<Record<Receipt["kind"], string>> = {
   used: "Used learned skill",
 };
 
-/** What a person is shown: the agent's own words in their language, where those name the skill; or Knack's. */
+/** The receipt for the person: the agent's own words in their language if they name the skill, else Knack's. */
 export function composeReceipt(kind: Receipt["kind"], name: string, message: string | null): string {
   const own = (message ?? "").trim();
   const isReceipt = own.includes(name) && own.length <= receiptChars && isShowable(own);

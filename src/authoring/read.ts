@@ -16,7 +16,7 @@ const maxExpanded = 20;
 const expandedChars = 5_000;
 const lineChars = 160;
 
-/** What agents read: skills, and events of their own session. */
+/** Reading for agents: skills, and events of their own session. */
 export const readingVerbs = { loadSkill, expandEvents };
 
 /** A skill's text, or one of its files, and what else there is. */
@@ -84,7 +84,7 @@ async function readOwnSkills({ library, ownSkills }: AuthoringDeps): Promise<Loa
   return found;
 }
 
-/** What is no draft and may be read, the project's own and the person's together. */
+/** Harmless skills that are not drafts, the project's and the person's together. */
 function listLoadable(skills: readonly LoadableSkill[]): SkillIndex {
   const shown = skills
     .filter(({ draft, harmless }) => !draft && harmless)
@@ -94,7 +94,7 @@ function listLoadable(skills: readonly LoadableSkill[]): SkillIndex {
   return { skills: all.slice(0, maxSkillsListed), more: Math.max(0, all.length - maxSkillsListed) };
 }
 
-/** A file of a skill as it is on disk now; nothing is handed out that was not looked through. */
+/** A file of a skill as it is on disk now, scanned before it is returned. */
 async function readSkillFile(
   { library }: AuthoringDeps,
   item: LoadableSkill,
@@ -202,7 +202,7 @@ async function expandEvents(
   };
 }
 
-/** An event on one line, for somebody who looks for the one that is meant. */
+/** An event on one line, for a list to choose from. */
 function describeEvent(event: Event): string {
   const line = `${event.ref} ${describeHead(event)}`.replace(/\s+/g, " ").trim();
   return line.length <= lineChars ? line : `${line.slice(0, lineChars - 1)}…`;

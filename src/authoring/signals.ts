@@ -104,7 +104,7 @@ interface MalformedSignal {
 interface AgentReply {
   readonly receipts: readonly { readonly skill: string; readonly message: string | null }[];
   readonly signals: readonly (Signal | MalformedSignal)[];
-  /** What else does not have the form. */
+  /** Parts of the reply that are invalid. */
   readonly problems: readonly string[];
 }
 
@@ -180,7 +180,7 @@ function describeProblem(field: string, { issues: [first] }: z.ZodError): string
 
 // --- Whether it counts ---
 
-/** What decides whether a signal counts. */
+/** The facts that decide whether a signal counts. */
 interface SignalContext {
   readonly from: SignalGiven["from"];
   /** The agent's session or subagent, the turn, and the id of the transcript whose events may be named. */
@@ -306,7 +306,7 @@ export function countSignals(entries: Iterable<LedgerEntry>): CountedEntry[] {
   return [...counted.values()];
 }
 
-/** The same claim about the same events is the same signal, whenever it is given. */
+/** Identity of a signal: equal claims about equal events are one signal, whenever given. */
 function describeSubject({ file, signal }: CountedEntry): string {
   const name = signal.kind === "create" ? signal.nameHint : signal.skill;
   return JSON.stringify([file, signal.kind, name, [...signal.refs].sort()]);
@@ -317,9 +317,9 @@ export function lastEventNumber({ refs }: Pick<Signal, "refs">): number {
   return Math.max(0, ...refs.filter((ref) => ref.startsWith("e")).map(parseRef));
 }
 
-// --- Signals that nobody gave ---
+// --- Derived signals ---
 
-/** A finding that nobody wrote down, and its events. */
+/** A finding that no signal covers, and its events. */
 interface Missed {
   readonly id: string;
   readonly events: readonly Event[];
@@ -347,7 +347,7 @@ interface DerivingContext {
   readonly given: ReadonlyMap<string, number>;
 }
 
-/** The signals that a session shows and nobody gave: at most three a turn, the surest first. */
+/** The signals derived from a session beyond those given: at most three a turn, the most certain first. */
 export function deriveClaims(all: readonly Missed[], context: DerivingContext) {
   const given = new Map(context.given);
   return [...all]

@@ -283,7 +283,7 @@ async function moveToStaging(
   return typeof back === "object" ? back : { files, links: [...live.links, ...lost], wasMoved: true };
 }
 
-/** Makes the live package what it was; the present one is kept as a version, whose hash is returned. */
+/** Restores the live package; the present one is kept as a version, whose hash is returned. */
 async function putBack(
   deps: AuthoringDeps,
   { skill, target }: SkillWriting["started"],

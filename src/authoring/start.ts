@@ -55,7 +55,7 @@ type StartedWriting = {
   readonly writing: string;
   /** The package's folder. */
   readonly staging: string;
-  /** What to show the person. */
+  /** The message for the person. */
   readonly message: string;
   readonly rules: readonly string[];
 };
@@ -115,7 +115,7 @@ async function beginWriting(
   return { ok: true, value: { writing, staging: folder, message, rules } };
 }
 
-/** The useful events that a start names, and their transcript; or why they are no evidence. */
+/** The usable events that a start names, and their transcript; or why they are not evidence. */
 async function readEvidence(
   { store }: AuthoringDeps,
   { session }: ActiveCaller,
@@ -131,7 +131,7 @@ async function readEvidence(
   return createFault("evidence_unresolved", message, seeEvents);
 }
 
-/** The same start again is the same writing, and is recorded again only where something differs. */
+/** Idempotent: a repeated start continues the same writing, and is recorded again only if something differs. */
 async function recordStart(
   { store, clock }: AuthoringDeps,
   active: ActiveCaller,
@@ -300,7 +300,7 @@ function findStartFault({ action, skill, reason, message }: WritingStart, prefix
     : null;
 }
 
-/** What a person is shown while a skill is being written. */
+/** The message for the person while a skill is being written. */
 function composeMessage(action: WritingStart["action"], name: string, message: string): string {
   const own = message.trim().replace(/\s*[\r\n\u2028\u2029\u0085\v\f]+\s*/g, " ");
   return isShowable(own) ? own : `${action === "create" ? "Learning" : "Updating"} skill: ${name}`;

@@ -4,7 +4,7 @@ import { KnackError } from "../base/index.ts";
 import { type CliEnv, createScreen, type Screen } from "./screen/screen.ts";
 import type { Lines } from "./screen/text.ts";
 
-/** What the process gives every command. */
+/** The process's part of every command's input. */
 export interface CommandContext {
   readonly env: CliEnv;
   /** The folder of the bundled example sessions. */

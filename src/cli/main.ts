@@ -46,7 +46,7 @@ const plumbing: Readonly<Record<string, Load>> = {
 const commands: Readonly<Record<string, Load>> = { ...everyday, ...more, ...plumbing };
 const aliases: Readonly<Record<string, string>> = { instincts: "lessons" };
 
-/** What `knack` alone does. */
+/** The command that `knack` runs without arguments. */
 const defaultCommand = "learn";
 
 /** Runs the command line and returns its exit code. */

@@ -62,12 +62,12 @@ export function matchesName(name: string, word: string): boolean {
   );
 }
 
-/** Whether an id is meant: all of it, or its beginning. */
+/** Whether a word is an id or the beginning of one. */
 export function matchesId(id: string, word: string): boolean {
   return id === word || (word.length > 3 && id.startsWith(word));
 }
 
-/** What a name refers to: files that are kept, and the lesson behind them. */
+/** The target of a name: published files, and the lesson behind them. */
 interface NamedThing {
   readonly name: string;
   readonly kept: readonly PublishedItem[];
@@ -151,7 +151,7 @@ export async function nameProjects(knack: Knack): Promise<(id: string) => string
   return (id) => names.get(id) ?? id;
 }
 
-/** What a scopeId of the library is called: a project by its name, the person's own `everywhere`. */
+/** Display names of scopes: a project's name, or `everywhere` for the person's own. */
 export async function nameRealms(knack: Knack): Promise<(scopeId: string) => string> {
   const name = await nameProjects(knack);
   return (scopeId) => (scopeId === "user" ? "everywhere" : oneLine(name(scopeId), 40));

@@ -57,7 +57,7 @@ function opensWith(open: (call: AnyCall, work: (knack: Knack) => Promise<number>
 /** Subcommands that look at something, and that change something. */
 export const reads = opensWith(withKnack);
 export const changes = opensWith(changeKnack);
-/** The same, where a dry run has to look at the real home, since no copy has the sessions behind it. */
+/** Subcommands whose dry run has to read the real home, since a copy lacks the sessions. */
 export const changesReal = opensWith((call, work) =>
   withKnack(call, work, { dryRun: false, changes: !call.dryRun }),
 );

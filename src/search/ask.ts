@@ -1,45 +1,45 @@
 import { readOwnSentences, stripOpening } from "../learning/index.ts";
 import { measureSimilarity, sharedWeight, splitWords, stemWord, totalWeight } from "../text/index.ts";
 
-/** What a prompt asks to have done, as far as it is a kind of work that may come again. */
+/** The task that a prompt asks for, if it is a kind of work that may recur. */
 export interface Ask {
   readonly act: Act;
   /** The kind of work, where it has a name: `changelog`, `migration`. */
   readonly kind: string | null;
   /** Whether that kind is a task by itself. */
   readonly strong: boolean;
-  /** What the work is on: the last word before its particulars. */
+  /** The object of the work: the last word before its particulars. */
   readonly head: string | null;
   /** Every word that tells something, and how much. */
   readonly words: ReadonlyMap<string, number>;
   /** The verb, as it was written, and whether it says by itself what is wanted. */
   readonly verb: string;
   readonly tells: boolean;
-  /** What belongs to this once: versions, names, files. */
+  /** Details of this one request: versions, names, files. */
   readonly particulars: readonly string[];
-  /** The sentence that asks, and the same without what people put before an order. */
+  /** The sentence that asks, and that sentence without a polite opening ("could you please"). */
   readonly sentence: string;
   readonly order: string;
   /** The words of the order that say what it is about, in small letters. */
   readonly subject: readonly string[];
 }
 
-/** Sentences of a prompt among which the one that asks is looked for, and characters of one that is a person's. */
+/** Sentences of a prompt that are searched for a request, and the length above which a sentence is taken as pasted. */
 const mostSentences = 4;
 const sentenceChars = 300;
 /** Characters of a sentence in a script without spaces, where fewer say as much. */
 const unspacedChars = 60;
-/** What words count beside a rare one: commonplace ones, names, and those that only say for what or where. */
+/** Weights relative to a rare word: for common words, names, and words that only give a purpose or a place. */
 const weights = { common: 0.3, name: 0.4, aside: 0.6 };
-/** What the same thing as the object of both adds. */
+/** Bonus where both requests have the same object. */
 const headBonus = 0.15;
-/** What is left where each names its work by another verb. */
+/** Factor for two requests with different verbs. */
 const otherVerbFactor = 0.6;
 /** Words, weighed, that an ask must have: to fix or remove something, and otherwise. */
 const leastToFix = 2.6;
 const leastOtherwise = 1.3;
 
-/** What a prompt asks for; null where that is no task which would be worth a skill if it came again. */
+/** Reads the request in a prompt; null where it is not a task that would deserve a skill if it recurred. */
 export function parseAsk(text: string): Ask | null {
   for (const sentence of readOwnSentences(text).slice(0, mostSentences)) {
     const ask = readSentence(sentence);
@@ -252,7 +252,7 @@ function buildAsk(sentence: string, order: string, act: Act, tokens: readonly As
   };
 }
 
-/** What the work is on: from the verb to the word behind which its particulars stand. Other scripts have no such word. */
+/** The object of the work: from the verb up to the word that introduces its particulars, where the script has one. */
 function findPhrase(tokens: readonly AskToken[], at: number, unspaced: boolean): AskToken[] {
   const phrase: AskToken[] = [];
   for (const [n, token] of tokens.entries()) {
@@ -304,7 +304,7 @@ function raiseWeight(words: Map<string, number>, word: string, weight: number): 
   words.set(word, Math.max(words.get(word) ?? 0, weight));
 }
 
-/** Whether enough is said to know the work again, and it is not one change at one place. */
+/** Whether a request says enough to be recognized later and is more than one change in one place. */
 function hasSubstance(ask: Ask): boolean {
   const { act, strong, particulars } = ask;
   if (strong && act !== "fix" && act !== "remove") return true;
@@ -342,7 +342,7 @@ function hasOwn(a: Ask, b: Ask): boolean {
 /** How a verb counts: work that is done again and again, building something once, or work of another nature. */
 type Act = "operate" | "build" | "write" | "fix" | "review" | "remove";
 
-/** Verbs that ask for work, as they are written, in several languages; where they say by themselves what is wanted, they count as a word. */
+/** Verbs that ask for work, in several languages; those that say by themselves what is wanted count as a word. */
 const verbs: Readonly<Record<Act, string>> = {
   operate:
     "*deploy *redeploy *rollout release publish ship cut tag bump *upgrade update *rotate *seed reseed *export *import *sync *backup " +
@@ -443,10 +443,10 @@ const kinds = [
   return { kind, strong: mark === "!", said: new RegExp(pattern, "giu") };
 });
 
-/** "Packages" are dependencies only where somebody updates them. */
+/** "Packages" means dependencies only as the object of an update. */
 const updatesDependencies = /\b(?:update|upgrade|bump)\b|升级|更新/iu;
 
-/** Words that say little about the work: they count for a part of a rare one, and alone they are no task. */
+/** Words that say little about the work: they weigh less than rare ones, and alone do not make a task. */
 const commonplace: ReadonlySet<string> = new Set(
   (
     "code file function method class module project repo repository app application api feature bug error issue problem " +
@@ -457,7 +457,7 @@ const commonplace: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Words that change nothing about which work is meant. */
+/** Stop words: they do not affect which work a request describes. */
 const idle: ReadonlySet<string> = new Set(
   (
     "new latest again this these those that current now today tomorrow yesterday last next week month day all every each " +
@@ -471,7 +471,7 @@ const idle: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** The same where no spaces part the words. */
+/** Stop words of scripts without spaces. */
 const unspacedIdle =
   /(?:这个|那个|这些|(?<!加)一个|一下|一份|本周|这周|最新|代码|错误|问题|现在|重新|版本|所有|根据|进行|先|[的了吧把给为到在和与])|(?:この|その|これ|それ|エラー|バグ|最新|してください|ください|[をにのはがとでへ])(?![ァ-ヶー])|(?:이|그|저) |오류|에러|버전|주세요/gu;
 
@@ -494,11 +494,11 @@ const particular: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** What people put before an order. */
+/** Polite openings before a request. */
 const requests =
   /^(?:(?:can|could|would|will) (?:you|we|u)(?: please| also| now)?|(?:i|we)(?:'d| would)? (?:want|need|like|wish)(?: you| us)?(?: to)?|(?:i|we) (?:should|must|have to|gotta)|let(?:'|’)?s|help me(?: to)?|go ahead and|you (?:should|need to|can|must)|it(?:'s| is) time to|time to|please|pls|now|next|then|also|again|kindly|just|ok|okay|and|podrías|puedes|necesito|quiero|kannst du|könntest du|ich (?:möchte|will|brauche)|wir müssen|peux-tu|pouvez-vous|je veux|il faut|bitte|por favor)\b[\s,:]*|^(?:帮我|帮忙|请你?|麻烦你?|能不能|能否|可以|我想|我要|我需要你?|我们需要|需要|现在|接下来|再)\s*/iu;
 
-/** What is in a remark and in no order, where neither spaces nor a first verb tell them apart. */
+/** Phrases that mark a remark rather than a request, in scripts without spaces or a leading verb. */
 const remarks =
   /我觉得|我认为|我看|我发现|我们应该|应该|不需要|不用|是否|能否|是不是|有没有|为什么|怎么|如果|这是|就是|先别|不要|没有|[吗呢吧么][\s。.!！~]*$|[?？]|と思う|ではない|でしょうか|なぜ|인가|니까|나요/u;
 

@@ -1,9 +1,9 @@
 import { fields } from "./entry.ts";
 import type { rank } from "./rank.ts";
 
-/** At most so many things are offered for one text, beside the one that is loaded. */
+/** Maximum number of offers for one text, beside the item that is loaded. */
 const mostOffers = 3;
-/** Probability from which a match is offered, unasked and to somebody who asks. */
+/** Probability from which a match is offered: unasked, and in an explicit search. */
 const offerFrom = 0.35;
 const askedFrom = 0.15;
 /** Probability from which a skill is loaded of a library of `loadSize`, and how much more for ten times as many. */
@@ -47,7 +47,7 @@ interface GateSigns {
   readonly crowd: number;
 }
 
-/** What each sign adds to the log-odds that a match is right: fitted to libraries of 200 and of 2,000 skills. */
+/** Weight of each sign in the log-odds that a match is right, fitted to libraries of 200 and of 2,000 skills. */
 const gateWeights: GateSigns & { readonly always: number } = {
   always: -3.5,
   base: 0.42,
@@ -78,7 +78,7 @@ export function judge(entries: readonly RankedMatch[], size: number, weights = g
   });
   return {
     entries: judged,
-    /** `asked`: somebody asked, so less sure answers are welcome too. */
+    /** `asked`: an explicit search, where less certain answers are welcome too. */
     decide: (asked = false) => decide(judged, size, asked),
     explain: explainMatch,
   };
@@ -99,7 +99,7 @@ function decide(
   return { load, offers: likely.filter((match) => match !== load).slice(0, mostOffers) };
 }
 
-/** A single word is met by chance, unless it is the skill's name; and any text has words that its skill is not about. */
+/** One word may match by chance, unless it is the skill's name; and any text has words that its skill is not about. */
 function saysEnough({ words, signs }: RankedMatch): boolean {
   if (words.some(({ field }) => fields[field] === "name")) return true;
   return countWords(words) >= leastWords && signs.told >= leastTold;

@@ -1,12 +1,12 @@
 import type { ItemKind } from "../records/index.ts";
 import { tokenize } from "../text/index.ts";
 
-/** What is searched: a skill, a command or an agent, with everything that may say what it is for. */
+/** A searchable skill, command or agent, with every text that may describe its purpose. */
 interface SearchEntry {
   readonly id: string;
   readonly name: string;
   readonly description: string;
-  /** What its front matter says about when to use it; "" where it says nothing. */
+  /** The front matter's text about when to use it; "" if there is none. */
   readonly when: string;
   readonly tags: readonly string[];
   readonly body: string;
@@ -14,7 +14,7 @@ interface SearchEntry {
   readonly prompts: readonly string[];
 }
 
-/** The texts of an entry that are told apart: where a word stands says how much it counts. */
+/** The fields of an entry, each with its own weight. */
 export const fields = [
   "name",
   "description",
@@ -28,7 +28,7 @@ export const fields = [
 
 type FieldName = (typeof fields)[number];
 
-/** What is known of something in the library without its text. */
+/** An item of the library without its text. */
 export interface LibraryCard {
   readonly id: string;
   readonly name: string;
@@ -36,12 +36,12 @@ export interface LibraryCard {
   readonly kind: ItemKind;
   /** Whom it is for: a project, or "user". */
   readonly scopeId: string;
-  /** `always` and `never` are a person's word; `fit` leaves it to how well it fits; `person` keeps it from the model. */
+  /** `always` and `never` are the person's choice; `fit` depends on the match; `person` keeps it from the model. */
   readonly load: "always" | "never" | "fit" | "person";
   /** Sessions in which it helped. */
   readonly uses: number;
   readonly draft: boolean;
-  /** What Knack made it of; null for what others made. */
+  /** The source from which Knack made it; null for items written by others. */
   readonly source: string | null;
   readonly path: string;
   /** When its file was last changed before it was indexed. */
@@ -58,7 +58,7 @@ interface CardReading {
   readonly name: readonly string[];
   /** The first sentence of what it is for. */
   readonly opening: readonly string[];
-  /** What it quotes as what people say. */
+  /** Quoted user phrases. */
   readonly phrases: readonly (readonly string[])[];
   /** Clauses that may refer to another skill, in lower case. */
   readonly clauses: readonly string[];
@@ -139,7 +139,7 @@ const quotation = /"[^"\n]{3,80}"|“[^”\n]{2,80}”|「[^」\n]{2,60}」|(?<!
 const refersElsewhere =
   /\b(?:use|see|prefer|refer|via|belongs|handled by|go to|switch)\b|→|->|改用|请用|請用|使用/;
 
-/** What a text says its subject is for, and what it says it is not for ("Not for X", "use Y instead"). */
+/** Splits a description into what its subject is for and what it is not for ("Not for X", "use Y instead"). */
 function splitClauses(text: string): { fit: string; unfit: string } {
   if (!mayRefuse.test(text)) return { fit: text, unfit: "" };
   const fit: string[] = [];

@@ -26,11 +26,11 @@ interface FindOptions {
   readonly project: string;
   /** Words for what the project is: its languages and tools. */
   readonly context: readonly string[];
-  /** Somebody asked, and is not interrupted. */
+  /** An explicit search rather than an interruption. */
   readonly asked?: boolean;
 }
 
-/** What the library has for a text: the best few, the best first, or nothing rather than something weak. */
+/** The best matches in the library for a text, best first; none rather than a weak one. */
 export function find(index: LibraryIndex, text: string, options: FindOptions): FoundItem[] {
   const { project, context, asked = false } = options;
   const scopeIds = new Set([project, "user"]);
@@ -52,7 +52,7 @@ export function find(index: LibraryIndex, text: string, options: FindOptions): F
   return [...(load ? [load] : []), ...offers].map(toFound);
 }
 
-/** What an agent means by a name in a project: the project's own goes before the person's. */
+/** The item that a name refers to in a project: the project's own takes precedence over the person's. */
 export function itemNamed(items: readonly Item[], project: string | null, name: string): Item | null {
   const named = items.filter(
     (item) => item.name === name && (item.scopeId === project || item.scopeId === "user"),
@@ -61,7 +61,7 @@ export function itemNamed(items: readonly Item[], project: string | null, name: 
   return first;
 }
 
-/** What an agent is told of something that fits: its whole text, or one line about what it is and how to get at it. */
+/** The text that an agent sees for a match: its full text, or one line that describes it and how to load it. */
 export function renderFound(card: LibraryCard, text: string | null): string {
   if (text !== null) {
     const body = text.replace(/^\ufeff?---[ \t]*\r?\n[\s\S]*?\r?\n---[ \t]*(?:\r?\n|$)/, "").trim();

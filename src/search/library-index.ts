@@ -40,14 +40,14 @@ export interface LibraryIndex {
 
 interface IndexHead {
   readonly version: string;
-  /** The same for the same entries. */
+  /** Identical for identical entries. */
   readonly id: string;
   readonly entries: number;
   readonly scopeIds: readonly string[];
   /** How many entries are for each scopeId. */
   readonly sizes: readonly number[];
   readonly totals: readonly number[];
-  /** For an index of changes: the id of the index that it changes, and the numbers of the entries that are gone there. */
+  /** For an index of changes: the id of the index that it changes, and the numbers of the entries removed from it. */
   readonly changes: { readonly of: string; readonly gone: readonly number[] } | null;
 }
 
@@ -380,7 +380,7 @@ const damageMark = "library.damaged";
 
 /** Where the files are. */
 interface IndexStorage {
-  /** Null where there is no such file. */
+  /** Null if the file does not exist. */
   open(name: string): { readonly read: ByteReader; close(): void } | null;
   readAll(name: string): Uint8Array;
   write(name: string, bytes: readonly Uint8Array[]): void;
@@ -388,7 +388,7 @@ interface IndexStorage {
   exists(name: string): boolean;
 }
 
-/** The index in a folder; null for one that is gone with the process, for a run that may not write. */
+/** The index in a folder; with null, one in memory, for a run that may not write. */
 export function openIndexFiles(folder: string | null): LibraryIndexFiles {
   return indexIn(folder === null ? storeInMemory() : storeInFolder(folder));
 }
@@ -497,7 +497,7 @@ function indexIn(storage: IndexStorage): LibraryIndexFiles {
   };
 }
 
-/** The tables of both files; changes to another main file than the one that is there do not count. */
+/** The tables of both files; changes made to a different main file are ignored. */
 function pairTables(main: ByteReader, changes: ByteReader | null): [IndexTable, IndexTable | null] {
   const table = new IndexTable(openTable(main));
   const changed = changes && new IndexTable(openTable(changes));

@@ -15,7 +15,7 @@ interface RankedEntry {
   readonly words: readonly WordHit[];
 }
 
-/** What speaks for an entry; shares are of what was asked, weighted by how rare the words are. */
+/** Evidence for an entry; shares are of the query, weighted by how rare its words are. */
 interface MatchSigns {
   /** The root of what its words add up to, since long prompts add up to much. */
   readonly base: number;
@@ -49,7 +49,7 @@ interface WordHit {
 }
 
 /**
- * What each sign adds to the score: fitted to queries with known answers and held near the first of them, so that no
+ * Weight of each sign in the score: fitted to queries with known answers and held near the first of them, so that no
  * sign can turn the order around. One is set by hand: what an entry says it is not for counts against it, though who
  * refuses something is often near it.
  */
@@ -74,9 +74,9 @@ const impliedMost = { share: 0.1, entries: 100 };
 const rarityPower = 0.75;
 /** Occurrences, weighted by field, at which a term counts half of what it can. */
 const saturation = 6;
-/** What body and headings count on their own, beside all fields together. */
+/** Weight of body and headings on their own, beside all fields together. */
 const textWeight = 0.3;
-/** What an occurrence counts in each field, and how much it loses where the field is longer than others. */
+/** Weight of an occurrence in each field, and how strongly it is normalized by the field's length. */
 const fieldWeights: Readonly<Record<(typeof fields)[number], { weight: number; length: number }>> = {
   name: { weight: 6, length: 0.3 },
   description: { weight: 4, length: 0.3 },
@@ -98,7 +98,7 @@ const phraseShare = 0.6;
 interface RankOptions {
   /** Words for what the project is: its languages and tools. */
   readonly context?: readonly string[];
-  /** Whose entries may be found; everybody's by default. */
+  /** Scopes to search; all by default. */
   readonly scopeIds?: ReadonlySet<string>;
   /** How many are looked at closely, and found at most. */
   readonly most?: number;
@@ -236,7 +236,7 @@ function pickBest(
   return kept;
 }
 
-/** What speaks for each entry beside the sum of its words; `unseen` is the value of a word that no entry has. */
+/** Signs for each entry beside the sum of its words; `unseen` is the value of a word that no entry has. */
 function readSigns(
   sought: readonly SoughtTerm[],
   entries: readonly number[],
@@ -328,7 +328,7 @@ function countAsked(terms: Iterable<string>, asked: ReadonlyMap<string, number>)
   return found;
 }
 
-/** What a quoted phrase adds where most of it was said. */
+/** The score of the best quoted phrase of which the query has most words. */
 function findBestPhrase(
   phrases: LibraryCard["reading"]["phrases"],
   asked: ReadonlyMap<string, number>,
@@ -368,13 +368,13 @@ function isNamed(clause: string, name: string, own: string): boolean {
   return name.includes("-") || /[`"'*→/]/.test(before) || /(?:use|see|prefer) $/.test(clause.slice(0, at));
 }
 
-/** What is looked for: terms with how much each says of what is asked. */
+/** A parsed query: its terms and their weights. */
 interface SearchQuery {
   /** As much of the prompt as was read. */
   readonly text: string;
   /** The prompt's own terms, each once, in the order they are met. */
   readonly asked: readonly WeightedTerm[];
-  /** Other words for them, and words for the project: evidence, but not part of what is asked. */
+  /** Aliases of the terms, and words for the project: evidence, but not part of the query. */
   readonly implied: readonly WeightedTerm[];
 }
 
@@ -386,16 +386,16 @@ interface WeightedTerm {
 /** Characters of a prompt that are read, its beginning and its end; and of which words are translated. */
 const promptChars = 6_000;
 const translatedChars = 400;
-/** What a sentence counts that asks nothing, where another one does; and what is pasted. */
+/** Weights of a sentence that asks nothing where another one does, and of pasted text. */
 const toldWeight = 0.5;
 const pastedWeight = 0.3;
 /** After so many terms one counts half as much as the first; and what any counts at least. */
 const halfAfterTerms = 25;
 const leastEarliness = 0.4;
-/** What saying a term once more adds, and how often that counts. */
+/** Bonus for each repetition of a term, and the number of repetitions that count. */
 const repeatBonus = 0.25;
 const mostRepeats = 2;
-/** What aliases of a term count, translations of a word, and words for the project. */
+/** Weights of a term's aliases, a word's translations, and the project's words. */
 const aliasWeight = 0.15;
 const translationWeight = 0.5;
 const contextWeight = 0.15;
@@ -407,7 +407,7 @@ function readQuery(prompt: string, context: readonly string[]): SearchQuery {
   let met = 0;
   for (const { words, weight } of splitPrompt(text))
     for (const token of tokenize(words)) {
-      // What is asked comes first more often than not.
+      // The request usually comes first.
       const early = Math.max(leastEarliness, 1 / (1 + met / halfAfterTerms));
       const known = said.get(token);
       said.set(token, { most: Math.max(known?.most ?? 0, weight * early), times: (known?.times ?? 0) + 1 });

@@ -7,18 +7,18 @@ import { errorMessage } from "../base/index.ts";
  * checksums, so that bytes which a disk has changed are never taken for what was written.
  */
 
-/** What was read is not what was written. */
+/** A table or index on disk is not as it was written. */
 export class DamagedError extends Error {}
 
 /** Reads bytes from an offset; fewer than asked where the file ends. */
 type ReadAt = (offset: number, length: number) => Uint8Array;
 
 export interface Table {
-  /** What was stored beside the entries. */
+  /** The value stored beside the entries. */
   readonly head: unknown;
   /** The value of a key; undefined when there is none. Throws where it is damaged. */
   get(key: string): unknown;
-  /** The same for a value that was stored as bytes. */
+  /** Like `get`, for a value stored as bytes. */
   bytes(key: string): Uint8Array | undefined;
 }
 
@@ -70,7 +70,7 @@ function encodeRow(key: string, value: unknown, encode: (text: string) => Uint8A
   return row;
 }
 
-/** What is wrong with the bytes of a table, all of which are read; null when they are as they were written. */
+/** Verifies every byte of a table; returns what is damaged, or null. */
 export function findTableFault(bytes: Uint8Array): string | null {
   try {
     openTable((at, length) => bytes.subarray(at, at + length));
@@ -92,7 +92,7 @@ export function findTableFault(bytes: Uint8Array): string | null {
   }
 }
 
-/** Opens a table that can be read at any offset. Throws for what is no table, is cut short or damaged. */
+/** Opens a table that can be read at any offset. Throws if it is not a table, is truncated or damaged. */
 export function openTable(read: ReadAt): Table {
   const decoder = new TextDecoder();
   const readExactly = (at: number, length: number): Uint8Array => {

@@ -55,7 +55,7 @@ export class Transcripts {
     }
   }
 
-  /** Whether the bytes up to a position are the ones that were read. */
+  /** Whether the bytes up to a position are unchanged since they were read. */
   isUnchanged(path: string, { position, state }: Pick<Resume, "position" | "state">): boolean {
     // What is new in a database is told by the sessions in it.
     if (state.marks) return true;
@@ -164,7 +164,7 @@ function* readLines(lines: FileLines, first: boolean, content: LineContent): Gen
   yield* content.drain(lines, true);
 }
 
-/** What the lines of a file hold: the first records tell which reader takes all of them. */
+/** The content of a file of lines: the first records decide which reader takes all of them. */
 class LineContent {
   reading: LineReading | null = null;
   /** Lines that no reader knows. */
@@ -207,7 +207,7 @@ class LineContent {
     else if (text.trim() !== "") this.problem("invalid-json", "is not JSON; it was skipped", line);
   }
 
-  /** What is new since the last piece. */
+  /** Yields the new content since the last piece. */
   *drain(lines: FileLines, last: boolean): Generator<Piece> {
     if (this.reading === null || this.reader === null) return;
     const threads = [...this.reading.sessions].map(([name, session]) => ({
@@ -244,7 +244,7 @@ class FileLines {
   private readonly chunkBytes: number;
   /** Of all bytes up to the offset. */
   private readonly hash: Hash;
-  /** What was fetched and not yet taken. */
+  /** Bytes fetched but not yet consumed. */
   private fetched = Buffer.alloc(0);
   /** Bytes of the line at the offset that were skipped. */
   private skipped = 0;
@@ -294,7 +294,7 @@ class FileLines {
     if (start > 0) this.consume(start);
   }
 
-  /** What stands after the last newline: a whole record, or one that the agent is still writing. */
+  /** Takes the text after the last newline: a whole record, or one that the agent is still writing. */
   finish(content: LineContent): void {
     const text = this.skipping ? "" : this.fetched.toString("utf8").trim();
     if (text !== "" && parseJson(text) === undefined) {
@@ -393,7 +393,7 @@ function isPartOfOther(name: string, names: ReadonlySet<string>): boolean {
   return name.startsWith("session-") && name.endsWith(".json") && names.has(`${name}l`);
 }
 
-/** What tells that a file has changed. The latest changes of a database wait in a file beside it. */
+/** A file's size and time for change detection. The latest changes of a database wait in a file beside it. */
 function stampFile(path: string, own: Stats): Pick<FoundFile, "size" | "modifiedAt"> {
   const log = /\.(?:db|sqlite3?)$/.test(path)
     ? statSync(`${path}-wal`, { throwIfNoEntry: false })

@@ -25,7 +25,7 @@ import { type Piece, pieceBytes } from "./whole-files.ts";
 const eventDays = 30;
 /** Files written together at most, however small they are. */
 const filesAtOnce = 500;
-/** The size on record of a file whose end was not reached: it differs from every real size, so the file is read again. */
+/** Recorded size of a file whose end was not reached: it differs from every real size, so the file is read again. */
 const unfinished = -1;
 
 export interface IngestDeps {
@@ -94,7 +94,7 @@ class Ingest {
   private bytesDone = 0;
   private loaded: LoadedPiece[] = [];
   private loadedBytes = 0;
-  /** What is being scrubbed while more is read. */
+  /** Pieces being redacted while more is read. */
   private underWay: Promise<PreparedPiece[]> | null = null;
   /** The current file, when another process turns out to be ahead in it. */
   private overtaken: string | null = null;
@@ -206,7 +206,7 @@ export function isCurrent(
   return size === file.size && modifiedAt === file.modifiedAt && !(isPurged && refresh);
 }
 
-/** What a known reading goes on from; null when it has to start again: rewritten, shorter, purged or never understood. */
+/** Where a known reading resumes; null when it must restart: file rewritten, shorter, purged or never understood. */
 async function prepareResume({ store, transcripts }: IngestDeps, known: Reading): Promise<Resume | null> {
   const { path, format, position, state } = known;
   if (format === null || known.cachedAt === null || !transcripts.isUnchanged(path, known)) return null;
@@ -325,7 +325,7 @@ async function write(store: Store, prepared: readonly PreparedPiece[]): Promise<
     await tx.sessions.save(mine.flatMap(({ sessions }) => sessions));
     await tx.events.save(mine.flatMap(({ batches }) => batches));
     const ended = mine.flatMap(({ loaded }) => (loaded.piece.last ? loaded.file.path : []));
-    // Of a session that has only begun nobody knows yet where: what the ledger says stays said.
+    // The folder of a session that has only begun is not known yet: the ledger's stays.
     const begun = (await tx.sessions.list(ended)).filter(
       ({ cwd, counts }) => cwd !== null || counts.events > 0,
     );
@@ -365,13 +365,13 @@ export function makeFoundEntry({ id, path, project, startedAt }: Session): Ledge
   };
 }
 
-/** What changes when the session of a transcript does. */
+/** A mark that changes when the session of a transcript does. */
 export function getReadMark({ path, position, state }: Reading, transcript: TranscriptId): string {
   const found = state.marks?.find(([name]) => makeTranscriptId(path, name) === transcript);
   return found?.[1] ?? position.digest;
 }
 
-/** Deletes the events of transcripts that nobody has read for a while; the sessions and their counts stay. */
+/** Deletes the events of transcripts that were not read for a while; the sessions and their counts stay. */
 export async function purge({ store, clock }: Pick<IngestDeps, "store" | "clock">): Promise<number> {
   const at = clock.now();
   const before = at - eventDays * 86_400_000;
@@ -397,7 +397,7 @@ export async function purge({ store, clock }: Pick<IngestDeps, "store" | "clock"
  * gone or in no repository. Never throws.
  */
 export function findCheckout(cwd: string): Checkout | null {
-  // Published transcripts write `~` for the home folder; that is no folder on this machine.
+  // Published transcripts write `~` for the home folder, which is not a folder on this machine.
   if (!isAbsolute(cwd)) return null;
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     const git = findGitFolder(join(folder, ".git"));

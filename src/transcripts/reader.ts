@@ -60,7 +60,7 @@ export interface DatabaseReader {
   read(database: ForeignDatabase, session: string, builder: SessionBuilder): void;
 }
 
-/** What a reading needs to go on: where, its own state, and the events it may still change. */
+/** The state from which a reading resumes: position, reader state, and the events it may still change. */
 export interface Resume {
   readonly format: Format;
   readonly position: ReadPosition;
@@ -245,7 +245,7 @@ const unknownFacts: SessionFacts = {
   endedAt: null,
 };
 
-/** Events that name a session whose format has no ids; nothing is learned from a shorter one. */
+/** Number of events that identify a session whose format has no ids; shorter sessions are not learned from. */
 const namingEvents = 10;
 
 /**
@@ -375,7 +375,7 @@ export class SessionBuilder {
     if (event) this.settle(event, judge(event.command), position);
   }
 
-  /** Names a session whose format has no ids after its first events, so that a copy is recognised. Call before `drain`. */
+  /** Names a session without an id after its first events, so that a copy is recognised. Call before `drain`. */
   nameByBeginning(): void {
     const began = [...this.changed]
       .slice(0, namingEvents)

@@ -28,7 +28,7 @@ export interface Recorder {
   recordToolError(id: string, error: unknown): Promise<void>;
   recordUserCorrection(text: string): Promise<void>;
   /**
-   * The same tool, with its start, its end and its errors recorded; it answers and throws as before. `idOf` names the
+   * Wraps a tool so that its start, end and errors are recorded; it returns and throws as before. `idOf` gives the
    * agent's own id of a call, so that the call is recognised in the agent's transcript.
    */
   wrap<Input, Output>(
@@ -45,7 +45,7 @@ export interface RecorderOptions {
   readonly onError?: (error: Error) => void;
 }
 
-/** What happened, as one line of the file. */
+/** One line of the file. */
 type ProgramRecord =
   | { readonly what: "tool-start"; readonly call: string; readonly tool: string; readonly input: Json }
   | { readonly what: "tool-complete"; readonly call: string; readonly output: Json }
@@ -113,7 +113,7 @@ function warn(error: Error): void {
   process.emitWarning(`Knack could not record a tool call: ${error.message}`);
 }
 
-/** What JSON can carry of a value; for one that it cannot carry, its type. */
+/** The value as JSON; its type if JSON cannot carry it. */
 function toJson(value: unknown): Json {
   try {
     const text = JSON.stringify(value);

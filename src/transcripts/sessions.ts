@@ -208,7 +208,7 @@ export function openSessions(deps: SessionDeps) {
     projects: () => store.projects.list(),
     /** Records the events of one session that a program hands over. */
     recorder: (options?: RecorderOptions) => createRecorder({ spool, clock, ...options }),
-    /** What is wrong with Knack's own state. */
+    /** Checks Knack's own state. */
     check: async () => ({
       damage: [...(await store.check()), ...(await findUnreadableRows(store))],
       drift: await rebuild(store, { dryRun: true }),

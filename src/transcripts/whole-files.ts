@@ -96,10 +96,10 @@ function takeBatch(name: string, session: SessionBuilder): SessionBatch {
 /** Milliseconds to wait for the program that owns a database. */
 const busyTimeout = 2_000;
 
-/** Opens another program's database for reading only: whoever writes it is not kept waiting. */
+/** Opens another program's database read-only, without blocking its writers. */
 export function openForeignDatabase(path: string): Parameters<DatabaseReader["sessions"]>[0] {
-  // Only as a URL can a database be opened read-only. One that nobody has open would still get two files beside it,
-  // unless it is called immutable; a log or a journal says that somebody has it open.
+  // Only as a URL can a database be opened read-only. One that no process has open would still get two files beside it,
+  // unless it is called immutable; a log or a journal shows that a process has it open.
   const isOpen = ["-wal", "-journal"].some((end) => existsSync(path + end));
   const how = isOpen ? "mode=ro" : "mode=ro&immutable=1";
   const database = new Database(`${pathToFileURL(path).href}?${how}`, { timeout: busyTimeout });
@@ -127,7 +127,7 @@ export function* readDatabase(path: string, known: Resume | null): Generator<Pie
   }
 }
 
-/** What is new in a database since it was read, session by session; all of it where something went away. */
+/** New content of a database since the last reading, session by session; all of it where something was removed. */
 function* readDatabaseSessions(
   reader: DatabaseReader,
   database: ReturnType<typeof openForeignDatabase>,

@@ -33,7 +33,7 @@ const maxChars = 60_000;
 const maxEvents = 400;
 /** Characters of names and line ends around the parts of a dossier. */
 const formChars = 200;
-/** Shares of the characters: signals and leads, skills to change, names of their files, other skills, the bare index. */
+/** Shares of the characters: signals and leads, skills to change, names of their files, other skills, the index. */
 const shares = { told: 0.15, texts: 0.3, files: 0.05, skills: 0.15, index: 0.1 };
 /** Characters of an event that a reviewer asks for. */
 const expandedChars = 3_000;
@@ -119,7 +119,7 @@ export interface Dossier {
   readonly whole: boolean;
 }
 
-/** What a dossier is made of, beside the events. Refs of signals and leads are those of the dossier. */
+/** The input of a dossier beside the events. Refs of signals and leads are those of the dossier. */
 interface DossierSource {
   readonly project: string;
   readonly window: ReviewWindow;
@@ -160,7 +160,7 @@ export function parseDossierRef(id: string): WindowEvent | null {
   return stretch === undefined || ref === undefined ? null : { stretch: Number(stretch) - 1, ref };
 }
 
-/** Refs of a session as the dossier has them; none where the window does not have the session, by either id. */
+/** Refs of a session as the dossier has them; empty if the window has the session under neither id. */
 export function toDossierRefs(
   { stretches }: ReviewWindow,
   session: string,
@@ -361,7 +361,7 @@ function toTimelineEntry(
   return { id, kind, tool: tool === null ? null : cutToFit(tool, toolChars), outcome };
 }
 
-/** What was called, and what came of it; or only what was said. */
+/** A call and its result; for a message, only its text. */
 interface EventWords {
   readonly asked: string;
   readonly came: string;

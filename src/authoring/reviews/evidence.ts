@@ -39,7 +39,7 @@ type ExpandedParts = NonNullable<Parameters<typeof createReviewQuestion>[1]>;
 
 type EvidenceDeps = PublishDeps & { readonly catalog: () => Promise<CatalogReading> };
 
-/** What is worth reviewing in a window. */
+/** The material of a window for a review. */
 interface ReviewEvidence {
   readonly dossier: Dossier;
   readonly leads: readonly ReviewLead[];
@@ -124,7 +124,7 @@ async function readFindings(store: Store, window: ReviewWindow): Promise<Finding
   });
 }
 
-/** Drops leads to skills of which no change could be written, so that nobody pays for one. */
+/** Drops leads to skills that cannot be changed, so that no model call is spent on them. */
 async function dropUnchangeable(
   deps: EvidenceDeps,
   all: readonly ReviewLead[],
@@ -166,7 +166,7 @@ function describeSkill(item: Item, packages: readonly SkillPackage[]): ReviewedS
   };
 }
 
-/** The support files of exactly this version of a package; none where it has changed. */
+/** The support files of exactly this version of a package; empty if it has changed. */
 async function readFiles(
   { library }: EvidenceDeps,
   name: string,

@@ -31,7 +31,7 @@ const maxLeads = 6;
 
 // --- Whether a review is worth its cost, and allowed ---
 
-/** What a person allows. */
+/** Limits set by the person. */
 export interface ReviewLimits {
   readonly mode: ReviewMode;
   readonly calls: number;
@@ -54,7 +54,7 @@ interface NudgeFacts extends ReturnType<typeof measurePace> {
   readonly asked: boolean;
   readonly running: boolean;
   readonly now: number;
-  /** What models cost in the last day. */
+  /** Model cost of the last day, in USD. */
   readonly spent: number;
   /** Why the library cannot be read, and the most that the first question costs. */
   readonly estimate: { readonly unread: string | null; readonly usd: number };
@@ -155,7 +155,7 @@ export function measurePace(
   // A review that a killed process began and another continues is one.
   const begun = new Set(recent.map(({ data }) => data.review));
   for (const { data } of ended) if (data.outcome === "skipped") begun.delete(data.review);
-  // Reviews that asked nobody say nothing about the model.
+  // Reviews without a model call say nothing about the model.
   const tried = ended.filter(({ data }) => isFailure(data) || (data.outcome !== "skipped" && data.calls > 0));
   const tries = tried.map(({ at, data }) => ({ at: at ?? 0, ok: !isFailure(data) }));
   return {
@@ -197,10 +197,10 @@ export function foldProgress(entries: readonly LedgerEntry[], project: string) {
   });
   return {
     newSignals,
-    /** The last reviewed event of a session. An end behind its last event is from before the transcript was rewritten. */
+    /** The last reviewed event of a session. An end beyond its last event predates a rewrite of the transcript. */
     findReviewedEnd: (id: string, events: number) =>
       Math.max(0, ...looks.flatMap(({ session, to }) => (session === id && to <= events ? to : []))),
-    /** What happened since the last successful review; signals outside the window do not count. */
+    /** Counts since the last successful review; signals outside the window do not count. */
     count: (work: readonly SessionWork[], window: ReviewWindow | null): ReviewCounters => {
       const ids = window && new Set<string>(window.stretches.flatMap(({ session, run }) => [session, run]));
       const fresh = newSignals.filter(({ file }) => ids === null || ids.has(file));
@@ -215,7 +215,7 @@ export function foldProgress(entries: readonly LedgerEntry[], project: string) {
         reviewedUntil: latest(looks.map(({ until }) => until)),
       };
     },
-    /** The part of a window that failed review three times, this time included, and is abandoned; null where none did. */
+    /** The part of a window that failed review three times, this time included, and is abandoned; null if none. */
     findGivenUp: (window: ReviewWindow): ReviewWindow | null => {
       const failed = ended.flatMap(({ data }) => (isFailure(data) ? data.window.stretches : []));
       const stretches = window.stretches.flatMap((one) => {
@@ -245,7 +245,7 @@ function listLooks(own: readonly LedgerEntry[]) {
 
 // --- What a review may come to ---
 
-/** What leads are found by. Refs are those of the dossier. */
+/** The input of `findLeads`. Refs are those of the dossier. */
 interface LeadFacts {
   readonly signals: readonly Signal[];
   readonly findings: readonly Finding[];
@@ -257,7 +257,7 @@ interface LeadFacts {
 }
 
 /**
- * What a review may come to, changes of skills first; or why it is not worth a model call. What an agent signals goes
+ * Possible results of a review, changes of skills first; or why it is not worth a model call. Signals of agents come
  * first: findings are for sessions without signals, and unusually long sessions for those without either.
  */
 export function findLeads(

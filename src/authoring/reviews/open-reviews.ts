@@ -25,9 +25,9 @@ export function openReviews(deps: ReviewVerbDeps) {
   const { makeProposals: _, publishProposal: __, ...proposals } = openProposals(publishing);
   return {
     ...proposals,
-    /** What reviews may do and did, and whether one is due in each project that has something new. */
+    /** Limits and history of reviews, and whether one is due in each project with new sessions. */
     reviews: () => readReviewState(deps),
-    /** Reviews these projects or all, as far as it is due, after what waits elsewhere; or these alone because a person asks. */
+    /** Runs due reviews of these projects or all, after those waiting elsewhere; or of these alone if a person asks. */
     review: async ({
       projects,
       asked = false,
@@ -42,7 +42,7 @@ export function openReviews(deps: ReviewVerbDeps) {
     },
     /** The models that reviews ask. */
     reviewers: () => listReviewers(deps),
-    /** What a review of a project would be given, and what it would cost; one that is due, or that a person asks for. */
+    /** The dossier and cost of a project's review, whether one that is due or one that a person asks for. */
     previewReview: async (project: string, { asked = false }: { readonly asked?: boolean } = {}) => ({
       ...(await createReviewer(createReviewDeps(deps)).previewReview(project, asked)),
       ...listReviewers(deps),
@@ -110,7 +110,7 @@ function listReviewers({ observers }: ReviewVerbDeps): Reviewers {
   return { model: name, to, unset };
 }
 
-/** What reviews need, by the settings of this moment. */
+/** Dependencies of reviews under the current settings. */
 function createReviewDeps(deps: ReviewVerbDeps): ReviewerDeps {
   const { home, publishing, observers, catalog, refuses, isRefused } = deps;
   const { model, settings, limits, price } = observers.choose();

@@ -19,11 +19,11 @@ type ProposalDecision = "accepted" | "rejected" | "published";
 /** A proposal and its status. */
 export interface ProposalView extends SkillProposal {
   readonly at: number;
-  /** `taken-back`: it was written, and somebody undid that. */
+  /** `taken-back`: it was written and then undone. */
   readonly status: "waiting" | "accepted" | "rejected" | "published" | "outdated" | "taken-back";
 }
 
-/** What reviews propose, and what became of it. */
+/** Proposals of reviews and their status. */
 export function openProposals(deps: PublishDeps) {
   return {
     /** Every proposal of a review, the latest first. */
@@ -117,7 +117,7 @@ async function recordDecision(
   await store.transaction((tx) => recordEntries(tx, [entry, ...more]));
 }
 
-/** Makes proposals of a review's drafts, recorded all at once: whoever continues finds all of them or none. */
+/** Makes proposals of a review's drafts, recorded atomically: a resumed review finds all of them or none. */
 async function makeProposals(
   deps: PublishDeps,
   project: string,
@@ -180,14 +180,14 @@ function findConflict(
   const others = known.filter((one) => one.path === path && (!isNew || one.project === project));
   const statuses = new Set(others.map(({ status }) => status));
   if (statuses.has("waiting")) return "a proposal for it is waiting already";
-  // A new skill goes where nothing is: what was made there before is gone because somebody wanted that.
+  // A new skill needs an unused place: an earlier skill there was removed on purpose.
   if (!isNew) return null;
   if (statuses.has("rejected")) return "a skill of this name was rejected before";
   if (statuses.has("taken-back")) return "it was made before, and taken back";
   return statuses.has("published") || statuses.has("accepted") ? "it was made before" : null;
 }
 
-/** Publishes a proposal that needs nobody's yes; false where it stays a proposal. */
+/** Publishes a proposal that needs no approval; false where it stays a proposal. */
 async function publishProposal(
   deps: PublishDeps,
   project: string,

@@ -25,7 +25,7 @@ const editChars = 4_000;
 const fileChars = 20_000;
 const { pathChars } = packageLimits;
 
-/** What a reviewer asked to see: events, and files beside `SKILL.md` with the hash of their package. */
+/** Details that a reviewer requested: events, and files beside `SKILL.md` with the hash of their package. */
 interface Expansion {
   readonly events: readonly (IndexedEvent & { readonly detail: string })[];
   readonly files: readonly {

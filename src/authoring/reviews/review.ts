@@ -40,14 +40,14 @@ const endChars = 1_000;
 interface ReviewDeps extends EvidenceSource, Pick<Parameters<typeof decideNudges>[0], "passesOver">, Asker {
   readonly timeoutMs: number;
   readonly allowed: ReviewLimits;
-  /** Why nothing is learned in a project; null where something is. */
+  /** Why learning is off in a project; null where it is on. */
   readonly refuses: (root: string | null, id: string) => Promise<string | null>;
   /** Takes the lease for reviews until a time; false where another process has it. */
   readonly claim: (until: number) => Promise<boolean>;
   readonly giveBack: () => Promise<void>;
 }
 
-/** What came of deciding about a review of a project. */
+/** The decision about a review of a project, and its result. */
 type ReviewResult = {
   readonly project: string;
   readonly decision: NudgeDecided;
@@ -55,7 +55,7 @@ type ReviewResult = {
   readonly usd: number;
 };
 
-/** What a review would send, and what it would cost at most. */
+/** The dossier that a review would send, and its maximum cost. */
 type ReviewPreview = {
   readonly project: string;
   readonly decision: NudgeDecided;
@@ -119,7 +119,7 @@ async function reviewClaimed(
   return { project, decision, ended, usd: (await sumCost(deps, begun)).usd };
 }
 
-/** Whether a project is to be reviewed; where nothing is learned, nothing is recorded either. */
+/** Decides whether to review a project; where learning is off, nothing is recorded either. */
 async function decideReview(
   deps: ReviewDeps,
   project: string,
@@ -247,7 +247,7 @@ async function readAnswer({ ledger }: Store, { review }: ReviewBegun): Promise<R
   return entry?.type === "review.answered" ? entry.data : null;
 }
 
-/** Gathers the evidence and asks the model, once more if it wants to see more; the answer is recorded before it is used. */
+/** Gathers the evidence and asks the model, twice if it requests details; records the answer before using it. */
 async function askReviewer(
   deps: ReviewDeps,
   open: OpenReview,
@@ -290,7 +290,7 @@ async function ask(
   return askModel(deps, asked, { project: open.project, session: null });
 }
 
-/** Where nobody was reached the window waits; an unusable answer counts against it. */
+/** If no model answered, the window waits; an unusable answer counts against it. */
 function describeNoAnswer({ because, message }: Extract<ModelAnswer<unknown>, { ok: false }>): ReviewOutcome {
   const wasReached = because === "time-out" || because === "unusable";
   return { outcome: wasReached ? "failed" : "skipped", because: `${because}: ${message}` };
@@ -311,7 +311,7 @@ async function refuseSecrets(
   };
 }
 
-/** Makes proposals of an answer's drafts, and publishes those that need nobody's yes. */
+/** Makes proposals of an answer's drafts, and publishes those that need no approval. */
 async function proposeDrafts(
   deps: ReviewDeps,
   { begun, project }: OpenReview,

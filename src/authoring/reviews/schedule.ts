@@ -29,7 +29,7 @@ interface ScheduleDeps {
 }
 
 interface NudgeOptions extends Pick<NudgeInput, "limits" | "asked" | "running"> {
-  /** What a review of a window would need; computed only where nothing else is in the way. */
+  /** The cost of reviewing a window; computed only where nothing else prevents a review. */
   readonly estimate?: (window: ReviewWindow) => Promise<NudgeInput["estimate"]>;
 }
 
@@ -84,7 +84,7 @@ async function groupSessions({ sessions }: Store, only: string | null): Promise<
 }
 
 /**
- * What is new in sessions since they were reviewed: first those with a new signal, then the latest. A subagent's work is
+ * Unreviewed work in sessions: first those with a new signal, then the latest. A subagent's work is
  * in the session that it works for, so its own session is only looked at for a signal.
  */
 async function findWindow(
@@ -135,7 +135,7 @@ export async function measureWork(
   return work;
 }
 
-/** The first sessions whose events are still cached and that are not passed over. */
+/** The first sessions whose events are still cached and that are not skipped. */
 async function takeReadable(
   { store, passesOver = async () => null }: ScheduleDeps,
   sessions: readonly Session[],

@@ -124,7 +124,7 @@ function writeFiles(files: ExportFiles, { args, dryRun }: ExportCall): string[] 
 
 function refuseOverwrite(path: string, content: Uint8Array | string): void {
   const found = statSync(path);
-  // Reading a pipe would wait for somebody to write to it.
+  // Reading a pipe would block until another process writes to it.
   if (!found.isFile()) throw wrongUsage(`"${path}" is not a regular file.`, "Give the name of a file.");
   if (!Buffer.from(content).equals(orFail(path, () => readFileSync(path))))
     throw wrongUsage(

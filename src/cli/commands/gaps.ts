@@ -134,7 +134,7 @@ async function show(call: OpenCall<GapsCall>, word: string): Promise<number> {
   ]);
 }
 
-/** What a status means, and what would change it. */
+/** Explains a status, and what would change it. */
 function describeState(gap: GapView, because: string | null): string {
   const { draftAsks, activeAsks, activeHits } = gapThresholds;
   const asked = `asked for in ${several(gap.state.asked.length, "session")}`;

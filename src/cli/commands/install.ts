@@ -262,7 +262,7 @@ function listRecentTranscripts(env: CliEnv, now: number): string[] {
 /** Whether the agent may be asked to write lessons down; null where the setting stays as it is. */
 type Foreground = "off" | "ask" | null;
 
-/** Asks everything before anything is done, so that whoever leaves has changed nothing. Null for no. */
+/** Asks everything before anything is changed, so that cancelling leaves no trace. Null for no. */
 async function askAll(
   { acts }: InstallPlan,
   { env, screen, wantsJson }: AnyCall,

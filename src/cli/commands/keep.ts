@@ -146,7 +146,7 @@ class LessonQuestion {
     }
   }
 
-  /** What would change in a file that exists; a new skill is shown whole. */
+  /** Describes the changes to an existing file; a new skill is shown whole. */
   private describeDifference(): Lines {
     // One skill may go to the folders of several agents.
     const steps = new Map(
@@ -178,7 +178,7 @@ function editText({ steps }: Suggestion["plan"], before: string | undefined, env
   }
 }
 
-/** Why there is no edited text; null when there is. */
+/** Runs the person's editor; returns why there is no edited text, or null. */
 function runEditor(path: string, env: CliEnv): string | null {
   const chosen = env.VISUAL || env.EDITOR;
   for (const name of chosen ? [chosen] : ["vi", "nano"]) {

@@ -75,7 +75,7 @@ export const learn = defineCommand({
     if (isDisabled(env)) return answerDisabled(call);
     // Checked before anything is opened, so that a newcomer's home stays as it is.
     if (paths === null && listTranscripts(env).size === 0) return showExamples(call);
-    // Whoever names sessions wants all of them.
+    // Named sessions are all learned from.
     const box = timeBox(paths === null && args.all !== true);
     return withKnack(
       call,
@@ -231,7 +231,7 @@ export async function presentLearned(run: LearnRun, learned: Learned): Promise<n
     ...learned.findings.map(({ lessonId }) => lessonId),
     ...learned.promoted.map(({ id }) => id),
   ]);
-  // Whoever names sessions wants their lessons, however old: at time 0 nothing has faded.
+  // Lessons of named sessions count however old they are: at time 0 nothing has faded.
   const scope = paths ? { only: ids, now: 0 } : { now: Date.now() };
   const { suggestions, leftOut } = await knack.suggest(scope);
   print([
@@ -239,7 +239,7 @@ export async function presentLearned(run: LearnRun, learned: Learned): Promise<n
     describeReading(learned, suggestions.length, leftOut, screen),
   ]);
   const { changes, refused, mayPublish } = await keepSuggestions(run, suggestions);
-  // Drafts, and new evidence in what is kept, need nobody's yes.
+  // Drafts, and new evidence in kept items, need no approval.
   const own = { ...scope, asked: new Set(suggestions.map(({ lesson }) => lesson.id)) };
   if (call.dryRun)
     for (const { plan } of await knack.planOwn(own)) changes.push(...(plan.ok ? plan.steps : []));
@@ -266,7 +266,7 @@ function toChanges(some: readonly Pick<ChangeOutcome, "change">[]): Change[] {
   return some.filter(isNews).map(({ change }) => change);
 }
 
-/** What became of the suggestions: what was or would be written, what was not kept, and whether Knack may go on. */
+/** The outcome of the suggestions: changes made or planned, those refused, and whether Knack may publish. */
 interface KeptSuggestions {
   readonly changes: Pick<ChangeOutcome, "change">[];
   readonly refused: LeftOut[];

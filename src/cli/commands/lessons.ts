@@ -294,7 +294,7 @@ async function listShared(call: OpenCall<PromoteCall>): Promise<number> {
   );
 }
 
-/** What becomes of a shared lesson; null where its row says it. */
+/** Explains the verdict on a shared lesson; null where its row says it. */
 function describeVerdict(verdict: SharedLesson["verdict"]): string | null {
   switch (verdict.do) {
     case "promote":

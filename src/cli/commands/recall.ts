@@ -64,7 +64,7 @@ interface RecallArgs {
 type Recalled = Awaited<ReturnType<Knack["recall"]>>;
 type LessonMatch = Recalled["matches"][number];
 
-/** What somebody is about to do, which the library may have a skill for; or a command that failed. */
+/** A task for which the library may have a skill; or a command that failed. */
 type RecallQuestion =
   | { readonly text: string }
   | { readonly text: null; readonly failure: Exclude<Parameters<Knack["recall"]>[0], string> };

@@ -151,7 +151,7 @@ function formatPoints(share: number): string {
   return (share * 100).toFixed(Math.abs(share) < 0.1 && share !== 0 ? 1 : 0);
 }
 
-/** What a comparison proves, and no more than that. */
+/** The conclusion that a comparison supports. */
 function conclude(
   measure: ReportMeasure,
   { verdict, low, high, pairs, needed }: Comparison[ReportMeasure],
@@ -234,7 +234,7 @@ export const rate = defineCommand({
   },
 });
 
-/** What a name means: something in the library, this project's before others'; or a lesson. */
+/** The target of a name: an item of the library, this project's before others'; or a lesson. */
 async function findRated(
   knack: Knack,
   name: string,

@@ -184,7 +184,7 @@ function describeDone(
   ];
 }
 
-/** What a person can do about a review that does not run; null where there is nothing. */
+/** The remedy for a review that does not run; null if there is none. */
 function describeRemedy({ because }: NudgeDecided, reviewers: Reviewers, screen: Screen): string | null {
   const set = `${screen.knack} config set`;
   const wrong = `${screen.knack} doctor says what is wrong.`;
@@ -204,7 +204,7 @@ function describeRemedy({ because }: NudgeDecided, reviewers: Reviewers, screen:
   return remedy === undefined ? null : `  ${remedy}`;
 }
 
-/** What a review would send and cost; nothing is sent or recorded. */
+/** Shows the content and cost of a review; nothing is sent or recorded. */
 async function preview(call: OpenCall<ReviewCall>): Promise<number> {
   const { now: asked = false, project } = call.args;
   const found = await call.knack.previewReview(await findProject(call.knack, project), { asked });
@@ -319,7 +319,7 @@ async function diff(call: OpenCall<ReviewCall>, word: string): Promise<number> {
   );
 }
 
-/** What accepting would do; a proposal that is written already is refused. */
+/** Plans the acceptance of a proposal; one that is written already is refused. */
 async function planProposal(knack: Knack, proposal: ProposalView, where: LiveReach | null): Promise<Plan> {
   return isWritten(proposal)
     ? { ok: false, because: `it is already ${proposal.status}` }

@@ -93,7 +93,7 @@ function describeSkipped(name: string, isGap: boolean, { knack }: Screen): strin
     : `${name} will not be suggested again. To allow it again: ${knack} skills unskip ${name}`;
 }
 
-/** Makes a draft or proposal live, keeps a hand edit, or keeps a lesson that nobody was asked about. */
+/** Publishes a draft or proposal, keeps a hand edit, or keeps a lesson that was not offered. */
 async function accept(call: ChangeCall, word: string): Promise<number> {
   const { knack } = call;
   const where = parseWhere(call.args.where);
@@ -134,7 +134,7 @@ async function findImportedSkill(knack: Knack, word: string) {
   return waiting.findLast(({ name, id }) => name === word || id === word);
 }
 
-/** Where drafts go when nobody says: a project's request, or what an agent wrote in a project, stays there. */
+/** Default place of drafts: a project's request, or an agent's draft in a project, stays there. */
 async function chooseUsualReach(
   knack: Knack,
   drafts: readonly KeptArtifact[],

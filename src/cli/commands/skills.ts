@@ -102,7 +102,7 @@ async function listArchived(call: OpenSkillsCall): Promise<number> {
   });
 }
 
-/** Shows the text of something kept with its evidence, or of a skill that somebody else wrote. */
+/** Shows the text of a kept item with its evidence, or of a skill written by others. */
 async function show(call: OpenSkillsCall, word: string): Promise<number> {
   const { knack } = call;
   try {

@@ -232,7 +232,7 @@ function describeObserver(state: ModelState | null): Row[] {
   return [["judged", `by ${model}, ${describeSpending(state)}${paused}`]];
 }
 
-/** What reviews may do, and whether one is due in the latest project. */
+/** Describes the review mode, and whether a review is due in the latest project. */
 function describeReviews(status: ReviewStatus, screen: Screen): string[] {
   const { mode, last, signals, projects } = status;
   const missing = findMissingModel(status, screen);
@@ -301,7 +301,7 @@ function describeLearned({ lessons, newest, skills }: Status["week"]["learned"])
   return joinParts("; ", parts) || "nothing";
 }
 
-/** What came of what was shown, where there is something to say. */
+/** Outcomes of shown skills and lessons; empty if there are none. */
 function describeUse(used: Status["week"]["used"]): Row[] {
   const { skills, guided, helpful, harmful, followable, followed } = used;
   const advice = followable > 0 && `followed and worked: ${followed} of ${followable} that recommend a call`;

@@ -339,7 +339,7 @@ function checkReviews(
 
 // --- Fixes ---
 
-/** What would be fixed, what was, and what could not be. */
+/** Planned, completed and failed fixes. */
 type FixResult = Readonly<Record<"planned" | "done" | "failed", string[]>>;
 
 /** Whether a fix is needed, what it does, and how; its answer is how it went. */

@@ -39,7 +39,7 @@ export interface DoctorContext {
   readonly screen: Screen;
   readonly home: Home;
   readonly installation: PluginInstallation;
-  /** Null where there is no database yet, or it cannot be used. */
+  /** Null if there is no database yet, or it cannot be used. */
   readonly knack: Knack | null;
   readonly now: number;
   /** `knack install claude` and `knack doctor --fix`, as they would be typed here. */
@@ -231,7 +231,7 @@ function checkFiles({ installation, screen, path, install }: DoctorContext): Che
 const events = ["SessionStart", "UserPromptSubmit", "PostToolUseFailure", "Stop", "PreCompact", "SessionEnd"];
 const commands = ["status", "learn", "undo", "forget"];
 
-/** What a marketplace with Knack's plugin should contain, and does not. */
+/** The missing files of a marketplace with Knack's plugin. */
 function listMissing(folder: string): string[] {
   const plugin = findPlugin(folder);
   const hooks = readHooks(plugin);
@@ -370,7 +370,7 @@ function checkInstalls(context: DoctorContext): CheckResult {
   );
 }
 
-/** What starts Knack's hooks besides the plugin, so that everything would happen twice; and what to remove. */
+/** Other installs that also start Knack's hooks, so that everything would happen twice; and what to remove. */
 function listOtherInstalls({ installation: { files, config }, path }: DoctorContext) {
   const others = files.flatMap(({ path: file, settings }) => {
     const plugins = asObject(settings.enabledPlugins) ?? {};
@@ -432,7 +432,7 @@ const requests = [
   { id: 2, method: "tools/list" },
 ].map((one) => `${JSON.stringify({ jsonrpc: "2.0", ...one })}\n`);
 
-/** Starts the server in a temporary home; it ends with its input. Returns the number of its tools, or what went wrong. */
+/** Starts the server in a temporary home; it ends with its input. Returns the number of its tools, or the error. */
 function listTools(command: string, args: readonly string[], env: CliEnv): number | string {
   const ran = inTemporaryHome(env, (_, start) => start(command, args, requests.join("")));
   const listing = (ran.stdout ?? "").split("\n").find((line) => /^\{.*"id":2\b.*\}$/.test(line));

@@ -20,7 +20,7 @@ import { flatLines, type Lines, oneLine, textLines } from "./text.ts";
 
 // --- What a plan would change, and what was changed ---
 
-/** What a plan would write, and what to look out for; `whole` shows all of a new skill's text. */
+/** Describes the changes and concerns of a plan; `whole` shows all of a new skill's text. */
 export function describePlan(
   { steps, concerns, belongsTo }: Suggestion["plan"],
   screen: Screen,
@@ -96,7 +96,7 @@ export function countShelf(shelf: readonly PublishedItem[]) {
   };
 }
 
-/** What was done on disk, one line for each file. */
+/** Describes the changes on disk, one line for each file. */
 export function describeOutcomes(
   outcomes: readonly ChangeOutcome[],
   screen: Screen,
@@ -161,11 +161,11 @@ interface ChangeRequest {
   readonly apply: () => Promise<PublishResult>;
   /** Printed when there is nothing to change; null where that counts as done. */
   readonly nothing: string | null;
-  /** What to do about a refusal. */
+  /** Hints after a refusal. */
   readonly hints?: (because: string) => Lines;
-  /** What else to print when it is done. */
+  /** Lines to print after the changes. */
   readonly after?: (steps: readonly PlannedChange[]) => Lines;
-  /** Whether to list all files by name, as is done for what somebody else wrote. */
+  /** Whether to list all files by name, as for skills written by others. */
   readonly listsFiles?: boolean;
   /** Fields that --json has besides `done`, `because` and `skills`. */
   readonly json?: object;

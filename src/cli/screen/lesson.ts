@@ -37,7 +37,7 @@ export function describeSuggestion(
   ];
 }
 
-/** What keeping did, and how to undo it. */
+/** Describes the result of keeping a lesson, and how to undo it. */
 export function describeKeeping(result: PublishResult, { lesson }: Suggestion, screen: Screen): Lines {
   if (!result.kept) return [`Not kept: ${result.because}.`];
   if (result.already) return [`${lesson.name} was already kept by another run.`];
@@ -62,7 +62,7 @@ export function lastPart(run: string): string {
   return run.slice(run.lastIndexOf("/") + 1);
 }
 
-/** What failed, with which error, and what worked or was said. */
+/** The excerpt of a finding: the failed call and its error, and the call that worked or the words said. */
 export function describeExcerpt({ excerpt }: Pick<Finding, "excerpt">, indent: string, width: number): Lines {
   const { failed, error, worked, said } = excerpt;
   return Object.entries({ "failed:": failed, "  with:": error, "worked:": worked, "  said:": said }).map(
@@ -149,7 +149,7 @@ export function judgedJson(judged: readonly JudgedSession[], findPath = (session
   };
 }
 
-/** What a code for a missing answer means, where the text after it does not say so. */
+/** Meanings of the codes for a missing answer, where the text after them does not say it. */
 const noReplies: Readonly<Record<NoReply, string>> = {
   unset: "",
   "not-asked": "",

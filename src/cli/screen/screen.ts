@@ -5,7 +5,7 @@ import { alignColumns, flatLines, iso, type Lines, visible } from "./text.ts";
 
 export type CliEnv = Readonly<Record<string, string | undefined>>;
 
-/** Where a command's output goes, and how it is dressed for whoever reads it. */
+/** Where a command's output goes, and how it is formatted. */
 export interface Screen {
   /** How the person calls Knack: from a clone, or through npx, there is no `knack` to call. */
   readonly knack: string;

@@ -203,7 +203,7 @@ function readClaudeCall(id: unknown, tool: unknown, input: unknown): RecordedCal
   return readCall(id, tool, input, { shell: ["Bash", "PowerShell"], files: ["file_path", "notebook_path"] });
 }
 
-/** What came of a call, from its result's flag, its text and the structured copy beside it. */
+/** The outcome of a call, from its result's flag, its text and the structured copy beside it. */
 function judgeResult(
   command: string | null,
   isError: boolean,
@@ -226,7 +226,7 @@ const refusals =
 const collateral =
   /^(?:<tool_use_error>)?(?:Sibling tool call errored|Cancelled: parallel tool call)|^\[Request interrupted/;
 
-/** What a person wrote when turning a call down, without the client's own sentences around it. */
+/** The words with which a person refused a call, without the client's own sentences around them. */
 function extractRefusalWords(text: string): string {
   if (!text.startsWith("The user doesn't want to")) return "";
   const said = /the user said:\s*\n?([\s\S]*)$/.exec(text)?.[1] ?? "";
@@ -234,7 +234,7 @@ function extractRefusalWords(text: string): string {
   return words.includes("The user wants to clarify these questions") ? "" : words;
 }
 
-/** What the client writes in the person's place; it queues some commands, by their names alone, by itself. */
+/** Messages that the client writes as the user; it queues some commands, by their names alone, by itself. */
 const notTyped =
   /^(?:<(?:local-command-|bash-stdout>|bash-stderr>|teammate-message|scheduled-task|user-prompt-submit-hook>)|Caveat: The messages below|This session is being continued|Base directory for this skill|Stop hook feedback|Unknown (?:skill|slash command):|Operation stopped by hook|(?:\/[a-z][\w:-]*\s*)+$)/;
 

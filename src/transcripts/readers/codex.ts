@@ -84,7 +84,7 @@ class CodexReading extends LineReading<CodexRest> {
     this.session.reach(parseTime(meta.timestamp) ?? time.at);
   }
 
-  /** What the client reports: what was typed, and how calls ended. The rest copies response items, or is progress. */
+  /** Takes the client's reports of typed text and ended calls. The rest copies response items, or is progress. */
   private takeMessage(payload: JsonObject, time: LineTime): void {
     const item = asObject(payload.item);
     switch (payload.type) {

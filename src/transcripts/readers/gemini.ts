@@ -100,7 +100,7 @@ class GeminiSession {
     this.indexes = new Map(rest.indexes);
   }
 
-  /** What a session says of itself, and the messages that may stand there with it. */
+  /** Takes a session's header, and the messages that may be in it. */
   takeHeader(header: JsonObject): void {
     this.takeFacts(header);
     for (const message of asArray(header.messages).filter(isObject)) this.takeMessage(message);
@@ -178,7 +178,7 @@ class GeminiSession {
     if (event) this.session.settle(event, judge(event.command, status, told), { ...position, at });
   }
 
-  /** Where a call was made. The transcript has only a hash of the project's folder; what a call says may tell which it is. */
+  /** The folder of a call. The transcript has only a hash of the project's folder; the call's input may reveal it. */
   private findFolder(record: JsonObject, input: JsonObject | null): string | null {
     const { facts } = this.session;
     const description = asString(record.description) ?? "";
@@ -264,7 +264,7 @@ function joinWords(content: unknown): string {
     .join("\n");
 }
 
-/** What a person typed, without what was put before and after it: the files they named, the client's own words. */
+/** The text that a person typed, without the named files and the client's own words around it. */
 function readTyped(message: JsonObject): string {
   const content = message.displayContent ?? message.content;
   const parts = (typeof content === "string" ? [content] : asArray(content)).flatMap(

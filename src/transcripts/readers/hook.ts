@@ -57,7 +57,7 @@ class HookReading extends LineReading {
     }
   }
 
-  /** What a subagent does is a session of its own, as its transcript is. */
+  /** A subagent has a session of its own, as it has a transcript of its own. */
   private openSession(payload: JsonObject, sessionId: string): SessionBuilder {
     const agentId = asString(payload.agent_id);
     return this.sessions.named(agentId === null ? sessionId : `${sessionId}/${agentId}`, {

@@ -14,7 +14,7 @@ import {
   type SessionBuilder,
 } from "../reader.ts";
 
-/** What `opencode export` writes: one session. */
+/** The output of `opencode export`: one session. */
 const exported: DocumentReader = {
   format: "opencode",
   recognises: (document) => {
@@ -146,7 +146,7 @@ function addTool(session: SessionBuilder, part: JsonObject, position: RecordPosi
     return session.mark(position, asString(state.output) ?? "", call.command);
   const event = session.call(position, call);
   if (state.status !== "completed" && state.status !== "error") return;
-  // The result stands with its call, so that calls of one id are told apart by where they are.
+  // The result stands with its call, so calls of one id are distinguished by position.
   session.answer(call.id);
   const result = judge(event.command, state);
   const at = parseTime(asObject(state.time)?.end) ?? position.at;

@@ -58,7 +58,7 @@ const mini: DocumentReader = {
 
 export const sweAgent = { trajectory, mini };
 
-/** The task a harness was given, without the instructions it puts around every task: nobody asked for those. */
+/** The task a harness was given, without the instructions it puts around every task. */
 function extractTask(text: string): string {
   for (const [start, end] of taskFrames) {
     const from = text.indexOf(start);
@@ -69,7 +69,7 @@ function extractTask(text: string): string {
   return text.trim();
 }
 
-/** What stands before and after the task in the templates of both agents. */
+/** The text before and after the task in the templates of both agents. */
 const taskFrames = [
   ["<pr_description>", "</pr_description>"],
   ["<issue_description>", "</issue_description>"],
@@ -204,7 +204,7 @@ function readMessages(document: unknown): readonly unknown[] {
   return asArray(isObject(document) ? document.messages : document);
 }
 
-/** What only this agent writes: its name for a command, or a result in its tags. */
+/** Whether a message has this agent's marks: its fence for a command, or a result in its tags. */
 function hasMark(message: unknown): boolean {
   if (!isObject(message) || typeof message.role !== "string") return false;
   const text = joinText(message.content);
