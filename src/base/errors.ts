@@ -26,6 +26,11 @@ export class KnackError extends Error {
     this.hint = hint;
   }
 
+  /** Goes by the name: the MCP server is bundled by itself, with a copy of this class. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return value instanceof Error && value.name === "KnackError";
+  }
+
   get exitCode(): number {
     return exits[this.code];
   }

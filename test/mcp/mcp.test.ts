@@ -329,6 +329,23 @@ describe("knack mcp, to the official client,", () => {
     ]);
   });
 
+  test("says what is in the way where Knack cannot be opened, and serves the same host when that is gone", async () => {
+    const home = tempFolder();
+    const { client, call } = await host({}, { home });
+    const database = join(home, ".knack/knack.db");
+    write(home, { ".knack/knack.db": "no database ".repeat(1_000) });
+    for (let times = 0; times < 2; times++) {
+      const answer = await call("event_expand", {});
+      expect(answer.code, answer.text).toBe("learning_unavailable");
+      expect(answer.text).toContain(database);
+      expect(answer.error?.next).toMatch(/^Move the file away/);
+    }
+    expect((await client.listTools()).tools).toHaveLength(tools.length);
+    rmSync(database);
+    expect((await call("event_expand", {})).text).toContain("e1 the person: Print the tide table for May");
+    expect((await call("skill_learning_start", start)).code).toBe(null);
+  });
+
   test("serves two agents of one person at once", async () => {
     const home = tempFolder();
     const hosts = [await host({}, { home }), await host({}, { home })];
