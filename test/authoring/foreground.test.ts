@@ -1123,6 +1123,19 @@ describe("what was staged and never finished", () => {
     expect(await own.versions.restore(hash)).toHaveLength(1);
     expect(await stagingVerbs.sweep({ ...own, clock: later })).toBe(0);
   });
+
+  test("is put away some days after it was last started, not first", async () => {
+    const own = await bench();
+    const on = (day: number): Bench => ({ ...own, clock: { now: () => own.clock.now() + day * 86_400_000 } });
+    const staging = await stagingOf(own);
+    put(staging, { "SKILL.md": goodText() });
+    const nextTurn = { ...own.present, caller: { ...own.present.caller, invocation: "run-1#2" } };
+    expect(await stagingOf(on(5), {}, nextTurn)).toBe(staging);
+    expect(await stagingVerbs.sweep(on(8))).toBe(0);
+    expect(read(join(staging, "SKILL.md"))).toBe(goodText());
+    expect(await stagingVerbs.sweep(on(13))).toBe(1);
+    expect(existsSync(staging)).toBe(false);
+  });
 });
 
 describe("a learned skill that did harm", () => {

@@ -7,7 +7,7 @@ import type { ReviewBegun, ReviewEnded, ReviewWindow } from "../../src/records/w
 import { openSqlite } from "../../src/store/sqlite.ts";
 import { type Act, anEndpoint } from "../helpers/endpoint.ts";
 import { knackHere } from "../helpers/here.ts";
-import { asked, day, ran, replied } from "../helpers/lived.ts";
+import { asked, day, hour, ran, replied, writeLived } from "../helpers/lived.ts";
 import {
   aCreate,
   answering,
@@ -23,6 +23,7 @@ import {
   stale,
   staleSkill,
   staleTunnel,
+  start,
   type Told,
   toldIn,
   value,
@@ -778,6 +779,28 @@ describe("a review", () => {
     for (let n = 0; n <= 20; n++) await at.lives(knack, `dull-${n}`, dull);
     expect(await review(knack)).toMatchObject({ because: "nothing points to a lesson", calls: 0 });
     expect(at.endpoint.asked).toHaveLength(0);
+  });
+
+  test("of more sessions than it takes at once begins with one that has a signal, however old that is", async () => {
+    const at = await looking({ reviewer: () => value() });
+    const knack = await at.open();
+    const signalled = await at.lives(knack, "signalled");
+    await signals(knack, signalled);
+    const dull = [asked("What is there?"), ...["a", "b", "c"].map((file) => ran(`cat ${file}`, "words"))];
+    const later = Array.from({ length: 30 }, (_, n) => ({ name: `dull-${n}`, steps: dull }));
+    const cwd = at.repository;
+    await knack.learn(
+      writeLived(
+        at.home,
+        later.map((one) => ({ ...one, cwd, at: start - hour })),
+      ),
+    );
+    await review(knack);
+    const begun = (await at.entries()).flatMap((entry) =>
+      entry.type === "review.begun" ? entry.data.window.stretches.map(({ run }) => run) : [],
+    );
+    expect(begun).toHaveLength(30);
+    expect(begun).toContain(signalled.caller.session);
   });
 
   test("comes to a session that was read late, with all of its work, however old that is", async () => {

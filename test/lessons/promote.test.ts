@@ -215,6 +215,18 @@ describe("a lesson of two projects", () => {
     expect(await rebuild(store, { dryRun: true })).toEqual([]);
   });
 
+  test("is not held once a person accepted it", async () => {
+    const store = await aStore();
+    await learnedFrom(store, inProject("/a"), inProject("/b"));
+    const accepted = [decisionEntry(idIn("/a-1"), "accepted", start + 6 * day)];
+    const learned = await learnedFrom(
+      store,
+      accepted,
+      inProject("/c", told({ action: "use npm, not pnpm" })),
+    );
+    expect(standings(learned)).toEqual(["/a user promoted", "/b project promoted", "/c project active"]);
+  });
+
   test("can be taken back, and is then not promoted again", async () => {
     const store = await aStore();
     const [lesson] = (await learnedFrom(store, inProject("/a"), inProject("/b"))) as [Lesson];

@@ -49,6 +49,12 @@ const decided = (
   at: start + onDay * day + 1,
   everywhere,
 });
+const promoted = (onDay: number): Evidence => ({
+  type: "promoted",
+  at: start + onDay * day + 1,
+  lesson: "s1-e1",
+  byPerson: false,
+});
 /** Session s7 happens on day 7. */
 const dayOf = (run: string) => Number(run.slice(1));
 
@@ -234,6 +240,20 @@ describe("an instinct", () => {
     ["without a time is as old as Knack's knowing of it", [seen("s1", { at: 0 })], 8, "pending", 0.58],
     ["that a person rejected stays rejected", [seen("s1"), decided("rejected", 1)], 400, "rejected", 0],
     ["that a person wants everywhere stays", [seen("s1"), decided("accepted", 1, true)], 400, "promoted", 0],
+    [
+      "that Knack promoted retires when it has faded",
+      [seen("s1", { kind: "explicit-instruction" }), promoted(2)],
+      300,
+      "retired",
+      0.01,
+    ],
+    [
+      "that Knack promoted and a person then accepted stays",
+      [seen("s1", { kind: "explicit-instruction" }), promoted(2), decided("accepted", 3)],
+      300,
+      "promoted",
+      0.01,
+    ],
   ])("%s", (_, evidence, days, status, confidence) => {
     expect(applyDecay(foldEvidence(evidence), start + days * day)).toEqual({ status, confidence });
   });

@@ -158,6 +158,21 @@ describe("what grows together", () => {
     expect(filesIn(own.repository)).toEqual(before);
   });
 
+  test("leaves what its lessons became alone where a person changed that", async () => {
+    const own = await desk();
+    const [one, two] = await learn(own, installs);
+    if (!one || !two) throw new Error("nothing was learned");
+    for (const lesson of [one, two]) await own.keep(lesson, { reach: "me", actor: "person" });
+    const [first, second] = (await own.shelf()).map(({ name }) => name) as [string, string];
+    const text = `${readFileSync(skillIn(own.repository, first), "utf8")}\nMine.\n`;
+    writeFileSync(skillIn(own.repository, first), text);
+    await grow(own);
+    expect((await accept(own, skill)).kept).toBe(true);
+    expect(await states(own)).toEqual([`skill ${skill} me active`, `skill ${first} me edited`]);
+    expect(readFileSync(skillIn(own.repository, first), "utf8")).toBe(text);
+    expect((await listArchived(own)).map(({ name }) => name)).toEqual([second]);
+  });
+
   it.each([
     ["skill", installs, [], "rl-npm-install-fails-with-eresolve", skill],
     ["command", releases, releaseAsks, "rl-cutting-a-release", "rl-cut-release"],
@@ -372,6 +387,10 @@ describe("beside what is there", () => {
     for (const { id } of instincts) await own.decide(id, "rejected");
     const actions = async () => (await look(own)).map(({ action, kind }): [string, string] => [action, kind]);
     expect(await actions()).toEqual([["archive", "command"]]);
+    // Not while it has a person's words.
+    writeFileSync(path, `${text}\nMine.\n`);
+    expect(await actions()).toEqual([]);
+    writeFileSync(path, text);
     await grow(own);
     expect(existsSync(path)).toBe(false);
     expect((await listArchived(own)).map((one) => [one.kind, one.name])).toEqual([["command", name]]);

@@ -81,6 +81,15 @@ const loads = ({ calls, result }: Lines) => [
 const facts = (credit: Credit | undefined) =>
   credit && { used: credit.used, helpful: credit.helpful, harmful: credit.harmful, unrated: credit.unrated };
 
+/** A session that makes the skill's call, long enough to be learned from. */
+async function livesWithTheCall(own: Awaited<ReturnType<typeof at>>, n: number, when = began): Promise<void> {
+  const lines = linesOf(n);
+  const padding = Array.from({ length: 10 }, (_, part) => lines.says(`Part ${part}.`));
+  const records = [lines.user("release"), ...padding, ...runs(lines, "t1", "npx changeset version")];
+  const dated = (record: object) => ({ ...record, timestamp: new Date(when).toISOString() });
+  await own.lives(`s${n}`, ...(when === began ? records : records.map(dated)));
+}
+
 describe("crediting", () => {
   test("sees that an agent loaded a skill, in a short session too, once however often it looks", async () => {
     const { knack, lives, credits } = await at();
@@ -138,22 +147,21 @@ describe("crediting", () => {
 
   test("takes what is usual in a project for no sign of having been told", async () => {
     const own = await at();
-    for (const n of [1, 2, 3]) {
-      const lines = linesOf(n);
-      const padding = Array.from({ length: 10 }, (_, at) => lines.says(`Part ${at}.`));
-      await own.lives(`s${n}`, lines.user("go"), ...padding, ...runs(lines, "t1", "npx changeset version"));
-    }
-    const later = claudeLines(idOf(4), "/home/dev/harbor");
-    const tomorrow = (record: object) => ({
-      ...record,
-      timestamp: new Date(began + 43_200_000).toISOString(),
-    });
+    for (const n of [1, 2, 3]) await livesWithTheCall(own, n);
     await own.offer(idOf(4));
-    await own.lives(
-      "s4",
-      ...[later.user("release"), ...runs(later, "t1", "npx changeset version")].map(tomorrow),
-    );
+    await livesWithTheCall(own, 4, began + 43_200_000);
     expect(facts((await own.credits()).get(skill))).toEqual({ used: 0, helpful: 0, harmful: 0, unrated: 0 });
+  });
+
+  test("takes a call for unusual that was only made where it was told", async () => {
+    const own = await at();
+    for (const n of [1, 2, 3]) {
+      await own.offer(idOf(n));
+      await livesWithTheCall(own, n);
+    }
+    await own.offer(idOf(4));
+    await livesWithTheCall(own, 4, began + 43_200_000);
+    expect(facts((await own.credits()).get(skill))).toEqual({ used: 4, helpful: 4, harmful: 0, unrated: 0 });
   });
 
   test("looks at nothing in a project that is not learned from", async () => {

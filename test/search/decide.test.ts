@@ -41,6 +41,29 @@ describe("what was found", () => {
     expect(offers.map(({ card }) => card.id).sort()).toEqual(["postgres-migration", "postgres-migrations"]);
   });
 
+  test("is offered, not loaded, as the runner-up, however likely", () => {
+    const quoting = `${description} Use for "${prompt}".`;
+    const behindNever = libraryOf(
+      ...others,
+      skill("postgres-migration", quoting, { load: "never" }),
+      skill("postgres-migrations", quoting),
+    );
+    expect(decided(behindNever, prompt).load).toBeNull();
+    // Behind a skill that is about the prompt and has too little of it, one that only helped in such prompts.
+    const behindUnlikely = libraryOf(
+      ...others,
+      skill("pg-moves", "Migrate tables.", {
+        body: "Migrate the tables with no downtime at all. ".repeat(3),
+      }),
+      skill("harbour-log", "Keeps a diary of berths.", { prompts: [prompt, prompt] }),
+    );
+    expect(rank(behindUnlikely, prompt).entries[0]?.card.id).toBe("pg-moves");
+    const { load, offers } = decided(behindUnlikely, prompt);
+    expect(load).toBeNull();
+    expect(offers.map(({ card }) => card.id)).toEqual(["harbour-log"]);
+    expect(offers[0]?.chance).toBeGreaterThanOrEqual(0.7);
+  });
+
   test("is never loaded against a person's word", () => {
     const { load, offers } = decided(libraryOf(...others, migration({ load: "never" })), prompt);
     expect(load).toBeNull();
