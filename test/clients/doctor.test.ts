@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { quiet } from "../helpers/hook.ts";
 import { installed } from "../helpers/installed.ts";
 import { knack } from "../helpers/knack.ts";
 import type { Turn } from "./model-server.ts";
@@ -28,8 +28,10 @@ test("the doctor finds every link of a chain that Claude Code really went throug
         {
           says: "Once more",
           turns: [
-            // The worker looks at the first session meanwhile.
-            runs("sleep 4"),
+            // The worker looks at the first session meanwhile, and then knows the fix.
+            runs(
+              "for n in $(seq 600); do grep -qs HARBOR_DB=local ../.knack/snapshot/knack.table && break; sleep 0.1; done",
+            ),
             ...["ls", "pwd", "head -3 check.sh", "wc -l check.sh", "ls -a"].map(runs),
             runs("sh check.sh"),
             runs("HARBOR_DB=local sh check.sh"),
@@ -68,13 +70,9 @@ type Checks = Record<string, { readonly ok: boolean; readonly says: string }>;
 
 /** What the doctor says when the last worker has ended. */
 async function settled(home: string): Promise<Checks> {
-  for (let tries = 0; ; tries++) {
-    const { checks } = JSON.parse((await knack(["doctor", "--json"], { home })).stdout) as {
-      checks: ({ name: string } & Checks[string])[];
-    };
-    const byName: Checks = Object.fromEntries(checks.map((one) => [one.name, one]));
-    if (tries === 50 || (byName.worker?.says.includes("none runs") && byName.spool?.says === "empty"))
-      return byName;
-    await pause(100);
-  }
+  await quiet(home);
+  const { checks } = JSON.parse((await knack(["doctor", "--json"], { home })).stdout) as {
+    checks: ({ name: string } & Checks[string])[];
+  };
+  return Object.fromEntries(checks.map((one) => [one.name, one]));
 }

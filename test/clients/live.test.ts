@@ -170,9 +170,8 @@ describe("Knack, live in Claude Code", () => {
       const { stage, prompt, run, settled } = await live();
       expect((await run("install", "claude")).code).toBe(0);
       expect((await run("config", "set", "foreground", "ask")).code).toBe(0);
-      // What is set holds when the snapshot is made, which the first session's worker does.
-      await prompt("Please do npm run check again");
-      await settled();
+      // What is set holds when the snapshot is made, which a worker does.
+      expect((await run("work")).code).toBe(0);
       const { sent } = await prompt(opening);
       await settled();
       const asked = sent.filter((body) =>
@@ -194,8 +193,7 @@ describe("Knack, live in Claude Code", () => {
   test("does not ask where nobody allowed it", async () => {
     const { prompt, run, settled } = await live();
     expect((await run("install", "claude")).code).toBe(0);
-    await prompt("Please do npm run check again");
-    await settled();
+    expect((await run("work")).code).toBe(0);
     const { sent } = await prompt("Inspect the ropes");
     await settled();
     expect(sent.join()).not.toContain("From Knack");

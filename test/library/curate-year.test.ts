@@ -24,7 +24,7 @@ import { curator, type Desk, desk } from "../helpers/publishing.ts";
 const day = 86_400_000;
 const isLong = process.env.KNACK_TEST_ALL === "1";
 /** How long, and how many skills are learned; more take longer than in proportion. */
-const weeks = isLong ? 52 : 28;
+const weeks = isLong ? 52 : 20;
 const perWeek = isLong ? 6 : 5;
 /** How often somebody tidies up; each week takes twice as long. */
 const everyWeeks = isLong ? 1 : 4;

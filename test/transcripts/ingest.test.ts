@@ -437,25 +437,26 @@ describe("worktrees and remotes", () => {
 });
 
 describe("many and killed processes", () => {
-  test("killed fifty times at random points, then run to the end: the state is that of an undisturbed run", async () => {
+  test("killed many times at random points, then run to the end: the state is that of an undisturbed run", async () => {
     const disturbed = tempFolder();
-    const history = { sessions: 24, turns: 90 };
+    const times = process.env.KNACK_TEST_ALL === "1" ? 50 : 20;
+    const history = { sessions: 10, turns: 90 };
     writeHistory(disturbed, history);
     const random = seeded(Date.now());
     let killed = 0;
-    for (let run = 0; run < 50; run++) {
+    for (let run = 0; run < times; run++) {
       const { signal } = await knack(["sessions", "--json"], {
         home: disturbed,
         killAfter: 60 + random() * 240,
       });
       if (signal === "SIGKILL") killed++;
       // A part that the ingest has not reached must be left for some of the kills to matter.
-      if (signal === null && run < 45)
+      if (signal === null && run < times - 5)
         writeHistory(disturbed, { ...history, turns: history.turns + run + 1 });
     }
     const last = await knack(["sessions", "--json"], { home: disturbed });
     expect(withoutProgress(last)).toMatchObject({ code: 0, stderr: "" });
-    expect(killed).toBeGreaterThan(25);
+    expect(killed).toBeGreaterThan(times / 2);
     const disturbedState = dump(join(disturbed, ".knack/knack.db"));
     rmSync(join(disturbed, ".knack"), { recursive: true });
     await knackHere(["sessions", "--json"], { home: disturbed });
@@ -467,13 +468,13 @@ describe("many and killed processes", () => {
     expect(ledger?.filter((row) => !row.includes("transcript.rewritten"))).toEqual(calmLedger);
   });
 
-  test("eight at once on the same folders: no error, nothing lost, nothing twice", async () => {
+  test("four at once on the same folders: no error, nothing lost, nothing twice", async () => {
     const [together, alone] = [tempFolder(), tempFolder()];
     const history = { sessions: 12, turns: 30 };
     const { files } = writeHistory(alone, history);
     const paths = [join(alone, ".claude"), join(alone, ".codex")];
     const runs = await Promise.all(
-      Array.from({ length: 8 }, () => knack(["sessions", ...paths, "--json"], { home: together })),
+      Array.from({ length: 4 }, () => knack(["sessions", ...paths, "--json"], { home: together })),
     );
     for (const run of runs) {
       expect(withoutProgress(run)).toMatchObject({ code: 0, stderr: "" });
@@ -499,7 +500,7 @@ describe("many and killed processes", () => {
     })();
     const reads = Promise.all(
       Array.from({ length: 4 }, async () => {
-        for (let round = 0; round < 3; round++)
+        for (let round = 0; round < 2; round++)
           expect(await knack(["sessions", path, "--json"], { home })).toMatchObject({ code: 0 });
       }),
     );
