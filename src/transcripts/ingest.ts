@@ -269,8 +269,9 @@ function makeSession(
   };
 }
 
+/** Well-formed, as a database keeps texts: half of a character would come back as another. */
 function makeTranscriptId(path: string, name: string): TranscriptId {
-  return name === "" ? path : `${path}#${name}`;
+  return name === "" ? path : `${path}#${name.toWellFormed()}`;
 }
 
 function cleanFacts(facts: SessionFacts, short: ShortScrubber): SessionFacts {

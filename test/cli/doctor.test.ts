@@ -712,7 +712,7 @@ describe("the spool and the worker, to the doctor,", () => {
     expect(await doctor(lived.home, "--fix")).toMatchObject({ code: 0, wrong: [] });
   });
 
-  test.each([60, 150, 300])("come right after a worker that was killed after %i ms", async (killAfter) => {
+  test.each([150, 300])("come right after a worker that was killed after %i ms", async (killAfter) => {
     const lived = livedIn();
     note(lived, "Stop", 20 * minute);
     await knack(["work"], { home: lived.home, killAfter });

@@ -1,5 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { readSymptom } from "../../src/failures/symptom.ts";
@@ -10,7 +18,7 @@ import { openSqlite } from "../../src/store/sqlite.ts";
 import { programForAnybody } from "./anybody.ts";
 import { aFinding, made } from "./findings.ts";
 import { knackHere } from "./here.ts";
-import { type Ran, root } from "./knack.ts";
+import { knack, type Ran, root } from "./knack.ts";
 import { asked, day, failed, ran, writeLived } from "./lived.ts";
 import { filesIn } from "./machine.ts";
 import { removeFolder, tempFolder } from "./temp.ts";
@@ -264,6 +272,20 @@ export async function quiet(home: string, within = 60_000): Promise<void> {
     if (Date.now() > until) throw new Error(`still at work: ${processesOf(home).join(", ")}`);
     await pause(50);
   }
+}
+
+/**
+ * Keeps hooks from starting workers, each of which takes longer than many hooks; answers with a way to let one worker
+ * handle what all of them left.
+ */
+export function holdWorkers({ home, knackHome }: Home): () => Promise<void> {
+  const sign = join(knackHome, "worker.json");
+  mkdirSync(knackHome, { recursive: true });
+  writeFileSync(sign, JSON.stringify({ pid: process.pid, until: Date.now() + 600_000 }));
+  return async () => {
+    rmSync(sign);
+    expect(await knack(["work"], { home })).toMatchObject({ code: 0, stderr: "" });
+  };
 }
 
 export function pause(ms: number): Promise<void> {
