@@ -16,33 +16,35 @@ Made from \`knack <command> --help\` by \`npm run commands\`. What to use when: 
 - \`KNACK_HOME\` says where Knack keeps its files (default \`~/.knack\`); \`KNACK_DISABLE=1\` turns everything off.
 `;
 
-/** The page, made by asking the built command line. */
-export function renderCommands() {
-  const names = [...help([]).matchAll(/^ {2}knack (\S+)/gm)].map(([, name]) => name);
-  const sections = [...new Set(names)].map((name) => {
-    const text = help([name])
+/** The page, made by asking the command line: the built one, or another way to run it. */
+export async function renderCommands(run = runBuilt) {
+  const help = async (words) => {
+    const env = { HOME: "/nonexistent", NO_COLOR: "1", COLUMNS: "100" };
+    const { code, stdout, stderr } = await run([...words, "--help"], env);
+    if (code !== 0) throw new Error(`knack ${words.join(" ")} --help ended with ${code}: ${stderr}`);
+    return stdout;
+  };
+  const names = [...(await help([])).matchAll(/^ {2}knack (\S+)/gm)].map(([, name]) => name);
+  const sections = [];
+  for (const name of new Set(names)) {
+    const text = (await help([name]))
       .replace(/ +$/gm, "")
       .replace(/\n{3,}/g, "\n\n")
       .trim();
-    return `## knack ${name}\n\n\`\`\`text\n${text}\n\`\`\`\n`;
-  });
+    sections.push(`## knack ${name}\n\n\`\`\`text\n${text}\n\`\`\`\n`);
+  }
   return [head, ...sections].join("\n");
 }
 
-function help(words) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(root, "dist/cli.js"), ...words, "--help"],
-    {
-      encoding: "utf8",
-      env: { PATH: process.env.PATH, HOME: "/nonexistent", NO_COLOR: "1", COLUMNS: "100" },
-    },
-  );
-  if (status !== 0) throw new Error(`knack ${words.join(" ")} --help ended with ${status}: ${stderr}`);
-  return stdout;
+function runBuilt(words, env) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(root, "dist/cli.js"), ...words], {
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, ...env },
+  });
+  return { code: status, stdout, stderr };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   await setUp();
-  writeFileSync(join(root, "docs/commands.md"), renderCommands());
+  writeFileSync(join(root, "docs/commands.md"), await renderCommands());
 }

@@ -174,9 +174,9 @@ describe("a dossier", () => {
       [session(...many(500, (n) => called(`${n}${"\u0000".repeat(500)}`, {}, "failed", "x")))],
     ],
     [
-      "200,000 events",
+      "50,000 events",
       [
-        many(200_000, (n) => ({
+        many(50_000, (n) => ({
           ...ran(`make ${n % 9}`, n % 3 === 0 ? "failed" : "ok", text),
           ref: `e${n + 1}`,
         })),
