@@ -84,7 +84,7 @@ export async function liveScreen(columns) {
     const command = [claude, "--verbose", "--permission-mode", "default", "--allowedTools", "Bash"];
     let screen = "";
     await inTerminal(
-      { socket: join(stage.root, "tmux"), ...around, command, size: [columns, 50] },
+      { socket: join(stage.root, "tmux"), ...around, command, size: [columns, 50], slowly: true },
       async (terminal) => {
         await terminal.sees("❯");
         await pause(1000);

@@ -64,7 +64,8 @@ async function typeTo(
   const stage = await setStage(options);
   try {
     const { env, command } = await dress(stage);
-    await inTerminal({ socket: join(stage.root, "tmux"), cwd: stage.project, env, command }, user);
+    const place = { socket: join(stage.root, "tmux"), cwd: stage.project };
+    await inTerminal({ ...place, env, command, slowly: true }, user);
     await stage.server.close();
     const { home, project, hookPayloads, server, dispose } = stage;
     const written = await transcripts(home);
@@ -83,11 +84,13 @@ export interface InTerminal {
   readonly command: readonly string[];
   /** Columns and rows. */
   readonly size?: readonly [number, number];
+  /** For a client that takes what is typed quickly for a paste. */
+  readonly slowly?: boolean;
 }
 
 /** Runs a command in a terminal of its own, with nothing of this process's environment. */
 export async function inTerminal(
-  { socket, cwd, env, command, size: [columns, rows] = [140, 50] }: InTerminal,
+  { socket, cwd, env, command, size: [columns, rows] = [140, 50], slowly = false }: InTerminal,
   user: User,
 ): Promise<void> {
   const tmux = privateTmux(socket);
@@ -95,7 +98,7 @@ export async function inTerminal(
     const size = ["-x", String(columns), "-y", String(rows)];
     const program = isolated({ ...env, TERM: "xterm-256color" }, command);
     await tmux("new-session", "-d", ...size, "-c", cwd, ...program);
-    await user(terminalOf(tmux));
+    await user(terminalOf(tmux, slowly));
   } finally {
     await tmux("kill-server").catch(() => {}); // it has ended by itself when the client has
   }
@@ -113,7 +116,7 @@ function isolated(env: Readonly<Record<string, string>>, command: readonly strin
   return ["env", "-i", ...Object.entries(env).map(([name, value]) => `${name}=${value}`), ...command];
 }
 
-function terminalOf(tmux: Tmux): Terminal {
+function terminalOf(tmux: Tmux, slowly: boolean): Terminal {
   const screen = () => tmux("capture-pane", "-p");
   return {
     screen,
@@ -124,18 +127,18 @@ function terminalOf(tmux: Tmux): Terminal {
         const text = await screen();
         if (typeof what === "string" ? text.includes(what) : what.test(text)) return;
         if (Date.now() > until) throw new Error(`The screen does not show ${what}:\n${text}`);
-        await pause(100);
+        await pause(50);
       }
     },
     async says(line) {
       await tmux("send-keys", "-l", line);
-      await pause(300); // sent with the text, Enter is taken for a line break of a paste
+      if (slowly) await pause(300); // sent with the text, Enter is taken for a line break of a paste
       await tmux("send-keys", "Enter");
     },
     async presses(...keys) {
       for (const key of keys) {
         await tmux("send-keys", key);
-        await pause(200);
+        await pause(slowly ? 200 : 20);
       }
     },
   };
