@@ -83,8 +83,8 @@ export async function live(
         readdirSync(spool).some((name) => name.endsWith(".json")) ||
         readdirSync(join(spool, "taken")).length > 0;
       for (let waited = 0; busy(); waited++) {
-        if (waited > 300) throw new Error("the worker does not come to an end");
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        if (waited > 1_200) throw new Error("the worker does not come to an end");
+        await new Promise((resolve) => setTimeout(resolve, 25));
       }
       await quiet(stage.home);
     },

@@ -270,7 +270,7 @@ export async function quiet(home: string, within = 60_000): Promise<void> {
   const until = Date.now() + within;
   while (processesOf(home).length > 0) {
     if (Date.now() > until) throw new Error(`still at work: ${processesOf(home).join(", ")}`);
-    await pause(50);
+    await pause(20);
   }
 }
 

@@ -18,6 +18,7 @@ import { describe, expect, it, test } from "vitest";
 import { createLibrary, type SkillFolder, type SkillPackage } from "../../src/library/files/packages.ts";
 import { seeded } from "../helpers/history.ts";
 import { asNobody } from "../helpers/nobody.ts";
+import { runs } from "../helpers/runs.ts";
 import { tempFolder } from "../helpers/temp.ts";
 import { buildProgram, outcome, start } from "./process.ts";
 import { type Orders, packageOf } from "./program.ts";
@@ -368,7 +369,7 @@ describe("a process killed while it", () => {
     const [place, program] = [newPlace(), await buildProgram(tempFolder())];
     const random = seeded(3);
     await written(place, "rl-x", "first");
-    for (let round = 0; round < 15; round++) {
+    for (let round = 0; round < runs(32); round++) {
       const orders: Orders = { do: "replace-on-and-on", place, name: "rl-x" };
       const child = start(program, orders);
       await new Promise((begun) => child.stdout?.once("data", begun));
@@ -417,7 +418,7 @@ describe("several processes", () => {
   test("that write one name at once: one succeeds, the others are told that it changed", async () => {
     const [place, program] = [newPlace(), await buildProgram(tempFolder())];
     let expecting: string | null = null;
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < runs(12); round++) {
       const answers = await race(program, place, expecting);
       const winners = answers.filter(({ written }) => written);
       expect(winners).toHaveLength(1);
